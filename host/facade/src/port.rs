@@ -1,0 +1,95 @@
+//! What a facade may do while it answers a call.
+
+use std::{fmt, ops::Deref, sync::Arc};
+
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+
+use crate::{Failure, Object, Reply, Request, Stop};
+
+/// What a facade may do while it answers. The gate implements it once, so the same rules hold wherever a call began.
+pub trait Port: Send + Sync + 'static {
+    /// Tells how far the call has come. Coalesced: the latest wins. Never blocks.
+    fn progress(&self, progress: Progress);
+    /// Writes a line to the host's log, under the facade's name.
+    fn log(&self, level: Level, text: &str);
+    /// Whether the caller has gone away or said stop.
+    fn is_cancelled(&self) -> bool;
+    /// Resolves when the caller has gone away or said stop.
+    fn cancelled(&self) -> BoxFuture<'_, ()>;
+    /// Asks the person. The call is parked meanwhile: its clocks stand still and it holds no permit.
+    fn elicit(&self, question: Question) -> BoxFuture<'_, Result<Answer, Failure>>;
+    /// Calls another facade, by the same rules as any call.
+    fn invoke(&self, request: Request) -> BoxFuture<'_, Result<Reply, Stop>>;
+}
+
+/// A cheap clone of the port that a call came with.
+#[derive(Clone)]
+pub struct Session(Arc<dyn Port>);
+
+impl Session {
+    /// Wraps a port.
+    pub fn new(port: Arc<dyn Port>) -> Self {
+        Self(port)
+    }
+}
+
+impl Deref for Session {
+    type Target = dyn Port;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Session")
+    }
+}
+
+/// How far a call has come.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Progress {
+    /// Units done.
+    pub done: f64,
+    /// Units there are, if known.
+    pub total: Option<f64>,
+    /// What is being done.
+    pub message: Option<String>,
+}
+
+/// The weight of a log line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Finest.
+    Trace,
+    /// For the author.
+    Debug,
+    /// For the operator.
+    Info,
+    /// Something is odd.
+    Warn,
+    /// Something is wrong.
+    Error,
+}
+
+/// A question to the person, as a form.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question {
+    /// What is asked.
+    pub message: String,
+    /// JSON Schema of the answer: a flat object of primitives.
+    pub schema: Object,
+}
+
+/// What the person said.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// The form, filled in.
+    Accepted(Value),
+    /// No.
+    Declined,
+    /// Neither yes nor no: the form was closed.
+    Cancelled,
+}

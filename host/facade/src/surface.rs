@@ -1,0 +1,100 @@
+//! What a facade publishes about itself. Untrusted text until the host has sanitised it.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::Object;
+
+/// All published metadata of a facade.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Surface {
+    /// The tool's name: `^[a-z][a-z0-9_-]{0,31}$`.
+    pub name: String,
+    /// A name for people.
+    pub title: String,
+    /// The plugin's own version.
+    pub version: String,
+    /// One or two sentences: what the facade is for.
+    pub summary: String,
+    /// When to use the facade, and in what order its actions go: joins the server's instructions.
+    pub instructions: Option<String>,
+    /// The action meant by a call that names none.
+    pub default_action: Option<String>,
+    /// In the order of the plugin's author; never empty.
+    pub actions: Vec<Action>,
+    /// Capabilities the plugin would like, with the reason for each.
+    pub wants: Vec<Want>,
+}
+
+/// One operation of a facade.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Action {
+    /// `^[a-z][a-z0-9_-]{0,31}$`, unique in the facade.
+    pub name: String,
+    /// One sentence.
+    pub summary: String,
+    /// What the action does to the world; the host enforces it.
+    pub effect: Effect,
+    /// Calling twice with the same parameters does no more than calling once.
+    pub idempotent: bool,
+    /// The action reaches beyond this machine.
+    pub open_world: bool,
+    /// The action may outlive a request, and then becomes a run.
+    pub long_running: bool,
+    /// Results differ with the detail level.
+    pub details: bool,
+    /// Other names by which the action may be called.
+    pub aliases: Vec<String>,
+    /// JSON Schema 2020-12 of the parameters: an object schema.
+    pub params: Arc<Object>,
+    /// JSON Schema of the result's `data`, where the author gave one.
+    pub data: Option<Arc<Value>>,
+    /// Example parameters, each valid against `params`.
+    pub examples: Vec<Object>,
+}
+
+/// What an action does to the world. Ordered from harmless to harmful.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Effect {
+    /// Changes nothing.
+    Read,
+    /// Adds or changes something, undoably.
+    Write,
+    /// May lose something for good.
+    Destructive,
+}
+
+impl Effect {
+    /// The word used in policies, in `describe` and in logs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Destructive => "destructive",
+        }
+    }
+}
+
+/// A capability that a plugin would like. Shown to the operator; granted only by the policy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Want {
+    /// The grant in the words of a policy file, for example `dirs` or `http: https://api.example.com`.
+    pub grant: String,
+    /// Why the plugin asks for it.
+    pub reason: String,
+    /// The plugin is of no use without it.
+    pub needed: bool,
+}
+
+impl Surface {
+    /// The action with exactly this name.
+    pub fn action(&self, name: &str) -> Option<&Action> {
+        self.actions.iter().find(|a| a.name == name)
+    }
+
+    /// The worst effect over all actions, since MCP's annotations are per tool.
+    pub fn worst_effect(&self) -> Effect {
+        self.actions.iter().map(|a| a.effect).max().unwrap_or(Effect::Read)
+    }
+}
