@@ -124,8 +124,7 @@ mod tests {
     use crate::{Page, code};
 
     fn check(outcome: Result<Reply, Failure>, expected: Value) {
-        let envelope =
-            Envelope { command: Command::action("list"), outcome, resolved_inputs: Object::new() };
+        let envelope = Envelope { command: Command::action("list"), outcome, resolved_inputs: Object::new() };
         assert_eq!(Value::Object(envelope.into_parts().0), expected);
     }
 

@@ -25,7 +25,7 @@ use futures_util::future::BoxFuture;
 
 pub use call::{Call, CallId, Detail, Input, Request, ScopeKey};
 pub use envelope::{Command, Envelope};
-pub use failure::{Fault, FaultKind, Failure, Limit, Stop, code};
+pub use failure::{Failure, Fault, FaultKind, Limit, Stop, code};
 pub use port::{Answer, Level, Port, Progress, Question, Session};
 pub use reply::{Block, Content, Next, Page, Reply};
 pub use surface::{Action, Effect, Surface, Want};

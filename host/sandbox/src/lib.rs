@@ -1,1 +1,47 @@
-//! stub
+//! A WebAssembly component as a facade: sandboxed on every side, open only at its facade.
+//!
+//! ```text
+//! bytes ─▶ artifact ─▶ compile (in a child) ─▶ cache ─▶ component ─▶ describe (twice) ─▶ facade
+//! ```
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`engine`] | the one place that configures wasmtime |
+//! | [`artifact`] | the plugin's bytes: digest, and what kind of file they are |
+//! | [`compile`] | machine code, made by a child process under limits |
+//! | [`cache`] | machine code, kept on disk |
+//! | [`component`] | a compiled component that fulfils the contract |
+//! | [`describe`] | its surface, read in a store that can do nothing |
+//! | [`facade`] | the component as a [`Facade`](loggia_facade::Facade): a fresh instance per call |
+//! | [`limits`] | what a call may use |
+//! | [`capability`] | what a policy may grant |
+//! | `abi` | one module per version of the contract, converting up to today's types |
+//!
+//! This is the only crate that names wasmtime. WASI's bindings are generic over the store's data, so they are
+//! compiled here once, and editing the host does not compile them again.
+
+mod abi;
+pub mod artifact;
+pub mod cache;
+pub mod capability;
+pub mod compile;
+pub mod component;
+pub mod describe;
+pub mod engine;
+mod error;
+pub mod facade;
+mod fault;
+mod guest;
+pub mod limits;
+mod meter;
+mod output;
+mod ticker;
+
+pub use artifact::{Artifact, Digest};
+pub use cache::Cache;
+pub use capability::{Grants, fs::DirGrant};
+pub use component::Component;
+pub use engine::Engine;
+pub use error::{EngineError, LoadError};
+pub use facade::WasmFacade;
+pub use limits::{Budget, Limits};

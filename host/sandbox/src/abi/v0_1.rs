@@ -1,0 +1,179 @@
+//! Contract 0.1: bindings, and conversion to and from the types of `loggia-facade`.
+
+use loggia_facade::{Action, Block, Call, Content, Detail, Effect, Failure, Next, Object, Page, Reply, Want};
+use serde_json::Value;
+use wasmtime::component::{HasSelf, Linker};
+
+use crate::guest::Guest;
+
+#[allow(missing_docs, clippy::all)]
+mod bindings {
+    wasmtime::component::bindgen!({
+        path: "../../wit",
+        world: "plugin",
+        imports: {
+            "loggia:plugin/host.elicit": async,
+            "loggia:plugin/host.invoke": async,
+        },
+        exports: { default: async },
+    });
+}
+
+pub(crate) use bindings::{
+    Plugin, PluginPre,
+    exports::loggia::plugin::facade::Guest as Exports,
+    loggia::plugin::{host, state, types},
+};
+
+/// As an exported interface carries it.
+pub(crate) const VERSION: &str = "0.1.0";
+
+/// The exported interface, without its version.
+pub(crate) const FACADE: &str = "loggia:plugin/facade";
+
+/// The functions of the exported interface, as the contract writes them.
+pub(crate) const FUNCTIONS: [(&str, &str); 3] = [
+    ("describe", "func() -> description"),
+    ("schema", "func(action: string) -> result<action-schema, failure>"),
+    ("dispatch", "func(call: call) -> result<reply, failure>"),
+];
+
+pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
+    host::add_to_linker::<Guest, HasSelf<Guest>>(linker, |guest| guest)?;
+    state::add_to_linker::<Guest, HasSelf<Guest>>(linker, |guest| guest)?;
+    types::add_to_linker::<Guest, HasSelf<Guest>>(linker, |guest| guest)
+}
+
+/// What a plugin said that is not what the contract means by it: the plugin's fault.
+#[derive(Debug, thiserror::Error)]
+#[error("{what} is not valid JSON: {error}")]
+pub(crate) struct BadJson {
+    what: &'static str,
+    error: serde_json::Error,
+}
+
+fn json(what: &'static str, text: &str) -> Result<Value, BadJson> {
+    serde_json::from_str(text).map_err(|error| BadJson { what, error })
+}
+
+pub(crate) fn call(call: &Call, time_left_ms: u64) -> types::Call {
+    types::Call {
+        id: call.id.0.clone(),
+        action: call.action.clone(),
+        // A map of JSON values always serialises.
+        params: serde_json::to_string(&call.params).unwrap_or_else(|_| "{}".to_owned()),
+        detail: match call.detail {
+            Detail::Minimal => types::Detail::Minimal,
+            Detail::Standard => types::Detail::Standard,
+            Detail::Full => types::Detail::Full,
+        },
+        time_left_ms,
+        caller: None,
+        idempotency_key: call.idempotency_key.clone(),
+        extras: Vec::new(),
+    }
+}
+
+/// Bytes that a result takes up, as the limit counts them.
+pub(crate) fn size(reply: &types::Reply) -> usize {
+    let blocks = reply.content.iter().map(|content| match &content.block {
+        types::Block::Text(text) => text.len(),
+        types::Block::Image(media) | types::Block::Audio(media) => media.data.len(),
+        types::Block::Embedded(resource) => {
+            resource.text.as_ref().map_or(0, String::len) + resource.blob.as_ref().map_or(0, Vec::len)
+        }
+        types::Block::Link(link) => link.uri.len(),
+    });
+    reply.data.len() + reply.message.as_ref().map_or(0, String::len) + blocks.sum::<usize>()
+}
+
+pub(crate) fn reply(reply: types::Reply) -> Result<Reply, BadJson> {
+    let content = reply.content.into_iter().map(content).collect::<Result<_, _>>()?;
+    Ok(Reply {
+        data: json("the reply's data", &reply.data)?,
+        message: reply.message,
+        page: reply.page.map(|page| Page { count: page.count, total: page.total, cursor: page.cursor }),
+        next: reply.next.map(next).transpose()?,
+        content,
+    })
+}
+
+pub(crate) fn failure(failure: types::Failure) -> Result<Failure, BadJson> {
+    Ok(Failure {
+        code: failure.code,
+        message: failure.message,
+        hint: failure.hint,
+        details: failure.details.map(|text| json("the failure's details", &text)).transpose()?,
+        retry_after_ms: failure.retry_after_ms,
+        next: failure.next.map(next).transpose()?,
+        expected: None,
+        example: None,
+    })
+}
+
+/// The other way: what the host tells a plugin.
+pub(crate) fn failure_down(failure: Failure) -> types::Failure {
+    types::Failure {
+        code: failure.code,
+        message: failure.message,
+        hint: failure.hint,
+        details: failure.details.map(|details| details.to_string()),
+        retry_after_ms: failure.retry_after_ms,
+        next: None,
+        extras: Vec::new(),
+    }
+}
+
+fn next(next: types::Next) -> Result<Next, BadJson> {
+    let params = match next.params.map(|text| json("`next.params`", &text)).transpose()? {
+        Some(Value::Object(params)) => params,
+        _ => Object::new(),
+    };
+    Ok(Next { facade: next.facade, action: next.action, params, reason: next.reason })
+}
+
+fn content(content: types::Content) -> Result<Content, BadJson> {
+    let mut extras = Object::new();
+    for (name, text) in content.extras {
+        extras.insert(name, json("a content block's extra", &text)?);
+    }
+    let block = match content.block {
+        types::Block::Text(text) => Block::Text(text),
+        types::Block::Image(media) => Block::Image { data: media.data, mime_type: media.mime_type },
+        types::Block::Audio(media) => Block::Audio { data: media.data, mime_type: media.mime_type },
+        types::Block::Embedded(it) => {
+            Block::Embedded { uri: it.uri, mime_type: it.mime_type, text: it.text, blob: it.blob }
+        }
+        types::Block::Link(it) => {
+            Block::Link { uri: it.uri, name: it.name, description: it.description, mime_type: it.mime_type }
+        }
+    };
+    Ok(Content { block, extras })
+}
+
+/// An action without its schemas, which `schema` gives.
+pub(crate) fn action(action: types::Action) -> Action {
+    Action {
+        name: action.name,
+        summary: action.summary,
+        effect: match action.effect {
+            types::Effect::Read => Effect::Read,
+            types::Effect::Write => Effect::Write,
+            types::Effect::Destructive => Effect::Destructive,
+        },
+        idempotent: action.idempotent,
+        open_world: action.open_world,
+        long_running: action.long_running,
+        details: action.details,
+        aliases: action.aliases,
+        params: Object::new().into(),
+        data: None,
+        examples: Vec::new(),
+    }
+}
+
+pub(crate) fn want(want: types::Want) -> Want {
+    Want { grant: want.grant, reason: want.reason, needed: want.needed }
+}
+
+impl types::Host for Guest {}

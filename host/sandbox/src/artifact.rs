@@ -1,0 +1,80 @@
+//! A plugin's bytes: what kind of file they are, and the digest that names them everywhere.
+
+use std::fmt;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::LoadError;
+
+/// SHA-256 of a plugin's bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Digest(pub [u8; 32]);
+
+impl Digest {
+    /// The digest of these bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sha256:{self}")
+    }
+}
+
+/// A plugin's bytes with the digest that names them.
+#[derive(Clone)]
+pub struct Artifact {
+    /// The component, as it was read.
+    pub bytes: Vec<u8>,
+    /// Of `bytes`.
+    pub digest: Digest,
+}
+
+impl Artifact {
+    /// Takes bytes that look like a component.
+    ///
+    /// # Errors
+    ///
+    /// Says what the bytes are instead. Only the first eight bytes are read; the compiler validates the rest.
+    pub fn new(bytes: Vec<u8>) -> Result<Self, LoadError> {
+        match bytes.get(..8) {
+            Some([0, b'a', b's', b'm', version @ ..]) => match version {
+                // Version 13, layer 1: a component.
+                [0x0d, 0, 1, 0] => {}
+                [1, 0, 0, 0] => return Err(LoadError::CoreModule),
+                _ => return Err(LoadError::NotWasm),
+            },
+            Some([0x7f, b'E', b'L', b'F', ..]) => return Err(LoadError::Precompiled),
+            _ => return Err(LoadError::NotWasm),
+        }
+        let digest = Digest::of(&bytes);
+        Ok(Self { bytes, digest })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_component_is_taken_and_everything_else_is_named() {
+        let check = |bytes: &[u8], expected: &str| {
+            let said = Artifact::new(bytes.to_vec()).map_or_else(|e| e.to_string(), |_| "taken".into());
+            assert!(said.starts_with(expected), "{bytes:?}: {said}");
+        };
+        check(b"\0asm\x0d\0\x01\0", "taken");
+        check(b"\0asm\x01\0\0\0", "a core WebAssembly module");
+        check(b"\0asm\x63\0\0\0", "not a WebAssembly component");
+        check(b"\x7fELF\x02\x01\x01\0", "compiled machine code");
+        check(b"#!/bin/sh\n", "not a WebAssembly component");
+        check(b"", "not a WebAssembly component");
+    }
+}

@@ -1,0 +1,163 @@
+//! The one place that builds a `wasmtime::Config`.
+
+use std::{
+    hash::{Hash, Hasher},
+    sync::Arc,
+};
+
+use wasmtime::{
+    Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig, Strategy, component::Linker,
+};
+
+use crate::{
+    EngineError,
+    abi::{self, v0_1},
+    guest::Guest,
+    ticker::{Running, Ticker},
+};
+
+/// Instances that can live at once: 64 running and 64 parked, which are the gate's own limits, and a few that load.
+const INSTANCES: u32 = 160;
+
+/// The most memory that a policy may allow a call. Decides how much address space the pool reserves.
+pub const MEMORY_CEILING: usize = 1 << 30;
+
+/// Deepest recursion of guest code. Not a policy's to change: it is part of what compiled code assumes.
+pub const WASM_STACK: usize = 512 << 10;
+
+/// An engine with everything linked that a plugin may import. Cheap to clone.
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub engine: wasmtime::Engine,
+    pub linker: Linker<Guest>,
+    ticker: Ticker,
+    hash: String,
+    pooled: bool,
+}
+
+impl Engine {
+    /// Sets the engine up: pooled instances, or, where address space is short, instances made on demand.
+    ///
+    /// # Errors
+    ///
+    /// If neither can be had.
+    pub fn new() -> Result<Self, EngineError> {
+        let pooled = wasmtime::Engine::new(&config(Allocation::Pooled));
+        let is_pooled = pooled.is_ok();
+        let engine = pooled.or_else(|error| {
+            tracing::debug!(%error, "no address space for an instance pool; instances are made on demand");
+            wasmtime::Engine::new(&config(Allocation::OnDemand))
+        });
+        let engine = engine.map_err(|e| EngineError(format!("{e:#}")))?;
+        let mut linker = Linker::new(&engine);
+        abi::link(&mut linker).map_err(|e| EngineError(format!("{e:#}")))?;
+        let ticker = Ticker::start(engine.weak()).map_err(|e| EngineError(e.to_string()))?;
+        let hash = compatibility(&engine);
+        Ok(Self { inner: Arc::new(Inner { engine, linker, ticker, hash, pooled: is_pooled }) })
+    }
+
+    /// Names the engine's version and settings: code compiled under another name cannot be loaded.
+    pub fn hash(&self) -> &str {
+        &self.inner.hash
+    }
+
+    /// Whether instances come from a pool (15 µs) rather than being made on demand (60 µs and more).
+    pub fn is_pooled(&self) -> bool {
+        self.inner.pooled
+    }
+
+    pub(crate) fn running(&self) -> Running {
+        self.inner.ticker.guard()
+    }
+
+    /// The versions of the contract that this host binds.
+    pub const CONTRACTS: &'static str = v0_1::VERSION;
+}
+
+/// An engine that only compiles: the same settings, but no instances, so that it runs in little address space.
+pub(crate) fn compiler() -> Result<wasmtime::Engine, wasmtime::Error> {
+    wasmtime::Engine::new(&config(Allocation::OnDemand))
+}
+
+/// The same for all engines that can run each other's code; hexadecimal.
+pub(crate) fn compatibility(engine: &wasmtime::Engine) -> String {
+    // Not a secret and not an address: 64 bits are enough to tell engine versions apart. The hasher's algorithm is
+    // fixed by its name, unlike the standard library's default.
+    let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
+    engine.precompile_compatibility_hash().hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
+}
+
+struct Fnv(u64);
+
+impl Hasher for Fnv {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Allocation {
+    Pooled,
+    OnDemand,
+}
+
+fn config(allocation: Allocation) -> Config {
+    let mut config = Config::new();
+    // Winch had most of 2026's sandbox escapes and cannot be interrupted.
+    config.strategy(Strategy::Cranelift);
+    config.epoch_interruption(true);
+    config.max_wasm_stack(WASM_STACK);
+    // Host functions run on the same stack after the guest's part of it.
+    config.async_stack_size(2 << 20);
+    // No guest of ours uses the async component model; without it a call costs half.
+    config.concurrency_support(false);
+    config.wasm_backtrace_max_frames(std::num::NonZeroUsize::new(16));
+    // Proposals that no supported guest language needs are off: less surface. Threads (whose shared memories the
+    // limiter would not see), garbage collection and asynchronous components are not even compiled in.
+    config.wasm_shared_everything_threads(false);
+    config.wasm_memory64(false);
+    config.wasm_component_model_memory64(false);
+    config.wasm_stack_switching(false);
+    config.wasm_custom_page_sizes(false);
+    if matches!(allocation, Allocation::Pooled) {
+        let mut pool = PoolingAllocationConfig::new();
+        pool.total_component_instances(INSTANCES)
+            .total_core_instances(INSTANCES * 8)
+            .total_memories(INSTANCES * 2)
+            .total_tables(INSTANCES * 4)
+            .total_stacks(INSTANCES)
+            .max_memories_per_module(4)
+            .max_tables_per_module(8)
+            .max_memory_size(MEMORY_CEILING)
+            .table_elements(100_000)
+            // What a slot keeps resident is paid per slot, so few stay warm.
+            .max_unused_warm_slots(16)
+            .linear_memory_keep_resident(1 << 20)
+            .table_keep_resident(64 << 10)
+            .pagemap_scan(Enabled::Auto);
+        config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
+    }
+    config
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_of_the_compiling_engine_runs_on_the_running_one() {
+        let running = Engine::new().unwrap();
+        assert_eq!(compatibility(&compiler().unwrap()), running.hash());
+    }
+}

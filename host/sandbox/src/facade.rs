@@ -1,0 +1,96 @@
+//! A component as a facade: a fresh instance for every call.
+
+use std::{sync::Arc, time::Instant};
+
+use futures_util::future::BoxFuture;
+use loggia_facade::{Call, Effect, Facade, Reply, Stop, Surface};
+use wasmtime::Store;
+
+use crate::{
+    Component, Grants, LoadError,
+    abi::v0_1,
+    capability::Capabilities,
+    fault::Blame,
+    guest::{self, Guest, Purpose},
+    limits::Limits,
+    meter::{Meter, Metered, Spent},
+};
+
+/// One component with its surface, its grants and its limits. Calls share nothing but the compiled code.
+pub struct WasmFacade {
+    component: Component,
+    surface: Arc<Surface>,
+    capabilities: Capabilities,
+    limits: Limits,
+}
+
+impl WasmFacade {
+    /// Opens what the policy grants.
+    ///
+    /// # Errors
+    ///
+    /// If a granted directory cannot be opened.
+    pub fn new(
+        component: Component,
+        surface: Arc<Surface>,
+        grants: &Grants,
+        limits: Limits,
+    ) -> Result<Self, LoadError> {
+        Ok(Self { component, surface, capabilities: grants.open()?, limits })
+    }
+
+    async fn answer(&self, call: Call) -> Result<Reply, Stop> {
+        // The gate resolves names against this surface, so the action is there; without one nothing is allowed.
+        let action = self.surface.action(&call.action);
+        let effect = action.map_or(Effect::Read, |action| action.effect);
+        let (budget, cpu, _) = self.limits.budget(action.is_some_and(|action| action.long_running));
+        let blame = Blame { facade: &self.surface.name, limits: &self.limits, cpu };
+        let meter = Meter::new(budget.cpu);
+        let purpose =
+            Purpose::Call { session: call.session.clone(), capabilities: &self.capabilities, effect };
+        let mut store = guest::store(&self.component.engine, &self.limits, Arc::clone(&meter), purpose)
+            .map_err(|e| blame.host(e))?;
+        let future = Box::pin(self.run(&mut store, &call));
+        let ran = Metered { meter, future }.await;
+        let answered = match ran {
+            Ok(Ok(answered)) => answered,
+            Ok(Err(error)) => return Err(blame.of(&error, &store).into()),
+            Err(Spent) => {
+                store.data().output.finish();
+                return Err(blame.spent().into());
+            }
+        };
+        store.data().output.finish();
+        match answered {
+            Ok(reply) if v0_1::size(&reply) > self.limits.result => {
+                Err(blame.output_size(v0_1::size(&reply)).into())
+            }
+            Ok(reply) => v0_1::reply(reply).map_err(|error| blame.bad_output(error).into()),
+            Err(failure) => Err(match v0_1::failure(failure) {
+                Ok(failure) => Stop::Failure(failure),
+                Err(error) => blame.bad_output(error).into(),
+            }),
+        }
+    }
+
+    async fn run(
+        &self,
+        store: &mut Store<Guest>,
+        call: &Call,
+    ) -> wasmtime::Result<Result<v0_1::types::Reply, v0_1::types::Failure>> {
+        let plugin = self.component.pre.instantiate_async(&mut *store).await?;
+        let left = call.deadline.saturating_duration_since(Instant::now()).as_millis();
+        let call = v0_1::call(call, u64::try_from(left).unwrap_or(u64::MAX));
+        plugin.loggia_plugin_facade().call_dispatch(store, &call).await
+    }
+}
+
+impl Facade for WasmFacade {
+    fn surface(&self) -> &Arc<Surface> {
+        &self.surface
+    }
+
+    fn dispatch(self: Arc<Self>, call: Call) -> BoxFuture<'static, Result<Reply, Stop>> {
+        Box::pin(async move { self.answer(call).await })
+    }
+}

@@ -1,0 +1,142 @@
+//! What went wrong in a guest, told twice: a sentence for the model, the rest for the log.
+
+use loggia_facade::{Fault, FaultKind, Limit};
+use wasmtime::{Store, Trap};
+use wasmtime_wasi::{I32Exit, ResourceTableError};
+
+use crate::{
+    engine::WASM_STACK,
+    guest::Guest,
+    limits::{HANDLES, Limits},
+};
+
+/// Whose fault, and by what limits.
+pub(crate) struct Blame<'a> {
+    pub facade: &'a str,
+    pub limits: &'a Limits,
+    /// The CPU budget that applied, with its key.
+    pub cpu: Limit,
+}
+
+impl Blame<'_> {
+    /// The fault that a guest's error is.
+    pub fn of(&self, error: &wasmtime::Error, store: &Store<Guest>) -> Fault {
+        let last_words = store.data().output.finish();
+        let (kind, said, limit) = self.verdict(error, store, &last_words);
+        let log = match last_words.trim() {
+            "" => format!("{error:?}"),
+            words => format!("{error:?}\n\nstderr: {words}"),
+        };
+        Fault { log: Some(log), ..self.fault(kind, &said, limit) }
+    }
+
+    fn verdict(
+        &self,
+        error: &wasmtime::Error,
+        store: &Store<Guest>,
+        last_words: &str,
+    ) -> (FaultKind, String, Option<Limit>) {
+        let limiter = &store.data().limiter;
+        if let Some(exit) = error.downcast_ref::<I32Exit>() {
+            return (FaultKind::Exit, format!("ended itself with exit code {}", exit.0), None);
+        }
+        if let Some(ResourceTableError::Full) = error.downcast_ref::<ResourceTableError>() {
+            return (FaultKind::Resources, format!("held more than {HANDLES} handles at once"), None);
+        }
+        if is_hostcall_limit(error) {
+            let said = "passed more data to the host in one call than it may".to_owned();
+            return (FaultKind::OutputSize, said, Some(self.limits.result_limit()));
+        }
+        match error.downcast_ref::<Trap>() {
+            Some(Trap::Interrupt) => (FaultKind::Cpu, self.spent_text(), Some(self.cpu.clone())),
+            Some(Trap::StackOverflow) => {
+                (FaultKind::Stack, format!("recursed deeper than {} KiB of stack", WASM_STACK >> 10), None)
+            }
+            // A failed allocation aborts most guests, so the limiter is asked before the trap is believed.
+            _ if limiter.memory_hit() => {
+                let said = "asked for more memory than it may have".to_owned();
+                (FaultKind::Memory, said, Some(self.limits.memory_limit()))
+            }
+            _ if limiter.tables_hit() => {
+                (FaultKind::Resources, "asked for larger tables than it may have".to_owned(), None)
+            }
+            trap => match (panic_message(last_words), trap) {
+                (Some(message), _) => (FaultKind::Panic, format!("panicked: {message}"), None),
+                (None, Some(trap)) => (FaultKind::Trap, format!("trapped: {trap}"), None),
+                (None, None) => (FaultKind::Trap, "failed inside the sandbox".to_owned(), None),
+            },
+        }
+    }
+
+    /// The CPU budget is used up, seen from outside the guest.
+    pub fn spent(&self) -> Fault {
+        self.fault(FaultKind::Cpu, &self.spent_text(), Some(self.cpu.clone()))
+    }
+
+    /// What was returned is not what the contract says.
+    pub fn bad_output(&self, reason: impl std::fmt::Display) -> Fault {
+        let fault = self.fault(FaultKind::BadOutput, "gave a result that cannot be read", None);
+        Fault { log: Some(reason.to_string()), ..fault }
+    }
+
+    /// The result is too large.
+    pub fn output_size(&self, size: usize) -> Fault {
+        let said = format!("gave a result of {size} bytes, which is too large");
+        self.fault(FaultKind::OutputSize, &said, Some(self.limits.result_limit()))
+    }
+
+    /// No instance could be made: the host's matter, not the plugin's.
+    pub fn host(&self, error: impl std::fmt::Display) -> Fault {
+        let fault = self.fault(FaultKind::Host, "could not be started", None);
+        Fault { log: Some(error.to_string()), ..fault }
+    }
+
+    fn spent_text(&self) -> String {
+        format!("used up its CPU time of {}", self.cpu.value)
+    }
+
+    fn fault(&self, kind: FaultKind, said: &str, limit: Option<Limit>) -> Fault {
+        let begins = if kind == FaultKind::Cpu { "timed out: " } else { "" };
+        Fault {
+            kind,
+            facade: self.facade.to_owned(),
+            message: format!("{begins}the plugin `{}` {said}", self.facade),
+            limit,
+            log: None,
+        }
+    }
+}
+
+/// wasmtime has no type for this error; its text is checked by a test.
+fn is_hostcall_limit(error: &wasmtime::Error) -> bool {
+    format!("{error:#}").contains("fuel allocated for hostcalls has been exhausted")
+}
+
+/// What a Rust guest's panic hook wrote: the line after `panicked at`, without the place, which is for the log.
+fn panic_message(stderr: &str) -> Option<String> {
+    let (_, rest) = stderr.rsplit_once("panicked at ")?;
+    let mut lines = rest.lines();
+    let place = lines.next()?;
+    let message: Vec<&str> = lines.take_while(|line| !line.starts_with("note: ")).collect();
+    let message = message.join(" ");
+    let message = message.trim();
+    // Before Rust 1.73 the message stood in quotes before the place.
+    let message = if message.is_empty() { place } else { message };
+    Some(message.chars().take(300).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::panic_message;
+
+    #[test]
+    fn a_panic_is_told_by_its_message_without_its_place() {
+        let check = |stderr: &str, expected: Option<&str>| {
+            assert_eq!(panic_message(stderr).as_deref(), expected);
+        };
+        let note = "note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n";
+        check(&format!("\nthread '<unnamed>' (1) panicked at src/lib.rs:3:5:\nboom\n{note}"), Some("boom"));
+        check("thread 'main' panicked at src/lib.rs:3:5:\nleft\nright\n", Some("left right"));
+        check("some other output\n", None);
+    }
+}

@@ -1,0 +1,109 @@
+//! The data of a store: everything the host knows about one call while its guest runs.
+
+use std::time::Duration;
+
+use loggia_facade::Session;
+use wasmtime::{Store, UpdateDeadline, component::ResourceTable};
+use wasmtime_wasi::{
+    Deterministic, HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView,
+};
+
+use crate::{
+    Engine, LoadError,
+    capability::Capabilities,
+    limits::{HANDLES, HOSTCALL_BYTES, Limiter, Limits, RANDOM_BYTES},
+    meter::Meter,
+    output::Output,
+    ticker::Running,
+};
+
+pub(crate) struct Guest {
+    /// None while the surface is read: nobody asked.
+    pub session: Option<Session>,
+    pub output: Output,
+    pub limiter: Limiter,
+    wasi: WasiCtx,
+    table: ResourceTable,
+    /// Epochs pass while this lives.
+    _running: Running,
+}
+
+impl WasiView for Guest {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
+    }
+}
+
+/// What a store is for.
+pub(crate) enum Purpose<'a> {
+    /// To answer a call, with what its action may use.
+    Call { session: Session, capabilities: &'a Capabilities, effect: loggia_facade::Effect },
+    /// To read the surface: no capabilities, no time, no chance.
+    Describe,
+}
+
+/// A fresh store for one guest. Nothing of it outlives the call, so nothing leaks from one call to the next.
+pub(crate) fn store(
+    engine: &Engine,
+    limits: &Limits,
+    meter: std::sync::Arc<Meter>,
+    purpose: Purpose<'_>,
+) -> Result<Store<Guest>, LoadError> {
+    let mut wasi = WasiCtx::builder();
+    let session = match purpose {
+        Purpose::Call { session, capabilities, effect } => {
+            capabilities.prepare(&mut wasi, effect).map_err(|e| LoadError::Code(format!("{e:#}")))?;
+            Some(session)
+        }
+        Purpose::Describe => {
+            without_time_or_chance(&mut wasi);
+            None
+        }
+    };
+    let output = Output::new(session.clone(), limits.logs);
+    wasi.stdout(output.stdout()).stderr(output.stderr()).max_random_size(RANDOM_BYTES);
+    let mut table = ResourceTable::new();
+    table.set_max_capacity(HANDLES);
+    let guest = Guest {
+        session,
+        output,
+        limiter: Limiter::new(limits.memory),
+        wasi: wasi.build(),
+        table,
+        _running: engine.running(),
+    };
+    let mut store = Store::new(&engine.inner.engine, guest);
+    store.limiter(|guest| &mut guest.limiter);
+    store.set_hostcall_fuel(HOSTCALL_BYTES.max(limits.result + (64 << 10)));
+    store.set_max_component_handles(HANDLES);
+    store.set_epoch_deadline(1);
+    store.epoch_deadline_callback(move |_| {
+        Ok(if meter.is_spent() { UpdateDeadline::Interrupt } else { UpdateDeadline::Yield(1) })
+    });
+    Ok(store)
+}
+
+/// A surface must depend on nothing but the plugin: the clocks stand still and randomness is the same each time.
+fn without_time_or_chance(wasi: &mut WasiCtxBuilder) {
+    struct Still;
+    impl HostWallClock for Still {
+        fn resolution(&self) -> Duration {
+            Duration::from_millis(1)
+        }
+        fn now(&self) -> Duration {
+            Duration::ZERO
+        }
+    }
+    impl HostMonotonicClock for Still {
+        fn resolution(&self) -> u64 {
+            1_000_000
+        }
+        fn now(&self) -> u64 {
+            0
+        }
+    }
+    wasi.wall_clock(Still).monotonic_clock(Still);
+    wasi.secure_random(Deterministic::new(vec![0x10, 0x66, 0x1a]));
+    wasi.insecure_random(Deterministic::new(vec![0x10, 0x66, 0x1a]));
+    wasi.insecure_random_seed(0x10_661a);
+}

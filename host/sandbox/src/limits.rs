@@ -1,0 +1,186 @@
+//! What a call may use, and the limiter that holds guests to it.
+
+use std::time::Duration;
+
+use loggia_facade::Limit;
+use wasmtime::ResourceLimiter;
+
+/// What one call may use. The defaults are DESIGN §6's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes, summed over all linear memories of a call: a limit per memory would be none, since a component may
+    /// have thousands.
+    pub memory: usize,
+    /// For an action that ends within its request.
+    pub call: Budget,
+    /// For a long-running action.
+    pub long: Budget,
+    /// For `describe` and all `schema` calls of one reading together.
+    pub describe: Budget,
+    /// Bytes of a result: its JSON and its content.
+    pub result: usize,
+    /// Bytes of log lines, stdout and stderr of a call; what comes after is dropped and counted.
+    pub logs: usize,
+}
+
+/// The two clocks of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// Time on a processor, host calls included.
+    pub cpu: Duration,
+    /// Time on the wall.
+    pub wall: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            memory: 64 << 20,
+            call: Budget { cpu: Duration::from_secs(2), wall: Duration::from_secs(30) },
+            long: Budget { cpu: Duration::from_secs(60), wall: Duration::from_secs(30 * 60) },
+            describe: Budget { cpu: Duration::from_millis(250), wall: Duration::from_secs(5) },
+            result: 1 << 20,
+            logs: 64 << 10,
+        }
+    }
+}
+
+impl Limits {
+    /// The budget of an action, with the keys that change its two clocks.
+    pub fn budget(&self, long_running: bool) -> (Budget, Limit, Limit) {
+        let (budget, cpu, wall) = if long_running {
+            (self.long, "limits.long-cpu", "limits.long-wall")
+        } else {
+            (self.call, "limits.cpu", "limits.wall")
+        };
+        let limit = |key, value| Limit { key, value: duration_text(value) };
+        (budget, limit(cpu, budget.cpu), limit(wall, budget.wall))
+    }
+
+    pub(crate) fn memory_limit(&self) -> Limit {
+        Limit { key: "limits.memory", value: bytes_text(self.memory) }
+    }
+
+    pub(crate) fn result_limit(&self) -> Limit {
+        Limit { key: "limits.result", value: bytes_text(self.result) }
+    }
+}
+
+/// As a policy file writes it: `64MiB`, `512KiB`, `100B`.
+pub fn bytes_text(bytes: usize) -> String {
+    match bytes {
+        0 => "0B".to_owned(),
+        b if b.is_multiple_of(1 << 20) => format!("{}MiB", b >> 20),
+        b if b.is_multiple_of(1 << 10) => format!("{}KiB", b >> 10),
+        b => format!("{b}B"),
+    }
+}
+
+/// As a policy file writes it: `30m`, `2s`, `250ms`.
+pub fn duration_text(duration: Duration) -> String {
+    match duration.as_millis() {
+        ms if ms > 0 && ms.is_multiple_of(60_000) => format!("{}m", ms / 60_000),
+        ms if ms > 0 && ms.is_multiple_of(1000) => format!("{}s", ms / 1000),
+        ms => format!("{ms}ms"),
+    }
+}
+
+/// Handles a guest may hold at once: files, streams, pollables. Stops a guest that opens without closing.
+pub(crate) const HANDLES: usize = 512;
+
+/// Bytes that a guest may pass to the host in one call, results included. Stops a guest that makes the host copy its
+/// whole memory at once; a write to a file is cut into pieces far smaller than this.
+pub(crate) const HOSTCALL_BYTES: usize = 4 << 20;
+
+/// Bytes of randomness per request.
+pub(crate) const RANDOM_BYTES: u64 = 64 << 10;
+
+const TABLE_ELEMENTS: usize = 100_000;
+const INSTANCES: usize = 64;
+const MEMORIES: usize = 8;
+const TABLES: usize = 64;
+
+/// Sums what the guest's memories and tables hold, and remembers which limit was hit: a Rust guest whose allocation
+/// fails aborts, which looks like a panic otherwise.
+#[derive(Debug)]
+pub(crate) struct Limiter {
+    memory: Sum,
+    tables: Sum,
+}
+
+#[derive(Debug)]
+struct Sum {
+    used: usize,
+    most: usize,
+    hit: bool,
+}
+
+impl Sum {
+    fn new(most: usize) -> Self {
+        Self { used: 0, most, hit: false }
+    }
+
+    fn grow(&mut self, current: usize, desired: usize) -> bool {
+        let used = self.used.saturating_add(desired.saturating_sub(current));
+        if used > self.most {
+            self.hit = true;
+            return false;
+        }
+        self.used = used;
+        true
+    }
+}
+
+impl Limiter {
+    pub fn new(memory: usize) -> Self {
+        Self { memory: Sum::new(memory), tables: Sum::new(TABLE_ELEMENTS) }
+    }
+
+    /// The guest asked for more memory than it may have.
+    pub fn memory_hit(&self) -> bool {
+        self.memory.hit
+    }
+
+    /// The guest asked for larger tables than it may have.
+    pub fn tables_hit(&self) -> bool {
+        self.tables.hit
+    }
+}
+
+impl ResourceLimiter for Limiter {
+    fn memory_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        Ok(self.memory.grow(current, desired))
+    }
+
+    fn table_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        Ok(self.tables.grow(current, desired))
+    }
+
+    fn instances(&self) -> usize {
+        INSTANCES
+    }
+
+    fn tables(&self) -> usize {
+        TABLES
+    }
+
+    fn memories(&self) -> usize {
+        MEMORIES
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_summed_over_all_memories() {
+        let mut limiter = Limiter::new(100);
+        let mut grow = |from, to| limiter.memory_growing(from, to, None).unwrap();
+        assert!(grow(0, 60), "a first memory");
+        assert!(!grow(0, 60), "a second that would make 120");
+        assert!(grow(0, 40), "a third that just fits");
+        assert!(!grow(60, 61));
+        assert!(limiter.memory_hit() && !limiter.tables_hit());
+    }
+}

@@ -1,0 +1,77 @@
+//! Charges a call the processor time that it takes, host calls included.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// Shared by the future that polls the guest and the callback that the guest's epochs reach. Only the thread that
+/// polls touches it, so the order of its loads and stores does not matter.
+pub(crate) struct Meter {
+    /// Nanoseconds of all polls that have ended.
+    spent: AtomicU64,
+    /// What the polling thread's clock said when this poll began.
+    began: AtomicU64,
+    budget: u64,
+}
+
+impl Meter {
+    pub fn new(budget: Duration) -> Arc<Self> {
+        let budget = u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX);
+        Arc::new(Self { spent: AtomicU64::new(0), began: AtomicU64::new(0), budget })
+    }
+
+    /// From within a poll: whether the budget is used up.
+    pub fn is_spent(&self) -> bool {
+        let slice = thread_time().saturating_sub(self.began.load(Ordering::Relaxed));
+        self.spent.load(Ordering::Relaxed).saturating_add(slice) > self.budget
+    }
+
+    fn begin(&self) {
+        self.began.store(thread_time(), Ordering::Relaxed);
+    }
+
+    /// Whether the budget still holds.
+    fn end(&self) -> bool {
+        let slice = thread_time().saturating_sub(self.began.load(Ordering::Relaxed));
+        self.spent.fetch_add(slice, Ordering::Relaxed).saturating_add(slice) <= self.budget
+    }
+}
+
+/// Nanoseconds that the current thread has run. Not the wall's: a machine that is busy elsewhere must not use up a
+/// plugin's budget.
+fn thread_time() -> u64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
+}
+
+/// The budget was used up while the guest was not running its own code, so that no trap could tell.
+pub(crate) struct Spent;
+
+/// Polls a guest and charges each poll to its meter.
+pub(crate) struct Metered<F> {
+    pub meter: Arc<Meter>,
+    pub future: Pin<Box<F>>,
+}
+
+impl<F: Future> Future for Metered<F> {
+    type Output = Result<F::Output, Spent>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.meter.begin();
+        let polled = self.future.as_mut().poll(context);
+        match (polled, self.meter.end()) {
+            (Poll::Ready(output), _) => Poll::Ready(Ok(output)),
+            (Poll::Pending, true) => Poll::Pending,
+            (Poll::Pending, false) => Poll::Ready(Err(Spent)),
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! A guest's stdout and stderr as log lines. No byte of them reaches the host's own stdout.
+
+use std::{
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use loggia_facade::{Level, Session};
+use wasmtime_wasi::{
+    cli::{IsTerminal, StdoutStream},
+    p2::{OutputStream, Pollable, StreamResult},
+};
+
+/// A line longer than this is broken.
+const LINE: usize = 4 << 10;
+
+/// How much of stderr is kept: a panic's message stands at its end.
+const KEPT: usize = 4 << 10;
+
+/// The log of one call: lines of both streams and of the plugin's own `log`, up to a number of bytes.
+#[derive(Clone)]
+pub(crate) struct Output(Arc<Mutex<State>>);
+
+struct State {
+    session: Option<Session>,
+    left: usize,
+    dropped: usize,
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+    last_words: Vec<u8>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stream {
+    Stdout,
+    Stderr,
+}
+
+impl Output {
+    /// At most `limit` bytes go to the session's log.
+    pub fn new(session: Option<Session>, limit: usize) -> Self {
+        Self(Arc::new(Mutex::new(State {
+            session,
+            left: limit,
+            dropped: 0,
+            stdout: Vec::new(),
+            stderr: Vec::new(),
+            last_words: Vec::new(),
+        })))
+    }
+
+    pub fn stdout(&self) -> impl StdoutStream + 'static {
+        Writer(self.clone(), Stream::Stdout)
+    }
+
+    pub fn stderr(&self) -> impl StdoutStream + 'static {
+        Writer(self.clone(), Stream::Stderr)
+    }
+
+    /// A line that the plugin logs by the contract's own function.
+    pub fn log(&self, level: Level, text: &str) {
+        self.lock().line(level, text);
+    }
+
+    /// Ends the last lines, says how much was dropped, and gives the end of what was written to stderr.
+    pub fn finish(&self) -> String {
+        let mut state = self.lock();
+        for stream in [Stream::Stdout, Stream::Stderr] {
+            state.end_line(stream);
+        }
+        if state.dropped > 0 {
+            let dropped = std::mem::take(&mut state.dropped);
+            if let Some(session) = &state.session {
+                session
+                    .log(Level::Warn, &format!("{dropped} further bytes of output dropped (`limits.logs`)"));
+            }
+        }
+        String::from_utf8_lossy(&state.last_words).into_owned()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn line(&mut self, level: Level, text: &str) {
+        if text.len() > self.left {
+            self.dropped += text.len();
+            return;
+        }
+        self.left -= text.len();
+        if let Some(session) = &self.session {
+            session.log(level, text);
+        }
+    }
+
+    fn write(&mut self, stream: Stream, bytes: &[u8]) {
+        if stream == Stream::Stderr {
+            let tail = &bytes[bytes.len().saturating_sub(KEPT)..];
+            let surplus = (self.last_words.len() + tail.len()).saturating_sub(KEPT);
+            self.last_words.drain(..surplus);
+            self.last_words.extend_from_slice(tail);
+        }
+        if self.left == 0 {
+            self.dropped += bytes.len();
+            return;
+        }
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let (text, ended) = match piece.strip_suffix(b"\n") {
+                Some(text) => (text, true),
+                None => (piece, false),
+            };
+            for chunk in text.chunks(LINE) {
+                if self.buffer(stream).len() + chunk.len() > LINE {
+                    self.end_line(stream);
+                }
+                self.buffer(stream).extend_from_slice(chunk);
+            }
+            if ended {
+                self.end_line(stream);
+            }
+        }
+    }
+
+    fn end_line(&mut self, stream: Stream) {
+        let line = std::mem::take(self.buffer(stream));
+        if line.is_empty() {
+            return;
+        }
+        let level = if stream == Stream::Stdout { Level::Info } else { Level::Warn };
+        self.line(level, &String::from_utf8_lossy(&line));
+    }
+
+    fn buffer(&mut self, stream: Stream) -> &mut Vec<u8> {
+        match stream {
+            Stream::Stdout => &mut self.stdout,
+            Stream::Stderr => &mut self.stderr,
+        }
+    }
+}
+
+#[derive(Clone)]
+struct Writer(Output, Stream);
+
+impl IsTerminal for Writer {
+    fn is_terminal(&self) -> bool {
+        false
+    }
+}
+
+impl StdoutStream for Writer {
+    fn async_stream(&self) -> Box<dyn tokio::io::AsyncWrite + Send + Sync> {
+        Box::new(self.clone())
+    }
+
+    fn p2_stream(&self) -> Box<dyn OutputStream> {
+        Box::new(self.clone())
+    }
+}
+
+#[wasmtime_wasi::async_trait]
+impl Pollable for Writer {
+    async fn ready(&mut self) {}
+}
+
+impl OutputStream for Writer {
+    fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
+        self.0.lock().write(self.1, &bytes);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> StreamResult<()> {
+        Ok(())
+    }
+
+    fn check_write(&mut self) -> StreamResult<usize> {
+        Ok(64 << 10)
+    }
+}
+
+impl tokio::io::AsyncWrite for Writer {
+    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
+        self.0.lock().write(self.1, bytes);
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
