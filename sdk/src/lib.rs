@@ -1,1 +1,165 @@
-//! stub
+//! Write a [Loggia](https://github.com/loggia) plugin as one `impl` block.
+//!
+//! ```
+//! use loggia_sdk::prelude::*;
+//!
+//! struct Notes;
+//!
+//! #[derive(Serialize, JsonSchema)]
+//! struct Note {
+//!     id: String,
+//!     text: String,
+//! }
+//!
+//! /// Short notes kept between conversations.
+//! #[facade]
+//! impl Notes {
+//!     /// Add a note.
+//!     #[action(write)]
+//!     fn add(&self, /// What the note says.
+//!                   #[param(length = 1..=4000)] text: String) -> Result<Note> {
+//!         Ok(Note { id: "n_1".into(), text })
+//!     }
+//! }
+//!
+//! loggia_sdk::export!(Notes);
+//! ```
+//!
+//! | | |
+//! |---|---|
+//! | [`facade`], [`action`], [`param`] | the attributes, with all their keys |
+//! | [`export!`] | makes the crate a component |
+//! | [`Result`], [`Reply`], [`Failure`] | what an action gives back |
+//! | [`Call`] | what an action may ask about the call: detail level, time left, progress |
+//! | [`host`] | what the host offers: log, configuration, calls to other facades |
+//! | [`testing`] | calls a facade natively, with the host's own checks |
+//!
+//! A plugin has no memory: each call runs in a fresh instance. The value given to [`export!`] is made anew for each.
+
+// The macros write `::loggia_sdk`, in this crate too.
+extern crate self as loggia_sdk;
+
+pub mod bounds;
+mod call;
+pub mod failure;
+pub mod host;
+mod incoming;
+mod log;
+pub mod prelude;
+mod reply;
+mod shape;
+#[doc(hidden)]
+pub mod table;
+#[cfg(not(target_family = "wasm"))]
+pub mod testing;
+
+#[cfg(target_family = "wasm")]
+#[doc(hidden)]
+pub mod abi;
+#[cfg(target_family = "wasm")]
+#[doc(hidden)]
+#[allow(missing_docs, unsafe_code, clippy::all)]
+pub mod bindings {
+    wit_bindgen::generate!({
+        path: "wit",
+        world: "plugin",
+        pub_export_macro: true,
+        export_macro_name: "__export_plugin",
+        default_bindings_module: "loggia_sdk::bindings",
+    });
+}
+
+pub use call::{Call, Detail, Effect};
+pub use failure::Failure;
+pub use host::Level;
+pub use loggia_sdk_macros::{action, facade, param};
+pub use reply::{Block, Content, Next, Page, Reply};
+pub use table::Facade;
+
+#[doc(no_inline)]
+pub use schemars::{self, JsonSchema};
+#[doc(no_inline)]
+pub use serde::{self, Deserialize, Serialize};
+#[doc(no_inline)]
+pub use serde_json::{self, Value, json};
+
+/// What an action returns: `Result<T>`, `Result<Reply<T>>` or `Result<()>`.
+pub type Result<T, E = Failure> = std::result::Result<T, E>;
+
+/// A JSON object.
+pub type Object = serde_json::Map<String, Value>;
+
+/// Makes the crate a Loggia component that exports this facade.
+///
+/// Takes an expression that makes the facade, evaluated once for each call: the name of a unit struct,
+/// `Notes::default()`, or any other.
+///
+/// ```
+/// # use loggia_sdk::prelude::*;
+/// # #[derive(Default)]
+/// # struct Notes { limit: usize }
+/// # /// Notes.
+/// # #[facade]
+/// # impl Notes {
+/// #     /// Counts.
+/// #     #[action(read)]
+/// #     fn count(&self) -> Result<usize> { Ok(self.limit) }
+/// # }
+/// loggia_sdk::export!(Notes { limit: 20 });
+/// ```
+///
+/// Natively it does nothing but check the type, so that the same crate runs its unit tests.
+#[cfg(target_family = "wasm")]
+#[macro_export]
+macro_rules! export {
+    ($facade:expr $(,)?) => {
+        #[allow(unsafe_code, clippy::all)]
+        const _: () = {
+            struct Exported;
+            impl $crate::abi::Guest for Exported {
+                fn describe() -> $crate::abi::Description {
+                    $crate::abi::describe(&$facade)
+                }
+                fn schema(
+                    action: ::std::string::String,
+                ) -> ::core::result::Result<$crate::abi::ActionSchema, $crate::abi::Failure> {
+                    $crate::abi::schema(&$facade, &action)
+                }
+                fn dispatch(
+                    call: $crate::abi::Call,
+                ) -> ::core::result::Result<$crate::abi::Reply, $crate::abi::Failure> {
+                    $crate::abi::dispatch(&$facade, call)
+                }
+            }
+    $crate::bindings::__export_plugin!(Exported with_types_in $crate::bindings);
+        };
+    };
+}
+
+/// Makes the crate a Loggia component that exports this facade.
+///
+/// Takes an expression that makes the facade, evaluated once for each call: the name of a unit struct,
+/// `Notes::default()`, or any other.
+///
+/// ```
+/// # use loggia_sdk::prelude::*;
+/// # #[derive(Default)]
+/// # struct Notes { limit: usize }
+/// # /// Notes.
+/// # #[facade]
+/// # impl Notes {
+/// #     /// Counts.
+/// #     #[action(read)]
+/// #     fn count(&self) -> Result<usize> { Ok(self.limit) }
+/// # }
+/// loggia_sdk::export!(Notes { limit: 20 });
+/// ```
+///
+/// Natively it does nothing but check the type, so that the same crate runs its unit tests.
+#[cfg(not(target_family = "wasm"))]
+#[macro_export]
+macro_rules! export {
+    ($facade:expr $(,)?) => {
+        const _: fn() = || $crate::table::require(&$facade);
+    };
+}

@@ -1,0 +1,278 @@
+//! The arguments of the three attributes.
+
+use proc_macro2::Span;
+use syn::{
+    Attribute, Error, Expr, Ident, LitStr, Meta, Result, Token,
+    ext::IdentExt,
+    parenthesized,
+    parse::{Parse, ParseStream, Parser},
+    punctuated::Punctuated,
+    spanned::Spanned,
+};
+
+use crate::names;
+
+/// The arguments of `#[facade(…)]`.
+#[derive(Default)]
+pub struct FacadeOptions {
+    pub name: Option<LitStr>,
+    pub title: Option<LitStr>,
+    pub summary: Option<LitStr>,
+    pub instructions: Option<LitStr>,
+    pub default: Option<LitStr>,
+    pub wants: Vec<Want>,
+}
+
+/// `needs("grant", "reason")` or `wants("grant", "reason")`.
+pub struct Want {
+    pub grant: LitStr,
+    pub reason: LitStr,
+    pub needed: bool,
+}
+
+/// The arguments of `#[action(…)]`.
+#[derive(Default)]
+pub struct ActionOptions {
+    pub effect: Option<Ident>,
+    pub idempotent: bool,
+    pub open_world: bool,
+    pub long_running: bool,
+    pub details: bool,
+    pub name: Option<LitStr>,
+    pub aliases: Vec<LitStr>,
+    pub examples: Vec<LitStr>,
+}
+
+/// The arguments of `#[param(…)]`.
+#[derive(Default)]
+pub struct ParamOptions {
+    pub name: Option<LitStr>,
+    pub default: Option<(Span, Option<Expr>)>,
+    pub range: Option<(Span, Expr)>,
+    pub length: Option<(Span, Expr)>,
+    pub pattern: Option<(Span, LitStr)>,
+    pub format: Option<(Span, LitStr)>,
+    pub hint: Option<LitStr>,
+    pub examples: Vec<Expr>,
+}
+
+const FACADE_KEYS: [&str; 7] = ["name", "title", "summary", "instructions", "default", "needs", "wants"];
+const ACTION_KEYS: [&str; 10] = [
+    "read",
+    "write",
+    "destructive",
+    "idempotent",
+    "open_world",
+    "long_running",
+    "details",
+    "name",
+    "alias",
+    "example",
+];
+const PARAM_KEYS: [&str; 8] = ["default", "range", "length", "pattern", "format", "hint", "example", "name"];
+
+/// Formats of JSON Schema 2020-12 that say something about a text.
+const FORMATS: [&str; 13] = [
+    "date-time",
+    "date",
+    "time",
+    "duration",
+    "email",
+    "hostname",
+    "ipv4",
+    "ipv6",
+    "uri",
+    "uri-reference",
+    "uuid",
+    "json-pointer",
+    "regex",
+];
+
+/// One `key`, `key = …` or `key(…)`, of which the key was read.
+struct Entry<'a> {
+    key: Ident,
+    input: ParseStream<'a>,
+}
+
+impl Entry<'_> {
+    /// `= value`
+    fn value<T: Parse>(&self, what: &str) -> Result<T> {
+        if !self.input.peek(Token![=]) {
+            let sentence = format!("`{0}` needs a value: `{0} = {what}`", self.key);
+            return Err(Error::new(self.key.span(), sentence));
+        }
+        self.input.parse::<Token![=]>()?;
+        self.input.parse()
+    }
+
+    fn text(&self) -> Result<LitStr> {
+        self.value("\"…\"")
+    }
+
+    /// Nothing but the key.
+    fn flag(&self, into: &mut bool) -> Result<()> {
+        self.bare()?;
+        if std::mem::replace(into, true) { Err(self.twice()) } else { Ok(()) }
+    }
+
+    fn bare(&self) -> Result<()> {
+        if self.input.is_empty() || self.input.peek(Token![,]) {
+            return Ok(());
+        }
+        Err(Error::new(self.input.span(), format!("`{}` stands alone, without a value", self.key)))
+    }
+
+    fn set<T>(&self, into: &mut Option<T>, value: T) -> Result<()> {
+        if into.replace(value).is_some() { Err(self.twice()) } else { Ok(()) }
+    }
+
+    fn twice(&self) -> Error {
+        Error::new(self.key.span(), format!("`{}` is given twice", self.key))
+    }
+
+    fn want(&self) -> Result<Want> {
+        let usage = format!("write `{}(\"grant\", \"reason\")`", self.key);
+        let inside;
+        if !self.input.peek(syn::token::Paren) {
+            return Err(Error::new(self.key.span(), usage));
+        }
+        parenthesized!(inside in self.input);
+        let texts = Punctuated::<LitStr, Token![,]>::parse_terminated(&inside)?;
+        match <[LitStr; 2]>::try_from(texts.into_iter().collect::<Vec<_>>()) {
+            Ok([grant, reason]) => Ok(Want { grant, reason, needed: self.key == "needs" }),
+            Err(_) => Err(Error::new(self.key.span(), usage)),
+        }
+    }
+}
+
+/// Reads `key, key = value, key(…)` and gives each key, with the input after it, to `take`.
+fn entries(
+    what: &str,
+    keys: &[&str],
+    input: ParseStream,
+    mut take: impl FnMut(&str, &Entry) -> Result<()>,
+) -> Result<()> {
+    while !input.is_empty() {
+        let key = Ident::parse_any(input)?;
+        let name = key.to_string();
+        if !keys.contains(&name.as_str()) {
+            return Err(Error::new(key.span(), names::unknown(what, &name, keys)));
+        }
+        take(&name, &Entry { key, input })?;
+        if !input.is_empty() {
+            input.parse::<Token![,]>()?;
+        }
+    }
+    Ok(())
+}
+
+/// What stands between an attribute's parentheses, read by `parser`; nothing where there are none.
+fn arguments<T: Default>(attribute: &Attribute, parser: impl Fn(ParseStream) -> Result<T>) -> Result<T> {
+    match &attribute.meta {
+        Meta::Path(_) => Ok(T::default()),
+        Meta::List(list) => parser.parse2(list.tokens.clone()),
+        Meta::NameValue(meta) => {
+            Err(Error::new(meta.eq_token.span, "the arguments stand in parentheses: `#[name(key = value)]`"))
+        }
+    }
+}
+
+/// Reads the arguments of `#[facade(…)]`.
+pub fn facade_options(input: ParseStream) -> Result<FacadeOptions> {
+    let mut options = FacadeOptions::default();
+    entries("key of `#[facade]`", &FACADE_KEYS, input, |key, entry| match key {
+        "name" => entry.set(&mut options.name, entry.text()?),
+        "title" => entry.set(&mut options.title, entry.text()?),
+        "summary" => entry.set(&mut options.summary, entry.text()?),
+        "instructions" => entry.set(&mut options.instructions, entry.text()?),
+        "default" => entry.set(&mut options.default, entry.text()?),
+        _ => {
+            options.wants.push(entry.want()?);
+            Ok(())
+        }
+    })?;
+    Ok(options)
+}
+
+/// Reads `#[action(…)]`.
+pub fn action_options(attribute: &Attribute) -> Result<ActionOptions> {
+    arguments(attribute, |input| {
+        let mut options = ActionOptions::default();
+        entries("key of `#[action]`", &ACTION_KEYS, input, |key, entry| match key {
+            "read" | "write" | "destructive" => {
+                entry.bare()?;
+                match options.effect.replace(entry.key.clone()) {
+                    None => Ok(()),
+                    Some(first) => Err(Error::new(
+                        entry.key.span(),
+                        format!("an action has one effect: keep `{first}` or `{}`", entry.key),
+                    )),
+                }
+            }
+            "idempotent" => entry.flag(&mut options.idempotent),
+            "open_world" => entry.flag(&mut options.open_world),
+            "long_running" => entry.flag(&mut options.long_running),
+            "details" => entry.flag(&mut options.details),
+            "name" => entry.set(&mut options.name, entry.text()?),
+            "alias" => {
+                options.aliases.push(entry.text()?);
+                Ok(())
+            }
+            _ => {
+                options.examples.push(entry.value("r#\"{…}\"#")?);
+                Ok(())
+            }
+        })?;
+        Ok(options)
+    })
+}
+
+/// Reads `#[param(…)]`.
+pub fn param_options(attribute: &Attribute) -> Result<ParamOptions> {
+    arguments(attribute, |input| {
+        let mut options = ParamOptions::default();
+        entries("key of `#[param]`", &PARAM_KEYS, input, |key, entry| {
+            let span = entry.key.span();
+            match key {
+                "default" => {
+                    let value = if input.peek(Token![=]) { Some(entry.value("…")?) } else { None };
+                    entry.bare()?;
+                    entry.set(&mut options.default, (span, value))
+                }
+                "range" => entry.set(&mut options.range, (span, bounds(entry, "1..=50")?)),
+                "length" => entry.set(&mut options.length, (span, bounds(entry, "1..=400")?)),
+                "pattern" => entry.set(&mut options.pattern, (span, entry.text()?)),
+                "format" => entry.set(&mut options.format, (span, format(entry)?)),
+                "hint" => entry.set(&mut options.hint, entry.text()?),
+                "name" => entry.set(&mut options.name, entry.text()?),
+                _ => {
+                    options.examples.push(entry.value("…")?);
+                    Ok(())
+                }
+            }
+        })?;
+        Ok(options)
+    })
+}
+
+/// A range with at least one end.
+fn bounds(entry: &Entry, like: &str) -> Result<Expr> {
+    let expr = entry.value::<Expr>(like)?;
+    match &expr {
+        Expr::Range(range) if range.start.is_some() || range.end.is_some() => Ok(expr),
+        Expr::Range(_) => {
+            Err(Error::new(expr.span(), format!("`..` bounds nothing; write, for example, `{like}`")))
+        }
+        // A constant that holds a range.
+        Expr::Path(_) => Ok(expr),
+        _ => Err(Error::new(expr.span(), format!("`{}` takes a range, for example `{like}`", entry.key))),
+    }
+}
+
+fn format(entry: &Entry) -> Result<LitStr> {
+    let format = entry.text()?;
+    if FORMATS.contains(&format.value().as_str()) {
+        return Ok(format);
+    }
+    Err(Error::new(format.span(), names::unknown("format", &format.value(), &FORMATS)))
+}

@@ -1,0 +1,70 @@
+//! What names may look like, and which are taken.
+
+use proc_macro2::Span;
+use syn::{Error, Result};
+
+/// Actions that every facade has from the host.
+const RESERVED_ACTIONS: [&str; 4] = ["describe", "run_status", "run_cancel", "batch"];
+
+/// Words that a call's arguments hold beside the parameters.
+const RESERVED_PARAMS: [&str; 6] = ["action", "cmd", "params", "detail", "wait", "confirm"];
+
+/// `^[a-z][a-z0-9_-]{0,31}$`: what every MCP client takes as a name.
+fn check(what: &str, name: &str, span: Span) -> Result<()> {
+    let fine = name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-'))
+        && name.len() <= 32;
+    if fine {
+        return Ok(());
+    }
+    let advice = "begin with a letter, then use at most 31 of a-z, 0-9, `_` and `-`";
+    Err(Error::new(span, format!("`{name}` cannot be the name of {what}: {advice}")))
+}
+
+/// Checks the name of a facade.
+pub fn facade(name: &str, span: Span) -> Result<()> {
+    check("a facade", name, span)
+}
+
+/// Checks the name or an alias of an action.
+pub fn action(name: &str, span: Span) -> Result<()> {
+    check("an action", name, span)?;
+    if RESERVED_ACTIONS.contains(&name) {
+        let sentence = format!("`{name}` is an action that the host gives every facade; choose another name");
+        return Err(Error::new(span, sentence));
+    }
+    Ok(())
+}
+
+/// Checks the name of a parameter.
+pub fn param(name: &str, span: Span) -> Result<()> {
+    if name.starts_with('_') {
+        let sentence = format!(
+            "`{name}` begins with `_`, which is for a plugin's own book-keeping; rename it or use `#[param(name = \"…\")]`"
+        );
+        return Err(Error::new(span, sentence));
+    }
+    check("a parameter", name, span)?;
+    if RESERVED_PARAMS.contains(&name) {
+        let sentence = format!(
+            "`{name}` has a meaning of its own in every call; rename the parameter or use `#[param(name = \"…\")]`"
+        );
+        return Err(Error::new(span, sentence));
+    }
+    Ok(())
+}
+
+/// "unknown key `lenght`; did you mean `length`?", or the list of keys where none is near.
+pub fn unknown(what: &str, given: &str, known: &[&str]) -> String {
+    let near = known.iter().max_by(|a, b| closeness(given, a).total_cmp(&closeness(given, b)));
+    match near {
+        Some(name) if closeness(given, name) > 0.7 => {
+            format!("unknown {what} `{given}`; did you mean `{name}`?")
+        }
+        _ => format!("unknown {what} `{given}`; there are: {}", known.join(", ")),
+    }
+}
+
+fn closeness(a: &str, b: &str) -> f64 {
+    strsim::jaro_winkler(a, b)
+}

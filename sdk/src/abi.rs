@@ -1,0 +1,269 @@
+//! The guest's side of the contract: the SDK's types to and from those of `wit/loggia.wit`.
+
+use std::time::Duration;
+
+pub use crate::bindings::exports::loggia::plugin::facade::{
+    ActionSchema, Call, Description, Failure, Guest, Reply,
+};
+use crate::{
+    Block, Content, Detail, Effect, Facade, Level, Next, Page, Value,
+    bindings::loggia::plugin::{host, types},
+    call::Facts,
+    host::{Peer, Request},
+    table::{self, Incoming},
+};
+
+/// What a facade publishes.
+pub fn describe<F: Facade>(_: &F) -> Description {
+    let about = &F::ABOUT;
+    let action = |action: &table::Action<F>| types::Action {
+        name: action.name.into(),
+        summary: action.summary.into(),
+        effect: to_effect(action.effect),
+        idempotent: action.idempotent,
+        open_world: action.open_world,
+        long_running: action.long_running,
+        details: action.details,
+        aliases: action.aliases.iter().map(|alias| (*alias).into()).collect(),
+        extras: Vec::new(),
+    };
+    let want = |want: &table::Want| types::Want {
+        grant: want.grant.into(),
+        reason: want.reason.into(),
+        needed: want.needed,
+    };
+    Description {
+        name: about.name.into(),
+        title: about.title.into(),
+        version: about.version.into(),
+        summary: about.summary.into(),
+        instructions: about.instructions.map(Into::into),
+        actions: F::ACTIONS.iter().map(action).collect(),
+        default_action: about.default_action.map(Into::into),
+        wants: about.wants.iter().map(want).collect(),
+        extras: Vec::new(),
+    }
+}
+
+/// The schemas of one action.
+pub fn schema<F: Facade>(_: &F, action: &str) -> Result<ActionSchema, Failure> {
+    let action = table::find::<F>(action).map_err(to_failure)?;
+    let schemas = action.schemas();
+    Ok(ActionSchema {
+        params: write(&Value::Object(schemas.params)),
+        data: schemas.data.as_ref().map(write),
+        examples: action.examples.iter().map(|example| (*example).into()).collect(),
+        extras: Vec::new(),
+    })
+}
+
+/// Answers one call.
+pub fn dispatch<F: Facade>(facade: &F, call: Call) -> Result<Reply, Failure> {
+    let params = match serde_json::from_str(&call.params) {
+        Ok(Value::Object(params)) => params,
+        _ => return Err(to_failure(crate::Failure::invalid_params("`params` is no JSON object"))),
+    };
+    let facts = Facts {
+        id: call.id,
+        action: call.action,
+        detail: from_detail(call.detail),
+        time_left: Duration::from_millis(call.time_left_ms),
+        caller: call.caller,
+        idempotency_key: call.idempotency_key,
+    };
+    match table::dispatch(facade, Incoming { facts, params }) {
+        Ok(reply) => Ok(to_reply(reply)),
+        Err(failure) => Err(to_failure(failure)),
+    }
+}
+
+pub(crate) fn log(level: Level, message: &str) {
+    let level = match level {
+        Level::Trace => host::Level::Trace,
+        Level::Debug => host::Level::Debug,
+        Level::Info => host::Level::Info,
+        Level::Warn => host::Level::Warn,
+        Level::Error => host::Level::Error,
+    };
+    host::log(level, message);
+}
+
+pub(crate) fn progress(done: f64, total: Option<f64>, message: Option<&str>) {
+    host::progress(done, total, message);
+}
+
+pub(crate) fn is_cancelled() -> bool {
+    host::cancelled()
+}
+
+pub(crate) fn config(key: &str) -> Option<String> {
+    host::config(key)
+}
+
+pub(crate) fn facades() -> crate::Result<Vec<Peer>> {
+    let peer = |facade: Description| {
+        let peer = Peer::new(facade.name, facade.title, facade.summary);
+        facade
+            .actions
+            .into_iter()
+            .fold(peer, |peer, action| peer.action(action.name, action.summary, from_effect(action.effect)))
+    };
+    match host::facades() {
+        Ok(facades) => Ok(facades.into_iter().map(peer).collect()),
+        Err(failure) => Err(from_failure(failure)),
+    }
+}
+
+pub(crate) fn invoke(requests: Vec<Request>) -> Vec<crate::Result<crate::Reply<Value>>> {
+    let requests: Vec<_> = requests
+        .into_iter()
+        .map(|request| host::Request {
+            facade: request.facade,
+            action: request.action,
+            params: write(&Value::Object(request.params)),
+            detail: to_detail(request.detail),
+            timeout_ms: request.timeout.map(millis),
+            idempotency_key: request.idempotency_key,
+        })
+        .collect();
+    let answers = host::invoke(&requests);
+    answers.into_iter().map(|answer| answer.map(from_reply).map_err(from_failure)).collect()
+}
+
+fn to_reply(reply: crate::Reply<String>) -> Reply {
+    Reply {
+        data: reply.data,
+        message: reply.message,
+        page: reply.page.map(|Page { count, total, cursor }| types::Page { count, total, cursor }),
+        next: reply.next.map(to_next),
+        content: reply.content.into_iter().map(to_content).collect(),
+        extras: Vec::new(),
+    }
+}
+
+fn from_reply(reply: Reply) -> crate::Reply<Value> {
+    let mut own = crate::Reply::new(read(&reply.data));
+    own.message = reply.message;
+    own.page = reply.page.map(|types::Page { count, total, cursor }| Page { count, total, cursor });
+    own.next = reply.next.map(from_next);
+    own.content = reply.content.into_iter().map(from_content).collect();
+    own
+}
+
+fn to_failure(failure: crate::Failure) -> Failure {
+    Failure {
+        code: failure.code,
+        message: failure.message,
+        hint: failure.hint,
+        details: failure.details.as_ref().map(write),
+        retry_after_ms: failure.retry_after.map(millis),
+        next: failure.next.map(to_next),
+        extras: Vec::new(),
+    }
+}
+
+fn from_failure(failure: Failure) -> crate::Failure {
+    let mut own = crate::Failure::new(failure.code, failure.message);
+    own.hint = failure.hint;
+    own.details = failure.details.as_deref().map(read);
+    own.retry_after = failure.retry_after_ms.map(Duration::from_millis);
+    own.next = failure.next.map(from_next);
+    own
+}
+
+fn to_next(next: Next) -> types::Next {
+    let params = Some(next.params).filter(|params| !params.is_empty());
+    types::Next {
+        facade: next.facade.unwrap_or_default(),
+        action: next.action,
+        params: params.map(|params| write(&Value::Object(params))),
+        reason: next.reason,
+    }
+}
+
+fn from_next(next: types::Next) -> Next {
+    let mut own = Next::of(next.facade, next.action);
+    if let Some(Value::Object(params)) = next.params.as_deref().map(read) {
+        own.params = params;
+    }
+    own.reason = next.reason;
+    own
+}
+
+fn to_content(content: Content) -> types::Content {
+    let block = match content.block {
+        Block::Text(text) => types::Block::Text(text),
+        Block::Image { data, mime_type } => types::Block::Image(types::Media { data, mime_type }),
+        Block::Audio { data, mime_type } => types::Block::Audio(types::Media { data, mime_type }),
+        Block::Embedded { uri, mime_type, text, blob } => {
+            types::Block::Embedded(types::EmbeddedResource { uri, mime_type, text, blob })
+        }
+        Block::Link { uri, name, description, mime_type } => {
+            types::Block::Link(types::ResourceLink { uri, name, description, mime_type })
+        }
+    };
+    let extras = content.extras.iter().map(|(name, value)| (name.clone(), write(value))).collect();
+    types::Content { block, extras }
+}
+
+fn from_content(content: types::Content) -> Content {
+    let block = match content.block {
+        types::Block::Text(text) => Block::Text(text),
+        types::Block::Image(types::Media { data, mime_type }) => Block::Image { data, mime_type },
+        types::Block::Audio(types::Media { data, mime_type }) => Block::Audio { data, mime_type },
+        types::Block::Embedded(types::EmbeddedResource { uri, mime_type, text, blob }) => {
+            Block::Embedded { uri, mime_type, text, blob }
+        }
+        types::Block::Link(types::ResourceLink { uri, name, description, mime_type }) => {
+            Block::Link { uri, name, description, mime_type }
+        }
+    };
+    let extras = content.extras.iter().map(|(name, json)| (name.clone(), read(json))).collect();
+    Content { block, extras }
+}
+
+fn to_effect(effect: Effect) -> types::Effect {
+    match effect {
+        Effect::Read => types::Effect::Read,
+        Effect::Write => types::Effect::Write,
+        Effect::Destructive => types::Effect::Destructive,
+    }
+}
+
+fn from_effect(effect: types::Effect) -> Effect {
+    match effect {
+        types::Effect::Read => Effect::Read,
+        types::Effect::Write => Effect::Write,
+        types::Effect::Destructive => Effect::Destructive,
+    }
+}
+
+fn to_detail(detail: Detail) -> types::Detail {
+    match detail {
+        Detail::Minimal => types::Detail::Minimal,
+        Detail::Standard => types::Detail::Standard,
+        Detail::Full => types::Detail::Full,
+    }
+}
+
+fn from_detail(detail: types::Detail) -> Detail {
+    match detail {
+        types::Detail::Minimal => Detail::Minimal,
+        types::Detail::Standard => Detail::Standard,
+        types::Detail::Full => Detail::Full,
+    }
+}
+
+/// JSON text. A [`Value`] can always be written.
+fn write(value: &Value) -> String {
+    value.to_string()
+}
+
+/// What the host sends is JSON; if ever it were not, the text itself says more than an error would.
+fn read(json: &str) -> Value {
+    serde_json::from_str(json).unwrap_or_else(|_| json.into())
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,128 @@
+//! What an action may know of the call it answers, and do while it answers.
+
+use std::time::{Duration, Instant};
+
+use crate::{Failure, Level, Result, host};
+
+/// The call that an action answers. An action gets it by taking `call: &Call`.
+///
+/// ```
+/// # use loggia_sdk::prelude::*;
+/// # struct Notes;
+/// /// Notes.
+/// #[facade]
+/// impl Notes {
+///     /// List all notes.
+///     #[action(read, details)]
+///     fn list(&self, call: &Call) -> Result<Vec<String>> {
+///         call.progress(0.0, None, Some("reading"));
+///         Ok(match call.detail() {
+///             Detail::Minimal => vec!["n_1".into()],
+///             _ => vec!["n_1: buy milk".into()],
+///         })
+///     }
+/// }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Call {
+    pub(crate) facts: Facts,
+    deadline: Instant,
+}
+
+/// What the host says of a call, beside its parameters.
+#[derive(Debug, Clone)]
+pub(crate) struct Facts {
+    pub id: String,
+    pub action: String,
+    pub detail: Detail,
+    pub time_left: Duration,
+    pub caller: Option<String>,
+    pub idempotency_key: Option<String>,
+}
+
+impl Call {
+    /// Starts the clock: so only an action that takes its call pays for reading it.
+    pub(crate) fn new(facts: Facts) -> Self {
+        let now = Instant::now();
+        let deadline = now.checked_add(facts.time_left).unwrap_or(now);
+        Self { facts, deadline }
+    }
+
+    /// Names the call in the host's logs.
+    pub fn id(&self) -> &str {
+        &self.facts.id
+    }
+
+    /// The action's own name, also where it was called by an alias.
+    pub fn action(&self) -> &str {
+        &self.facts.action
+    }
+
+    /// How much of the result the caller wants. An action that looks at it says so: `#[action(read, details)]`.
+    pub fn detail(&self) -> Detail {
+        self.facts.detail
+    }
+
+    /// Wall-clock time until the host ends the call. Zero when it is over.
+    pub fn time_left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    /// Who called, as an opaque name that is the same for each call of that caller; only where the policy grants it
+    /// (`caller = true`).
+    pub fn caller(&self) -> Option<&str> {
+        self.facts.caller.as_deref()
+    }
+
+    /// Given by the caller so that a repeated call does its work once.
+    pub fn idempotency_key(&self) -> Option<&str> {
+        self.facts.idempotency_key.as_deref()
+    }
+
+    /// Writes a line to the host's log. See also [`info!`](crate::info) and its neighbours.
+    pub fn log(&self, level: Level, message: &str) {
+        host::log(level, message);
+    }
+
+    /// Tells the caller how far the call has come. Cheap: the host passes on only the latest.
+    pub fn progress(&self, done: f64, total: Option<f64>, message: Option<&str>) {
+        host::progress(done, total, message);
+    }
+
+    /// Whether the caller has gone away or said stop.
+    pub fn is_cancelled(&self) -> bool {
+        host::is_cancelled()
+    }
+
+    /// Ends the action if the caller has gone away: `call.checkpoint()?` in a loop.
+    ///
+    /// # Errors
+    ///
+    /// `cancelled`, if so.
+    pub fn checkpoint(&self) -> Result<()> {
+        if self.is_cancelled() { Err(Failure::cancelled()) } else { Ok(()) }
+    }
+}
+
+/// How much of a result the caller wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Detail {
+    /// Only what identifies things.
+    Minimal,
+    /// What is usually wanted.
+    #[default]
+    Standard,
+    /// Everything.
+    Full,
+}
+
+/// What an action does to the world. The host enforces it: see the README.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Effect {
+    /// Changes nothing.
+    Read,
+    /// Adds or changes something, undoably.
+    Write,
+    /// May lose something for good.
+    Destructive,
+}

@@ -1,0 +1,212 @@
+//! What an action gives back when it did not work.
+
+use std::{any::Any, error::Error, fmt, io, num, str, string, time::Duration};
+
+use serde::Serialize;
+
+use crate::{Next, Value};
+
+/// The codes that the host knows. A plugin may use others.
+pub mod code {
+    /// The parameters are not what the action takes.
+    pub const INVALID_PARAMS: &str = "invalid_params";
+    /// What was named does not exist.
+    pub const NOT_FOUND: &str = "not_found";
+    /// It is not allowed.
+    pub const DENIED: &str = "denied";
+    /// Somebody else changed it meanwhile, or it is there already.
+    pub const CONFLICT: &str = "conflict";
+    /// Not now.
+    pub const UNAVAILABLE: &str = "unavailable";
+    /// A clock ran out.
+    pub const TIMED_OUT: &str = "timed_out";
+    /// The caller went away or said stop.
+    pub const CANCELLED: &str = "cancelled";
+    /// The plugin is at fault.
+    pub const INTERNAL: &str = "internal";
+    /// What was read is not what it should be: no UTF-8, no JSON. Our own; the host passes it on.
+    pub const INVALID_DATA: &str = "invalid_data";
+}
+
+/// A call that did not work, in words that help the caller to mend it.
+///
+/// ```
+/// # use loggia_sdk::prelude::*;
+/// fn find(id: &str) -> Result<String> {
+///     Err(Failure::not_found(format!("not found: there is no note `{id}`")).hint("`list` shows the notes there are"))
+/// }
+/// ```
+///
+/// `?` makes one of every error of the standard library, and of any other crate: see [`From`].
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Failure {
+    /// One of [`code`], or the plugin's own.
+    pub code: String,
+    /// Begins plainly: "not found", "access denied", "`name` is required".
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// More, for a program.
+    pub details: Option<Value>,
+    /// When trying again may help.
+    pub retry_after: Option<Duration>,
+    /// The call that mends it.
+    pub next: Option<Next>,
+}
+
+/// One constructor a code.
+macro_rules! constructors {
+    ($($(#[$doc:meta])* $name:ident = $code:ident;)*) => {
+        $($(#[$doc])*
+        pub fn $name(message: impl Into<String>) -> Self {
+            Self::new(code::$code, message)
+        })*
+    };
+}
+
+impl Failure {
+    /// A failure of this code, with this message.
+    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+        let (code, message) = (code.into(), message.into());
+        Self { code, message, hint: None, details: None, retry_after: None, next: None }
+    }
+
+    constructors! {
+        /// The parameters are not what the action takes.
+        invalid_params = INVALID_PARAMS;
+        /// What was named does not exist.
+        not_found = NOT_FOUND;
+        /// It is not allowed.
+        denied = DENIED;
+        /// Somebody else changed it meanwhile, or it is there already.
+        conflict = CONFLICT;
+        /// Not now.
+        unavailable = UNAVAILABLE;
+        /// A clock ran out.
+        timed_out = TIMED_OUT;
+        /// The plugin is at fault.
+        internal = INTERNAL;
+        /// What was read is not what it should be.
+        invalid_data = INVALID_DATA;
+    }
+
+    /// The caller went away or said stop.
+    pub fn cancelled() -> Self {
+        Self::new(code::CANCELLED, "cancelled")
+    }
+
+    /// Adds what to do about it.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Adds more, for a program. What cannot be written as JSON is left out.
+    #[must_use]
+    pub fn details(mut self, details: impl Serialize) -> Self {
+        self.details = serde_json::to_value(details).ok();
+        self
+    }
+
+    /// Says when trying again may help.
+    #[must_use]
+    pub fn retry_after(mut self, wait: Duration) -> Self {
+        self.retry_after = Some(wait);
+        self
+    }
+
+    /// Names the call that mends it.
+    #[must_use]
+    pub fn next(mut self, next: Next) -> Self {
+        self.next = Some(next);
+        self
+    }
+
+    /// Says what the failure is about, after the plain beginning: "not found: `a.txt`".
+    ///
+    /// ```
+    /// # use loggia_sdk::prelude::*;
+    /// fn read(path: &str) -> Result<String> {
+    ///     std::fs::read_to_string(path).map_err(|error| Failure::from(error).about(path))
+    /// }
+    /// # assert_eq!(read("nowhere").unwrap_err().message, "not found: nowhere");
+    /// ```
+    #[must_use]
+    pub fn about(mut self, subject: impl fmt::Display) -> Self {
+        self.message = format!("{}: {subject}", self.message);
+        self
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)
+    }
+}
+
+// `Failure` is no `std::error::Error` itself, as that would forbid this.
+impl<E: Error + 'static> From<E> for Failure {
+    /// Errors of `std::io` become `not_found`, `denied`, `conflict`, … with a plain sentence that holds no path of the
+    /// host; numbers that do not parse become `invalid_params`; text that is no UTF-8 or no JSON, `invalid_data`;
+    /// all others `internal`, in the error's own words.
+    fn from(error: E) -> Self {
+        let any: &dyn Any = &error;
+        if let Some(error) = any.downcast_ref::<io::Error>() {
+            return from_io(error);
+        }
+        if any.is::<num::ParseIntError>() || any.is::<num::ParseFloatError>() {
+            return Self::invalid_params(format!("not a number: {error}"));
+        }
+        if any.is::<num::TryFromIntError>() {
+            return Self::invalid_params("the number is too large or too small");
+        }
+        if any.is::<str::ParseBoolError>() || any.is::<std::char::ParseCharError>() {
+            return Self::invalid_params(error.to_string());
+        }
+        if any.is::<str::Utf8Error>() || any.is::<string::FromUtf8Error>() {
+            return Self::invalid_data("not text: it is not valid UTF-8");
+        }
+        if any.is::<serde_json::Error>() {
+            return Self::invalid_data(format!("not valid JSON: {error}"));
+        }
+        Self::internal(error.to_string())
+    }
+}
+
+fn from_io(error: &io::Error) -> Failure {
+    use io::ErrorKind as Kind;
+    let (code, sentence) = match error.kind() {
+        Kind::NotFound => (code::NOT_FOUND, "not found"),
+        Kind::PermissionDenied => (code::DENIED, "access denied"),
+        Kind::ReadOnlyFilesystem => (code::DENIED, "access denied: read-only"),
+        Kind::AlreadyExists => (code::CONFLICT, "already exists"),
+        Kind::DirectoryNotEmpty => (code::CONFLICT, "the directory is not empty"),
+        Kind::NotADirectory => (code::INVALID_PARAMS, "not a directory"),
+        Kind::IsADirectory => (code::INVALID_PARAMS, "it is a directory"),
+        Kind::InvalidInput | Kind::InvalidFilename => (code::INVALID_PARAMS, "not valid here"),
+        Kind::CrossesDevices => (code::INVALID_PARAMS, "cannot be moved to another device"),
+        Kind::InvalidData => (code::INVALID_DATA, "not text: it is not valid UTF-8"),
+        Kind::UnexpectedEof => (code::INVALID_DATA, "it ends too soon"),
+        Kind::TimedOut => (code::TIMED_OUT, "timed out"),
+        Kind::WouldBlock | Kind::ResourceBusy | Kind::ExecutableFileBusy => {
+            (code::UNAVAILABLE, "busy: try again")
+        }
+        Kind::StorageFull | Kind::QuotaExceeded => (code::UNAVAILABLE, "no space left"),
+        Kind::FileTooLarge => (code::UNAVAILABLE, "too large"),
+        Kind::ConnectionRefused | Kind::ConnectionReset | Kind::ConnectionAborted | Kind::NotConnected => {
+            (code::UNAVAILABLE, "cannot be reached")
+        }
+        Kind::HostUnreachable | Kind::NetworkUnreachable | Kind::NetworkDown => {
+            (code::UNAVAILABLE, "cannot be reached")
+        }
+        Kind::Unsupported => (code::INTERNAL, "not supported here"),
+        kind => {
+            return Failure::internal(error.get_ref().map_or_else(|| kind.to_string(), ToString::to_string));
+        }
+    };
+    // An error that somebody made has words of its own.
+    let message = error.get_ref().map_or_else(|| sentence.to_owned(), |own| format!("{sentence}: {own}"));
+    Failure::new(code, message)
+}

@@ -1,0 +1,59 @@
+//! A call as it arrives, from which the parameters are taken one by one.
+
+use serde::de::DeserializeOwned;
+
+use crate::{Call, Failure, Object, Result, call::Facts, failure::code};
+
+/// A call with its parameters. The host has checked them against the action's schema; what is checked here is what a
+/// schema cannot say, and what another host might let through.
+pub struct Incoming {
+    pub(crate) facts: Facts,
+    pub(crate) params: Object,
+}
+
+impl Incoming {
+    /// What the action may know of the call.
+    pub fn call(&self) -> Call {
+        Call::new(self.facts.clone())
+    }
+
+    /// A parameter that must be given.
+    ///
+    /// # Errors
+    ///
+    /// `invalid_params` where it is missing or does not fit.
+    pub fn take<T: DeserializeOwned>(&mut self, name: &str) -> Result<T> {
+        self.given(name)?.ok_or_else(|| Failure::new(code::INVALID_PARAMS, format!("`{name}` is required")))
+    }
+
+    /// A parameter that may be left out; `null` is as good.
+    ///
+    /// # Errors
+    ///
+    /// `invalid_params` where it does not fit.
+    pub fn take_optional<T: DeserializeOwned>(&mut self, name: &str) -> Result<Option<T>> {
+        if self.params.get(name).is_some_and(serde_json::Value::is_null) {
+            return Ok(None);
+        }
+        self.given(name)
+    }
+
+    /// A parameter that has a default.
+    ///
+    /// # Errors
+    ///
+    /// `invalid_params` where it does not fit.
+    pub fn take_or<T: DeserializeOwned>(&mut self, name: &str, default: impl FnOnce() -> T) -> Result<T> {
+        self.given(name).map(|given| given.unwrap_or_else(default))
+    }
+
+    fn given<T: DeserializeOwned>(&mut self, name: &str) -> Result<Option<T>> {
+        let Some(value) = self.params.get_mut(name) else { return Ok(None) };
+        serde_json::from_value(value.take()).map(Some).map_err(|error| unfit(name, &error))
+    }
+}
+
+// Not generic, so that a guest holds it once.
+fn unfit(name: &str, error: &serde_json::Error) -> Failure {
+    Failure::new(code::INVALID_PARAMS, format!("`{name}` does not fit: {error}"))
+}

@@ -1,0 +1,8 @@
+//! Everything that a plugin usually names: `use loggia_sdk::prelude::*;`.
+
+#[doc(no_inline)]
+pub use crate::{
+    Block, Call, Content, Deserialize, Detail, Effect, Facade, Failure, JsonSchema, Level, Next, Object,
+    Page, Reply, Result, Serialize, Value, action, debug, error, facade, host, info, json, param, trace,
+    warn,
+};

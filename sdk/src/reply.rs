@@ -1,0 +1,213 @@
+//! What an action gives back when it worked and has more to say than its data.
+
+use serde::Serialize;
+
+use crate::{Object, Value};
+
+/// Data, with a message, a place in a longer list, the call that should come next, or media.
+///
+/// ```
+/// # use loggia_sdk::prelude::*;
+/// fn answer(notes: Vec<String>) -> Result<Reply<Vec<String>>> {
+///     let page = Page::of(notes.len()).total(112).cursor("20");
+///     Ok(Reply::new(notes).message("The newest notes first.").page(page))
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct Reply<T> {
+    /// The result itself.
+    pub data: T,
+    /// A sentence for the model or the person.
+    pub message: Option<String>,
+    /// Where `data` is a part of a longer list.
+    pub page: Option<Page>,
+    /// The call that should come next.
+    pub next: Option<Next>,
+    /// Content beside the JSON: images, audio, resources, further text.
+    pub content: Vec<Content>,
+}
+
+impl<T> Reply<T> {
+    /// A reply that is nothing but data.
+    pub fn new(data: T) -> Self {
+        Self { data, message: None, page: None, next: None, content: Vec::new() }
+    }
+
+    /// Adds a sentence for the model or the person.
+    #[must_use]
+    pub fn message(mut self, message: impl Into<String>) -> Self {
+        self.message = Some(message.into());
+        self
+    }
+
+    /// Says where the data stands in a longer list.
+    #[must_use]
+    pub fn page(mut self, page: Page) -> Self {
+        self.page = Some(page);
+        self
+    }
+
+    /// Names the call that should come next.
+    #[must_use]
+    pub fn next(mut self, next: Next) -> Self {
+        self.next = Some(next);
+        self
+    }
+
+    /// Adds a content block; may be repeated.
+    #[must_use]
+    pub fn content(mut self, content: impl Into<Content>) -> Self {
+        self.content.push(content.into());
+        self
+    }
+
+    /// The same reply around other data.
+    pub(crate) fn with<U>(self, data: U) -> Reply<U> {
+        let Self { message, page, next, content, .. } = self;
+        Reply { data, message, page, next, content }
+    }
+}
+
+/// Where a list stands in a longer one.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Page {
+    /// Items in this reply.
+    pub count: Option<u64>,
+    /// Items there are.
+    pub total: Option<u64>,
+    /// Opaque to the caller, who gives it back to get the next part; none on the last page.
+    pub cursor: Option<String>,
+}
+
+impl Page {
+    /// A page of so many items.
+    pub fn of(count: usize) -> Self {
+        Self { count: u64::try_from(count).ok(), ..Self::default() }
+    }
+
+    /// Says how many items there are in all.
+    #[must_use]
+    pub fn total(mut self, total: usize) -> Self {
+        self.total = u64::try_from(total).ok();
+        self
+    }
+
+    /// Says how to get the next page.
+    #[must_use]
+    pub fn cursor(mut self, cursor: impl Into<String>) -> Self {
+        self.cursor = Some(cursor.into());
+        self
+    }
+}
+
+/// The call that should follow this one.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct Next {
+    /// Which facade; none for the plugin's own.
+    pub facade: Option<String>,
+    /// Which of its actions.
+    pub action: String,
+    /// With what parameters.
+    pub params: Object,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+impl Next {
+    /// An action of the plugin's own facade.
+    pub fn action(action: impl Into<String>) -> Self {
+        Self { action: action.into(), ..Self::default() }
+    }
+
+    /// An action of another facade.
+    pub fn of(facade: impl Into<String>, action: impl Into<String>) -> Self {
+        Self { facade: Some(facade.into()), ..Self::action(action) }
+    }
+
+    /// Adds a parameter. One that cannot be written as JSON is left out, for the caller to fill in.
+    #[must_use]
+    pub fn param(mut self, name: impl Into<String>, value: impl Serialize) -> Self {
+        if let Ok(value) = serde_json::to_value(value) {
+            self.params.insert(name.into(), value);
+        }
+        self
+    }
+
+    /// Says why.
+    #[must_use]
+    pub fn reason(mut self, reason: impl Into<String>) -> Self {
+        self.reason = Some(reason.into());
+        self
+    }
+}
+
+/// One MCP content block.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Content {
+    /// The block.
+    pub block: Block,
+    /// MCP's `annotations` and `_meta`, by name.
+    pub extras: Vec<(String, Value)>,
+}
+
+impl Content {
+    /// Adds MCP's `annotations` or `_meta`.
+    #[must_use]
+    pub fn extra(mut self, name: impl Into<String>, value: Value) -> Self {
+        self.extras.push((name.into(), value));
+        self
+    }
+}
+
+impl From<Block> for Content {
+    fn from(block: Block) -> Self {
+        Self { block, extras: Vec::new() }
+    }
+}
+
+/// The kinds of MCP content.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Block {
+    /// Text beside the data.
+    Text(String),
+    /// A picture.
+    Image {
+        /// The bytes, not encoded.
+        data: Vec<u8>,
+        /// For example `image/png`.
+        mime_type: String,
+    },
+    /// A sound.
+    Audio {
+        /// The bytes, not encoded.
+        data: Vec<u8>,
+        /// For example `audio/wav`.
+        mime_type: String,
+    },
+    /// A resource in the reply itself; `text` or `blob`.
+    Embedded {
+        /// Its address.
+        uri: String,
+        /// Its type, if known.
+        mime_type: Option<String>,
+        /// Its text, where it is text.
+        text: Option<String>,
+        /// Its bytes, where it is not.
+        blob: Option<Vec<u8>>,
+    },
+    /// A resource elsewhere.
+    Link {
+        /// Its address.
+        uri: String,
+        /// Its name.
+        name: String,
+        /// What it is.
+        description: Option<String>,
+        /// Its type, if known.
+        mime_type: Option<String>,
+    },
+}

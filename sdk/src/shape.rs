@@ -1,0 +1,242 @@
+//! The JSON Schemas of an action, made from its types.
+
+use std::ops::{Bound, RangeBounds};
+
+use schemars::{
+    JsonSchema, Schema, SchemaGenerator,
+    generate::{Contract, SchemaSettings},
+};
+use serde::Serialize;
+
+use crate::{
+    Object, Value,
+    bounds::{Length, Number, Text},
+    table::Outcome,
+};
+
+/// Collects an action's parameters, in the order of its declaration, and the type of its data.
+pub struct Shape {
+    generator: SchemaGenerator,
+    properties: Object,
+    required: Vec<Value>,
+    data: Option<Value>,
+}
+
+/// The schemas of an action.
+pub(crate) struct Schemas {
+    /// An object schema.
+    pub params: Object,
+    /// Of the result; none where the type says nothing.
+    pub data: Option<Value>,
+}
+
+impl Shape {
+    pub(crate) fn new() -> Self {
+        let generator = generator(Contract::Deserialize);
+        Self { generator, properties: Object::new(), required: Vec::new(), data: None }
+    }
+
+    /// A parameter that must be given.
+    pub fn required<T: JsonSchema>(&mut self, name: &str, doc: &str) -> Property<'_> {
+        self.required.push(name.into());
+        self.optional::<T>(name, doc)
+    }
+
+    /// A parameter that may be left out.
+    pub fn optional<T: JsonSchema>(&mut self, name: &str, doc: &str) -> Property<'_> {
+        let schema = self.generator.subschema_for::<T>();
+        self.add(name, doc, schema)
+    }
+
+    /// A parameter that has this value where it is left out.
+    pub fn defaulted<T: JsonSchema + Serialize>(
+        &mut self,
+        name: &str,
+        doc: &str,
+        default: T,
+    ) -> Property<'_> {
+        let property = self.optional::<T>(name, doc);
+        match serde_json::to_value(default) {
+            Ok(default) => property.with("default", default),
+            Err(_) => property,
+        }
+    }
+
+    /// The action's return type.
+    pub fn data<O: Outcome>(&mut self) {
+        let mut generator = generator(Contract::Serialize);
+        let schema = with_definitions(object(O::schema(&mut generator)), &mut generator);
+        let is_null = schema.len() == 1 && schema.get("type").and_then(Value::as_str) == Some("null");
+        if !schema.is_empty() && !is_null {
+            self.data = Some(schema.into());
+        }
+    }
+
+    fn add(&mut self, name: &str, doc: &str, schema: Schema) -> Property<'_> {
+        let mut schema = object(schema);
+        if !doc.is_empty() {
+            schema.insert("description".into(), doc.into());
+        }
+        self.properties.insert(name.into(), schema.into());
+        // The last one added; an absent one cannot be, and would only be left without bounds.
+        Property(self.properties.get_mut(name).and_then(Value::as_object_mut))
+    }
+
+    /// The schemas, the first described by `about` where that says anything.
+    pub(crate) fn finish(mut self, about: &str) -> Schemas {
+        let mut params = Object::new();
+        params.insert("type".into(), "object".into());
+        if !about.is_empty() {
+            params.insert("description".into(), about.into());
+        }
+        params.insert("properties".into(), self.properties.into());
+        if !self.required.is_empty() {
+            params.insert("required".into(), self.required.into());
+        }
+        params.insert("additionalProperties".into(), false.into());
+        Schemas { params: with_definitions(params, &mut self.generator), data: self.data }
+    }
+}
+
+/// A parameter's schema, to which bounds and advice are added.
+pub struct Property<'a>(Option<&'a mut Object>);
+
+impl Property<'_> {
+    fn with(self, keyword: &str, value: impl Into<Value>) -> Self {
+        self.insert(keyword, value.into())
+    }
+
+    #[inline(never)]
+    fn insert(mut self, keyword: &str, value: Value) -> Self {
+        if let Some(schema) = &mut self.0 {
+            schema.insert(keyword.to_owned(), value);
+        }
+        self
+    }
+
+    /// Bounds of a number.
+    pub fn range<T: Number>(self, range: impl RangeBounds<T::End>) -> Self {
+        let end = |bound: Bound<&T::End>| match bound {
+            Bound::Included(end) => serde_json::to_value(end).ok().map(|end| (end, true)),
+            Bound::Excluded(end) => serde_json::to_value(end).ok().map(|end| (end, false)),
+            Bound::Unbounded => None,
+        };
+        self.ends(end(range.start_bound()), end(range.end_bound()))
+    }
+
+    fn ends(mut self, least: Option<(Value, bool)>, most: Option<(Value, bool)>) -> Self {
+        if let Some((least, included)) = least {
+            self = self.with(if included { "minimum" } else { "exclusiveMinimum" }, least);
+        }
+        match most {
+            None => self,
+            Some((most, true)) => self.with("maximum", most),
+            // Whole numbers have a greatest one below the end; fewer readers know `exclusiveMaximum`.
+            Some((most, false)) => match most.as_i64().and_then(|most| most.checked_sub(1)) {
+                Some(most) => self.with("maximum", most),
+                None => self.with("exclusiveMaximum", most),
+            },
+        }
+    }
+
+    /// Bounds of a text's characters or of a list's or map's items.
+    pub fn length<T: Length>(self, range: impl RangeBounds<u64>) -> Self {
+        let [least, most] = T::KEYWORDS;
+        let property = match range.start_bound() {
+            Bound::Included(&length) => self.with(least, length),
+            Bound::Excluded(&length) => self.with(least, length.saturating_add(1)),
+            Bound::Unbounded => self,
+        };
+        match range.end_bound() {
+            Bound::Included(&length) => property.with(most, length),
+            Bound::Excluded(&length) => property.with(most, length.saturating_sub(1)),
+            Bound::Unbounded => property,
+        }
+    }
+
+    /// A regular expression that the text matches.
+    pub fn pattern<T: Text>(self, pattern: &str) -> Self {
+        self.with("pattern", pattern)
+    }
+
+    /// A format of JSON Schema.
+    pub fn format<T: Text>(self, format: &str) -> Self {
+        self.with("format", format)
+    }
+
+    /// Advice to the caller.
+    pub fn hint(self, hint: &str) -> Self {
+        self.with("x-hint", hint)
+    }
+
+    /// An example value.
+    pub fn example<T: Serialize>(self, value: T) -> Self {
+        match serde_json::to_value(value) {
+            Ok(value) => self.add_example(value),
+            Err(_) => self,
+        }
+    }
+
+    fn add_example(mut self, value: Value) -> Self {
+        let schema = self
+            .0
+            .as_mut()
+            .map(|schema| schema.entry("examples").or_insert_with(|| Value::Array(Vec::new())));
+        if let Some(Value::Array(examples)) = schema {
+            examples.push(value);
+        }
+        self
+    }
+}
+
+/// Subschemas stand where they are used, as many clients do not follow references; recursive types alone become
+/// definitions.
+fn generator(contract: Contract) -> SchemaGenerator {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.meta_schema = None;
+        settings.inline_subschemas = true;
+        settings.contract = contract;
+    });
+    settings.into_generator()
+}
+
+/// The schema as an object; `true`, which takes anything, is `{}`.
+fn object(schema: Schema) -> Object {
+    match schema.to_value() {
+        Value::Object(object) => object,
+        _ => Object::new(),
+    }
+}
+
+/// Adds the definitions that the schema refers to, and tidies the whole.
+fn with_definitions(mut schema: Object, generator: &mut SchemaGenerator) -> Object {
+    let definitions = generator.take_definitions(false);
+    if !definitions.is_empty() {
+        schema.insert("$defs".into(), definitions.into());
+    }
+    tidy(&mut schema);
+    schema
+}
+
+/// Takes away what tells a model nothing: formats that only repeat Rust's number types.
+fn tidy(schema: &mut Object) {
+    let is_number =
+        |format: &str| ["int", "uint", "float", "double"].iter().any(|kind| format.starts_with(kind));
+    if schema.get("format").and_then(Value::as_str).is_some_and(is_number) {
+        schema.remove("format");
+    }
+    for (keyword, value) in schema {
+        // These hold data, not schemas.
+        if !matches!(keyword.as_str(), "default" | "examples" | "enum" | "const") {
+            tidy_within(value);
+        }
+    }
+}
+
+fn tidy_within(value: &mut Value) {
+    match value {
+        Value::Object(schema) => tidy(schema),
+        Value::Array(items) => items.iter_mut().for_each(tidy_within),
+        _ => {}
+    }
+}

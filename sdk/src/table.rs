@@ -1,0 +1,163 @@
+//! What the macros write: a facade as a table of its actions. Not for use by hand.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+
+use crate::shape::Schemas;
+use crate::{Effect, Failure, Reply, Result, failure::code};
+pub use crate::{incoming::Incoming, shape::Shape};
+
+/// A type whose `impl` block has `#[facade]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a facade",
+    label = "needs `#[facade]`",
+    note = "write `#[facade]` on the `impl` block that holds its actions"
+)]
+pub trait Facade: Sized + 'static {
+    #[doc(hidden)]
+    const ABOUT: About;
+    #[doc(hidden)]
+    const ACTIONS: &'static [Action<Self>];
+}
+
+/// What a facade says of itself.
+pub struct About {
+    pub name: &'static str,
+    pub title: &'static str,
+    pub version: &'static str,
+    pub summary: &'static str,
+    pub instructions: Option<&'static str>,
+    pub default_action: Option<&'static str>,
+    pub wants: &'static [Want],
+}
+
+impl About {
+    /// Stands where a facade has mistakes, which rustc then reports alone.
+    pub const EMPTY: Self = Self {
+        name: "",
+        title: "",
+        version: "",
+        summary: "",
+        instructions: None,
+        default_action: None,
+        wants: &[],
+    };
+}
+
+/// A capability that a plugin would like.
+pub struct Want {
+    pub grant: &'static str,
+    pub reason: &'static str,
+    pub needed: bool,
+}
+
+/// One action.
+pub struct Action<F> {
+    pub name: &'static str,
+    pub summary: &'static str,
+    /// What its doc comment says after the summary.
+    pub about: &'static str,
+    pub effect: Effect,
+    pub idempotent: bool,
+    pub open_world: bool,
+    pub long_running: bool,
+    pub details: bool,
+    pub aliases: &'static [&'static str],
+    /// JSON objects; the macro has parsed them.
+    pub examples: &'static [&'static str],
+    pub shape: fn(&mut Shape),
+    pub run: fn(&F, &mut Incoming) -> Result<Reply<String>>,
+}
+
+impl<F> Action<F> {
+    pub(crate) fn schemas(&self) -> Schemas {
+        let mut shape = Shape::new();
+        (self.shape)(&mut shape);
+        shape.finish(self.about)
+    }
+}
+
+/// The action of this name.
+pub(crate) fn find<F: Facade>(name: &str) -> Result<&'static Action<F>> {
+    F::ACTIONS.iter().find(|action| action.name == name).ok_or_else(|| {
+        let names: Vec<_> = F::ACTIONS.iter().map(|action| action.name).collect();
+        let message = format!("Unknown action: \"{name}\". Available actions: {}.", names.join(", "));
+        Failure::new(code::INVALID_PARAMS, message)
+    })
+}
+
+/// Answers a call; the data is JSON text.
+pub(crate) fn dispatch<F: Facade>(facade: &F, mut incoming: Incoming) -> Result<Reply<String>> {
+    let action = find::<F>(&incoming.facts.action)?;
+    let mut result = (action.run)(facade, &mut incoming);
+    let next = match &mut result {
+        Ok(reply) => &mut reply.next,
+        Err(failure) => &mut failure.next,
+    };
+    if let Some(next) = next {
+        next.facade.get_or_insert_with(|| F::ABOUT.name.to_owned());
+    }
+    result
+}
+
+/// What `export!` checks natively.
+pub fn require<F: Facade>(_facade: &F) {}
+
+/// What an action may return.
+#[diagnostic::on_unimplemented(
+    message = "an action cannot return `{Self}`",
+    label = "not a `Result`",
+    note = "return `Result<T>`, `Result<Reply<T>>` or `Result<()>`"
+)]
+pub trait Outcome {
+    fn schema(generator: &mut SchemaGenerator) -> Schema;
+    /// # Errors
+    ///
+    /// The action's own failure; `internal` where the data cannot be written as JSON.
+    fn finish(self) -> Result<Reply<String>>;
+}
+
+impl<A: Answer, E: Into<Failure>> Outcome for std::result::Result<A, E> {
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        generator.subschema_for::<A::Data>()
+    }
+
+    fn finish(self) -> Result<Reply<String>> {
+        self.map_err(Into::into)?.written()
+    }
+}
+
+/// Data, bare or in a [`Reply`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an action's data",
+    note = "derive `Serialize` and `JsonSchema` for it"
+)]
+pub trait Answer {
+    type Data: JsonSchema;
+    /// # Errors
+    ///
+    /// `internal` where the data cannot be written as JSON.
+    fn written(self) -> Result<Reply<String>>;
+}
+
+impl<T: Serialize + JsonSchema> Answer for T {
+    type Data = T;
+
+    fn written(self) -> Result<Reply<String>> {
+        write(&self).map(Reply::new)
+    }
+}
+
+impl<T: Serialize + JsonSchema> Answer for Reply<T> {
+    type Data = T;
+
+    fn written(self) -> Result<Reply<String>> {
+        let data = write(&self.data)?;
+        Ok(self.with(data))
+    }
+}
+
+fn write(data: &impl Serialize) -> Result<String> {
+    serde_json::to_string(data)
+        .map_err(|error| Failure::internal(format!("the result cannot be written as JSON: {error}")))
+}

@@ -1,0 +1,2 @@
+//! Calls a facade natively.
+pub(crate) mod port;
