@@ -218,19 +218,20 @@ fn with_definitions(mut schema: Object, generator: &mut SchemaGenerator) -> Obje
     schema
 }
 
-/// Takes away what tells a model nothing: formats that only repeat Rust's number types.
+/// Takes away what tells a model nothing: formats that only repeat Rust's number types, and `null` as a default.
 fn tidy(schema: &mut Object) {
-    let is_number =
-        |format: &str| ["int", "uint", "float", "double"].iter().any(|kind| format.starts_with(kind));
-    if schema.get("format").and_then(Value::as_str).is_some_and(is_number) {
-        schema.remove("format");
-    }
-    for (keyword, value) in schema {
-        // These hold data, not schemas.
-        if !matches!(keyword.as_str(), "default" | "examples" | "enum" | "const") {
-            tidy_within(value);
+    schema.retain(|keyword, value| match (keyword.as_str(), &*value) {
+        ("format", Value::String(format)) => {
+            !["int", "uint", "float", "double"].iter().any(|kind| format.starts_with(kind))
         }
-    }
+        ("default", Value::Null) => false,
+        // These hold data, not schemas.
+        ("default" | "examples" | "enum" | "const", _) => true,
+        _ => {
+            tidy_within(value);
+            true
+        }
+    });
 }
 
 fn tidy_within(value: &mut Value) {

@@ -128,10 +128,6 @@ impl<A: Answer, E: Into<Failure>> Outcome for std::result::Result<A, E> {
 }
 
 /// Data, bare or in a [`Reply`].
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be an action's data",
-    note = "derive `Serialize` and `JsonSchema` for it"
-)]
 pub trait Answer {
     type Data: JsonSchema;
     /// # Errors

@@ -188,7 +188,7 @@ fn check_example(example: &LitStr, inputs: &[Input]) -> Result<()> {
     let known: Vec<_> = params(inputs).map(|param| param.name.value()).collect();
     let known: Vec<_> = known.iter().map(String::as_str).collect();
     if let Some(key) = object.keys().find(|key| !known.contains(&key.as_str())) {
-        return wrong(names::unknown("parameter", key, &known));
+        return wrong(names::unknown("the action has no parameter", key, &known));
     }
     let mut required = params(inputs).filter(|param| matches!(param.absent, Absent::Refused));
     match required.find(|param| !object.contains_key(&param.name.value())) {

@@ -147,7 +147,7 @@ impl Entry<'_> {
 
 /// Reads `key, key = value, key(…)` and gives each key, with the input after it, to `take`.
 fn entries(
-    what: &str,
+    lack: &str,
     keys: &[&str],
     input: ParseStream,
     mut take: impl FnMut(&str, &Entry) -> Result<()>,
@@ -156,7 +156,7 @@ fn entries(
         let key = Ident::parse_any(input)?;
         let name = key.to_string();
         if !keys.contains(&name.as_str()) {
-            return Err(Error::new(key.span(), names::unknown(what, &name, keys)));
+            return Err(Error::new(key.span(), names::unknown(lack, &name, keys)));
         }
         take(&name, &Entry { key, input })?;
         if !input.is_empty() {
@@ -180,7 +180,7 @@ fn arguments<T: Default>(attribute: &Attribute, parser: impl Fn(ParseStream) -> 
 /// Reads the arguments of `#[facade(…)]`.
 pub fn facade_options(input: ParseStream) -> Result<FacadeOptions> {
     let mut options = FacadeOptions::default();
-    entries("key of `#[facade]`", &FACADE_KEYS, input, |key, entry| match key {
+    entries("`#[facade]` has no key", &FACADE_KEYS, input, |key, entry| match key {
         "name" => entry.set(&mut options.name, entry.text()?),
         "title" => entry.set(&mut options.title, entry.text()?),
         "summary" => entry.set(&mut options.summary, entry.text()?),
@@ -198,7 +198,7 @@ pub fn facade_options(input: ParseStream) -> Result<FacadeOptions> {
 pub fn action_options(attribute: &Attribute) -> Result<ActionOptions> {
     arguments(attribute, |input| {
         let mut options = ActionOptions::default();
-        entries("key of `#[action]`", &ACTION_KEYS, input, |key, entry| match key {
+        entries("`#[action]` has no key", &ACTION_KEYS, input, |key, entry| match key {
             "read" | "write" | "destructive" => {
                 entry.bare()?;
                 match options.effect.replace(entry.key.clone()) {
@@ -231,7 +231,7 @@ pub fn action_options(attribute: &Attribute) -> Result<ActionOptions> {
 pub fn param_options(attribute: &Attribute) -> Result<ParamOptions> {
     arguments(attribute, |input| {
         let mut options = ParamOptions::default();
-        entries("key of `#[param]`", &PARAM_KEYS, input, |key, entry| {
+        entries("`#[param]` has no key", &PARAM_KEYS, input, |key, entry| {
             let span = entry.key.span();
             match key {
                 "default" => {
@@ -274,5 +274,5 @@ fn format(entry: &Entry) -> Result<LitStr> {
     if FORMATS.contains(&format.value().as_str()) {
         return Ok(format);
     }
-    Err(Error::new(format.span(), names::unknown("format", &format.value(), &FORMATS)))
+    Err(Error::new(format.span(), names::unknown("there is no format", &format.value(), &FORMATS)))
 }

@@ -63,7 +63,7 @@ impl Facade {
             .items
             .iter()
             .filter(|item| matches!(item, ImplItem::Fn(f) if f.attrs.iter().any(is_action)));
-        if marked.count() == 0 {
+        if block.trait_.is_none() && marked.count() == 0 {
             let sentence = "a facade has at least one action: a method with `#[action(read)]`";
             errors.push(Error::new(block.self_ty.span(), sentence));
         }
@@ -126,5 +126,5 @@ fn known(default: &LitStr, actions: &[Action]) -> Result<()> {
     if names.contains(&default.value().as_str()) {
         return Ok(());
     }
-    Err(Error::new(default.span(), names::unknown("action", &default.value(), &names)))
+    Err(Error::new(default.span(), names::unknown("there is no action", &default.value(), &names)))
 }

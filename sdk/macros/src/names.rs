@@ -54,14 +54,14 @@ pub fn param(name: &str, span: Span) -> Result<()> {
     Ok(())
 }
 
-/// "unknown key `lenght`; did you mean `length`?", or the list of keys where none is near.
-pub fn unknown(what: &str, given: &str, known: &[&str]) -> String {
+/// "`#[param]` has no key `lenght`; did you mean `length`?", or the list of keys where none is near.
+pub fn unknown(lack: &str, given: &str, known: &[&str]) -> String {
     let near = known.iter().max_by(|a, b| closeness(given, a).total_cmp(&closeness(given, b)));
     match near {
         Some(name) if closeness(given, name) > 0.7 => {
-            format!("unknown {what} `{given}`; did you mean `{name}`?")
+            format!("{lack} `{given}`; did you mean `{name}`?")
         }
-        _ => format!("unknown {what} `{given}`; there are: {}", known.join(", ")),
+        _ => format!("{lack} `{given}`; there are: {}", known.join(", ")),
     }
 }
 
