@@ -1,0 +1,125 @@
+//! Every way in which a surface can be refused, as its author reads it.
+
+use std::{fmt::Write as _, sync::Arc};
+
+use loggia_facade::Want;
+use serde_json::json;
+
+use super::*;
+use crate::{Contract, fixture};
+
+fn problems(change: impl FnOnce(&mut Surface)) -> String {
+    let mut surface = fixture::notes();
+    change(&mut surface);
+    match Contract::new(Arc::new(surface)) {
+        Err(problems) => problems.to_string(),
+        Ok(_) => panic!("the surface was accepted"),
+    }
+}
+
+/// The problems of one parameter.
+fn of_parameter(schema: Value) -> String {
+    problems(|surface| {
+        let schema = json!({"type": "object", "properties": {"p": schema}});
+        surface.actions[1].params = Arc::new(schema.as_object().unwrap().clone());
+    })
+}
+
+fn of_params(schema: Value) -> String {
+    problems(|surface| surface.actions[1].params = Arc::new(schema.as_object().unwrap().clone()))
+}
+
+#[test]
+fn what_is_wrong_with_names_and_texts_is_said() {
+    let mut out = String::new();
+    let mut say = |text: String| {
+        let _ = writeln!(out, "{text}\n");
+    };
+    say(problems(|s| s.name = "Notes!".into()));
+    say(problems(|s| s.name = String::new()));
+    say(problems(|s| s.name = "a".repeat(33)));
+    say(problems(|s| s.title = "t".repeat(129)));
+    say(problems(|s| s.summary = "  ".into()));
+    say(problems(|s| s.summary = "s".repeat(801)));
+    say(problems(|s| s.instructions = Some("i".repeat(5000))));
+    say(problems(|s| s.actions.clear()));
+    say(problems(|s| {
+        s.actions = (0..65).map(|i| fixture::action(&format!("a{i}"), json!({"type": "object"}))).collect()
+    }));
+    say(problems(|s| s.actions[0].name = "add note".into()));
+    say(problems(|s| s.actions[0].name = "describe".into()));
+    say(problems(|s| s.actions[0].name = "list".into()));
+    say(problems(|s| s.actions[0].summary = String::new()));
+    say(problems(|s| s.actions[0].aliases = vec!["Batch".into()]));
+    say(problems(|s| s.actions[0].aliases = vec!["a b".into()]));
+    say(problems(|s| s.actions[0].aliases = vec!["LIST".into()]));
+    say(problems(|s| s.default_action = Some("none".into())));
+    say(problems(|s| s.wants = vec![Want { grant: String::new(), reason: String::new(), needed: true }]));
+    insta::assert_snapshot!("problems_of_names_and_texts", out);
+}
+
+#[test]
+fn what_is_wrong_with_a_schema_is_said() {
+    let mut out = String::new();
+    let mut say = |text: String| {
+        let _ = writeln!(out, "{text}\n");
+    };
+    say(of_params(json!({})));
+    say(of_params(json!({"type": "array"})));
+    say(of_params(json!({"type": "object", "properties": {"action": {}, "wait": {}, "$x": {}}})));
+    say(of_params(json!({"type": "object", "anyOf": [{"properties": {"cmd": {}}}]})));
+    say(of_params(json!({"type": "object", "properties": 5})));
+    say(of_parameter(json!({"type": "text"})));
+    say(of_parameter(json!({"pattern": "(?=x)"})));
+    say(of_parameter(json!({"pattern": "("})));
+    say(of_parameter(json!({"pattern": "x".repeat(257)})));
+    say(of_parameter(json!({"pattern": "(((a{99}){99}){99}){99}"})));
+    say(of_parameter(json!({"enum": (0..257).collect::<Vec<_>>()})));
+    say(of_parameter(json!({"enum": ["a\u{202e}b"]})));
+    say(of_parameter(json!({"type": "integer", "default": "ten"})));
+    say(of_parameter(json!({"type": "object", "properties": {"q": {"maximum": 1, "default": 2}}})));
+    say(of_parameter(json!({"$ref": "https://example.com/x.json"})));
+    say(of_parameter(json!({"$ref": "#/properties/p"})));
+    say(of_parameter(json!({"$dynamicRef": "#x"})));
+    say(of_parameter(json!({"items": {"$id": "https://example.com/x", "type": "string"}})));
+    say(of_parameter(json!({"description": "d".repeat(33_000)})));
+    let mut deep = json!({"type": "string"});
+    for _ in 0..17 {
+        deep = json!({"items": deep});
+    }
+    say(of_parameter(deep.clone()));
+    for _ in 0..60 {
+        deep = json!({"items": deep});
+    }
+    say(of_parameter(deep));
+    say(of_parameter(json!({"anyOf": vec![json!({}); 1000]})));
+    say(problems(|s| {
+        s.actions[1].examples = vec![json!({"query": "", "limit": 99}).as_object().unwrap().clone()]
+    }));
+    say(problems(|s| {
+        s.actions[1].examples = vec![json!({"query": "a\u{200b}"}).as_object().unwrap().clone()]
+    }));
+    insta::assert_snapshot!("problems_of_schemas", out);
+}
+
+#[test]
+fn every_problem_is_reported_at_once() {
+    let text = problems(|surface| {
+        surface.title = "t".repeat(200);
+        surface.actions[0].summary = String::new();
+        surface.actions[1].params = Arc::new(Object::new());
+        surface.actions[2].params = Arc::new(
+            json!({"type": "object", "properties": {"p": {"$ref": "#/x"}}}).as_object().unwrap().clone(),
+        );
+    });
+    assert_eq!(text.lines().count(), 5, "{text}");
+}
+
+#[test]
+fn a_facade_that_publishes_too_much_is_refused() {
+    let text = problems(|surface| {
+        let big = json!({"type": "object", "description": "d".repeat(32_000)});
+        surface.actions = (0..10).map(|i| fixture::action(&format!("a{i}"), big.clone())).collect();
+    });
+    assert!(text.contains("at most 262144 are allowed"), "{text}");
+}

@@ -1,0 +1,179 @@
+//! A surface, checked and made ready to be called and published.
+
+use std::{collections::HashMap, sync::Arc};
+
+use loggia_facade::{Action, Failure, Surface, code};
+use serde_json::Value;
+
+use crate::{
+    bounds::{self, Problems, RESERVED_ACTIONS},
+    explain, flat, limits,
+    publish::Published,
+    rules::Rules,
+    show,
+};
+
+/// The host's own action that tells about the others.
+pub(crate) const DESCRIBE: &str = "describe";
+
+/// A facade's surface, checked against the bounds, with its published form made and its validators at hand.
+pub struct Contract {
+    surface: Arc<Surface>,
+    /// One for each action, in their order.
+    rules: Vec<Rules>,
+    /// Names and aliases, and both in lower case.
+    names: HashMap<String, usize>,
+    published: Published,
+}
+
+impl Contract {
+    /// Checks the whole surface: bounds, names, schemas, defaults, examples. Every problem is reported, not only the
+    /// first. The surface's texts should have been [sanitised](crate::sanitise_surface).
+    ///
+    /// This compiles every validator, so that no call has to.
+    pub fn new(surface: Arc<Surface>) -> Result<Self, Problems> {
+        let mut problems = bounds::surface(&surface);
+        let (rules, broken) = read(&surface);
+        problems.extend(broken);
+        for (action, rules) in surface.actions.iter().zip(&rules) {
+            let Some(rules) = rules else { continue };
+            let explain = |instance: &Value| explain::faults(rules, &action.name, instance, &[]).message;
+            problems.extend(rules.problems(action, explain).into_iter().map(|text| of(action, &text)));
+        }
+        if problems.is_empty() { Ok(Self::build(surface, rules)) } else { Err(Problems(problems)) }
+    }
+
+    /// For a surface that [`new`](Self::new) has accepted before, as one from a cache: nothing is checked that does
+    /// not have to be, and validators are compiled on first use.
+    pub fn known(surface: Arc<Surface>) -> Result<Self, Problems> {
+        let (rules, broken) = read(&surface);
+        if broken.is_empty() { Ok(Self::build(surface, rules)) } else { Err(Problems(broken)) }
+    }
+
+    fn build(surface: Arc<Surface>, rules: Vec<Option<Rules>>) -> Self {
+        let rules: Vec<Rules> = rules.into_iter().flatten().collect();
+        debug_assert_eq!(rules.len(), surface.actions.len());
+        let mut names = HashMap::new();
+        for (index, action) in surface.actions.iter().enumerate() {
+            for name in std::iter::once(&action.name).chain(&action.aliases) {
+                names.insert(name.to_ascii_lowercase(), index);
+                names.insert(name.clone(), index);
+            }
+        }
+        let published = flat::publish(&surface, &rules);
+        Self { surface, rules, names, published }
+    }
+
+    /// What the facade publishes about itself.
+    pub fn surface(&self) -> &Arc<Surface> {
+        &self.surface
+    }
+
+    /// What an MCP client sees, in the flat form.
+    pub fn published(&self) -> &Published {
+        &self.published
+    }
+
+    /// The action by name, alias, or other case; otherwise a failure that lists the available actions.
+    pub fn action(&self, name: &str) -> Result<&Action, Failure> {
+        let index = self.index(name).ok_or_else(|| self.unknown_action(name))?;
+        Ok(&self.surface.actions[index])
+    }
+
+    /// The action in one line: `update(id: string, depth?: xs|s|m|l)`.
+    pub fn signature(&self, action: &Action) -> &str {
+        self.rules_of(action).map_or("", |rules| &rules.signature)
+    }
+
+    /// Compiles every validator that is not compiled yet; worth calling in the background after
+    /// [`known`](Self::known), so that no call waits for it.
+    pub fn compile(&self) -> Result<(), Problems> {
+        let broken: Vec<String> = self
+            .surface
+            .actions
+            .iter()
+            .zip(&self.rules)
+            .filter_map(|(action, rules)| rules.validator().err().map(|problem| of(action, problem)))
+            .collect();
+        if broken.is_empty() { Ok(()) } else { Err(Problems(broken)) }
+    }
+
+    /// The index of an action, by name, alias, or other case.
+    pub(crate) fn index(&self, name: &str) -> Option<usize> {
+        self.names.get(name).or_else(|| self.names.get(&name.to_ascii_lowercase())).copied()
+    }
+
+    /// The action that is meant where none is named.
+    pub(crate) fn meant(&self) -> Option<usize> {
+        match &self.surface.default_action {
+            Some(name) => self.index(name),
+            None => (self.surface.actions.len() == 1).then_some(0),
+        }
+    }
+
+    pub(crate) fn rules(&self) -> &[Rules] {
+        &self.rules
+    }
+
+    pub(crate) fn rules_of(&self, action: &Action) -> Option<&Rules> {
+        let by_address = self.surface.actions.iter().position(|known| std::ptr::eq(known, action));
+        self.rules.get(by_address.or_else(|| self.index(&action.name))?)
+    }
+
+    /// Says that there is no such action, and which there are.
+    pub(crate) fn unknown_action(&self, name: &str) -> Failure {
+        let message = format!("Unknown action: \"{}\". {}", show::name(name), self.available());
+        let failure = Failure::new(code::INVALID_PARAMS, message);
+        let names = self.names.keys().map(String::as_str).filter(|name| *name != name.to_ascii_uppercase());
+        let mut names: Vec<&str> = names.chain([DESCRIBE]).collect();
+        // Hash maps are in no order, and equally near names must give the same hint every time.
+        names.sort_unstable();
+        match show::nearest(name, names) {
+            Some(near) => failure.hint(format!("Did you mean \"{near}\"?")),
+            None if RESERVED_ACTIONS.contains(&name) => {
+                failure.hint("This facade has no such action; `describe` lists what it has.")
+            }
+            None => failure,
+        }
+    }
+
+    /// `Available actions: add, list, describe.`
+    pub(crate) fn available(&self) -> String {
+        let names: Vec<&str> =
+            self.surface.actions.iter().map(|action| action.name.as_str()).chain([DESCRIBE]).collect();
+        format!("Available actions: {}.", names.join(", "))
+    }
+}
+
+impl std::fmt::Debug for Contract {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Contract").field("surface", &self.surface.name).finish_non_exhaustive()
+    }
+}
+
+/// Reads every action's schema that can be read, and says what is wrong with the others.
+fn read(surface: &Surface) -> (Vec<Option<Rules>>, Vec<String>) {
+    let mut problems = Vec::new();
+    let rules = surface
+        .actions
+        .iter()
+        .map(|action| {
+            // Reported by the bounds, and too deep to look into.
+            if bounds::nesting(action.params.values()) > limits::NESTING {
+                return None;
+            }
+            Rules::new(action)
+                .map_err(|texts| {
+                    problems.extend(texts.iter().map(|text| {
+                        of(action, &format!("the schema of its parameters cannot be used, {text}"))
+                    }));
+                })
+                .ok()
+        })
+        .collect();
+    (rules, problems)
+}
+
+fn of(action: &Action, text: &str) -> String {
+    format!("action `{}`: {text}", show::name(&action.name))
+}

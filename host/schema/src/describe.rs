@@ -1,0 +1,170 @@
+//! What the `describe` action answers: in few tokens, and always of the surface that is served now.
+
+use loggia_facade::{Action, Detail, Failure, Object};
+use serde_json::Value;
+
+use crate::{
+    Contract, keywords,
+    resolve::VALUES,
+    rules::{Rules, call},
+    show,
+    signature::kind,
+    text::sanitise_line,
+    words,
+};
+
+/// Characters of a summary in the list of all actions.
+const SUMMARY: usize = 160;
+
+impl Contract {
+    /// The data of `describe`: a terse list of the actions or, with `of`, one action's parameters, effect, hints and
+    /// examples. [`Detail::Full`] adds the whole schemas, [`Detail::Minimal`] leaves the signatures out.
+    pub fn describe(&self, of: Option<&str>, detail: Detail) -> Result<Value, Failure> {
+        match of {
+            None => Ok(self.list(detail)),
+            Some(name) => {
+                let action = self.action(name)?;
+                match self.rules_of(action) {
+                    Some(rules) => Ok(one(action, rules, detail)),
+                    None => Err(self.unknown_action(name)),
+                }
+            }
+        }
+    }
+
+    fn list(&self, detail: Detail) -> Value {
+        let surface = self.surface();
+        let actions = surface.actions.iter().zip(self.rules()).map(|(action, rules)| {
+            let mut out = Object::new();
+            // The signature begins with the name.
+            match detail {
+                Detail::Minimal => put(&mut out, "name", action.name.as_str()),
+                _ => put(&mut out, "signature", rules.signature.as_str()),
+            }
+            put(&mut out, "effect", action.effect.as_str());
+            put(&mut out, "summary", show::cut(&sanitise_line(&action.summary, usize::MAX), SUMMARY));
+            if detail == Detail::Full {
+                put(&mut out, "params", (*action.params).clone());
+            }
+            Value::Object(out)
+        });
+        let mut out = Object::new();
+        put(&mut out, "facade", surface.name.as_str());
+        put(&mut out, "version", surface.version.as_str());
+        put(&mut out, "summary", surface.summary.as_str());
+        if let Some(index) = self.meant() {
+            put(&mut out, "default_action", surface.actions[index].name.as_str());
+        }
+        put(&mut out, "actions", actions.collect::<Vec<_>>());
+        Value::Object(out)
+    }
+}
+
+fn one(action: &Action, rules: &Rules, detail: Detail) -> Value {
+    let mut out = Object::new();
+    put(&mut out, "name", action.name.as_str());
+    put(&mut out, "summary", action.summary.as_str());
+    put(&mut out, "effect", action.effect.as_str());
+    for (key, holds) in [
+        ("idempotent", action.idempotent),
+        ("open_world", action.open_world),
+        ("long_running", action.long_running),
+        ("details", action.details),
+    ] {
+        if holds {
+            put(&mut out, key, true);
+        }
+    }
+    if !action.aliases.is_empty() {
+        put(&mut out, "aliases", action.aliases.clone());
+    }
+    put(&mut out, "signature", rules.signature.as_str());
+    if detail == Detail::Full {
+        put(&mut out, "params", (*action.params).clone());
+        if let Some(data) = &action.data {
+            put(&mut out, "data", (**data).clone());
+        }
+    } else {
+        put(&mut out, "params", parameters(rules));
+    }
+    let examples: Vec<Value> = if action.examples.is_empty() {
+        rules.example(action).cloned().into_iter().collect()
+    } else {
+        action.examples.iter().map(|example| call(&action.name, example)).collect()
+    };
+    if !examples.is_empty() {
+        put(&mut out, "examples", examples);
+    }
+    Value::Object(out)
+}
+
+/// The parameters by name: what kind they are, whether they are required, what the author says, with bounds in words.
+fn parameters(rules: &Rules) -> Object {
+    let schemas = rules.schema.as_object();
+    let parameter = |name: &str, required: bool, shape| {
+        let mut out = Object::new();
+        put(&mut out, "type", kind(shape, 3));
+        if required {
+            put(&mut out, "required", true);
+        }
+        let Some(schema) = schemas.and_then(|root| keywords::property(root, name)) else {
+            return Value::Object(out);
+        };
+        let text = words::describe(schema);
+        if !text.is_empty() {
+            put(&mut out, "description", text);
+        }
+        if let Some(told) = schema.get(VALUES) {
+            put(&mut out, "values", told.clone());
+        }
+        if let Some(hint) = keywords::hint(schema) {
+            put(&mut out, "hint", hint);
+        }
+        Value::Object(out)
+    };
+    rules
+        .parameters()
+        .iter()
+        .map(|member| (member.name.clone(), parameter(&member.name, member.required, &member.shape)))
+        .collect()
+}
+
+fn put(out: &mut Object, key: &str, value: impl Into<Value>) {
+    out.insert(key.to_owned(), value.into());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn the_list_of_all_actions() {
+        let contract = Contract::new(Arc::new(fixture::notes())).unwrap();
+        let text = |detail| serde_json::to_string_pretty(&contract.describe(None, detail).unwrap()).unwrap();
+        insta::assert_snapshot!("describe", text(Detail::Standard));
+        insta::assert_snapshot!("describe_minimal", text(Detail::Minimal));
+    }
+
+    #[test]
+    fn one_action_with_its_parameters() {
+        let contract = Contract::new(Arc::new(fixture::notes())).unwrap();
+        let text = |name, detail| {
+            serde_json::to_string_pretty(&contract.describe(Some(name), detail).unwrap()).unwrap()
+        };
+        insta::assert_snapshot!("describe_one", text("Search", Detail::Standard));
+        insta::assert_snapshot!("describe_one_full", text("rm", Detail::Full));
+        let failure = contract.describe(Some("ad"), Detail::Standard).unwrap_err();
+        assert!(failure.message.starts_with("Unknown action: \"ad\"."), "{failure}");
+    }
+
+    #[test]
+    fn thirty_actions_are_described_in_few_bytes() {
+        let contract = Contract::new(Arc::new(fixture::large(30))).unwrap();
+        let text = contract.describe(None, Detail::Standard).unwrap().to_string();
+        // o200k_base needs a token for 3.7 bytes of such text; 1,500 tokens are the goal.
+        assert!(text.len() < 5000, "{} bytes: {text}", text.len());
+    }
+}

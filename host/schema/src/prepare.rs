@@ -1,0 +1,183 @@
+//! A call's parameters, made complete and checked.
+
+use loggia_facade::{Action, Failure, Object, code};
+use serde_json::Value;
+
+use crate::{Contract, bounds, coerce, explain, limits, rules::Rules, show};
+
+/// Parameters that are valid against an action's schema.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prepared {
+    /// With defaults filled in and harmless slips mended.
+    pub params: Object,
+    /// Those that a default or a coercion changed, with the values that are used: long values cut, secrets redacted.
+    pub resolved: Object,
+}
+
+/// What stands for a value that must not be shown.
+const REDACTED: &str = "(redacted)";
+/// Characters of a value that `resolved` shows.
+const RESOLVED: usize = 200;
+
+impl Contract {
+    /// Makes parameters complete and checks them, for one action of this contract's surface: fills in defaults,
+    /// mends harmless slips (a number sent as text, an array sent as JSON text, …), and validates strictly.
+    pub fn prepare(&self, action: &Action, params: Object) -> Result<Prepared, Failure> {
+        let Some(rules) = self.rules_of(action) else { return Err(self.unknown_action(&action.name)) };
+        if bounds::nesting(params.values()) > limits::NESTING {
+            let message = format!("the parameters nest deeper than {} levels", limits::NESTING);
+            return Err(self.help(Failure::new(code::INVALID_PARAMS, message), action, rules));
+        }
+        let validator = rules.validator().map_err(|problem| {
+            Failure::new(code::INTERNAL, format!("the schema of `{}` cannot be used: {problem}", action.name))
+        })?;
+        let mut changed = Changed::default();
+        let mut params = params;
+        rules.plan.run(&mut params, &mut |name| changed.add(name));
+        // The validator takes whole values only; the object moves in and out, nothing is copied.
+        let mut value = Value::Object(params);
+        if !validator.is_valid(&value) {
+            if let (Value::Object(params), Some(schema)) = (&mut value, rules.schema.as_object()) {
+                coerce::members(schema, params, &mut |name| changed.add(name));
+                rules.plan.run(params, &mut |name| changed.add(name));
+            }
+            if !validator.is_valid(&value) {
+                let others: Vec<_> = self.surface().actions.iter().zip(self.rules()).collect();
+                let failure = explain::faults(rules, &action.name, &value, &others);
+                return Err(self.help(failure, action, rules));
+            }
+        }
+        let Value::Object(params) = value else {
+            return Err(Failure::new(code::INTERNAL, "parameters are no object"));
+        };
+        let resolved = changed.shown(&params, rules);
+        Ok(Prepared { params, resolved })
+    }
+
+    /// Adds what the action takes and a call that works.
+    fn help(&self, mut failure: Failure, action: &Action, rules: &Rules) -> Failure {
+        failure.expected = Some(rules.signature.clone());
+        failure.example = rules.example(action).cloned();
+        failure
+    }
+}
+
+/// The parameters that were changed, in the order in which they were.
+#[derive(Default)]
+struct Changed(Vec<String>);
+
+impl Changed {
+    fn add(&mut self, name: &str) {
+        if !self.0.iter().any(|known| known == name) {
+            self.0.push(name.to_owned());
+        }
+    }
+
+    fn shown(self, params: &Object, rules: &Rules) -> Object {
+        let mut out = Object::new();
+        for name in self.0 {
+            // Absent: a null that meant nothing.
+            let Some(value) = params.get(&name) else { continue };
+            let shown = if rules.is_secret(&name) { REDACTED.into() } else { short(value) };
+            out.insert(name, shown);
+        }
+        out
+    }
+}
+
+/// A value, or the beginning of its JSON where it is long.
+fn short(value: &Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(show::cut(text, RESOLVED)),
+        Value::Array(_) | Value::Object(_) => {
+            let json = show::json(value, RESOLVED);
+            if json.ends_with('…') { Value::String(json) } else { value.clone() }
+        }
+        value => value.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::fixture;
+
+    /// What `set` of the fixture makes of its parameters: those it gets, and those said to be resolved.
+    fn check(sent: Value, params: Value, resolved: Value) {
+        let contract = Contract::new(Arc::new(fixture::settings())).unwrap();
+        let prepared = contract.prepare(contract.action("set").unwrap(), sent.as_object().unwrap().clone());
+        let prepared = prepared.unwrap_or_else(|failure| panic!("{sent}: {failure}"));
+        assert_eq!(Value::Object(prepared.params), params, "{sent}");
+        assert_eq!(Value::Object(prepared.resolved), resolved, "{sent}");
+    }
+
+    #[test]
+    fn defaults_are_filled_in_at_the_top_and_inside() {
+        check(json!({}), json!({"limit": 10, "mode": "fast"}), json!({"limit": 10, "mode": "fast"}));
+        check(
+            json!({"limit": 3, "mode": "slow", "window": {"height": 4}}),
+            json!({"limit": 3, "mode": "slow", "window": {"height": 4, "width": 80}}),
+            json!({"window": {"height": 4, "width": 80}}),
+        );
+        check(
+            json!({"limit": 3, "mode": "slow", "rows": [{}, {"bold": true}]}),
+            json!({"limit": 3, "mode": "slow", "rows": [{"bold": false}, {"bold": true}]}),
+            json!({"rows": [{"bold": false}, {"bold": true}]}),
+        );
+    }
+
+    #[test]
+    fn what_is_right_stays_as_it_is_and_is_not_reported() {
+        let given = json!({"limit": 3, "mode": "slow", "token": "s", "window": {"width": 1}});
+        check(given.clone(), given, json!({}));
+        check(json!({"limit": 5.0, "mode": "slow"}), json!({"limit": 5, "mode": "slow"}), json!({}));
+    }
+
+    #[test]
+    fn slips_are_mended_and_reported() {
+        check(
+            json!({"limit": "3", "mode": "SLOW", "window": "{\"width\": \"7\"}"}),
+            json!({"limit": 3, "mode": "slow", "window": {"width": 7}}),
+            json!({"limit": 3, "mode": "slow", "window": {"width": 7}}),
+        );
+        check(
+            json!({"limit": null, "mode": "slow"}),
+            json!({"limit": 10, "mode": "slow"}),
+            json!({"limit": 10}),
+        );
+        check(
+            json!({"limit": 1, "mode": "slow", "window": null}),
+            json!({"limit": 1, "mode": "slow"}),
+            json!({}),
+        );
+    }
+
+    #[test]
+    fn resolved_values_are_cut_and_secrets_redacted() {
+        let rows: Vec<Value> = (0..100).map(|_| json!({})).collect();
+        let contract = Contract::new(Arc::new(fixture::settings())).unwrap();
+        let sent = json!({"limit": 1, "mode": "slow", "rows": rows, "keys": "[\"s3cret\"]"});
+        let prepared =
+            contract.prepare(contract.action("set").unwrap(), sent.as_object().unwrap().clone()).unwrap();
+        assert_eq!(prepared.params["keys"], json!(["s3cret"]));
+        assert_eq!(prepared.resolved["keys"], REDACTED);
+        let rows = prepared.resolved["rows"].as_str().unwrap();
+        assert!(
+            rows.starts_with(r#"[{"bold":false},"#)
+                && rows.ends_with('…')
+                && rows.chars().count() == RESOLVED
+        );
+    }
+
+    #[test]
+    fn an_action_that_is_not_of_the_surface_is_unknown() {
+        let contract = Contract::new(Arc::new(fixture::settings())).unwrap();
+        let foreign = fixture::action("nothing", json!({"type": "object"}));
+        let failure = contract.prepare(&foreign, Object::new()).unwrap_err();
+        assert_eq!(failure.message, "Unknown action: \"nothing\". Available actions: set, describe.");
+    }
+}

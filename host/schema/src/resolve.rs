@@ -1,0 +1,447 @@
+//! An author's schema, brought into the one form that the rest of this crate works on.
+//!
+//! - Every `$ref` is replaced by what it names; what names itself, or another document, is refused.
+//! - Nullable alternatives become a type list, alternatives of constants an `enum`, single alternatives vanish: what
+//!   generators write in many ways is then explained, published and coerced in one.
+//! - The root refuses unknown parameters, unless the author allowed them.
+//!
+//! The result accepts exactly what the author's schema accepts, save the unknown parameters.
+
+use loggia_facade::Object;
+use serde_json::Value;
+
+use crate::{
+    bounds,
+    keywords::{self, Holds},
+    limits,
+};
+
+/// The resolved form of a parameter schema; otherwise every problem found, without the action's name.
+pub(crate) fn resolve(root: &Object) -> Result<Value, Vec<String>> {
+    let mut resolver =
+        Resolver { root, open: Vec::new(), path: Vec::new(), subschemas: 0, bytes: 0, problems: Vec::new() };
+    let mut out = resolver.object(root, 0);
+    if !resolver.problems.is_empty() {
+        resolver.problems.dedup();
+        return Err(resolver.problems);
+    }
+    refuse_unknown(&mut out);
+    Ok(Value::Object(out))
+}
+
+struct Resolver<'a> {
+    root: &'a Object,
+    /// The references being followed, outermost first.
+    open: Vec<&'a str>,
+    /// Where we are, for messages.
+    path: Vec<&'a str>,
+    subschemas: usize,
+    bytes: usize,
+    problems: Vec<String>,
+}
+
+impl<'a> Resolver<'a> {
+    fn problem(&mut self, text: impl std::fmt::Display) {
+        if self.problems.len() < 16 {
+            let place =
+                if self.path.is_empty() { "its root".into() } else { format!("`{}`", self.path.join(".")) };
+            self.problems.push(format!("at {place}: {text}"));
+        }
+    }
+
+    fn schema(&mut self, schema: &'a Value, depth: usize) -> Value {
+        match schema {
+            Value::Object(object) => Value::Object(self.object(object, depth)),
+            other => other.clone(),
+        }
+    }
+
+    fn object(&mut self, schema: &'a Object, depth: usize) -> Object {
+        self.subschemas += 1;
+        if depth > limits::DEPTH {
+            self.problem(format_args!("nests deeper than {} levels; flatten it", limits::DEPTH));
+            return Object::new();
+        }
+        if self.subschemas > limits::SUBSCHEMAS || self.bytes > limits::RESOLVED {
+            // Said once: the rest is not looked at.
+            if self.subschemas <= limits::SUBSCHEMAS + 1 || self.bytes <= limits::RESOLVED * 2 {
+                self.problem(format_args!(
+                    "the schema grows beyond {} subschemas or {} KiB when its `$ref`s are replaced; make it smaller",
+                    limits::SUBSCHEMAS,
+                    limits::RESOLVED / 1024
+                ));
+            }
+            self.subschemas = limits::SUBSCHEMAS + 2;
+            self.bytes = limits::RESOLVED * 2 + 1;
+            return Object::new();
+        }
+        for text in bounds::node(schema) {
+            self.problem(text);
+        }
+        let mut out = Object::new();
+        let mut target = None;
+        for (keyword, value) in schema {
+            let value = match (keywords::holds(keyword), value) {
+                _ if matches!(keyword.as_str(), "$schema" | "$comment" | "$defs" | "definitions") => continue,
+                _ if keyword == "$id" && depth == 0 => continue,
+                _ if keyword == "$ref" => {
+                    target = self.reference(value, depth);
+                    continue;
+                }
+                (Some(Holds::One), value) => self.schema(value, depth + 1),
+                (Some(Holds::Map), Value::Object(map)) => Value::Object(
+                    map.iter()
+                        .map(|(name, value)| {
+                            self.path.push(name);
+                            let value = self.schema(value, depth + 1);
+                            self.path.pop();
+                            (name.clone(), value)
+                        })
+                        .collect(),
+                ),
+                (Some(Holds::List), Value::Array(list)) => {
+                    Value::Array(list.iter().map(|value| self.schema(value, depth + 1)).collect())
+                }
+                (_, value) => value.clone(),
+            };
+            out.insert(keyword.clone(), value);
+        }
+        if let Some(target) = target {
+            out = beside(out, target);
+        }
+        simplify(out)
+    }
+
+    /// What a `$ref` names, resolved.
+    fn reference(&mut self, reference: &'a Value, depth: usize) -> Option<Value> {
+        let Some(reference) = reference.as_str() else {
+            self.problem("`$ref` must be a text");
+            return None;
+        };
+        let Some(target) = reference.strip_prefix("#/").and_then(|_| self.find(&reference[1..])) else {
+            self.problem(format_args!(
+                "`$ref` \"{}\" names nothing in this schema; only `#/$defs/…` of the same schema can be used",
+                crate::show::name(reference)
+            ));
+            return None;
+        };
+        if self.open.contains(&reference) || reference == "#" {
+            self.problem(format_args!(
+                "`$ref` \"{}\" leads back to itself; clients cannot read recursive schemas, so take an `object` \
+                 without `properties`, or ids instead of nested values",
+                crate::show::name(reference)
+            ));
+            return None;
+        }
+        self.bytes += serde_json::to_string(target).map_or(0, |text| text.len());
+        self.open.push(reference);
+        let out = self.schema(target, depth + 1);
+        self.open.pop();
+        Some(out)
+    }
+
+    /// What a JSON pointer names.
+    fn find(&self, pointer: &str) -> Option<&'a Value> {
+        let mut tokens = pointer.split('/').skip(1).map(|token| token.replace("~1", "/").replace("~0", "~"));
+        let first = self.root.get(&tokens.next()?)?;
+        tokens.try_fold(first, |value, token| match value {
+            Value::Object(object) => object.get(&token),
+            Value::Array(list) => list.get(token.parse::<usize>().ok()?),
+            _ => None,
+        })
+    }
+}
+
+/// A schema together with another that must hold too. Where the one only tells, they become one.
+fn beside(out: Object, target: Value) -> Object {
+    match target {
+        Value::Object(target) if out.keys().all(|key| keywords::is_annotation(key)) => over(target, out),
+        target => {
+            let mut out = out;
+            match out.get_mut("allOf").and_then(Value::as_array_mut) {
+                Some(list) => list.push(target),
+                None => {
+                    out.insert("allOf".into(), Value::Array(vec![target]));
+                }
+            }
+            out
+        }
+    }
+}
+
+/// `upper` laid over `lower`.
+fn over(mut lower: Object, upper: Object) -> Object {
+    lower.extend(upper);
+    lower
+}
+
+/// Unwraps and merges what can be said more simply, without changing what is accepted.
+fn simplify(mut schema: Object) -> Object {
+    for keyword in ["allOf", "anyOf", "oneOf"] {
+        let Some(Value::Array(list)) = schema.get(keyword) else { continue };
+        if schema.keys().any(|key| key != keyword && !keywords::is_annotation(key)) {
+            continue;
+        }
+        let simpler = match list.as_slice() {
+            [Value::Object(only)] => Some(only.clone()),
+            _ if keyword == "allOf" => None,
+            branches => nullable(branches).or_else(|| constants(branches)),
+        };
+        if let Some(simpler) = simpler {
+            schema.shift_remove(keyword);
+            return over(simpler, schema);
+        }
+    }
+    schema
+}
+
+/// Alternatives that are constants, as one `enum`. What the author said of each is kept under [`VALUES`].
+fn constants(branches: &[Value]) -> Option<Object> {
+    let mut values: Vec<Value> = Vec::new();
+    let mut told = Object::new();
+    for branch in branches {
+        let branch = branch.as_object()?;
+        let plain = |key: &str| matches!(key, "const" | "enum" | "type") || keywords::is_annotation(key);
+        if !branch.keys().all(|key| plain(key)) {
+            return None;
+        }
+        let of_branch: Vec<Value> = match (branch.get("const"), branch.get("enum"), branch.get("type")) {
+            (Some(value), None, _) => vec![value.clone()],
+            (None, Some(Value::Array(list)), _) => list.clone(),
+            (None, None, Some(Value::String(kind))) if kind == "null" => vec![Value::Null],
+            _ => return None,
+        };
+        for value in of_branch {
+            // A value that stands twice is valid under `anyOf` and not under `oneOf`.
+            if value.is_array() || value.is_object() || values.contains(&value) || !of_type(branch, &value) {
+                return None;
+            }
+            if let (Value::String(value), Some(text), None) =
+                (&value, branch.get("description"), branch.get("enum"))
+            {
+                told.insert(value.clone(), text.clone());
+            }
+            values.push(value);
+        }
+    }
+    let mut out = Object::new();
+    if values.iter().all(Value::is_string) {
+        out.insert("type".into(), "string".into());
+    }
+    out.insert("enum".into(), Value::Array(values));
+    if !told.is_empty() {
+        out.insert(VALUES.into(), Value::Object(told));
+    }
+    Some(out)
+}
+
+/// What the author said of each value of an `enum`: an annotation of ours.
+pub(crate) const VALUES: &str = "x-values";
+
+/// Whether a constant agrees with the `type` beside it, if there is one.
+fn of_type(schema: &Object, value: &Value) -> bool {
+    let name = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    match schema.get("type") {
+        None => true,
+        Some(Value::String(kind)) => kind == name || (kind == "number" && name == "integer"),
+        Some(_) => false,
+    }
+}
+
+/// One schema or null, as that schema with `null` in its types.
+fn nullable(branches: &[Value]) -> Option<Object> {
+    let is_null = |branch: &Value| {
+        branch.as_object().is_some_and(|b| {
+            b.get("type").is_some_and(|kind| kind == "null")
+                && b.keys().all(|key| key == "type" || keywords::is_annotation(key))
+        })
+    };
+    let other = match branches {
+        [other, null] | [null, other] if is_null(null) => other,
+        _ => return None,
+    };
+    let mut out = other.as_object()?.clone();
+    // These say something about null as well; the keywords that remain speak of one type each.
+    if ["const", "anyOf", "oneOf", "allOf", "not", "if"].iter().any(|key| out.contains_key(*key)) {
+        return None;
+    }
+    let kind = out.get_mut("type")?;
+    let mut kinds = match kind.take() {
+        Value::String(kind) => vec![Value::String(kind)],
+        Value::Array(kinds) => kinds,
+        _ => return None,
+    };
+    if kinds.iter().any(|kind| kind == "null") {
+        return None;
+    }
+    kinds.push("null".into());
+    *kind = Value::Array(kinds);
+    if let Some(Value::Array(values)) = out.get_mut("enum") {
+        values.push(Value::Null);
+    }
+    Some(out)
+}
+
+/// Refuses parameters that the schema does not name, unless its author allowed them.
+fn refuse_unknown(root: &mut Object) {
+    if root.contains_key("additionalProperties") || root.contains_key("unevaluatedProperties") {
+        return;
+    }
+    let elsewhere = ["allOf", "anyOf", "oneOf", "if", "dependentSchemas"];
+    let keyword = if elsewhere.iter().any(|key| root.contains_key(*key)) {
+        "unevaluatedProperties"
+    } else {
+        "additionalProperties"
+    };
+    root.insert(keyword.into(), Value::Bool(false));
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(schema: Value, expected: Result<Value, &[&str]>) {
+        let resolved = resolve(schema.as_object().unwrap());
+        match expected {
+            Ok(expected) => assert_eq!(resolved, Ok(expected)),
+            Err(parts) => {
+                let problems = resolved.unwrap_err().join("\n");
+                for part in parts {
+                    assert!(problems.contains(part), "{part:?} is not in {problems:?}");
+                }
+            }
+        }
+    }
+
+    /// Resolves one property.
+    fn check_property(schema: Value, expected: Value) {
+        check(
+            json!({"type": "object", "properties": {"p": schema}, "$defs": {
+                "Depth": {"description": "How deep.", "enum": ["s", "l"], "type": "string"},
+                "Deep": {"type": "object", "properties": {"d": {"$ref": "#/$defs/Depth"}}}}}),
+            Ok(json!({"type": "object", "properties": {"p": expected}, "additionalProperties": false})),
+        );
+    }
+
+    #[test]
+    fn references_are_replaced_by_what_they_name() {
+        for (schema, expected) in [
+            (
+                json!({"$ref": "#/$defs/Depth"}),
+                json!({"description": "How deep.", "enum": ["s", "l"], "type": "string"}),
+            ),
+            (
+                json!({"$ref": "#/$defs/Depth", "description": "Nearer.", "default": "s"}),
+                json!({"description": "Nearer.", "enum": ["s", "l"], "type": "string", "default": "s"}),
+            ),
+            (
+                json!({"$ref": "#/$defs/Depth", "minLength": 1}),
+                json!({"minLength": 1,
+                    "allOf": [{"description": "How deep.", "enum": ["s", "l"], "type": "string"}]}),
+            ),
+            (
+                json!({"type": "array", "items": {"$ref": "#/$defs/Deep"}}),
+                json!({"type": "array", "items": {"type": "object", "properties":
+                    {"d": {"description": "How deep.", "enum": ["s", "l"], "type": "string"}}}}),
+            ),
+        ] {
+            check_property(schema, expected);
+        }
+    }
+
+    #[test]
+    fn what_generators_write_in_many_ways_becomes_one() {
+        for (schema, expected) in [
+            (
+                json!({"anyOf": [{"$ref": "#/$defs/Depth"}, {"type": "null"}], "description": "Maybe."}),
+                json!({"type": ["string", "null"], "description": "Maybe.", "enum": ["s", "l", null]}),
+            ),
+            (
+                json!({"anyOf": [{"$ref": "#/$defs/Deep"}, {"type": "null"}]}),
+                json!({"type": ["object", "null"], "properties":
+                    {"d": {"description": "How deep.", "enum": ["s", "l"], "type": "string"}}}),
+            ),
+            (
+                json!({"oneOf": [{"const": "a", "type": "string", "description": "First."}, {"enum": ["b"], "type": "string"}]}),
+                json!({"type": "string", "enum": ["a", "b"], "x-values": {"a": "First."}}),
+            ),
+            (json!({"allOf": [{"type": "string"}], "title": "T"}), json!({"type": "string", "title": "T"})),
+        ] {
+            check_property(schema, expected);
+        }
+    }
+
+    #[test]
+    fn what_would_change_the_meaning_stays() {
+        for schema in [
+            json!({"oneOf": [{"const": "a"}, {"const": "a"}]}),
+            json!({"oneOf": [{"const": 1, "type": "string"}, {"const": 2}]}),
+            json!({"oneOf": [{"type": ["string", "null"]}, {"type": "null"}]}),
+            json!({"anyOf": [{"const": "a"}, {"type": "string"}]}),
+            json!({"anyOf": [{"not": {"const": 1}, "type": "integer"}, {"type": "null"}]}),
+            json!({"anyOf": [{"type": "string"}], "minLength": 2}),
+        ] {
+            check_property(schema.clone(), schema);
+        }
+    }
+
+    #[test]
+    fn unknown_parameters_are_refused_unless_allowed() {
+        for (schema, keyword, expected) in [
+            (json!({"type": "object"}), "additionalProperties", json!(false)),
+            (json!({"additionalProperties": true}), "additionalProperties", json!(true)),
+            (
+                json!({"additionalProperties": {"type": "string"}}),
+                "additionalProperties",
+                json!({"type": "string"}),
+            ),
+            (
+                json!({"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}),
+                "unevaluatedProperties",
+                json!(false),
+            ),
+            (json!({"unevaluatedProperties": true}), "additionalProperties", json!(null)),
+        ] {
+            let resolved = resolve(schema.as_object().unwrap()).unwrap();
+            assert_eq!(resolved.get(keyword).cloned().unwrap_or_default(), expected, "{schema}");
+        }
+    }
+
+    #[test]
+    fn references_that_lead_nowhere_or_back_are_refused() {
+        let of = |reference: &str| {
+            json!({"type": "object", "properties": {"p": {"$ref": reference}},
+                "$defs": {"Tree": {"properties": {"kids": {"items": {"$ref": "#/$defs/Tree"}}}}}})
+        };
+        check(of("#/$defs/Tree"), Err(&["at `p.kids`", "leads back to itself"]));
+        check(of("#/$defs/None"), Err(&["at `p`", "names nothing in this schema"]));
+        check(of("https://example.com/a.json"), Err(&["names nothing in this schema"]));
+        check(of("file:///etc/passwd"), Err(&["names nothing"]));
+        check(of("#"), Err(&["names nothing"]));
+        check(of("#/properties/p"), Err(&["leads back to itself"]));
+    }
+
+    #[test]
+    fn definitions_that_double_are_stopped() {
+        let mut defs = Object::new();
+        for level in 0..15 {
+            let next = format!("#/$defs/d{}", level + 1);
+            defs.insert(format!("d{level}"), json!({"anyOf": [{"$ref": &next}, {"$ref": next}]}));
+        }
+        defs.insert("d15".into(), json!({"type": "string"}));
+        check(
+            json!({"type": "object", "properties": {"p": {"$ref": "#/$defs/d9"}}, "$defs": defs}),
+            Err(&["grows beyond"]),
+        );
+    }
+}

@@ -1,0 +1,391 @@
+//! A client's arguments, split into command, action, parameters and what is the host's own.
+//!
+//! Three shapes are accepted, and their mixtures: `{action, …flat}`, `{action, params: {…}}`, `{cmd, params}`. What is
+//! given twice must agree.
+
+use loggia_facade::{Command, Detail, Failure, Object, code};
+use serde_json::Value;
+
+use crate::{
+    Contract,
+    contract::DESCRIBE,
+    show::{self, nearest},
+};
+
+/// What a call is, before its parameters were looked at.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Routed {
+    /// The command, to be echoed.
+    pub command: Command,
+    /// What is to be done.
+    pub target: Target,
+    /// How much of a result the caller wants.
+    pub detail: Detail,
+    /// Whether the caller wants to wait for the result, if it says so.
+    pub wait: Option<bool>,
+    /// Whether the caller confirms what a policy wants confirmed, if it says so.
+    pub confirm: Option<bool>,
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Target {
+    /// One of the facade's actions is to be run.
+    Action {
+        /// Its index in the surface's actions.
+        action: usize,
+        /// Its parameters, as they were sent.
+        params: Object,
+    },
+    /// The host is to tell about the facade, or about one action.
+    Describe {
+        /// The action, as it was sent.
+        of: Option<String>,
+    },
+}
+
+/// A call that could not be routed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Refused {
+    /// The command, to be echoed.
+    pub command: Command,
+    /// Why.
+    pub failure: Failure,
+}
+
+/// The host's own arguments.
+#[derive(Default)]
+struct Host {
+    action: Option<Value>,
+    cmd: Option<Value>,
+    params: Option<Value>,
+    detail: Option<Value>,
+    wait: Option<Value>,
+    confirm: Option<Value>,
+}
+
+impl Contract {
+    /// Splits a client's arguments into command, action and parameters.
+    ///
+    /// Parameters are not looked at; that is [`prepare`](Self::prepare)'s.
+    pub fn route(&self, arguments: Object) -> Result<Routed, Box<Refused>> {
+        let mut host = Host::default();
+        let mut params = arguments;
+        let gathered = host.gather(&mut params);
+        let (command, action) = self.command(&host);
+        let routed = gathered.and_then(|()| {
+            let action = action?;
+            let detail = host.detail()?;
+            let wait = flag("wait", host.wait.as_ref())?;
+            let confirm = flag("confirm", host.confirm.as_ref())?;
+            let target = match action {
+                Some(action) => Target::Action { action, params },
+                None => Target::Describe { of: of(&params)? },
+            };
+            Ok((target, detail, wait, confirm))
+        });
+        match routed {
+            Ok((target, detail, wait, confirm)) => Ok(Routed { command, target, detail, wait, confirm }),
+            Err(failure) => Err(Box::new(Refused { command, failure })),
+        }
+    }
+
+    /// The command to be echoed, and the action's index; none is `describe`.
+    fn command(&self, host: &Host) -> (Command, Result<Option<usize>, Failure>) {
+        let key = if host.action.is_none() && host.cmd.is_some() { "cmd" } else { "action" };
+        let find = |value: &Value| match value {
+            Value::String(name) if name.eq_ignore_ascii_case(DESCRIBE) => Ok((DESCRIBE.to_owned(), None)),
+            Value::String(name) => match self.index(name) {
+                Some(index) => Ok((self.surface().actions[index].name.clone(), Some(index))),
+                None => Err((Some(show::name(name)), self.unknown_action(name))),
+            },
+            other => {
+                let message =
+                    format!("`{key}` must be a string (got {}). {}", show::value(other), self.available());
+                Err((None, Failure::new(code::INVALID_PARAMS, message)))
+            }
+        };
+        let found = match (&host.action, &host.cmd) {
+            (Some(action), Some(cmd)) => match (find(action), find(cmd)) {
+                (Ok(found), Ok(also)) if found.1 != also.1 => {
+                    Err((Some(found.0), conflict("action", "in `action` and in `cmd`")))
+                }
+                (Err(refused), _) | (_, Err(refused)) => Err(refused),
+                (found, _) => found,
+            },
+            (Some(name), None) | (None, Some(name)) => find(name),
+            (None, None) => match self.meant() {
+                Some(index) => Ok((self.surface().actions[index].name.clone(), Some(index))),
+                None => {
+                    let message = format!("`action` is required. {}", self.available());
+                    Err((None, Failure::new(code::INVALID_PARAMS, message)))
+                }
+            },
+        };
+        match found {
+            Ok((name, index)) => (Command { key, name: Some(name) }, Ok(index)),
+            Err((name, failure)) => (Command { key, name }, Err(failure)),
+        }
+    }
+}
+
+impl Host {
+    /// Takes the host's own arguments out, from beside the parameters and from inside `params`, and leaves the
+    /// parameters of the action.
+    fn gather(&mut self, params: &mut Object) -> Result<(), Failure> {
+        self.take(params)?;
+        while let Some(inner) = self.params.take() {
+            let mut inner = match inner {
+                Value::Object(inner) => inner,
+                Value::String(text) => match serde_json::from_str(&text) {
+                    Ok(inner) => inner,
+                    Err(_) => return Err(no_object(&Value::String(text))),
+                },
+                other => return Err(no_object(&other)),
+            };
+            self.take(&mut inner)?;
+            if params.is_empty() {
+                *params = inner;
+                continue;
+            }
+            for (name, value) in inner {
+                match params.get(&name) {
+                    None => {
+                        params.insert(name, value);
+                    }
+                    Some(known) if *known == value => {}
+                    Some(_) => return Err(conflict(&name, "beside `params` and inside it")),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, from: &mut Object) -> Result<(), Failure> {
+        for (name, slot) in [
+            ("action", &mut self.action),
+            ("cmd", &mut self.cmd),
+            ("params", &mut self.params),
+            ("detail", &mut self.detail),
+            ("wait", &mut self.wait),
+            ("confirm", &mut self.confirm),
+        ] {
+            // A null is what some clients send for an argument that was left out.
+            let Some(value) = from.shift_remove(name).filter(|value| !value.is_null()) else { continue };
+            match slot {
+                Some(known) if *known != value => {
+                    return Err(conflict(name, "beside `params` and inside it"));
+                }
+                _ => *slot = Some(value),
+            }
+        }
+        Ok(())
+    }
+
+    fn detail(&self) -> Result<Detail, Failure> {
+        match &self.detail {
+            None => Ok(Detail::default()),
+            Some(Value::String(word)) if let Some(detail) = Detail::parse(&word.to_ascii_lowercase()) => {
+                Ok(detail)
+            }
+            Some(other) => {
+                let message =
+                    format!("`detail` must be one of minimal, standard, full (got {})", show::value(other));
+                Err(Failure::new(code::INVALID_PARAMS, message))
+            }
+        }
+    }
+}
+
+/// A boolean, or its word.
+fn flag(name: &str, value: Option<&Value>) -> Result<Option<bool>, Failure> {
+    match value {
+        None => Ok(None),
+        Some(Value::Bool(flag)) => Ok(Some(*flag)),
+        Some(Value::String(word)) if word.eq_ignore_ascii_case("true") => Ok(Some(true)),
+        Some(Value::String(word)) if word.eq_ignore_ascii_case("false") => Ok(Some(false)),
+        Some(other) => {
+            let message = format!("`{name}` must be true or false (got {})", show::value(other));
+            Err(Failure::new(code::INVALID_PARAMS, message))
+        }
+    }
+}
+
+/// The only parameter of `describe`.
+fn of(params: &Object) -> Result<Option<String>, Failure> {
+    if let Some(other) = params.keys().find(|name| *name != "of") {
+        let failure = Failure::new(
+            code::INVALID_PARAMS,
+            format!(
+                "`{}` is not a parameter of `describe`, which takes `of` and `detail`",
+                show::name(other)
+            ),
+        );
+        return Err(match nearest(other, ["of", "action", "name"]) {
+            Some(_) => failure.hint("Name the action in `of`."),
+            None => failure,
+        });
+    }
+    match params.get("of") {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(name)) => Ok(Some(name.clone())),
+        Some(other) => Err(Failure::new(
+            code::INVALID_PARAMS,
+            format!("`of` must be the name of an action (got {})", show::value(other)),
+        )),
+    }
+}
+
+fn conflict(name: &str, places: &str) -> Failure {
+    let name = show::name(name);
+    Failure::new(code::INVALID_PARAMS, format!("`{name}` is given twice, {places}, with different values"))
+        .hint(format!("Give `{name}` once."))
+}
+
+fn no_object(value: &Value) -> Failure {
+    Failure::new(code::INVALID_PARAMS, format!("`params` must be an object (got {})", show::value(value)))
+        .hint("Parameters may also stand beside `action`, without `params`.")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::fixture;
+
+    fn route(sent: &Value) -> Result<Routed, Box<Refused>> {
+        let contract = Contract::new(Arc::new(fixture::notes())).unwrap();
+        contract.route(sent.as_object().unwrap().clone())
+    }
+
+    /// Routed to this action with these parameters, echoed under this key.
+    fn check(sent: Value, key: &str, action: &str, expected: Value) {
+        let routed = route(&sent).unwrap_or_else(|refused| panic!("{sent}: {}", refused.failure));
+        let Target::Action { action: index, params } = routed.target else { panic!("{sent} is `describe`") };
+        assert_eq!(fixture::notes().actions[index].name, action, "{sent}");
+        assert_eq!(Value::Object(params), expected, "{sent}");
+        assert_eq!((routed.command.key, routed.command.name.as_deref()), (key, Some(action)), "{sent}");
+    }
+
+    #[test]
+    fn every_accepted_shape_leads_to_the_same_call() {
+        let expected = json!({"text": "x", "tags": ["a"]});
+        for (key, sent) in [
+            ("action", json!({"action": "add", "text": "x", "tags": ["a"]})),
+            ("action", json!({"action": "add", "params": {"text": "x", "tags": ["a"]}})),
+            ("cmd", json!({"cmd": "add", "params": {"text": "x", "tags": ["a"]}})),
+            ("cmd", json!({"cmd": "add", "text": "x", "tags": ["a"]})),
+            ("action", json!({"action": "add", "text": "x", "params": {"tags": ["a"]}})),
+            ("action", json!({"action": "add", "text": "x", "params": {"text": "x", "tags": ["a"]}})),
+            ("action", json!({"action": "add", "cmd": "add", "text": "x", "tags": ["a"]})),
+            ("action", json!({"action": "add", "cmd": "ADD", "text": "x", "tags": ["a"]})),
+            ("action", json!({"action": "add", "params": "{\"text\": \"x\", \"tags\": [\"a\"]}"})),
+            ("action", json!({"params": {"action": "add", "text": "x", "tags": ["a"]}})),
+            ("action", json!({"action": "add", "params": {"params": {"text": "x"}, "tags": ["a"]}})),
+            ("action", json!({"action": "add", "cmd": null, "params": null, "text": "x", "tags": ["a"]})),
+            ("action", json!({"action": "Add", "text": "x", "tags": ["a"]})),
+        ] {
+            check(sent, key, "add", expected.clone());
+        }
+        check(json!({"action": "RM", "id": "n_1"}), "action", "delete", json!({"id": "n_1"}));
+        check(json!({"action": "list"}), "action", "list", json!({}));
+    }
+
+    #[test]
+    fn what_is_the_hosts_own_is_understood_beside_the_parameters_and_inside() {
+        for sent in [
+            json!({"action": "list", "detail": "full", "wait": false, "confirm": true}),
+            json!({"action": "list", "params": {"detail": "full", "wait": "false", "confirm": "True"}}),
+            json!({"action": "list", "detail": "full", "params": {"detail": "full", "wait": false, "confirm": true}}),
+            json!({"action": "list", "detail": "Full", "wait": false, "confirm": true}),
+        ] {
+            let routed = route(&sent).unwrap();
+            assert_eq!(
+                (routed.detail, routed.wait, routed.confirm),
+                (Detail::Full, Some(false), Some(true)),
+                "{sent}"
+            );
+            assert!(
+                matches!(routed.target, Target::Action { ref params, .. } if params.is_empty()),
+                "{sent}"
+            );
+        }
+        let routed = route(&json!({"action": "list", "detail": null, "wait": null})).unwrap();
+        assert_eq!((routed.detail, routed.wait, routed.confirm), (Detail::Standard, None, None));
+    }
+
+    #[test]
+    fn describe_is_the_hosts_own_action() {
+        for (sent, expected) in [
+            (json!({"action": "describe"}), None),
+            (json!({"action": "Describe", "of": null}), None),
+            (json!({"cmd": "describe", "params": {"of": "add"}}), Some("add")),
+        ] {
+            let routed = route(&sent).unwrap();
+            assert_eq!(routed.command.name.as_deref(), Some("describe"));
+            assert_eq!(routed.target, Target::Describe { of: expected.map(str::to_owned) }, "{sent}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_routed_says_why() {
+        use std::fmt::Write as _;
+        let mut out = String::new();
+        for sent in [
+            json!({}),
+            json!({"text": "x"}),
+            json!({"action": "x"}),
+            json!({"action": "serch", "query": "x"}),
+            json!({"cmd": "remove"}),
+            json!({"action": "run_status"}),
+            json!({"action": ""}),
+            json!({"action": "a\u{202e}\n".repeat(100)}),
+            json!({"action": 5}),
+            json!({"cmd": ["add"]}),
+            json!({"action": "add", "cmd": "list"}),
+            json!({"action": "add", "cmd": "nothing"}),
+            json!({"action": "add", "params": {"action": "list"}}),
+            json!({"action": "add", "params": 5}),
+            json!({"action": "add", "params": "text"}),
+            json!({"action": "add", "params": "[1]"}),
+            json!({"action": "add", "text": "x", "params": {"text": "y"}}),
+            json!({"action": "list", "detail": "high"}),
+            json!({"action": "list", "detail": 1}),
+            json!({"action": "list", "detail": "full", "params": {"detail": "minimal"}}),
+            json!({"action": "list", "wait": 1}),
+            json!({"action": "list", "confirm": "maybe"}),
+            json!({"action": "describe", "of": 5}),
+            json!({"action": "describe", "name": "add"}),
+        ] {
+            let refused = route(&sent).unwrap_err();
+            let Refused { command, failure } = *refused;
+            let _ = writeln!(
+                out,
+                "{}\n  {}={} {}{}",
+                show::json(&sent, 100),
+                command.key,
+                command.name.as_deref().unwrap_or("-"),
+                failure.message,
+                failure.hint.map_or_else(String::new, |hint| format!("\n  hint: {hint}"))
+            );
+            assert_eq!(failure.code, code::INVALID_PARAMS);
+        }
+        insta::assert_snapshot!("refused", out);
+    }
+
+    #[test]
+    fn the_action_that_is_meant_where_none_is_named() {
+        let mut surface = fixture::notes();
+        surface.default_action = Some("list".into());
+        let contract = Contract::new(Arc::new(surface)).unwrap();
+        let routed = contract.route(json!({"limit": 5}).as_object().unwrap().clone()).unwrap();
+        assert_eq!(routed.command, Command::action("list"));
+        let one = Contract::new(Arc::new(fixture::one(json!({"p": true}), json!([])))).unwrap();
+        let routed = one.route(json!({"p": 5}).as_object().unwrap().clone()).unwrap();
+        assert_eq!(routed.command, Command::action("go"));
+        assert!(matches!(routed.target, Target::Action { action: 0, params } if params["p"] == 5));
+    }
+}

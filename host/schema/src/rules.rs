@@ -1,0 +1,194 @@
+//! One action's parameter schema, made ready for calls.
+
+use std::sync::OnceLock;
+
+use jsonschema::{Draft, PatternOptions, Validator};
+use loggia_facade::{Action, Object};
+use serde_json::Value;
+
+use crate::{
+    bounds, example, keywords, limits,
+    plan::Plan,
+    resolve::resolve,
+    shape::{Member, Shape},
+    show,
+    signature::signature,
+};
+
+/// One action's parameter schema, made ready for calls.
+pub(crate) struct Rules {
+    /// The resolved schema; see [`resolve`].
+    pub schema: Value,
+    /// The parameters, as a record.
+    pub shape: Shape,
+    /// What is done to every call's parameters before they are validated.
+    pub plan: Plan,
+    /// The action in one line.
+    pub signature: String,
+    /// Parameters whose values are never shown.
+    secrets: Vec<String>,
+    validator: OnceLock<Result<Validator, String>>,
+    example: OnceLock<Option<Value>>,
+}
+
+impl Rules {
+    /// Reads the schema; compiles nothing yet.
+    pub(crate) fn new(action: &Action) -> Result<Self, Vec<String>> {
+        let schema = resolve(&action.params)?;
+        let shape = Shape::of(&schema);
+        let root = schema.as_object();
+        let secrets = match &shape {
+            Shape::Record { members, .. } => members
+                .iter()
+                .filter(|member| {
+                    root.and_then(|root| keywords::property(root, &member.name))
+                        .is_some_and(keywords::holds_secret)
+                })
+                .map(|member| member.name.clone())
+                .collect(),
+            _ => Vec::new(),
+        };
+        Ok(Self {
+            plan: Plan::of(&schema),
+            signature: signature(&action.name, &shape),
+            secrets,
+            shape,
+            schema,
+            validator: OnceLock::new(),
+            example: OnceLock::new(),
+        })
+    }
+
+    /// What is wrong with the schema, its defaults and the action's examples. Compiles the validator.
+    pub(crate) fn problems(&self, action: &Action, explain: impl Fn(&Value) -> String) -> Vec<String> {
+        let Some(root) = self.schema.as_object() else { return Vec::new() };
+        let mut out = bounds::parameters(root);
+        out.extend(
+            self.parameters()
+                .iter()
+                .filter(|p| root_lacks(root, &p.name))
+                .filter_map(|p| bounds::parameter(&p.name)),
+        );
+        let validator = match self.validator() {
+            Ok(validator) => validator,
+            Err(problem) => {
+                out.push(format!("the schema of its parameters cannot be used: {problem}"));
+                return out;
+            }
+        };
+        defaults(&self.schema, &mut Vec::new(), &mut out);
+        for (index, example) in action.examples.iter().enumerate() {
+            let number = index + 1;
+            if let Some(problem) = bounds::example(example) {
+                out.push(format!("its example {number} {problem}"));
+                continue;
+            }
+            let example = Value::Object(example.clone());
+            if !validator.is_valid(&example) {
+                out.push(format!(
+                    "its example {number} is not valid: {}; mend the example or the schema",
+                    explain(&example)
+                ));
+            }
+        }
+        out
+    }
+
+    /// The compiled schema, compiled on first use.
+    pub(crate) fn validator(&self) -> Result<&Validator, &str> {
+        self.validator.get_or_init(|| compile(&self.schema)).as_ref().map_err(String::as_str)
+    }
+
+    /// The parameters, in the author's order.
+    pub(crate) fn parameters(&self) -> &[Member] {
+        match &self.shape {
+            Shape::Record { members, .. } => members,
+            _ => &[],
+        }
+    }
+
+    /// Whether the action has a parameter of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.parameters().iter().any(|member| member.name == name)
+    }
+
+    /// Whether values of a parameter must never be shown.
+    pub(crate) fn is_secret(&self, name: &str) -> bool {
+        self.secrets.iter().any(|secret| secret == name)
+    }
+
+    /// Arguments of one valid call: the author's, otherwise made from the schema; none where that fails.
+    pub(crate) fn example(&self, action: &Action) -> Option<&Value> {
+        self.example
+            .get_or_init(|| {
+                let params = match action.examples.first() {
+                    Some(example) => Value::Object(example.clone()),
+                    None => example::synthesise(&self.schema),
+                };
+                let valid = self.validator().is_ok_and(|validator| validator.is_valid(&params));
+                let Value::Object(params) = params else { return None };
+                valid.then(|| call(&action.name, &params))
+            })
+            .as_ref()
+    }
+}
+
+/// `{"action": …, …}`
+pub(crate) fn call(action: &str, params: &Object) -> Value {
+    let mut out = Object::new();
+    out.insert("action".into(), action.into());
+    out.extend(params.iter().map(|(name, value)| (name.clone(), value.clone())));
+    Value::Object(out)
+}
+
+/// Compiles a schema: JSON Schema 2020-12, formats asserted, patterns in linear time, nothing fetched.
+pub(crate) fn compile(schema: &Value) -> Result<Validator, String> {
+    jsonschema::options()
+        .with_draft(Draft::Draft202012)
+        .should_validate_formats(true)
+        .with_pattern_options(PatternOptions::regex().size_limit(limits::COMPILED_PATTERN))
+        .offline()
+        .build(schema)
+        .map_err(|error| {
+            let place = match error.instance_path().as_str() {
+                "" => String::new(),
+                path => format!(" (at {})", show::name(path)),
+            };
+            let pattern = match error.kind().keyword() {
+                "format" | "pattern" => {
+                    "; patterns may hold no look-around and no back-references, so that they match in linear time"
+                }
+                _ => "",
+            };
+            format!("{}{pattern}{place}", show::cut(&error.to_string(), 300))
+        })
+}
+
+fn root_lacks(root: &Object, name: &str) -> bool {
+    root.get("properties").is_none_or(|properties| properties.get(name).is_none())
+}
+
+/// Reports every default that its own schema refuses.
+fn defaults<'a>(schema: &'a Value, path: &mut Vec<&'a str>, out: &mut Vec<String>) {
+    let Value::Object(object) = schema else { return };
+    if let Some(default) = object.get("default")
+        && !default.is_null()
+        && compile(schema).is_ok_and(|validator| !validator.is_valid(default))
+    {
+        out.push(format!(
+            "the default {} of `{}` is not valid against its own schema",
+            show::value(default),
+            path.join(".")
+        ));
+    }
+    for (name, property) in object.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        path.push(name);
+        defaults(property, path, out);
+        path.pop();
+    }
+    if let Some(items) = object.get("items") {
+        path.push("[]");
+        defaults(items, path, out);
+        path.pop();
+    }
+}

@@ -1,0 +1,148 @@
+//! Values and names as a message shows them: short, on one line, nothing hidden.
+
+use std::{fmt::Write as _, io};
+
+use serde_json::Value;
+
+use crate::text::sanitise_line;
+
+/// Characters of a value that a message shows.
+pub(crate) const GOT: usize = 80;
+
+/// A value as JSON, cut to [`GOT`] characters, however large it is.
+pub(crate) fn value(value: &Value) -> String {
+    json(value, GOT)
+}
+
+/// A value as JSON, cut to so many characters.
+pub(crate) fn json(value: &Value, max: usize) -> String {
+    /// Takes the beginning and then refuses, so that a large value is not serialised to its end.
+    struct Beginning(Vec<u8>, usize);
+    impl io::Write for Beginning {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.0.len() >= self.1 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            let room = bytes.len().min(self.1 - self.0.len());
+            self.0.extend_from_slice(&bytes[..room]);
+            Ok(room)
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut beginning = Beginning(Vec::new(), (max + 1) * 4);
+    let whole = serde_json::to_writer(&mut beginning, value).is_ok();
+    let text = match std::str::from_utf8(&beginning.0) {
+        Ok(text) => text,
+        // Cut inside a character.
+        Err(error) => std::str::from_utf8(&beginning.0[..error.valid_up_to()]).unwrap_or_default(),
+    };
+    let text = sanitise_line(text, usize::MAX);
+    if whole { cut(&text, max) } else { cut(&format!("{text}…"), max) }
+}
+
+/// A name that a caller sent.
+pub(crate) fn name(text: &str) -> String {
+    let beginning = text.char_indices().nth(GOT + 1).map_or(text, |(end, _)| &text[..end]);
+    cut(&sanitise_line(beginning, usize::MAX), GOT)
+}
+
+/// A text of at most `max` characters, the last of them an ellipsis where some are missing.
+pub(crate) fn cut(text: &str, max: usize) -> String {
+    if text.chars().nth(max).is_none() {
+        return text.to_owned();
+    }
+    let mut out: String = text.chars().take(max.saturating_sub(1)).collect();
+    out.truncate(out.trim_end().len());
+    out.push('…');
+    out
+}
+
+/// `` `a`, `b` and `c` ``.
+pub(crate) fn names<T: AsRef<str>>(names: &[T], conjunction: &str) -> String {
+    let mut out = String::new();
+    for (index, name) in names.iter().enumerate() {
+        match index {
+            0 => {}
+            _ if index + 1 == names.len() => {
+                let _ = write!(out, " {conjunction} ");
+            }
+            _ => out.push_str(", "),
+        }
+        let _ = write!(out, "`{}`", name.as_ref());
+    }
+    out
+}
+
+/// An allowed value: a text bare where that is unambiguous, anything else as JSON.
+pub(crate) fn allowed(value: &Value) -> String {
+    match value {
+        Value::String(text) if is_word(text) => text.clone(),
+        value => json(value, GOT),
+    }
+}
+
+/// Whether a text can stand bare in a list or a signature without being taken for something else.
+pub(crate) fn is_word(text: &str) -> bool {
+    !text.is_empty()
+        && !matches!(
+            text,
+            "true" | "false" | "null" | "any" | "string" | "integer" | "number" | "boolean" | "object"
+        )
+        && text.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '.')
+        && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | '+'))
+}
+
+/// The nearest of several names, if one is near enough to be what was meant.
+pub(crate) fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if name.len() > GOT {
+        return None;
+    }
+    let name = name.to_lowercase();
+    among
+        .into_iter()
+        .map(|candidate| (strsim::jaro_winkler(&name, &candidate.to_lowercase()), candidate))
+        .filter(|(likeness, candidate)| {
+            *likeness >= 0.84
+                && strsim::damerau_levenshtein(&name, &candidate.to_lowercase()) <= 1 + candidate.len() / 3
+        })
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn values_are_cut_to_eighty_characters() {
+        for (shown, expected) in [
+            (json!("standard"), r#""standard""#.to_owned()),
+            (json!([1, {"a": null}]), r#"[1,{"a":null}]"#.to_owned()),
+            (json!("ä".repeat(1_000_000)), format!("\"{}…", "ä".repeat(78))),
+            (json!("a\nb\u{202e}"), r#""a\nb""#.to_owned()),
+        ] {
+            assert_eq!(value(&shown), expected);
+        }
+        assert_eq!(name(&"x".repeat(500)).chars().count(), GOT);
+    }
+
+    #[test]
+    fn a_near_miss_is_named_and_a_far_one_is_not() {
+        let among = ["title", "text", "tags", "created_after"];
+        for (name, expected) in [
+            ("titel", Some("title")),
+            ("Title", Some("title")),
+            ("tag", Some("tags")),
+            ("createdAfter", Some("created_after")),
+            ("query", None),
+            ("x", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(name, among), expected, "{name}");
+        }
+    }
+}
