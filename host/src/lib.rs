@@ -1,1 +1,31 @@
-//! stub
+//! Loggia: a folder of WebAssembly components, served as action-routed MCP tools.
+//!
+//! ```text
+//!  stdio ─┐                                            ┌─ wasm      a component in a sandbox
+//!  http  ─┼─▶ mcp ─▶ gate ─▶ catalog ─▶ dyn Facade ────┤
+//!  cli   ─┘                                            └─ (workflow, upstream: to come)
+//!  folder ─▶ reload ─▶ compile, check, admit ─▶ catalog (swapped atomically)
+//! ```
+//!
+//! | module | what it holds | may not name |
+//! |---|---|---|
+//! | [`catalog`] | the snapshot of the facades now served | rmcp, wasmtime, files |
+//! | [`gate`] | the only way to run anything | rmcp, wasmtime, files |
+//! | [`config`] | the operator's files as validated settings | rmcp, wasmtime |
+//! | [`reload`] | from a folder to the catalog | rmcp, wasmtime |
+//! | [`mcp`] | the gate as an MCP server | wasmtime, files |
+//! | [`serve`] | transports, shutdown | wasmtime |
+//! | [`build`] | plugin sources to components, by cargo | rmcp, wasmtime |
+//! | [`cli`] | one file per command | rmcp, wasmtime |
+//!
+//! Around it stand the crates `loggia-facade` (the trait and its data), `loggia-schema` (what is done with JSON
+//! Schema) and `loggia-sandbox` (the only crate that names wasmtime).
+
+pub mod build;
+pub mod catalog;
+pub mod cli;
+pub mod config;
+pub mod gate;
+pub mod mcp;
+pub mod reload;
+pub mod serve;

@@ -1,2 +1,209 @@
-//! Calls a facade natively.
+//! Calls a facade natively, in a unit test: no WebAssembly, no MCP, but the host's own defaults and checks.
+//!
+//! ```
+//! # use loggia_sdk::{prelude::*, testing};
+//! # struct Notes;
+//! /// Notes.
+//! #[facade]
+//! impl Notes {
+//!     /// Find notes.
+//!     #[action(read)]
+//!     fn search(&self, query: String, #[param(default = 10, range = 1..=50)] limit: u32) -> Result<String> {
+//!         Ok(format!("{limit} notes about {query}"))
+//!     }
+//! }
+//!
+//! let reply = testing::call(&Notes, "search", json!({"query": "milk"})).unwrap();
+//! assert_eq!(reply.data, "10 notes about milk");
+//!
+//! let failure = testing::call(&Notes, "search", json!({"query": "milk", "limit": 99})).unwrap_err();
+//! assert_eq!(failure.code, "invalid_params");
+//! ```
+
+mod gate;
 pub(crate) mod port;
+mod surface;
+
+use std::{cell::RefCell, rc::Rc, time::Duration};
+
+use serde::Serialize;
+
+use crate::{
+    Detail, Facade, Failure, Level, Object, Reply, Result, Value,
+    call::Facts,
+    host::{Peer, Request},
+    table::{self, Incoming},
+};
+use port::Double;
+
+/// Calls an action as the host would, with nothing granted.
+///
+/// # Errors
+///
+/// What the host would refuse, in its words; the action's own failure.
+///
+/// # Panics
+///
+/// Where the host would refuse the facade itself; see [`describe`].
+pub fn call<F: Facade>(facade: &F, action: &str, params: Value) -> Result<Reply<Value>> {
+    Host::new().call(facade, action, params)
+}
+
+/// All that the facade publishes, as JSON: worth a snapshot.
+///
+/// # Panics
+///
+/// Where the host would refuse the facade, with the reasons: a default outside its own bounds, an example that does
+/// not fit.
+pub fn describe<F: Facade>(_facade: &F) -> Value {
+    let surface = surface::of::<F>();
+    gate::contract(&surface);
+    surface::to_json(&surface)
+}
+
+/// A host for one test: what it grants, and what it saw.
+///
+/// ```
+/// # use loggia_sdk::{prelude::*, testing::Host};
+/// # struct Notes;
+/// # /// Notes.
+/// # #[facade]
+/// # impl Notes {
+/// #     /// List.
+/// #     #[action(read, details)]
+/// #     fn list(&self, call: &Call) -> Result<String> {
+/// #         info!("listing");
+/// #         Ok(format!("{:?} of {:?}", call.detail(), host::config::<String>("folder")?))
+/// #     }
+/// # }
+/// let host = Host::new().detail(Detail::Full).config("folder", "inbox");
+/// let reply = host.call(&Notes, "list", json!({})).unwrap();
+/// assert_eq!(reply.data, r#"Full of Some("inbox")"#);
+/// assert_eq!(host.logs(), [(Level::Info, "listing".to_owned())]);
+/// ```
+pub struct Host {
+    facts: Facts,
+    double: Rc<RefCell<Double>>,
+}
+
+impl Default for Host {
+    fn default() -> Self {
+        let facts = Facts {
+            id: "test".into(),
+            action: String::new(),
+            detail: Detail::default(),
+            time_left: Duration::from_secs(30),
+            caller: None,
+            idempotency_key: None,
+        };
+        Self { facts, double: Rc::default() }
+    }
+}
+
+impl Host {
+    /// A host that grants nothing. Calls are anonymous, of standard detail, and have 30 s.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How much the caller wants.
+    #[must_use]
+    pub fn detail(mut self, detail: Detail) -> Self {
+        self.facts.detail = detail;
+        self
+    }
+
+    /// How much time a call has.
+    #[must_use]
+    pub fn time_left(mut self, time: Duration) -> Self {
+        self.facts.time_left = time;
+        self
+    }
+
+    /// Who calls.
+    #[must_use]
+    pub fn caller(mut self, caller: impl Into<String>) -> Self {
+        self.facts.caller = Some(caller.into());
+        self
+    }
+
+    /// The caller's idempotency key.
+    #[must_use]
+    pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
+        self.facts.idempotency_key = Some(key.into());
+        self
+    }
+
+    /// A key of the configuration.
+    ///
+    /// # Panics
+    ///
+    /// Where the value cannot be written as JSON.
+    #[must_use]
+    pub fn config(self, key: impl Into<String>, value: impl Serialize) -> Self {
+        let json = serde_json::to_string(&value).expect("a configuration is JSON");
+        self.double.borrow_mut().config.insert(key.into(), json);
+        self
+    }
+
+    /// A facade that the plugin may call, for [`host::facades`](crate::host::facades).
+    #[must_use]
+    pub fn peer(self, peer: Peer) -> Self {
+        self.double.borrow_mut().peers.push(peer);
+        self
+    }
+
+    /// What another facade answers.
+    #[must_use]
+    pub fn answer(
+        self,
+        facade: impl Into<String>,
+        action: impl Into<String>,
+        answer: impl Fn(&Object) -> Result<Reply<Value>> + 'static,
+    ) -> Self {
+        self.double.borrow_mut().answers.insert((facade.into(), action.into()), Rc::new(answer));
+        self
+    }
+
+    /// The caller has gone away.
+    #[must_use]
+    pub fn cancelled(self) -> Self {
+        self.double.borrow_mut().cancelled = true;
+        self
+    }
+
+    /// Calls an action by its name or an alias.
+    ///
+    /// # Errors
+    ///
+    /// What the host would refuse, in its words; the action's own failure.
+    ///
+    /// # Panics
+    ///
+    /// Where the host would refuse the facade itself; see [`describe`].
+    pub fn call<F: Facade>(&self, facade: &F, action: &str, params: Value) -> Result<Reply<Value>> {
+        let Value::Object(params) = params else {
+            return Err(Failure::invalid_params("parameters are a JSON object"));
+        };
+        let (action, params) = gate::admit(&surface::of::<F>(), action, params)?;
+        let facts = Facts { action, ..self.facts.clone() };
+        let reply = port::with(&self.double, || table::dispatch(facade, Incoming { facts, params }))?;
+        let data = serde_json::from_str(&reply.data).map_err(Failure::from)?;
+        Ok(reply.with(data))
+    }
+
+    /// The lines that the plugin logged.
+    pub fn logs(&self) -> Vec<(Level, String)> {
+        self.double.borrow().logs.clone()
+    }
+
+    /// The progress it reported: done, total, message.
+    pub fn progress(&self) -> Vec<(f64, Option<f64>, Option<String>)> {
+        self.double.borrow().progress.clone()
+    }
+
+    /// The calls it made to other facades.
+    pub fn requests(&self) -> Vec<Request> {
+        self.double.borrow().requests.clone()
+    }
+}

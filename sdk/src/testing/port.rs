@@ -1,19 +1,96 @@
-//! Where [`crate::host`] leads natively.
+//! Where [`crate::host`] leads natively: to the double of the test that runs on this thread.
+
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, HashMap},
+    rc::Rc,
+};
+
 use crate::{
-    Failure, Level, Reply, Result, Value,
+    Failure, Level, Object, Reply, Result, Value,
     host::{Peer, Request},
 };
-pub(crate) fn log(_: Level, _: &str) {}
-pub(crate) fn progress(_: f64, _: Option<f64>, _: Option<&str>) {}
+
+/// What another facade answers to an action.
+type Answer = Rc<dyn Fn(&Object) -> Result<Reply<Value>>>;
+
+/// What a test's host grants, and what it saw.
+#[derive(Default)]
+pub(super) struct Double {
+    pub config: BTreeMap<String, String>,
+    pub peers: Vec<Peer>,
+    pub answers: HashMap<(String, String), Answer>,
+    pub cancelled: bool,
+    pub logs: Vec<(Level, String)>,
+    pub progress: Vec<(f64, Option<f64>, Option<String>)>,
+    pub requests: Vec<Request>,
+}
+
+thread_local! {
+    static CURRENT: RefCell<Option<Rc<RefCell<Double>>>> = const { RefCell::new(None) };
+}
+
+/// Runs `call` with this host; afterwards, and also if `call` panics, the one before is back.
+pub(super) fn with<T>(double: &Rc<RefCell<Double>>, call: impl FnOnce() -> T) -> T {
+    struct Restore(Option<Rc<RefCell<Double>>>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            CURRENT.set(self.0.take());
+        }
+    }
+    let _restore = Restore(CURRENT.replace(Some(Rc::clone(double))));
+    call()
+}
+
+/// Does something with the current host, if there is one.
+fn current<T>(act: impl FnOnce(&mut Double) -> T) -> Option<T> {
+    let double = CURRENT.with_borrow(Clone::clone)?;
+    let mut double = double.borrow_mut();
+    Some(act(&mut double))
+}
+
+pub(crate) fn log(level: Level, message: &str) {
+    current(|host| host.logs.push((level, message.to_owned())));
+}
+
+pub(crate) fn progress(done: f64, total: Option<f64>, message: Option<&str>) {
+    current(|host| host.progress.push((done, total, message.map(str::to_owned))));
+}
+
 pub(crate) fn is_cancelled() -> bool {
-    false
+    current(|host| host.cancelled).unwrap_or_default()
 }
-pub(crate) fn config(_: &str) -> Option<String> {
-    None
+
+pub(crate) fn config(key: &str) -> Option<String> {
+    current(|host| host.config.get(key).cloned()).flatten()
 }
+
 pub(crate) fn facades() -> Result<Vec<Peer>> {
-    Err(Failure::denied("access denied"))
+    let peers = current(|host| host.peers.clone()).unwrap_or_default();
+    if peers.is_empty() {
+        Err(Failure::denied("access denied: the policy grants no `invoke`"))
+    } else {
+        Ok(peers)
+    }
 }
+
 pub(crate) fn invoke(requests: Vec<Request>) -> Vec<Result<Reply<Value>>> {
-    requests.iter().map(|_| Err(Failure::denied("access denied"))).collect()
+    requests.into_iter().map(answer).collect()
+}
+
+fn answer(request: Request) -> Result<Reply<Value>> {
+    let key = (request.facade.clone(), request.action.clone());
+    let params = request.params.clone();
+    // The answer runs outside the borrow, as it may use the host itself.
+    let answer = current(|host| {
+        host.requests.push(request);
+        host.answers.get(&key).cloned()
+    });
+    match answer.flatten() {
+        Some(answer) => answer(&params),
+        None => {
+            let grant = format!("{}:{}", key.0, key.1);
+            Err(Failure::denied(format!("access denied: the policy does not grant `invoke` of `{grant}`")))
+        }
+    }
 }

@@ -108,7 +108,7 @@ fn every_keyword_says_what_it_wants() {
         (json!({"type": "string", "maxLength": 4, "writeOnly": true}), json!("s3cret")),
         (json!({"type": "string", "pattern": "^k", "format": "password"}), json!("s3cret")),
         (json!({"type": "string", "enum": ["secret"], "x-secret": true}), json!("s3cret")),
-        (json!({"type": "string"}), json!(["long"; 200])),
+        (json!({"type": "string"}), json!(vec!["long"; 200])),
     ] {
         let _ = writeln!(out, "{schema}\n  {}", told(schema.clone(), sent));
     }
@@ -244,7 +244,7 @@ fn many_faults_are_counted_and_large_values_cut() {
 #[test]
 fn parameters_that_nest_too_deep_are_refused() {
     let mut deep = json!(1);
-    for _ in 0..2000 {
+    for _ in 0..120 {
         deep = json!([deep]);
     }
     let contract = Contract::new(Arc::new(fixture::one(json!({"p": true}), json!([])))).unwrap();

@@ -1,0 +1,262 @@
+//! Plugin sources to components, by cargo.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    io::{self, BufRead, BufReader, Write},
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use serde::Deserialize;
+
+/// What plugins are compiled for.
+pub const TARGET: &str = "wasm32-wasip2";
+
+/// Optimised for size, like the `guest` profile of this repository; given on the command line, so that an author's
+/// crate needs no profile of its own. The name section stays: a trap's backtrace names functions.
+const PROFILE: &[&str] = &[
+    "profile.loggia-guest.inherits='release'",
+    "profile.loggia-guest.opt-level='s'",
+    "profile.loggia-guest.lto=true",
+    "profile.loggia-guest.codegen-units=1",
+    "profile.loggia-guest.panic='abort'",
+    "profile.loggia-guest.debug=false",
+    "profile.loggia-guest.strip='debuginfo'",
+];
+
+/// Why plugins are not built.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// Nothing to build.
+    #[error(
+        "no plugin crate under {0}: a plugin's Cargo.toml has crate-type = [\"cdylib\"] under [lib] and depends on \
+         loggia-sdk"
+    )]
+    Nothing(PathBuf),
+    /// The target is missing and cannot be added.
+    #[error("the target {TARGET} is not installed: run `rustup target add {TARGET}`")]
+    Target,
+    /// cargo or rustc cannot be run.
+    #[error("failed to run `{0}`: {1}; is Rust installed? See https://rustup.rs")]
+    Tool(&'static str, #[source] io::Error),
+    /// cargo does not understand a manifest.
+    #[error("cargo cannot read {0}:\n{1}")]
+    Manifest(PathBuf, String),
+    /// A source does not compile; cargo said why.
+    #[error("the plugins do not compile (see above)")]
+    Compile,
+    /// A result cannot be put where it belongs.
+    #[error("failed to write {0}: {1}")]
+    Write(PathBuf, #[source] io::Error),
+}
+
+/// One plugin crate.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Source {
+    /// The crate's name, which is the facade's.
+    pub name: String,
+    /// Its `Cargo.toml`.
+    pub manifest: PathBuf,
+}
+
+/// One component that was built.
+#[derive(Debug)]
+pub struct Built {
+    /// The crate's name.
+    pub name: String,
+    /// Where the component is.
+    pub file: PathBuf,
+    /// Its size.
+    pub bytes: u64,
+}
+
+/// Adds the target where it is missing.
+///
+/// # Errors
+///
+/// If it cannot be added.
+pub fn ensure_target() -> Result<(), BuildError> {
+    let libdir = Command::new("rustc")
+        .args(["--print", "target-libdir", "--target", TARGET])
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|e| BuildError::Tool("rustc", e))?;
+    if Path::new(String::from_utf8_lossy(&libdir.stdout).trim()).is_dir() {
+        return Ok(());
+    }
+    tracing::warn!("adding the target {TARGET}");
+    let added = Command::new("rustup")
+        .args(["target", "add", TARGET])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .status();
+    if added.is_ok_and(|status| status.success()) { Ok(()) } else { Err(BuildError::Target) }
+}
+
+/// The plugin crates under a path.
+///
+/// # Errors
+///
+/// If there is none, or a manifest cannot be read.
+pub fn find(path: &Path) -> Result<Vec<Source>, BuildError> {
+    let path = fs::canonicalize(path).map_err(|_| BuildError::Nothing(path.to_owned()))?;
+    let mut sources = BTreeSet::new();
+    for manifest in manifests(&path) {
+        if sources.iter().any(|source: &Source| source.manifest == manifest) {
+            continue;
+        }
+        let packages = metadata(&manifest)?.packages;
+        // A workspace names all its members; only those under the path were asked for.
+        let plugins = packages.into_iter().filter(|p| p.manifest_path.starts_with(&path) && p.is_plugin());
+        sources.extend(plugins.map(|p| Source { name: p.name, manifest: p.manifest_path }));
+    }
+    if sources.is_empty() {
+        return Err(BuildError::Nothing(path));
+    }
+    Ok(sources.into_iter().collect())
+}
+
+/// Builds the crates and puts `<name>.wasm`, and `<name>.toml` where the crate has one, into `out`.
+///
+/// # Errors
+///
+/// If one does not compile (cargo's own words go to stderr), or a result cannot be written.
+pub fn build(sources: &[Source], out: &Path) -> Result<Vec<Built>, BuildError> {
+    fs::create_dir_all(out).map_err(|e| BuildError::Write(out.to_owned(), e))?;
+    let mut built = Vec::new();
+    for source in sources {
+        let component = compile(source)?;
+        let file = out.join(format!("{}.wasm", source.name));
+        let bytes = place(&component, &file).map_err(|e| BuildError::Write(file.clone(), e))?;
+        let policy = source.manifest.with_file_name(format!("{}.toml", source.name));
+        if policy.is_file() {
+            let beside = file.with_extension("toml");
+            place(&policy, &beside).map_err(|e| BuildError::Write(beside.clone(), e))?;
+        }
+        built.push(Built { name: source.name.clone(), file, bytes });
+    }
+    Ok(built)
+}
+
+/// Copies beside and renames, so that a host that serves the folder never sees half a file; leaves a file alone that
+/// is the same already.
+fn place(from: &Path, to: &Path) -> io::Result<u64> {
+    let bytes = fs::read(from)?;
+    let size = bytes.len() as u64;
+    if fs::read(to).is_ok_and(|old| old == bytes) {
+        return Ok(size);
+    }
+    let folder = to.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new().prefix(".loggia-").tempfile_in(folder)?;
+    file.write_all(&bytes)?;
+    file.persist(to)?;
+    Ok(size)
+}
+
+fn compile(source: &Source) -> Result<PathBuf, BuildError> {
+    let mut child = cargo()
+        .args(["build", "--profile", "loggia-guest", "--lib", "--target", TARGET])
+        .args(PROFILE.iter().flat_map(|setting| ["--config", setting]))
+        .args(["--message-format", "json-render-diagnostics", "--manifest-path"])
+        .arg(&source.manifest)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|e| BuildError::Tool("cargo", e))?;
+    let mut component = None;
+    if let Some(stdout) = child.stdout.take() {
+        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            let Ok(message) = serde_json::from_str::<Message>(&line) else { continue };
+            if message.manifest_path.as_deref() == Some(&source.manifest) {
+                component = message.filenames.into_iter().find(|f| f.extension().is_some_and(|e| e == "wasm"));
+            }
+        }
+    }
+    let status = child.wait().map_err(|e| BuildError::Tool("cargo", e))?;
+    component.filter(|_| status.success()).ok_or(BuildError::Compile)
+}
+
+/// A cargo of its own: what an outer cargo told this process is not meant for it.
+fn cargo() -> Command {
+    let mut cargo = Command::new("cargo");
+    for (key, _) in std::env::vars_os() {
+        let name = key.to_string_lossy();
+        let outer = name.starts_with("CARGO") && !matches!(&*name, "CARGO_HOME" | "CARGO_TARGET_DIR" | "CARGO_NET_OFFLINE");
+        if outer || name == "RUSTFLAGS" {
+            cargo.env_remove(key);
+        }
+    }
+    cargo
+}
+
+/// Every `Cargo.toml` under a path, but not in what cargo or an editor made.
+fn manifests(path: &Path) -> Vec<PathBuf> {
+    const DEPTH: usize = 4;
+    let mut found = Vec::new();
+    let mut folders = vec![(path.to_owned(), 0)];
+    while let Some((folder, depth)) = folders.pop() {
+        let manifest = folder.join("Cargo.toml");
+        if manifest.is_file() {
+            found.push(manifest);
+        }
+        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+        let below = entries.filter(|entry| {
+            let name = entry.file_name();
+            let hidden = name.to_string_lossy().starts_with('.');
+            depth < DEPTH && !hidden && name != "target" && entry.file_type().is_ok_and(|t| t.is_dir())
+        });
+        folders.extend(below.map(|entry| (entry.path(), depth + 1)));
+    }
+    found.sort();
+    found
+}
+
+fn metadata(manifest: &Path) -> Result<Metadata, BuildError> {
+    let output = cargo()
+        .args(["metadata", "--no-deps", "--format-version", "1", "--manifest-path"])
+        .arg(manifest)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|e| BuildError::Tool("cargo", e))?;
+    let said = || String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    serde_json::from_slice(&output.stdout).map_err(|_| BuildError::Manifest(manifest.to_owned(), said()))
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    manifest_path: PathBuf,
+    targets: Vec<TargetKind>,
+    dependencies: Vec<Dependency>,
+}
+
+#[derive(Deserialize)]
+struct TargetKind {
+    kind: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Dependency {
+    name: String,
+}
+
+impl Package {
+    fn is_plugin(&self) -> bool {
+        let cdylib = self.targets.iter().any(|target| target.kind.iter().any(|kind| kind == "cdylib"));
+        cdylib && self.dependencies.iter().any(|dependency| dependency.name == "loggia-sdk")
+    }
+}
+
+/// The messages of cargo that name results.
+#[derive(Deserialize)]
+struct Message {
+    manifest_path: Option<PathBuf>,
+    #[serde(default)]
+    filenames: Vec<PathBuf>,
+}

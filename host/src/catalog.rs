@@ -1,0 +1,145 @@
+//! The immutable snapshot of the facades now being served, and the news that it changed.
+
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::Duration,
+};
+
+use arc_swap::ArcSwap;
+use loggia_facade::{Facade, Surface};
+use loggia_schema::Contract;
+use tokio::sync::watch;
+
+use crate::gate::{Pace, Rules};
+
+/// One facade being served, with all that a call to it needs. Never changed: a new version is a new entry.
+pub struct Entry {
+    /// What answers.
+    pub facade: Arc<dyn Facade>,
+    /// Its surface with validators and published form.
+    pub contract: Contract,
+    /// What the operator's policy says of its calls.
+    pub rules: Rules,
+    /// Which bytes it came from, for logs: `sha256:…`, or the workflow's or upstream's own mark.
+    pub origin: String,
+    /// How its calls have run so far.
+    pub pace: Pace,
+}
+
+impl Entry {
+    /// An entry for a facade whose surface was sanitised and checked.
+    pub fn new(facade: Arc<dyn Facade>, contract: Contract, rules: Rules, origin: String) -> Self {
+        let pace = Pace::new(rules.concurrency);
+        Self { facade, contract, rules, origin, pace }
+    }
+
+    /// What the facade publishes.
+    pub fn surface(&self) -> &Arc<Surface> {
+        self.contract.surface()
+    }
+}
+
+/// What stands under a name.
+#[derive(Clone)]
+pub enum Slot {
+    /// Calls are answered.
+    Serving(Arc<Entry>),
+    /// The name was served, or claimed by a file that could not be loaded; calls are answered with the reason.
+    Unavailable(String),
+}
+
+/// The facades at one moment. In the order of their names.
+#[derive(Clone, Default)]
+pub struct Snapshot {
+    /// By the facade's name.
+    pub slots: BTreeMap<String, Slot>,
+    /// Grows with every change of what is published.
+    pub generation: u64,
+}
+
+impl Snapshot {
+    /// The entries that answer calls.
+    pub fn serving(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        self.slots.values().filter_map(|slot| match slot {
+            Slot::Serving(entry) => Some(entry),
+            Slot::Unavailable(_) => None,
+        })
+    }
+
+    /// The names that answer calls, for messages.
+    pub fn names(&self) -> String {
+        let names: Vec<&str> = self.serving().map(|entry| entry.surface().name.as_str()).collect();
+        if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+    }
+}
+
+/// Read without locks; changed by the reloader alone.
+pub struct Catalog {
+    current: ArcSwap<Snapshot>,
+    /// The generation now published; who publishes lists waits for it to change.
+    changes: watch::Sender<u64>,
+    /// Becomes true when the first admission has ended, however it ended.
+    admitted: watch::Sender<bool>,
+}
+
+impl Default for Catalog {
+    fn default() -> Self {
+        Self {
+            current: ArcSwap::default(),
+            changes: watch::Sender::new(0),
+            admitted: watch::Sender::new(false),
+        }
+    }
+}
+
+impl Catalog {
+    /// The facades at this moment. A call keeps the snapshot's entry that it began with.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.current.load_full()
+    }
+
+    /// What stands under a name now.
+    pub fn slot(&self, name: &str) -> Option<Slot> {
+        self.current.load().slots.get(name).cloned()
+    }
+
+    /// Swaps in new slots at once. Listeners hear of it only if what is published changed.
+    pub fn swap(&self, slots: BTreeMap<String, Slot>) {
+        let old = self.current.load();
+        let changed = published(&old.slots) != published(&slots);
+        let generation = old.generation + u64::from(changed);
+        self.current.store(Arc::new(Snapshot { slots, generation }));
+        if changed {
+            self.changes.send_replace(generation);
+        }
+    }
+
+    /// Changes of the published list from now on.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    /// The first admission has ended.
+    pub fn admit(&self) {
+        self.admitted.send_replace(true);
+    }
+
+    /// Waits for the first admission, but not longer than a client waits for a list.
+    pub async fn admitted(&self) {
+        const PATIENCE: Duration = Duration::from_secs(8);
+        let mut admitted = self.admitted.subscribe();
+        let _ = tokio::time::timeout(PATIENCE, admitted.wait_for(|done| *done)).await;
+    }
+}
+
+/// What a client can see: two catalogs that look alike to a client are the same list.
+fn published(slots: &BTreeMap<String, Slot>) -> Vec<&loggia_schema::Published> {
+    slots
+        .values()
+        .filter_map(|slot| match slot {
+            Slot::Serving(entry) => Some(entry.contract.published()),
+            Slot::Unavailable(_) => None,
+        })
+        .collect()
+}

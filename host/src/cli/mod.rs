@@ -1,0 +1,121 @@
+//! The command line: one file per command.
+
+mod build;
+mod call;
+mod check;
+mod dev;
+mod serve;
+mod term;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::{config::places, gate::Inline, serve::Options};
+
+/// The argument by which the host's binary becomes its own compiler.
+pub const COMPILE: &str = "compile-component";
+
+/// Exit codes. They are part of the interface: scripts rely on them. A mistake on the command line itself ends with 2.
+pub mod exit {
+    /// The command could not do its work.
+    pub const FAILED: u8 = 1;
+    /// `check`: a plugin does not load.
+    pub const REFUSED: u8 = 10;
+    /// `check`: there is no plugin there.
+    pub const NOTHING: u8 = 11;
+    /// `call`: the call was made and failed.
+    pub const CALL_FAILED: u8 = 20;
+}
+
+/// A folder of WebAssembly plugins, served to AI agents as MCP tools.
+///
+/// Each plugin is one tool whose `action` chooses the operation. Plugins run in a sandbox that grants nothing by
+/// default: what one may use stands in the policy file beside it, <name>.toml.
+#[derive(Parser)]
+#[command(name = "loggia", version, after_help = EXAMPLES)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  loggia dev plugins                                 build plugin sources, serve them, rebuild on save
+  loggia serve plugins/                              serve a folder of .wasm files over stdio
+  loggia serve plugins/ --http 127.0.0.1:8080        the same over HTTP, at /mcp
+  loggia check plugins/                              load everything, serve nothing, say what is wrong
+  loggia call notes add text=milk --plugins plugins  one call from the command line
+
+Logs go to stderr; LOGGIA_LOG sets their level (error, warn, info, debug).";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serve a folder of plugins to an MCP client
+    Serve(serve::Serve),
+    /// Build plugin sources, serve them over HTTP, rebuild and reload on save
+    Dev(dev::Dev),
+    /// Build plugin sources to .wasm files
+    Build(build::Build),
+    /// Load plugins without serving them, and say what is wrong
+    Check(check::Check),
+    /// Make one call and print its result
+    Call(call::Call),
+    /// Compile the component on stdin (for the host's own use)
+    #[command(name = COMPILE, hide = true)]
+    CompileComponent,
+}
+
+impl Cli {
+    /// Runs the command.
+    pub fn run(self) -> ExitCode {
+        let result = match self.command {
+            Command::CompileComponent => {
+                return ExitCode::from(u8::try_from(loggia_sandbox::compile::child()).unwrap_or(exit::FAILED));
+            }
+            Command::Serve(command) => command.run(),
+            Command::Dev(command) => command.run(),
+            Command::Build(command) => command.run(),
+            Command::Check(command) => command.run(),
+            Command::Call(command) => command.run(),
+        };
+        result.unwrap_or_else(|error| {
+            term::error(&error);
+            ExitCode::from(exit::FAILED)
+        })
+    }
+}
+
+/// Options of every command that loads plugins.
+#[derive(Args)]
+struct Common {
+    /// Where compiled plugins are kept [default: the platform's cache folder]
+    #[arg(long, value_name = "DIR", env = "LOGGIA_CACHE")]
+    cache: Option<PathBuf>,
+    /// Where calls begin, for measuring: inline, second or same
+    #[arg(long, value_name = "MODEL", default_value = "inline", hide = true)]
+    threads: Threads,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Threads {
+    /// A first slice inline, the rest on the second runtime.
+    Inline,
+    /// All on the second runtime.
+    Second,
+}
+
+impl Common {
+    fn options(&self) -> Options {
+        let inline = match self.threads {
+            Threads::Inline => Inline::Slots(1),
+            Threads::Second => Inline::Never,
+        };
+        Options { cache: self.cache.clone().unwrap_or_else(places::cache), inline }
+    }
+}
+
+/// The runtime that answers clients.
+fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread().thread_name("loggia-io").enable_all().build()
+}

@@ -1,0 +1,90 @@
+//! `loggia serve`.
+
+use std::{net::SocketAddr, path::PathBuf, process::ExitCode};
+
+use anyhow::{Context, bail, ensure};
+use tokio_util::sync::CancellationToken;
+
+use super::{Common, runtime, term};
+use crate::{
+    gate::Origin,
+    mcp::Handler,
+    serve::{Host, http, signals, stdio},
+};
+
+/// Serve a folder of plugins to an MCP client.
+///
+/// Without --http the client is the process that started this one: stdin and stdout carry the protocol. Plugins that
+/// are added, replaced or removed while it runs are noticed; a new version that does not load leaves the old one
+/// serving.
+#[derive(clap::Args)]
+pub struct Serve {
+    /// The folder of <name>.wasm files, each with <name>.toml beside it if it needs anything. It may come later
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Serve over HTTP instead of stdio, for example 127.0.0.1:8080 (port 0: any free one)
+    #[arg(long, value_name = "ADDR")]
+    http: Option<SocketAddr>,
+    #[command(flatten)]
+    common: Common,
+}
+
+impl Serve {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        term::logs("info");
+        ensure!(
+            !self.folder.exists() || self.folder.is_dir(),
+            "{} is a file: give the folder that holds it",
+            self.folder.display()
+        );
+        let runtime = runtime()?;
+        let host = Host::new(&self.common.options())?;
+        let served = runtime.block_on(async {
+            match self.http {
+                None => over_stdio(&host, self.folder).await,
+                Some(address) => over_http(&host, self.folder, address, |_| {}).await,
+            }
+        });
+        // A blocking read of stdin may never return.
+        runtime.shutdown_background();
+        served?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+async fn over_stdio(host: &Host, folder: PathBuf) -> anyhow::Result<()> {
+    let streams = stdio::take().context("failed to take over stdout")?;
+    let stop = signals::shutdown()?;
+    host.follow(folder, stop.clone());
+    let handler = Handler::new(host.gate.clone(), Origin::local(), stop.clone());
+    if let Err(said) = stdio::serve(handler, streams, stop).await {
+        bail!("the client did not speak MCP: {said}");
+    }
+    Ok(())
+}
+
+/// Serves a folder over HTTP until told to stop; says where as soon as clients can connect.
+pub async fn over_http(
+    host: &Host,
+    folder: PathBuf,
+    address: SocketAddr,
+    ready: impl FnOnce(SocketAddr),
+) -> anyhow::Result<()> {
+    ensure!(
+        address.ip().is_loopback(),
+        "{address} can be reached from other machines, and this version has no authentication: use a loopback \
+         address such as 127.0.0.1:{}",
+        address.port()
+    );
+    let listener = tokio::net::TcpListener::bind(address)
+        .await
+        .with_context(|| format!("failed to listen on {address}: choose another with --http ADDR"))?;
+    let address = listener.local_addr()?;
+    let stop: CancellationToken = signals::shutdown()?;
+    host.follow(folder, stop.clone());
+    let handler = Handler::new(host.gate.clone(), Origin::anonymous(), stop.clone());
+    term::note(&format!("listening on http://{address}{}", http::PATH));
+    ready(address);
+    http::serve(handler, listener, stop).await?;
+    Ok(())
+}

@@ -1,0 +1,16 @@
+//! Where the host keeps what is its own.
+
+use std::path::PathBuf;
+
+use etcetera::{BaseStrategy, choose_base_strategy};
+
+/// The platform's cache folder for compiled components; the temporary folder where there is no home.
+pub fn cache() -> PathBuf {
+    let base = choose_base_strategy().map(|base| base.cache_dir());
+    base.unwrap_or_else(|_| std::env::temp_dir()).join("loggia")
+}
+
+/// The user's home folder, which `~` in a policy means.
+pub fn home() -> Option<PathBuf> {
+    etcetera::home_dir().ok()
+}

@@ -1,0 +1,192 @@
+//! Where a call runs.
+//!
+//! A call's first slice runs inline, on the task of whoever follows it: most calls end within it, and no thread hop is
+//! paid. What does not end (its first epoch passed, or it waits for something) moves to a second runtime whose
+//! threads have a lower priority, so that looping guests do not starve input and output.
+
+use std::{
+    future::poll_fn,
+    panic::AssertUnwindSafe,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    task::Poll,
+    time::{Duration, Instant},
+};
+
+use futures_util::{FutureExt, future::BoxFuture};
+use loggia_facade::{Command, Envelope, Failure, Fault, FaultKind, Limit, Object, Stop};
+use tokio::runtime::Handle;
+
+use super::{permits::Pace, run::Run};
+use crate::catalog::Entry;
+
+/// How long a cancelled call may take to end by itself before it is dropped.
+const GRACE: Duration = Duration::from_millis(250);
+
+/// Whether first slices run inline.
+#[derive(Debug, Clone, Copy)]
+pub enum Inline {
+    /// At most so many at once, so that the other I/O threads stay free.
+    Slots(usize),
+    /// Every call starts on the second runtime.
+    Never,
+}
+
+/// The second runtime, and who may do without it.
+pub struct Executor {
+    second: Handle,
+    slots: usize,
+    inline: AtomicUsize,
+    running: Arc<AtomicUsize>,
+}
+
+/// One call, ready to be polled, with what ends it from outside.
+pub struct Work {
+    /// The call itself.
+    pub future: BoxFuture<'static, Envelope>,
+    /// Its shared state.
+    pub run: Arc<Run>,
+    /// Whose wall clock it is.
+    pub entry: Arc<Entry>,
+    /// When the wall clock ends, parking apart.
+    pub deadline: Instant,
+    /// For an envelope that the call itself does not make.
+    pub command: Command,
+    /// For a call that runs into its wall clock.
+    pub wall: Limit,
+}
+
+impl Executor {
+    /// An executor whose second runtime is this one.
+    pub fn new(second: Handle, inline: Inline) -> Self {
+        let slots = match inline {
+            Inline::Slots(slots) => slots,
+            Inline::Never => 0,
+        };
+        Self { second, slots, inline: AtomicUsize::new(0), running: Arc::default() }
+    }
+
+    /// Calls on the second runtime.
+    pub fn running(&self) -> usize {
+        self.running.load(Ordering::Relaxed)
+    }
+
+    /// Gives a call its first slice here. Its envelope, or the call, if it has not ended.
+    pub async fn first_slice(&self, mut work: Work) -> Result<Envelope, Work> {
+        let pace = &work.entry.pace;
+        let Some(_slot) = self.slot().filter(|_| pace.may_start_inline()) else { return Err(work) };
+        let begun = Instant::now();
+        let polled = poll_fn(|context| {
+            let polled = AssertUnwindSafe(|| work.future.as_mut().poll(context));
+            Poll::Ready(std::panic::catch_unwind(polled))
+        })
+        .await;
+        match polled {
+            Ok(Poll::Ready(envelope)) => Ok(envelope),
+            Ok(Poll::Pending) => {
+                note_overrun(&work.entry.pace, begun);
+                Err(work)
+            }
+            Err(_) => Ok(work.panicked()),
+        }
+    }
+
+    /// Lets a call run on the second runtime to its end.
+    pub fn spawn(&self, work: Work) {
+        let running = Arc::clone(&self.running);
+        running.fetch_add(1, Ordering::Relaxed);
+        self.second.spawn(async move {
+            let run = Arc::clone(&work.run);
+            run.finish(work.supervise().await);
+            running.fetch_sub(1, Ordering::Relaxed);
+        });
+    }
+
+    fn slot(&self) -> Option<Slot<'_>> {
+        let taken = self.inline.fetch_add(1, Ordering::Relaxed);
+        let slot = Slot(&self.inline);
+        (taken < self.slots).then_some(slot)
+    }
+}
+
+/// A call that waited at once did not use up its slice; only one that computed through it did.
+fn note_overrun(pace: &Pace, begun: Instant) {
+    if begun.elapsed() >= Duration::from_micros(500) {
+        pace.overran();
+    }
+}
+
+/// One of the inline slots, given back when it is dropped.
+struct Slot<'a>(&'a AtomicUsize);
+
+impl Drop for Slot<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Work {
+    /// Runs until the call ends, its caller goes away, or its wall clock does.
+    async fn supervise(mut self) -> Envelope {
+        loop {
+            let ends = self.run.deadline(self.deadline);
+            let clock = async {
+                match ends {
+                    Some(ends) => tokio::time::sleep_until(ends.into()).await,
+                    None => self.run.unparked().await,
+                }
+            };
+            let work = AssertUnwindSafe(&mut self.future).catch_unwind();
+            tokio::select! {
+                biased;
+                envelope = work => return envelope.unwrap_or_else(|_| self.panicked()),
+                () = self.run.cancel.cancelled() => break,
+                () = clock => {}
+            }
+            let now = Instant::now();
+            if self.run.deadline(self.deadline).is_some_and(|ends| ends <= now) {
+                return self.timed_out();
+            }
+        }
+        let work = AssertUnwindSafe(Pin::as_mut(&mut self.future)).catch_unwind();
+        // Whatever it still says, its caller is gone.
+        let _ = tokio::time::timeout(GRACE, work).await;
+        self.stopped(Stop::Cancelled)
+    }
+
+    fn timed_out(&self) -> Envelope {
+        let facade = self.entry.surface().name.clone();
+        let message = format!("timed out: `{facade}` did not answer within {}", self.wall.value);
+        let fault =
+            Fault { kind: FaultKind::Wall, facade, message, limit: Some(self.wall.clone()), log: None };
+        log_fault(&fault);
+        self.stopped(Stop::Fault(fault))
+    }
+
+    fn panicked(&self) -> Envelope {
+        let facade = self.entry.surface().name.clone();
+        tracing::error!(facade, "the host panicked while it ran a call");
+        let message = "the host failed while it ran this call".to_owned();
+        self.stopped(Stop::Fault(Fault { kind: FaultKind::Host, facade, message, limit: None, log: None }))
+    }
+
+    fn stopped(&self, stop: Stop) -> Envelope {
+        Envelope {
+            command: self.command.clone(),
+            outcome: Err(Failure::from(stop)),
+            resolved_inputs: Object::new(),
+        }
+    }
+}
+
+/// What the operator sees of a fault; the caller sees only its sentence.
+pub fn log_fault(fault: &Fault) {
+    let (facade, kind) = (fault.facade.as_str(), fault.kind.as_str());
+    tracing::warn!(facade, kind, "{}", fault.message);
+    if let Some(log) = &fault.log {
+        tracing::info!(facade, "{log}");
+    }
+}

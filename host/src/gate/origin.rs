@@ -1,0 +1,41 @@
+//! Who calls.
+
+use std::sync::Arc;
+
+/// The one whose calls a run, a scope or a limit belongs to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Caller {
+    /// The person at this machine: stdio and the command line.
+    Local,
+    /// An authenticated principal.
+    Named(Arc<str>),
+    /// Nobody in particular, told apart from everybody else in the same position by nothing: owns nothing.
+    Anonymous,
+}
+
+impl Caller {
+    /// Whether what belongs to this caller belongs to that one. An anonymous caller's run is whoever's holds its
+    /// unguessable handle.
+    pub fn is(&self, other: &Self) -> bool {
+        self == other
+    }
+}
+
+/// Where a call comes from.
+#[derive(Debug, Clone)]
+pub struct Origin {
+    /// Who calls.
+    pub caller: Caller,
+}
+
+impl Origin {
+    /// The person at this machine.
+    pub fn local() -> Self {
+        Self { caller: Caller::Local }
+    }
+
+    /// A caller over HTTP without authentication.
+    pub fn anonymous() -> Self {
+        Self { caller: Caller::Anonymous }
+    }
+}

@@ -1,0 +1,95 @@
+//! Who may run now.
+//!
+//! Only root calls queue. A nested call that waited for a permit which its own caller holds would wait for ever, so
+//! nested calls take from a reserve per depth, and are refused where it is empty.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicI32, Ordering},
+};
+
+use loggia_facade::{Failure, code};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Calls nest at most this deep below a root call.
+pub const DEPTH: usize = 5;
+/// Root calls that run at once, over all facades. Together with the reserves they stay below the sandbox's
+/// instances.
+const ROOTS: usize = 40;
+/// Nested calls that run at once, per depth. A workflow runs ten steps at once.
+const RESERVES: [usize; DEPTH] = [10, 6, 4, 2, 2];
+
+/// The permits that all facades share.
+pub struct Permits {
+    roots: Arc<Semaphore>,
+    nested: [Arc<Semaphore>; DEPTH],
+}
+
+impl Default for Permits {
+    fn default() -> Self {
+        Self {
+            roots: Arc::new(Semaphore::new(ROOTS)),
+            nested: RESERVES.map(|reserve| Arc::new(Semaphore::new(reserve))),
+        }
+    }
+}
+
+/// The right to run, given back when it is dropped.
+pub struct Permit {
+    _held: [Option<OwnedSemaphorePermit>; 2],
+}
+
+impl Permits {
+    /// Waits for a root call's turn: its facade's first, then everybody's.
+    pub async fn root(&self, pace: &Pace) -> Permit {
+        // The semaphores are never closed, so an error cannot come; without a permit the call would still be safe.
+        let own = Arc::clone(&pace.permits).acquire_owned().await.ok();
+        let shared = Arc::clone(&self.roots).acquire_owned().await.ok();
+        Permit { _held: [own, shared] }
+    }
+
+    /// Takes from the reserve of this depth (1 for a call made by a root call).
+    pub fn nested(&self, depth: usize) -> Result<Permit, Failure> {
+        let Some(reserve) = depth.checked_sub(1).and_then(|at| self.nested.get(at)) else {
+            let said = format!("calls nest at most {DEPTH} deep");
+            return Err(Failure::new(code::UNAVAILABLE, said));
+        };
+        let permit = Arc::clone(reserve).try_acquire_owned().map_err(|_| Failure {
+            retry_after_ms: Some(100),
+            ..Failure::new(code::UNAVAILABLE, "busy: too many nested calls run now")
+        })?;
+        Ok(Permit { _held: [Some(permit), None] })
+    }
+}
+
+/// How a facade's calls run: its own permits, and whether its calls tend to overrun their inline slice.
+pub struct Pace {
+    permits: Arc<Semaphore>,
+    /// Above zero: the next calls start on the second runtime.
+    overruns: AtomicI32,
+}
+
+/// What one overrun costs, in calls that start on the second runtime.
+const PENALTY: i32 = 8;
+/// The most that overruns add up to.
+const PENALTY_MOST: i32 = 64;
+
+impl Pace {
+    /// A facade of which at most `concurrency` root calls run at once.
+    pub fn new(concurrency: usize) -> Self {
+        Self { permits: Arc::new(Semaphore::new(concurrency)), overruns: AtomicI32::new(0) }
+    }
+
+    /// Whether a call may take its first slice on the I/O runtime. A facade that overran gets there again after some
+    /// calls elsewhere.
+    pub fn may_start_inline(&self) -> bool {
+        self.overruns.load(Ordering::Relaxed) <= 0
+            || self.overruns.fetch_sub(1, Ordering::Relaxed) <= 1
+    }
+
+    /// A call did not end within its inline slice.
+    pub fn overran(&self) {
+        let penalty = |now: i32| Some((now.max(0) + PENALTY).min(PENALTY_MOST));
+        let _ = self.overruns.fetch_update(Ordering::Relaxed, Ordering::Relaxed, penalty);
+    }
+}

@@ -1,0 +1,239 @@
+//! One call from its request to its envelope: what its facade says meanwhile, what it asks, when its clock ends.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use loggia_facade::{Answer, Envelope, Progress, Question};
+use tokio::sync::{Notify, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use super::{Caller, Event};
+
+/// Names a detached call: 128 random bits, so that it cannot be guessed.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct RunId(String);
+
+impl RunId {
+    /// A handle that a client gave back.
+    pub fn from_client(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
+    pub(super) fn random() -> Self {
+        use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+        let mut bits = [0; 16];
+        // Without the kernel's randomness no handle is safe to give out; it cannot fail after boot.
+        rustix::rand::getrandom(&mut bits, rustix::rand::GetRandomFlags::empty())
+            .unwrap_or_else(|e| unreachable!("the kernel gave no random bits: {e}"));
+        Self(format!("run_{}", URL_SAFE_NO_PAD.encode(bits)))
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// One call. Shared by the task that runs it, the port its facade holds, and whoever follows it.
+pub struct Run {
+    /// Whose it is.
+    pub caller: Caller,
+    /// The caller went away or said stop.
+    pub cancel: CancellationToken,
+    /// Never held across an await, nor while another lock is taken.
+    state: Mutex<State>,
+    /// Something in `state` that a follower may want to see has changed.
+    changed: Notify,
+    /// The last parked branch of the call has resumed.
+    resumed: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    progress: Option<Progress>,
+    /// How often `progress` was set.
+    progressed: u64,
+    asks: BTreeMap<String, (Question, oneshot::Sender<Answer>)>,
+    /// How many questions were ever asked; numbers the next.
+    asked: u64,
+    clock: Clock,
+    outcome: Option<Envelope>,
+    ended: Option<Instant>,
+    /// The outcome is kept for whoever attaches later.
+    kept: bool,
+}
+
+/// Stands still while any branch of the call waits for a person.
+#[derive(Default)]
+struct Clock {
+    parked: usize,
+    since: Option<Instant>,
+    total: Duration,
+}
+
+impl Clock {
+    fn parked_for(&self, now: Instant) -> Duration {
+        self.total + self.since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
+    }
+}
+
+/// What a follower has already been told.
+#[derive(Default)]
+pub struct Seen {
+    progressed: u64,
+    asked: u64,
+}
+
+impl Run {
+    pub fn new(caller: Caller) -> Self {
+        Self {
+            caller,
+            cancel: CancellationToken::new(),
+            state: Mutex::default(),
+            changed: Notify::new(),
+            resumed: Notify::new(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // No code that can panic runs under the lock.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn progress(&self, progress: Progress) {
+        let mut state = self.lock();
+        state.progress = Some(progress);
+        state.progressed += 1;
+        drop(state);
+        self.changed.notify_waiters();
+    }
+
+    /// Puts a question; the receiver gets the answer, or an error where nobody will give one.
+    pub fn ask(&self, question: Question) -> (String, oneshot::Receiver<Answer>) {
+        let (sender, receiver) = oneshot::channel();
+        let mut state = self.lock();
+        state.asked += 1;
+        let key = format!("q{}", state.asked);
+        state.asks.insert(key.clone(), (question, sender));
+        drop(state);
+        self.changed.notify_waiters();
+        (key, receiver)
+    }
+
+    /// Gives an answer. False where no such question is open.
+    pub fn answer(&self, key: &str, answer: Answer) -> bool {
+        let ask = self.lock().asks.remove(key);
+        ask.is_some_and(|(_, sender)| sender.send(answer).is_ok())
+    }
+
+    /// Takes a question back.
+    pub fn withdraw(&self, key: &str) {
+        self.lock().asks.remove(key);
+    }
+
+    /// A branch of the call begins to wait for a person.
+    pub fn park(&self) {
+        let mut state = self.lock();
+        state.clock.parked += 1;
+        state.clock.since.get_or_insert_with(Instant::now);
+    }
+
+    /// A branch that was parked goes on.
+    pub fn resume(&self) {
+        let mut state = self.lock();
+        state.clock.parked = state.clock.parked.saturating_sub(1);
+        if state.clock.parked == 0 {
+            state.clock.total = state.clock.parked_for(Instant::now());
+            state.clock.since = None;
+            drop(state);
+            self.resumed.notify_waiters();
+        }
+    }
+
+    /// A deadline, moved on by the time the call was parked; none while it is parked.
+    pub fn deadline(&self, deadline: Instant) -> Option<Instant> {
+        let state = self.lock();
+        state.clock.since.is_none().then(|| deadline + state.clock.total)
+    }
+
+    /// Returns at once unless the call is parked, and else when it has resumed.
+    pub async fn unparked(&self) {
+        loop {
+            let resumed = self.resumed.notified();
+            tokio::pin!(resumed);
+            resumed.as_mut().enable();
+            if self.lock().clock.since.is_none() {
+                return;
+            }
+            resumed.await;
+        }
+    }
+
+    /// The call has ended.
+    pub fn finish(&self, envelope: Envelope) {
+        let mut state = self.lock();
+        state.outcome = Some(envelope);
+        state.ended = Some(Instant::now());
+        state.asks.clear();
+        drop(state);
+        self.changed.notify_waiters();
+    }
+
+    /// Keeps the outcome for whoever attaches later.
+    pub fn keep(&self) {
+        self.lock().kept = true;
+    }
+
+    /// When the call ended, if it has.
+    pub fn ended(&self) -> Option<Instant> {
+        self.lock().ended
+    }
+
+    /// The next thing a follower has not been told. Dropping the future loses nothing.
+    pub async fn next(&self, seen: &mut Seen) -> Event {
+        loop {
+            let changed = self.changed.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable();
+            if let Some(event) = self.event(seen) {
+                return event;
+            }
+            changed.await;
+        }
+    }
+
+    /// The latest progress that a follower has not been told.
+    pub fn news(&self, seen: &mut Seen) -> Option<Progress> {
+        let state = self.lock();
+        (state.progressed > seen.progressed).then(|| seen.progressed = state.progressed)?;
+        state.progress.clone()
+    }
+
+    fn event(&self, seen: &mut Seen) -> Option<Event> {
+        if let Some(progress) = self.news(seen) {
+            return Some(Event::Progress(progress));
+        }
+        let mut state = self.lock();
+        if state.outcome.is_some() {
+            let envelope = if state.kept { state.outcome.clone() } else { state.outcome.take() };
+            return envelope.map(|envelope| Event::Done(Box::new(envelope)));
+        }
+        if state.asked > seen.asked && !state.asks.is_empty() {
+            seen.asked = state.asked;
+            let asks = state.asks.iter().map(|(key, (question, _))| (key.clone(), question.clone()));
+            return Some(Event::Asks(asks.collect()));
+        }
+        None
+    }
+}

@@ -1,0 +1,57 @@
+//! `tools/list_changed` to the clients of stateful sessions. Streams of `subscriptions/listen` follow the catalog
+//! themselves.
+
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use rmcp::{Peer, RoleServer};
+use tokio_util::sync::CancellationToken;
+
+use crate::catalog::Catalog;
+
+/// How long one client may take to accept a notification; the others do not wait for it.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Changes that follow each other this closely are told once.
+const BURST: Duration = Duration::from_millis(20);
+
+/// The clients that finished a handshake.
+#[derive(Default)]
+pub struct Peers(Mutex<Vec<Peer<RoleServer>>>);
+
+impl Peers {
+    /// A client that wants to hear of changes.
+    pub fn add(&self, peer: Peer<RoleServer>) {
+        let mut peers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        peers.retain(|peer| !peer.is_transport_closed());
+        peers.push(peer);
+    }
+
+    fn open(&self) -> Vec<Peer<RoleServer>> {
+        let mut peers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        peers.retain(|peer| !peer.is_transport_closed());
+        peers.clone()
+    }
+
+    /// Tells every client of every change, until told to stop.
+    pub async fn tell(&self, catalog: &Catalog, stop: CancellationToken) {
+        let mut changes = catalog.changes();
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                changed = changes.changed() => if changed.is_err() { return },
+            }
+            tokio::time::sleep(BURST).await;
+            changes.mark_unchanged();
+            for peer in self.open() {
+                tokio::spawn(async move {
+                    let told = tokio::time::timeout(PATIENCE, peer.notify_tool_list_changed()).await;
+                    if !matches!(told, Ok(Ok(()))) {
+                        tracing::debug!("a client was not told that the list changed");
+                    }
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! An envelope as an MCP result.
+//!
+//! Some clients show a model only `structuredContent`, some only the text, so both carry the whole envelope. Where
+//! a reply carries media, `structuredContent` is left out, because the former would hide the media.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use loggia_facade::{Block, Content, Envelope};
+use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
+use serde_json::{Value, json};
+
+/// The result of a call.
+pub fn result(envelope: Envelope) -> CallToolResult {
+    let is_error = !envelope.is_ok();
+    let meta = envelope.next().map(|next| {
+        let next = next.to_json();
+        let mut meta = MetaObject::new();
+        meta.insert("loggia/nextTool".into(), next.clone());
+        meta.insert("nextTool".into(), next);
+        meta
+    });
+    let (envelope, content) = envelope.into_parts();
+    let envelope = Value::Object(envelope);
+    let mut blocks = vec![ContentBlock::text(envelope.to_string())];
+    let media = content.iter().any(|content| !matches!(content.block, Block::Text(_)));
+    blocks.extend(content.into_iter().map(block));
+    let mut result = if is_error { CallToolResult::error(blocks) } else { CallToolResult::success(blocks) };
+    if !media {
+        result.structured_content = Some(envelope);
+    }
+    result.meta = meta;
+    result
+}
+
+fn block(content: Content) -> ContentBlock {
+    let mut value = match content.block {
+        Block::Text(text) => json!({ "type": "text", "text": text }),
+        Block::Image { data, mime_type } => {
+            json!({ "type": "image", "data": STANDARD.encode(data), "mimeType": mime_type })
+        }
+        Block::Audio { data, mime_type } => {
+            json!({ "type": "audio", "data": STANDARD.encode(data), "mimeType": mime_type })
+        }
+        Block::Embedded { uri, mime_type, text, blob } => {
+            let mut resource = json!({ "uri": uri });
+            if let Some(mime_type) = mime_type {
+                resource["mimeType"] = mime_type.into();
+            }
+            match (text, blob) {
+                (None, Some(blob)) => resource["blob"] = STANDARD.encode(blob).into(),
+                (text, _) => resource["text"] = text.unwrap_or_default().into(),
+            }
+            json!({ "type": "resource", "resource": resource })
+        }
+        Block::Link { uri, name, description, mime_type } => {
+            let mut link = json!({ "type": "resource_link", "uri": uri, "name": name });
+            for (key, value) in [("description", description), ("mimeType", mime_type)] {
+                if let Some(value) = value {
+                    link[key] = value.into();
+                }
+            }
+            link
+        }
+    };
+    let plain = value.clone();
+    for key in ["annotations", "_meta"] {
+        if let Some(extra) = content.extras.get(key) {
+            value[key] = extra.clone();
+        }
+    }
+    // A plugin's annotations may be anything; a block whose annotations MCP does not know goes without them.
+    serde_json::from_value(value)
+        .or_else(|_| serde_json::from_value(plain))
+        .unwrap_or_else(|_| ContentBlock::text("(a content block that MCP has no form for)"))
+}
+
+#[cfg(test)]
+mod tests {
+    use loggia_facade::{Command, Failure, Next, Object, Reply, code};
+
+    use super::*;
+
+    fn of(outcome: Result<Reply, Failure>) -> Value {
+        let envelope = Envelope { command: Command::action("get"), outcome, resolved_inputs: Object::new() };
+        serde_json::to_value(result(envelope)).unwrap()
+    }
+
+    #[test]
+    fn text_and_structured_content_carry_the_same_envelope() {
+        let result = of(Ok(Reply::data(json!({"n": 1}))));
+        assert_eq!(result["structuredContent"], json!({"ok": true, "action": "get", "data": {"n": 1}}));
+        let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+        assert_eq!(text, result["structuredContent"]);
+        assert_eq!(result["isError"], json!(false));
+    }
+
+    #[test]
+    fn media_leave_structured_content_out() {
+        let image = Content {
+            block: Block::Image { data: vec![1, 2, 3], mime_type: "image/png".into() },
+            extras: Object::new(),
+        };
+        let result = of(Ok(Reply { content: vec![image], ..Reply::default() }));
+        assert!(result.get("structuredContent").is_none());
+        assert_eq!(result["content"][1], json!({"type": "image", "data": "AQID", "mimeType": "image/png"}));
+    }
+
+    #[test]
+    fn a_failure_is_an_error_and_its_next_call_is_in_the_metadata() {
+        let next =
+            Next { facade: "notes".into(), action: "list".into(), params: Object::new(), reason: None };
+        let failure = Failure { next: Some(next), ..Failure::new(code::NOT_FOUND, "not found") };
+        let result = of(Err(failure));
+        assert_eq!(result["isError"], json!(true));
+        let next = json!({"tool": "notes", "arguments": {"action": "list"}});
+        assert_eq!(result["_meta"], json!({"loggia/nextTool": next, "nextTool": next}));
+    }
+
+    #[test]
+    fn annotations_that_mcp_does_not_know_are_left_out() {
+        let mut extras = Object::new();
+        extras.insert("annotations".into(), json!("nonsense"));
+        let text = Content { block: Block::Text("hello".into()), extras };
+        let result = of(Ok(Reply { content: vec![text], ..Reply::default() }));
+        assert_eq!(result["content"][1], json!({"type": "text", "text": "hello"}));
+    }
+}

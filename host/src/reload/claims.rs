@@ -1,0 +1,110 @@
+//! Pure: which file owns which name, and what stands under each name.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use loggia_facade::Surface;
+use loggia_sandbox::Digest;
+
+use super::{AdmitError, Admitted, scan::Found};
+use crate::catalog::{Entry, Slot};
+
+/// What the reloader knows of one file.
+#[derive(Default)]
+pub struct Held {
+    /// The version that was tried last, whatever came of it; none when the file is gone.
+    tried: Option<Found>,
+    /// The version that serves.
+    serving: Option<(Digest, Arc<Entry>)>,
+    /// Why the last version does not serve.
+    error: Option<String>,
+    /// The name that calls knew it by.
+    name: Option<String>,
+}
+
+impl Held {
+    /// The version that was tried last.
+    pub fn tried(&self) -> Option<&Found> {
+        self.tried.as_ref()
+    }
+
+    /// The digest and the surface of what serves: bytes that did not change need not be described again.
+    pub fn known(&self) -> Option<(Digest, Arc<Surface>)> {
+        self.serving.as_ref().map(|(digest, entry)| (*digest, Arc::clone(entry.surface())))
+    }
+
+    /// Takes what an admission came to.
+    pub fn attempted(&mut self, file: &str, found: &Found, admitted: Result<Admitted, AdmitError>) {
+        self.tried = Some(found.clone());
+        match admitted {
+            Ok(Admitted { entry, facts }) => {
+                let name = entry.surface().name.clone();
+                let (digest, actions) = (facts.digest.to_string(), entry.surface().actions.len());
+                let took = facts.took.as_millis();
+                let how = if facts.compiled { "compiled" } else { "cached" };
+                tracing::info!(file, facade = name, actions, digest = &digest[..12], "loaded ({how}, {took} ms)");
+                self.name = Some(name);
+                self.serving = Some((facts.digest, Arc::new(entry)));
+                self.error = None;
+            }
+            Err(error) => {
+                let keeps = if self.serving.is_some() { "; the version before it keeps serving" } else { "" };
+                tracing::error!(file, "{error}{keeps}");
+                self.error = Some(error.to_string());
+            }
+        }
+    }
+
+    /// The file is gone.
+    pub fn remove(&mut self) {
+        self.tried = None;
+        self.serving = None;
+        self.error = Some("its file was removed".to_owned());
+    }
+}
+
+/// What stands under each name. One name has one owner, and the same one whatever order the files came in: the file
+/// that is called like the facade, or else the first by file name.
+pub fn slots(held: &BTreeMap<String, Held>) -> BTreeMap<String, Slot> {
+    let mut owners: BTreeMap<String, (&String, &Arc<Entry>)> = BTreeMap::new();
+    for (file, held) in held {
+        let Some((_, entry)) = &held.serving else { continue };
+        let name = &entry.surface().name;
+        let claim = owners.entry(look(name)).or_insert((file, entry));
+        if claim.0 == file {
+            continue;
+        }
+        if file == name && claim.0 != &claim.1.surface().name {
+            refused(claim.0, file, name);
+            *claim = (file, entry);
+        } else {
+            refused(file, claim.0, name);
+        }
+    }
+    let mut slots: BTreeMap<String, Slot> = owners
+        .into_values()
+        .map(|(_, entry)| (entry.surface().name.clone(), Slot::Serving(Arc::clone(entry))))
+        .collect();
+    for (file, held) in held {
+        if let (None, Some(error)) = (&held.serving, &held.error) {
+            let name = held.name.as_ref().unwrap_or(file);
+            slots.entry(name.clone()).or_insert_with(|| Slot::Unavailable(error.clone()));
+        }
+    }
+    slots
+}
+
+fn refused(file: &str, owner: &str, name: &str) {
+    tracing::warn!(file, "not served: `{owner}.wasm` owns the name `{name}`, or one that looks like it");
+}
+
+/// Names that a person or a model takes for each other are one name.
+fn look(name: &str) -> String {
+    name.chars()
+        .map(|c| match c {
+            '-' => '_',
+            '0' => 'o',
+            '1' => 'l',
+            c => c,
+        })
+        .collect()
+}

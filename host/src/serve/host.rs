@@ -1,0 +1,93 @@
+//! Engine, cache, catalog, gate and reloader, put together.
+
+use std::{io, path::PathBuf, sync::Arc, time::Duration};
+
+use loggia_sandbox::{Cache, Engine, EngineError, compile::Compiler};
+use tokio::runtime::{Builder, Runtime};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    catalog::Catalog,
+    gate::{Executor, Gate, Inline},
+    reload::{Loader, Reloader},
+};
+
+/// How a host is started.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Where compiled components are kept.
+    pub cache: PathBuf,
+    /// Whether calls begin on the I/O runtime.
+    pub inline: Inline,
+}
+
+/// Why a host does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum Start {
+    /// No sandbox on this machine.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// No cache.
+    #[error("failed to open the cache {0}: {1}; choose another with --cache DIR")]
+    Cache(PathBuf, #[source] io::Error),
+    /// No threads, no own path.
+    #[error("failed to start: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// The parts of a host. Owns the second runtime, so it must be dropped outside of any runtime.
+pub struct Host {
+    /// The only way to run anything.
+    pub gate: Gate,
+    /// Turns files into facades.
+    pub loader: Arc<Loader>,
+    second: Option<Runtime>,
+}
+
+impl Host {
+    /// Puts a host together. Nothing is loaded yet.
+    ///
+    /// # Errors
+    ///
+    /// If the machine does not give what a host needs.
+    pub fn new(options: &Options) -> Result<Self, Start> {
+        let engine = Engine::new()?;
+        let cache = Cache::open(&options.cache, &engine)
+            .map_err(|error| Start::Cache(options.cache.clone(), error))?;
+        let compiler =
+            Compiler { program: std::env::current_exe()?, args: vec![crate::cli::COMPILE.to_owned()] };
+        let second = second_runtime()?;
+        let executor = Executor::new(second.handle().clone(), options.inline);
+        let gate = Gate::new(Arc::new(Catalog::default()), executor);
+        Ok(Self { gate, loader: Arc::new(Loader::new(engine, cache, compiler)), second: Some(second) })
+    }
+
+    /// Loads a folder and follows it until told to stop.
+    pub fn follow(&self, folder: PathBuf, stop: CancellationToken) {
+        let Some(second) = &self.second else { return };
+        let catalog = Arc::clone(self.gate.catalog());
+        let reloader = Reloader::new(folder, Arc::clone(&self.loader), catalog, second.handle().clone());
+        second.spawn(reloader.run(stop));
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        if let Some(second) = self.second.take() {
+            // Guests that still run are dropped at their next epoch; blocking work is not waited for.
+            second.shutdown_timeout(Duration::from_millis(100));
+        }
+    }
+}
+
+/// The runtime that calls move to when they do not end at once. Its threads yield to those that answer clients.
+fn second_runtime() -> io::Result<Runtime> {
+    Builder::new_multi_thread()
+        .thread_name("loggia-calls")
+        .on_thread_start(|| {
+            // On Linux this is the thread's own priority.
+            let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), 5);
+        })
+        .enable_all()
+        .build()
+}

@@ -1,0 +1,15 @@
+//! A host that runs: its parts put together, its transports, and its end.
+//!
+//! | file | concept |
+//! |---|---|
+//! | `host.rs` | engine, cache, catalog, gate and reloader, put together |
+//! | `stdio.rs` | one client on stdin and stdout |
+//! | `http.rs` | many clients over streamable HTTP |
+//! | `signals.rs` | how the host is told to end |
+
+pub mod host;
+pub mod http;
+pub mod signals;
+pub mod stdio;
+
+pub use host::{Host, Options, Start};

@@ -1,0 +1,90 @@
+//! One client on stdin and stdout.
+
+use std::{fs::File, io, os::fd::OwnedFd, os::unix::fs::FileTypeExt, pin::Pin, time::Duration};
+
+use rmcp::ServiceExt;
+use rustix::{
+    fs::{Mode, OFlags, open},
+    stdio::{dup2_stdout, stderr},
+};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::unix::pipe,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::mcp::Handler;
+
+/// How long calls that run may go on after the host was told to end.
+const DRAIN: Duration = Duration::from_secs(10);
+
+/// The client's two streams.
+pub struct Streams {
+    read: Pin<Box<dyn AsyncRead + Send>>,
+    write: Pin<Box<dyn AsyncWrite + Send>>,
+}
+
+/// Takes stdout for the protocol: from here on whatever else writes to descriptor 1 writes to stderr, and no child can
+/// inherit the protocol's stream.
+///
+/// Must be called on a runtime, before anything prints.
+///
+/// # Errors
+///
+/// If the descriptors cannot be duplicated.
+pub fn take() -> io::Result<Streams> {
+    let (stdin, stdout) = (io::stdin(), io::stdout());
+    let read: Pin<Box<dyn AsyncRead + Send>> = match reopened_pipe("/proc/self/fd/0", OFlags::RDONLY) {
+        Some(fd) => Box::pin(pipe::Receiver::from_owned_fd(fd)?),
+        None => Box::pin(tokio::io::stdin()),
+    };
+    let write: Pin<Box<dyn AsyncWrite + Send>> = match reopened_pipe("/proc/self/fd/1", OFlags::WRONLY) {
+        Some(fd) => Box::pin(pipe::Sender::from_owned_fd(fd)?),
+        None => Box::pin(tokio::fs::File::from_std(File::from(rustix::io::dup(&stdout)?))),
+    };
+    drop((stdin, stdout));
+    dup2_stdout(stderr())?;
+    Ok(Streams { read, write })
+}
+
+/// A pipe, opened anew: with an open file description of its own, its non-blocking mode is nobody else's.
+fn reopened_pipe(path: &str, mode: OFlags) -> Option<OwnedFd> {
+    let is_pipe = std::fs::metadata(path).ok()?.file_type().is_fifo();
+    is_pipe.then(|| open(path, mode | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty()).ok())?
+}
+
+/// Serves the client until it closes its end, or until told to stop.
+///
+/// # Errors
+///
+/// If the first messages are not MCP.
+pub async fn serve(handler: Handler, streams: Streams, stop: CancellationToken) -> Result<(), String> {
+    let ended = CancellationToken::new();
+    let calls = handler.calls();
+    let transport = (streams.read, streams.write);
+    let service = handler.serve_with_ct(transport, ended.clone());
+    let running = tokio::select! {
+        running = service => running.map_err(|e| e.to_string()),
+        () = stop.cancelled() => return Ok(()),
+    };
+    let running = match running {
+        Ok(running) => running,
+        // A client that goes away before it says anything is no error.
+        Err(said) if said.contains("connection closed") => return Ok(()),
+        Err(said) => return Err(said),
+    };
+    let draining = async {
+        stop.cancelled().await;
+        calls.close();
+        let _ = tokio::time::timeout(DRAIN, calls.wait()).await;
+        ended.cancel();
+    };
+    let waiting = running.waiting();
+    tokio::pin!(waiting, draining);
+    let why = tokio::select! {
+        why = &mut waiting => why,
+        () = &mut draining => waiting.await,
+    };
+    tracing::debug!(?why, "the client's connection ended");
+    Ok(())
+}

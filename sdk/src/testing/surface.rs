@@ -1,0 +1,97 @@
+//! A facade's table as the host's own surface.
+
+use std::sync::Arc;
+
+use loggia_facade as host;
+use serde_json::json;
+
+use crate::{Effect, Facade, Object, Value, table};
+
+/// What the host would read from the component.
+pub(super) fn of<F: Facade>() -> Arc<host::Surface> {
+    let about = &F::ABOUT;
+    Arc::new(host::Surface {
+        name: about.name.into(),
+        title: about.title.into(),
+        version: about.version.into(),
+        summary: about.summary.into(),
+        instructions: about.instructions.map(Into::into),
+        default_action: about.default_action.map(Into::into),
+        actions: F::ACTIONS.iter().map(action).collect(),
+        wants: about.wants.iter().map(want).collect(),
+    })
+}
+
+fn action<F>(action: &table::Action<F>) -> host::Action {
+    let schemas = action.schemas();
+    host::Action {
+        name: action.name.into(),
+        summary: action.summary.into(),
+        effect: match action.effect {
+            Effect::Read => host::Effect::Read,
+            Effect::Write => host::Effect::Write,
+            Effect::Destructive => host::Effect::Destructive,
+        },
+        idempotent: action.idempotent,
+        open_world: action.open_world,
+        long_running: action.long_running,
+        details: action.details,
+        aliases: action.aliases.iter().map(|alias| (*alias).into()).collect(),
+        params: Arc::new(schemas.params),
+        data: schemas.data.map(Arc::new),
+        examples: action.examples.iter().map(|example| object(example)).collect(),
+    }
+}
+
+fn want(want: &table::Want) -> host::Want {
+    host::Want { grant: want.grant.into(), reason: want.reason.into(), needed: want.needed }
+}
+
+/// An example; the macro has made sure that it is an object.
+fn object(json: &str) -> Object {
+    serde_json::from_str(json).unwrap_or_default()
+}
+
+/// The surface as JSON; what is empty or false is left out.
+pub(super) fn to_json(surface: &host::Surface) -> Value {
+    let actions: Vec<_> = surface.actions.iter().map(action_to_json).collect();
+    let wants: Vec<_> = surface
+        .wants
+        .iter()
+        .map(|want| json!({"grant": want.grant, "reason": want.reason, "needed": want.needed}))
+        .collect();
+    without_empty(json!({
+        "name": surface.name,
+        "title": surface.title,
+        "version": surface.version,
+        "summary": surface.summary,
+        "instructions": surface.instructions,
+        "default_action": surface.default_action,
+        "wants": wants,
+        "actions": actions,
+    }))
+}
+
+fn action_to_json(action: &host::Action) -> Value {
+    without_empty(json!({
+        "name": action.name,
+        "summary": action.summary,
+        "effect": action.effect.as_str(),
+        "idempotent": action.idempotent,
+        "open_world": action.open_world,
+        "long_running": action.long_running,
+        "details": action.details,
+        "aliases": action.aliases,
+        "examples": action.examples,
+        "params": *action.params,
+        "data": action.data.as_deref(),
+    }))
+}
+
+fn without_empty(mut value: Value) -> Value {
+    if let Value::Object(members) = &mut value {
+        members
+            .retain(|_, member| !matches!(member, Value::Null | Value::Bool(false)) && *member != json!([]));
+    }
+    value
+}
