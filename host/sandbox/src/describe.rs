@@ -23,16 +23,16 @@ impl Component {
     ///
     /// If `describe` or a `schema` fails, differs between the two readings, or is not usable.
     pub async fn read_surface(&self, limits: &Limits) -> Result<Surface, LoadError> {
-        let once = self.read_once(limits).await?;
-        let again = self.read_once(limits).await?;
+        let once = self.read_once(limits, 1).await?;
+        let again = self.read_once(limits, 2).await?;
         if let Some(function) = once.difference(&again) {
             return Err(LoadError::Unstable(function));
         }
         once.into_surface()
     }
 
-    async fn read_once(&self, limits: &Limits) -> Result<Raw, LoadError> {
-        let mut reader = Reader::new(self, limits).await?;
+    async fn read_once(&self, limits: &Limits, reading: u8) -> Result<Raw, LoadError> {
+        let mut reader = Reader::new(self, limits, reading).await?;
         let description =
             reader.run("describe", async |plugin, store| plugin.call_describe(store).await).await?;
         let mut schemas = Vec::new();
@@ -59,9 +59,9 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    async fn new(component: &Component, limits: &'a Limits) -> Result<Self, LoadError> {
+    async fn new(component: &Component, limits: &'a Limits, reading: u8) -> Result<Self, LoadError> {
         let meter = Meter::new(limits.describe.cpu);
-        let mut store = guest::store(&component.engine, limits, Arc::clone(&meter), Purpose::Describe)?;
+        let mut store = guest::store(&component.engine, limits, Arc::clone(&meter), Purpose::Describe { reading })?;
         let cpu = Limit { key: "limits.describe-cpu", value: duration_text(limits.describe.cpu) };
         let blame = Blame { facade: "", limits, cpu };
         let ends = tokio::time::Instant::now() + limits.describe.wall;

@@ -38,8 +38,9 @@ impl WasiView for Guest {
 pub(crate) enum Purpose<'a> {
     /// To answer a call, with what its action may use.
     Call { session: Session, capabilities: &'a Capabilities, effect: loggia_facade::Effect },
-    /// To read the surface: no capabilities, no time, no chance.
-    Describe,
+    /// To read the surface: no capabilities, time that stands still, chance that is known. The two readings are given
+    /// different times and chances, so that a surface that depends on them shows.
+    Describe { reading: u8 },
 }
 
 /// A fresh store for one guest. Nothing of it outlives the call, so nothing leaks from one call to the next.
@@ -55,8 +56,8 @@ pub(crate) fn store(
             capabilities.prepare(&mut wasi, effect).map_err(|e| LoadError::Code(format!("{e:#}")))?;
             Some(session)
         }
-        Purpose::Describe => {
-            without_time_or_chance(&mut wasi);
+        Purpose::Describe { reading } => {
+            without_time_or_chance(&mut wasi, reading);
             None
         }
     };
@@ -83,15 +84,15 @@ pub(crate) fn store(
     Ok(store)
 }
 
-/// A surface must depend on nothing but the plugin: the clocks stand still and randomness is the same each time.
-fn without_time_or_chance(wasi: &mut WasiCtxBuilder) {
-    struct Still;
+/// The clocks stand still and randomness is known, but both differ from reading to reading.
+fn without_time_or_chance(wasi: &mut WasiCtxBuilder, reading: u8) {
+    struct Still(Duration);
     impl HostWallClock for Still {
         fn resolution(&self) -> Duration {
             Duration::from_millis(1)
         }
         fn now(&self) -> Duration {
-            Duration::ZERO
+            self.0
         }
     }
     impl HostMonotonicClock for Still {
@@ -99,11 +100,12 @@ fn without_time_or_chance(wasi: &mut WasiCtxBuilder) {
             1_000_000
         }
         fn now(&self) -> u64 {
-            0
+            u64::try_from(self.0.as_nanos()).unwrap_or(u64::MAX)
         }
     }
-    wasi.wall_clock(Still).monotonic_clock(Still);
-    wasi.secure_random(Deterministic::new(vec![0x10, 0x66, 0x1a]));
-    wasi.insecure_random(Deterministic::new(vec![0x10, 0x66, 0x1a]));
-    wasi.insecure_random_seed(0x10_661a);
+    let time = Duration::from_secs(1 << 30) * u32::from(reading);
+    wasi.wall_clock(Still(time)).monotonic_clock(Still(time));
+    wasi.secure_random(Deterministic::new(vec![reading, 0x10, 0x66, 0x1a]));
+    wasi.insecure_random(Deterministic::new(vec![reading, 0x10, 0x66, 0x1a]));
+    wasi.insecure_random_seed(0x10_661a + u128::from(reading));
 }

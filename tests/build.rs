@@ -1,0 +1,50 @@
+//! Builds the guests that the tests run: the fixtures, and the real plugins.
+//!
+//! Cargo builds them natively too, as members of the workspace; this is their build for `wasm32-wasip2`, by a cargo
+//! with a target folder of its own, so that it does not wait for the lock that the outer cargo holds.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+fn main() {
+    let tests = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let root = tests.parent().expect("the workspace").to_owned();
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+    // …/target/<profile>/build/<package>/out; one folder for all profiles, since guests have their own.
+    let target = out.ancestors().nth(4).expect("a target folder").join("guests");
+    for source in ["tests/fixtures", "plugins", "sdk", "wit", "Cargo.toml", "Cargo.lock"] {
+        println!("cargo::rerun-if-changed={}", root.join(source).display());
+    }
+    build(&root, &target, &["--package", "loggia-fixtures", "--examples", "--features", "guest"]);
+    build(&root, &target, &["--package", "files"]);
+    let built = target.join("wasm32-wasip2/guest");
+    println!("cargo::rustc-env=LOGGIA_GUESTS={}", built.display());
+}
+
+fn build(root: &Path, target: &Path, what: &[&str]) {
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    for (key, _) in env::vars_os() {
+        let name = key.to_string_lossy();
+        let outer = name.starts_with("CARGO_") && !matches!(&*name, "CARGO_HOME" | "CARGO_NET_OFFLINE");
+        if outer || name.starts_with("RUSTC") || name == "RUSTFLAGS" {
+            cargo.env_remove(key);
+        }
+    }
+    let status = cargo
+        .current_dir(root)
+        .args(["build", "--quiet", "--profile", "guest", "--target", "wasm32-wasip2"])
+        .args(what)
+        .arg("--target-dir")
+        .arg(target)
+        .status();
+    match status {
+        Ok(status) if status.success() => {}
+        Ok(_) => panic!(
+            "the guests do not build (see above); if the target is missing: rustup target add wasm32-wasip2"
+        ),
+        Err(error) => panic!("cargo cannot be run: {error}"),
+    }
+}

@@ -1,0 +1,285 @@
+//! The folder decides what is served, at once and without losing a call.
+
+use std::{
+    fs,
+    os::unix::fs::symlink,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use anyhow::Result;
+use loggia_tests::{Client, ERAS, Era, Folder, HttpHost, eventually, fixture};
+use rmcp::model::SubscriptionFilter;
+use serde_json::json;
+
+async fn version(client: &Client) -> Result<String, String> {
+    let envelope = client.envelope("version", json!({"action": "get"})).await.map_err(|e| e.to_string())?;
+    envelope["data"].as_str().map(str::to_owned).ok_or_else(|| envelope.to_string())
+}
+
+async fn becomes(client: &Client, expected: &str) {
+    eventually(async || match version(client).await {
+        Ok(found) if found == expected => Ok(()),
+        other => Err(format!("expected {expected}, got {other:?}")),
+    })
+    .await;
+}
+
+async fn names_become(client: &Client, expected: &[&str]) {
+    eventually(async || {
+        let names = client.names().await.map_err(|e| e.to_string())?;
+        if names == expected { Ok(()) } else { Err(format!("{names:?}")) }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn added_replaced_and_removed_plugins_are_noticed() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    assert_eq!(client.names().await?, ["echo"]);
+
+    folder.put("version", &fixture("version_one"));
+    becomes(&client, "one").await;
+    folder.put("version", &fixture("version_two"));
+    becomes(&client, "two").await;
+    fs::write(folder.path().join("version.wasm"), fs::read(fixture("version_three"))?)?;
+    becomes(&client, "three").await;
+
+    folder.remove("version.wasm");
+    names_become(&client, &["echo"]).await;
+    let gone = client.envelope("version", json!({"action": "get"})).await?;
+    assert_eq!(gone["code"], "unavailable", "{gone}");
+    assert_eq!(gone["hint"], "available tools: echo", "{gone}");
+    client.end().await
+}
+
+#[tokio::test]
+async fn clients_of_both_lifecycles_hear_of_a_changed_list_only() -> Result<()> {
+    let folder = Folder::new();
+    folder.put("version", &fixture("version_one"));
+    let host = HttpHost::start(folder.path()).await?;
+    for transport in ["stdio", "http"] {
+        folder.put("version", &fixture("version_one"));
+        let mut stateful = match transport {
+            "stdio" => Client::stdio(folder.path(), Era::Stateful).await?,
+            _ => Client::http(&host, Era::Stateful).await?,
+        };
+        let stateless = match transport {
+            "stdio" => Client::stdio(folder.path(), Era::Stateless).await?,
+            _ => Client::http(&host, Era::Stateless).await?,
+        };
+        becomes(&stateful, "one").await;
+        becomes(&stateless, "one").await;
+        let filter = SubscriptionFilter::builder().tools_list_changed().build();
+        let mut listening = stateless.service.peer().listen(filter).await?;
+
+        // The same surface from other bytes: nothing to tell.
+        folder.put("version", &fixture("version_two"));
+        becomes(&stateful, "two").await;
+        becomes(&stateless, "two").await;
+        assert!(stateful.changed.try_recv().is_err(), "{transport}: told of a list that did not change");
+
+        folder.put("version", &fixture("version_three"));
+        let heard = tokio::time::timeout(loggia_tests::PATIENCE, stateful.changed.recv()).await?;
+        assert!(heard.is_some(), "{transport}");
+        let heard = tokio::time::timeout(loggia_tests::PATIENCE, listening.next()).await??;
+        assert!(heard.is_some(), "{transport}");
+        listening.cancel().await?;
+        stateful.end().await?;
+        stateless.end().await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_half_written_file_is_not_loaded() -> Result<()> {
+    let folder = Folder::new();
+    folder.put("version", &fixture("version_one"));
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    becomes(&client, "one").await;
+    let bytes = fs::read(fixture("version_two"))?;
+    let mut file = fs::File::create(folder.path().join("version.wasm"))?;
+    for chunk in bytes.chunks(bytes.len() / 8 + 1) {
+        use std::io::Write;
+        file.write_all(chunk)?;
+        file.sync_data()?;
+        // The old version answers whatever is on disk meanwhile.
+        assert_eq!(version(&client).await.as_deref(), Ok("one"));
+    }
+    drop(file);
+    becomes(&client, "two").await;
+    client.end().await
+}
+
+#[tokio::test]
+async fn a_broken_version_leaves_the_old_one_serving() -> Result<()> {
+    let folder = Folder::new();
+    folder.put("version", &fixture("version_one"));
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    becomes(&client, "one").await;
+    folder.write("version.wasm", "this is no component");
+    folder.put("echo", &fixture("echo"));
+    // When the newer file is served, the broken one before it was looked at.
+    names_become(&client, &["echo", "version"]).await;
+    assert_eq!(version(&client).await.as_deref(), Ok("one"));
+    folder.write("version.toml", "[limits]\nmemroy = \"1MiB\"\n");
+    folder.remove("echo.wasm");
+    names_become(&client, &["version"]).await;
+    assert_eq!(version(&client).await.as_deref(), Ok("one"));
+    fs::remove_file(folder.path().join("version.toml"))?;
+    folder.put("version", &fixture("version_two"));
+    becomes(&client, "two").await;
+    client.end().await
+}
+
+#[tokio::test]
+async fn a_plugin_that_never_loaded_answers_with_the_reason() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    folder.write("broken.wasm", "this is no component");
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    assert_eq!(client.names().await?, ["echo"]);
+    let broken = client.envelope("broken", json!({"action": "go"})).await?;
+    assert_eq!(broken["code"], "unavailable");
+    insta::assert_snapshot!(broken["error"].as_str().unwrap_or_default(), @"`broken` is unavailable: not a WebAssembly component: the file does not begin with the WebAssembly magic number");
+    client.end().await
+}
+
+#[tokio::test]
+async fn many_changes_at_once_all_arrive() -> Result<()> {
+    let folder = Folder::with(&["version_one"]);
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    assert_eq!(client.names().await?, ["version"]);
+    folder.put("echo", &fixture("echo"));
+    folder.put("misbehaves", &fixture("misbehaves"));
+    folder.put("lies", &fixture("lies"));
+    folder.remove("version_one.wasm");
+    names_become(&client, &["echo", "lies", "misbehaves"]).await;
+    client.end().await
+}
+
+#[tokio::test]
+async fn a_folder_that_comes_later_is_served() -> Result<()> {
+    let parent = Folder::new();
+    let path = parent.path().join("not/yet");
+    for era in ERAS {
+        let client = Client::stdio(&path, era).await?;
+        assert_eq!(client.names().await?, [""; 0]);
+        fs::create_dir_all(&path)?;
+        fs::copy(fixture("echo"), path.join("echo.wasm"))?;
+        names_become(&client, &["echo"]).await;
+        fs::remove_dir_all(parent.path().join("not"))?;
+        names_become(&client, &[]).await;
+        client.end().await?;
+    }
+    Ok(())
+}
+
+/// As Kubernetes mounts a ConfigMap: the files are links into `..data`, which is a link that is exchanged.
+#[tokio::test]
+async fn a_folder_of_links_is_followed_when_they_lead_elsewhere() -> Result<()> {
+    let folder = Folder::new();
+    let mount = folder.path();
+    for (name, from) in [("..one", "version_one"), ("..two", "version_two")] {
+        fs::create_dir(mount.join(name))?;
+        fs::copy(fixture(from), mount.join(name).join("version.wasm"))?;
+    }
+    symlink("..one", mount.join("..data"))?;
+    symlink("..data/version.wasm", mount.join("version.wasm"))?;
+    let client = Client::stdio(mount, Era::Stateful).await?;
+    becomes(&client, "one").await;
+    symlink("..two", mount.join("..data_tmp"))?;
+    fs::rename(mount.join("..data_tmp"), mount.join("..data"))?;
+    becomes(&client, "two").await;
+    client.end().await
+}
+
+#[tokio::test]
+async fn a_link_to_a_folder_is_followed_when_it_leads_elsewhere() -> Result<()> {
+    let parent = Folder::new();
+    for (name, from) in [("one", "version_one"), ("two", "version_two")] {
+        fs::create_dir(parent.path().join(name))?;
+        fs::copy(fixture(from), parent.path().join(name).join("version.wasm"))?;
+    }
+    let link = parent.path().join("plugins");
+    symlink("one", &link)?;
+    let client = Client::stdio(&link, Era::Stateful).await?;
+    becomes(&client, "one").await;
+    symlink("two", parent.path().join("next"))?;
+    fs::rename(parent.path().join("next"), &link)?;
+    becomes(&client, "two").await;
+    client.end().await
+}
+
+#[tokio::test]
+async fn a_call_in_flight_ends_on_the_version_it_began_with() -> Result<()> {
+    let folder = Folder::new();
+    folder.put("version", &fixture("version_one"));
+    let client = Arc::new(Client::stdio(folder.path(), Era::Stateful).await?);
+    becomes(&client, "one").await;
+    let slow = {
+        let client = Arc::clone(&client);
+        tokio::spawn(async move { client.envelope("version", json!({"action": "get", "after_ms": 3000})).await })
+    };
+    folder.put("version", &fixture("version_two"));
+    becomes(&client, "two").await;
+    assert!(!slow.is_finished(), "the slow call was to end after the reload");
+    assert_eq!(slow.await??["data"], "one");
+    Ok(())
+}
+
+#[tokio::test]
+async fn no_call_is_lost_while_a_plugin_is_replaced() -> Result<()> {
+    let folder = Folder::new();
+    folder.put("version", &fixture("version_one"));
+    let client = Arc::new(Client::stdio(folder.path(), Era::Stateful).await?);
+    becomes(&client, "one").await;
+    let (stop, made) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+    let caller = {
+        let (client, stop, made) = (Arc::clone(&client), Arc::clone(&stop), Arc::clone(&made));
+        tokio::spawn(async move {
+            let mut ticks = tokio::time::interval(Duration::from_millis(20));
+            while !stop.load(Ordering::SeqCst) {
+                ticks.tick().await;
+                let found = version(&client).await?;
+                if found != "one" && found != "two" {
+                    return Err(found);
+                }
+                made.fetch_add(1, Ordering::SeqCst);
+            }
+            Ok(())
+        })
+    };
+    for turn in 0..6 {
+        let (file, expected) = if turn % 2 == 0 { ("version_two", "two") } else { ("version_one", "one") };
+        let (begun, before) = (Instant::now(), made.load(Ordering::SeqCst));
+        folder.put("version", &fixture(file));
+        becomes(&client, expected).await;
+        println!("the new version answered after {:?}", begun.elapsed());
+        eventually(async || {
+            let calls = made.load(Ordering::SeqCst) - before;
+            if calls >= 10 { Ok(()) } else { Err(format!("{calls} calls")) }
+        })
+        .await;
+    }
+    stop.store(true, Ordering::SeqCst);
+    caller.await?.map_err(anyhow::Error::msg)
+}
+
+#[tokio::test]
+async fn the_file_that_is_called_like_the_facade_owns_the_name() -> Result<()> {
+    let folder = Folder::new();
+    folder.put("a", &fixture("version_two"));
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    becomes(&client, "two").await;
+    folder.put("version", &fixture("version_one"));
+    becomes(&client, "one").await;
+    folder.put("aa", &fixture("version_three"));
+    folder.put("echo", &fixture("echo"));
+    names_become(&client, &["echo", "version"]).await;
+    assert_eq!(version(&client).await.as_deref(), Ok("one"));
+    client.end().await
+}

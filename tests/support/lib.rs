@@ -1,0 +1,281 @@
+//! What the integration tests share: real guests, real hosts, real clients, all of which end with the test.
+
+use std::{
+    future::Future,
+    path::{Path, PathBuf},
+    process::Stdio,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, bail};
+use rmcp::{
+    ClientHandler, ClientLifecycleMode, ClientServiceExt, RoleClient, ServiceExt,
+    model::{
+        CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, Implementation,
+        ProgressNotificationParam, ProtocolVersion,
+    },
+    service::{NotificationContext, RunningService},
+    transport::{
+        ConfigureCommandExt, StreamableHttpClientTransport, TokioChildProcess,
+        streamable_http_client::StreamableHttpClientTransportConfig,
+    },
+};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    process::{Child, Command},
+    sync::mpsc,
+};
+
+/// Longer than anything takes on a busy machine; a test that fails takes this long.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A guest of `tests/fixtures`, by name.
+pub fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("LOGGIA_GUESTS")).join(format!("examples/{name}.wasm"))
+}
+
+/// A plugin of `plugins/`, by name.
+pub fn plugin(name: &str) -> PathBuf {
+    Path::new(env!("LOGGIA_GUESTS")).join(format!("{name}.wasm"))
+}
+
+/// Compiled fixtures outlive a test run, so that only a changed one is compiled.
+pub fn cache() -> PathBuf {
+    Path::new(env!("LOGGIA_GUESTS")).join("compiled")
+}
+
+/// The host's binary.
+///
+/// # Panics
+///
+/// If it was not built: cargo builds it with the workspace's tests.
+pub fn binary() -> PathBuf {
+    let mut path = std::env::current_exe().expect("a test has a path");
+    while path.pop() {
+        let binary = path.join("loggia");
+        if binary.is_file() {
+            return binary;
+        }
+    }
+    panic!("there is no loggia beside the tests: run `cargo test --workspace`");
+}
+
+/// A folder of plugins that ends with the test.
+pub struct Folder(TempDir);
+
+impl Default for Folder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Folder {
+    /// An empty folder.
+    pub fn new() -> Self {
+        Self(TempDir::new().expect("a temporary folder"))
+    }
+
+    /// A folder with these fixtures, each under its own name.
+    pub fn with(fixtures: &[&str]) -> Self {
+        let folder = Self::new();
+        for name in fixtures {
+            folder.put(name, &fixture(name));
+        }
+        folder
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Puts a plugin in place as a careful operator does: written beside, then renamed over.
+    pub fn put(&self, name: &str, from: &Path) {
+        let beside = self.path().join(format!(".{name}.new"));
+        std::fs::copy(from, &beside).expect("copied");
+        std::fs::rename(&beside, self.path().join(format!("{name}.wasm"))).expect("renamed");
+    }
+
+    /// Writes a policy, or any other file.
+    pub fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path().join(name), text).expect("written");
+    }
+
+    /// Removes a file.
+    pub fn remove(&self, name: &str) {
+        std::fs::remove_file(self.path().join(name)).expect("removed");
+    }
+}
+
+/// The two lifecycles of MCP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Era {
+    /// `initialize`, up to 2025-11-25.
+    Stateful,
+    /// Without a handshake, 2026-07-28.
+    Stateless,
+}
+
+/// Both.
+pub const ERAS: [Era; 2] = [Era::Stateful, Era::Stateless];
+
+/// What a client hears that it did not ask for.
+#[derive(Clone)]
+pub struct Ears {
+    changed: mpsc::UnboundedSender<()>,
+    progress: mpsc::UnboundedSender<ProgressNotificationParam>,
+}
+
+impl ClientHandler for Ears {
+    fn get_info(&self) -> ClientConfig {
+        ClientConfig::new(ClientCapabilities::default(), Implementation::new("loggia-tests", "0"))
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        let _ = self.changed.send(());
+    }
+
+    async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        let _ = self.progress.send(progress);
+    }
+}
+
+/// A client of rmcp.
+pub struct Client {
+    /// rmcp's own.
+    pub service: RunningService<RoleClient, Ears>,
+    /// `tools/list_changed`, as they come.
+    pub changed: mpsc::UnboundedReceiver<()>,
+    /// Progress, as it comes.
+    pub progress: mpsc::UnboundedReceiver<ProgressNotificationParam>,
+}
+
+impl Client {
+    /// Starts a host on stdio and connects to it.
+    pub async fn stdio(folder: &Path, era: Era) -> Result<Self> {
+        Self::stdio_with(folder, era, |_| {}).await
+    }
+
+    /// The same, with more options.
+    pub async fn stdio_with(folder: &Path, era: Era, more: impl FnOnce(&mut Command)) -> Result<Self> {
+        let command = Command::new(binary()).configure(|command| {
+            command.arg("serve").arg(folder).env("LOGGIA_CACHE", cache());
+            more(command);
+        });
+        let (transport, _) = TokioChildProcess::builder(command).stderr(Stdio::null()).spawn()?;
+        Self::connect(transport, era).await
+    }
+
+    /// Connects to a host over HTTP.
+    pub async fn http(host: &HttpHost, era: Era) -> Result<Self> {
+        let config = StreamableHttpClientTransportConfig::with_uri(host.url.clone());
+        Self::connect(StreamableHttpClientTransport::from_config(config), era).await
+    }
+
+    async fn connect<T, E, A>(transport: T, era: Era) -> Result<Self>
+    where
+        T: rmcp::transport::IntoTransport<RoleClient, E, A>,
+        E: std::error::Error + Send + Sync + 'static,
+    {
+        let (changes, changed) = mpsc::unbounded_channel();
+        let (steps, progress) = mpsc::unbounded_channel();
+        let ears = Ears { changed: changes, progress: steps };
+        let service = match era {
+            Era::Stateful => ears.serve(transport).await?,
+            Era::Stateless => {
+                let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
+                let mode = ClientLifecycleMode::Discover { preferred_versions };
+                ears.serve_with_lifecycle(transport, mode).await?
+            }
+        };
+        Ok(Self { service, changed, progress })
+    }
+
+    /// Calls a tool.
+    pub async fn call(&self, tool: &str, arguments: Value) -> Result<CallToolResult> {
+        let Value::Object(arguments) = arguments else { bail!("arguments are an object") };
+        let request = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        Ok(tokio::time::timeout(PATIENCE, self.service.call_tool(request)).await??)
+    }
+
+    /// Calls a tool; its envelope.
+    pub async fn envelope(&self, tool: &str, arguments: Value) -> Result<Value> {
+        let result = self.call(tool, arguments).await?;
+        let envelope = result.structured_content.context("no structured content")?;
+        let failed = result.is_error.unwrap_or(false);
+        anyhow::ensure!(envelope["ok"] == !failed, "isError does not follow ok: {envelope}");
+        Ok(envelope)
+    }
+
+    /// The names of the tools now listed.
+    pub async fn names(&self) -> Result<Vec<String>> {
+        let tools = self.service.list_all_tools().await?;
+        Ok(tools.into_iter().map(|tool| tool.name.into_owned()).collect())
+    }
+
+    /// Says goodbye.
+    pub async fn end(self) -> Result<()> {
+        self.service.cancel().await?;
+        Ok(())
+    }
+}
+
+/// A host on HTTP, on a port of its own.
+pub struct HttpHost {
+    /// Where it serves.
+    pub url: String,
+    /// The process. Killed with the value.
+    pub child: Child,
+}
+
+impl HttpHost {
+    /// Starts a host and waits until it says where it listens.
+    pub async fn start(folder: &Path) -> Result<Self> {
+        let mut child = Command::new(binary())
+            .args(["serve", "--http", "127.0.0.1:0"])
+            .arg(folder)
+            .env("LOGGIA_CACHE", cache())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()?;
+        let stderr = child.stderr.take().context("no stderr")?;
+        let mut lines = BufReader::new(stderr).lines();
+        let listening = async {
+            while let Some(line) = lines.next_line().await? {
+                if let Some(url) = line.strip_prefix("listening on ") {
+                    return Ok(url.to_owned());
+                }
+            }
+            bail!("the host ended")
+        };
+        let url = tokio::time::timeout(PATIENCE, listening).await??;
+        // Somebody must read what it logs, or it would wait for a reader.
+        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+        Ok(Self { url, child })
+    }
+
+    /// `host:port`.
+    pub fn authority(&self) -> &str {
+        self.url.trim_start_matches("http://").split('/').next().unwrap_or_default()
+    }
+}
+
+/// Waits until a condition holds. No sleeping to hope: looks again and again, and gives up with the last answer.
+///
+/// # Panics
+///
+/// If it does not hold in time.
+pub async fn eventually<T, F: Future<Output = Result<T, String>>>(mut look: impl FnMut() -> F) -> T {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match look().await {
+            Ok(found) => return found,
+            Err(last) if Instant::now() > until => panic!("it never came to be: {last}"),
+            Err(_) => tokio::time::sleep(Duration::from_millis(5)).await,
+        }
+    }
+}
