@@ -5,11 +5,9 @@ use serde_json::Value;
 
 use crate::{
     explain::About,
-    fault::{self, Fault, subject},
+    fault::{self, Fault, Order, phrase, subject},
     keywords,
-    shape::Shape,
     show::{self, allowed},
-    signature::kind,
 };
 
 /// Adds what a refusal of all alternatives says.
@@ -23,7 +21,13 @@ pub(crate) fn add(
     let schema = about.schema(error);
     let hint = schema.and_then(keywords::hint).map(str::to_owned);
     let mut say = |message: String| {
-        out.push(Fault { place: place.to_owned(), rank: 1, message, hint: hint.clone() });
+        out.push(Fault {
+            place: place.to_owned(),
+            rank: 1,
+            order: Order::Wrong,
+            message,
+            hint: hint.clone(),
+        });
     };
     // One of several parameters is required.
     let keyword = if matches!(error.kind(), Kind::AnyOf { .. }) { "anyOf" } else { "oneOf" };
@@ -57,15 +61,26 @@ pub(crate) fn add(
         return say(format!("{} must be one of {}{got}", subject(error), values.join(", ")));
     }
     let meant = if tagged.is_empty() { &here } else { &tagged };
-    match meant.iter().min_by_key(|errors| errors.len()) {
-        Some(nearest) if meant.len() == 1 || nearest.len() == 1 => {
-            for error in nearest.iter() {
-                fault::add(about, error, out);
-            }
+    let mut told: Vec<Vec<Fault>> = meant
+        .iter()
+        .map(|errors| {
+            let mut faults = Vec::new();
+            errors.iter().for_each(|error| fault::add(about, error, &mut faults));
+            faults
+        })
+        .collect();
+    told.sort_by_key(Vec::len);
+    // What every alternative lacks is lacking whichever was meant.
+    let common = |fault: &Fault| told.iter().all(|faults| faults.iter().any(|f| f.message == fault.message));
+    let common: Vec<bool> = told.first().into_iter().flatten().map(common).collect();
+    let alone = told.len() == 1;
+    match told.into_iter().next() {
+        Some(nearest) if alone || nearest.len() == 1 => out.extend(nearest),
+        Some(nearest) if common.contains(&true) => {
+            out.extend(nearest.into_iter().zip(common).filter(|(_, common)| *common).map(|(fault, _)| fault));
         }
         _ => {
-            let form =
-                schema.map_or_else(|| "one of its forms".to_owned(), |schema| kind(&Shape::of(schema), 2));
+            let form = schema.map_or_else(|| "one of its forms".to_owned(), phrase);
             say(format!("{} must be {form}{}", subject(error), about.got(error)));
         }
     }

@@ -107,8 +107,8 @@ pub(crate) fn surface(surface: &Surface) -> Vec<String> {
 
 /// Names of actions and aliases: their form, that each stands for one action, that none is the host's.
 fn names(out: &mut Vec<String>, surface: &Surface) {
-    let mut taken: HashMap<String, &str> = HashMap::new();
-    for action in &surface.actions {
+    let mut taken: HashMap<String, usize> = HashMap::new();
+    for (index, action) in surface.actions.iter().enumerate() {
         let who = shown(&action.name);
         if !is_name(&action.name) {
             out.push(format!("action name \"{who}\" {NAME}"));
@@ -129,18 +129,21 @@ fn names(out: &mut Vec<String>, surface: &Surface) {
                     shown(name)
                 ));
             }
-            match taken.insert(folded, &action.name) {
-                Some(other) if other == action.name && what == "alias" => {
-                    // Another spelling of its own name: needless, and harmless.
-                }
-                Some(other) => out.push(format!(
-                    "action `{who}`: the {what} `{}` also stands for `{}`; every name and alias must stand for one \
-                     action, whatever its case",
-                    shown(name),
-                    shown(other)
-                )),
-                None => {}
-            }
+            // Another spelling of its own name is needless, and harmless.
+            let Some(other) = taken.insert(folded, index).filter(|other| *other != index || what == "name")
+            else {
+                continue;
+            };
+            let other = shown(&surface.actions[other].name);
+            out.push(if what == "name" && other == who {
+                format!("two actions are named `{who}`; every action needs a name of its own")
+            } else {
+                format!(
+                    "action `{who}`: the {what} `{}` also stands for `{other}`; every name and alias must stand for \
+                     one action, whatever its case",
+                    shown(name)
+                )
+            });
         }
     }
     if let Some(default) = &surface.default_action
@@ -241,10 +244,10 @@ pub(crate) fn example(example: &Object) -> Option<String> {
 
 fn text(out: &mut Vec<String>, what: &str, text: &str, max: usize, may_be_empty: bool) {
     if text.trim().is_empty() && !may_be_empty {
-        out.push(format!("{what} is empty; say in a sentence what it is for"));
+        out.push(format!("{what} may not be empty; say in a sentence what it is for"));
     }
     if text.len() > max {
-        out.push(format!("{what} is {} bytes; at most {max} are allowed, so shorten it", text.len()));
+        out.push(format!("{what} takes {} bytes; at most {max} are allowed, so shorten it", text.len()));
     }
 }
 

@@ -3,7 +3,6 @@
 use std::{collections::HashMap, sync::Arc};
 
 use loggia_facade::{Action, Failure, Surface, code};
-use serde_json::Value;
 
 use crate::{
     bounds::{self, Problems, RESERVED_ACTIONS},
@@ -33,26 +32,38 @@ impl Contract {
     /// This compiles every validator, so that no call has to.
     pub fn new(surface: Arc<Surface>) -> Result<Self, Problems> {
         let mut problems = bounds::surface(&surface);
-        let (rules, broken) = read(&surface);
-        problems.extend(broken);
+        let rules = read(&surface);
         for (action, rules) in surface.actions.iter().zip(&rules) {
-            let Some(rules) = rules else { continue };
-            let explain = |instance: &Value| explain::faults(rules, &action.name, instance, &[]).message;
-            problems.extend(rules.problems(action, explain).into_iter().map(|text| of(action, &text)));
+            let texts = match rules {
+                Ok(rules) => rules
+                    .problems(action, |instance| explain::faults(rules, &action.name, instance, &[]).message),
+                Err(texts) => texts.clone(),
+            };
+            problems.extend(texts.iter().map(|text| of(action, text)));
         }
-        if problems.is_empty() { Ok(Self::build(surface, rules)) } else { Err(Problems(problems)) }
+        if problems.is_empty() { Self::build(surface, rules) } else { Err(Problems(problems)) }
     }
 
     /// For a surface that [`new`](Self::new) has accepted before, as one from a cache: nothing is checked that does
     /// not have to be, and validators are compiled on first use.
     pub fn known(surface: Arc<Surface>) -> Result<Self, Problems> {
-        let (rules, broken) = read(&surface);
-        if broken.is_empty() { Ok(Self::build(surface, rules)) } else { Err(Problems(broken)) }
+        let rules = read(&surface);
+        Self::build(surface, rules)
     }
 
-    fn build(surface: Arc<Surface>, rules: Vec<Option<Rules>>) -> Self {
-        let rules: Vec<Rules> = rules.into_iter().flatten().collect();
-        debug_assert_eq!(rules.len(), surface.actions.len());
+    fn build(surface: Arc<Surface>, rules: Vec<Result<Rules, Vec<String>>>) -> Result<Self, Problems> {
+        let mut problems = Vec::new();
+        let mut ready = Vec::new();
+        for (action, rules) in surface.actions.iter().zip(rules) {
+            match rules {
+                Ok(rules) => ready.push(rules),
+                Err(texts) => problems.extend(texts.iter().map(|text| of(action, text))),
+            }
+        }
+        if !problems.is_empty() {
+            return Err(Problems(problems));
+        }
+        let rules = ready;
         let mut names = HashMap::new();
         for (index, action) in surface.actions.iter().enumerate() {
             for name in std::iter::once(&action.name).chain(&action.aliases) {
@@ -61,7 +72,7 @@ impl Contract {
             }
         }
         let published = flat::publish(&surface, &rules);
-        Self { surface, rules, names, published }
+        Ok(Self { surface, rules, names, published })
     }
 
     /// What the facade publishes about itself.
@@ -151,27 +162,18 @@ impl std::fmt::Debug for Contract {
     }
 }
 
-/// Reads every action's schema that can be read, and says what is wrong with the others.
-fn read(surface: &Surface) -> (Vec<Option<Rules>>, Vec<String>) {
-    let mut problems = Vec::new();
-    let rules = surface
-        .actions
-        .iter()
-        .map(|action| {
-            // Reported by the bounds, and too deep to look into.
-            if bounds::nesting(action.params.values()) > limits::NESTING {
-                return None;
-            }
-            Rules::new(action)
-                .map_err(|texts| {
-                    problems.extend(texts.iter().map(|text| {
-                        of(action, &format!("the schema of its parameters cannot be used, {text}"))
-                    }));
-                })
-                .ok()
+/// Reads every action's schema, or says what is wrong with it.
+fn read(surface: &Surface) -> Vec<Result<Rules, Vec<String>>> {
+    let read = |action: &Action| {
+        // The bounds report it, and it is too deep to look into.
+        if bounds::nesting(action.params.values()) > limits::NESTING {
+            return Err(Vec::new());
+        }
+        Rules::new(action).map_err(|texts| {
+            texts.iter().map(|text| format!("the schema of its parameters cannot be used, {text}")).collect()
         })
-        .collect();
-    (rules, problems)
+    };
+    surface.actions.iter().map(read).collect()
 }
 
 fn of(action: &Action, text: &str) -> String {

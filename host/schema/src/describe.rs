@@ -164,7 +164,7 @@ mod tests {
     fn thirty_actions_are_described_in_few_bytes() {
         let contract = Contract::new(Arc::new(fixture::large(30))).unwrap();
         let text = contract.describe(None, Detail::Standard).unwrap().to_string();
-        // o200k_base needs a token for 3.7 bytes of such text; 1,500 tokens are the goal.
-        assert!(text.len() < 5000, "{} bytes: {text}", text.len());
+        // 1,500 tokens are the goal; o200k_base takes 4.1 bytes of such text for a token (5,293 bytes were 1,297).
+        assert!(text.len() < 5800, "{} bytes: {text}", text.len());
     }
 }

@@ -21,7 +21,9 @@ pub(crate) fn faults(rules: &Rules, action: &str, instance: &Value, others: &[(&
             fault::add(&about, &error, &mut faults);
         }
     }
-    let faults = without_echoes(faults);
+    let mut faults = without_echoes(faults);
+    // What is missing first: often what is unknown was meant to be it.
+    faults.sort_by_key(|fault| fault.order);
     let mut messages: Vec<String> = Vec::new();
     let mut hints: Vec<String> = Vec::new();
     for fault in &faults {
@@ -109,7 +111,7 @@ impl<'a> About<'a> {
             ([], None) => String::new(),
             (owners, None) => {
                 let few: Vec<&str> = owners.iter().take(4).copied().collect();
-                format!("; it belongs to {}", show::names(&few, "and"))
+                format!(" (it belongs to {})", show::names(&few, "and"))
             }
         };
         format!("`{shown}` is not a parameter of `{}`{clue}", self.action)

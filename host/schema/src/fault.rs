@@ -24,10 +24,20 @@ pub(crate) struct Fault {
     pub place: String,
     /// Of several faults at one place, those of the lowest rank are told.
     pub rank: u8,
+    /// What is told first: what is missing, then what is wrong, then what is unknown.
+    pub order: Order,
     /// Begins with the parameter.
     pub message: String,
     /// The author's advice, or a near miss.
     pub hint: Option<String>,
+}
+
+/// In what order faults are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Order {
+    Missing,
+    Wrong,
+    Unknown,
 }
 
 /// Allowed values that are listed.
@@ -48,10 +58,19 @@ pub(crate) fn add(about: &About<'_>, error: &ValidationError<'_>, out: &mut Vec<
 }
 
 fn simple(about: &About<'_>, error: &ValidationError<'_>) -> Fault {
+    if error.instance().is_null()
+        && let Some(fault) = nothing(about, error)
+    {
+        return fault;
+    }
+    let secret = about.is_secret(error);
     let got = about.got(error);
-    let sent = error.instance();
+    // Not even how long a secret is.
+    let nothing = Value::Null;
+    let sent = if secret { &nothing } else { &**error.instance() };
     let what = match error.kind() {
         Kind::Type { kind } => format!("must be {}{got}", kinds(kind)),
+        Kind::Enum { .. } | Kind::Constant { .. } if secret => "must be one of its allowed values".to_owned(),
         Kind::Enum { options } => format!("must be {}{got}", one_of(options)),
         Kind::Constant { expected_value } => format!("must be {}{got}", allowed(expected_value)),
         Kind::Minimum { limit } => format!("must be at least {limit}{got}"),
@@ -102,7 +121,7 @@ fn simple(about: &About<'_>, error: &ValidationError<'_>) -> Fault {
             format!("has a name that must {what}")
         }
         Kind::Contains => match about.schema(error).and_then(|schema| schema.get("contains")) {
-            Some(wanted) => format!("must hold an item that is {}", kind(&Shape::of(wanted), 2)),
+            Some(wanted) => format!("must hold an item that is {}", phrase(wanted)),
             None => "lacks an item that it must hold".to_owned(),
         },
         Kind::Not { schema } => format!("{}{got}", not(schema)),
@@ -122,6 +141,7 @@ fn simple(about: &About<'_>, error: &ValidationError<'_>) -> Fault {
     Fault {
         place: error.instance_path().as_str().to_owned(),
         rank,
+        order: Order::Wrong,
         message: format!("{} {what}", subject(error)),
         hint: schema.and_then(keywords::hint).map(str::to_owned).or_else(|| near_word(about, error)),
     }
@@ -149,29 +169,53 @@ fn missing(about: &About<'_>, error: &ValidationError<'_>, property: &Value) -> 
     }
     push(&mut path, &LocationSegment::Property(name.into()));
     let schema = about.schema(error);
-    // dependentRequired: `…/dependentRequired/<name>`, refused one level further down.
-    let because = error
-        .schema_path()
-        .as_str()
-        .split('/')
-        .rev()
-        .nth(1)
-        .filter(|keyword| *keyword == "dependentRequired");
-    let because = because
-        .and_then(|_| error.schema_path().as_str().rsplit_once('/'))
-        .map(|(_, given)| {
-            format!(" where `{}` is given", show::name(&given.replace("~1", "/").replace("~0", "~")))
-        })
-        .unwrap_or_default();
+    let because = because(error, schema, name)
+        .map_or_else(String::new, |given| format!(" where `{}` is given", show::name(&given)));
     let of = schema.and_then(Value::as_object).and_then(|schema| keywords::property(schema, name));
     let of = of
         .or_else(|| keywords::property(about.rules.schema.as_object()?, name).filter(|_| within.is_empty()));
     Fault {
         place: format!("{}/{name}", within.as_str()),
         rank: 0,
+        order: Order::Missing,
         message: format!("`{path}` is required{because}"),
         hint: of.and_then(keywords::hint).map(str::to_owned),
     }
+}
+
+/// The member because of which another is required.
+fn because(error: &ValidationError<'_>, schema: Option<&Value>, name: &str) -> Option<String> {
+    let mut path = error.schema_path().as_str().rsplit('/');
+    // `…/dependentSchemas/<given>/required`
+    if let (Some("required"), Some(given), Some("dependentSchemas")) = (path.next(), path.next(), path.next())
+    {
+        return Some(given.replace("~1", "/").replace("~0", "~"));
+    }
+    let sent = error.instance();
+    let schema = schema?.as_object()?;
+    let given = schema.get("dependentRequired")?.as_object()?.iter();
+    given
+        .filter(|_| !keywords::lists(schema, "required", name))
+        .find(|(given, wants)| {
+            sent.get(given).is_some()
+                && wants.as_array().is_some_and(|wants| wants.iter().any(|want| want == name))
+        })
+        .map(|(given, _)| given.clone())
+}
+
+/// A null that was sent for what is required.
+fn nothing(about: &About<'_>, error: &ValidationError<'_>) -> Option<Fault> {
+    let schema = error.schema_path().as_str();
+    let (parent, name) = schema.rsplit_once('/')?.0.rsplit_once("/properties/")?;
+    let name = name.replace("~1", "/").replace("~0", "~");
+    let parent = about.rules.schema.pointer(parent)?.as_object()?;
+    keywords::lists(parent, "required", &name).then(|| Fault {
+        place: error.instance_path().as_str().to_owned(),
+        rank: 0,
+        order: Order::Missing,
+        message: format!("{} is required (got null)", subject(error)),
+        hint: parent.get("properties").and_then(|p| p.get(&name)).and_then(keywords::hint).map(str::to_owned),
+    })
 }
 
 /// Names that the schema does not know: one fault each.
@@ -195,7 +239,13 @@ fn add_unknown(about: &About<'_>, error: &ValidationError<'_>, unexpected: &[Str
             let clue = near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
             format!("{} has no member `{}`{clue}", subject(error), show::name(name))
         };
-        out.push(Fault { place: format!("{}/{name}", within.as_str()), rank: 0, message, hint: None });
+        out.push(Fault {
+            place: format!("{}/{name}", within.as_str()),
+            rank: 0,
+            message,
+            hint: None,
+            order: Order::Unknown,
+        });
     }
 }
 
@@ -213,7 +263,7 @@ fn not(schema: &Value) -> String {
         Some(values) => format!("must not be any of {}", list(values)),
         None => match schema.get("pattern").and_then(Value::as_str) {
             Some(pattern) => format!("must not match {}", show::cut(pattern, 120)),
-            None => format!("must not be {}", kind(&Shape::of(schema), 2)),
+            None => format!("must not be {}", phrase(schema)),
         },
     }
 }
@@ -266,7 +316,30 @@ fn a(kind: JsonType) -> &'static str {
     }
 }
 
-pub(crate) fn one_of(options: &Value) -> String {
+/// What a schema wants, in a few words.
+pub(crate) fn phrase(schema: &Value) -> String {
+    fn of(shape: &Shape) -> String {
+        match shape {
+            Shape::Boolean => "true or false".into(),
+            Shape::Number { integer: true, .. } => "an integer".into(),
+            Shape::Number { .. } => "a number".into(),
+            Shape::Text(None) => "a string".into(),
+            Shape::Text(Some(values)) if values.len() > 1 => {
+                format!("one of {}", kind(shape, 1).replace('|', ", "))
+            }
+            Shape::List(_) => "an array".into(),
+            Shape::Union(shapes) => shapes.iter().map(of).collect::<Vec<_>>().join(" or "),
+            other => kind(other, 2),
+        }
+    }
+    match schema.as_object().and_then(crate::shape::values) {
+        Some([only]) => allowed(only),
+        Some(values) => format!("one of {}", list(values)),
+        None => of(&Shape::of(schema)),
+    }
+}
+
+fn one_of(options: &Value) -> String {
     match options.as_array().map(Vec::as_slice) {
         Some([only]) => allowed(only),
         Some(values) => format!("one of {}", list(values)),

@@ -129,9 +129,10 @@ pub(crate) fn large(actions: usize) -> Surface {
             "id": {"type": "string", "description": format!("Which {thing}.")},
             "title": {"type": "string", "description": "One line.", "maxLength": 200},
             "state": {"type": "string", "enum": ["open", "closed"], "default": "open"},
-            "limit": {"type": "integer", "minimum": 1, "maximum": 50 + index, "default": 10}}});
+            "limit": {"type": "integer", "minimum": 1, "maximum": 50, "default": 10}}});
         Action {
             summary: format!("{verb} a {thing} of the tracker, or several at once."),
+            effect: if index % names.len() < 3 { Effect::Write } else { Effect::Read },
             ..action(&format!("{verb}_{thing}"), schema)
         }
     });

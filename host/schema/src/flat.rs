@@ -4,7 +4,7 @@
 //! `properties`, `required` and `additionalProperties`, properties are plain (see [`Shape`]), and everything else is said
 //! in words. Which action takes which parameter stands before its description: `[add*, update] The text.`
 
-use loggia_facade::{Detail, Object, Surface};
+use loggia_facade::{Action, Detail, Object, Surface};
 use serde_json::{Value, json};
 
 use crate::{
@@ -25,7 +25,7 @@ pub(crate) fn publish(surface: &Surface, rules: &[Rules]) -> Published {
     let with_legend = parameters.iter().any(|parameter| parameter.lists_actions(whole));
     properties.insert("action".into(), action(surface, &spilled, with_legend));
     for parameter in parameters {
-        let (name, property) = parameter.publish(whole);
+        let (name, property) = parameter.publish(&surface.actions);
         properties.insert(name, property);
     }
     let mut schema = Object::new();
@@ -48,7 +48,7 @@ fn action(surface: &Surface, spilled: &[String], with_legend: bool) -> Value {
         text.push_str(&format!(" Default {}.", only.name));
     }
     if with_legend {
-        text.push_str(" Parameters name their actions in [ ]; * = required there.");
+        text.push_str(" Parameters: [actions that take it], * = required.");
     }
     for line in spilled {
         text.push('\n');
@@ -123,15 +123,52 @@ impl Parameter<'_> {
         self.uses.iter().any(|used| used.own > 0 && used.by_all(whole).is_none())
     }
 
-    fn publish(self, whole: usize) -> (String, Value) {
-        let uses: Vec<String> = self.uses.iter().map(|used| used.describe(self.name, whole)).collect();
+    fn publish(self, all: &[Action]) -> (String, Value) {
+        let uses: Vec<String> = self.uses.iter().map(|used| used.describe(self.name, all)).collect();
         let mut property = self.shape.to_json();
-        property.insert("description".into(), uses.join(" ").into());
+        property.insert("description".into(), joined(&uses).into());
         (self.name.to_owned(), property.into())
     }
 }
 
+/// What all say of a parameter, whole sentences, as far as every client shows them.
+fn joined(uses: &[String]) -> String {
+    let mut out = String::new();
+    for text in uses {
+        let separator = match out.chars().last() {
+            None => "",
+            Some('.' | '!' | '?') => " ",
+            Some(_) => "; ",
+        };
+        if !out.is_empty() && out.len() + text.len() > limits::DESCRIPTION - 40 {
+            out.push_str("; more by `describe`");
+            break;
+        }
+        out.push_str(separator);
+        out.push_str(text);
+    }
+    out
+}
+
 impl Use<'_> {
+    /// The actions that do not require it, where all take it and naming these is shorter.
+    fn required_by_most(&self, whole: usize) -> Option<Vec<&str>> {
+        let optional: Vec<&str> =
+            self.actions.iter().filter(|(_, required)| !required).map(|(name, _)| *name).collect();
+        let all = self.own == whole && self.actions.len() == whole;
+        (all && whole > 2 * optional.len() + 1).then_some(optional)
+    }
+
+    /// Whether it is required, and the actions that do not take it, where naming these is shorter.
+    fn by_most<'a>(&self, all: &'a [Action]) -> Option<(bool, Vec<&'a str>)> {
+        let required = self.actions.iter().filter(|(_, required)| *required).count();
+        let takes = |action: &Action| self.actions.iter().any(|(name, _)| *name == action.name);
+        let others: Vec<&str> =
+            all.iter().filter(|action| !takes(action)).map(|action| action.name.as_str()).collect();
+        let shorter = self.own == self.actions.len() && self.own > 2 * others.len() + 1 && !others.is_empty();
+        (shorter && [0, self.own].contains(&required)).then_some((required > 0, others))
+    }
+
     /// Whether it is required, where all actions take it and agree on that.
     fn by_all(&self, whole: usize) -> Option<bool> {
         let required = self.actions.iter().filter(|(_, required)| *required).count();
@@ -139,7 +176,8 @@ impl Use<'_> {
         all.then_some(required > 0)
     }
 
-    fn describe(&self, name: &str, whole: usize) -> String {
+    fn describe(&self, name: &str, all: &[Action]) -> String {
+        let whole = all.len();
         let text = show::cut(self.text, limits::PARAMETER_TEXT);
         let takers = match self.by_all(whole) {
             // Nothing to say beyond the text; but no description is to be empty.
@@ -148,6 +186,16 @@ impl Use<'_> {
             Some(true) => "required".to_owned(),
             None => {
                 let star = |required| if required { "*" } else { "" };
+                if let Some(optional) = self.required_by_most(whole) {
+                    return format!("[required; optional in {}] {text}", optional.join(", "))
+                        .trim_end()
+                        .to_owned();
+                }
+                if let Some((required, others)) = self.by_most(all) {
+                    return format!("[all{} but {}] {text}", star(required), others.join(", "))
+                        .trim_end()
+                        .to_owned();
+                }
                 let names = self.actions.iter().map(|(name, required)| format!("{name}{}", star(*required)));
                 names.collect::<Vec<_>>().join(", ")
             }

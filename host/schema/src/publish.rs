@@ -56,9 +56,7 @@ pub(crate) fn description(surface: &Surface) -> (String, Vec<String>) {
     let mut length = units(&out);
     let mut spilled = Vec::new();
     let own = surface.actions.iter().map(|action| (action.name.as_str(), action.summary.as_str()));
-    for (name, summary) in
-        own.chain([(DESCRIBE, "parameters, effects and examples; of one action with `of`")])
-    {
+    for (name, summary) in own.chain([(DESCRIBE, "parameters and examples of an action")]) {
         let line = format!("{name}: {}", sanitise_line(summary, usize::MAX));
         let units = 1 + units(&line);
         if spilled.is_empty() && length + units <= limits::DESCRIPTION {

@@ -83,7 +83,12 @@ impl<'a> Resolver<'a> {
         for (keyword, value) in schema {
             let value = match (keywords::holds(keyword), value) {
                 _ if matches!(keyword.as_str(), "$schema" | "$comment" | "$defs" | "definitions") => continue,
-                _ if keyword == "$id" && depth == 0 => continue,
+                _ if keyword == "$id" => {
+                    if !std::ptr::eq(schema, self.root) {
+                        self.problem("`$id` inside a schema is not supported; take it out");
+                    }
+                    continue;
+                }
                 _ if keyword == "$ref" => {
                     target = self.reference(value, depth);
                     continue;
@@ -135,7 +140,13 @@ impl<'a> Resolver<'a> {
         }
         self.bytes += serde_json::to_string(target).map_or(0, |text| text.len());
         self.open.push(reference);
-        let out = self.schema(target, depth + 1);
+        // Following a reference is no level of nesting; how many are open at once is bounded by itself.
+        let out = if self.open.len() > limits::DEPTH * 2 {
+            self.problem("a `$ref` leads to a `$ref` too many times; flatten it");
+            Value::Bool(true)
+        } else {
+            self.schema(target, depth)
+        };
         self.open.pop();
         Some(out)
     }
@@ -434,13 +445,13 @@ mod tests {
     #[test]
     fn definitions_that_double_are_stopped() {
         let mut defs = Object::new();
-        for level in 0..15 {
+        for level in 0..12 {
             let next = format!("#/$defs/d{}", level + 1);
             defs.insert(format!("d{level}"), json!({"anyOf": [{"$ref": &next}, {"$ref": next}]}));
         }
-        defs.insert("d15".into(), json!({"type": "string"}));
+        defs.insert("d12".into(), json!({"type": "string"}));
         check(
-            json!({"type": "object", "properties": {"p": {"$ref": "#/$defs/d9"}}, "$defs": defs}),
+            json!({"type": "object", "properties": {"p": {"$ref": "#/$defs/d0"}}, "$defs": defs}),
             Err(&["grows beyond"]),
         );
     }

@@ -32,7 +32,7 @@ fn members(shape: &Shape, levels: usize) -> String {
         for (index, Member { name, required, shape, .. }) in members.iter().enumerate() {
             let comma = if index > 0 { ", " } else { "" };
             let mark = if *required { "" } else { "?" };
-            let name = if is_word(name) { name.clone() } else { format!("{name:?}") };
+            let name = if is_identifier(name) { name.clone() } else { format!("{name:?}") };
             let _ = write!(out, "{comma}{name}{mark}: {}", kind(shape, levels - 1));
         }
         if let Some(others) = others {
@@ -41,6 +41,11 @@ fn members(shape: &Shape, levels: usize) -> String {
         }
     }
     out
+}
+
+/// Whether a parameter's name can stand bare.
+fn is_identifier(name: &str) -> bool {
+    name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.')) && !name.is_empty()
 }
 
 /// The kind of a value, as TypeScript would write it.
@@ -97,9 +102,9 @@ mod tests {
             "go(id: string, depth?: xs|s|m|l)",
         );
         check(
-            json!({"n": {"type": ["integer", "null"]}, "x": {"type": "number"}, "on": {"type": "boolean"}, "v": true}),
+            json!({"number": {"type": ["integer", "null"]}, "x": {"type": "number"}, "on": {"type": "boolean"}, "v": true}),
             json!(["v"]),
-            "go(n?: integer, x?: number, on?: boolean, v: any)",
+            "go(number?: integer, x?: number, on?: boolean, v: any)",
         );
         check(
             json!({"tags": {"type": "array", "items": {"type": "string"}}, "all": {"type": "array"},

@@ -23,8 +23,7 @@ pub(crate) fn describe(schema: &Value) -> String {
     match (said.is_empty(), bounds.is_empty()) {
         (_, true) => said,
         (true, false) => bounds,
-        (false, false) if said.ends_with(['.', '!', '?', ':', ';']) => format!("{said} {bounds}"),
-        (false, false) => format!("{said}; {bounds}"),
+        (false, false) => format!("{}; {bounds}", said.trim_end_matches(['.', ';'])),
     }
 }
 
@@ -33,6 +32,10 @@ pub(crate) fn bounds(schema: &Value) -> String {
     let mut out = demands(schema);
     match schema.get("default") {
         None | Some(Value::Null) => {}
+        // Nothing is what anybody expects of a list or a text that was left out.
+        Some(Value::Array(items)) if items.is_empty() => {}
+        Some(Value::Object(members)) if members.is_empty() => {}
+        Some(Value::String(text)) if text.is_empty() => {}
         Some(default) => out.push(format!("default {}", cut(&allowed(default), DEFAULT))),
     }
     if schema.get("deprecated") == Some(&Value::Bool(true)) {
@@ -134,7 +137,7 @@ mod tests {
             (json!({"type": "string"}), ""),
             (
                 json!({"description": "What it says.", "minLength": 1, "maxLength": 4000}),
-                "What it says. 1-4000 characters",
+                "What it says; 1-4000 characters",
             ),
             (
                 json!({"description": "How many", "minimum": 1, "maximum": 50, "default": 10}),
@@ -160,7 +163,9 @@ mod tests {
             (json!({"default": null, "deprecated": true}), "deprecated"),
             (json!({"default": "two words"}), "default \"two words\""),
             (json!({"title": "Only a title"}), "Only a title"),
-            (json!({"description": "Two\n  lines.", "default": []}), "Two lines. default []"),
+            (json!({"description": "Nothing.", "default": []}), "Nothing."),
+            (json!({"description": "Why?", "default": "", "minLength": 2}), "Why?; min 2 characters"),
+            (json!({"description": "Two\n  lines.", "default": [1]}), "Two lines; default [1]"),
         ] {
             assert_eq!(describe(&schema), expected, "{schema}");
         }

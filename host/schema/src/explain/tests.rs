@@ -214,11 +214,11 @@ fn a_parameter_of_another_action_is_named_with_its_owners() {
     let message = |action: &str, sent: Value| refuse(&contract, action, &sent).message;
     assert_eq!(
         message("get", json!({"id": "n_1", "query": "x"})),
-        "`query` is not a parameter of `get`; it belongs to `search`"
+        "`query` is not a parameter of `get` (it belongs to `search`)"
     );
     assert_eq!(
         message("get", json!({"id": "n_1", "limit": 5})),
-        "`limit` is not a parameter of `get`; it belongs to `search` and `list`"
+        "`limit` is not a parameter of `get` (it belongs to `search` and `list`)"
     );
     assert_eq!(message("get", json!({"id": "n_1", "zzz": 5})), "`zzz` is not a parameter of `get`");
 }
