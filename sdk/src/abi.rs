@@ -151,6 +151,7 @@ fn from_reply(reply: Reply) -> crate::Reply<Value> {
 }
 
 fn to_failure(failure: crate::Failure) -> Failure {
+    let failure = failure.into_parts();
     Failure {
         code: failure.code,
         message: failure.message,
@@ -254,9 +255,9 @@ fn from_detail(detail: types::Detail) -> Detail {
     }
 }
 
-/// JSON text. A [`Value`] can always be written.
+/// JSON text. A [`Value`] can always be written; not by its `Display`, which would be a second serialiser in the guest.
 fn write(value: &Value) -> String {
-    value.to_string()
+    serde_json::to_string(value).unwrap_or_default()
 }
 
 /// What the host sends is JSON; if ever it were not, the text itself says more than an error would.

@@ -1,6 +1,13 @@
 //! What an action gives back when it did not work.
 
-use std::{any::Any, error::Error, fmt, io, num, str, string, time::Duration};
+use std::{
+    any::Any,
+    error::Error,
+    fmt, io, num,
+    ops::{Deref, DerefMut},
+    str, string,
+    time::Duration,
+};
 
 use serde::Serialize;
 
@@ -38,9 +45,15 @@ pub mod code {
 /// ```
 ///
 /// `?` makes one of every error of the standard library, and of any other crate: see [`From`].
+///
+/// Small, so that a `Result` with it is cheap to pass on; its fields are those of [`Parts`].
 #[derive(Debug, Clone, PartialEq)]
+pub struct Failure(Box<Parts>);
+
+/// The fields of a [`Failure`].
+#[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
-pub struct Failure {
+pub struct Parts {
     /// One of [`code`], or the plugin's own.
     pub code: String,
     /// Begins plainly: "not found", "access denied", "`name` is required".
@@ -68,8 +81,7 @@ macro_rules! constructors {
 impl Failure {
     /// A failure of this code, with this message.
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
-        let (code, message) = (code.into(), message.into());
-        Self { code, message, hint: None, details: None, retry_after: None, next: None }
+        Self(Box::new(Parts { code: code.into(), message: message.into(), ..Parts::default() }))
     }
 
     constructors! {
@@ -137,6 +149,25 @@ impl Failure {
     pub fn about(mut self, subject: impl fmt::Display) -> Self {
         self.message = format!("{}: {subject}", self.message);
         self
+    }
+
+    /// The fields, to be taken apart.
+    pub fn into_parts(self) -> Parts {
+        *self.0
+    }
+}
+
+impl Deref for Failure {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+impl DerefMut for Failure {
+    fn deref_mut(&mut self) -> &mut Parts {
+        &mut self.0
     }
 }
 

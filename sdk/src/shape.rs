@@ -65,7 +65,12 @@ impl Shape {
     /// The action's return type.
     pub fn data<O: Outcome>(&mut self) {
         let mut generator = generator(Contract::Serialize);
-        let schema = with_definitions(object(O::schema(&mut generator)), &mut generator);
+        let mut schema = object(O::schema(&mut generator));
+        let definitions = generator.take_definitions(false);
+        if !definitions.is_empty() {
+            schema.insert("$defs".into(), definitions.into());
+        }
+        tidy(&mut schema, None);
         let is_null = schema.len() == 1 && schema.get("type").and_then(Value::as_str) == Some("null");
         if !schema.is_empty() && !is_null {
             self.data = Some(schema.into());
@@ -94,7 +99,9 @@ impl Shape {
             params.insert("required".into(), self.required.into());
         }
         params.insert("additionalProperties".into(), false.into());
-        Schemas { params: with_definitions(params, &mut self.generator), data: self.data }
+        let definitions = self.generator.take_definitions(false);
+        tidy(&mut params, Some(&definitions));
+        Schemas { params, data: self.data }
     }
 }
 
@@ -155,11 +162,13 @@ impl Property<'_> {
     }
 
     /// A regular expression that the text matches.
+    #[expect(clippy::extra_unused_type_parameters, reason = "its bound is the check")]
     pub fn pattern<T: Text>(self, pattern: &str) -> Self {
         self.with("pattern", pattern)
     }
 
     /// A format of JSON Schema.
+    #[expect(clippy::extra_unused_type_parameters, reason = "its bound is the check")]
     pub fn format<T: Text>(self, format: &str) -> Self {
         self.with("format", format)
     }
@@ -189,8 +198,8 @@ impl Property<'_> {
     }
 }
 
-/// Subschemas stand where they are used, as many clients do not follow references; recursive types alone become
-/// definitions.
+/// Subschemas stand where they are used, as many clients do not follow references; a recursive type alone becomes a
+/// definition.
 fn generator(contract: Contract) -> SchemaGenerator {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.meta_schema = None;
@@ -208,36 +217,39 @@ fn object(schema: Schema) -> Object {
     }
 }
 
-/// Adds the definitions that the schema refers to, and tidies the whole.
-fn with_definitions(mut schema: Object, generator: &mut SchemaGenerator) -> Object {
-    let definitions = generator.take_definitions(false);
-    if !definitions.is_empty() {
-        schema.insert("$defs".into(), definitions.into());
-    }
-    tidy(&mut schema);
-    schema
-}
-
 /// Takes away what tells a model nothing: formats that only repeat Rust's number types, and `null` as a default.
-fn tidy(schema: &mut Object) {
+///
+/// Where definitions are given, as for parameters, a recursive type ends where it comes back to itself, with no more
+/// than its kind: hosts take no recursive parameters, as clients cannot read them. Deserialising checks the rest.
+fn tidy(schema: &mut Object, definitions: Option<&Object>) {
+    if let Some(kind) = definitions.and_then(|definitions| kind_of_reference(schema, definitions)) {
+        schema.insert("type".into(), kind.into());
+    }
     schema.retain(|keyword, value| match (keyword.as_str(), &*value) {
         ("format", Value::String(format)) => {
             !["int", "uint", "float", "double"].iter().any(|kind| format.starts_with(kind))
         }
         ("default", Value::Null) => false,
+        ("$ref", _) if definitions.is_some() => false,
         // These hold data, not schemas.
         ("default" | "examples" | "enum" | "const", _) => true,
         _ => {
-            tidy_within(value);
+            tidy_within(value, definitions);
             true
         }
     });
 }
 
-fn tidy_within(value: &mut Value) {
+/// The `type` of the definition that the schema refers to.
+fn kind_of_reference<'d>(schema: &Object, definitions: &'d Object) -> Option<&'d str> {
+    let name = schema.get("$ref")?.as_str()?.strip_prefix("#/$defs/")?;
+    definitions.get(name)?.as_object()?.get("type")?.as_str()
+}
+
+fn tidy_within(value: &mut Value, definitions: Option<&Object>) {
     match value {
-        Value::Object(schema) => tidy(schema),
-        Value::Array(items) => items.iter_mut().for_each(tidy_within),
+        Value::Object(schema) => tidy(schema, definitions),
+        Value::Array(items) => items.iter_mut().for_each(|item| tidy_within(item, definitions)),
         _ => {}
     }
 }

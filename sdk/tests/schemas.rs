@@ -42,6 +42,7 @@ struct Task {
     id: u64,
     urgency: Urgency,
     place: Option<Place>,
+    tree: Tree,
 }
 
 const LIMITS: std::ops::RangeInclusive<u32> = 1..=50;
@@ -96,6 +97,7 @@ impl Kinds {
     }
 
     /// Numbers with bounds.
+    #[allow(clippy::type_complexity)]
     #[action(write, idempotent, open_world, long_running, details, alias = "nums", alias = "numeric")]
     fn numbers(
         &self,
@@ -130,8 +132,8 @@ impl Kinds {
         #[param(default)] anything: Value,
         maybe: Option<Place>,
     ) -> Result<Reply<Vec<Task>>> {
-        let _ = (tree, plain, urgency, tags, map, anything, maybe);
-        let tasks = vec![Task { id: 1, urgency: other, place: Some(place) }];
+        let _ = (plain, urgency, tags, map, anything, maybe);
+        let tasks = vec![Task { id: 1, urgency: other, place: Some(place), tree }];
         Ok(Reply::new(tasks).page(Page::of(1).total(9).cursor("c")))
     }
 

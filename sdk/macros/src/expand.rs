@@ -66,7 +66,9 @@ fn implementation(facade: &Facade) -> TokenStream {
     });
     let actions = facade.actions.iter().map(action);
     quote! {
+        // Clippy would find fault with our code at the author's places.
         #[automatically_derived]
+        #[allow(clippy::all, clippy::pedantic)]
         impl ::loggia_sdk::Facade for #ty {
             const ABOUT: ::loggia_sdk::table::About = ::loggia_sdk::table::About {
                 name: #name,

@@ -1,14 +1,41 @@
-//! The host's own checks, before an action runs. Waits for `loggia-schema`: the facade's own checks stand in.
+//! The host's own checks, before an action runs.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use loggia_facade as host;
+use loggia_schema::Contract;
+use serde_json::json;
 
-use crate::{Object, Result};
+use crate::{Failure, Next, Object, Result};
 
-pub(super) fn contract(_: &Arc<host::Surface>) {}
+/// The contract that the host would hold callers to.
+pub(super) fn contract(surface: &Arc<host::Surface>) -> Contract {
+    match Contract::new(Arc::clone(surface)) {
+        Ok(contract) => contract,
+        Err(problems) => panic!("the host would refuse the facade `{}`: {problems}", surface.name),
+    }
+}
 
+/// The action that is meant, and its parameters with defaults filled in and slips mended.
 pub(super) fn admit(surface: &Arc<host::Surface>, action: &str, params: Object) -> Result<(String, Object)> {
-    let found = surface.actions.iter().find(|a| a.aliases.iter().any(|alias| alias == action));
-    Ok((found.map_or(action, |a| &a.name).to_owned(), params))
+    let contract = contract(surface);
+    let action = contract.action(action).map_err(from_host)?;
+    let prepared = contract.prepare(action, params).map_err(from_host)?;
+    Ok((action.name.clone(), prepared.params))
+}
+
+fn from_host(failure: host::Failure) -> Failure {
+    let mut own = Failure::new(failure.code, failure.message);
+    own.hint = failure.hint;
+    // The SDK's failures have no place for what the gate adds.
+    let added = failure.expected.map(|expected| json!({"expected": expected, "example": failure.example}));
+    own.details = failure.details.or(added);
+    own.retry_after = failure.retry_after_ms.map(Duration::from_millis);
+    own.next = failure.next.map(|next| {
+        let mut own = Next::of(next.facade, next.action);
+        own.params = next.params;
+        own.reason = next.reason;
+        own
+    });
+    own
 }
