@@ -81,7 +81,10 @@ pub(crate) fn surface(surface: &Surface) -> Vec<String> {
         {
             let Some(schema) = schema else { continue };
             if nesting(schema.values()) > limits::NESTING {
-                out.push(format!("{who}: the schema of its {what} nests far too deep; flatten it"));
+                // Of the parameters it is told where they are read.
+                if what == "data" {
+                    out.push(format!("{who}: {}", too_deep(what)));
+                }
                 continue;
             }
             let size = size(schema);
@@ -103,6 +106,11 @@ pub(crate) fn surface(surface: &Surface) -> Vec<String> {
         ));
     }
     out
+}
+
+/// A schema that is too deep to be looked into.
+pub(crate) fn too_deep(what: &str) -> String {
+    format!("the schema of its {what} nests far too deep; flatten it")
 }
 
 /// Names of actions and aliases: their form, that each stands for one action, that none is the host's.

@@ -135,10 +135,12 @@ impl Contract {
     pub(crate) fn unknown_action(&self, name: &str) -> Failure {
         let message = format!("Unknown action: \"{}\". {}", show::name(name), self.available());
         let failure = Failure::new(code::INVALID_PARAMS, message);
-        let names = self.names.keys().map(String::as_str).filter(|name| *name != name.to_ascii_uppercase());
-        let mut names: Vec<&str> = names.chain([DESCRIBE]).collect();
-        // Hash maps are in no order, and equally near names must give the same hint every time.
-        names.sort_unstable();
+        let names = self
+            .surface
+            .actions
+            .iter()
+            .flat_map(|action| std::iter::once(&action.name).chain(&action.aliases));
+        let names = names.map(String::as_str).chain([DESCRIBE]);
         match show::nearest(name, names) {
             Some(near) => failure.hint(format!("Did you mean \"{near}\"?")),
             None if RESERVED_ACTIONS.contains(&name) => {
@@ -165,9 +167,8 @@ impl std::fmt::Debug for Contract {
 /// Reads every action's schema, or says what is wrong with it.
 fn read(surface: &Surface) -> Vec<Result<Rules, Vec<String>>> {
     let read = |action: &Action| {
-        // The bounds report it, and it is too deep to look into.
         if bounds::nesting(action.params.values()) > limits::NESTING {
-            return Err(Vec::new());
+            return Err(vec![bounds::too_deep("parameters")]);
         }
         Rules::new(action).map_err(|texts| {
             texts.iter().map(|text| format!("the schema of its parameters cannot be used, {text}")).collect()

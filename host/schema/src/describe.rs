@@ -4,11 +4,13 @@ use loggia_facade::{Action, Detail, Failure, Object};
 use serde_json::Value;
 
 use crate::{
-    Contract, keywords,
-    resolve::VALUES,
+    Contract,
+    contract::DESCRIBE,
+    keywords,
     rules::{Rules, call},
     show,
     signature::kind,
+    simplify::VALUES,
     text::sanitise_line,
     words,
 };
@@ -22,6 +24,7 @@ impl Contract {
     pub fn describe(&self, of: Option<&str>, detail: Detail) -> Result<Value, Failure> {
         match of {
             None => Ok(self.list(detail)),
+            Some(name) if name.eq_ignore_ascii_case(DESCRIBE) => Ok(self.list(detail)),
             Some(name) => {
                 let action = self.action(name)?;
                 match self.rules_of(action) {

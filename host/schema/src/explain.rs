@@ -104,8 +104,8 @@ impl<'a> About<'a> {
             .map(|(action, _)| action.name.as_str())
             .collect();
         let own = self.rules.parameters().iter().map(|member| member.name.as_str());
-        // A parameter that was sent already is not what another was meant to be.
-        let left = own.filter(|name| self.instance.get(name).is_none());
+        // A parameter that was sent already is not what another was meant to be; one with a default may not have been.
+        let left = own.filter(|name| self.instance.get(name).is_none() || self.has_default(name));
         let clue = match (owners.as_slice(), show::nearest(name, left)) {
             (_, Some(near)) => format!(" (did you mean `{near}`?)"),
             ([], None) => String::new(),
@@ -115,6 +115,11 @@ impl<'a> About<'a> {
             }
         };
         format!("`{shown}` is not a parameter of `{}`{clue}", self.action)
+    }
+
+    fn has_default(&self, name: &str) -> bool {
+        let schema = self.rules.schema.as_object().and_then(|root| keywords::property(root, name));
+        schema.is_some_and(|schema| schema.get("default").is_some())
     }
 
     /// Whether some alternative of the parameters' schema knows this name.

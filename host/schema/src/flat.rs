@@ -339,6 +339,52 @@ mod tests {
     }
 
     #[test]
+    fn who_takes_a_parameter_is_said_as_shortly_as_can_be() {
+        // Of six actions, which take `p`, and which require it.
+        for (takes, requires, expected) in [
+            ("abcdef", "abcdef", "[required] P."),
+            ("abcdef", "", "P."),
+            ("abcdef", "abde", "[required; optional in c, f] P."),
+            ("abcdef", "abc", "[a*, b*, c*, d, e, f] P."),
+            ("abcdef", "a", "[a*, b, c, d, e, f] P."),
+            ("abcde", "abcde", "[all* but f] P."),
+            ("abcde", "", "[all but f] P."),
+            ("abcde", "ab", "[a*, b*, c, d, e] P."),
+            ("abc", "abc", "[a*, b*, c*] P."),
+            ("f", "", "[f] P."),
+        ] {
+            let action = |name: char| {
+                let properties =
+                    if takes.contains(name) { json!({"p": {"description": "P."}}) } else { json!({}) };
+                let required = if requires.contains(name) { json!(["p"]) } else { json!([]) };
+                let schema = json!({"type": "object", "properties": properties, "required": required});
+                fixture::action(&name.to_string(), schema)
+            };
+            let surface = fixture::surface("who", "abcdef".chars().map(action).collect());
+            let contract = Contract::new(Arc::new(surface)).unwrap();
+            let published = &contract.published().input_schema;
+            assert_eq!(published["properties"]["p"]["description"], expected, "{takes} {requires}");
+        }
+    }
+
+    #[test]
+    fn a_parameter_that_every_action_means_differently_is_cut_at_a_whole_text() {
+        let action = |index: usize| {
+            let text = format!("{index}{}", " words".repeat(10));
+            fixture::action(
+                &format!("a{index}"),
+                json!({"type": "object", "properties": {"p": {"description": text}}}),
+            )
+        };
+        let surface = fixture::surface("many", (0..40).map(action).collect());
+        let contract = Contract::new(Arc::new(surface)).unwrap();
+        let text =
+            contract.published().input_schema["properties"]["p"]["description"].as_str().unwrap().to_owned();
+        assert!(text.chars().count() <= limits::DESCRIPTION, "{}", text.len());
+        assert!(text.ends_with("words; more by `describe`"), "{text}");
+    }
+
+    #[test]
     fn annotations_are_the_worst_over_all_actions() {
         let published = Contract::new(Arc::new(fixture::notes())).unwrap().published().clone();
         assert_eq!((published.read_only, published.destructive), (false, true));

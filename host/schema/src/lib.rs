@@ -9,13 +9,39 @@
 //!                └──▶ describe
 //! ```
 //!
+//! ```
+//! use std::sync::Arc;
+//! use loggia_schema::{Contract, Target};
+//! # use loggia_facade::{Action, Effect, Surface};
+//! # use serde_json::{Value, json};
+//! # fn object(value: Value) -> loggia_facade::Object { value.as_object().cloned().unwrap_or_default() }
+//! # let surface = Arc::new(Surface { name: "notes".into(), title: "Notes".into(), version: "1".into(),
+//! #     summary: "Notes.".into(), instructions: None, default_action: None, wants: vec![], actions: vec![Action {
+//! #         name: "list".into(), summary: "List notes.".into(), effect: Effect::Read, idempotent: true,
+//! #         open_world: false, long_running: false, details: false, aliases: vec![], data: None, examples: vec![],
+//! #         params: Arc::new(object(json!({"type": "object", "properties":
+//! #             {"limit": {"type": "integer", "maximum": 50, "default": 10}, "tag": {"type": "string"}}}))) }] });
+//!
+//! let contract = Contract::new(surface)?;
+//! let call = contract.route(object(json!({"action": "List", "tag": "home"}))).unwrap();
+//! let Target::Action { action, params } = call.target else { unreachable!() };
+//! let action = &contract.surface().actions[action];
+//! let prepared = contract.prepare(action, params).unwrap();
+//! assert_eq!(prepared.params["limit"], 10);
+//!
+//! let refused = contract.prepare(action, object(json!({"limit": 99}))).unwrap_err();
+//! assert_eq!(refused.message, "`limit` must be at most 50 (got 99)");
+//! assert_eq!(refused.expected.as_deref(), Some("list(limit?: integer, tag?: string)"));
+//! # Ok::<(), loggia_schema::Problems>(())
+//! ```
+//!
 //! | module | what it does |
 //! |---|---|
 //! | `contract` | holds the parts together; finds actions |
 //! | `bounds`, `limits` | what a surface may hold |
-//! | `resolve` | an author's schema, in the one form that the rest works on |
+//! | `resolve`, `simplify` | an author's schema, in the one form that the rest works on |
 //! | `rules` | one action's schema, made ready: validator, shape, plan, signature, example |
-//! | `shape`, `words` | what a model needs to see of a schema: its kinds, and its bounds in words |
+//! | `shape`, `loosest`, `words` | what a model needs to see of a schema: its kinds, and its bounds in words |
 //! | `publish`, `flat` | what an MCP client sees |
 //! | `signature`, `describe` | the same in one line, and on demand |
 //! | `route` | arguments in any accepted shape |
@@ -42,8 +68,11 @@ mod flat;
 mod formats;
 mod keywords;
 pub mod limits;
+mod loosest;
 mod plan;
 mod prepare;
+#[cfg(test)]
+mod properties;
 mod publish;
 mod resolve;
 mod route;
@@ -51,6 +80,7 @@ mod rules;
 mod shape;
 mod show;
 mod signature;
+mod simplify;
 mod text;
 mod words;
 

@@ -150,17 +150,20 @@ pub(crate) fn compile(schema: &Value) -> Result<Validator, String> {
         .offline()
         .build(schema)
         .map_err(|error| {
-            let place = match error.instance_path().as_str() {
-                "" => String::new(),
-                path => format!(" (at {})", show::name(path)),
-            };
-            let pattern = match error.kind().keyword() {
-                "format" | "pattern" => {
-                    "; patterns may hold no look-around and no back-references, so that they match in linear time"
+            let path = error.instance_path().as_str();
+            let place = if path.is_empty() { String::new() } else { format!(" (at {})", show::name(path)) };
+            let what = match (path.rsplit('/').next(), error.kind().keyword()) {
+                (Some("type"), _) => {
+                    "`type` must be one of string, integer, number, boolean, array, object, null, or a list of these".into()
                 }
-                _ => "",
+                (_, "format" | "pattern") => format!(
+                    "{} cannot be used as a pattern; it must match in linear time, so without look-around and \
+                     back-references, and be small when compiled",
+                    show::value(error.instance())
+                ),
+                _ => show::cut(&error.to_string(), 300),
             };
-            format!("{}{pattern}{place}", show::cut(&error.to_string(), 300))
+            format!("{what}{place}")
         })
 }
 

@@ -1,7 +1,8 @@
 //! A schema reduced to what a model needs to see: kinds, names and allowed words.
 //!
-//! A shape is never stricter than its schema, so it is what the published forms and the signatures are made from,
-//! while the gate validates against the schema itself.
+//! A shape is never stricter than its schema (save that null is left out, that what has `properties` is taken for an
+//! object, and an object that is silent about other members for one that has none), so it is what the published forms and the signatures are made from, while the gate validates against
+//! the schema itself.
 
 use loggia_facade::Object;
 use serde_json::{Map, Number, Value};
@@ -91,9 +92,16 @@ impl Shape {
             }
             "string" => Self::Text(None),
             "array" => {
-                let first = schema.get("prefixItems").and_then(Value::as_array).into_iter().flatten();
-                let rest = schema.get("items").filter(|items| items.is_object());
-                let items = loosest_of(first.chain(rest).filter_map(Self::read));
+                let first =
+                    schema.get("prefixItems").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+                let most = schema.get("maxItems").and_then(Value::as_u64);
+                let rest = match schema.get("items") {
+                    Some(Value::Bool(false)) => None,
+                    _ if most.is_some_and(|most| most <= first.len() as u64) => None,
+                    Some(items) => Self::read(items),
+                    None => Some(Self::Any),
+                };
+                let items = loosest_of(first.iter().filter_map(Self::read).chain(rest));
                 Self::List(Box::new(items.unwrap_or(Self::Any)))
             }
             "object" => Self::record(schema),
@@ -153,60 +161,6 @@ impl Shape {
             (Self::Text(None), text @ Self::Text(_)) => text,
             (shape, _) => shape,
         }
-    }
-
-    /// The narrowest shape that values of either have.
-    pub(crate) fn loosest(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Any, _) | (_, Self::Any) => Self::Any,
-            (Self::Union(mut shapes), Self::Union(more)) => {
-                more.into_iter().for_each(|shape| admit(&mut shapes, shape));
-                Self::Union(shapes)
-            }
-            (Self::Union(mut shapes), shape) | (shape, Self::Union(mut shapes)) => {
-                admit(&mut shapes, shape);
-                Self::Union(shapes)
-            }
-            (one, other) => match one.same_kind(other) {
-                Ok(shape) => shape,
-                Err(pair) => Self::Union(Vec::from(*pair)),
-            },
-        }
-    }
-
-    /// The loosest of two that are of one kind, and no unions; otherwise both again.
-    fn same_kind(self, other: Self) -> Result<Self, Box<[Self; 2]>> {
-        Ok(match (self, other) {
-            (Self::Boolean, Self::Boolean) => Self::Boolean,
-            (
-                Self::Number { integer, min, max },
-                Self::Number { integer: also_integer, min: other_min, max: other_max },
-            ) => Self::Number {
-                integer: integer && also_integer,
-                min: looser(min, other_min, |a, b| a <= b),
-                max: looser(max, other_max, |a, b| a >= b),
-            },
-            (Self::Text(Some(mut values)), Self::Text(Some(more))) => {
-                for value in more {
-                    if !values.contains(&value) {
-                        values.push(value);
-                    }
-                }
-                Self::Text(Some(values))
-            }
-            (Self::Text(_), Self::Text(_)) => Self::Text(None),
-            (Self::List(items), Self::List(more)) => Self::List(Box::new(items.loosest(*more))),
-            (Self::Record { members, others }, Self::Record { members: more, others: also }) => {
-                Self::Record {
-                    members: either(members, more),
-                    others: match (others, also) {
-                        (Some(a), Some(b)) => Some(Box::new(a.loosest(*b))),
-                        (a, b) => a.or(b),
-                    },
-                }
-            }
-            (one, other) => return Err(Box::new([one, other])),
-        })
     }
 
     /// What an MCP client sees of it: type, enum, items, properties and required, and bounds of numbers.
@@ -281,54 +235,6 @@ pub(crate) fn values(schema: &Object) -> Option<&[Value]> {
 
 fn loosest_of(shapes: impl Iterator<Item = Shape>) -> Option<Shape> {
     shapes.reduce(Shape::loosest)
-}
-
-/// Adds a shape to a union's, keeping one of each kind.
-fn admit(shapes: &mut Vec<Shape>, mut shape: Shape) {
-    for known in shapes.iter_mut() {
-        match std::mem::replace(known, Shape::Any).same_kind(shape) {
-            Ok(merged) => {
-                *known = merged;
-                return;
-            }
-            Err(pair) => {
-                let [before, other] = *pair;
-                *known = before;
-                shape = other;
-            }
-        }
-    }
-    shapes.push(shape);
-}
-
-/// The members of two records, required only where both require them.
-fn either(mut members: Vec<Member>, more: Vec<Member>) -> Vec<Member> {
-    for member in &mut members {
-        member.required &= more.iter().any(|m| m.name == member.name && m.required);
-    }
-    for mut member in more {
-        match members.iter_mut().find(|m| m.name == member.name) {
-            Some(known) => {
-                known.shape = std::mem::replace(&mut known.shape, Shape::Any).loosest(member.shape);
-                if known.text.is_empty() {
-                    known.text = member.text;
-                } else if !member.text.is_empty() && !known.text.contains(&member.text) {
-                    known.text = format!("{}; or: {}", known.text, member.text);
-                }
-            }
-            None => {
-                member.required = false;
-                members.push(member);
-            }
-        }
-    }
-    members
-}
-
-/// The looser of two bounds: none is the loosest.
-fn looser(a: Option<Number>, b: Option<Number>, looser: fn(f64, f64) -> bool) -> Option<Number> {
-    let (a, b) = (a?, b?);
-    if looser(a.as_f64()?, b.as_f64()?) { Some(a) } else { Some(b) }
 }
 
 fn put(out: &mut Object, key: &str, value: impl Into<Value>) {
@@ -416,42 +322,5 @@ mod tests {
             json!({"type": "object", "required": ["kind"], "properties":
                 {"kind": {"type": "string", "enum": ["circle", "square"]}, "r": {"type": "number"}, "a": {"type": "number"}}}),
         );
-    }
-
-    #[test]
-    fn the_loosest_of_two_holds_both() {
-        let integer = json!({"type": "integer", "minimum": 1, "maximum": 50});
-        for (one, other, expected) in [
-            (
-                integer.clone(),
-                json!({"type": "integer", "minimum": 0, "maximum": 20}),
-                json!({"type": "integer", "minimum": 0, "maximum": 50}),
-            ),
-            (
-                integer.clone(),
-                json!({"type": "number", "minimum": 2}),
-                json!({"type": "number", "minimum": 1}),
-            ),
-            (
-                integer,
-                json!({"type": "string"}),
-                json!({"anyOf": [{"type": "integer", "minimum": 1, "maximum": 50}, {"type": "string"}]}),
-            ),
-            (
-                json!({"enum": ["a", "b"]}),
-                json!({"enum": ["b", "c"]}),
-                json!({"type": "string", "enum": ["a", "b", "c"]}),
-            ),
-            (json!({"enum": ["a"]}), json!({"type": "string"}), json!({"type": "string"})),
-            (json!({"type": "string"}), json!(true), json!({})),
-            (
-                json!({"type": "array", "items": {"type": "string"}}),
-                json!({"type": "array", "items": {"type": "integer"}}),
-                json!({"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "integer"}]}}),
-            ),
-        ] {
-            let merged = Shape::of(&one).loosest(Shape::of(&other)).to_json();
-            assert_eq!(Value::Object(merged), expected, "{one} with {other}");
-        }
     }
 }

@@ -103,6 +103,20 @@ fn what_is_wrong_with_a_schema_is_said() {
 }
 
 #[test]
+fn a_surface_that_cannot_be_read_is_refused_even_where_it_is_known() {
+    let mut deep = json!({});
+    for _ in 0..100 {
+        deep = json!({"items": deep});
+    }
+    for schema in [json!({"type": "object", "properties": {"p": deep}}), json!({"$ref": "#/x"})] {
+        let mut surface = fixture::notes();
+        surface.actions[1].params = Arc::new(schema.as_object().unwrap().clone());
+        let problems = Contract::known(Arc::new(surface)).unwrap_err();
+        assert!(problems.0.len() == 1 && problems.0[0].starts_with("action `search`: "), "{problems}");
+    }
+}
+
+#[test]
 fn every_problem_is_reported_at_once() {
     let text = problems(|surface| {
         surface.title = "t".repeat(200);

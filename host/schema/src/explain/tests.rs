@@ -128,6 +128,7 @@ fn a_whole_failure_teaches_the_call() {
             json!({"query": "", "limit": 99, "depth": "standard", "since": "now", "id": 1, "x": 1, "y": 2}),
         ),
         ("search", json!({"qurey": "milk"})),
+        ("search", json!({"query": "milk", "limt": 5})),
         ("get", json!({"id": 17})),
         ("delete", json!({"id": null})),
     ] {
