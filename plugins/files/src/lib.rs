@@ -1,1 +1,222 @@
-//! stub
+//! Files in granted directories, as a Loggia plugin. What it does and why is in the README.
+
+mod delete;
+mod entry;
+mod get;
+mod list;
+mod mime;
+mod platform;
+mod put;
+mod relocate;
+mod roots;
+mod search;
+mod version;
+mod walk;
+
+use std::fs::File;
+
+use loggia_sdk::prelude::*;
+
+use delete::Deleted;
+use entry::{Entry, Kind, modified};
+use get::Content;
+use list::Listed;
+use put::Written;
+use relocate::Moved;
+use roots::{Roots, Target};
+use search::Match;
+use walk::Filter;
+
+/// The facade, over the directories that a policy grants.
+pub struct Files {
+    roots: Roots,
+}
+
+impl Files {
+    /// Over the directories that the host opened for this call.
+    pub fn granted() -> Self {
+        Self { roots: Roots::new(platform::granted()) }
+    }
+
+    /// Over directories of this machine, outside the sandbox: what a policy would write as `at`, and where it is.
+    #[cfg(not(target_os = "wasi"))]
+    pub fn over<'a>(directories: impl IntoIterator<Item = (&'a str, std::path::PathBuf)>) -> Self {
+        let base = |(at, directory): (&str, _)| (at.to_owned(), platform::Base::at(directory));
+        Self { roots: Roots::new(directories.into_iter().map(base)) }
+    }
+}
+
+/// Files and directories: list, read, search, write, move, delete.
+///
+/// Paths are absolute; `list` of `/` shows the directories there are. To change a file, `get` it, then `put` the whole
+/// new content with the `version` that `get` gave as `expect`.
+#[facade(needs("dirs", "the directories it works in"))]
+impl Files {
+    /// List what is in a directory, sorted by path.
+    ///
+    /// With detail `minimal` paths only (directories end with a slash), `standard` adds kind and size, `full` the time
+    /// of the last change.
+    #[action(read, details, alias = "ls", example = r#"{"path": "/notes", "depth": 3, "glob": "*.md"}"#)]
+    #[allow(clippy::too_many_arguments)]
+    fn list(
+        &self,
+        call: &Call,
+        /// A directory; `/` shows the granted ones.
+        #[param(default = "/", length = 1..=4096)]
+        path: String,
+        /// How many levels down.
+        #[param(default = 1, range = 1..=32)]
+        depth: u32,
+        /// Only entries whose name it takes, or, with a slash in it, whose path below `path`: `*.md`, `src/**/*.rs`.
+        #[param(length = 1..=1000)]
+        glob: Option<String>,
+        /// Also names that begin with a dot.
+        #[param(default)]
+        hidden: bool,
+        #[param(default = 200, range = 1..=1000)] limit: u32,
+        /// From the last answer, for the next part.
+        cursor: Option<String>,
+    ) -> Result<Reply<Vec<Listed>>> {
+        let filter = Filter::new(glob, hidden);
+        let query = list::Query { filter, depth, limit: limit as usize, cursor, detail: call.detail() };
+        list::list(&self.roots, &path, &query)
+    }
+
+    /// Read a file, or a part of a large one.
+    ///
+    /// Pictures are shown; of other files that are not text only what they are is said, unless `encoding` is `base64`.
+    #[action(read, alias = "read", alias = "cat", example = r#"{"path": "/notes/todo.md"}"#)]
+    fn get(
+        &self,
+        #[param(length = 1..=4096)] path: String,
+        /// The first byte wanted.
+        #[param(default)]
+        offset: u64,
+        /// Bytes wanted at most.
+        #[param(default = 32_768, range = 16..=131_072)]
+        limit: u64,
+        /// How to give the content.
+        #[param(default)]
+        encoding: get::Encoding,
+    ) -> Result<Reply<Content>> {
+        get::get(&self.roots.place(&path)?, offset, limit, encoding)
+    }
+
+    /// Write a whole file: a new one, or over one of which the version is known.
+    #[action(write, alias = "write", example = r#"{"path": "/notes/todo.md", "content": "- milk\n"}"#)]
+    fn put(
+        &self,
+        #[param(length = 1..=4096)] path: String,
+        /// The whole new content.
+        content: String,
+        /// How `content` is written.
+        #[param(default)]
+        encoding: put::Encoding,
+        /// Make missing directories.
+        #[param(default)]
+        parents: bool,
+        /// The `version` of the file that is replaced. Without it nothing is.
+        #[param(length = 1..=64, hint = "`get` gives it")]
+        expect: Option<String>,
+    ) -> Result<Reply<Written>> {
+        put::put(&self.roots.place(&path)?, content, encoding, parents, expect.as_deref())
+    }
+
+    /// Find lines that match a regular expression, in text files.
+    #[action(
+        read,
+        alias = "grep",
+        example = r#"{"pattern": "TODO|FIXME", "path": "/notes", "glob": "*.md"}"#
+    )]
+    #[allow(clippy::too_many_arguments)]
+    fn search(
+        &self,
+        call: &Call,
+        /// A regular expression, matched line by line.
+        #[param(length = 1..=1000)]
+        pattern: String,
+        /// A directory, searched to the bottom, or a file.
+        #[param(default = "/", length = 1..=4096)]
+        path: String,
+        /// Only files whose name it takes, or, with a slash in it, whose path below `path`: `*.md`, `src/**/*.rs`.
+        #[param(length = 1..=1000)]
+        glob: Option<String>,
+        #[param(default)] ignore_case: bool,
+        /// Lines to show before and after each match.
+        #[param(default, range = 0..=5)]
+        context: u32,
+        /// Also names that begin with a dot.
+        #[param(default)]
+        hidden: bool,
+        #[param(default = 50, range = 1..=500)] limit: u32,
+        /// From the last answer, for the next part.
+        cursor: Option<String>,
+    ) -> Result<Reply<Vec<Match>>> {
+        let filter = Filter::new(glob, hidden);
+        let (context, limit) = (context as usize, limit as usize);
+        let query = search::Query { pattern, ignore_case, filter, context, limit, cursor };
+        search::search(&self.roots, &path, &query, call)
+    }
+
+    /// Tell what stands at a path: kind, size, time of the last change, type.
+    ///
+    /// With detail `full` also the version, for which the whole file is read.
+    #[action(read, details, alias = "info", example = r#"{"path": "/notes/todo.md"}"#)]
+    fn stat(&self, call: &Call, #[param(length = 1..=4096)] path: String) -> Result<Entry> {
+        let place = match self.roots.target(&path)? {
+            Target::Place(place) => place,
+            Target::Above(_) => return Ok(Entry { kind: Some(Kind::Directory), ..Entry::new(path) }),
+        };
+        let metadata = place.metadata()?;
+        let mut entry = Entry::new(place.path()).with(&metadata, call.detail());
+        if call.detail() > Detail::Minimal {
+            entry.modified = modified(&metadata);
+            entry.mime = (entry.kind == Some(Kind::File)).then(|| mime::guess(&path, &[]));
+        }
+        if call.detail() == Detail::Full && entry.kind == Some(Kind::File) {
+            let file = File::open(place.followed()?).map_err(|error| place.failed(error))?;
+            entry.version = Some(version::read(file).map_err(|error| place.failed(error))?);
+        }
+        Ok(entry)
+    }
+
+    /// Move or rename a file or a directory. Nothing is replaced, except a file of which the version is known.
+    #[action(
+        write,
+        alias = "mv",
+        alias = "rename",
+        example = r#"{"from": "/notes/a.md", "to": "/notes/old/a.md", "parents": true}"#
+    )]
+    fn r#move(
+        &self,
+        #[param(length = 1..=4096)] from: String,
+        /// The new path, with the name.
+        #[param(length = 1..=4096)]
+        to: String,
+        /// Make missing directories.
+        #[param(default)]
+        parents: bool,
+        /// The `version` of the file at `to` that is replaced. Without it nothing is.
+        #[param(length = 1..=64, hint = "`get` gives it")]
+        expect: Option<String>,
+    ) -> Result<Moved> {
+        relocate::relocate(&self.roots.place(&from)?, &self.roots.place(&to)?, parents, expect.as_deref())
+    }
+
+    /// Delete a file, a link or a directory, for good.
+    #[action(destructive, alias = "rm", example = r#"{"path": "/notes/old", "recursive": true}"#)]
+    fn delete(
+        &self,
+        #[param(length = 1..=4096)] path: String,
+        /// A directory with all that is in it.
+        #[param(default)]
+        recursive: bool,
+    ) -> Result<Deleted> {
+        delete::delete(&self.roots.place(&path)?, recursive)
+    }
+}
+
+loggia_sdk::export!(Files::granted());
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,171 @@
+//! `get`: a file, or a part of one.
+
+use std::{
+    fs::File,
+    io::{Read, Seek, SeekFrom},
+    str,
+};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use loggia_sdk::prelude::*;
+
+use crate::{mime, roots::Place, version};
+
+/// A picture up to this size is given as one, so that the model sees it.
+const PICTURE: u64 = 512 * 1024;
+
+/// How content is written in JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Encoding {
+    /// Text as it is; of anything else only what it is.
+    #[default]
+    Auto,
+    /// Any bytes.
+    Base64,
+}
+
+/// A file's content, or a part of it.
+#[derive(Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Content {
+    pub path: String,
+    /// Bytes of the whole file.
+    pub size: u64,
+    pub mime: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base64: Option<String>,
+    /// Where the next part begins; absent at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_offset: Option<u64>,
+    /// Given with a whole file; `put` and `move` ask for it before they replace it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+}
+
+/// Reads `limit` bytes from `offset` on.
+pub fn get(place: &Place, offset: u64, limit: u64, encoding: Encoding) -> Result<Reply<Content>> {
+    let path = place.path();
+    let (file, size) = open(place)?;
+    if offset > size {
+        return Err(Failure::invalid_params(format!(
+            "`offset` {offset} is past the end: {path} has {size} bytes"
+        )));
+    }
+    let bytes = part(file, offset, limit).map_err(|error| place.failed(error))?;
+    let mime = mime::guess(&path, if offset == 0 { &bytes } else { &[] });
+    let mut content =
+        Content { path, size, mime, text: None, base64: None, next_offset: None, version: None };
+    if offset == 0 && bytes.len() as u64 == size {
+        content.version = Some(version::of(&bytes));
+    }
+    let end = |len: usize| Some(offset + len as u64).filter(|end| *end < size);
+    let text =
+        if encoding == Encoding::Auto { text(&bytes, offset, end(bytes.len()).is_some()) } else { None };
+    match (encoding, text) {
+        (Encoding::Base64, _) => {
+            content.base64 = Some(STANDARD.encode(&bytes));
+            content.next_offset = end(bytes.len());
+        }
+        (Encoding::Auto, Some(text)) => {
+            content.next_offset = end(text.len() + skipped(&bytes, offset));
+            content.text = Some(text.to_owned());
+        }
+        (Encoding::Auto, None) => return binary(place, content),
+    }
+    Ok(told(content, offset, encoding))
+}
+
+fn open(place: &Place) -> Result<(File, u64)> {
+    let real = place.followed()?;
+    let metadata = std::fs::metadata(&real).map_err(|error| place.failed(error))?;
+    if metadata.is_dir() {
+        let failure = Failure::invalid_params(format!("it is a directory: {}", place.path()));
+        return Err(failure.next(Next::action("list").param("path", place.path())));
+    }
+    if !metadata.is_file() {
+        return Err(Failure::invalid_params(format!("neither a file nor a directory: {}", place.path())));
+    }
+    let file = File::open(real).map_err(|error| place.failed(error))?;
+    Ok((file, metadata.len()))
+}
+
+fn part(mut file: File, offset: u64, limit: u64) -> std::io::Result<Vec<u8>> {
+    if offset > 0 {
+        file.seek(SeekFrom::Start(offset))?;
+    }
+    let mut bytes = Vec::new();
+    file.take(limit).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The part as text: without the halves of characters at its ends. `None` where it is none.
+fn text(bytes: &[u8], offset: u64, more: bool) -> Option<&str> {
+    if bytes.contains(&0) {
+        return None;
+    }
+    let bytes = &bytes[skipped(bytes, offset)..];
+    match str::from_utf8(bytes) {
+        Ok(text) => Some(text),
+        // Cut within a character, as long as the part has any whole one to show.
+        Err(error) if more && error.error_len().is_none() && error.valid_up_to() > 0 => {
+            str::from_utf8(&bytes[..error.valid_up_to()]).ok()
+        }
+        Err(_) => None,
+    }
+}
+
+/// Bytes at the start that belong to a character which began before it.
+fn skipped(bytes: &[u8], offset: u64) -> usize {
+    if offset == 0 { 0 } else { bytes.iter().take(3).take_while(|byte| **byte & 0xc0 == 0x80).count() }
+}
+
+/// A file that is no text, of which nobody asked for the bytes: a picture is shown, of others it is said what they are.
+fn binary(place: &Place, content: Content) -> Result<Reply<Content>> {
+    let (mime, size) = (content.mime, content.size);
+    if mime.starts_with("image/") && size <= PICTURE {
+        let (file, _) = open(place)?;
+        let data = part(file, 0, PICTURE).map_err(|error| place.failed(error))?;
+        let picture = Block::Image { data, mime_type: mime.to_owned() };
+        return Ok(Reply::new(content).message("A picture.").content(picture));
+    }
+    let again = Next::action("get").param("path", place.path()).param("encoding", Encoding::Base64);
+    let message = format!("Not text: {mime}, {size} bytes. `encoding: \"base64\"` gives the bytes.");
+    Ok(Reply::new(content).message(message).next(again))
+}
+
+/// Says so where there is more.
+fn told(content: Content, offset: u64, encoding: Encoding) -> Reply<Content> {
+    let Some(end) = content.next_offset else { return Reply::new(content) };
+    let message = format!(
+        "Bytes {offset} to {end} of {}: the file goes on. Call again with `offset` {end} for the next part.",
+        content.size
+    );
+    let mut next = Next::action("get").param("path", &content.path).param("offset", end);
+    if encoding != Encoding::Auto {
+        next = next.param("encoding", encoding);
+    }
+    Reply::new(content).message(message).next(next)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_a_text_begins_and_ends_with_whole_characters() {
+        let check = |bytes: &[u8], offset, more, expected| {
+            assert_eq!(text(bytes, offset, more), expected, "{bytes:?}")
+        };
+        let e = "é".as_bytes();
+        check(b"abc", 0, false, Some("abc"));
+        check(b"", 0, false, Some(""));
+        check(&[b'a', e[0]], 0, true, Some("a"));
+        check(&[b'a', e[0]], 0, false, None);
+        check(&[e[1], b'a'], 5, false, Some("a"));
+        check(&[e[1], b'a'], 0, false, None);
+        check(b"a\0b", 0, false, None);
+        check(&[0xff, b'a'], 0, false, None);
+    }
+}

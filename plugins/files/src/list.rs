@@ -1,0 +1,112 @@
+//! `list`: a page of a directory.
+
+use std::{cmp::Ordering, ops::ControlFlow};
+
+use loggia_sdk::prelude::*;
+
+use crate::{
+    entry::{Entry, Kind},
+    roots::{NOTHING_GRANTED, Roots, Target},
+    walk::{End, Filter, Found, walk},
+};
+
+/// A page ends before its paths outgrow this, whatever the limit: the host takes 1 MiB.
+const BYTES: usize = 512 * 1024;
+
+/// An entry of a list.
+#[derive(Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Listed {
+    /// A path alone, where the caller wants the least; directories end with a slash.
+    Path(String),
+    Entry(Entry),
+}
+
+/// What to list, and how much of it.
+pub struct Query {
+    pub filter: Filter,
+    pub depth: u32,
+    pub limit: usize,
+    pub cursor: Option<String>,
+    pub detail: Detail,
+}
+
+/// Lists a page of what is in a directory.
+pub fn list(roots: &Roots, path: &str, query: &Query) -> Result<Reply<Vec<Listed>>> {
+    let target = roots.target(path)?;
+    let nothing = matches!(&target, Target::Above(roots) if roots.is_empty());
+    let mut page = Page { query, items: Vec::new(), bytes: 0, last: None, total: 0, full: false };
+    let end = walk(&target, Some(query.depth), &query.filter, &mut |found| {
+        page.add(&found);
+        ControlFlow::Continue(())
+    })?;
+    let reply = page.reply(end);
+    Ok(if nothing { reply.message(NOTHING_GRANTED) } else { reply })
+}
+
+/// The page that is being filled.
+struct Page<'q> {
+    query: &'q Query,
+    items: Vec<Listed>,
+    bytes: usize,
+    last: Option<String>,
+    total: usize,
+    full: bool,
+}
+
+impl Page<'_> {
+    fn add(&mut self, found: &Found) {
+        self.total += 1;
+        let path = match found {
+            Found::Entry(place, _) | Found::Unread(place, _) => place.path(),
+            Found::Unnamed(place) => place.join("\u{fffd}").path(),
+        };
+        let seen = self.query.cursor.as_ref().is_some_and(|cursor| in_order(&path, cursor).is_le());
+        if seen || self.full {
+            return;
+        }
+        self.bytes += path.len() + 100;
+        if self.items.len() == self.query.limit || self.bytes > BYTES {
+            self.full = true;
+            return;
+        }
+        self.items.push(self.item(found, path.clone()));
+        self.last = Some(path);
+    }
+
+    fn item(&self, found: &Found, path: String) -> Listed {
+        let detail = self.query.detail;
+        Listed::Entry(match found {
+            Found::Entry(_, kind) if detail == Detail::Minimal => {
+                return Listed::Path(if *kind == Kind::Directory { path + "/" } else { path });
+            }
+            Found::Entry(place, _) => match place.metadata() {
+                Ok(metadata) => Entry::new(path).with(&metadata, detail),
+                Err(failure) => Entry::failed(path, &failure.message),
+            },
+            Found::Unread(_, failure) => Entry::failed(path, &failure.message),
+            Found::Unnamed(_) => Entry::failed(path, "its name is not UTF-8, so nothing here can open it"),
+        })
+    }
+
+    fn reply(self, end: End) -> Reply<Vec<Listed>> {
+        let count = self.items.len();
+        let mut page = loggia_sdk::Page::of(count);
+        if end == End::Complete {
+            page = page.total(self.total);
+        }
+        if let Some(last) = self.last.filter(|_| self.full) {
+            page = page.cursor(last);
+        }
+        let reply = Reply::new(self.items).page(page);
+        if end == End::TooLarge {
+            return reply.message("There is more below than one call looks at: narrow `path` or `depth`.");
+        }
+        reply
+    }
+}
+
+/// The order of a walk: name by name, so that `a/b` comes before `a-b`.
+pub fn in_order(a: &str, b: &str) -> Ordering {
+    a.split('/').cmp(b.split('/'))
+}

@@ -1,0 +1,200 @@
+//! `put`: a whole file, at once or not at all.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use loggia_sdk::prelude::*;
+
+use crate::{entry::Kind, roots::Place, version};
+
+/// How the content of a `put` is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Encoding {
+    #[default]
+    Text,
+    Base64,
+}
+
+/// What was written.
+#[derive(Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Written {
+    pub path: String,
+    /// Bytes.
+    pub size: usize,
+    /// Of the new content: for the next `put`.
+    pub version: String,
+    /// Whether there was a file before.
+    pub replaced: bool,
+}
+
+/// Writes a file: beside its place, then moved there, so that nobody ever sees half of it.
+pub fn put(
+    place: &Place,
+    content: String,
+    encoding: Encoding,
+    parents: bool,
+    expect: Option<&str>,
+) -> Result<Reply<Written>> {
+    let bytes = match encoding {
+        Encoding::Text => content.into_bytes(),
+        Encoding::Base64 => {
+            let no_base64 = |error| Failure::invalid_params(format!("`content` is not base64: {error}"));
+            STANDARD.decode(content.trim()).map_err(no_base64)?
+        }
+    };
+    let replaced = may_write(place, expect)?;
+    let directory = parent(place, parents)?;
+    let draft = Draft::write(&directory, &bytes).map_err(|error| place.failed(error))?;
+    draft.settle(&place.real()?, replaced).map_err(|error| occupied(place, error))?;
+    let version = version::of(&bytes);
+    Ok(Reply::new(Written { path: place.path(), size: bytes.len(), version, replaced }))
+}
+
+/// Whether a file may come to this place, and whether it replaces one. Nothing is replaced unseen: only the file of
+/// which the caller names the version.
+///
+/// # Errors
+///
+/// `conflict` where something is there that the caller has not seen.
+pub fn may_write(place: &Place, expect: Option<&str>) -> Result<bool> {
+    if place.is_root() {
+        return Err(Failure::invalid_params(format!("it is a granted directory itself: {}", place.path())));
+    }
+    let metadata = match (fs::symlink_metadata(place.real()?), expect) {
+        (Ok(metadata), _) => metadata,
+        (Err(error), None) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        (Err(error), _) => return Err(place.failed(error)),
+    };
+    let path = place.path();
+    match (Kind::from(metadata.file_type()), expect) {
+        (Kind::File, None) => {
+            let failure = Failure::conflict(format!("already exists: {path}"));
+            let seen = Next::action("get").param("path", &path);
+            Err(failure.hint("To replace it, `get` it first and give its `version` as `expect`.").next(seen))
+        }
+        (Kind::File, Some(expect)) => {
+            let file = File::open(place.real()?).map_err(|error| place.failed(error))?;
+            let version = version::read(file).map_err(|error| place.failed(error))?;
+            if version == expect {
+                return Ok(true);
+            }
+            let failure = Failure::conflict(format!("changed meanwhile: {path} has version {version}"));
+            Err(failure
+                .hint("`get` it again: somebody else has written to it.")
+                .next(Next::action("get").param("path", &path)))
+        }
+        (Kind::Directory, _) => Err(Failure::conflict(format!("it is a directory: {path}"))),
+        _ => Err(Failure::conflict(format!("it is neither a file nor a directory: {path}"))
+            .hint("Write to what a link points at, not to the link.")),
+    }
+}
+
+/// The directory that the place is in, made where that was asked for.
+///
+/// # Errors
+///
+/// `not_found` where it is missing.
+pub fn parent(place: &Place, make: bool) -> Result<PathBuf> {
+    let Some(parent) = place.parent() else { return place.real() };
+    let real = parent.followed()?;
+    if make {
+        fs::create_dir_all(&real).map_err(|error| parent.failed(error))?;
+    } else if !real.is_dir() {
+        let failure = Failure::not_found(format!("not found: the directory {}", parent.path()));
+        return Err(failure.hint("`parents: true` makes it."));
+    }
+    Ok(real)
+}
+
+/// A failure to come to a place; if something has come there meanwhile, that is the reason.
+pub fn occupied(place: &Place, error: io::Error) -> Failure {
+    match may_write(place, None) {
+        Err(conflict) if error.kind() == io::ErrorKind::AlreadyExists => conflict,
+        _ => place.failed(error),
+    }
+}
+
+/// A file beside the one to be written; gone again unless it is settled.
+pub struct Draft(PathBuf);
+
+impl Draft {
+    /// Writes the bytes to a new hidden file in the directory.
+    ///
+    /// # Errors
+    ///
+    /// As for writing.
+    pub fn write(directory: &Path, bytes: &[u8]) -> io::Result<Self> {
+        let (draft, mut file) = Self::create(directory)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        Ok(draft)
+    }
+
+    /// Copies a file to a new hidden one in the directory.
+    ///
+    /// # Errors
+    ///
+    /// As for reading and writing.
+    pub fn copy(directory: &Path, from: &Path) -> io::Result<Self> {
+        let (draft, mut file) = Self::create(directory)?;
+        io::copy(&mut File::open(from)?, &mut file)?;
+        file.sync_all()?;
+        Ok(draft)
+    }
+
+    fn create(directory: &Path) -> io::Result<(Self, File)> {
+        // Other calls may be writing here at the same time, and a host that was killed may have left drafts.
+        let mut number = 0;
+        loop {
+            let path = directory.join(format!(".loggia-{number}.part"));
+            match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Ok(file) => return Ok((Self(path), file)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 1000 => number += 1,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Moves the draft to its place.
+    ///
+    /// # Errors
+    ///
+    /// `AlreadyExists` where something is there that is not to be replaced.
+    pub fn settle(self, place: &Path, replace: bool) -> io::Result<()> {
+        if replace {
+            return fs::rename(&self.0, place);
+        }
+        place_anew(&self.0, place)
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        // Nothing to do about it if it fails; where the draft was settled, there is none any more.
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// Moves a file where nothing is yet. A hard link does so without a moment in which another's file could be lost; where
+/// there are none, a look before the move must do.
+///
+/// # Errors
+///
+/// `AlreadyExists` where something is.
+pub fn place_anew(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::hard_link(from, to) {
+        Ok(()) => fs::remove_file(from),
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::CrossesDevices) =>
+        {
+            Err(error)
+        }
+        Err(_) if fs::symlink_metadata(to).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(_) => fs::rename(from, to),
+    }
+}

@@ -1,0 +1,262 @@
+//! The granted directories, and paths inside them.
+//!
+//! A path is always absolute, as the policy names the directories: `/notes/a.txt`. The sandbox keeps what leaves them
+//! out of reach by itself; what is refused here is refused with words that help.
+
+use std::{
+    fs::{self, Metadata},
+    io,
+    path::PathBuf,
+};
+
+use loggia_sdk::prelude::*;
+
+use crate::platform::{Base, Named};
+
+/// All granted directories, longest path first, so that one inside another wins.
+pub struct Roots(Vec<Root>);
+
+/// One granted directory.
+pub struct Root {
+    /// Where the policy puts it: `/notes`; empty for `/`.
+    at: String,
+    base: Base,
+}
+
+/// Something inside a granted directory, whether it exists or not.
+pub struct Place<'a> {
+    root: &'a Root,
+    /// Below the root, without slashes at either end; empty for the root itself.
+    below: String,
+}
+
+/// What a path stands for.
+pub enum Target<'a> {
+    Place(Place<'a>),
+    /// No directory itself, but granted ones lie below it; `/` most of all.
+    Above(Vec<Place<'a>>),
+}
+
+impl Roots {
+    /// Directories at these paths.
+    pub fn new(granted: impl IntoIterator<Item = (String, Base)>) -> Self {
+        let root = |(at, base): (String, Base)| Root { at: at.trim_end_matches('/').to_owned(), base };
+        let mut roots: Vec<_> = granted.into_iter().map(root).collect();
+        roots.sort_unstable_by(|a, b| b.at.len().cmp(&a.at.len()).then_with(|| a.at.cmp(&b.at)));
+        Self(roots)
+    }
+
+    /// What the path stands for.
+    ///
+    /// # Errors
+    ///
+    /// `denied` where it leads out of every granted directory.
+    pub fn target(&self, path: &str) -> Result<Target<'_>> {
+        let path = normal(path)?;
+        if let Some(place) = self.inside(&path) {
+            return Ok(Target::Place(place));
+        }
+        let mut below: Vec<_> = self
+            .0
+            .iter()
+            .filter(|root| below(&root.at, &path).is_some())
+            .map(|root| root.place(String::new()))
+            .collect();
+        below.sort_unstable_by_key(Place::path);
+        if below.is_empty() && !path.is_empty() { Err(self.outside(&path)) } else { Ok(Target::Above(below)) }
+    }
+
+    /// The place at the path.
+    ///
+    /// # Errors
+    ///
+    /// `denied` where it is in none of the granted directories.
+    pub fn place(&self, path: &str) -> Result<Place<'_>> {
+        let path = normal(path)?;
+        self.inside(&path).ok_or_else(|| self.outside(&path))
+    }
+
+    fn inside(&self, path: &str) -> Option<Place<'_>> {
+        self.0.iter().find_map(|root| below(path, &root.at).map(|below| root.place(below.to_owned())))
+    }
+
+    fn outside(&self, path: &str) -> Failure {
+        let path = if path.is_empty() { "/" } else { path };
+        let failure = Failure::denied(format!("access denied: {path} is not in a granted directory"));
+        let mut paths: Vec<_> = self.0.iter().map(|root| root.place(String::new()).path()).collect();
+        paths.sort_unstable();
+        failure.hint(match paths.as_slice() {
+            [] => NOTHING_GRANTED.to_owned(),
+            paths => format!("Granted: {}.", paths.join(", ")),
+        })
+    }
+}
+
+/// What the operator has to do first.
+pub const NOTHING_GRANTED: &str = "No directory is granted yet. The operator grants one in files.toml: \
+    [grants] dirs = [{ path = \"~/notes\", at = \"/notes\", access = \"read-write\" }]";
+
+impl Root {
+    fn place(&self, below: String) -> Place<'_> {
+        Place { root: self, below }
+    }
+}
+
+impl<'a> Place<'a> {
+    /// The path that callers use.
+    pub fn path(&self) -> String {
+        let Self { root, below } = self;
+        match (root.at.as_str(), below.as_str()) {
+            ("", "") => "/".to_owned(),
+            (at, "") => at.to_owned(),
+            (at, below) => format!("{at}/{below}"),
+        }
+    }
+
+    /// Whether it is a granted directory itself, which stays as it is.
+    pub fn is_root(&self) -> bool {
+        self.below.is_empty()
+    }
+
+    /// Something in this directory.
+    pub fn join(&self, name: &str) -> Self {
+        let below = if self.below.is_empty() { name.to_owned() } else { format!("{}/{name}", self.below) };
+        self.root.place(below)
+    }
+
+    /// The directory that it is in; none for a root.
+    pub fn parent(&self) -> Option<Self> {
+        let parent = self.below.rsplit_once('/').map_or("", |(parent, _)| parent);
+        (!self.is_root()).then(|| self.root.place(parent.to_owned()))
+    }
+
+    /// Whether it is this place or inside it.
+    pub fn is_in(&self, other: &Place) -> bool {
+        below(&self.path(), &other.path()).is_some()
+    }
+
+    /// Where `std::fs` finds it, for what does not follow a link at its end.
+    ///
+    /// # Errors
+    ///
+    /// `denied` where a link on the way leads out of the granted directory.
+    pub fn real(&self) -> Result<PathBuf> {
+        self.root.base.real(&self.root.at, &self.below, false).map_err(|error| self.failed(error))
+    }
+
+    /// Where `std::fs` finds it, for what follows a link at its end.
+    ///
+    /// # Errors
+    ///
+    /// `denied` where a link leads out of the granted directory.
+    pub fn followed(&self) -> Result<PathBuf> {
+        self.root.base.real(&self.root.at, &self.below, true).map_err(|error| self.failed(error))
+    }
+
+    /// What stands here, links not followed.
+    ///
+    /// # Errors
+    ///
+    /// `not_found` where nothing does.
+    pub fn metadata(&self) -> Result<Metadata> {
+        fs::symlink_metadata(self.real()?).map_err(|error| self.failed(error))
+    }
+
+    /// The names in this directory, unsorted.
+    ///
+    /// # Errors
+    ///
+    /// As for reading any directory.
+    pub fn names(&self) -> Result<Vec<Named>> {
+        self.root.base.names(&self.below).map_err(|error| self.failed(error))
+    }
+
+    /// What happened here, in words for the caller.
+    pub fn failed(&self, error: io::Error) -> Failure {
+        let denied =
+            matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem);
+        let failure = Failure::from(error).about(self.path());
+        if denied {
+            return failure.hint(
+                "It may be a link that leads out of the granted directory, or the operator grants it read-only \
+                 (`access` in files.toml).",
+            );
+        }
+        failure
+    }
+}
+
+/// `/a//b/./c/` → `/a/b/c`; the empty text for `/`. A path without a slash in front is meant from `/` too.
+fn normal(path: &str) -> Result<String> {
+    let mut normal = String::with_capacity(path.len() + 1);
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                return Err(Failure::denied(format!("access denied: `..` is not allowed in a path: {path}"))
+                    .hint("Write the whole path, from the granted directory on."));
+            }
+            part if part.contains('\0') => {
+                return Err(Failure::invalid_params("a path holds no NUL character"));
+            }
+            part => {
+                normal.push('/');
+                normal.push_str(part);
+            }
+        }
+    }
+    Ok(normal)
+}
+
+/// What is left of `path` below `above`; both normal.
+fn below<'p>(path: &'p str, above: &str) -> Option<&'p str> {
+    let rest = path.strip_prefix(above.trim_end_matches('/'))?;
+    if rest.is_empty() { Some("") } else { rest.strip_prefix('/') }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn roots(at: &[&str]) -> Roots {
+        Roots::new(at.iter().map(|at| ((*at).to_owned(), Base::at("/nowhere".into()))))
+    }
+
+    fn check(at: &[&str], path: &str, expected: Result<&str, &str>) {
+        let roots = roots(at);
+        let found = roots.place(path).map(|place| place.path());
+        let found = found.as_deref().map_err(|failure| failure.message.as_str());
+        assert_eq!(found, expected.as_ref().copied().map_err(|message| *message), "{path} in {at:?}");
+    }
+
+    #[test]
+    fn a_path_is_found_in_the_innermost_granted_directory_or_refused() {
+        let two = ["/notes", "/notes/work"];
+        check(&two, "/notes/a.txt", Ok("/notes/a.txt"));
+        check(&two, "notes//./a.txt/", Ok("/notes/a.txt"));
+        check(&two, "/notes/work/x", Ok("/notes/work/x"));
+        check(&two, "/notes", Ok("/notes"));
+        check(&["/"], "/etc", Ok("/etc"));
+        check(&["/"], "/", Ok("/"));
+        check(&two, "/notesworth/a", Err("access denied: /notesworth/a is not in a granted directory"));
+        check(&two, "/etc/passwd", Err("access denied: /etc/passwd is not in a granted directory"));
+        check(&two, "/notes/../etc", Err("access denied: `..` is not allowed in a path: /notes/../etc"));
+        check(&two, "..", Err("access denied: `..` is not allowed in a path: .."));
+        check(&two, "/", Err("access denied: / is not in a granted directory"));
+        check(&two, "/notes/a\0b", Err("a path holds no NUL character"));
+    }
+
+    #[test]
+    fn a_path_above_granted_directories_stands_for_them() {
+        let roots = roots(&["/data/notes", "/data/docs", "/tmp"]);
+        let above = |path| match roots.target(path) {
+            Ok(Target::Above(places)) => places.iter().map(Place::path).collect::<Vec<_>>(),
+            Ok(Target::Place(place)) => vec![format!("place {}", place.path())],
+            Err(failure) => vec![failure.code.clone()],
+        };
+        assert_eq!(above("/"), ["/data/docs", "/data/notes", "/tmp"]);
+        assert_eq!(above("/data"), ["/data/docs", "/data/notes"]);
+        assert_eq!(above("/tmp"), ["place /tmp"]);
+        assert_eq!(above("/da"), ["denied"]);
+    }
+}

@@ -1,0 +1,139 @@
+//! `list` and `stat`.
+
+use super::*;
+
+fn paths(data: &Value) -> Vec<&str> {
+    data.as_array()
+        .unwrap()
+        .iter()
+        .map(|item| item.as_str().unwrap_or_else(|| item["path"].as_str().unwrap()))
+        .collect()
+}
+
+fn tree() -> World {
+    World::new(&[
+        ("notes/b.md", "bee"),
+        ("notes/a-z.md", ""),
+        ("notes/a/one.md", "1"),
+        ("notes/a/two.txt", "22"),
+        ("notes/a/deep/three.md", "333"),
+        ("notes/.hidden/x.md", "x"),
+        ("docs/d.md", "d"),
+    ])
+}
+
+#[test]
+fn a_directory_is_listed_in_the_order_of_its_paths() {
+    let world = tree();
+    let check = |params: Value, expected: &[&str]| {
+        assert_eq!(paths(&world.detailed(Detail::Minimal, "list", params.clone())), expected, "{params}");
+    };
+    check(json!({}), &["/docs/", "/notes/"]);
+    check(json!({"path": "/notes"}), &["/notes/a/", "/notes/a-z.md", "/notes/b.md"]);
+    check(
+        json!({"path": "/notes/", "depth": 2}),
+        &[
+            "/notes/a/",
+            "/notes/a/deep/",
+            "/notes/a/one.md",
+            "/notes/a/two.txt",
+            "/notes/a-z.md",
+            "/notes/b.md",
+        ],
+    );
+    check(json!({"path": "/notes", "depth": 3, "glob": "*.txt"}), &["/notes/a/two.txt"]);
+    check(
+        json!({"path": "/notes", "depth": 3, "glob": "a/**/*.md"}),
+        &["/notes/a/deep/three.md", "/notes/a/one.md"],
+    );
+    check(json!({"path": "/", "depth": 2, "glob": "*.md"}), &["/docs/d.md", "/notes/a-z.md", "/notes/b.md"]);
+    check(json!({"path": "/notes", "depth": 2, "hidden": true, "glob": "x.md"}), &["/notes/.hidden/x.md"]);
+    check(json!({"path": "/notes", "glob": "nothing"}), &[]);
+}
+
+#[test]
+fn details_are_shown_as_asked() {
+    let world = tree();
+    let check = |detail, expected: &[&str]| {
+        let data = world.detailed(detail, "list", json!({"path": "/notes", "glob": "b.md"}));
+        let keys: Vec<_> = data[0].as_object().into_iter().flat_map(|entry| entry.keys()).collect();
+        assert_eq!(keys, expected, "{detail:?}");
+    };
+    check(Detail::Minimal, &[]);
+    check(Detail::Standard, &["path", "kind", "size"]);
+    check(Detail::Full, &["path", "kind", "size", "modified"]);
+    let data = world.data("list", json!({"path": "/notes"}));
+    assert_eq!(data[0], json!({"path": "/notes/a", "kind": "directory"}));
+    assert_eq!(data[2], json!({"path": "/notes/b.md", "kind": "file", "size": 3}));
+}
+
+#[test]
+fn a_long_list_comes_in_pages_that_hold_each_entry_once() {
+    let world = tree();
+    let mut seen = Vec::new();
+    let mut cursor = None;
+    for _ in 0..10 {
+        let mut params = json!({"path": "/notes", "depth": 9, "limit": 2});
+        if let Some(cursor) = &cursor {
+            params["cursor"] = json!(cursor);
+        }
+        let reply = world.reply("list", params).unwrap();
+        let page = reply.page.unwrap();
+        assert_eq!(page.total, Some(7));
+        assert!(page.count.unwrap() <= 2);
+        seen.extend(paths(&reply.data).iter().map(ToString::to_string));
+        cursor = page.cursor;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    let whole = world.data("list", json!({"path": "/notes", "depth": 9}));
+    assert_eq!(seen, paths(&whole));
+    assert_eq!(seen.len(), 7);
+}
+
+#[test]
+fn without_grants_the_list_says_what_to_do() {
+    let reply = testing::call(&Files::over([]), "list", json!({})).unwrap();
+    assert_eq!(reply.data, json!([]));
+    assert!(reply.message.unwrap().contains("[grants] dirs"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_name_that_is_not_utf8_is_a_failure_of_its_own() {
+    use std::os::unix::ffi::OsStrExt;
+
+    let world = World::new(&[("notes/a.md", "a"), ("notes/z.md", "z")]);
+    let name = std::ffi::OsStr::from_bytes(b"bad\xff.md");
+    fs::write(world.real("notes").join(name), "x").unwrap();
+    let data = world.data("list", json!({"path": "/notes"}));
+    assert_eq!(data.as_array().unwrap().len(), 3, "{data}");
+    let failed: Vec<_> = data.as_array().unwrap().iter().filter(|entry| !entry["error"].is_null()).collect();
+    assert_eq!(failed.len(), 1, "{data}");
+    assert_eq!(failed[0]["error"], "its name is not UTF-8, so nothing here can open it");
+    let found = world.reply("search", json!({"pattern": "x", "path": "/notes"})).unwrap();
+    assert_eq!(found.message.unwrap(), "Files passed over: 1 not readable.");
+    fs::create_dir(world.real("notes/d")).unwrap();
+    fs::write(world.real("notes/d").join(name), "x").unwrap();
+    assert_eq!(
+        world.failure("delete", json!({"path": "/notes/d", "recursive": true})),
+        "invalid_data: cannot delete /notes/d: a name in it is not UTF-8"
+    );
+}
+
+#[test]
+fn stat_tells_what_stands_at_a_path() {
+    let world = tree();
+    let entry = world.data("stat", json!({"path": "/notes/b.md"}));
+    assert_eq!(
+        (&entry["kind"], &entry["size"], &entry["mime"]),
+        (&json!("file"), &json!(3), &json!("text/markdown"))
+    );
+    assert!(entry["modified"].as_str().unwrap().ends_with('Z'));
+    let entry = world.detailed(Detail::Full, "stat", json!({"path": "/notes/b.md"}));
+    assert_eq!(entry["version"], world.data("get", json!({"path": "/notes/b.md"}))["version"]);
+    let entry = world.detailed(Detail::Minimal, "stat", json!({"path": "/notes/a"}));
+    assert_eq!(entry, json!({"path": "/notes/a", "kind": "directory"}));
+    assert_eq!(world.data("stat", json!({"path": "/"}))["kind"], "directory");
+}

@@ -1,0 +1,74 @@
+//! `get`.
+
+use super::*;
+
+#[test]
+fn a_text_is_given_whole_with_its_version() {
+    let world = World::new(&[("notes/a.md", "# Milk\n")]);
+    let reply = world.reply("get", json!({"path": "/notes/a.md"})).unwrap();
+    let version = crate::version::of(b"# Milk\n");
+    let expected = json!({"path": "/notes/a.md", "size": 7, "mime": "text/markdown", "text": "# Milk\n", "version": version});
+    assert_eq!(reply.data, expected);
+    assert_eq!((reply.message, reply.next), (None, None));
+}
+
+#[test]
+fn a_large_text_comes_in_parts_that_make_up_the_whole() {
+    let text = "zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich\n".repeat(40);
+    let world = World::new(&[("notes/long.txt", &text)]);
+    let mut whole = String::new();
+    let mut offset = json!(0);
+    let mut parts = 0;
+    while !offset.is_null() {
+        let reply =
+            world.reply("get", json!({"path": "/notes/long.txt", "offset": offset, "limit": 333})).unwrap();
+        whole.push_str(reply.data["text"].as_str().unwrap());
+        offset = reply.data["next_offset"].clone();
+        parts += 1;
+        assert!(reply.data["version"].is_null(), "a part has no version");
+        assert_eq!(reply.next.is_some(), !offset.is_null());
+        assert_eq!(reply.message.is_some(), !offset.is_null());
+    }
+    assert_eq!(whole, text);
+    assert!(parts > 5);
+}
+
+#[test]
+fn a_part_says_where_the_next_begins() {
+    let world = World::new(&[("notes/a.txt", &"x".repeat(100))]);
+    let reply = world.reply("get", json!({"path": "/notes/a.txt", "limit": 40})).unwrap();
+    let message = "Bytes 0 to 40 of 100: the file goes on. Call again with `offset` 40 for the next part.";
+    assert_eq!(reply.message.as_deref(), Some(message));
+    assert_eq!(reply.next, Some(Next::of("files", "get").param("path", "/notes/a.txt").param("offset", 40)));
+}
+
+#[test]
+fn what_is_no_text_is_described_and_its_bytes_given_only_if_asked_for() {
+    let world = World::new(&[]);
+    world.write("notes/data.bin", &[0, 159, 146, 150]);
+    let reply = world.reply("get", json!({"path": "/notes/data.bin"})).unwrap();
+    assert!(reply.data["text"].is_null() && reply.data["base64"].is_null());
+    let message = "Not text: application/octet-stream, 4 bytes. `encoding: \"base64\"` gives the bytes.";
+    assert_eq!(reply.message.as_deref(), Some(message));
+    let data = world.data("get", json!({"path": "/notes/data.bin", "encoding": "base64"}));
+    assert_eq!(data["base64"], "AJ+Slg==");
+    assert_eq!(data["version"], crate::version::of(&[0, 159, 146, 150]));
+}
+
+#[test]
+fn a_picture_is_shown() {
+    let world = World::new(&[]);
+    let picture = b"\x89PNG\r\n\x1a\n\0\0picture".repeat(4000);
+    world.write("notes/p.png", &picture);
+    let reply = world.reply("get", json!({"path": "/notes/p.png"})).unwrap();
+    let expected = Block::Image { data: picture, mime_type: "image/png".into() };
+    assert_eq!(reply.content, [Content::from(expected)]);
+}
+
+#[test]
+fn the_largest_part_of_the_worst_text_stays_below_what_the_host_takes() {
+    let world = World::new(&[("notes/worst.txt", &"\u{1}".repeat(200_000))]);
+    let data = world.data("get", json!({"path": "/notes/worst.txt", "limit": 131_072}));
+    assert_eq!(data["next_offset"], 131_072);
+    assert!(data.to_string().len() < 1_000_000);
+}

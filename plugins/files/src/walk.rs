@@ -1,0 +1,167 @@
+//! Walks directories in the order of their paths: a directory, then what is in it.
+
+use std::{fs, ops::ControlFlow};
+
+use loggia_sdk::prelude::*;
+
+use crate::{
+    entry::Kind,
+    platform::Named,
+    roots::{Place, Target},
+};
+
+/// So many names are looked at in one call; a larger tree is walked in parts.
+const VISITS: usize = 50_000;
+/// Deeper than any tree that a person made; the stack is small.
+const DEPTH: u32 = 64;
+
+/// Which entries are wanted.
+pub struct Filter {
+    glob: Option<String>,
+    hidden: bool,
+}
+
+/// Something that the walk came by.
+pub enum Found<'a> {
+    /// An entry; a link is not followed.
+    Entry(&'a Place<'a>, Kind),
+    /// In this directory, an entry whose name is not UTF-8.
+    Unnamed(&'a Place<'a>),
+    /// This directory cannot be read.
+    Unread(&'a Place<'a>, Failure),
+}
+
+/// How a walk ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Everything was seen.
+    Complete,
+    /// The visitor had enough.
+    Stopped,
+    /// There is more than one call may look at.
+    TooLarge,
+}
+
+impl Filter {
+    /// Entries that the glob takes: their names, or, where it holds a slash, their paths below the walk's start. Names
+    /// that begin with a dot only where asked for.
+    pub fn new(glob: Option<String>, hidden: bool) -> Self {
+        Self { glob, hidden }
+    }
+
+    fn takes(&self, name: &str, below: &str) -> bool {
+        match &self.glob {
+            None => true,
+            Some(glob) if glob.contains('/') => fast_glob::glob_match(glob.trim_start_matches('/'), below),
+            Some(glob) => fast_glob::glob_match(glob, name),
+        }
+    }
+
+    /// Hidden directories are not walked into either.
+    fn hides(&self, name: &str) -> bool {
+        !self.hidden && name.starts_with('.')
+    }
+}
+
+/// Walks `depth` levels below the target, or to the bottom. The target itself is not part of it, but granted
+/// directories below it are.
+///
+/// # Errors
+///
+/// As for reading the target; further down they are the visitor's to hear.
+pub fn walk<'r>(
+    target: &Target<'r>,
+    depth: Option<u32>,
+    filter: &Filter,
+    visit: &mut dyn FnMut(Found) -> ControlFlow<()>,
+) -> Result<End> {
+    let mut walk = Walk { filter, visit, visits: 0 };
+    let depth = depth.unwrap_or(DEPTH).min(DEPTH);
+    let flow = match target {
+        Target::Place(place) => {
+            let real = place.followed()?;
+            let metadata = fs::metadata(real).map_err(|error| place.failed(error))?;
+            if !metadata.is_dir() {
+                let failure = Failure::invalid_params(format!("not a directory: {}", place.path()));
+                return Err(failure.next(Next::action("stat").param("path", place.path())));
+            }
+            let names = place.names()?;
+            walk.directory(place, names, "", depth)
+        }
+        Target::Above(roots) => roots.iter().try_for_each(|root| walk.root(root, depth)),
+    };
+    Ok(match flow {
+        ControlFlow::Continue(()) => End::Complete,
+        ControlFlow::Break(end) => end,
+    })
+}
+
+struct Walk<'w> {
+    filter: &'w Filter,
+    visit: &'w mut dyn FnMut(Found) -> ControlFlow<()>,
+    visits: usize,
+}
+
+impl Walk<'_> {
+    fn tell(&mut self, found: Found) -> ControlFlow<End> {
+        match (self.visit)(found) {
+            ControlFlow::Continue(()) => ControlFlow::Continue(()),
+            ControlFlow::Break(()) => ControlFlow::Break(End::Stopped),
+        }
+    }
+
+    /// A granted directory, as an entry of what is above it.
+    fn root(&mut self, root: &Place, depth: u32) -> ControlFlow<End> {
+        let path = root.path();
+        let name = path.rsplit('/').next().unwrap_or_default();
+        if self.filter.takes(name, path.trim_start_matches('/')) {
+            self.tell(Found::Entry(root, Kind::Directory))?;
+        }
+        if depth > 1 {
+            self.below(root, path.trim_start_matches('/'), depth - 1)
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
+    fn below(&mut self, place: &Place, prefix: &str, depth: u32) -> ControlFlow<End> {
+        match place.names() {
+            Ok(names) => self.directory(place, names, prefix, depth),
+            Err(failure) => self.tell(Found::Unread(place, failure)),
+        }
+    }
+
+    /// What is in a directory; `prefix` is its path below the start of the walk.
+    fn directory(
+        &mut self,
+        place: &Place,
+        mut names: Vec<Named>,
+        prefix: &str,
+        depth: u32,
+    ) -> ControlFlow<End> {
+        names.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        for Named { name, kind } in names {
+            self.visits += 1;
+            if self.visits > VISITS {
+                return ControlFlow::Break(End::TooLarge);
+            }
+            let Some(name) = name else {
+                self.tell(Found::Unnamed(place))?;
+                continue;
+            };
+            if self.filter.hides(&name) {
+                continue;
+            }
+            let child = place.join(&name);
+            let below = if prefix.is_empty() { name.clone() } else { format!("{prefix}/{name}") };
+            if self.filter.takes(&name, &below) {
+                self.tell(Found::Entry(&child, kind))?;
+            }
+            // Not into links: they may lead up, or out.
+            if depth > 1 && kind == Kind::Directory {
+                self.below(&child, &below, depth - 1)?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
