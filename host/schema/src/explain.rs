@@ -16,11 +16,22 @@ use crate::{
 pub(crate) fn faults(rules: &Rules, action: &str, instance: &Value, others: &[(&Action, &Rules)]) -> Failure {
     let about = About { rules, action, instance, others };
     let mut faults = Vec::new();
+    let mut cut = false;
     if let Ok(validator) = rules.validator() {
-        for error in validator.iter_errors(instance) {
-            fault::add(&about, &error, &mut faults);
+        if is_large(instance) {
+            // A megabyte of wrong items would be as many errors; the first will do.
+            cut = true;
+            if let Err(error) = validator.validate(instance) {
+                fault::add(&about, &error, &mut faults);
+            }
+        } else {
+            for error in validator.iter_errors(instance) {
+                fault::add(&about, &error, &mut faults);
+            }
         }
     }
+    cut |= faults.len() > MANY;
+    faults.truncate(MANY);
     let mut faults = without_echoes(faults);
     // What is missing first: often what is unknown was meant to be it.
     faults.sort_by_key(|fault| fault.order);
@@ -35,8 +46,10 @@ pub(crate) fn faults(rules: &Rules, action: &str, instance: &Value, others: &[(&
     let more = messages.len().saturating_sub(limits::FAULTS);
     messages.truncate(limits::FAULTS);
     let mut message = messages.join("; ");
-    if more > 0 {
-        message.push_str(&format!("; and {more} more"));
+    match (more, cut) {
+        (0, false) => {}
+        (_, true) => message.push_str("; and perhaps more"),
+        (more, false) => message.push_str(&format!("; and {more} more")),
     }
     if message.is_empty() {
         message = format!("the parameters are not what `{action}` takes");
@@ -45,6 +58,25 @@ pub(crate) fn faults(rules: &Rules, action: &str, instance: &Value, others: &[(&
     hints.truncate(3);
     failure.hint = (!hints.is_empty()).then(|| hints.join(" "));
     failure
+}
+
+/// Faults that are looked at.
+const MANY: usize = 64;
+
+/// Whether a value holds more values than errors should be collected for.
+fn is_large(value: &Value) -> bool {
+    fn count(value: &Value, left: &mut usize) {
+        *left = left.saturating_sub(1);
+        match value {
+            _ if *left == 0 => {}
+            Value::Array(items) => items.iter().take(*left).for_each(|item| count(item, left)),
+            Value::Object(members) => members.values().take(*left).for_each(|item| count(item, left)),
+            _ => {}
+        }
+    }
+    let mut left = 4096;
+    count(value, &mut left);
+    left == 0
 }
 
 /// Leaves of all faults at one place those that say most: a wrong type makes its other faults meaningless, and a list

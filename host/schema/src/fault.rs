@@ -218,10 +218,13 @@ fn nothing(about: &About<'_>, error: &ValidationError<'_>) -> Option<Fault> {
     })
 }
 
+/// Unknown names that are looked at: more than are told, so that it is known that there are more.
+const UNKNOWN: usize = 64 + 1;
+
 /// Names that the schema does not know: one fault each.
 fn add_unknown(about: &About<'_>, error: &ValidationError<'_>, unexpected: &[String], out: &mut Vec<Fault>) {
     let within = error.instance_path();
-    for name in unexpected {
+    for name in unexpected.iter().take(UNKNOWN) {
         let message = if within.is_empty() {
             // Where no alternative holds, the names of all of them count as unknown. That is told elsewhere.
             if about.knows(name) {

@@ -230,11 +230,7 @@ fn many_faults_are_counted_and_large_values_cut() {
     let sent: serde_json::Map<_, _> =
         (0..1000).map(|i| (format!("{}{i}", "x".repeat(1000)), json!(i))).collect();
     let failure = refuse(&contract, "go", &sent.into());
-    assert!(
-        failure.message.ends_with("; and 995 more") || failure.message.len() < 1000,
-        "{}",
-        failure.message
-    );
+    assert!(failure.message.ends_with("; and perhaps more"), "{}", failure.message);
     assert!(failure.message.len() < 1000, "{}", failure.message);
     let contract =
         Contract::new(Arc::new(fixture::one(json!({"p": {"type": "integer"}}), json!([])))).unwrap();
