@@ -1,5 +1,7 @@
 //! Drives the real `loggia` process with real clients. One binary, one module per subject.
 
+mod http;
 mod limits;
+mod load;
 mod reload;
 mod tools;

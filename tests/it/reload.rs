@@ -59,11 +59,10 @@ async fn added_replaced_and_removed_plugins_are_noticed() -> Result<()> {
 
 #[tokio::test]
 async fn clients_of_both_lifecycles_hear_of_a_changed_list_only() -> Result<()> {
-    let folder = Folder::new();
-    folder.put("version", &fixture("version_one"));
-    let host = HttpHost::start(folder.path()).await?;
     for transport in ["stdio", "http"] {
+        let folder = Folder::new();
         folder.put("version", &fixture("version_one"));
+        let host = HttpHost::start(folder.path()).await?;
         let mut stateful = match transport {
             "stdio" => Client::stdio(folder.path(), Era::Stateful).await?,
             _ => Client::http(&host, Era::Stateful).await?,

@@ -39,10 +39,11 @@ impl Component {
     /// Checks what the component exports and imports, before anything of it runs.
     fn check(engine: &Engine, component: wasmtime::component::Component) -> Result<Self, LoadError> {
         let inner = &engine.inner;
-        check_exports(&inner.engine, &component)?;
+        let facade = facade_name(&inner.engine, &component)?;
+        let linked = inner.linker.instantiate_pre(&component).map_err(|e| unknown_import(&e))?;
+        check_functions(&inner.engine, &component, &facade)?;
         let names = component.component_type();
         let imports = names.imports(&inner.engine).map(|(name, _)| name.to_owned()).collect();
-        let linked = inner.linker.instantiate_pre(&component).map_err(|e| unknown_import(&e))?;
         let pre = PluginPre::new(linked)
             .map_err(|error| LoadError::WrongExport { function: "facade", reason: format!("{error:#}") })?;
         // Otherwise the first call pays for it.
@@ -56,40 +57,44 @@ impl Component {
     }
 }
 
-fn check_exports(
+/// The name, with its version, under which the component exports a facade that this host can bind.
+fn facade_name(
     engine: &wasmtime::Engine,
     component: &wasmtime::component::Component,
-) -> Result<(), LoadError> {
+) -> Result<String, LoadError> {
     let ty = component.component_type();
-    let exported: Vec<String> = ty.exports(engine).map(|(name, _)| name.to_owned()).collect();
-    let is_facade = |name: &str| name.split('@').next() == Some(v0_1::FACADE);
-    let Some(found) = exported.iter().find(|name| is_facade(name)) else {
+    let mut exported: Vec<String> = ty.exports(engine).map(|(name, _)| name.to_owned()).collect();
+    let Some(at) = exported.iter().position(|name| name.split('@').next() == Some(v0_1::FACADE)) else {
         return Err(LoadError::NoFacade(exported));
     };
+    let found = exported.swap_remove(at);
     // Versions of one track are interchangeable, and this look-up knows it.
     let wanted = format!("{}@{}", v0_1::FACADE, v0_1::VERSION);
     if component.get_export_index(None, &wanted).is_none() {
         let found = found.split_once('@').map_or("without a version", |(_, version)| version).to_owned();
         return Err(LoadError::ContractVersion { found, spoken: v0_1::VERSION });
     }
-    let Some(ComponentItem::ComponentInstance(facade)) = ty.get_export(engine, found).map(|export| export.ty)
+    Ok(found)
+}
+
+fn check_functions(
+    engine: &wasmtime::Engine,
+    component: &wasmtime::component::Component,
+    facade: &str,
+) -> Result<(), LoadError> {
+    let ty = component.component_type();
+    let Some(ComponentItem::ComponentInstance(facade)) =
+        ty.get_export(engine, facade).map(|export| export.ty)
     else {
-        return Err(LoadError::WrongExport {
-            function: "facade",
-            reason: "it is not an interface".to_owned(),
-        });
+        return Err(LoadError::WrongExport { function: "facade", reason: "it is not an interface".to_owned() });
     };
-    for (function, signature) in v0_1::FUNCTIONS {
-        let wrong = |reason: String| LoadError::WrongExport { function, reason };
-        match facade.get_export(engine, function).map(|export| export.ty) {
+    let instance = ty.instance_type();
+    for function in v0_1::FUNCTIONS {
+        let wrong = |reason: String| LoadError::WrongExport { function: function.name, reason };
+        match facade.get_export(engine, function.name).map(|export| export.ty) {
+            Some(ComponentItem::ComponentFunc(found)) if function.matches(&found, &instance) => {}
             None => return Err(wrong("it is missing".to_owned())),
-            Some(ComponentItem::ComponentFunc(found)) => {
-                let takes = usize::from(function != "describe");
-                if found.params().len() != takes || found.results().len() != 1 {
-                    return Err(wrong(format!("it must be `{signature}`")));
-                }
-            }
-            Some(_) => return Err(wrong("it is not a function".to_owned())),
+            Some(_) => return Err(wrong(format!("it must be `{}`", function.signature))),
         }
     }
     Ok(())

@@ -103,6 +103,8 @@ enum Threads {
     Inline,
     /// All on the second runtime.
     Second,
+    /// All on the runtime that answers clients.
+    Same,
 }
 
 impl Common {
@@ -110,6 +112,7 @@ impl Common {
         let inline = match self.threads {
             Threads::Inline => Inline::Slots(1),
             Threads::Second => Inline::Never,
+            Threads::Same => Inline::Always,
         };
         Options { cache: self.cache.clone().unwrap_or_else(places::cache), inline }
     }

@@ -29,6 +29,8 @@ const GRACE: Duration = Duration::from_millis(250);
 /// Whether first slices run inline.
 #[derive(Debug, Clone, Copy)]
 pub enum Inline {
+    /// All of them, and what follows stays on the I/O runtime too. For measuring: one runtime for everything.
+    Always,
     /// At most so many at once, so that the other I/O threads stay free.
     Slots(usize),
     /// Every call starts on the second runtime.
@@ -37,7 +39,8 @@ pub enum Inline {
 
 /// The second runtime, and who may do without it.
 pub struct Executor {
-    second: Handle,
+    /// None: calls stay on the runtime of whoever follows them.
+    second: Option<Handle>,
     slots: usize,
     inline: AtomicUsize,
     running: Arc<AtomicUsize>,
@@ -62,9 +65,10 @@ pub struct Work {
 impl Executor {
     /// An executor whose second runtime is this one.
     pub fn new(second: Handle, inline: Inline) -> Self {
-        let slots = match inline {
-            Inline::Slots(slots) => slots,
-            Inline::Never => 0,
+        let (slots, second) = match inline {
+            Inline::Always => (usize::MAX, None),
+            Inline::Slots(slots) => (slots, Some(second)),
+            Inline::Never => (0, Some(second)),
         };
         Self { second, slots, inline: AtomicUsize::new(0), running: Arc::default() }
     }
@@ -98,11 +102,15 @@ impl Executor {
     pub fn spawn(&self, work: Work) {
         let running = Arc::clone(&self.running);
         running.fetch_add(1, Ordering::Relaxed);
-        self.second.spawn(async move {
+        let call = async move {
             let run = Arc::clone(&work.run);
             run.finish(work.supervise().await);
             running.fetch_sub(1, Ordering::Relaxed);
-        });
+        };
+        match &self.second {
+            Some(second) => second.spawn(call),
+            None => tokio::spawn(call),
+        };
     }
 
     fn slot(&self) -> Option<Slot<'_>> {

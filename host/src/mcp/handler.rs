@@ -151,7 +151,10 @@ impl ServerHandler for Handler {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let mut changes = self.shared.gate.catalog().changes();
+        let catalog = self.shared.gate.catalog();
+        // As for lists: what the first admission brings is no news.
+        catalog.admitted().await;
+        let mut changes = catalog.changes();
         loop {
             tokio::select! {
                 () = context.cancelled() => return Ok(()),

@@ -36,6 +36,8 @@ impl Peers {
 
     /// Tells every client of every change, until told to stop.
     pub async fn tell(&self, catalog: &Catalog, stop: CancellationToken) {
+        // Lists wait for the first admission, so what it brings is no news to anybody.
+        catalog.admitted().await;
         let mut changes = catalog.changes();
         loop {
             tokio::select! {

@@ -1,2 +1,186 @@
-//! x
-fn main() {}
+//! Compares MCP servers over the wire, as a client sees them.
+//!
+//! | file | concept |
+//! |---|---|
+//! | `config.rs` | what is known about a server |
+//! | `builds.rs`, `stage.rs`, `patch.rs` | Loggia, the native server and the plugin: built, and set up in a temporary folder |
+//! | `client.rs`, `lane.rs`, `wire.rs` | an MCP client that takes little processor time |
+//! | `call.rs`, `payload.rs` | what is sent, and whether the answer is right |
+//! | `measure/`, `many.rs`, `threads.rs`, `chaos.rs` | the measurements |
+//! | `figures.rs`, `flood.rs`, `report.rs`, `goals.rs` | what they came to |
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command that prints its results")]
+
+mod builds;
+mod call;
+mod chaos;
+mod client;
+mod config;
+mod figures;
+mod flood;
+mod goals;
+mod lane;
+mod many;
+mod measure;
+mod patch;
+mod payload;
+mod process;
+mod report;
+mod run;
+mod stage;
+mod threads;
+mod wire;
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Args, Parser, Subcommand};
+
+use crate::{
+    builds::Builds,
+    measure::Scale,
+    report::Rounds,
+    run::{Output, Plan},
+    stage::Stage,
+};
+
+/// Compare MCP servers over the wire, as a client sees them.
+#[derive(Parser)]
+#[command(name = "loggia-bench")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Build Loggia and a native server, measure both in turn, print what Loggia is to native
+    Compare {
+        #[command(flatten)]
+        options: Options,
+        #[command(flatten)]
+        built: Built,
+    },
+    /// Build Loggia, measure it under each thread model
+    Threads {
+        /// The models; the first is the one that the others are compared with
+        #[arg(long, value_delimiter = ',', default_value = "second,inline")]
+        models: Vec<String>,
+        #[command(flatten)]
+        options: Options,
+        #[command(flatten)]
+        built: Built,
+    },
+    /// Measure the servers that a JSON file lists
+    Run {
+        /// A list of servers; the fields stand in src/config.rs
+        servers: String,
+        /// Where results are added, one JSON object a line
+        results: PathBuf,
+        /// Only these
+        #[arg(long, value_delimiter = ',')]
+        only: Vec<String>,
+        #[command(flatten)]
+        options: Options,
+    },
+    /// Print the results of `run` as a table
+    Report {
+        /// What `run` wrote
+        results: String,
+        /// The server that the others are compared with
+        #[arg(long, default_value = "native")]
+        baseline: String,
+    },
+}
+
+#[derive(Args)]
+struct Options {
+    /// Rounds; medians over them are shown
+    #[arg(long, default_value_t = 3)]
+    rounds: usize,
+    /// So many times the usual number of calls
+    #[arg(long, default_value_t = 1.0)]
+    scale: f64,
+    /// One short round, to see that everything works; the figures mean little
+    #[arg(long)]
+    quick: bool,
+    /// No plugins that misbehave
+    #[arg(long)]
+    no_chaos: bool,
+    /// Only plugins that misbehave
+    #[arg(long, conflicts_with = "no_chaos")]
+    chaos_only: bool,
+    /// Also write what was measured here, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+impl Options {
+    fn plan(&self) -> Plan {
+        let (rounds, scale) = if self.quick { (1, self.scale * 0.05) } else { (self.rounds, self.scale) };
+        Plan {
+            rounds,
+            scale: Scale(scale),
+            figures: !self.chaos_only,
+            chaos: !self.no_chaos && !self.quick,
+            many: Vec::new(),
+            loops: false,
+        }
+    }
+}
+
+/// What is built already.
+#[derive(Args)]
+struct Built {
+    /// Measure this `loggia` instead of building one
+    #[arg(long, value_name = "FILE")]
+    loggia: Option<PathBuf>,
+    /// Measure this native server instead of building one
+    #[arg(long, value_name = "FILE")]
+    native: Option<PathBuf>,
+    /// Use this plugin instead of building one
+    #[arg(long, value_name = "FILE")]
+    guest: Option<PathBuf>,
+}
+
+impl Built {
+    fn stage(self) -> Result<Stage> {
+        Stage::new(Builds::make(self.loggia, self.native, self.guest)?)
+    }
+}
+
+fn main() -> Result<()> {
+    match Cli::parse().command {
+        Command::Compare { options, built } => {
+            let stage = built.stage()?;
+            let servers = [stage.native()?, stage.loggia("loggia", &[])?];
+            let many = if options.quick || options.chaos_only { vec![] } else { vec![100, 1000] };
+            let plan = Plan { many, ..options.plan() };
+            let mut output = Output::new(options.out.as_deref())?;
+            run::run(&servers, &plan, Some(&stage), &mut output)?;
+            let rounds = Rounds::new(&output.records, Some("native"));
+            println!("{}\n{}", rounds.compared(&goals::lines()), rounds.notes());
+        }
+        Command::Threads { models, options, built } => {
+            let stage = built.stage()?;
+            let servers = threads::servers(&stage, &models)?;
+            let plan = Plan { loops: true, chaos: false, ..options.plan() };
+            let mut output = Output::new(options.out.as_deref())?;
+            run::run(&servers, &plan, Some(&stage), &mut output)?;
+            let baseline = models.first().map(String::as_str);
+            let rounds = Rounds::new(&output.records, baseline);
+            println!("{}\n{}", rounds.compared(&threads::lines()), rounds.notes());
+        }
+        Command::Run { servers, results, only, options } => {
+            let mut servers = config::load(&servers)?;
+            servers.retain(|server| only.is_empty() || only.contains(&server.name));
+            let mut output = Output::new(Some(&results))?;
+            run::run(&servers, &options.plan(), None, &mut output)?;
+        }
+        Command::Report { results, baseline } => {
+            let records = figures::load(&results)?;
+            let rounds = Rounds::new(&records, Some(&baseline));
+            println!("{}\n{}", rounds.compared(&goals::lines()), rounds.all());
+        }
+    }
+    Ok(())
+}

@@ -2,7 +2,9 @@
 
 use loggia_facade::{Action, Block, Call, Content, Detail, Effect, Failure, Next, Object, Page, Reply, Want};
 use serde_json::Value;
-use wasmtime::component::{HasSelf, Linker};
+// `InstanceType` and `ComponentFunc::typecheck` are what bindgen's own code checks types with, only later: when an
+// instance is there already. Hidden from the documentation, but there for as long as 48 is maintained.
+use wasmtime::component::{HasSelf, Linker, __internal::InstanceType, types::ComponentFunc};
 
 use crate::guest::Guest;
 
@@ -31,11 +33,38 @@ pub(crate) const VERSION: &str = "0.1.0";
 /// The exported interface, without its version.
 pub(crate) const FACADE: &str = "loggia:plugin/facade";
 
-/// The functions of the exported interface, as the contract writes them.
-pub(crate) const FUNCTIONS: [(&str, &str); 3] = [
-    ("describe", "func() -> description"),
-    ("schema", "func(action: string) -> result<action-schema, failure>"),
-    ("dispatch", "func(call: call) -> result<reply, failure>"),
+/// A function of the exported interface.
+pub(crate) struct Function {
+    pub name: &'static str,
+    /// As the contract writes it.
+    pub signature: &'static str,
+    check: fn(&ComponentFunc, &InstanceType<'_>) -> wasmtime::Result<()>,
+}
+
+impl Function {
+    /// Whether what a component exports is of the contract's type.
+    pub fn matches(&self, found: &ComponentFunc, component: &InstanceType<'_>) -> bool {
+        (self.check)(found, component).is_ok()
+    }
+}
+
+/// The functions of the exported interface.
+pub(crate) const FUNCTIONS: [Function; 3] = [
+    Function {
+        name: "describe",
+        signature: "func() -> description",
+        check: ComponentFunc::typecheck::<(), (types::Description,)>,
+    },
+    Function {
+        name: "schema",
+        signature: "func(action: string) -> result<action-schema, failure>",
+        check: ComponentFunc::typecheck::<(String,), (Result<types::ActionSchema, types::Failure>,)>,
+    },
+    Function {
+        name: "dispatch",
+        signature: "func(call: call) -> result<reply, failure>",
+        check: ComponentFunc::typecheck::<(types::Call,), (Result<types::Reply, types::Failure>,)>,
+    },
 ];
 
 pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {

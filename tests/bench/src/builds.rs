@@ -1,0 +1,87 @@
+//! Builds what is measured, by cargo.
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+/// What is measured, as files.
+pub struct Builds {
+    /// The `loggia` command.
+    pub loggia: PathBuf,
+    /// The native server.
+    pub native: PathBuf,
+    /// The bench's plugin.
+    pub guest: PathBuf,
+}
+
+/// What plugins are compiled for.
+const TARGET: &str = "wasm32-wasip2";
+
+impl Builds {
+    /// Builds in release, each alone, so that none is compiled with another's features; takes what is given instead.
+    pub fn make(loggia: Option<PathBuf>, native: Option<PathBuf>, guest: Option<PathBuf>) -> Result<Self> {
+        let or = |given: Option<PathBuf>, args: &[&str], ends: &str| match given {
+            Some(path) => path.canonicalize().with_context(|| format!("no file {}", path.display())),
+            None => build(args, ends),
+        };
+        let loggia = or(loggia, &["--release", "-p", "loggia", "--bin", "loggia"], "loggia")?;
+        let native = or(native, &["--release", "-p", "loggia-bench", "--bin", "native"], "native")?;
+        let plugin = ["--profile", "guest", "--target", TARGET, "-p", "loggia-bench-guest", "--lib"];
+        let guest = or(guest, &plugin, ".wasm").with_context(|| {
+            format!("building the plugin needs the target {TARGET}: rustup target add {TARGET}")
+        })?;
+        Ok(Self { loggia, native, guest })
+    }
+}
+
+/// Builds one target; the file whose name ends as given.
+fn build(args: &[&str], ends: &str) -> Result<PathBuf> {
+    eprintln!("building: cargo build {}", args.join(" "));
+    let mut cargo = Command::new("cargo");
+    // What the cargo that runs this told it is not meant for the other.
+    for (key, _) in std::env::vars_os() {
+        let name = key.to_string_lossy();
+        let meant = matches!(&*name, "CARGO_HOME" | "CARGO_TARGET_DIR" | "CARGO_NET_OFFLINE" | "CARGO_BUILD_JOBS");
+        if name.starts_with("CARGO") && !meant {
+            cargo.env_remove(&key);
+        }
+    }
+    let output = cargo
+        .arg("build")
+        .args(args)
+        .args(["--message-format", "json-render-diagnostics"])
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")))
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .context("running cargo")?;
+    ensure!(output.status.success(), "cargo build {} failed", args.join(" "));
+    last_file(&String::from_utf8_lossy(&output.stdout), ends).context("cargo built no such file")
+}
+
+/// The last file that cargo's messages name and that ends as given: what was asked for is built last.
+fn last_file(messages: &str, ends: &str) -> Option<PathBuf> {
+    let messages = messages.lines().rev().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let files = messages.flat_map(|message| message["filenames"].as_array().cloned().unwrap_or_default());
+    files.filter_map(|file| file.as_str().map(PathBuf::from)).find(|file| {
+        file.file_name().is_some_and(|name| name.to_string_lossy().ends_with(ends))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_that_was_asked_for_comes_last() {
+        let messages = r#"{"reason":"compiler-artifact","filenames":["/t/libdep.rlib"]}
+{"reason":"compiler-artifact","filenames":["/t/loggia"]}
+{"reason":"build-finished","success":true}"#;
+        assert_eq!(last_file(messages, "loggia"), Some(PathBuf::from("/t/loggia")));
+        assert_eq!(last_file(messages, ".wasm"), None);
+    }
+}

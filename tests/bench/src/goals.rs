@@ -1,0 +1,98 @@
+//! What Loggia's design wants of its figures, and whether they are there.
+
+/// What is wanted of one figure.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Goal {
+    /// At most so many times the baseline.
+    TimesAtMost(f64),
+    /// At least so many times the baseline.
+    TimesAtLeast(f64),
+    /// At most so much, whatever the baseline does.
+    AtMost(f64),
+}
+
+impl Goal {
+    /// Whether a figure, and its ratio to the baseline, are as wanted. None where the one that matters is missing.
+    pub fn is_met(self, figure: Option<f64>, ratio: Option<f64>) -> Option<bool> {
+        match self {
+            Self::TimesAtMost(most) => ratio.map(|ratio| ratio <= most),
+            Self::TimesAtLeast(least) => ratio.map(|ratio| ratio >= least),
+            Self::AtMost(most) => figure.map(|figure| figure <= most),
+        }
+    }
+}
+
+impl std::fmt::Display for Goal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::TimesAtMost(most) => write!(f, "≤ {most}×"),
+            Self::TimesAtLeast(least) => write!(f, "≥ {least}×"),
+            Self::AtMost(most) => write!(f, "≤ {most}"),
+        }
+    }
+}
+
+/// One line of the comparison: what it is called, which figure it is, what is wanted of it.
+pub struct Line {
+    /// For people, with the unit.
+    pub label: &'static str,
+    /// In [`Figures`](crate::figures::Figures).
+    pub key: &'static str,
+    /// If anything is wanted.
+    pub goal: Option<Goal>,
+}
+
+/// The lines of the comparison, in their order.
+pub fn lines() -> Vec<Line> {
+    use Goal::{AtMost, TimesAtLeast, TimesAtMost};
+    let line = |label, key, goal| Line { label, key, goal };
+    vec![
+        line("cold start to initialize, ms", "start.cold_init_ms", None),
+        line("cold start to first answer, ms", "start.cold_first_call_ms", None),
+        line("warm start to initialize, ms", "start.warm_init_ms", Some(AtMost(10.0))),
+        line("warm start to first answer, ms", "start.warm_first_call_ms", None),
+        line("100 cached plugins, first answer, ms", "start100.first_call_ms", Some(AtMost(100.0))),
+        line("100 cached plugins, all listed, ms", "start100.list_ms", None),
+        line("1,000 cached plugins, first answer, ms", "start1000.first_call_ms", Some(AtMost(300.0))),
+        line("1,000 cached plugins, all listed, ms", "start1000.list_ms", None),
+        line("stdio 100 B p50, µs", "stdio.seq100B.p50_us", Some(TimesAtMost(1.2))),
+        line("stdio 100 B p99, µs", "stdio.seq100B.p99_us", None),
+        line("stdio 100 B calls/s, 16 in flight", "stdio.rate100B_x16", Some(TimesAtLeast(0.85))),
+        line("stdio 100 B calls/s, 64 in flight", "stdio.rate100B_x64", Some(TimesAtLeast(0.85))),
+        line("stdio 64 KiB p50, µs", "stdio.seq64K.p50_us", Some(TimesAtMost(1.2))),
+        line("stdio 64 KiB transform p50, µs", "stdio.transform64K.p50_us", Some(TimesAtMost(1.2))),
+        line("stdio 64 KiB calls/s, 16 in flight", "stdio.rate64K_x16", Some(TimesAtLeast(0.85))),
+        line("stdio 64 KiB calls/s, 64 in flight", "stdio.rate64K_x64", Some(TimesAtLeast(0.85))),
+        line("HTTP 100 B p50, µs", "http.seq100B.p50_us", Some(TimesAtMost(1.2))),
+        line("HTTP 100 B p99, µs", "http.seq100B.p99_us", None),
+        line("HTTP 100 B calls/s, 16 in flight", "http.rate100B_x16", Some(TimesAtLeast(0.85))),
+        line("HTTP 100 B calls/s, 64 in flight", "http.rate100B_x64", Some(TimesAtLeast(0.85))),
+        line("HTTP 64 KiB p50, µs", "http.seq64K.p50_us", Some(TimesAtMost(1.2))),
+        line("HTTP 64 KiB calls/s, 16 in flight", "http.rate64K_x16", Some(TimesAtLeast(0.85))),
+        line("CPU per 100 B call, one at a time, µs", "stdio.cpu_us_per_100B_call", None),
+        line("CPU per 100 B call, 64 in flight, µs", "stdio.cpu_us_per_100B_call_x64", None),
+        line("CPU per 64 KiB call, µs", "stdio.cpu_us_per_64K_call", None),
+        line("tools/list p50, µs", "list.p50_us", None),
+        line("tools/list, bytes", "list.bytes", None),
+        line("resident when ready, MiB", "mem.ready_mib", Some(AtMost(25.0))),
+        line("resident after 100 B calls, MiB", "mem.after_100B_calls_mib", Some(AtMost(25.0))),
+        line("resident at most, MiB", "mem.peak_mib", None),
+        line("resident with 100 plugins, MiB", "mem.with_100_plugins_mib", Some(AtMost(60.0))),
+        line("reload of a new version, ms", "reload.new_ms", Some(AtMost(1000.0))),
+        line("reload of a known version, ms", "reload.known_ms", Some(AtMost(100.0))),
+        line("calls never answered", "stdio.calls_never_answered", Some(AtMost(0.0))),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_goal_looks_at_the_ratio_or_at_the_figure() {
+        assert_eq!(Goal::TimesAtMost(1.2).is_met(Some(120.0), Some(1.3)), Some(false));
+        assert_eq!(Goal::TimesAtLeast(0.85).is_met(Some(9000.0), Some(0.9)), Some(true));
+        assert_eq!(Goal::AtMost(10.0).is_met(Some(9.0), Some(4.0)), Some(true));
+        assert_eq!(Goal::AtMost(10.0).is_met(None, None), None);
+    }
+}

@@ -1,0 +1,171 @@
+//! Records as Markdown: one column per server, and what the others are to the first.
+
+use std::{collections::BTreeMap, fmt::Write};
+
+use crate::{
+    figures::{Record, median},
+    goals::Line,
+};
+
+/// All rounds, by figure and server.
+pub struct Rounds<'a> {
+    records: &'a [Record],
+    servers: Vec<&'a str>,
+}
+
+impl<'a> Rounds<'a> {
+    /// Servers stand in the order in which they first come, the baseline first.
+    pub fn new(records: &'a [Record], baseline: Option<&str>) -> Self {
+        let mut servers: Vec<&str> = Vec::new();
+        for record in records {
+            if !servers.contains(&&*record.server) {
+                servers.push(&record.server);
+            }
+        }
+        if let Some(at) = servers.iter().position(|server| Some(*server) == baseline) {
+            servers[..=at].rotate_right(1);
+        }
+        Self { records, servers }
+    }
+
+    /// Every figure of every server.
+    pub fn all(&self) -> String {
+        let mut text = self.head("figure", &self.servers);
+        let keys: std::collections::BTreeSet<&str> =
+            self.records.iter().flat_map(|r| r.numbers.keys().map(String::as_str)).collect();
+        for key in keys {
+            let cells = self.servers.iter().map(|server| spread(&self.values(server, key)));
+            let _ = writeln!(text, "| {key} | {} |", cells.collect::<Vec<_>>().join(" | "));
+        }
+        text + &self.notes()
+    }
+
+    /// The chosen figures, with what each server is to the first, and whether that is as wanted.
+    pub fn compared(&self, lines: &[Line]) -> String {
+        let Some((baseline, others)) = self.servers.split_first() else { return String::new() };
+        let mut columns = vec![(*baseline).to_owned()];
+        for other in others {
+            columns.extend([(*other).to_owned(), format!("{other}/{baseline}")]);
+        }
+        let goals = lines.iter().any(|line| line.goal.is_some());
+        columns.extend(goals.then(|| "goal".to_owned()));
+        let mut text = self.head("", &columns.iter().map(String::as_str).collect::<Vec<_>>());
+        for line in lines {
+            let figure = |server: &str| median(&self.values(server, line.key));
+            if self.servers.iter().all(|server| figure(server).is_none()) {
+                continue;
+            }
+            let mut cells = vec![figure(baseline).map_or("–".into(), number)];
+            let mut verdict = None;
+            for other in others {
+                let ratio = median(&self.ratios(baseline, other, line.key));
+                cells.push(figure(other).map_or("–".into(), number));
+                cells.push(ratio.map_or("–".into(), |ratio| format!("{ratio:.2}")));
+                verdict = line.goal.and_then(|goal| goal.is_met(figure(other), ratio)).or(verdict);
+            }
+            if goals {
+                let mark = verdict.map_or("", |met| if met { " ✓" } else { " **missed**" });
+                cells.push(line.goal.map_or(String::new(), |goal| format!("{goal}{mark}")));
+            }
+            let _ = writeln!(text, "| {} | {} |", line.label, cells.join(" | "));
+        }
+        text
+    }
+
+    /// What was said in words.
+    pub fn notes(&self) -> String {
+        let mut notes: BTreeMap<(&str, &str), Vec<(usize, &str)>> = BTreeMap::new();
+        for record in self.records {
+            for (key, note) in &record.notes {
+                notes.entry((key, &record.server)).or_default().push((record.round, note));
+            }
+        }
+        let mut text = String::new();
+        for ((key, server), said) in &notes {
+            for (round, note) in said {
+                let _ = write!(text, "\n- {key} · {server} · round {round}: {note}");
+            }
+        }
+        text + "\n"
+    }
+
+    fn head(&self, first: &str, columns: &[&str]) -> String {
+        format!("| {first} | {} |\n|---|{}\n", columns.join(" | "), "---:|".repeat(columns.len()))
+    }
+
+    fn values(&self, server: &str, key: &str) -> Vec<f64> {
+        let records = self.records.iter().filter(|record| record.server == server);
+        records.filter_map(|record| record.numbers.get(key).copied()).collect()
+    }
+
+    /// One ratio per round: what else the machine did differs more between rounds than within one.
+    fn ratios(&self, baseline: &str, other: &str, key: &str) -> Vec<f64> {
+        let find = |server: &str, round| {
+            let record = self.records.iter().find(|r| r.server == server && r.round == round)?;
+            record.numbers.get(key).copied()
+        };
+        let rounds = self.records.iter().filter(|r| r.server == other).map(|r| r.round);
+        rounds.filter_map(|n| Some(find(other, n)? / find(baseline, n).filter(|base| *base > 0.0)?)).collect()
+    }
+}
+
+/// Median, with the least and the greatest where the rounds differ.
+fn spread(values: &[f64]) -> String {
+    let Some(median) = median(values) else { return "–".into() };
+    let (least, most) = values.iter().fold((median, median), |(l, m), v| (l.min(*v), m.max(*v)));
+    if least == most {
+        return number(median);
+    }
+    format!("{} ({}–{})", number(median), number(least), number(most))
+}
+
+fn number(value: f64) -> String {
+    if value >= 100.0 {
+        format!("{value:.0}")
+    } else if value >= 10.0 || value.fract() == 0.0 {
+        format!("{value:.1}")
+    } else {
+        format!("{value:.2}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::goals::Goal;
+
+    fn record(server: &str, round: usize, value: f64) -> Record {
+        let numbers = [("x".to_owned(), value)].into();
+        Record { server: server.into(), round, numbers, notes: BTreeMap::new() }
+    }
+
+    #[test]
+    fn the_ratio_is_the_median_of_the_rounds_ratios() {
+        // The machine was slower in each round; the ratio was 2 in all.
+        let records: Vec<Record> = [100.0, 200.0, 1000.0]
+            .iter()
+            .enumerate()
+            .flat_map(|(at, base)| [record("loggia", at + 1, base * 2.0), record("native", at + 1, *base)])
+            .collect();
+        let line = Line { label: "latency", key: "x", goal: Some(Goal::TimesAtMost(1.2)) };
+        let table = Rounds::new(&records, Some("native")).compared(&[line]);
+        let expected = "|  | native | loggia | loggia/native | goal |\n|---|---:|---:|---:|---:|\n\
+                        | latency | 200 | 400 | 2.00 | ≤ 1.2× **missed** |\n";
+        assert_eq!(table, expected);
+    }
+
+    #[test]
+    fn a_figure_that_one_server_lacks_has_no_ratio() {
+        let mut records = vec![record("native", 1, 1.0), record("loggia", 1, 8.5)];
+        records[0].numbers.clear();
+        let line = Line { label: "start", key: "x", goal: Some(Goal::AtMost(10.0)) };
+        let table = Rounds::new(&records, None).compared(&[line]);
+        assert!(table.ends_with("| start | – | 8.50 | – | ≤ 10 ✓ |\n"), "{table}");
+    }
+
+    #[test]
+    fn all_figures_show_their_spread() {
+        let records = [record("a", 1, 1.0), record("a", 2, 300.0), record("a", 3, 20.0)];
+        assert!(Rounds::new(&records, None).all().contains("| x | 20.0 (1.0–300) |"));
+    }
+}

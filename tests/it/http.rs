@@ -1,0 +1,161 @@
+//! What is particular to HTTP: who may ask, and how it ends.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use loggia_tests::{Client, Era, Folder, HttpHost, PATIENCE, binary, cache};
+use rmcp::model::SubscriptionFilter;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    process::{Child, Command},
+};
+
+const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"raw","version":"0"}}}"#;
+
+/// One raw request; the status of the answer, and the answer.
+async fn post(host: &HttpHost, headers: &str, body: &str) -> Result<(u16, String)> {
+    let mut stream = TcpStream::connect(host.authority()).await?;
+    let length = body.len();
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+         Connection: close\r\nContent-Length: {length}\r\n{headers}\r\n{body}"
+    );
+    stream.write_all(request.as_bytes()).await?;
+    let mut answer = String::new();
+    tokio::time::timeout(PATIENCE, stream.read_to_string(&mut answer)).await??;
+    let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok()).context("no status")?;
+    Ok((status, answer))
+}
+
+#[tokio::test]
+async fn only_local_hosts_and_origins_are_answered() -> Result<()> {
+    let folder = Folder::with(&[]);
+    let host = HttpHost::start(folder.path()).await?;
+    let own = host.authority();
+    let cases = [
+        (format!("Host: {own}\r\n"), 200),
+        (format!("Host: {own}\r\nOrigin: http://{own}\r\n"), 200),
+        ("Host: localhost\r\n".to_owned(), 200),
+        ("Host: evil.example\r\n".to_owned(), 403),
+        (format!("Host: {own}\r\nOrigin: https://evil.example\r\n"), 403),
+        (format!("Host: {own}\r\nOrigin: null\r\n"), 403),
+    ];
+    for (headers, expected) in cases {
+        let (status, answer) = post(&host, &headers, INITIALIZE).await?;
+        assert_eq!(status, expected, "{headers}: {answer}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_small_answer_is_one_plain_body() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let host = HttpHost::start(folder.path()).await?;
+    let headers = format!(
+        "Host: {}\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: echo\r\n",
+        host.authority()
+    );
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}});
+    let arguments = json!({"action": "add", "a": 1, "b": 2});
+    let params = json!({"_meta": meta, "name": "echo", "arguments": arguments});
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string();
+    let (status, answer) = post(&host, &headers, &call).await?;
+    let (head, body) = answer.split_once("\r\n\r\n").context("no body")?;
+    let head = head.to_ascii_lowercase();
+    assert!(status == 200 && head.contains("content-type: application/json"), "{answer}");
+    assert!(head.contains(&format!("content-length: {}", body.len())), "{answer}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn rubbish_is_refused_and_the_next_request_answered() -> Result<()> {
+    let folder = Folder::with(&[]);
+    let host = HttpHost::start(folder.path()).await?;
+    let own = format!("Host: {}\r\n", host.authority());
+    let large = format!("{{\"x\": \"{}\"}}", "x".repeat(5 << 20));
+    for body in ["not json", "[]", "{}", &large] {
+        // A server may also close on a body that is too large.
+        if let Ok((status, answer)) = post(&host, &own, body).await {
+            assert!((400..500).contains(&status), "{body:.20}: {answer:.300}");
+        }
+        assert_eq!(post(&host, &own, INITIALIZE).await?.0, 200);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_address_that_others_can_reach_is_refused() -> Result<()> {
+    let folder = Folder::with(&[]);
+    let output = Command::new(binary())
+        .args(["serve", "--http", "0.0.0.0:0"])
+        .arg(folder.path())
+        .env("LOGGIA_CACHE", cache())
+        .output()
+        .await?;
+    assert_eq!(output.status.code(), Some(1));
+    insta::assert_snapshot!(
+        String::from_utf8_lossy(&output.stderr),
+        @"error: 0.0.0.0:0 can be reached from other machines, and this version has no authentication: use a loopback address such as 127.0.0.1:0"
+    );
+    Ok(())
+}
+
+fn signal(child: &Child, signal: Signal) -> Result<()> {
+    let id = child.id().and_then(|id| Pid::from_raw(id.cast_signed())).context("the host ended")?;
+    Ok(kill_process(id, signal)?)
+}
+
+#[tokio::test]
+async fn told_to_stop_it_ends_open_streams_and_lets_calls_finish() -> Result<()> {
+    for ends in [Signal::TERM, Signal::INT] {
+        let folder = Folder::with(&["echo"]);
+        let mut host = HttpHost::start(folder.path()).await?;
+        let stateful = Client::http(&host, Era::Stateful).await?;
+        let stateless = Client::http(&host, Era::Stateless).await?;
+        let filter = SubscriptionFilter::builder().tools_list_changed().build();
+        let mut listening = stateless.service.peer().listen(filter).await?;
+        // When the first step is told, the call runs.
+        let mut caller = Client::http(&host, Era::Stateless).await?;
+        let peer = caller.service.peer().clone();
+        let call = tokio::spawn(async move {
+            let serde_json::Value::Object(arguments) = json!({"action": "steps"}) else { unreachable!() };
+            peer.call_tool(rmcp::model::CallToolRequestParams::new("echo").with_arguments(arguments)).await
+        });
+        caller.progress.recv().await.context("no progress")?;
+        signal(&host.child, ends)?;
+        let answered = tokio::time::timeout(PATIENCE, call).await??;
+        assert_eq!(answered?.is_error, Some(false));
+        let ended = tokio::time::timeout(PATIENCE, listening.next()).await?;
+        assert!(matches!(ended, Ok(None)), "the stream ends with its last word: {ended:?}");
+        let status = tokio::time::timeout(Duration::from_secs(15), host.child.wait()).await??;
+        assert_eq!(status.code(), Some(0), "{ends:?}");
+        drop(stateful);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn told_to_stop_on_stdio_it_ends() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let mut child = Command::new(binary())
+        .arg("serve")
+        .arg(folder.path())
+        .env("LOGGIA_CACHE", cache())
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()?;
+    let mut stdin = child.stdin.take().context("no stdin")?;
+    stdin.write_all(format!("{INITIALIZE}\n").as_bytes()).await?;
+    let mut stdout = child.stdout.take().context("no stdout")?;
+    let mut byte = [0];
+    tokio::time::timeout(PATIENCE, stdout.read_exact(&mut byte)).await??;
+    signal(&child, Signal::TERM)?;
+    let status = tokio::time::timeout(Duration::from_secs(15), child.wait()).await??;
+    assert_eq!(status.code(), Some(0));
+    Ok(())
+}
