@@ -35,8 +35,10 @@ fn own_members(schema: &Object, object: &mut Object, changed: &mut impl FnMut(&s
     let others = schema.get("additionalProperties").filter(|_| !schema.contains_key("patternProperties"));
     let mut absent = Vec::new();
     for (name, value) in object.iter_mut() {
-        let Some(of) = named.and_then(|named| named.get(name)).or(others) else { continue };
-        if value.is_null() && kinds(of) & NULL == 0 && !keywords::lists(schema, "required", name) {
+        let of_name = named.and_then(|named| named.get(name));
+        let Some(of) = of_name.or(others) else { continue };
+        let optional = of_name.is_some() && !keywords::lists(schema, "required", name);
+        if value.is_null() && optional && kinds(of) & NULL == 0 {
             absent.push(name.clone());
         } else if mend(of, value) {
             changed(name);

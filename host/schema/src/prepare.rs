@@ -16,6 +16,8 @@ pub struct Prepared {
 
 /// What stands for a value that must not be shown.
 const REDACTED: &str = "(redacted)";
+/// Parameters that `resolved` reports: more than a schema names, fewer than a caller can send.
+const REPORTED: usize = 128;
 /// Characters of a value that `resolved` shows.
 const RESOLVED: usize = 200;
 
@@ -68,7 +70,7 @@ struct Changed(Vec<String>);
 
 impl Changed {
     fn add(&mut self, name: &str) {
-        if !self.0.iter().any(|known| known == name) {
+        if self.0.len() < REPORTED && !self.0.iter().any(|known| known == name) {
             self.0.push(name.to_owned());
         }
     }

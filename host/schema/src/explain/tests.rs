@@ -232,6 +232,12 @@ fn many_faults_are_counted_and_large_values_cut() {
     let failure = refuse(&contract, "go", &sent.into());
     assert!(failure.message.ends_with("; and perhaps more"), "{}", failure.message);
     assert!(failure.message.len() < 1000, "{}", failure.message);
+    let sent: serde_json::Map<_, _> = (0..9).map(|i| (format!("x{i}"), json!(i))).collect();
+    assert!(refuse(&contract, "go", &sent.into()).message.ends_with("; and 4 more"));
+    let list = json!({"type": "array", "items": {"type": "string"}});
+    let contract = Contract::new(Arc::new(fixture::one(json!({"p": list}), json!([])))).unwrap();
+    let failure = refuse(&contract, "go", &json!({"p": vec![1; 300_000]}));
+    assert_eq!(failure.message, "`p[0]` must be a string (got 1); and perhaps more");
     let contract =
         Contract::new(Arc::new(fixture::one(json!({"p": {"type": "integer"}}), json!([])))).unwrap();
     let failure = refuse(&contract, "go", &json!({"p": "9".repeat(1 << 20)}));
