@@ -217,17 +217,21 @@ async fn a_link_to_a_folder_is_followed_when_it_leads_elsewhere() -> Result<()> 
 async fn a_call_in_flight_ends_on_the_version_it_began_with() -> Result<()> {
     let folder = Folder::new();
     folder.put("version", &fixture("version_one"));
-    let client = Arc::new(Client::stdio(folder.path(), Era::Stateful).await?);
+    let mut client = Client::stdio(folder.path(), Era::Stateful).await?;
     becomes(&client, "one").await;
-    let slow = {
-        let client = Arc::clone(&client);
-        tokio::spawn(async move { client.envelope("version", json!({"action": "get", "after_ms": 3000})).await })
-    };
+    while client.progress.try_recv().is_ok() {}
+    let peer = client.service.peer().clone();
+    let slow = tokio::spawn(async move {
+        let serde_json::Value::Object(arguments) = json!({"action": "get", "after_ms": 3000}) else { unreachable!() };
+        peer.call_tool(rmcp::model::CallToolRequestParams::new("version").with_arguments(arguments)).await
+    });
+    client.progress.recv().await.expect("the slow call has begun");
     folder.put("version", &fixture("version_two"));
     becomes(&client, "two").await;
     assert!(!slow.is_finished(), "the slow call was to end after the reload");
-    assert_eq!(slow.await??["data"], "one");
-    Ok(())
+    let envelope = slow.await??.structured_content.unwrap_or_default();
+    assert_eq!(envelope["data"], "one");
+    client.end().await
 }
 
 #[tokio::test]

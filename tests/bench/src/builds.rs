@@ -45,7 +45,8 @@ fn build(args: &[&str], ends: &str) -> Result<PathBuf> {
     // What the cargo that runs this told it is not meant for the other.
     for (key, _) in std::env::vars_os() {
         let name = key.to_string_lossy();
-        let meant = matches!(&*name, "CARGO_HOME" | "CARGO_TARGET_DIR" | "CARGO_NET_OFFLINE" | "CARGO_BUILD_JOBS");
+        let meant =
+            matches!(&*name, "CARGO_HOME" | "CARGO_TARGET_DIR" | "CARGO_NET_OFFLINE" | "CARGO_BUILD_JOBS");
         if name.starts_with("CARGO") && !meant {
             cargo.env_remove(&key);
         }
@@ -67,9 +68,9 @@ fn build(args: &[&str], ends: &str) -> Result<PathBuf> {
 fn last_file(messages: &str, ends: &str) -> Option<PathBuf> {
     let messages = messages.lines().rev().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let files = messages.flat_map(|message| message["filenames"].as_array().cloned().unwrap_or_default());
-    files.filter_map(|file| file.as_str().map(PathBuf::from)).find(|file| {
-        file.file_name().is_some_and(|name| name.to_string_lossy().ends_with(ends))
-    })
+    files
+        .filter_map(|file| file.as_str().map(PathBuf::from))
+        .find(|file| file.file_name().is_some_and(|name| name.to_string_lossy().ends_with(ends)))
 }
 
 #[cfg(test)]

@@ -27,7 +27,8 @@ const BLOCKS: usize = 3;
 pub fn servers(stage: &Stage, models: &[String]) -> Result<Vec<Server>> {
     let server = |model: &String| {
         let mut server = stage.loggia(model, &["--threads", model])?;
-        let folder = server.reload.take().and_then(|r| Some(r.file.parent()?.to_owned())).context("no folder")?;
+        let folder =
+            server.reload.take().and_then(|r| Some(r.file.parent()?.to_owned())).context("no folder")?;
         fs::create_dir_all(&folder)?;
         fs::write(folder.join(format!("{LOOPS}.wasm")), stage.renamed(LOOPS)?)?;
         fs::write(folder.join(format!("{LOOPS}.toml")), POLICY)?;

@@ -93,16 +93,17 @@ impl<'a> Round<'a> {
         blocks: usize,
     ) -> Vec<Option<(Flood, Duration)>> {
         let mut calls: Vec<Call> = self.contenders.iter().map(|c| (phase.call)(c.server)).collect();
-        let mut sums: Vec<Option<(Flood, Duration)>> = live.iter().map(|l| l.as_ref().map(|_| <_>::default())).collect();
+        let mut sums: Vec<Option<(Flood, Duration)>> =
+            live.iter().map(|l| l.as_ref().map(|_| <_>::default())).collect();
         let share = phase.calls.div_ceil(blocks);
         let budget = PHASE / u32::try_from(blocks).unwrap_or(1);
         for block in 0..blocks {
             for at in self.order(block) {
                 let (Some(server), Some(sum)) = (&mut live[at], &mut sums[at]) else { continue };
                 let cpu = server.process.cpu();
-                let made = self.contenders[at].figures.step(phase.name, |_| {
-                    server.client.flood(&mut calls[at], share, phase.window, budget)
-                });
+                let made = self.contenders[at]
+                    .figures
+                    .step(phase.name, |_| server.client.flood(&mut calls[at], share, phase.window, budget));
                 match made {
                     Some(flood) => {
                         sum.0.add(flood);
@@ -153,7 +154,9 @@ pub fn first_call(server: &Server, live: &mut Live) -> Result<Duration> {
     loop {
         match live.client.call(&mut call, START) {
             Ok(()) => return Ok(live.process.started.elapsed()),
-            Err(error) if Instant::now() > until || !error.to_string().starts_with(TOOL_ERROR) => return Err(error),
+            Err(error) if Instant::now() > until || !error.to_string().starts_with(TOOL_ERROR) => {
+                return Err(error);
+            }
             Err(_) => std::thread::sleep(Duration::from_millis(1)),
         }
     }
