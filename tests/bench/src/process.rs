@@ -23,7 +23,9 @@ impl Process {
     /// Starts a server by one of its commands; `piped` for stdio.
     pub fn start(server: &Server, cmd: &[String], piped: bool) -> Result<Self> {
         let mut command = Command::new(&cmd[0]);
-        command.args(&cmd[1..]).envs(&server.env).stderr(Stdio::null());
+        // What a developer's shell sets would make every fault read debug information.
+        command.args(&cmd[1..]).env_remove("RUST_BACKTRACE").env_remove("LOGGIA_LOG").env_remove("RUST_LOG");
+        command.envs(&server.env).stderr(Stdio::null());
         if piped {
             command.stdin(Stdio::piped()).stdout(Stdio::piped());
         } else {
