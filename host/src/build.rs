@@ -169,7 +169,8 @@ fn compile(source: &Source) -> Result<PathBuf, BuildError> {
         for line in BufReader::new(stdout).lines().map_while(Result::ok) {
             let Ok(message) = serde_json::from_str::<Message>(&line) else { continue };
             if message.manifest_path.as_deref() == Some(&source.manifest) {
-                component = message.filenames.into_iter().find(|f| f.extension().is_some_and(|e| e == "wasm"));
+                component =
+                    message.filenames.into_iter().find(|f| f.extension().is_some_and(|e| e == "wasm"));
             }
         }
     }
@@ -182,7 +183,8 @@ fn cargo() -> Command {
     let mut cargo = Command::new("cargo");
     for (key, _) in std::env::vars_os() {
         let name = key.to_string_lossy();
-        let outer = name.starts_with("CARGO") && !matches!(&*name, "CARGO_HOME" | "CARGO_TARGET_DIR" | "CARGO_NET_OFFLINE");
+        let outer = name.starts_with("CARGO")
+            && !matches!(&*name, "CARGO_HOME" | "CARGO_TARGET_DIR" | "CARGO_NET_OFFLINE");
         if outer || name == "RUSTFLAGS" {
             cargo.env_remove(key);
         }

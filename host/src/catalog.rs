@@ -1,10 +1,6 @@
 //! The immutable snapshot of the facades now being served, and the news that it changed.
 
-use std::{
-    collections::BTreeMap,
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use arc_swap::ArcSwap;
 use loggia_facade::{Facade, Surface};

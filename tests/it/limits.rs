@@ -169,7 +169,8 @@ async fn a_read_action_cannot_write_where_a_write_action_can() -> Result<()> {
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
     let path = granted.path().join("file");
 
-    let denied = client.envelope("misbehaves", json!({"action": "write_while_reading", "path": "/data/file"})).await?;
+    let denied =
+        client.envelope("misbehaves", json!({"action": "write_while_reading", "path": "/data/file"})).await?;
     assert_eq!(denied["ok"], false, "{denied}");
     assert!(!path.exists());
 

@@ -32,7 +32,8 @@ fn exporting(name: &str, functions: &str) -> String {
 #[tokio::test]
 async fn a_plugin_that_does_not_load_is_told_why() -> Result<()> {
     let facade = "loggia:plugin/facade@0.1.0";
-    let all = r#"(export "describe" (func $one)) (export "schema" (func $echo)) (export "dispatch" (func $echo))"#;
+    let all =
+        r#"(export "describe" (func $one)) (export "schema" (func $echo)) (export "dispatch" (func $echo))"#;
     let wat = |text: &str| wat::parse_str(text).map_err(anyhow::Error::from);
     let cases: Vec<(&str, Vec<u8>)> = vec![
         ("empty", Vec::new()),
@@ -75,7 +76,8 @@ async fn a_pipe_or_a_folder_that_is_called_like_a_plugin_is_no_plugin() -> Resul
     assert!(made.success());
     let output = check(folder.path()).await?;
     assert_eq!(output.status.code(), Some(10));
-    let lines: Vec<String> = String::from_utf8(output.stdout)?.lines().map(|l| l.trim_end().to_owned()).collect();
+    let lines: Vec<String> =
+        String::from_utf8(output.stdout)?.lines().map(|l| l.trim_end().to_owned()).collect();
     let reason = "does not load: not a regular file";
     assert_eq!(lines[1..], [format!("folder\t{reason}"), format!("pipe\t{reason}")]);
     Ok(())

@@ -3,5 +3,6 @@
 mod http;
 mod limits;
 mod load;
+mod python;
 mod reload;
 mod tools;

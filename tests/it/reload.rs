@@ -222,7 +222,9 @@ async fn a_call_in_flight_ends_on_the_version_it_began_with() -> Result<()> {
     while client.progress.try_recv().is_ok() {}
     let peer = client.service.peer().clone();
     let slow = tokio::spawn(async move {
-        let serde_json::Value::Object(arguments) = json!({"action": "get", "after_ms": 3000}) else { unreachable!() };
+        let serde_json::Value::Object(arguments) = json!({"action": "get", "after_ms": 3000}) else {
+            unreachable!()
+        };
         peer.call_tool(rmcp::model::CallToolRequestParams::new("version").with_arguments(arguments)).await
     });
     client.progress.recv().await.expect("the slow call has begun");

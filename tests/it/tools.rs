@@ -25,16 +25,24 @@ async fn every_transport_and_lifecycle_serves_the_same() -> Result<()> {
         let said = client.envelope("echo", json!({"action": "say", "text": "hi", "times": "2"})).await?;
         let resolved = json!({"times": 2});
         let data = json!({"text": "hi hi", "volume": null});
-        assert_eq!(said, json!({"ok": true, "action": "say", "data": data, "resolved_inputs": resolved}), "{which}");
+        assert_eq!(
+            said,
+            json!({"ok": true, "action": "say", "data": data, "resolved_inputs": resolved}),
+            "{which}"
+        );
 
         let wrong = client.envelope("echo", json!({"action": "frobnicate"})).await?;
         assert_eq!(wrong["ok"], false, "{which}");
-        let error = "Unknown action: \"frobnicate\". Available actions: say, add, wait, steps, forget, describe.";
+        let error =
+            "Unknown action: \"frobnicate\". Available actions: say, add, wait, steps, forget, describe.";
         assert_eq!(wrong["error"], error, "{which}");
 
         let unknown = client.service.call_tool(CallToolRequestParams::new("ghost")).await;
         let unknown = unknown.expect_err("a protocol error").to_string();
-        assert!(unknown.contains("-32602") && unknown.contains("Available tools: echo, version"), "{which}: {unknown}");
+        assert!(
+            unknown.contains("-32602") && unknown.contains("Available tools: echo, version"),
+            "{which}: {unknown}"
+        );
 
         let steps = client.envelope("echo", json!({"action": "steps"})).await?;
         assert_eq!(steps["data"], 3, "{which}");

@@ -86,7 +86,10 @@ fn check_functions(
     let Some(ComponentItem::ComponentInstance(facade)) =
         ty.get_export(engine, facade).map(|export| export.ty)
     else {
-        return Err(LoadError::WrongExport { function: "facade", reason: "it is not an interface".to_owned() });
+        return Err(LoadError::WrongExport {
+            function: "facade",
+            reason: "it is not an interface".to_owned(),
+        });
     };
     let instance = ty.instance_type();
     for function in v0_1::FUNCTIONS {

@@ -61,7 +61,8 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     async fn new(component: &Component, limits: &'a Limits, reading: u8) -> Result<Self, LoadError> {
         let meter = Meter::new(limits.describe.cpu);
-        let mut store = guest::store(&component.engine, limits, Arc::clone(&meter), Purpose::Describe { reading })?;
+        let mut store =
+            guest::store(&component.engine, limits, Arc::clone(&meter), Purpose::Describe { reading })?;
         let cpu = Limit { key: "limits.describe-cpu", value: duration_text(limits.describe.cpu) };
         let blame = Blame { facade: "", limits, cpu };
         let ends = tokio::time::Instant::now() + limits.describe.wall;

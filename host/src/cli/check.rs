@@ -114,7 +114,10 @@ fn imports(names: &[String]) -> String {
 
 fn table(rows: &[Row]) -> String {
     let mut table = Table::new();
-    table.load_style(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic).set_header(HEAD);
+    table
+        .load_style(UTF8_HORIZONTAL_ONLY)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_header(HEAD);
     if let Some(size) = table.column_mut(3) {
         size.set_cell_alignment(CellAlignment::Right);
     }

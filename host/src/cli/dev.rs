@@ -10,7 +10,10 @@ use std::{
 };
 
 use anyhow::Context;
-use notify::{EventKind, RecursiveMode, Watcher, event::{AccessKind, AccessMode}};
+use notify::{
+    EventKind, RecursiveMode, Watcher,
+    event::{AccessKind, AccessMode},
+};
 
 use super::{Common, runtime, serve::over_http, term};
 use crate::{
@@ -45,7 +48,8 @@ impl Dev {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         term::logs("info");
         build::ensure_target()?;
-        let path = fs::canonicalize(&self.path).with_context(|| format!("there is no {}", self.path.display()))?;
+        let path =
+            fs::canonicalize(&self.path).with_context(|| format!("there is no {}", self.path.display()))?;
         fs::create_dir_all(&self.out).with_context(|| format!("failed to make {}", self.out.display()))?;
         let out = fs::canonicalize(&self.out)?;
         term::note(&format!("building the plugins under {} …", path.display()));
@@ -77,9 +81,11 @@ fn make_granted_folders(policy: &Path, out: &Path) -> anyhow::Result<()> {
     // A policy with a mistake is told of when the plugin is loaded.
     let Ok(policy) = Policy::parse(&text, out, places::home().as_deref()) else { return Ok(()) };
     for dir in policy.grants.dirs {
-        let inside = dir.path.starts_with(out) && dir.path.components().all(|c| c != std::path::Component::ParentDir);
+        let inside =
+            dir.path.starts_with(out) && dir.path.components().all(|c| c != std::path::Component::ParentDir);
         if inside && !dir.path.exists() {
-            fs::create_dir_all(&dir.path).with_context(|| format!("failed to make {}", dir.path.display()))?;
+            fs::create_dir_all(&dir.path)
+                .with_context(|| format!("failed to make {}", dir.path.display()))?;
             tracing::info!("made {}, which a policy grants", dir.path.display());
         }
     }

@@ -71,7 +71,9 @@ impl Cli {
     pub fn run(self) -> ExitCode {
         let result = match self.command {
             Command::CompileComponent => {
-                return ExitCode::from(u8::try_from(loggia_sandbox::compile::child()).unwrap_or(exit::FAILED));
+                return ExitCode::from(
+                    u8::try_from(loggia_sandbox::compile::child()).unwrap_or(exit::FAILED),
+                );
             }
             Command::Serve(command) => command.run(),
             Command::Dev(command) => command.run(),

@@ -90,7 +90,9 @@ fn limits(table: &LimitsTable) -> Result<Limits, String> {
         let Some(text) = text else { return Ok(()) };
         let bytes = units::bytes(text).map_err(|e| format!("`limits.{key}`: {e}"))?;
         if bytes == 0 || bytes > units::bytes(most)? {
-            return Err(format!("`limits.{key}` must be more than nothing and at most {most} (it is {text})"));
+            return Err(format!(
+                "`limits.{key}` must be more than nothing and at most {most} (it is {text})"
+            ));
         }
         *at(&mut limits) = bytes;
         Ok(())
@@ -102,7 +104,9 @@ fn limits(table: &LimitsTable) -> Result<Limits, String> {
         let Some(text) = text else { return Ok(()) };
         let time = units::duration(text).map_err(|e| format!("`limits.{key}`: {e}"))?;
         if time.is_zero() || time > units::duration(most)? {
-            return Err(format!("`limits.{key}` must be more than nothing and at most {most} (it is {text})"));
+            return Err(format!(
+                "`limits.{key}` must be more than nothing and at most {most} (it is {text})"
+            ));
         }
         *at(&mut limits) = time;
         Ok(())
@@ -142,7 +146,9 @@ fn dirs(tables: Vec<DirTable>, folder: &Path, home: Option<&Path>) -> Result<Vec
             return Err(format!("`grants.dirs`: two directories are given as {at:?}"));
         }
         let path = match table.path.strip_prefix("~") {
-            Ok(rest) => home.ok_or("`grants.dirs`: `~` has no meaning here: there is no home directory")?.join(rest),
+            Ok(rest) => {
+                home.ok_or("`grants.dirs`: `~` has no meaning here: there is no home directory")?.join(rest)
+            }
             Err(_) => folder.join(&table.path),
         };
         grants.push(DirGrant { path, at: at.to_owned(), writable: table.access == Access::ReadWrite });
@@ -152,7 +158,8 @@ fn dirs(tables: Vec<DirTable>, folder: &Path, home: Option<&Path>) -> Result<Vec
 
 /// The parser's sentence with its line, and the nearest known name for an unknown one.
 fn explain(error: &toml::de::Error, text: &str) -> String {
-    let line = error.span().map(|span| text[..span.start.min(text.len())].lines().count().max(1));
+    let line =
+        error.span().map(|span| text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1);
     let at = line.map_or(String::new(), |line| format!("line {line}: "));
     let said = error.message();
     // serde says: unknown field `x`, expected one of `a`, `b` (or: expected `a`).
@@ -221,8 +228,14 @@ mod tests {
         check("[limits]\nmemory = \"64\"", "`limits.memory`: `64` is not a size");
         check("[limits]\nconcurrency = 0", "must be 1 to 40");
         check("[grants]\ndirs = [{ path = \"x\", at = \"x\", access = \"read\" }]", "plain absolute path");
-        check("[grants]\ndirs = [{ path = \"x\", at = \"/a/../b\", access = \"read\" }]", "plain absolute path");
-        check("[grants]\ndirs = [{ path = \"x\", at = \"/x\", access = \"write\" }]", "unknown variant `write`");
+        check(
+            "[grants]\ndirs = [{ path = \"x\", at = \"/a/../b\", access = \"read\" }]",
+            "plain absolute path",
+        );
+        check(
+            "[grants]\ndirs = [{ path = \"x\", at = \"/x\", access = \"write\" }]",
+            "unknown variant `write`",
+        );
         check(
             "[grants]\ndirs = [{ path = \"x\", at = \"/x\", access = \"read\" }, { path = \"y\", at = \"/x/\", access = \"read\" }]",
             "two directories",

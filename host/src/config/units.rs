@@ -27,7 +27,8 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         _ => return Err(format!("`{text}` is not a time: write for example \"30s\" (ms, s, m, h)")),
     };
     let millis = number.and_then(|n| n.checked_mul(factor));
-    let millis = millis.ok_or_else(|| format!("`{text}` is not a time: write a whole number and a unit, like \"30s\""));
+    let millis = millis
+        .ok_or_else(|| format!("`{text}` is not a time: write a whole number and a unit, like \"30s\""));
     Ok(Duration::from_millis(millis?))
 }
 

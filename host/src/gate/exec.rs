@@ -1,8 +1,9 @@
 //! The front side of a call: one object, from request to run.
 
-use std::{collections::BTreeMap, sync::Arc, time::Instant};
+use std::{collections::BTreeMap, sync::Arc};
 
 use loggia_facade::{Answer, Envelope, Progress, Question};
+use tokio::time::Instant;
 
 use super::{
     Origin, Shared,

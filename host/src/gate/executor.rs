@@ -13,12 +13,12 @@ use std::{
         atomic::{AtomicUsize, Ordering},
     },
     task::Poll,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use futures_util::{FutureExt, future::BoxFuture};
 use loggia_facade::{Command, Envelope, Failure, Fault, FaultKind, Limit, Object, Stop};
-use tokio::runtime::Handle;
+use tokio::{runtime::Handle, time::Instant};
 
 use super::{permits::Pace, run::Run};
 use crate::catalog::Entry;
@@ -143,7 +143,7 @@ impl Work {
             let ends = self.run.deadline(self.deadline);
             let clock = async {
                 match ends {
-                    Some(ends) => tokio::time::sleep_until(ends.into()).await,
+                    Some(ends) => tokio::time::sleep_until(ends).await,
                     None => self.run.unparked().await,
                 }
             };

@@ -5,14 +5,15 @@ use std::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use futures_util::{FutureExt, future::BoxFuture};
 use loggia_facade::{
-    Answer, Call, CallId, Envelope, Failure, Level, Port, Progress, Question, Reply, Request, Session,
-    Stop, code,
+    Answer, Call, CallId, Envelope, Failure, Level, Port, Progress, Question, Reply, Request, Session, Stop,
+    code,
 };
+use tokio::time::Instant;
 
 use super::{
     Shared,
@@ -56,16 +57,18 @@ pub async fn root(shared: Arc<Shared>, run: Arc<Run>, planned: Planned, deadline
 
 impl Line {
     async fn answer(self, planned: Planned) -> Envelope {
-        let (entry, action) = (Arc::clone(&self.entry), self.action);
+        // Held to the end: a facade may let go of its session early, and the permit must not go with it.
+        let line = Arc::new(self);
+        let entry = &line.entry;
         let call = Call {
             id: next_id(),
             action: planned.action().name.clone(),
             params: planned.params,
             detail: planned.detail,
             scope: None,
-            deadline: self.deadline,
+            deadline: line.deadline.into_std(),
             idempotency_key: planned.idempotency_key,
-            session: Session::new(Arc::new(self)),
+            session: Session::new(Arc::clone(&line) as Arc<dyn Port>),
         };
         let outcome = Arc::clone(&entry.facade).dispatch(call).await.map_err(|stop| {
             if let Stop::Fault(fault) = &stop {
@@ -73,7 +76,7 @@ impl Line {
             }
             let mut failure = Failure::from(stop);
             if failure.code == code::INVALID_PARAMS && failure.expected.is_none() {
-                let action = &entry.surface().actions[action];
+                let action = &entry.surface().actions[line.action];
                 failure.expected = Some(entry.contract.signature(action).to_owned());
             }
             failure
@@ -96,7 +99,10 @@ impl Line {
         }
         let above = self.chain.iter().chain([&self.entry]);
         if above.clone().any(|entry| entry.surface().name == target) {
-            return refuse(code::DENIED, format!("access denied: `{target}` is already waiting for this call"));
+            return refuse(
+                code::DENIED,
+                format!("access denied: `{target}` is already waiting for this call"),
+            );
         }
         if !self.entry.rules.may_invoke(&target, &action.name) {
             let said = format!("access denied: the policy does not let `{}` call `{target}`", self.name());
@@ -109,7 +115,10 @@ impl Line {
             let (own, other) = (effect.as_str(), action.effect.as_str());
             return refuse(
                 code::DENIED,
-                format!("access denied: a {own} action may not call `{target}.{}`, which is {other}", action.name),
+                format!(
+                    "access denied: a {own} action may not call `{target}.{}`, which is {other}",
+                    action.name
+                ),
             );
         }
         let permit = self.shared.permits.nested(depth).map_err(Stop::Failure)?;
@@ -131,7 +140,7 @@ impl Line {
             let ends = run.deadline(own);
             let clock = async {
                 match ends {
-                    Some(ends) => tokio::time::sleep_until(ends.into()).await,
+                    Some(ends) => tokio::time::sleep_until(ends).await,
                     None => run.unparked().await,
                 }
             };
@@ -168,10 +177,16 @@ impl Line {
         match self.shared.catalog.slot(self.name()) {
             Some(Slot::Serving(_)) => {}
             Some(Slot::Unavailable(reason)) => {
-                return Err(Failure::new(code::UNAVAILABLE, format!("`{}` is unavailable: {reason}", self.name())));
+                return Err(Failure::new(
+                    code::UNAVAILABLE,
+                    format!("`{}` is unavailable: {reason}", self.name()),
+                ));
             }
             None => {
-                return Err(Failure::new(code::UNAVAILABLE, format!("`{}` is no longer served", self.name())));
+                return Err(Failure::new(
+                    code::UNAVAILABLE,
+                    format!("`{}` is no longer served", self.name()),
+                ));
             }
         }
         let permit = match self.chain.len() {

@@ -83,8 +83,7 @@ impl Pace {
     /// Whether a call may take its first slice on the I/O runtime. A facade that overran gets there again after some
     /// calls elsewhere.
     pub fn may_start_inline(&self) -> bool {
-        self.overruns.load(Ordering::Relaxed) <= 0
-            || self.overruns.fetch_sub(1, Ordering::Relaxed) <= 1
+        self.overruns.load(Ordering::Relaxed) <= 0 || self.overruns.fetch_sub(1, Ordering::Relaxed) <= 1
     }
 
     /// A call did not end within its inline slice.

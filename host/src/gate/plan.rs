@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use loggia_facade::{
-    Command, Detail, Effect, Envelope, Failure, Input, Object, Reply, Request, code,
-};
+use loggia_facade::{Command, Detail, Effect, Envelope, Failure, Input, Object, Reply, Request, code};
 use loggia_schema::{Routed, Target};
 
 use crate::catalog::{Entry, Slot, Snapshot};
@@ -95,8 +93,7 @@ fn route(entry: &Entry, input: Input) -> Result<Routed, (Command, Failure)> {
             (arguments, Some(detail))
         }
     };
-    let mut routed =
-        entry.contract.route(arguments).map_err(|refused| (refused.command, refused.failure))?;
+    let mut routed = entry.contract.route(arguments).map_err(|refused| (refused.command, refused.failure))?;
     if let Some(detail) = detail {
         routed.detail = detail;
     }

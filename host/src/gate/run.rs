@@ -4,11 +4,14 @@ use std::{
     collections::BTreeMap,
     fmt,
     sync::{Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use loggia_facade::{Answer, Envelope, Progress, Question};
-use tokio::sync::{Notify, oneshot};
+use tokio::{
+    sync::{Notify, oneshot},
+    time::Instant,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::{Caller, Event};

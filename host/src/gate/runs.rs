@@ -3,8 +3,10 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
+    time::Duration,
 };
+
+use tokio::time::Instant;
 
 use super::run::{Run, RunId};
 
@@ -43,7 +45,8 @@ fn forget(runs: &mut HashMap<RunId, Arc<Run>>, now: Instant) {
     if runs.len() < MOST {
         return;
     }
-    let oldest = runs.iter().filter_map(|(id, run)| Some((run.ended()?, id.clone()))).min_by_key(|(at, _)| *at);
+    let oldest =
+        runs.iter().filter_map(|(id, run)| Some((run.ended()?, id.clone()))).min_by_key(|(at, _)| *at);
     if let Some((_, id)) = oldest {
         runs.remove(&id);
     }

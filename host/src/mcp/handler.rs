@@ -16,7 +16,11 @@ use rmcp::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{list::{Listed, instructions}, news::Peers, result::result};
+use super::{
+    list::{Listed, instructions},
+    news::Peers,
+    result::result,
+};
 use crate::gate::{Event, Gate, Origin};
 
 /// How long a handshake waits for the first admission, so that its instructions name the facades. Loading from the

@@ -104,14 +104,16 @@ impl Loader {
         };
         let artifact = Artifact::new(read(&found.wasm, ARTIFACT)?)?;
         let Loaded { component, compiled } = self.cache.load(&self.engine, &artifact, &self.compiler).await?;
-        let surface = match known {
-            Some((digest, surface)) if digest == artifact.digest => surface,
+        let (surface, contract) = match known {
+            Some((digest, surface)) if digest == artifact.digest => {
+                (Arc::clone(&surface), Contract::known(surface)?)
+            }
             _ => {
                 let surface = component.read_surface(&policy.limits).await?;
-                Arc::new(loggia_schema::sanitise_surface(surface))
+                let surface = Arc::new(loggia_schema::sanitise_surface(surface));
+                (Arc::clone(&surface), Contract::new(surface)?)
             }
         };
-        let contract = Contract::new(Arc::clone(&surface))?;
         let facts = Facts {
             digest: artifact.digest,
             bytes: artifact.bytes.len(),

@@ -41,7 +41,13 @@ impl Held {
                 let (digest, actions) = (facts.digest.to_string(), entry.surface().actions.len());
                 let took = facts.took.as_millis();
                 let how = if facts.compiled { "compiled" } else { "cached" };
-                tracing::info!(file, facade = name, actions, digest = &digest[..12], "loaded ({how}, {took} ms)");
+                tracing::info!(
+                    file,
+                    facade = name,
+                    actions,
+                    digest = &digest[..12],
+                    "loaded ({how}, {took} ms)"
+                );
                 self.name = Some(name);
                 self.serving = Some((facts.digest, Arc::new(entry)));
                 self.error = None;

@@ -112,7 +112,9 @@ impl Reloader {
             }
         };
         let mut removed = false;
-        for step in decide::decide(&self.held, &found, |file| self.busy.contains(file) || watch.is_writing(file)) {
+        for step in
+            decide::decide(&self.held, &found, |file| self.busy.contains(file) || watch.is_writing(file))
+        {
             match step {
                 Step::Load(file, found) => {
                     self.busy.insert(file.clone());

@@ -39,9 +39,8 @@ impl Watch {
         let heard = Arc::new(Heard::default());
         let hears = Arc::clone(&heard);
         let watcher = notify::recommended_watcher(move |event| hears.take(event));
-        let watcher = watcher
-            .inspect_err(|error| tracing::warn!("changes are found by rescans only: {error}"))
-            .ok();
+        let watcher =
+            watcher.inspect_err(|error| tracing::warn!("changes are found by rescans only: {error}")).ok();
         Self { folder, watcher, watched: BTreeSet::new(), heard }
     }
 
@@ -51,7 +50,11 @@ impl Watch {
         let mut wanted = BTreeSet::new();
         // Both the name (which may be a link that is exchanged) and what it leads to.
         wanted.extend(self.folder.canonicalize());
-        let above = self.folder.ancestors().skip(1).map(|dir| if dir == Path::new("") { Path::new(".") } else { dir });
+        let above = self
+            .folder
+            .ancestors()
+            .skip(1)
+            .map(|dir| if dir == Path::new("") { Path::new(".") } else { dir });
         wanted.extend(above.filter_map(|dir| dir.canonicalize().ok()).next());
         for gone in self.watched.difference(&wanted) {
             let _ = watcher.unwatch(gone);
@@ -109,7 +112,8 @@ impl Heard {
                     writing.remove(&file);
                 }
             }
-            EventKind::Create(CreateKind::File) | EventKind::Modify(ModifyKind::Data(_) | ModifyKind::Any) => {
+            EventKind::Create(CreateKind::File)
+            | EventKind::Modify(ModifyKind::Data(_) | ModifyKind::Any) => {
                 let now = Instant::now();
                 self.lock().extend(files.map(|file| (file, now)));
             }

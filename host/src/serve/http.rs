@@ -69,7 +69,11 @@ fn service(
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.keep_alive = Some(SESSION);
     let hosts = ["localhost", "127.0.0.1", "::1"];
-    let origins = [format!("http://localhost:{port}"), format!("http://127.0.0.1:{port}"), format!("http://[::1]:{port}")];
+    let origins = [
+        format!("http://localhost:{port}"),
+        format!("http://127.0.0.1:{port}"),
+        format!("http://[::1]:{port}"),
+    ];
     let config = StreamableHttpServerConfig::default()
         .with_cancellation_token(streams)
         .with_allowed_hosts(hosts)

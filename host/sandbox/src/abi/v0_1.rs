@@ -4,7 +4,7 @@ use loggia_facade::{Action, Block, Call, Content, Detail, Effect, Failure, Next,
 use serde_json::Value;
 // `InstanceType` and `ComponentFunc::typecheck` are what bindgen's own code checks types with, only later: when an
 // instance is there already. Hidden from the documentation, but there for as long as 48 is maintained.
-use wasmtime::component::{HasSelf, Linker, __internal::InstanceType, types::ComponentFunc};
+use wasmtime::component::{__internal::InstanceType, HasSelf, Linker, types::ComponentFunc};
 
 use crate::guest::Guest;
 
