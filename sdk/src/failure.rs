@@ -233,11 +233,14 @@ fn from_io(error: &io::Error) -> Failure {
             (code::UNAVAILABLE, "cannot be reached")
         }
         Kind::Unsupported => (code::INTERNAL, "not supported here"),
-        kind => {
-            return Failure::internal(error.get_ref().map_or_else(|| kind.to_string(), ToString::to_string));
-        }
+        _ => return Failure::internal(without_number(&error.to_string())),
     };
     // An error that somebody made has words of its own.
     let message = error.get_ref().map_or_else(|| sentence.to_owned(), |own| format!("{sentence}: {own}"));
     Failure::new(code, message)
+}
+
+/// `Too many links (os error 34)` → `Too many links`.
+fn without_number(text: &str) -> &str {
+    text.split_once(" (os error").map_or(text, |(text, _)| text)
 }

@@ -48,7 +48,7 @@ fn remove(place: &Place, kind: Kind, count: &mut u64) -> Result<()> {
     } else {
         fs::remove_file(real)
     }
-    .map_err(|error| place.failed(error))?;
+    .map_err(|error| place.unchanged(error))?;
     *count += 1;
     Ok(())
 }

@@ -1,10 +1,12 @@
 //! Files in granted directories, as a Loggia plugin. What it does and why is in the README.
 
 mod delete;
+mod draft;
 mod entry;
 mod get;
 mod list;
 mod mime;
+mod pattern;
 mod platform;
 mod put;
 mod relocate;
@@ -132,7 +134,7 @@ impl Files {
     fn search(
         &self,
         call: &Call,
-        /// A regular expression, matched line by line.
+        /// A regular expression, matched line by line; `\w`, `\d`, `\s` and `\b` know ASCII.
         #[param(length = 1..=1000)]
         pattern: String,
         /// A directory, searched to the bottom, or a file.
@@ -141,7 +143,9 @@ impl Files {
         /// Only files whose name it takes, or, with a slash in it, whose path below `path`: `*.md`, `src/**/*.rs`.
         #[param(length = 1..=1000)]
         glob: Option<String>,
-        #[param(default)] ignore_case: bool,
+        /// For ASCII letters.
+        #[param(default)]
+        ignore_case: bool,
         /// Lines to show before and after each match.
         #[param(default, range = 0..=5)]
         context: u32,

@@ -6,7 +6,7 @@ mod base;
 
 use crate::entry::Kind;
 
-pub use base::{Base, granted};
+pub use base::{Base, crosses_devices, granted};
 
 /// A name in a directory.
 pub struct Named {

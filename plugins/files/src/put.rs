@@ -1,15 +1,15 @@
 //! `put`: a whole file, at once or not at all.
 
 use std::{
-    fs::{self, File, OpenOptions},
-    io::{self, Write},
-    path::{Path, PathBuf},
+    fs::{self, File},
+    io,
+    path::PathBuf,
 };
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use loggia_sdk::prelude::*;
 
-use crate::{entry::Kind, roots::Place, version};
+use crate::{draft::Draft, entry::Kind, roots::Place, version};
 
 /// How the content of a `put` is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -49,7 +49,7 @@ pub fn put(
     };
     let replaced = may_write(place, expect)?;
     let directory = parent(place, parents)?;
-    let draft = Draft::write(&directory, &bytes).map_err(|error| place.failed(error))?;
+    let draft = Draft::write(&directory, &bytes).map_err(|error| place.unchanged(error))?;
     draft.settle(&place.real()?, replaced).map_err(|error| occupied(place, error))?;
     let version = version::of(&bytes);
     Ok(Reply::new(Written { path: place.path(), size: bytes.len(), version, replaced }))
@@ -103,7 +103,7 @@ pub fn parent(place: &Place, make: bool) -> Result<PathBuf> {
     let Some(parent) = place.parent() else { return place.real() };
     let real = parent.followed()?;
     if make {
-        fs::create_dir_all(&real).map_err(|error| parent.failed(error))?;
+        fs::create_dir_all(&real).map_err(|error| parent.unchanged(error))?;
     } else if !real.is_dir() {
         let failure = Failure::not_found(format!("not found: the directory {}", parent.path()));
         return Err(failure.hint("`parents: true` makes it."));
@@ -115,86 +115,6 @@ pub fn parent(place: &Place, make: bool) -> Result<PathBuf> {
 pub fn occupied(place: &Place, error: io::Error) -> Failure {
     match may_write(place, None) {
         Err(conflict) if error.kind() == io::ErrorKind::AlreadyExists => conflict,
-        _ => place.failed(error),
-    }
-}
-
-/// A file beside the one to be written; gone again unless it is settled.
-pub struct Draft(PathBuf);
-
-impl Draft {
-    /// Writes the bytes to a new hidden file in the directory.
-    ///
-    /// # Errors
-    ///
-    /// As for writing.
-    pub fn write(directory: &Path, bytes: &[u8]) -> io::Result<Self> {
-        let (draft, mut file) = Self::create(directory)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        Ok(draft)
-    }
-
-    /// Copies a file to a new hidden one in the directory.
-    ///
-    /// # Errors
-    ///
-    /// As for reading and writing.
-    pub fn copy(directory: &Path, from: &Path) -> io::Result<Self> {
-        let (draft, mut file) = Self::create(directory)?;
-        io::copy(&mut File::open(from)?, &mut file)?;
-        file.sync_all()?;
-        Ok(draft)
-    }
-
-    fn create(directory: &Path) -> io::Result<(Self, File)> {
-        // Other calls may be writing here at the same time, and a host that was killed may have left drafts.
-        let mut number = 0;
-        loop {
-            let path = directory.join(format!(".loggia-{number}.part"));
-            match OpenOptions::new().write(true).create_new(true).open(&path) {
-                Ok(file) => return Ok((Self(path), file)),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 1000 => number += 1,
-                Err(error) => return Err(error),
-            }
-        }
-    }
-
-    /// Moves the draft to its place.
-    ///
-    /// # Errors
-    ///
-    /// `AlreadyExists` where something is there that is not to be replaced.
-    pub fn settle(self, place: &Path, replace: bool) -> io::Result<()> {
-        if replace {
-            return fs::rename(&self.0, place);
-        }
-        place_anew(&self.0, place)
-    }
-}
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        // Nothing to do about it if it fails; where the draft was settled, there is none any more.
-        let _ = fs::remove_file(&self.0);
-    }
-}
-
-/// Moves a file where nothing is yet. A hard link does so without a moment in which another's file could be lost; where
-/// there are none, a look before the move must do.
-///
-/// # Errors
-///
-/// `AlreadyExists` where something is.
-pub fn place_anew(from: &Path, to: &Path) -> io::Result<()> {
-    match fs::hard_link(from, to) {
-        Ok(()) => fs::remove_file(from),
-        Err(error)
-            if matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::CrossesDevices) =>
-        {
-            Err(error)
-        }
-        Err(_) if fs::symlink_metadata(to).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
-        Err(_) => fs::rename(from, to),
+        _ => place.unchanged(error),
     }
 }

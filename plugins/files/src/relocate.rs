@@ -2,11 +2,13 @@
 
 use std::{fs, io};
 
-use loggia_sdk::prelude::*;
+use loggia_sdk::{failure::code, prelude::*};
 
 use crate::{
+    draft::{Draft, place_anew},
     entry::Kind,
-    put::{Draft, may_write, occupied, parent, place_anew},
+    platform::crosses_devices,
+    put::{may_write, occupied, parent},
     roots::Place,
 };
 
@@ -24,12 +26,12 @@ pub fn relocate(from: &Place, to: &Place, parents: bool, expect: Option<&str>) -
     if from.is_root() {
         return Err(Failure::denied(format!("access denied: {} is a granted directory itself", from.path())));
     }
-    let is_directory = Kind::from(from.metadata()?.file_type()) == Kind::Directory;
+    let kind = Kind::from(from.metadata()?.file_type());
     if to.is_in(from) {
         let message = format!("{} is {} itself or inside it", to.path(), from.path());
         return Err(Failure::invalid_params(message));
     }
-    if is_directory && expect.is_some() {
+    if kind == Kind::Directory && expect.is_some() {
         return Err(Failure::invalid_params(
             "`expect` is for a file that replaces a file; a directory replaces nothing",
         ));
@@ -37,20 +39,32 @@ pub fn relocate(from: &Place, to: &Place, parents: bool, expect: Option<&str>) -
     let replaced = may_write(to, expect)?;
     let directory = parent(to, parents)?;
     let (source, target) = (from.real()?, to.real()?);
-    let moved =
-        if is_directory || replaced { fs::rename(&source, &target) } else { place_anew(&source, &target) };
+    let moved = if kind == Kind::Directory || replaced {
+        fs::rename(&source, &target)
+    } else {
+        place_anew(&source, &target)
+    };
     match moved {
         Ok(()) => {}
-        Err(error) if error.kind() != io::ErrorKind::CrossesDevices => return Err(occupied(to, error)),
-        Err(_) if is_directory => {
-            let failure = Failure::invalid_params("a directory cannot be moved to another device");
-            return Err(failure.hint("Move its files one by one."));
+        Err(error) if !crosses_devices(&error) => return Err(unmoved(from, to, error)),
+        Err(_) if kind != Kind::File => {
+            let failure = Failure::invalid_params("only files can be moved to another device");
+            return Err(failure.hint("Move the files of a directory one by one."));
         }
         Err(_) => {
-            let draft = Draft::copy(&directory, &source).map_err(|error| to.failed(error))?;
+            let draft = Draft::copy(&directory, &source).map_err(|error| to.unchanged(error))?;
             draft.settle(&target, replaced).map_err(|error| occupied(to, error))?;
-            fs::remove_file(&source).map_err(|error| from.failed(error))?;
+            fs::remove_file(&source).map_err(|error| from.unchanged(error))?;
         }
     }
     Ok(Moved { from: from.path(), to: to.path(), replaced })
+}
+
+/// What happened, in words for the caller; an error that says "denied" does not say which of the two.
+fn unmoved(from: &Place, to: &Place, error: io::Error) -> Failure {
+    let mut failure = occupied(to, error);
+    if failure.code == code::DENIED {
+        failure.message = format!("access denied: {} or {}", from.path(), to.path());
+    }
+    failure
 }

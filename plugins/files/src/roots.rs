@@ -9,7 +9,7 @@ use std::{
     path::PathBuf,
 };
 
-use loggia_sdk::prelude::*;
+use loggia_sdk::{failure::code, prelude::*};
 
 use crate::platform::{Base, Named};
 
@@ -173,16 +173,22 @@ impl<'a> Place<'a> {
 
     /// What happened here, in words for the caller.
     pub fn failed(&self, error: io::Error) -> Failure {
-        let denied =
-            matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem);
         let failure = Failure::from(error).about(self.path());
-        if denied {
-            return failure.hint(
-                "It may be a link that leads out of the granted directory, or the operator grants it read-only \
-                 (`access` in files.toml).",
-            );
+        if failure.code != code::DENIED {
+            return failure;
         }
-        failure
+        failure.hint("A link on the way may lead out of the granted directory.")
+    }
+
+    /// What happened when something here was to be changed, in words for the caller.
+    pub fn unchanged(&self, error: io::Error) -> Failure {
+        let failure = self.failed(error);
+        if failure.code != code::DENIED {
+            return failure;
+        }
+        failure.hint(
+            "The operator may have granted the directory for reading only: `access` in the policy file.",
+        )
     }
 }
 

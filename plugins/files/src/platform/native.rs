@@ -15,6 +15,11 @@ pub fn granted() -> Vec<(String, Base)> {
     Vec::new()
 }
 
+/// Whether a move failed since it would lead to another device.
+pub fn crosses_devices(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::CrossesDevices
+}
+
 impl Base {
     /// This directory.
     pub fn at(directory: PathBuf) -> Self {

@@ -44,6 +44,12 @@ impl Base {
     }
 }
 
+/// Whether a move failed since it would lead to another device. Wasmtime 48 calls that an I/O error (`EIO`, 29); where it
+/// was a true one, the copy that is tried then fails in the same way.
+pub fn crosses_devices(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::CrossesDevices || error.raw_os_error() == Some(29)
+}
+
 fn kind(kind: DescriptorType) -> Kind {
     match kind {
         DescriptorType::RegularFile => Kind::File,

@@ -48,6 +48,25 @@ fn matching_lines_are_found_with_their_numbers() {
 }
 
 #[test]
+fn patterns_take_letters_of_any_script() {
+    let world = World::new(&[("notes/a.md", "Käse\nKase\nKÄSE\nname=wert\nпривет мир\n")]);
+    let check = |pattern: &str, ignore_case, expected: &[u64]| {
+        let data = world.data("search", json!({"pattern": pattern, "ignore_case": ignore_case}));
+        let numbers: Vec<_> =
+            data.as_array().unwrap().iter().map(|found| found["line"].as_u64().unwrap()).collect();
+        assert_eq!(numbers, expected, "{pattern}");
+    };
+    check("Käse", false, &[1]);
+    check("K[aä]se", false, &[1, 2]);
+    check("K.+e", false, &[1, 2]);
+    check("ä?se$", false, &[1, 2]);
+    check("kase", true, &[2]);
+    check(r"^\w+=\w+$", false, &[4]);
+    check(r"\bмир", false, &[]);
+    check(r"[^\x00-\x7f]", false, &[1, 3, 5]);
+}
+
+#[test]
 fn context_is_given_as_asked() {
     let data = notes().data("search", json!({"pattern": "Milk", "path": "/notes", "context": 2}));
     let expected = json!([{"path": "/notes/a.md", "line": 3, "text": "Milk (2 l)", "before": ["# Buy", "milk"], "after": ["bread"]}]);

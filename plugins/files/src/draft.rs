@@ -1,0 +1,85 @@
+//! A file on its way to its place.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use crate::platform::crosses_devices;
+
+/// A file beside the one to be written; gone again unless it is settled.
+pub struct Draft(PathBuf);
+
+impl Draft {
+    /// Writes the bytes to a new hidden file in the directory.
+    ///
+    /// # Errors
+    ///
+    /// As for writing.
+    pub fn write(directory: &Path, bytes: &[u8]) -> io::Result<Self> {
+        let (draft, mut file) = Self::create(directory)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        Ok(draft)
+    }
+
+    /// Copies a file to a new hidden one in the directory.
+    ///
+    /// # Errors
+    ///
+    /// As for reading and writing.
+    pub fn copy(directory: &Path, from: &Path) -> io::Result<Self> {
+        let (draft, mut file) = Self::create(directory)?;
+        io::copy(&mut File::open(from)?, &mut file)?;
+        file.sync_all()?;
+        Ok(draft)
+    }
+
+    fn create(directory: &Path) -> io::Result<(Self, File)> {
+        // Other calls may be writing here at the same time, and a host that was killed may have left drafts.
+        let mut number = 0;
+        loop {
+            let path = directory.join(format!(".loggia-{number}.part"));
+            match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Ok(file) => return Ok((Self(path), file)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 1000 => number += 1,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Moves the draft to its place.
+    ///
+    /// # Errors
+    ///
+    /// `AlreadyExists` where something is there that is not to be replaced.
+    pub fn settle(self, place: &Path, replace: bool) -> io::Result<()> {
+        if replace {
+            return fs::rename(&self.0, place);
+        }
+        place_anew(&self.0, place)
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        // Nothing to do about it if it fails; where the draft was settled, there is none any more.
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// Moves a file where nothing is yet. A hard link does so without a moment in which another's file could be lost; where
+/// there are none, a look before the move must do.
+///
+/// # Errors
+///
+/// `AlreadyExists` where something is.
+pub fn place_anew(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::hard_link(from, to) {
+        Ok(()) => fs::remove_file(from),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists || crosses_devices(&error) => Err(error),
+        Err(_) if fs::symlink_metadata(to).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(_) => fs::rename(from, to),
+    }
+}
