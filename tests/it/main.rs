@@ -5,4 +5,5 @@ mod limits;
 mod load;
 mod python;
 mod reload;
+mod rules;
 mod tools;

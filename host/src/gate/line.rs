@@ -1,6 +1,7 @@
 //! The port that a facade is given: the gate, as it looks from within a call.
 
 use std::{
+    borrow::Cow,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -209,6 +210,7 @@ impl Port for Line {
 
     fn log(&self, level: Level, text: &str) {
         let facade = self.name();
+        let text = printable(text);
         match level {
             Level::Trace => tracing::trace!(target: "plugin", facade, "{text}"),
             Level::Debug => tracing::debug!(target: "plugin", facade, "{text}"),
@@ -235,7 +237,29 @@ impl Port for Line {
     }
 }
 
+/// A plugin's text on one line of the log: it must not forge another line, nor steer a terminal.
+fn printable(text: &str) -> Cow<'_, str> {
+    if text.chars().any(char::is_control) {
+        text.chars()
+            .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
+            .collect()
+    } else {
+        text.into()
+    }
+}
+
 fn next_id() -> CallId {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     CallId(format!("c{}", NEXT.fetch_add(1, Ordering::Relaxed)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printable;
+
+    #[test]
+    fn a_plugins_text_stays_on_its_line() {
+        assert_eq!(printable("plain – text"), "plain – text");
+        assert_eq!(printable("a\nINFO forged \u{1b}[31m"), "a\\nINFO forged \\u{1b}[31m");
+    }
 }

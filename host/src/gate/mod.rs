@@ -125,4 +125,4 @@ impl Gate {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

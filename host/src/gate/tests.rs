@@ -24,7 +24,8 @@ use crate::catalog::{Catalog, Entry, Slot};
 /// What a puppet does with a call.
 type Act = Box<dyn Fn(Call) -> BoxFuture<'static, Result<Reply, Stop>> + Send + Sync>;
 
-struct Puppet {
+/// A facade that does as it is told.
+pub(crate) struct Puppet {
     surface: Arc<Surface>,
     act: Act,
 }
@@ -61,7 +62,7 @@ fn action(name: &str, effect: Effect) -> Action {
 }
 
 /// A puppet with one action of each effect.
-fn puppet<F>(name: &str, act: impl Fn(Call) -> F + Send + Sync + 'static) -> Puppet
+pub(crate) fn puppet<F>(name: &str, act: impl Fn(Call) -> F + Send + Sync + 'static) -> Puppet
 where
     F: Future<Output = Result<Reply, Stop>> + Send + 'static,
 {
@@ -87,16 +88,17 @@ fn invoking(rules: &[&str]) -> Rules {
     Rules { invoke, ..Rules::default() }
 }
 
+/// A puppet, ready to be called.
+pub(crate) fn entry(puppet: Puppet, rules: Rules) -> Entry {
+    let contract = Contract::new(Arc::clone(&puppet.surface)).unwrap();
+    Entry::new(Arc::new(puppet), contract, rules, "test".to_owned())
+}
+
 fn gate_with(puppets: Vec<(Puppet, Rules)>, inline: Inline) -> Gate {
     let catalog = Arc::new(Catalog::default());
     let slots: BTreeMap<String, Slot> = puppets
         .into_iter()
-        .map(|(puppet, rules)| {
-            let contract = Contract::new(Arc::clone(&puppet.surface)).unwrap();
-            let name = puppet.surface.name.clone();
-            let entry = Entry::new(Arc::new(puppet), contract, rules, "test".to_owned());
-            (name, Slot::Serving(Arc::new(entry)))
-        })
+        .map(|(puppet, rules)| (puppet.surface.name.clone(), Slot::Serving(Arc::new(entry(puppet, rules)))))
         .collect();
     catalog.swap(slots);
     Gate::new(catalog, Executor::new(Handle::current(), inline))

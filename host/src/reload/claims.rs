@@ -114,3 +114,63 @@ fn look(name: &str) -> String {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use loggia_facade::Reply;
+
+    use super::*;
+    use crate::{
+        gate::{Rules, tests},
+        reload::Facts,
+    };
+
+    /// A file whose facade has this name; none does not load.
+    fn held(facade: Option<&str>) -> Held {
+        let mut held = Held::default();
+        let Some(name) = facade else {
+            held.error = Some("broken".to_owned());
+            return held;
+        };
+        let entry = tests::entry(tests::puppet(name, async |_| Ok(Reply::default())), Rules::default());
+        let digest = Digest::of(name.as_bytes());
+        let facts = Facts { digest, bytes: 0, imports: Vec::new(), compiled: false, took: Duration::ZERO };
+        held.serving = Some((facts.digest, Arc::new(entry)));
+        held.name = Some(name.to_owned());
+        held
+    }
+
+    /// Which file stands under which name, as words.
+    fn check(files: &[(&str, Option<&str>)], expected: &[(&str, &str)]) {
+        let all: BTreeMap<String, Held> =
+            files.iter().map(|(f, name)| ((*f).to_owned(), held(*name))).collect();
+        let slots = slots(&all);
+        let owner = |slot: &Slot| match slot {
+            Slot::Unavailable(reason) => reason.clone(),
+            Slot::Serving(entry) => {
+                let owns =
+                    |held: &Held| held.serving.as_ref().is_some_and(|(_, own)| Arc::ptr_eq(own, entry));
+                all.iter().find(|(_, held)| owns(held)).map(|(file, _)| file.clone()).unwrap_or_default()
+            }
+        };
+        let got: Vec<(&str, String)> =
+            slots.iter().map(|(name, slot)| (name.as_str(), owner(slot))).collect();
+        let got: Vec<(&str, &str)> = got.iter().map(|(name, file)| (*name, file.as_str())).collect();
+        assert_eq!(got, expected, "{files:?}");
+    }
+
+    #[test]
+    fn one_name_has_one_owner_whatever_the_order() {
+        check(&[("notes", Some("notes"))], &[("notes", "notes")]);
+        check(&[("b", Some("notes")), ("a", Some("notes"))], &[("notes", "a")]);
+        check(&[("a", Some("notes")), ("notes", Some("notes")), ("z", Some("notes"))], &[("notes", "notes")]);
+        // A look-alike is the same claim.
+        check(&[("n0tes", Some("n0tes")), ("notes", Some("notes"))], &[("n0tes", "n0tes")]);
+        check(&[("a", Some("my-notes")), ("my_notes", Some("my_notes"))], &[("my_notes", "my_notes")]);
+        // What does not load is told of under its file's name, unless somebody else serves that name.
+        check(&[("notes", None)], &[("notes", "broken")]);
+        check(&[("a", Some("notes")), ("notes", None)], &[("notes", "a")]);
+    }
+}
