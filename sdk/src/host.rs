@@ -1,9 +1,7 @@
 //! What the host offers: log, progress, configuration, calls to other facades.
 //!
-//! What the policy does not grant answers `denied`. Natively, where there is no host, [`testing::Host`] stands in for
-//! it; without that, the log goes nowhere, nothing is configured and no facade answers.
-//!
-//! [`testing::Host`]: https://docs.rs/loggia-sdk
+//! What the policy does not grant answers `denied`. Natively, where there is no host, `testing::Host` stands in for it;
+//! without that, the log goes nowhere, nothing is configured and no facade answers.
 
 use std::time::Duration;
 

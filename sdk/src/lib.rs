@@ -36,6 +36,10 @@
 //!
 //! A plugin has no memory: each call runs in a fresh instance. The value given to [`export!`] is made anew for each.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 // The macros write `::loggia_sdk`, in this crate too.
 extern crate self as loggia_sdk;
 

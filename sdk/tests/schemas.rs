@@ -101,6 +101,7 @@ impl Kinds {
     #[action(write, idempotent, open_world, long_running, details, alias = "nums", alias = "numeric")]
     fn numbers(
         &self,
+        _call: &Call,
         #[param(range = 1..=50)] closed: u32,
         #[param(range = -5..5)] half_open: i64,
         #[param(range = 0.5..)] fraction: f64,

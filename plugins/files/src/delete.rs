@@ -6,6 +6,9 @@ use loggia_sdk::prelude::*;
 
 use crate::{entry::Kind, roots::Place};
 
+/// Deeper than any tree that a person made; the stack is small.
+const DEPTH: usize = 128;
+
 /// What was deleted.
 #[derive(Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Deleted {
@@ -26,7 +29,7 @@ pub fn delete(place: &Place, recursive: bool) -> Result<Deleted> {
         return Err(failure.hint("`recursive: true` deletes all that is in it, for good."));
     }
     let mut count = 0;
-    match remove(place, kind, &mut count) {
+    match remove(place, kind, DEPTH, &mut count) {
         Ok(()) => Ok(Deleted { path, count }),
         // The caller must know that it was not all or nothing.
         Err(failure) if count > 0 => Err(failure.details(json!({"deleted": count}))),
@@ -34,15 +37,19 @@ pub fn delete(place: &Place, recursive: bool) -> Result<Deleted> {
     }
 }
 
-fn remove(place: &Place, kind: Kind, count: &mut u64) -> Result<()> {
+fn remove(place: &Place, kind: Kind, depth: usize, count: &mut u64) -> Result<()> {
     let real = place.real()?;
     if kind == Kind::Directory {
+        if depth == 0 {
+            let message = format!("deeper than {DEPTH} directories: {}", place.path());
+            return Err(Failure::invalid_params(message).hint("Delete what is in it first."));
+        }
         for entry in place.names()? {
             let Some(name) = entry.name else {
                 let message = format!("cannot delete {}: a name in it is not UTF-8", place.path());
                 return Err(Failure::invalid_data(message));
             };
-            remove(&place.join(&name), entry.kind, count)?;
+            remove(&place.join(&name), entry.kind, depth - 1, count)?;
         }
         fs::remove_dir(real)
     } else {

@@ -77,7 +77,8 @@ impl Drop for Draft {
 /// `AlreadyExists` where something is.
 pub fn place_anew(from: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(from, to) {
-        Ok(()) => fs::remove_file(from),
+        // Not both: who is told of a failure does not expect a second file.
+        Ok(()) => fs::remove_file(from).inspect_err(|_| drop(fs::remove_file(to))),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists || crosses_devices(&error) => Err(error),
         Err(_) if fs::symlink_metadata(to).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
         Err(_) => fs::rename(from, to),

@@ -184,7 +184,7 @@ impl Files {
         Ok(entry)
     }
 
-    /// Move or rename a file or a directory. Nothing is replaced, except a file of which the version is known.
+    /// Move or rename a file or a directory; only a file of which the version is known is replaced.
     #[action(
         write,
         alias = "mv",

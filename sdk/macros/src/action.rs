@@ -63,6 +63,11 @@ impl Action {
         let arguments = method.sig.inputs.iter().skip(1);
         let inputs: Vec<_> = arguments.filter_map(|argument| errors.take(Input::read(argument))).collect();
         errors.take(distinct(&inputs));
+        if options.details && !inputs.iter().any(|input| matches!(input, Input::Call)) && errors.is_empty() {
+            let sentence = "`details` is for an action that looks at the detail level: \
+                            take `call: &Call` and ask `call.detail()`";
+            errors.push(Error::new(method.sig.ident.span(), sentence));
+        }
         let output = errors.take(output(method));
         if errors.is_empty() {
             for example in &options.examples {

@@ -1,7 +1,7 @@
 //! The attribute macros of `loggia-sdk`; use them through that crate.
 //!
-//! `#[facade]` reads an `impl` block into a [`facade::Facade`] (with every mistake as a compile error where it was
-//! made) and [`expand`] writes it down again: the block without our attributes, and an implementation of
+//! `#[facade]` reads an `impl` block into a `facade::Facade` (with every mistake as a compile error where it was
+//! made) and `expand` writes it down again: the block without our attributes, and an implementation of
 //! `loggia_sdk::Facade` that is nothing but a table of actions.
 
 mod action;

@@ -98,6 +98,15 @@ fn a_full_directory_is_deleted_only_if_asked_for() {
     assert_eq!(names(&world), ["/docs/", "/notes/"]);
 }
 
+#[test]
+fn a_tree_that_is_too_deep_is_refused_and_not_a_fault() {
+    let world = World::new(&[]);
+    fs::create_dir_all(world.real(&format!("notes/d{}", "/d".repeat(200)))).unwrap();
+    let failure = world.reply("delete", json!({"path": "/notes/d", "recursive": true})).unwrap_err();
+    assert!(failure.message.starts_with("deeper than 128 directories: /notes/d/d"), "{failure}");
+    assert!(world.real("notes/d").exists());
+}
+
 #[cfg(unix)]
 #[test]
 fn a_deleted_link_leaves_what_it_points_at() {

@@ -79,6 +79,18 @@ impl Notes {
     }
 }
 
+struct Blind;
+
+/// Blind.
+#[facade]
+impl Blind {
+    /// Details that nobody looks at.
+    #[action(read, details)]
+    fn list(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
 struct Doubles;
 
 /// Doubles.
