@@ -7,7 +7,7 @@ use loggia_sdk::prelude::*;
 use crate::{
     entry::{Entry, Kind},
     roots::{NOTHING_GRANTED, Roots, Target},
-    walk::{End, Filter, Found, walk},
+    walk::{End, Filter, Found, UNNAMED, walk},
 };
 
 /// A page ends before its paths outgrow this, whatever the limit: the host takes 1 MiB.
@@ -59,7 +59,7 @@ impl Page<'_> {
         self.total += 1;
         let path = match found {
             Found::Entry(place, _) | Found::Unread(place, _) => place.path(),
-            Found::Unnamed(place) => place.join("\u{fffd}").path(),
+            Found::Unnamed(place) => place.join(UNNAMED).path(),
         };
         let seen = self.query.cursor.as_ref().is_some_and(|cursor| in_order(&path, cursor).is_le());
         if seen || self.full {

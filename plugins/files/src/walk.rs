@@ -15,6 +15,9 @@ const VISITS: usize = 50_000;
 /// Deeper than any tree that a person made; the stack is small.
 const DEPTH: u32 = 64;
 
+/// Stands for a name that is not UTF-8.
+pub const UNNAMED: &str = "\u{fffd}";
+
 /// Which entries are wanted.
 pub struct Filter {
     glob: Option<String>,
@@ -139,7 +142,7 @@ impl Walk<'_> {
         prefix: &str,
         depth: u32,
     ) -> ControlFlow<End> {
-        names.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        names.sort_unstable_by(|a, b| shown(a).cmp(shown(b)));
         for Named { name, kind } in names {
             self.visits += 1;
             if self.visits > VISITS {
@@ -164,4 +167,9 @@ impl Walk<'_> {
         }
         ControlFlow::Continue(())
     }
+}
+
+/// The name as it is shown and ordered; in place of one that is not UTF-8, [`UNNAMED`].
+fn shown(named: &Named) -> &str {
+    named.name.as_deref().unwrap_or(UNNAMED)
 }
