@@ -18,8 +18,9 @@ fn main() {
     for source in ["tests/fixtures", "plugins", "sdk", "wit", "Cargo.toml", "Cargo.lock"] {
         println!("cargo::rerun-if-changed={}", root.join(source).display());
     }
-    build(&root, &target, &["--package", "loggia-fixtures", "--examples", "--features", "guest"]);
-    build(&root, &target, &["--package", "files"]);
+    build(&root, &target, &["build", "--package", "loggia-fixtures", "--examples", "--features", "guest"]);
+    // An rlib, made along with a cdylib, would keep the linker from optimising across crates.
+    build(&root, &target, &["rustc", "--package", "files", "--lib", "--crate-type", "cdylib"]);
     let built = target.join("wasm32-wasip2/guest");
     println!("cargo::rustc-env=LOGGIA_GUESTS={}", built.display());
 }
@@ -35,8 +36,8 @@ fn build(root: &Path, target: &Path, what: &[&str]) {
     }
     let status = cargo
         .current_dir(root)
-        .args(["build", "--quiet", "--profile", "guest", "--target", "wasm32-wasip2"])
         .args(what)
+        .args(["--quiet", "--profile", "guest", "--target", "wasm32-wasip2"])
         .arg("--target-dir")
         .arg(target)
         .status();

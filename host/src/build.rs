@@ -4,6 +4,7 @@ use std::{
     collections::BTreeSet,
     fs,
     io::{self, BufRead, BufReader, Write},
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -148,7 +149,9 @@ fn place(from: &Path, to: &Path) -> io::Result<u64> {
         return Ok(size);
     }
     let folder = to.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::Builder::new().prefix(".loggia-").tempfile_in(folder)?;
+    // A temporary file is its owner's alone; a plugin may be read by whoever serves it.
+    let readable = fs::Permissions::from_mode(0o644);
+    let mut file = tempfile::Builder::new().prefix(".loggia-").permissions(readable).tempfile_in(folder)?;
     file.write_all(&bytes)?;
     file.persist(to)?;
     Ok(size)
@@ -156,7 +159,8 @@ fn place(from: &Path, to: &Path) -> io::Result<u64> {
 
 fn compile(source: &Source) -> Result<PathBuf, BuildError> {
     let mut child = cargo()
-        .args(["build", "--profile", "loggia-guest", "--lib", "--target", TARGET])
+        // An rlib, made along with a cdylib, would keep the linker from optimising across crates.
+        .args(["rustc", "--lib", "--crate-type", "cdylib", "--profile", "loggia-guest", "--target", TARGET])
         .args(PROFILE.iter().flat_map(|setting| ["--config", setting]))
         .args(["--message-format", "json-render-diagnostics", "--manifest-path"])
         .arg(&source.manifest)

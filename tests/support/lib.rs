@@ -41,6 +41,11 @@ pub fn plugin(name: &str) -> PathBuf {
     Path::new(env!("LOGGIA_GUESTS")).join(format!("{name}.wasm"))
 }
 
+/// The target folder of the guests' own cargo.
+pub fn guests() -> PathBuf {
+    Path::new(env!("LOGGIA_GUESTS")).ancestors().nth(2).unwrap_or(Path::new("target")).to_owned()
+}
+
 /// Compiled fixtures outlive a test run, so that only a changed one is compiled.
 pub fn cache() -> PathBuf {
     Path::new(env!("LOGGIA_GUESTS")).join("compiled")

@@ -152,13 +152,13 @@ fn main() -> Result<()> {
     match Cli::parse().command {
         Command::Compare { options, built } => {
             let stage = built.stage()?;
-            let servers = [stage.native()?, stage.loggia("loggia", &[])?];
+            let servers = [stage.native()?, stage.alike()?, stage.loggia("loggia", &[])?];
             let many = if options.quick || options.chaos_only { vec![] } else { vec![100, 1000] };
             let plan = Plan { many, ..options.plan() };
             let mut output = Output::new(options.out.as_deref())?;
             run::run(&servers, &plan, Some(&stage), &mut output)?;
             let rounds = Rounds::new(&output.records, Some("native"));
-            println!("{}\n{}", rounds.compared(&goals::lines()), rounds.notes());
+            println!("{}\n{}", rounds.compared(&goals::lines(), 2), rounds.notes());
         }
         Command::Threads { models, options, built } => {
             let stage = built.stage()?;
@@ -168,7 +168,7 @@ fn main() -> Result<()> {
             run::run(&servers, &plan, Some(&stage), &mut output)?;
             let baseline = models.first().map(String::as_str);
             let rounds = Rounds::new(&output.records, baseline);
-            println!("{}\n{}", rounds.compared(&threads::lines()), rounds.notes());
+            println!("{}\n{}", rounds.compared(&threads::lines(), 1), rounds.notes());
         }
         Command::Run { servers, results, only, options } => {
             let mut servers = config::load(&servers)?;
@@ -179,7 +179,7 @@ fn main() -> Result<()> {
         Command::Report { results, baseline } => {
             let records = figures::load(&results)?;
             let rounds = Rounds::new(&records, Some(&baseline));
-            println!("{}\n{}", rounds.compared(&goals::lines()), rounds.all());
+            println!("{}\n{}", rounds.compared(&goals::lines(), 1), rounds.all());
         }
     }
     Ok(())

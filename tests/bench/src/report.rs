@@ -40,32 +40,38 @@ impl<'a> Rounds<'a> {
         text + &self.notes()
     }
 
-    /// The chosen figures, with what each server is to the first, and whether that is as wanted.
-    pub fn compared(&self, lines: &[Line]) -> String {
-        let Some((baseline, others)) = self.servers.split_first() else { return String::new() };
-        let mut columns = vec![(*baseline).to_owned()];
-        for other in others {
-            columns.extend([(*other).to_owned(), format!("{other}/{baseline}")]);
-        }
+    /// The chosen figures, with what the other servers are to the first `baselines`, and whether what the last is to the
+    /// first is as wanted.
+    pub fn compared(&self, lines: &[Line], baselines: usize) -> String {
+        let Some((measured, first)) = self.servers.last().zip(self.servers.first()) else {
+            return String::new();
+        };
+        let (bases, others) = self.servers.split_at(baselines.min(self.servers.len()));
+        let pairs: Vec<(&str, &str)> = others.iter().flat_map(|o| bases.iter().map(|b| (*o, *b))).collect();
+        let mut columns: Vec<String> = self.servers.iter().map(|server| (*server).to_owned()).collect();
+        columns.extend(pairs.iter().map(|(other, base)| format!("{other}/{base}")));
         let goals = lines.iter().any(|line| line.goal.is_some());
         columns.extend(goals.then(|| "goal".to_owned()));
         let mut text = self.head("", &columns.iter().map(String::as_str).collect::<Vec<_>>());
         for line in lines {
             let figure = |server: &str| median(&self.values(server, line.key));
+            let ratio = |other: &str, base: &str| median(&self.ratios(base, other, line.key));
             if self.servers.iter().all(|server| figure(server).is_none()) {
                 continue;
             }
-            let mut cells = vec![figure(baseline).map_or("–".into(), number)];
-            let mut verdict = None;
-            for other in others {
-                let ratio = median(&self.ratios(baseline, other, line.key));
-                cells.push(figure(other).map_or("–".into(), number));
-                cells.push(ratio.map_or("–".into(), |ratio| format!("{ratio:.2}")));
-                verdict = line.goal.and_then(|goal| goal.is_met(figure(other), ratio)).or(verdict);
-            }
-            if goals {
-                let mark = verdict.map_or("", |met| if met { " ✓" } else { " **missed**" });
-                cells.push(line.goal.map_or(String::new(), |goal| format!("{goal}{mark}")));
+            let mut cells: Vec<String> =
+                self.servers.iter().map(|s| figure(s).map_or("–".into(), number)).collect();
+            let ratios = pairs.iter().map(|(other, base)| ratio(other, base));
+            cells.extend(ratios.map(|ratio| ratio.map_or("–".into(), |ratio| format!("{ratio:.2}"))));
+            if let Some(goal) = line.goal {
+                let mark = match goal.is_met(figure(measured), ratio(measured, first)) {
+                    Some(true) => " ✓",
+                    Some(false) => " **missed**",
+                    None => "",
+                };
+                cells.push(format!("{goal}{mark}"));
+            } else if goals {
+                cells.push(String::new());
             }
             let _ = writeln!(text, "| {} | {} |", line.label, cells.join(" | "));
         }
@@ -148,7 +154,7 @@ mod tests {
             .flat_map(|(at, base)| [record("loggia", at + 1, base * 2.0), record("native", at + 1, *base)])
             .collect();
         let line = Line { label: "latency", key: "x", goal: Some(Goal::TimesAtMost(1.2)) };
-        let table = Rounds::new(&records, Some("native")).compared(&[line]);
+        let table = Rounds::new(&records, Some("native")).compared(&[line], 1);
         let expected = "|  | native | loggia | loggia/native | goal |\n|---|---:|---:|---:|---:|\n\
                         | latency | 200 | 400 | 2.00 | ≤ 1.2× **missed** |\n";
         assert_eq!(table, expected);
@@ -159,7 +165,7 @@ mod tests {
         let mut records = vec![record("native", 1, 1.0), record("loggia", 1, 8.5)];
         records[0].numbers.clear();
         let line = Line { label: "start", key: "x", goal: Some(Goal::AtMost(10.0)) };
-        let table = Rounds::new(&records, None).compared(&[line]);
+        let table = Rounds::new(&records, None).compared(&[line], 1);
         assert!(table.ends_with("| start | – | 8.50 | – | ≤ 10 ✓ |\n"), "{table}");
     }
 

@@ -42,16 +42,29 @@ impl Stage {
         self.dir.path().join(name)
     }
 
-    /// The baseline, over HTTP as fast as the official SDK can.
+    /// The native server as the official SDK serves stdio, and over HTTP as fast as the SDK can.
     pub fn native(&self) -> Result<Server> {
+        self.baseline("native", &[], &["--tuned"])
+    }
+
+    /// The native server with the transports as Loggia sets them up: what is left between the two is Loggia's own.
+    pub fn alike(&self) -> Result<Server> {
+        self.baseline("alike", &["--pipes"], &["--nodelay", "--json"])
+    }
+
+    fn baseline(&self, name: &str, stdio: &[&str], http: &[&str]) -> Result<Server> {
         let binary = text(&self.builds.native);
         let addr = free_address()?;
-        let cmd = [&binary, "--http", &addr, "--tuned"].map(str::to_owned).to_vec();
+        let command =
+            |options: &[&str]| [&[&*binary], options].concat().into_iter().map(str::to_owned).collect();
+        let cmd = command(&[&["--http", &*addr], http].concat());
         Ok(Server {
-            name: "native".into(),
-            stdio: Some(vec![binary]),
+            name: name.into(),
+            stdio: Some(command(stdio)),
             http: Some(Http { cmd, addr, path: "/mcp".into(), legacy_sse: false }),
             evict: vec![self.builds.native.clone()],
+            // It takes the same time to misbehave whatever its transports are.
+            fragile: name == "alike",
             ..Server::default()
         })
     }

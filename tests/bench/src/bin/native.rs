@@ -1,7 +1,8 @@
 //! The baseline: the bench's tools on the official Rust SDK, no sandbox.
 //!
-//! `native` serves stdio; `native --http 127.0.0.1:PORT` serves streamable HTTP with the SDK's defaults, of which
-//! `--nodelay` sets TCP_NODELAY, `--stateless` drops sessions and event-stream replies, `--tuned` does both.
+//! `native` serves stdio, and with `--pipes` without the threads that the SDK's own stdio costs. `native --http
+//! 127.0.0.1:PORT` serves streamable HTTP with the SDK's defaults, of which `--nodelay` sets TCP_NODELAY, `--json` drops
+//! event streams from replies, `--stateless` drops sessions, and `--tuned` does all three.
 
 use std::{error::Error, sync::Arc};
 
@@ -17,6 +18,7 @@ use rmcp::{
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
+use tokio::net::unix::pipe;
 
 #[derive(Deserialize, JsonSchema)]
 struct Input {
@@ -67,16 +69,22 @@ impl ServerHandler for Tools {}
 async fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().collect();
     let Some(at) = args.iter().position(|a| a == "--http") else {
-        let service = Tools::new().serve(rmcp::transport::stdio()).await?;
+        let service = if args.iter().any(|a| a == "--pipes") {
+            let pipes = pipe::OpenOptions::new();
+            let streams = (pipes.open_receiver("/proc/self/fd/0")?, pipes.open_sender("/proc/self/fd/1")?);
+            Tools::new().serve(streams).await?
+        } else {
+            Tools::new().serve(rmcp::transport::stdio()).await?
+        };
         service.waiting().await?;
         return Ok(());
     };
     let address = args.get(at + 1).ok_or("--http needs an address")?;
     let has = |flag: &str| args.iter().any(|a| a == flag || a == "--tuned");
-    let (nodelay, stateless) = (has("--nodelay"), has("--stateless"));
+    let nodelay = has("--nodelay");
     let config = StreamableHttpServerConfig::default()
-        .with_legacy_session_mode(!stateless)
-        .with_json_response(stateless);
+        .with_legacy_session_mode(!has("--stateless"))
+        .with_json_response(has("--json"));
     let service =
         StreamableHttpService::new(|| Ok(Tools::new()), Arc::new(LocalSessionManager::default()), config);
     let listener = tokio::net::TcpListener::bind(address).await?.tap_io(move |stream| {

@@ -1,0 +1,183 @@
+//! An author's way, as the README tells it: the plugin that stands there, built, served, edited, broken and mended.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Stdio,
+    sync::{Arc, Mutex},
+};
+
+use anyhow::{Context, Result, bail};
+use loggia_tests::{Client, Era, HttpHost, PATIENCE, binary, cache, eventually, guests};
+use serde_json::json;
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    process::Command,
+};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace")
+}
+
+/// The block of the README that is marked as this file.
+fn from_readme(file: &str) -> Result<String> {
+    let readme = fs::read_to_string(root().join("README.md"))?;
+    let (_, rest) = readme.split_once(&format!("<!-- plugin: {file} -->\n```")).context("no such block")?;
+    let (_, rest) = rest.split_once('\n').context("no block")?;
+    Ok(rest.split_once("```").context("no end")?.0.to_owned())
+}
+
+/// The README's crate, in a folder of its own.
+fn author(folder: &Path) -> Result<PathBuf> {
+    let crate_folder = folder.join("notes");
+    fs::create_dir_all(crate_folder.join("src"))?;
+    let sdk = root().join("sdk");
+    let manifest = from_readme("Cargo.toml")?.replace("\"../loggia/sdk\"", &format!("{sdk:?}"));
+    assert!(manifest.contains(&format!("{sdk:?}")), "the README names the SDK in another way");
+    fs::write(crate_folder.join("Cargo.toml"), manifest + "\n[workspace]\n")?;
+    fs::write(crate_folder.join("src/lib.rs"), from_readme("src/lib.rs")?)?;
+    // The versions that were tested, and nothing to look up.
+    fs::copy(root().join("Cargo.lock"), crate_folder.join("Cargo.lock"))?;
+    Ok(crate_folder)
+}
+
+fn command(words: &[&str]) -> Command {
+    let mut command = Command::new(binary());
+    command
+        .args(words)
+        .env("LOGGIA_CACHE", cache())
+        .env("CARGO_TARGET_DIR", guests())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
+    command
+}
+
+#[tokio::test]
+async fn the_readmes_plugin_is_built_served_and_followed() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let source = author(folder.path())?;
+    let out = folder.path().join("out");
+    fs::write(
+        source.join("notes.toml"),
+        "[grants]\ndirs = [{ path = \"kept\", at = \"/kept\", access = \"read\" }]\n",
+    )?;
+    let mut child = command(&["dev", "--http", "127.0.0.1:0", "--out"]).arg(&out).arg(&source).spawn()?;
+    let mut lines = BufReader::new(child.stderr.take().context("no stderr")?).lines();
+    let said = Arc::new(Mutex::new(String::new()));
+    let url = async {
+        let mut before = String::new();
+        while let Some(line) = lines.next_line().await? {
+            if let Some(url) = line.strip_prefix("listening on ") {
+                return Ok(url.to_owned());
+            }
+            before.push_str(&line);
+            before.push('\n');
+        }
+        bail!("loggia dev ended:\n{before}")
+    };
+    let url = tokio::time::timeout(PATIENCE * 5, url).await??;
+    let hears = Arc::clone(&said);
+    tokio::spawn(async move {
+        while let Ok(Some(line)) = lines.next_line().await {
+            hears.lock().expect("not poisoned").push_str(&line);
+        }
+    });
+    let mut printed = BufReader::new(child.stdout.take().context("no stdout")?).lines();
+    let mut configuration = String::new();
+    while !configuration.contains("claude_desktop_config.json") {
+        let line = tokio::time::timeout(PATIENCE, printed.next_line()).await??.context("no configuration")?;
+        configuration.push_str(&line);
+    }
+    assert!(
+        configuration.contains(&format!("claude mcp add --transport http loggia {url}")),
+        "{configuration}"
+    );
+    assert!(out.join("kept").is_dir(), "what the policy grants is made");
+
+    let host = HttpHost { url, child };
+    let client = Client::http(&host, Era::Stateless).await?;
+    assert_eq!(client.names().await?, ["notes"]);
+    let id = async || {
+        let added = client.envelope("notes", json!({"action": "add", "text": "milk"})).await;
+        added
+            .map(|added| added["data"]["id"].as_str().unwrap_or_default().to_owned())
+            .map_err(|e| e.to_string())
+    };
+    let becomes = async |expected: &str| {
+        for _ in 0..5 {
+            let found = tokio::time::timeout(
+                PATIENCE,
+                eventually(async || match id().await {
+                    Ok(found) if found == expected => Ok(()),
+                    other => Err(format!("{other:?}")),
+                }),
+            );
+            if found.await.is_ok() {
+                return;
+            }
+        }
+        panic!("never {expected}: {}", said.lock().expect("not poisoned"));
+    };
+    assert_eq!(id().await.as_deref(), Ok("n_1"));
+
+    let lib = source.join("src/lib.rs");
+    let text = fs::read_to_string(&lib)?;
+    fs::write(&lib, text.replace("\"n_1\"", "\"n_2\""))?;
+    becomes("n_2").await;
+
+    fs::write(&lib, "this does not compile")?;
+    eventually(async || {
+        let said = said.lock().expect("not poisoned");
+        if said.contains("the plugins built before keep serving") { Ok(()) } else { Err(said.clone()) }
+    })
+    .await;
+    assert_eq!(id().await.as_deref(), Ok("n_2"));
+
+    fs::write(&lib, text.replace("\"n_1\"", "\"n_3\""))?;
+    becomes("n_3").await;
+    client.end().await
+}
+
+#[tokio::test]
+async fn build_makes_what_call_can_call() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let source = author(folder.path())?;
+    let out = folder.path().join("dist");
+    let built = command(&["build", "--out"]).arg(&out).arg(&source).output().await?;
+    let (stdout, stderr) =
+        (String::from_utf8(built.stdout)?, String::from_utf8_lossy(&built.stderr).into_owned());
+    assert!(built.status.success(), "{stderr}");
+    assert!(stdout.starts_with("notes\t"), "{stdout}");
+    let size = fs::metadata(out.join("notes.wasm"))?.len();
+    assert!(size <= 200 << 10, "a plugin of this kind is at most 200 KB; it is {size} bytes");
+
+    let call = async |words: &[&str]| -> Result<(Option<i32>, String)> {
+        let output = command(&["call", "notes"]).args(words).arg("--plugins").arg(&out).output().await?;
+        Ok((output.status.code(), String::from_utf8(output.stdout)?.trim().to_owned()))
+    };
+    let found = call(&["search", "query=milk", "limit=1"]).await?;
+    let data = r#"[{"id":"n_1","text":"milk","tags":[]}]"#;
+    let expected =
+        format!(r#"{{"ok":true,"action":"search","data":{data},"resolved_inputs":{{"limit":1}}}}"#);
+    assert_eq!(found, (Some(0), expected));
+    let (code, said) = call(&["rm", "id=n_9"]).await?;
+    assert!(code == Some(20) && said.contains("not found: there is no note `n_9`"), "{said}");
+    let (code, _) = call(&["add", "neither json nor a pair"]).await?;
+    assert_eq!(code, Some(1));
+    Ok(())
+}
+
+#[tokio::test]
+async fn build_says_where_there_is_nothing_to_build() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let output = command(&["build"]).arg(folder.path()).output().await?;
+    assert_eq!(output.status.code(), Some(1));
+    let stderr = String::from_utf8(output.stderr)?;
+    assert!(
+        stderr.contains("no plugin crate under") && stderr.contains("crate-type = [\"cdylib\"]"),
+        "{stderr}"
+    );
+    Ok(())
+}
