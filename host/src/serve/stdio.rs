@@ -33,16 +33,14 @@ pub struct Streams {
 ///
 /// If the descriptors cannot be duplicated.
 pub fn take() -> io::Result<Streams> {
-    let (stdin, stdout) = (io::stdin(), io::stdout());
     let read: Pin<Box<dyn AsyncRead + Send>> = match reopened_pipe("/proc/self/fd/0", OFlags::RDONLY) {
         Some(fd) => Box::pin(pipe::Receiver::from_owned_fd(fd)?),
         None => Box::pin(tokio::io::stdin()),
     };
     let write: Pin<Box<dyn AsyncWrite + Send>> = match reopened_pipe("/proc/self/fd/1", OFlags::WRONLY) {
         Some(fd) => Box::pin(pipe::Sender::from_owned_fd(fd)?),
-        None => Box::pin(tokio::fs::File::from_std(File::from(rustix::io::dup(&stdout)?))),
+        None => Box::pin(tokio::fs::File::from_std(File::from(rustix::io::dup(io::stdout())?))),
     };
-    drop((stdin, stdout));
     dup2_stdout(stderr())?;
     Ok(Streams { read, write })
 }
