@@ -1,5 +1,7 @@
 //! The command line: one file per command.
 
+#![allow(rustdoc::invalid_html_tags, reason = "these comments are the help texts, which say <name>")]
+
 mod build;
 mod call;
 mod check;

@@ -37,6 +37,12 @@ impl Serve {
             "{} is a file: give the folder that holds it",
             self.folder.display()
         );
+        if !self.folder.exists() {
+            tracing::warn!(
+                "there is no folder {} yet: plugins are served as soon as it is there",
+                self.folder.display()
+            );
+        }
         let runtime = runtime()?;
         let host = Host::new(&self.common.options())?;
         let served = runtime.block_on(async {

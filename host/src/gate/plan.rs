@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use loggia_facade::{Command, Detail, Effect, Envelope, Failure, Input, Object, Reply, Request, code};
 use loggia_schema::{Routed, Target};
+use serde_json::Value;
 
 use crate::catalog::{Entry, Slot, Snapshot};
 
@@ -47,6 +48,9 @@ pub fn plan(snapshot: &Snapshot, request: Request) -> Plan {
     let refuse = |command, failure| {
         Plan::Answer(Envelope { command, outcome: Err(failure), resolved_inputs: Object::new() })
     };
+    if let Some(failure) = too_large(&request.input) {
+        return refuse(asked(&request.input), failure);
+    }
     let entry = match snapshot.slots.get(&request.facade) {
         Some(Slot::Serving(entry)) => Arc::clone(entry),
         Some(Slot::Unavailable(reason)) => {
@@ -98,6 +102,30 @@ fn route(entry: &Entry, input: Input) -> Result<Routed, (Command, Failure)> {
         routed.detail = detail;
     }
     Ok(routed)
+}
+
+/// The most that arguments may hold, in bytes of their names and values.
+const ARGUMENTS: usize = 1 << 20;
+
+/// Looked at before anything is done with them, since validating costs more than weighing.
+fn too_large(input: &Input) -> Option<Failure> {
+    fn weigh(value: &Value) -> usize {
+        match value {
+            Value::String(text) => text.len(),
+            Value::Array(items) => items.iter().map(|item| weigh(item) + 1).sum(),
+            Value::Object(members) => members.iter().map(|(name, value)| name.len() + weigh(value) + 1).sum(),
+            _ => 8,
+        }
+    }
+    let (Input::Arguments(arguments) | Input::Action { params: arguments, .. }) = input;
+    let bytes: usize = arguments.iter().map(|(name, value)| name.len() + weigh(value)).sum();
+    (bytes > ARGUMENTS).then(|| {
+        Failure::new(
+            code::INVALID_PARAMS,
+            format!("the arguments are too large: {bytes} bytes, at most {ARGUMENTS}"),
+        )
+        .hint("pass less at once, in several calls")
+    })
 }
 
 /// The command as it was sent, where there is no contract to resolve it by.

@@ -164,6 +164,18 @@ async fn a_facade_that_is_not_there_is_told_apart_from_one_that_is_unavailable()
 }
 
 #[tokio::test]
+async fn arguments_of_more_than_a_mebibyte_are_refused() {
+    let gate = one(puppet("a", async |_| Ok(Reply::default())));
+    let Value::Object(arguments) = json!({"action": "look", "n": ["x".repeat(600_000), "x".repeat(600_000)]})
+    else {
+        unreachable!()
+    };
+    let input = Input::Arguments(arguments);
+    let envelope = call(&gate, Request { input, ..request("a", "look") }).await;
+    assert_eq!(failed(&envelope).1, "the arguments are too large: 1200003 bytes, at most 1048576");
+}
+
+#[tokio::test]
 async fn progress_is_told_even_by_a_call_that_ends_at_once() {
     let gate = one(puppet("a", async |call: Call| {
         call.session.progress(Progress { done: 1.0, total: None, message: None });

@@ -1,6 +1,6 @@
 //! What a policy may grant, one capability a file.
 //!
-//! A capability is configured once, when a facade is made ([`Grants::open`]), and prepared for each call, where the
+//! A capability is configured once, when a facade is made (`Grants::open`), and prepared for each call, where the
 //! action's effect decides how much of it the call gets.
 
 pub mod fs;
