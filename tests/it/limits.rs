@@ -186,6 +186,21 @@ async fn a_read_action_cannot_write_where_a_write_action_can() -> Result<()> {
 }
 
 #[tokio::test]
+async fn a_guest_that_closes_nothing_runs_out_of_handles() -> Result<()> {
+    let folder = Folder::with(&["misbehaves"]);
+    let granted = tempfile::tempdir()?;
+    std::fs::write(granted.path().join("file"), "text")?;
+    let dir = format!("{{ path = {:?}, at = \"/data\", access = \"read\" }}", granted.path());
+    folder.write("misbehaves.toml", &format!("[grants]\ndirs = [{dir}]\n"));
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    let failed = client.envelope("misbehaves", json!({"action": "open_many", "path": "/data/file"})).await?;
+    assert_eq!(failed["error"], "the plugin `misbehaves` held more than 512 handles at once", "{failed}");
+    let fine = client.envelope("misbehaves", json!({"action": "read", "path": "/data/file"})).await?;
+    assert_eq!(fine["data"], "text");
+    client.end().await
+}
+
+#[tokio::test]
 async fn a_result_that_is_not_json_is_the_plugins_fault() -> Result<()> {
     let folder = Folder::with(&["lies"]);
     let client = Client::stdio(folder.path(), Era::Stateful).await?;

@@ -40,10 +40,13 @@ impl Blame<'_> {
         if let Some(exit) = error.downcast_ref::<I32Exit>() {
             return (FaultKind::Exit, format!("ended itself with exit code {}", exit.0), None);
         }
-        if let Some(ResourceTableError::Full) = error.downcast_ref::<ResourceTableError>() {
+        // WASI's table and the engine's own count both hold guests to the limit; whichever is full first speaks.
+        if matches!(error.downcast_ref(), Some(ResourceTableError::Full))
+            || says(error, "handle limit exceeded")
+        {
             return (FaultKind::Resources, format!("held more than {HANDLES} handles at once"), None);
         }
-        if is_hostcall_limit(error) {
+        if says(error, "fuel allocated for hostcalls has been exhausted") {
             let said = "passed more data to the host in one call than it may".to_owned();
             return (FaultKind::OutputSize, said, Some(self.limits.result_limit()));
         }
@@ -107,9 +110,9 @@ impl Blame<'_> {
     }
 }
 
-/// wasmtime has no type for this error; its text is checked by a test.
-fn is_hostcall_limit(error: &wasmtime::Error) -> bool {
-    format!("{error:#}").contains("fuel allocated for hostcalls has been exhausted")
+/// wasmtime has no types for these errors; the tests of the limits check their texts.
+fn says(error: &wasmtime::Error, text: &str) -> bool {
+    format!("{error:#}").contains(text)
 }
 
 /// What a Rust guest's panic hook wrote: the line after `panicked at`, without the place, which is for the log.
