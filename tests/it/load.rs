@@ -97,3 +97,24 @@ async fn the_check_of_a_folder_is_a_table_of_its_plugins() -> Result<()> {
     assert_eq!(check(empty.path()).await?.status.code(), Some(11));
     Ok(())
 }
+
+#[tokio::test]
+async fn a_host_that_is_short_of_address_space_still_serves() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let script = r#"ulimit -v 3000000; exec "$0" call echo add a=1 b=2 --plugins "$1""#;
+    let output = Command::new("sh")
+        .args(["-c", script])
+        .arg(binary())
+        .arg(folder.path())
+        .env("LOGGIA_CACHE", cache())
+        .output()
+        .await?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(
+        String::from_utf8(output.stdout)?.trim(),
+        r#"{"ok":true,"action":"add","data":3.0,"resolved_inputs":{"a":1,"b":2}}"#,
+        "{stderr}"
+    );
+    assert!(stderr.contains("address space is short"), "{stderr}");
+    Ok(())
+}

@@ -17,7 +17,10 @@ use tokio::{
     process::Command,
 };
 
-use crate::{LoadError, engine};
+use crate::{
+    LoadError,
+    engine::{self, Space},
+};
 
 /// Processor seconds a compilation may take. An 18 MB Python guest takes 36.
 const CPU_SECONDS: u64 = 120;
@@ -94,8 +97,8 @@ impl Compiler {
 const REFUSED: i32 = 3;
 
 /// What the child does: reads a component from stdin, writes its machine code to stdout. The exit code.
-pub fn child() -> i32 {
-    match compile_stdin() {
+pub fn child(space: Space) -> i32 {
+    match compile_stdin(space) {
         Ok(()) => 0,
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "{error:#}");
@@ -104,17 +107,13 @@ pub fn child() -> i32 {
     }
 }
 
-fn compile_stdin() -> Result<(), wasmtime::Error> {
+fn compile_stdin(space: Space) -> Result<(), wasmtime::Error> {
     confine();
     let mut wasm = Vec::new();
     std::io::stdin().take(COMPONENT).read_to_end(&mut wasm)?;
-    std::io::stdout().write_all(&code_of(&wasm)?)?;
+    let code = engine::compiler(space)?.precompile_component(&wasm)?;
+    std::io::stdout().write_all(&code)?;
     Ok(())
-}
-
-/// Compiles in this process. For the child, and for tests.
-pub(crate) fn code_of(wasm: &[u8]) -> Result<Vec<u8>, wasmtime::Error> {
-    engine::compiler()?.precompile_component(wasm)
 }
 
 /// Limits the current process for good. A limit that cannot be set (because a lower one is in force) is in force.

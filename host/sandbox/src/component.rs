@@ -29,13 +29,6 @@ impl Component {
         Self::check(engine, component.map_err(|e| LoadError::Code(format!("{e:#}")))?)
     }
 
-    /// Compiles in this process and checks. For tests: the host compiles in a child.
-    #[doc(hidden)]
-    pub fn compile_here(engine: &Engine, wasm: &[u8]) -> Result<Self, LoadError> {
-        let component = wasmtime::component::Component::from_binary(&engine.inner.engine, wasm);
-        Self::check(engine, component.map_err(|e| LoadError::Compile(format!("{e:#}")))?)
-    }
-
     /// Checks what the component exports and imports, before anything of it runs.
     fn check(engine: &Engine, component: wasmtime::component::Component) -> Result<Self, LoadError> {
         let inner = &engine.inner;

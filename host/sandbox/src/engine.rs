@@ -36,28 +36,30 @@ pub(crate) struct Inner {
     pub linker: Linker<Guest>,
     ticker: Ticker,
     hash: String,
-    pooled: bool,
+    space: Space,
 }
 
 impl Engine {
-    /// Sets the engine up: pooled instances, or, where address space is short, instances made on demand.
+    /// Sets the engine up: pooled instances, or, where address space is short, instances made on demand with
+    /// memories that reserve none.
     ///
     /// # Errors
     ///
     /// If neither can be had.
     pub fn new() -> Result<Self, EngineError> {
-        let pooled = wasmtime::Engine::new(&config(Allocation::Pooled));
-        let is_pooled = pooled.is_ok();
-        let engine = pooled.or_else(|error| {
-            tracing::debug!(%error, "no address space for an instance pool; instances are made on demand");
-            wasmtime::Engine::new(&config(Allocation::OnDemand))
-        });
+        let (engine, space) = match wasmtime::Engine::new(&config(Space::Ample, Use::Run)) {
+            Ok(engine) => (Ok(engine), Space::Ample),
+            Err(error) => {
+                tracing::warn!("address space is short, so calls will be slower: {error:#}");
+                (wasmtime::Engine::new(&config(Space::Short, Use::Run)), Space::Short)
+            }
+        };
         let engine = engine.map_err(|e| EngineError(format!("{e:#}")))?;
         let mut linker = Linker::new(&engine);
         abi::link(&mut linker).map_err(|e| EngineError(format!("{e:#}")))?;
         let ticker = Ticker::start(engine.weak()).map_err(|e| EngineError(e.to_string()))?;
         let hash = compatibility(&engine);
-        Ok(Self { inner: Arc::new(Inner { engine, linker, ticker, hash, pooled: is_pooled }) })
+        Ok(Self { inner: Arc::new(Inner { engine, linker, ticker, hash, space }) })
     }
 
     /// Names the engine's version and settings: code compiled under another name cannot be loaded.
@@ -65,9 +67,9 @@ impl Engine {
         &self.inner.hash
     }
 
-    /// Whether instances come from a pool (15 µs) rather than being made on demand (60 µs and more).
-    pub fn is_pooled(&self) -> bool {
-        self.inner.pooled
+    /// How much address space there is: code must be compiled for the same.
+    pub fn space(&self) -> Space {
+        self.inner.space
     }
 
     pub(crate) fn running(&self) -> Running {
@@ -78,9 +80,18 @@ impl Engine {
     pub const CONTRACTS: &'static str = v0_1::VERSION;
 }
 
-/// An engine that only compiles: the same settings, but no instances, so that it runs in little address space.
-pub(crate) fn compiler() -> Result<wasmtime::Engine, wasmtime::Error> {
-    wasmtime::Engine::new(&config(Allocation::OnDemand))
+/// How much address space the process has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Space {
+    /// Each memory reserves all that it could ever grow to, so that no access needs a check: 15 µs a call.
+    Ample,
+    /// Memories reserve what they have, and accesses are checked.
+    Short,
+}
+
+/// An engine that only compiles, in little address space, for an engine that runs what it made.
+pub(crate) fn compiler(space: Space) -> Result<wasmtime::Engine, wasmtime::Error> {
+    wasmtime::Engine::new(&config(space, Use::Compile))
 }
 
 /// The same for all engines that can run each other's code; hexadecimal.
@@ -106,13 +117,13 @@ impl Hasher for Fnv {
     }
 }
 
-#[derive(Clone, Copy)]
-enum Allocation {
-    Pooled,
-    OnDemand,
+#[derive(Clone, Copy, PartialEq)]
+enum Use {
+    Run,
+    Compile,
 }
 
-fn config(allocation: Allocation) -> Config {
+fn config(space: Space, purpose: Use) -> Config {
     let mut config = Config::new();
     // Winch had most of 2026's sandbox escapes and cannot be interrupted.
     config.strategy(Strategy::Cranelift);
@@ -130,7 +141,9 @@ fn config(allocation: Allocation) -> Config {
     config.wasm_component_model_memory64(false);
     config.wasm_stack_switching(false);
     config.wasm_custom_page_sizes(false);
-    if matches!(allocation, Allocation::Pooled) {
+    if space == Space::Short {
+        config.memory_reservation(0).memory_reservation_for_growth(1 << 20).memory_guard_size(64 << 10);
+    } else if purpose == Use::Run {
         let mut pool = PoolingAllocationConfig::new();
         pool.total_component_instances(INSTANCES)
             .total_core_instances(INSTANCES * 8)
@@ -157,7 +170,9 @@ mod tests {
 
     #[test]
     fn code_of_the_compiling_engine_runs_on_the_running_one() {
-        let running = Engine::new().unwrap();
-        assert_eq!(compatibility(&compiler().unwrap()), running.hash());
+        for space in [Space::Ample, Space::Short] {
+            let running = wasmtime::Engine::new(&config(space, Use::Run)).unwrap();
+            assert_eq!(compatibility(&compiler(space).unwrap()), compatibility(&running), "{space:?}");
+        }
     }
 }

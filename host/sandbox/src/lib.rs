@@ -41,7 +41,7 @@ pub use artifact::{Artifact, Digest};
 pub use cache::Cache;
 pub use capability::{Grants, fs::DirGrant};
 pub use component::Component;
-pub use engine::Engine;
+pub use engine::{Engine, Space};
 pub use error::{EngineError, LoadError};
 pub use facade::WasmFacade;
 pub use limits::{Budget, Limits};

@@ -12,11 +12,17 @@ mod term;
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Args, Parser, Subcommand};
+use loggia_sandbox::{Space, compile};
 
 use crate::{config::places, gate::Inline, serve::Options};
 
-/// The argument by which the host's binary becomes its own compiler.
-pub const COMPILE: &str = "compile-component";
+const COMPILE: &str = "compile-component";
+
+/// The arguments by which the host's binary becomes its own compiler.
+pub fn compiler(space: Space) -> Vec<String> {
+    let short = (space == Space::Short).then_some("--short");
+    [COMPILE].into_iter().chain(short).map(str::to_owned).collect()
+}
 
 /// Exit codes. They are part of the interface: scripts rely on them. A mistake on the command line itself ends with 2.
 pub mod exit {
@@ -65,17 +71,20 @@ enum Command {
     Call(call::Call),
     /// Compile the component on stdin (for the host's own use)
     #[command(name = COMPILE, hide = true)]
-    CompileComponent,
+    CompileComponent {
+        /// For a host whose address space is short
+        #[arg(long)]
+        short: bool,
+    },
 }
 
 impl Cli {
     /// Runs the command.
     pub fn run(self) -> ExitCode {
         let result = match self.command {
-            Command::CompileComponent => {
-                return ExitCode::from(
-                    u8::try_from(loggia_sandbox::compile::child()).unwrap_or(exit::FAILED),
-                );
+            Command::CompileComponent { short } => {
+                let space = if short { Space::Short } else { Space::Ample };
+                return ExitCode::from(u8::try_from(compile::child(space)).unwrap_or(exit::FAILED));
             }
             Command::Serve(command) => command.run(),
             Command::Dev(command) => command.run(),

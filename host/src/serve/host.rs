@@ -55,7 +55,7 @@ impl Host {
         let cache = Cache::open(&options.cache, &engine)
             .map_err(|error| Start::Cache(options.cache.clone(), error))?;
         let compiler =
-            Compiler { program: std::env::current_exe()?, args: vec![crate::cli::COMPILE.to_owned()] };
+            Compiler { program: std::env::current_exe()?, args: crate::cli::compiler(engine.space()) };
         let second = second_runtime()?;
         let executor = Executor::new(second.handle().clone(), options.inline);
         let gate = Gate::new(Arc::new(Catalog::default()), executor);
