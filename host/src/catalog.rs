@@ -121,11 +121,11 @@ impl Catalog {
         self.admitted.send_replace(true);
     }
 
-    /// Waits for the first admission, but not longer than a client waits for a list.
-    pub async fn admitted(&self) {
+    /// Waits for the first admission, but not longer than a client waits for a list. Whether it ended in time.
+    pub async fn admitted(&self) -> bool {
         const PATIENCE: Duration = Duration::from_secs(8);
         let mut admitted = self.admitted.subscribe();
-        let _ = tokio::time::timeout(PATIENCE, admitted.wait_for(|done| *done)).await;
+        tokio::time::timeout(PATIENCE, admitted.wait_for(|done| *done)).await.is_ok()
     }
 }
 

@@ -35,16 +35,9 @@ impl Cache {
     ///
     /// If the folder cannot be made, or belongs to, or can be written by, somebody else.
     pub fn open(dir: &Path, engine: &Engine) -> io::Result<Self> {
+        own(dir)?;
         let dir = dir.join(engine.hash());
-        DirBuilder::new().recursive(true).mode(0o700).create(&dir)?;
-        let meta = fs::metadata(&dir)?;
-        if meta.uid() != rustix::process::geteuid().as_raw() {
-            let said = format!("the cache folder {} belongs to another user", dir.display());
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, said));
-        }
-        if meta.mode() & 0o077 != 0 {
-            fs::set_permissions(&dir, Permissions::from_mode(0o700))?;
-        }
+        own(&dir)?;
         Ok(Self { dir: dir.into() })
     }
 
@@ -79,6 +72,20 @@ impl Cache {
     fn path(&self, digest: Digest) -> PathBuf {
         self.dir.join(format!("{digest}.code"))
     }
+}
+
+/// Makes a folder where it is missing, and sees to it that nobody else can write there.
+fn own(dir: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+    let meta = fs::metadata(dir)?;
+    if meta.uid() != rustix::process::geteuid().as_raw() {
+        let said = format!("{} belongs to another user", dir.display());
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, said));
+    }
+    if meta.mode() & 0o022 != 0 {
+        fs::set_permissions(dir, Permissions::from_mode(0o700))?;
+    }
+    Ok(())
 }
 
 /// The component, unless there is none or it cannot be used, in which case it is compiled again.

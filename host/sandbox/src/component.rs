@@ -57,7 +57,12 @@ fn facade_name(
 ) -> Result<String, LoadError> {
     let ty = component.component_type();
     let mut exported: Vec<String> = ty.exports(engine).map(|(name, _)| name.to_owned()).collect();
-    let Some(at) = exported.iter().position(|name| name.split('@').next() == Some(v0_1::FACADE)) else {
+    let facade = |name: &&String| name.split('@').next() == Some(v0_1::FACADE);
+    // Of several versions the one of our track, which is what counts before 1.0: the minor version.
+    let track =
+        |name: &&String| name.split_once('@').is_some_and(|(_, version)| version.starts_with(v0_1::TRACK));
+    let best = exported.iter().filter(facade).find(track).or_else(|| exported.iter().find(facade));
+    let Some(at) = best.and_then(|best| exported.iter().position(|name| name == best)) else {
         return Err(LoadError::NoFacade(exported));
     };
     let found = exported.swap_remove(at);

@@ -12,7 +12,7 @@ use crate::{
     abi::v0_1::{self, Plugin, types},
     fault::Blame,
     guest::{self, Guest, Purpose},
-    limits::{Limits, duration_text},
+    limits::{ACTIONS, Limits, SCHEMA_BYTES, SURFACE_BYTES, duration_text},
     meter::{Meter, Metered, Spent},
 };
 
@@ -35,14 +35,33 @@ impl Component {
         let mut reader = Reader::new(self, limits, reading).await?;
         let description =
             reader.run("describe", async |plugin, store| plugin.call_describe(store).await).await?;
+        let too_much = |function: &str, reason: String| {
+            Err(LoadError::Describe { function: function.to_owned(), reason })
+        };
+        if description.actions.len() > ACTIONS {
+            let said = format!("{} actions, at most {ACTIONS}", description.actions.len());
+            return too_much("describe", said);
+        }
+        let mut bytes = v0_1::description_size(&description);
         let mut schemas = Vec::new();
         for action in &description.actions {
             let function = format!("schema({:?})", action.name);
             let schema = reader
                 .run(&function, async |plugin, store| plugin.call_schema(store, &action.name).await)
                 .await?;
-            let schema =
-                schema.map_err(|failure| LoadError::Describe { function, reason: failure.message })?;
+            let schema = schema.map_err(|failure| LoadError::Describe {
+                function: function.clone(),
+                reason: failure.message.chars().take(300).collect(),
+            })?;
+            // Looked at before anything is parsed or kept: a value takes many times the room of its text.
+            let size = v0_1::schema_size(&schema);
+            bytes += size;
+            if size > SCHEMA_BYTES || bytes > SURFACE_BYTES {
+                let said = format!(
+                    "{size} bytes, at most {SCHEMA_BYTES}, and {SURFACE_BYTES} for all actions together"
+                );
+                return too_much(&format!("schema({:?})", action.name), said);
+            }
             schemas.push(schema);
         }
         Ok(Raw { description, schemas })
@@ -64,7 +83,7 @@ impl<'a> Reader<'a> {
         let mut store =
             guest::store(&component.engine, limits, Arc::clone(&meter), Purpose::Describe { reading })?;
         let cpu = Limit { key: "limits.describe-cpu", value: duration_text(limits.describe.cpu) };
-        let blame = Blame { facade: "", limits, cpu };
+        let blame = Blame { facade: "", limits, handles: component.engine.inner.handles, cpu };
         let ends = tokio::time::Instant::now() + limits.describe.wall;
         let plugin = {
             let begin = component.pre.instantiate_async(&mut store);

@@ -10,9 +10,9 @@ use wasmtime::{
 };
 
 use crate::{
-    EngineError,
-    abi::{self, v0_1},
+    EngineError, abi,
     guest::Guest,
+    limits,
     ticker::{Running, Ticker},
 };
 
@@ -37,6 +37,8 @@ pub(crate) struct Inner {
     ticker: Ticker,
     hash: String,
     space: Space,
+    /// Handles that a guest may hold at once.
+    pub handles: usize,
 }
 
 impl Engine {
@@ -59,7 +61,7 @@ impl Engine {
         abi::link(&mut linker).map_err(|e| EngineError(format!("{e:#}")))?;
         let ticker = Ticker::start(engine.weak()).map_err(|e| EngineError(e.to_string()))?;
         let hash = compatibility(&engine);
-        Ok(Self { inner: Arc::new(Inner { engine, linker, ticker, hash, space }) })
+        Ok(Self { inner: Arc::new(Inner { engine, linker, ticker, hash, space, handles: handles() }) })
     }
 
     /// Names the engine's version and settings: code compiled under another name cannot be loaded.
@@ -75,9 +77,16 @@ impl Engine {
     pub(crate) fn running(&self) -> Running {
         self.inner.ticker.guard()
     }
+}
 
-    /// The versions of the contract that this host binds.
-    pub const CONTRACTS: &'static str = v0_1::VERSION;
+/// A guest's handles may be file descriptors of the host: all calls together must leave some for the host itself.
+fn handles() -> usize {
+    const MOST: usize = 512;
+    const FOR_THE_HOST: u64 = 256;
+    const CALLS: u64 = 64;
+    let descriptors = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    let share = descriptors.map(|all| all.saturating_sub(FOR_THE_HOST) / CALLS);
+    share.and_then(|share| usize::try_from(share).ok()).map_or(MOST, |share| share.clamp(16, MOST))
 }
 
 /// How much address space the process has.
@@ -146,14 +155,15 @@ fn config(space: Space, purpose: Use) -> Config {
     } else if purpose == Use::Run {
         let mut pool = PoolingAllocationConfig::new();
         pool.total_component_instances(INSTANCES)
-            .total_core_instances(INSTANCES * 8)
-            .total_memories(INSTANCES * 2)
-            .total_tables(INSTANCES * 4)
+            // What each call may have at most, so that no plugin's calls leave too little for another's.
+            .total_core_instances(INSTANCES * limits::CORE_INSTANCES)
+            .total_memories(INSTANCES * limits::MEMORIES)
+            .total_tables(INSTANCES * limits::TABLES)
             .total_stacks(INSTANCES)
-            .max_memories_per_module(4)
-            .max_tables_per_module(8)
+            .max_memories_per_module(limits::MEMORIES)
+            .max_tables_per_module(limits::TABLES)
             .max_memory_size(MEMORY_CEILING)
-            .table_elements(100_000)
+            .table_elements(limits::TABLE_ELEMENTS)
             // What a slot keeps resident is paid per slot, so few stay warm.
             .max_unused_warm_slots(16)
             .linear_memory_keep_resident(1 << 20)

@@ -44,7 +44,12 @@ impl WasmFacade {
         let action = self.surface.action(&call.action);
         let effect = action.map_or(Effect::Read, |action| action.effect);
         let (budget, cpu, _) = self.limits.budget(action.is_some_and(|action| action.long_running));
-        let blame = Blame { facade: &self.surface.name, limits: &self.limits, cpu };
+        let blame = Blame {
+            facade: &self.surface.name,
+            limits: &self.limits,
+            handles: self.component.engine.inner.handles,
+            cpu,
+        };
         let meter = Meter::new(budget.cpu);
         let purpose =
             Purpose::Call { session: call.session.clone(), capabilities: &self.capabilities, effect };
@@ -61,10 +66,11 @@ impl WasmFacade {
             }
         };
         store.data().output.finish();
+        let size = v0_1::size(&answered);
+        if size > self.limits.result {
+            return Err(blame.output_size(size).into());
+        }
         match answered {
-            Ok(reply) if v0_1::size(&reply) > self.limits.result => {
-                Err(blame.output_size(v0_1::size(&reply)).into())
-            }
             Ok(reply) => v0_1::reply(reply).map_err(|error| blame.bad_output(error).into()),
             Err(failure) => Err(match v0_1::failure(failure) {
                 Ok(failure) => Stop::Failure(failure),
@@ -73,11 +79,7 @@ impl WasmFacade {
         }
     }
 
-    async fn run(
-        &self,
-        store: &mut Store<Guest>,
-        call: &Call,
-    ) -> wasmtime::Result<Result<v0_1::types::Reply, v0_1::types::Failure>> {
+    async fn run(&self, store: &mut Store<Guest>, call: &Call) -> wasmtime::Result<v0_1::Answered> {
         let plugin = self.component.pre.instantiate_async(&mut *store).await?;
         let left = call.deadline.saturating_duration_since(Instant::now()).as_millis();
         let call = v0_1::call(call, u64::try_from(left).unwrap_or(u64::MAX));

@@ -1,19 +1,17 @@
 //! What went wrong in a guest, told twice: a sentence for the model, the rest for the log.
 
 use loggia_facade::{Fault, FaultKind, Limit};
-use wasmtime::{Store, Trap};
+use wasmtime::{PoolConcurrencyLimitError, Store, Trap};
 use wasmtime_wasi::{I32Exit, ResourceTableError};
 
-use crate::{
-    engine::WASM_STACK,
-    guest::Guest,
-    limits::{HANDLES, Limits},
-};
+use crate::{engine::WASM_STACK, guest::Guest, limits::Limits};
 
 /// Whose fault, and by what limits.
 pub(crate) struct Blame<'a> {
     pub facade: &'a str,
     pub limits: &'a Limits,
+    /// Handles that it could hold.
+    pub handles: usize,
     /// The CPU budget that applied, with its key.
     pub cpu: Limit,
 }
@@ -23,9 +21,10 @@ impl Blame<'_> {
     pub fn of(&self, error: &wasmtime::Error, store: &Store<Guest>) -> Fault {
         let last_words = store.data().output.finish();
         let (kind, said, limit) = self.verdict(error, store, &last_words);
+        // Not the debug form, which may hold a backtrace of the host's own.
         let log = match last_words.trim() {
-            "" => format!("{error:?}"),
-            words => format!("{error:?}\n\nstderr: {words}"),
+            "" => format!("{error:#}"),
+            words => format!("{error:#}\nstderr: {words}"),
         };
         Fault { log: Some(log), ..self.fault(kind, &said, limit) }
     }
@@ -37,6 +36,9 @@ impl Blame<'_> {
         last_words: &str,
     ) -> (FaultKind, String, Option<Limit>) {
         let limiter = &store.data().limiter;
+        if error.is::<PoolConcurrencyLimitError>() {
+            return (FaultKind::Host, "could not be started: too many calls run now".to_owned(), None);
+        }
         if let Some(exit) = error.downcast_ref::<I32Exit>() {
             return (FaultKind::Exit, format!("ended itself with exit code {}", exit.0), None);
         }
@@ -44,7 +46,7 @@ impl Blame<'_> {
         if matches!(error.downcast_ref(), Some(ResourceTableError::Full))
             || says(error, "handle limit exceeded")
         {
-            return (FaultKind::Resources, format!("held more than {HANDLES} handles at once"), None);
+            return (FaultKind::Resources, format!("held more than {} handles at once", self.handles), None);
         }
         if says(error, "fuel allocated for hostcalls has been exhausted") {
             let said = "passed more data to the host in one call than it may".to_owned();
@@ -55,7 +57,12 @@ impl Blame<'_> {
             Some(Trap::StackOverflow) => {
                 (FaultKind::Stack, format!("recursed deeper than {} KiB of stack", WASM_STACK >> 10), None)
             }
-            // A failed allocation aborts most guests, so the limiter is asked before the trap is believed.
+            // A guest that outlived a refused allocation and panicked later says so itself. Otherwise a failed
+            // allocation aborts most guests, so the limiter is asked before the trap is believed.
+            _ if panic_message(last_words).is_some() => {
+                let message = panic_message(last_words).unwrap_or_default();
+                (FaultKind::Panic, format!("panicked: {message}"), None)
+            }
             _ if limiter.memory_hit() => {
                 let said = "asked for more memory than it may have".to_owned();
                 (FaultKind::Memory, said, Some(self.limits.memory_limit()))
@@ -63,11 +70,8 @@ impl Blame<'_> {
             _ if limiter.tables_hit() => {
                 (FaultKind::Resources, "asked for larger tables than it may have".to_owned(), None)
             }
-            trap => match (panic_message(last_words), trap) {
-                (Some(message), _) => (FaultKind::Panic, format!("panicked: {message}"), None),
-                (None, Some(trap)) => (FaultKind::Trap, format!("trapped: {trap}"), None),
-                (None, None) => (FaultKind::Trap, "failed inside the sandbox".to_owned(), None),
-            },
+            Some(trap) => (FaultKind::Trap, format!("trapped: {trap}"), None),
+            None => (FaultKind::Trap, "failed inside the sandbox".to_owned(), None),
         }
     }
 

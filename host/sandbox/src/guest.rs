@@ -11,7 +11,7 @@ use wasmtime_wasi::{
 use crate::{
     Engine, LoadError,
     capability::Capabilities,
-    limits::{HANDLES, HOSTCALL_BYTES, Limiter, Limits, RANDOM_BYTES},
+    limits::{HOSTCALL_BYTES, Limiter, Limits, RANDOM_BYTES},
     meter::Meter,
     output::Output,
     ticker::Running,
@@ -64,7 +64,7 @@ pub(crate) fn store(
     let output = Output::new(session.clone(), limits.logs);
     wasi.stdout(output.stdout()).stderr(output.stderr()).max_random_size(RANDOM_BYTES);
     let mut table = ResourceTable::new();
-    table.set_max_capacity(HANDLES);
+    table.set_max_capacity(engine.inner.handles);
     let guest = Guest {
         session,
         output,
@@ -76,7 +76,7 @@ pub(crate) fn store(
     let mut store = Store::new(&engine.inner.engine, guest);
     store.limiter(|guest| &mut guest.limiter);
     store.set_hostcall_fuel(HOSTCALL_BYTES.max(limits.result + (64 << 10)));
-    store.set_max_component_handles(HANDLES);
+    store.set_max_component_handles(engine.inner.handles);
     store.set_epoch_deadline(1);
     store.epoch_deadline_callback(move |_| {
         Ok(if meter.is_spent() { UpdateDeadline::Interrupt } else { UpdateDeadline::Yield(1) })

@@ -19,14 +19,15 @@ pub struct Limits {
     pub describe: Budget,
     /// Bytes of a result: its JSON and its content.
     pub result: usize,
-    /// Bytes of log lines, stdout and stderr of a call; what comes after is dropped and counted.
+    /// Bytes of log lines, stdout and stderr of a call, and something for each line; what comes after is dropped and
+    /// counted.
     pub logs: usize,
 }
 
 /// The two clocks of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// Time on a processor, host calls included.
+    /// Time on a processor, host calls included (but not what they leave to other threads, as file access does).
     pub cpu: Duration,
     /// Time on the wall.
     pub wall: Duration,
@@ -85,9 +86,6 @@ pub fn duration_text(duration: Duration) -> String {
     }
 }
 
-/// Handles a guest may hold at once: files, streams, pollables. Stops a guest that opens without closing.
-pub(crate) const HANDLES: usize = 512;
-
 /// Bytes that a guest may pass to the host in one call, results included. Stops a guest that makes the host copy its
 /// whole memory at once; a write to a file is cut into pieces far smaller than this.
 pub(crate) const HOSTCALL_BYTES: usize = 4 << 20;
@@ -95,10 +93,24 @@ pub(crate) const HOSTCALL_BYTES: usize = 4 << 20;
 /// Bytes of randomness per request.
 pub(crate) const RANDOM_BYTES: u64 = 64 << 10;
 
-const TABLE_ELEMENTS: usize = 100_000;
-const INSTANCES: usize = 64;
-const MEMORIES: usize = 8;
-const TABLES: usize = 64;
+/// Elements of all tables of a call together.
+pub(crate) const TABLE_ELEMENTS: usize = 100_000;
+/// Core instances of a call. A Rust guest has 3, a Python one some twenty.
+pub(crate) const CORE_INSTANCES: u32 = 48;
+/// Memories of a call. A JavaScript guest has 3.
+pub(crate) const MEMORIES: u32 = 4;
+/// Tables of a call.
+pub(crate) const TABLES: u32 = 16;
+
+/// Actions of a facade. More are refused before their schemas are asked for.
+pub(crate) const ACTIONS: usize = 64;
+/// Bytes of one action's schemas and examples.
+pub(crate) const SCHEMA_BYTES: usize = 64 << 10;
+/// Bytes of a whole surface, before it is parsed.
+pub(crate) const SURFACE_BYTES: usize = 512 << 10;
+
+/// What a line of the log costs beside its text.
+pub(crate) const LINE_OVERHEAD: usize = 64;
 
 /// Sums what the guest's memories and tables hold, and remembers which limit was hit: a Rust guest whose allocation
 /// fails aborts, which looks like a panic otherwise.
@@ -157,15 +169,15 @@ impl ResourceLimiter for Limiter {
     }
 
     fn instances(&self) -> usize {
-        INSTANCES
+        CORE_INSTANCES as usize
     }
 
     fn tables(&self) -> usize {
-        TABLES
+        TABLES as usize
     }
 
     fn memories(&self) -> usize {
-        MEMORIES
+        MEMORIES as usize
     }
 }
 

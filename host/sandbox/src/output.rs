@@ -13,13 +13,16 @@ use wasmtime_wasi::{
     p2::{OutputStream, Pollable, StreamResult},
 };
 
+use crate::limits::LINE_OVERHEAD;
+
 /// A line longer than this is broken.
 const LINE: usize = 4 << 10;
 
 /// How much of stderr is kept: a panic's message stands at its end.
 const KEPT: usize = 4 << 10;
 
-/// The log of one call: lines of both streams and of the plugin's own `log`, up to a number of bytes.
+/// The log of one call: lines of both streams and of the plugin's own `log`, up to a number of bytes. Once a line did
+/// not fit, none does.
 #[derive(Clone)]
 pub(crate) struct Output(Arc<Mutex<State>>);
 
@@ -87,11 +90,13 @@ impl Output {
 
 impl State {
     fn line(&mut self, level: Level, text: &str) {
-        if text.len() > self.left {
+        let cost = text.len() + LINE_OVERHEAD;
+        if cost > self.left {
+            self.left = 0;
             self.dropped += text.len();
             return;
         }
-        self.left -= text.len();
+        self.left -= cost;
         if let Some(session) = &self.session {
             session.log(level, text);
         }

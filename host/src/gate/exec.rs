@@ -3,7 +3,6 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use loggia_facade::{Answer, Envelope, Progress, Question};
-use tokio::time::Instant;
 
 use super::{
     Origin, Shared,
@@ -65,15 +64,11 @@ impl Exec {
 
     pub(super) fn begin(shared: &Arc<Shared>, origin: Origin, planned: Planned) -> Self {
         let run = Arc::new(Run::new(origin.caller));
-        let (wall, limit) = planned.entry.rules.wall(planned.action()).clone();
-        let deadline = Instant::now() + planned.timeout.map_or(wall, |asked| asked.min(wall));
         let work = Work {
             run: Arc::clone(&run),
             entry: Arc::clone(&planned.entry),
-            deadline,
             command: planned.command.clone(),
-            wall: limit,
-            future: Box::pin(line::root(Arc::clone(shared), run, planned, deadline)),
+            future: Box::pin(line::root(Arc::clone(shared), run, planned)),
         };
         Self { stage: Stage::Fresh(Arc::clone(shared), Some(Box::new(work))), seen: Seen::default() }
     }
@@ -105,7 +100,13 @@ impl Exec {
                 Some(envelope) => Event::Done(envelope),
                 None => std::future::pending().await,
             },
-            Stage::Running(_, Follow { run, .. }) | Stage::Attached(run) => run.next(&mut self.seen).await,
+            Stage::Running(_, Follow { run, .. }) | Stage::Attached(run) => {
+                let event = run.next(&mut self.seen).await;
+                if matches!(event, Event::Done(_)) {
+                    self.stage = Stage::Answered(None);
+                }
+                event
+            }
             Stage::Fresh(..) => std::future::pending().await,
         }
     }
@@ -138,6 +139,13 @@ impl Exec {
     /// Answers a question. False where it is not open (any more).
     pub fn answer(&self, key: &str, answer: Answer) -> bool {
         self.run().is_some_and(|run| run.answer(key, answer))
+    }
+
+    /// Says no to all questions, for a caller who has nobody to ask.
+    pub fn decline(&self, asks: &BTreeMap<String, Question>) {
+        for key in asks.keys() {
+            self.answer(key, Answer::Declined);
+        }
     }
 
     fn run(&self) -> Option<&Run> {

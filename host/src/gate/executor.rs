@@ -17,10 +17,10 @@ use std::{
 };
 
 use futures_util::{FutureExt, future::BoxFuture};
-use loggia_facade::{Command, Envelope, Failure, Fault, FaultKind, Limit, Object, Stop};
+use loggia_facade::{Command, Envelope, Failure, Fault, FaultKind, Object, Stop};
 use tokio::{runtime::Handle, time::Instant};
 
-use super::{permits::Pace, run::Run};
+use super::{permits::Pace, printable, run::Run};
 use crate::catalog::Entry;
 
 /// How long a cancelled call may take to end by itself before it is dropped.
@@ -43,7 +43,6 @@ pub struct Executor {
     second: Option<Handle>,
     slots: usize,
     inline: AtomicUsize,
-    running: Arc<AtomicUsize>,
 }
 
 /// One call, ready to be polled, with what ends it from outside.
@@ -52,14 +51,10 @@ pub struct Work {
     pub future: BoxFuture<'static, Envelope>,
     /// Its shared state.
     pub run: Arc<Run>,
-    /// Whose wall clock it is.
+    /// Whose call it is.
     pub entry: Arc<Entry>,
-    /// When the wall clock ends, parking apart.
-    pub deadline: Instant,
     /// For an envelope that the call itself does not make.
     pub command: Command,
-    /// For a call that runs into its wall clock.
-    pub wall: Limit,
 }
 
 impl Executor {
@@ -70,12 +65,7 @@ impl Executor {
             Inline::Slots(slots) => (slots, Some(second)),
             Inline::Never => (0, Some(second)),
         };
-        Self { second, slots, inline: AtomicUsize::new(0), running: Arc::default() }
-    }
-
-    /// Calls on the second runtime.
-    pub fn running(&self) -> usize {
-        self.running.load(Ordering::Relaxed)
+        Self { second, slots, inline: AtomicUsize::new(0) }
     }
 
     /// Gives a call its first slice here. Its envelope, or the call, if it has not ended.
@@ -100,16 +90,13 @@ impl Executor {
 
     /// Lets a call run on the second runtime to its end.
     pub fn spawn(&self, work: Work) {
-        let running = Arc::clone(&self.running);
-        running.fetch_add(1, Ordering::Relaxed);
-        let call = async move {
+        let task = async move {
             let run = Arc::clone(&work.run);
             run.finish(work.supervise().await);
-            running.fetch_sub(1, Ordering::Relaxed);
         };
         match &self.second {
-            Some(second) => second.spawn(call),
-            None => tokio::spawn(call),
+            Some(second) => second.spawn(task),
+            None => tokio::spawn(task),
         };
     }
 
@@ -137,41 +124,18 @@ impl Drop for Slot<'_> {
 }
 
 impl Work {
-    /// Runs until the call ends, its caller goes away, or its wall clock does.
+    /// Runs until the call ends or its caller goes away.
     async fn supervise(mut self) -> Envelope {
-        loop {
-            let ends = self.run.deadline(self.deadline);
-            let clock = async {
-                match ends {
-                    Some(ends) => tokio::time::sleep_until(ends).await,
-                    None => self.run.unparked().await,
-                }
-            };
-            let work = AssertUnwindSafe(&mut self.future).catch_unwind();
-            tokio::select! {
-                biased;
-                envelope = work => return envelope.unwrap_or_else(|_| self.panicked()),
-                () = self.run.cancel.cancelled() => break,
-                () = clock => {}
-            }
-            let now = Instant::now();
-            if self.run.deadline(self.deadline).is_some_and(|ends| ends <= now) {
-                return self.timed_out();
-            }
+        let work = AssertUnwindSafe(&mut self.future).catch_unwind();
+        tokio::select! {
+            biased;
+            envelope = work => return envelope.unwrap_or_else(|_| self.panicked()),
+            () = self.run.cancel.cancelled() => {}
         }
         let work = AssertUnwindSafe(Pin::as_mut(&mut self.future)).catch_unwind();
         // Whatever it still says, its caller is gone.
         let _ = tokio::time::timeout(GRACE, work).await;
         self.stopped(Stop::Cancelled)
-    }
-
-    fn timed_out(&self) -> Envelope {
-        let facade = self.entry.surface().name.clone();
-        let message = format!("timed out: `{facade}` did not answer within {}", self.wall.value);
-        let fault =
-            Fault { kind: FaultKind::Wall, facade, message, limit: Some(self.wall.clone()), log: None };
-        log_fault(&fault);
-        self.stopped(Stop::Fault(fault))
     }
 
     fn panicked(&self) -> Envelope {
@@ -190,11 +154,12 @@ impl Work {
     }
 }
 
-/// What the operator sees of a fault; the caller sees only its sentence.
+/// What the operator sees of a fault; the caller sees only its sentence. Guests have a part in these texts, so each
+/// line of them stays on a line of its own.
 pub fn log_fault(fault: &Fault) {
     let (facade, kind) = (fault.facade.as_str(), fault.kind.as_str());
-    tracing::warn!(facade, kind, "{}", fault.message);
-    if let Some(log) = &fault.log {
-        tracing::info!(facade, "{log}");
+    tracing::warn!(facade, kind, "{}", printable(&fault.message));
+    for line in fault.log.iter().flat_map(|log| log.lines()) {
+        tracing::debug!(facade, "{}", printable(line));
     }
 }

@@ -1,9 +1,8 @@
 //! The port that a facade is given: the gate, as it looks from within a call.
 
 use std::{
-    borrow::Cow,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -11,8 +10,8 @@ use std::{
 
 use futures_util::{FutureExt, future::BoxFuture};
 use loggia_facade::{
-    Answer, Call, CallId, Envelope, Failure, Level, Port, Progress, Question, Reply, Request, Session, Stop,
-    code,
+    Answer, Call, CallId, Envelope, Failure, Fault, FaultKind, Level, Limit, Object, Port, Progress,
+    Question, Reply, Request, Session, Stop, code,
 };
 use tokio::time::Instant;
 
@@ -21,6 +20,7 @@ use super::{
     executor::log_fault,
     permits::{DEPTH, Permit},
     plan::{Plan, Planned, effect_allows, plan},
+    printable,
     run::Run,
 };
 use crate::catalog::{Entry, Slot};
@@ -34,26 +34,52 @@ pub struct Line {
     run: Arc<Run>,
     entry: Arc<Entry>,
     action: usize,
-    deadline: Instant,
-    /// The facades above this call, outermost first.
-    chain: Vec<Arc<Entry>>,
-    /// The right to run; given up while the call is parked.
-    permit: Mutex<Option<Permit>>,
+    /// When the call's own clock ends, in the terms of [`Run::due`].
+    due: Instant,
+    /// The call that made this one.
+    above: Option<Arc<Line>>,
+    /// The right to run; given up while the call, or one that it made, waits for a person.
+    permit: tokio::sync::Mutex<Option<Permit>>,
 }
 
-/// Runs a root call: waits for its turn, dispatches, makes the envelope.
-pub async fn root(shared: Arc<Shared>, run: Arc<Run>, planned: Planned, deadline: Instant) -> Envelope {
-    let permit = shared.permits.root(&planned.entry.pace).await;
+/// Runs a root call: waits for its turn, starts its clock, dispatches, makes the envelope.
+pub async fn root(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envelope {
+    let (entry, command) = (Arc::clone(&planned.entry), planned.command.clone());
+    let refused = |failure| Envelope {
+        command: command.clone(),
+        outcome: Err(failure),
+        resolved_inputs: Object::new(),
+    };
+    let permit = match shared.permits.root(&entry.pace).await {
+        Ok(permit) => permit,
+        Err(busy) => return refused(busy),
+    };
+    let (wall, limit) = entry.rules.wall(planned.action()).clone();
     let line = Line {
         shared,
-        run,
-        entry: Arc::clone(&planned.entry),
+        run: Arc::clone(&run),
+        entry: Arc::clone(&entry),
         action: planned.action,
-        deadline,
-        chain: Vec::new(),
-        permit: Mutex::new(Some(permit)),
+        due: run.due(planned.timeout.map_or(wall, |asked| asked.min(wall))),
+        above: None,
+        permit: tokio::sync::Mutex::new(Some(permit)),
     };
-    line.answer(planned).await
+    let due = line.due;
+    match run.within(due, line.answer(planned)).await {
+        Some(envelope) => envelope,
+        None => {
+            let fault = late(&entry, limit);
+            log_fault(&fault);
+            refused(Failure::from(&fault))
+        }
+    }
+}
+
+/// The fault of a facade that did not answer in time.
+fn late(entry: &Entry, limit: Limit) -> Fault {
+    let facade = entry.surface().name.clone();
+    let message = format!("timed out: `{facade}` did not answer within {}", limit.value);
+    Fault { kind: FaultKind::Wall, facade, message, limit: Some(limit), log: None }
 }
 
 impl Line {
@@ -67,9 +93,9 @@ impl Line {
             params: planned.params,
             detail: planned.detail,
             scope: None,
-            deadline: line.deadline.into_std(),
+            deadline: line.run.until(line.due).unwrap_or(line.due).into_std(),
             idempotency_key: planned.idempotency_key,
-            session: Session::new(Arc::clone(&line) as Arc<dyn Port>),
+            session: Session::new(Arc::new(Held(Arc::clone(&line)))),
         };
         let outcome = Arc::clone(&entry.facade).dispatch(call).await.map_err(|stop| {
             if let Stop::Fault(fault) = &stop {
@@ -85,117 +111,107 @@ impl Line {
         Envelope { command: planned.command, outcome, resolved_inputs: planned.resolved }
     }
 
-    async fn nested(&self, request: Request) -> Result<Reply, Stop> {
-        let refuse = |code, said: String| Err(Stop::Failure(Failure::new(code, said)));
+    async fn nested(self: &Arc<Self>, request: Request) -> Result<Reply, Stop> {
         let snapshot = self.shared.catalog.snapshot();
         let timeout = request.timeout;
         let planned = match plan(&snapshot, request) {
             Plan::Answer(envelope) => return envelope.outcome.map_err(Stop::Failure),
             Plan::Run(planned) => *planned,
         };
-        let (target, action) = (planned.entry.surface().name.clone(), planned.action());
-        let depth = self.chain.len() + 1;
-        if depth > DEPTH {
-            return refuse(code::DENIED, format!("access denied: calls nest at most {DEPTH} deep"));
+        self.may_call(&planned)?;
+        let permit = self.shared.permits.nested(self.depth() + 1)?;
+        let entry = Arc::clone(&planned.entry);
+        let (wall, limit) = entry.rules.wall(planned.action()).clone();
+        let own = self.run.due(timeout.map_or(wall, |asked| asked.min(wall)));
+        let line = Self {
+            shared: Arc::clone(&self.shared),
+            run: Arc::clone(&self.run),
+            entry: Arc::clone(&entry),
+            action: planned.action,
+            due: own.min(self.due),
+            above: Some(Arc::clone(self)),
+            permit: tokio::sync::Mutex::new(Some(permit)),
+        };
+        match self.run.within(own, line.answer(planned)).await {
+            Some(envelope) => envelope.outcome.map_err(Stop::Failure),
+            None => Err(Failure::from(&late(&entry, limit)).into()),
         }
-        let above = self.chain.iter().chain([&self.entry]);
-        if above.clone().any(|entry| entry.surface().name == target) {
-            return refuse(
-                code::DENIED,
-                format!("access denied: `{target}` is already waiting for this call"),
-            );
+    }
+
+    /// Whether this call may make that one: by depth, by who waits already, by policy, by effect.
+    fn may_call(&self, planned: &Planned) -> Result<(), Failure> {
+        let (target, action) = (&planned.entry.surface().name, planned.action());
+        let denied = |said: String| Err(Failure::new(code::DENIED, format!("access denied: {said}")));
+        if self.depth() >= DEPTH {
+            return denied(format!("calls nest at most {DEPTH} deep"));
         }
-        if !self.entry.rules.may_invoke(&target, &action.name) {
-            let said = format!("access denied: the policy does not let `{}` call `{target}`", self.name());
-            return Err(Failure::new(code::DENIED, said)
-                .hint(format!("the operator can add \"{target}:{}\" to `grants.invoke`", action.name))
-                .into());
+        if self.chain().any(|line| line.name() == target) {
+            return denied(format!("`{target}` is already waiting for this call"));
+        }
+        if !self.entry.rules.may_invoke(target, &action.name) {
+            let failure = denied(format!("the policy does not let `{}` call `{target}`", self.name()));
+            let hint = format!("the operator can add \"{target}:{}\" to `grants.invoke`", action.name);
+            return failure.map_err(|failure| failure.hint(hint));
         }
         let effect = self.entry.surface().actions[self.action].effect;
         if !effect_allows(effect, action.effect) {
             let (own, other) = (effect.as_str(), action.effect.as_str());
-            return refuse(
-                code::DENIED,
-                format!(
-                    "access denied: a {own} action may not call `{target}.{}`, which is {other}",
-                    action.name
-                ),
-            );
+            return denied(format!(
+                "a {own} action may not call `{target}.{}`, which is {other}",
+                action.name
+            ));
         }
-        let permit = self.shared.permits.nested(depth).map_err(Stop::Failure)?;
-        let (wall, limit) = planned.entry.rules.wall(action).clone();
-        let own = Instant::now() + timeout.map_or(wall, |asked| asked.min(wall));
-        let line = Self {
-            shared: Arc::clone(&self.shared),
-            run: Arc::clone(&self.run),
-            entry: Arc::clone(&planned.entry),
-            action: planned.action,
-            deadline: own.min(self.deadline),
-            chain: above.cloned().collect(),
-            permit: Mutex::new(Some(permit)),
-        };
-        let run = Arc::clone(&self.run);
-        let answered = line.answer(planned);
-        tokio::pin!(answered);
-        loop {
-            let ends = run.deadline(own);
-            let clock = async {
-                match ends {
-                    Some(ends) => tokio::time::sleep_until(ends).await,
-                    None => run.unparked().await,
-                }
-            };
-            tokio::select! {
-                biased;
-                envelope = &mut answered => return envelope.outcome.map_err(Stop::Failure),
-                () = clock => {}
-            }
-            if run.deadline(own).is_some_and(|ends| ends <= Instant::now()) {
-                let said = format!("timed out: `{target}` did not answer within {}", limit.value);
-                return refuse(code::TIMED_OUT, said);
-            }
-        }
+        Ok(())
     }
 
     async fn ask(&self, question: Question) -> Result<Answer, Failure> {
         let _parked = self.shared.parking.park(&self.run)?;
-        drop(self.permit.lock().unwrap_or_else(PoisonError::into_inner).take());
+        for line in self.chain() {
+            drop(line.permit.lock().await.take());
+        }
         let (key, answer) = self.run.ask(question);
-        let answer = tokio::select! {
-            answer = answer => answer.unwrap_or(Answer::Cancelled),
-            () = tokio::time::sleep(PARKED) => {
-                self.run.withdraw(&key);
-                return Err(Failure::new(code::TIMED_OUT, "timed out: nobody answered the question")
-                    .hint(format!("questions stay open for {} minutes", PARKED.as_secs() / 60)));
-            }
-        };
-        self.come_back().await?;
-        Ok(answer)
+        // However the wait ends, the question ends with it.
+        let _open = Open { run: &self.run, key };
+        let answer = tokio::time::timeout(PARKED, answer).await.map_err(|_| {
+            Failure::new(code::TIMED_OUT, "timed out: nobody answered the question")
+                .hint(format!("questions stay open for {} minutes", PARKED.as_secs() / 60))
+        })?;
+        // Much may have happened meanwhile: from the outermost call inwards, each must be served and permitted again.
+        let mut chain: Vec<&Self> = self.chain().collect();
+        while let Some(line) = chain.pop() {
+            line.come_back().await?;
+        }
+        Ok(answer.unwrap_or(Answer::Cancelled))
     }
 
-    /// Much may have happened while the call was parked: it needs a permit again, and its facade must still be served.
+    /// Takes a permit again, if another branch of the call has not done so already.
     async fn come_back(&self) -> Result<(), Failure> {
-        match self.shared.catalog.slot(self.name()) {
-            Some(Slot::Serving(_)) => {}
-            Some(Slot::Unavailable(reason)) => {
-                return Err(Failure::new(
-                    code::UNAVAILABLE,
-                    format!("`{}` is unavailable: {reason}", self.name()),
-                ));
-            }
-            None => {
-                return Err(Failure::new(
-                    code::UNAVAILABLE,
-                    format!("`{}` is no longer served", self.name()),
-                ));
-            }
-        }
-        let permit = match self.chain.len() {
-            0 => self.shared.permits.root(&self.entry.pace).await,
-            depth => self.shared.permits.nested(depth)?,
+        let said = match self.shared.catalog.slot(self.name()) {
+            Some(Slot::Serving(_)) => None,
+            Some(Slot::Unavailable(reason)) => Some(format!("unavailable: {reason}")),
+            None => Some("no longer served".to_owned()),
         };
-        *self.permit.lock().unwrap_or_else(PoisonError::into_inner) = Some(permit);
+        if let Some(said) = said {
+            return Err(Failure::new(code::UNAVAILABLE, format!("`{}` is {said}", self.name())));
+        }
+        let mut permit = self.permit.lock().await;
+        if permit.is_none() {
+            *permit = Some(match self.depth() {
+                0 => self.shared.permits.root(&self.entry.pace).await?,
+                depth => self.shared.permits.nested(depth)?,
+            });
+        }
         Ok(())
+    }
+
+    /// This call and those above it, outermost last.
+    fn chain(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |line| line.above.as_deref())
+    }
+
+    /// How many calls are above this one.
+    fn depth(&self) -> usize {
+        self.chain().count() - 1
     }
 
     fn name(&self) -> &str {
@@ -203,13 +219,28 @@ impl Line {
     }
 }
 
-impl Port for Line {
+/// A question that is open for as long as this lives.
+struct Open<'a> {
+    run: &'a Run,
+    key: String,
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.run.withdraw(&self.key);
+    }
+}
+
+/// The port: a line that the calls it makes can hold on to.
+struct Held(Arc<Line>);
+
+impl Port for Held {
     fn progress(&self, progress: Progress) {
-        self.run.progress(progress);
+        self.0.run.progress(progress);
     }
 
     fn log(&self, level: Level, text: &str) {
-        let facade = self.name();
+        let facade = self.0.name();
         let text = printable(text);
         match level {
             Level::Trace => tracing::trace!(target: "plugin", facade, "{text}"),
@@ -221,30 +252,19 @@ impl Port for Line {
     }
 
     fn is_cancelled(&self) -> bool {
-        self.run.cancel.is_cancelled()
+        self.0.run.cancel.is_cancelled()
     }
 
     fn cancelled(&self) -> BoxFuture<'_, ()> {
-        self.run.cancel.cancelled().boxed()
+        self.0.run.cancel.cancelled().boxed()
     }
 
     fn elicit(&self, question: Question) -> BoxFuture<'_, Result<Answer, Failure>> {
-        self.ask(question).boxed()
+        self.0.ask(question).boxed()
     }
 
     fn invoke(&self, request: Request) -> BoxFuture<'_, Result<Reply, Stop>> {
-        self.nested(request).boxed()
-    }
-}
-
-/// A plugin's text on one line of the log: it must not forge another line, nor steer a terminal.
-fn printable(text: &str) -> Cow<'_, str> {
-    if text.chars().any(char::is_control) {
-        text.chars()
-            .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
-            .collect()
-    } else {
-        text.into()
+        self.0.nested(request).boxed()
     }
 }
 
@@ -255,7 +275,7 @@ fn next_id() -> CallId {
 
 #[cfg(test)]
 mod tests {
-    use super::printable;
+    use crate::gate::printable;
 
     #[test]
     fn a_plugins_text_stays_on_its_line() {

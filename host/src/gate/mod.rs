@@ -33,9 +33,9 @@ mod rules;
 mod run;
 mod runs;
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
-use loggia_facade::{Envelope, Failure, Request, code};
+use loggia_facade::{Failure, Request, code};
 
 pub use exec::{Event, Exec};
 pub use executor::{Executor, Inline};
@@ -45,6 +45,17 @@ pub use rules::{Clocks, InvokeRule, Rules};
 pub use run::RunId;
 
 use crate::catalog::Catalog;
+
+/// A text that a plugin had a part in, on one line of the log: it must not forge another line, nor steer a terminal.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    if text.chars().any(char::is_control) {
+        text.chars()
+            .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
+            .collect()
+    } else {
+        text.into()
+    }
+}
 
 /// Everything that calls share.
 pub(crate) struct Shared {
@@ -100,27 +111,6 @@ impl Gate {
                 .hint("runs are kept for an hour, and not across a restart of the server")
         })?;
         Ok(Exec::attached(run))
-    }
-
-    /// Calls that have begun and not yet ended, detached ones included.
-    pub fn running(&self) -> usize {
-        self.shared.executor.running()
-    }
-
-    /// Runs one call to its end, for callers that need neither progress nor questions.
-    pub async fn call(&self, origin: Origin, request: Request) -> Envelope {
-        let mut exec = self.start(origin, request);
-        loop {
-            match exec.next().await {
-                Event::Done(envelope) => return *envelope,
-                Event::Asks(asks) => {
-                    for key in asks.keys() {
-                        exec.answer(key, loggia_facade::Answer::Declined);
-                    }
-                }
-                Event::Progress(_) => {}
-            }
-        }
     }
 }
 

@@ -3,9 +3,12 @@
 //! Only root calls queue. A nested call that waited for a permit which its own caller holds would wait for ever, so
 //! nested calls take from a reserve per depth, and are refused where it is empty.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicI32, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI32, AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
 use loggia_facade::{Failure, code};
@@ -18,6 +21,15 @@ pub const DEPTH: usize = 5;
 const ROOTS: usize = 40;
 /// Nested calls that run at once, per depth. A workflow runs ten steps at once.
 const RESERVES: [usize; DEPTH] = [10, 6, 4, 2, 2];
+
+/// How long a root call waits for its turn.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How many root calls of a facade may wait.
+const QUEUE: usize = 128;
+
+fn busy() -> Failure {
+    Failure { retry_after_ms: Some(1000), ..Failure::new(code::UNAVAILABLE, "busy: too many calls run now") }
+}
 
 /// The permits that all facades share.
 pub struct Permits {
@@ -40,12 +52,17 @@ pub struct Permit {
 }
 
 impl Permits {
-    /// Waits for a root call's turn: its facade's first, then everybody's.
-    pub async fn root(&self, pace: &Pace) -> Permit {
-        // The semaphores are never closed, so an error cannot come; without a permit the call would still be safe.
-        let own = Arc::clone(&pace.permits).acquire_owned().await.ok();
-        let shared = Arc::clone(&self.roots).acquire_owned().await.ok();
-        Permit { _held: [own, shared] }
+    /// Waits for a root call's turn: its facade's first, then everybody's. Waiting is not running, so it does not use
+    /// up the call's clock; who waits too long, or behind too many, is told to come again.
+    pub async fn root(&self, pace: &Pace) -> Result<Permit, Failure> {
+        let _waiting = pace.queue()?;
+        let turn = async {
+            // The semaphores are never closed, so an error cannot come.
+            let own = Arc::clone(&pace.permits).acquire_owned().await.ok();
+            let shared = Arc::clone(&self.roots).acquire_owned().await.ok();
+            Permit { _held: [own, shared] }
+        };
+        tokio::time::timeout(PATIENCE, turn).await.map_err(|_| busy())
     }
 
     /// Takes from the reserve of this depth (1 for a call made by a root call).
@@ -65,8 +82,19 @@ impl Permits {
 /// How a facade's calls run: its own permits, and whether its calls tend to overrun their inline slice.
 pub struct Pace {
     permits: Arc<Semaphore>,
+    /// Root calls that wait for a permit.
+    waiting: Arc<AtomicUsize>,
     /// Above zero: the next calls start on the second runtime.
     overruns: AtomicI32,
+}
+
+/// A place in the queue, given back when it is dropped.
+struct Waiting(Arc<AtomicUsize>);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// What one overrun costs, in calls that start on the second runtime.
@@ -77,7 +105,16 @@ const PENALTY_MOST: i32 = 64;
 impl Pace {
     /// A facade of which at most `concurrency` root calls run at once.
     pub fn new(concurrency: usize) -> Self {
-        Self { permits: Arc::new(Semaphore::new(concurrency)), overruns: AtomicI32::new(0) }
+        Self {
+            permits: Arc::new(Semaphore::new(concurrency)),
+            waiting: Arc::default(),
+            overruns: AtomicI32::new(0),
+        }
+    }
+
+    fn queue(&self) -> Result<Waiting, Failure> {
+        let waiting = Waiting(Arc::clone(&self.waiting));
+        if self.waiting.fetch_add(1, Ordering::Relaxed) >= QUEUE { Err(busy()) } else { Ok(waiting) }
     }
 
     /// Whether a call may take its first slice on the I/O runtime. A facade that overran gets there again after some

@@ -140,7 +140,7 @@ impl Run {
         ask.is_some_and(|(_, sender)| sender.send(answer).is_ok())
     }
 
-    /// Takes a question back.
+    /// Takes a question back, if nobody has answered it.
     pub fn withdraw(&self, key: &str) {
         self.lock().asks.remove(key);
     }
@@ -164,14 +164,44 @@ impl Run {
         }
     }
 
-    /// A deadline, moved on by the time the call was parked; none while it is parked.
-    pub fn deadline(&self, deadline: Instant) -> Option<Instant> {
+    /// When a clock that starts now and runs for so long ends, if the call is not parked meanwhile. Times that are due
+    /// are compared and kept in these terms; [`Run::until`] gives the moment.
+    pub fn due(&self, wall: Duration) -> Instant {
+        let now = Instant::now();
+        let parked = self.lock().clock.parked_for(now);
+        (now + wall).checked_sub(parked).unwrap_or(now)
+    }
+
+    /// The moment at which something is due, as far as the call was parked until now; none while it is parked.
+    pub fn until(&self, due: Instant) -> Option<Instant> {
         let state = self.lock();
-        state.clock.since.is_none().then(|| deadline + state.clock.total)
+        state.clock.since.is_none().then(|| due + state.clock.total)
+    }
+
+    /// Gives a future until it is due. None if the clock ends first.
+    pub async fn within<F: Future>(&self, due: Instant, future: F) -> Option<F::Output> {
+        tokio::pin!(future);
+        loop {
+            let until = self.until(due);
+            let clock = async {
+                match until {
+                    Some(until) => tokio::time::sleep_until(until).await,
+                    None => self.unparked().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                output = &mut future => return Some(output),
+                () = clock => {}
+            }
+            if self.until(due).is_some_and(|until| until <= Instant::now()) {
+                return None;
+            }
+        }
     }
 
     /// Returns at once unless the call is parked, and else when it has resumed.
-    pub async fn unparked(&self) {
+    async fn unparked(&self) {
         loop {
             let resumed = self.resumed.notified();
             tokio::pin!(resumed);

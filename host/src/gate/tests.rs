@@ -126,7 +126,14 @@ fn json_of(envelope: Envelope) -> Value {
 }
 
 async fn call(gate: &Gate, request: Request) -> Value {
-    json_of(gate.call(Origin::local(), request).await)
+    let mut exec = gate.start(Origin::local(), request);
+    loop {
+        match exec.next().await {
+            Event::Done(envelope) => return json_of(*envelope),
+            Event::Asks(asks) => exec.decline(&asks),
+            Event::Progress(_) => {}
+        }
+    }
 }
 
 fn failed(envelope: &Value) -> (&str, &str) {
@@ -299,6 +306,96 @@ async fn a_parked_call_holds_no_permit_and_its_clock_stands_still() {
     assert!(!exec.answer(key, Answer::Declined), "a question is answered once");
     let Event::Done(envelope) = exec.next().await else { panic!("it ends") };
     assert_eq!(json_of(*envelope)["data"], "yes");
+}
+
+#[tokio::test]
+async fn parallel_questions_of_one_call_share_its_permit() {
+    let rules = Rules { concurrency: 1, ..Rules::default() };
+    let both = puppet("a", async |call: Call| {
+        let (one, two) = tokio::join!(call.session.elicit(question()), call.session.elicit(question()));
+        Ok(Reply::data(json!([one.is_ok(), two.is_ok()])))
+    });
+    let gate = gate(vec![(both, rules)]);
+    let mut exec = gate.start(Origin::local(), request("a", "look"));
+    loop {
+        match exec.next().await {
+            Event::Asks(asks) => exec.decline(&asks),
+            Event::Done(envelope) => return assert_eq!(json_of(*envelope)["data"], json!([true, true])),
+            Event::Progress(_) => {}
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_nested_call_that_asks_parks_those_above_it_too() {
+    let rules = Rules { concurrency: 1, ..invoking(&["b:*"]) };
+    let caller = puppet("a", async |call: Call| match call.action.as_str() {
+        "touch" => call.session.invoke(request("b", "look")).await,
+        _ => Ok(Reply::default()),
+    });
+    let gate = gate(vec![(caller, rules), (puppet("b", asks), Rules::default())]);
+    let mut exec = gate.start(Origin::local(), request("a", "touch"));
+    let Event::Asks(asks) = exec.next().await else { panic!("it asks") };
+    assert_eq!(call(&gate, request("a", "look")).await["ok"], true, "one call at a time, and none runs");
+    exec.answer(asks.keys().next().unwrap(), Answer::Accepted(json!("yes")));
+    let Event::Done(envelope) = exec.next().await else { panic!("it ends") };
+    assert_eq!(json_of(*envelope)["data"], "yes");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_nested_call_does_not_get_time_for_parking_before_it_began() {
+    let caller = puppet("a", async |call: Call| {
+        let _ = call.session.elicit(question()).await?;
+        let begun = tokio::time::Instant::now();
+        let _ = call.session.invoke(within(Duration::from_secs(1), request("b", "look"))).await;
+        Ok(Reply::data(begun.elapsed().as_secs()))
+    });
+    let callee = puppet("b", async |_| forever().await);
+    let gate = gate(vec![(caller, invoking(&["b:*"])), (callee, Rules::default())]);
+    let mut exec = gate.start(Origin::local(), request("a", "look"));
+    let Event::Asks(asks) = exec.next().await else { panic!("it asks") };
+    tokio::time::sleep(Duration::from_secs(100)).await;
+    exec.decline(&asks);
+    let Event::Done(envelope) = exec.next().await else { panic!("it ends") };
+    assert_eq!(json_of(*envelope)["data"], 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn waiting_for_a_turn_is_not_running() {
+    let rules = Rules { concurrency: 1, ..Rules::default() };
+    let slow = puppet("a", async |_| {
+        tokio::time::sleep(Duration::from_secs(20)).await;
+        Ok(Reply::default())
+    });
+    let gate = gate(vec![(slow, rules)]);
+    let calls: Vec<_> = (0..3)
+        .map(|_| {
+            let gate = gate.clone();
+            tokio::spawn(async move { call(&gate, request("a", "look")).await })
+        })
+        .collect();
+    let mut codes = Vec::new();
+    for call in calls {
+        let envelope = call.await.unwrap();
+        codes.push(envelope["code"].as_str().unwrap_or("ok").to_owned());
+    }
+    // The second waited for 20 s and ran for 20, within its clock of 30; the third would have waited for 40.
+    assert_eq!(codes, ["ok", "ok", "unavailable"]);
+}
+
+#[tokio::test]
+async fn a_queue_has_an_end() {
+    let rules = Rules { concurrency: 1, ..Rules::default() };
+    let gate = gate(vec![(puppet("a", async |_| forever().await), rules)]);
+    let mut waiting = Vec::new();
+    for _ in 0..129 {
+        let mut exec = gate.start(Origin::local(), request("a", "look"));
+        assert!(exec.next().now_or_never().is_none());
+        waiting.push(exec);
+    }
+    tokio::task::yield_now().await;
+    let refused = call(&gate, request("a", "look")).await;
+    assert_eq!(failed(&refused), ("unavailable", "busy: too many calls run now"));
 }
 
 #[tokio::test(start_paused = true)]

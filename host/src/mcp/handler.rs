@@ -1,16 +1,20 @@
 //! What rmcp calls.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
-use loggia_facade::{Answer, Input, Progress, Request};
+use loggia_facade::{Input, Progress, Request};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
-        CompleteRequestParams, CompleteResult, ContentBlock, Implementation, ListPromptsRequestMethod,
-        ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult,
-        ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-        ProgressNotificationParam, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
+        CompleteRequestParams, CompleteResult, ContentBlock, CustomRequest, CustomResult, DiscoverResult,
+        ErrorCode, Implementation, ListPromptsRequestMethod, ListPromptsResult,
+        ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
+        ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
+        ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
@@ -90,6 +94,12 @@ impl ServerHandler for Handler {
         self.negotiate_initialize(&request)
     }
 
+    async fn discover(&self, _: Context) -> Result<DiscoverResult, ErrorData> {
+        self.handshake().await;
+        let versions = self.supported_protocol_versions().into_owned();
+        Ok(DiscoverResult::from_server_info(versions, self.get_info()))
+    }
+
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
@@ -137,11 +147,7 @@ impl ServerHandler for Handler {
                 Event::Done(envelope) => return Ok(result(*envelope).into()),
                 Event::Progress(progress) => reporter.tell(&context, progress).await,
                 // No plugin can be granted questions yet.
-                Event::Asks(asks) => {
-                    for key in asks.keys() {
-                        exec.answer(key, Answer::Cancelled);
-                    }
-                }
+                Event::Asks(asks) => exec.decline(&asks),
             }
         }
     }
@@ -155,10 +161,7 @@ impl ServerHandler for Handler {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let catalog = self.shared.gate.catalog();
-        // As for lists: what the first admission brings is no news.
-        catalog.admitted().await;
-        let mut changes = catalog.changes();
+        let mut changes = self.shared.gate.catalog().changes();
         loop {
             tokio::select! {
                 () = context.cancelled() => return Ok(()),
@@ -170,6 +173,16 @@ impl ServerHandler for Handler {
                 }
             }
         }
+    }
+
+    /// Requests that are none of MCP's, among them, to rmcp, those whose parameters have the wrong form.
+    async fn on_custom_request(&self, request: CustomRequest, _: Context) -> Result<CustomResult, ErrorData> {
+        if request.method == "tools/call" {
+            let said = "tools/call takes `name`, a string, and `arguments`, an object";
+            return Err(ErrorData::invalid_params(said, None));
+        }
+        let method: String = request.method.chars().take(80).collect();
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("Method not found: {method}"), None))
     }
 
     // rmcp's defaults answer these with an empty success, which claims capabilities that are not there.
@@ -212,16 +225,23 @@ fn unknown_tool(name: &str, names: &str) -> ErrorData {
 struct Reporter {
     token: Option<rmcp::model::ProgressToken>,
     last: f64,
+    /// When the next may be told.
+    rests: Instant,
 }
+
+/// A plugin may report as often as it likes; a client is told at most so often.
+const PAUSE: Duration = Duration::from_millis(20);
 
 impl Reporter {
     fn new(context: &Context) -> Self {
-        Self { token: context.meta.get_progress_token(), last: f64::NEG_INFINITY }
+        Self { token: context.meta.get_progress_token(), last: f64::NEG_INFINITY, rests: Instant::now() }
     }
 
     async fn tell(&mut self, context: &Context, progress: Progress) {
-        let Some(token) = self.token.clone().filter(|_| progress.done > self.last) else { return };
-        self.last = progress.done;
+        let now = Instant::now();
+        let worth = progress.done > self.last && now >= self.rests;
+        let Some(token) = self.token.clone().filter(|_| worth) else { return };
+        (self.last, self.rests) = (progress.done, now + PAUSE);
         let mut told = ProgressNotificationParam::new(token, progress.done);
         if let Some(total) = progress.total {
             told = told.with_total(total);

@@ -36,9 +36,11 @@ impl Peers {
 
     /// Tells every client of every change, until told to stop.
     pub async fn tell(&self, catalog: &Catalog, stop: CancellationToken) {
-        // Lists wait for the first admission, so what it brings is no news to anybody.
-        catalog.admitted().await;
         let mut changes = catalog.changes();
+        // Lists wait for the first admission, so what it brings is no news to anybody, unless they waited in vain.
+        if catalog.admitted().await {
+            changes.mark_unchanged();
+        }
         loop {
             tokio::select! {
                 () = stop.cancelled() => return,

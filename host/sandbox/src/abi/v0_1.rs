@@ -30,6 +30,9 @@ pub(crate) use bindings::{
 /// As an exported interface carries it.
 pub(crate) const VERSION: &str = "0.1.0";
 
+/// What versions begin with that can take each other's place.
+pub(crate) const TRACK: &str = "0.1.";
+
 /// The exported interface, without its version.
 pub(crate) const FACADE: &str = "loggia:plugin/facade";
 
@@ -103,17 +106,48 @@ pub(crate) fn call(call: &Call, time_left_ms: u64) -> types::Call {
     }
 }
 
-/// Bytes that a result takes up, as the limit counts them.
-pub(crate) fn size(reply: &types::Reply) -> usize {
-    let blocks = reply.content.iter().map(|content| match &content.block {
-        types::Block::Text(text) => text.len(),
-        types::Block::Image(media) | types::Block::Audio(media) => media.data.len(),
-        types::Block::Embedded(resource) => {
-            resource.text.as_ref().map_or(0, String::len) + resource.blob.as_ref().map_or(0, Vec::len)
+/// What `dispatch` gives back.
+pub(crate) type Answered = Result<types::Reply, types::Failure>;
+
+/// Bytes that a result takes up, as the limit counts them: all of its strings, and `next` as often as MCP repeats it.
+pub(crate) fn size(answered: &Answered) -> usize {
+    const NEXT_IS_TOLD: usize = 4;
+    let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+    let extras =
+        |extras: &types::Extras| extras.iter().map(|(name, json)| name.len() + json.len()).sum::<usize>();
+    let next = |next: &Option<types::Next>| {
+        let one = |n: &types::Next| n.facade.len() + n.action.len() + text(&n.params) + text(&n.reason);
+        next.as_ref().map_or(0, one) * NEXT_IS_TOLD
+    };
+    let reply = match answered {
+        Err(failure) => {
+            let words = failure.code.len() + failure.message.len();
+            return words
+                + text(&failure.hint)
+                + text(&failure.details)
+                + next(&failure.next)
+                + extras(&failure.extras);
         }
-        types::Block::Link(link) => link.uri.len(),
-    });
-    reply.data.len() + reply.message.as_ref().map_or(0, String::len) + blocks.sum::<usize>()
+        Ok(reply) => reply,
+    };
+    let block = |content: &types::Content| {
+        let own = match &content.block {
+            types::Block::Text(text) => text.len(),
+            types::Block::Image(media) | types::Block::Audio(media) => {
+                media.data.len() + media.mime_type.len()
+            }
+            types::Block::Embedded(it) => {
+                it.uri.len() + text(&it.mime_type) + text(&it.text) + it.blob.as_ref().map_or(0, Vec::len)
+            }
+            types::Block::Link(it) => {
+                it.uri.len() + it.name.len() + text(&it.description) + text(&it.mime_type)
+            }
+        };
+        own + extras(&content.extras)
+    };
+    let cursor = reply.page.as_ref().map_or(0, |page| text(&page.cursor));
+    let content = reply.content.iter().map(block).sum::<usize>();
+    reply.data.len() + text(&reply.message) + cursor + next(&reply.next) + content + extras(&reply.extras)
 }
 
 pub(crate) fn reply(reply: types::Reply) -> Result<Reply, BadJson> {
@@ -178,6 +212,23 @@ fn content(content: types::Content) -> Result<Content, BadJson> {
         }
     };
     Ok(Content { block, extras })
+}
+
+/// Bytes of what `describe` gave.
+pub(crate) fn description_size(description: &types::Description) -> usize {
+    let types::Description { name, title, version, summary, instructions, actions, wants, .. } = description;
+    let actions = actions.iter().map(|action| {
+        action.name.len() + action.summary.len() + action.aliases.iter().map(String::len).sum::<usize>()
+    });
+    let wants = wants.iter().map(|want| want.grant.len() + want.reason.len());
+    let texts = [name, title, version, summary].map(String::len).into_iter().sum::<usize>();
+    texts + instructions.as_ref().map_or(0, String::len) + actions.sum::<usize>() + wants.sum::<usize>()
+}
+
+/// Bytes of what `schema` gave.
+pub(crate) fn schema_size(schema: &types::ActionSchema) -> usize {
+    let examples = schema.examples.iter().map(String::len).sum::<usize>();
+    schema.params.len() + schema.data.as_ref().map_or(0, String::len) + examples
 }
 
 /// An action without its schemas, which `schema` gives.

@@ -12,6 +12,9 @@ use crate::{
     guest::Guest,
 };
 
+/// Characters of a progress message.
+const MESSAGE: usize = 500;
+
 fn denied(grant: &str) -> types::Failure {
     let hint = format!("the policy of this plugin does not grant `{grant}`");
     failure_down(Failure::new(code::DENIED, "access denied").hint(hint))
@@ -30,7 +33,10 @@ impl Host for Guest {
     }
 
     fn progress(&mut self, done: f64, total: Option<f64>, message: Option<String>) {
-        if let Some(session) = &self.session {
+        // JSON knows no infinity, and a client shows a line.
+        if let Some(session) = self.session.as_ref().filter(|_| done.is_finite()) {
+            let total = total.filter(|total| total.is_finite());
+            let message = message.map(|message| message.chars().take(MESSAGE).collect());
             session.progress(Progress { done, total, message });
         }
     }
