@@ -46,7 +46,9 @@ fn offences(folders: &[&str], word: &str, allowed: &[&str]) -> Vec<String> {
 fn each_crate_and_module_names_only_what_it_may() {
     let none: [String; 0] = [];
     let host = &["host/src", "host/facade", "host/schema"];
-    assert_eq!(offences(host, "wasmtime", &[]), none, "only loggia-sandbox names wasmtime");
+    // As a source of log lines it may be named.
+    let logs = &["host/src/cli/term.rs"];
+    assert_eq!(offences(host, "wasmtime", logs), none, "only loggia-sandbox names wasmtime");
     assert_eq!(
         offences(&["host"], "rmcp::", &["host/src/mcp/", "host/src/serve/"]),
         none,

@@ -24,7 +24,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
-    process::{Child, Command},
+    process::{Child, ChildStderr, Command},
     sync::mpsc,
 };
 
@@ -171,6 +171,15 @@ impl Client {
         });
         let (transport, _) = TokioChildProcess::builder(command).stderr(Stdio::null()).spawn()?;
         Self::connect(transport, era).await
+    }
+
+    /// Starts a host on stdio whose log nobody reads: the pipe is open for as long as it is held.
+    pub async fn stdio_unread(folder: &Path) -> Result<(Self, Option<ChildStderr>)> {
+        let command = Command::new(binary()).configure(|command| {
+            command.arg("serve").arg(folder).env("LOGGIA_CACHE", cache());
+        });
+        let (transport, stderr) = TokioChildProcess::builder(command).stderr(Stdio::piped()).spawn()?;
+        Ok((Self::connect(transport, Era::Stateful).await?, stderr))
     }
 
     /// Connects to a host over HTTP.

@@ -63,7 +63,10 @@ impl Cache {
             return Ok(Loaded { component, compiled: false });
         }
         let code = compiler.compile(&artifact.bytes).await?;
-        write_beside(&path, &code).map_err(LoadError::io("write to the cache"))?;
+        // The sum first: code without its sum is not used.
+        write_beside(&path.with_extension("sum"), checksum(&code).as_bytes())
+            .and_then(|()| write_beside(&path, &code))
+            .map_err(LoadError::io("write to the cache"))?;
         drop(lock);
         let component = Component::map(engine, &path)?;
         Ok(Loaded { component, compiled: true })
@@ -93,6 +96,10 @@ fn find(engine: &Engine, path: &Path) -> Result<Option<Component>, LoadError> {
     if !is_ours(path) {
         return Ok(None);
     }
+    if !is_whole(path) {
+        tracing::warn!("a cached component is damaged and is compiled again");
+        return Ok(None);
+    }
     match Component::map(engine, path) {
         Ok(component) => Ok(Some(component)),
         Err(LoadError::Code(reason)) => {
@@ -108,6 +115,17 @@ fn is_ours(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|meta| {
         meta.is_file() && meta.uid() == rustix::process::geteuid().as_raw() && meta.mode() & 0o022 == 0
     })
+}
+
+/// Whether the code is what was written. Against disks, not against people: they cannot write here.
+fn is_whole(path: &Path) -> bool {
+    let sum = fs::read_to_string(path.with_extension("sum"));
+    let code = fs::read(path);
+    matches!((sum, code), (Ok(sum), Ok(code)) if sum == checksum(&code))
+}
+
+fn checksum(code: &[u8]) -> String {
+    format!("{:08x} {}", crc32fast::hash(code), code.len())
 }
 
 fn write_beside(path: &Path, code: &[u8]) -> io::Result<()> {

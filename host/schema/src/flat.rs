@@ -80,14 +80,10 @@ fn parameters<'a>(surface: &'a Surface, rules: &'a [Rules]) -> Vec<Parameter<'a>
             add(&mut out, name, shape.clone(), text, (&action.name, *required), true);
         }
     }
-    // The host's own, only where they live. `run_id` will stand here with runs.
+    // The host's own, only where they live. `wait` and `run_id` will stand here with runs.
     for action in surface.actions.iter().filter(|action| action.details) {
         let levels = Detail::ALL.map(|level| level.as_str().to_owned()).to_vec();
         add(&mut out, "detail", Shape::Text(Some(levels)), "default standard", (&action.name, false), true);
-    }
-    for action in surface.actions.iter().filter(|action| action.long_running) {
-        let text = "false: answer at once with a run, not the result";
-        add(&mut out, "wait", Shape::Boolean, text, (&action.name, false), true);
     }
     add(&mut out, "of", Shape::Text(None), "an action", (DESCRIBE, false), false);
     out

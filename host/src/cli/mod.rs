@@ -55,7 +55,10 @@ Examples:
   loggia check plugins/                              load everything, serve nothing, say what is wrong
   loggia call notes add text=milk --plugins plugins  one call from the command line
 
-Logs go to stderr; LOGGIA_LOG sets their level (error, warn, info, debug).";
+Exit codes: 0 well, 1 the command failed, 2 the command line is wrong; check: 10 a plugin does not load, 11 there is
+none; call: 20 the call was made and failed.
+
+Logs go to stderr; LOGGIA_LOG sets their level (error, warn, info, debug, trace).";
 
 #[derive(Subcommand)]
 enum Command {
@@ -92,6 +95,7 @@ impl Cli {
             Command::Check(command) => command.run(),
             Command::Call(command) => command.run(),
         };
+        term::flush();
         result.unwrap_or_else(|error| {
             term::error(&error);
             ExitCode::from(exit::FAILED)

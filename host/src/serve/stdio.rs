@@ -18,6 +18,9 @@ use crate::mcp::Handler;
 /// How long calls that run may go on after the host was told to end.
 const DRAIN: Duration = Duration::from_secs(10);
 
+/// How long the client may take to read the last answers.
+const LAST_WORDS: Duration = Duration::from_secs(3);
+
 /// The client's two streams.
 pub struct Streams {
     read: Pin<Box<dyn AsyncRead + Send>>,
@@ -69,7 +72,7 @@ pub async fn serve(handler: Handler, streams: Streams, stop: CancellationToken) 
         Ok(running) => running,
         // A client that goes away before it says anything is no error.
         Err(said) if said.contains("connection closed") => return Ok(()),
-        Err(said) => return Err(said),
+        Err(said) => return Err(said.chars().take(200).collect()),
     };
     let draining = async {
         stop.cancelled().await;
@@ -79,10 +82,10 @@ pub async fn serve(handler: Handler, streams: Streams, stop: CancellationToken) 
     };
     let waiting = running.waiting();
     tokio::pin!(waiting, draining);
-    let why = tokio::select! {
-        why = &mut waiting => why,
-        () = &mut draining => waiting.await,
-    };
-    tracing::debug!(?why, "the client's connection ended");
+    tokio::select! {
+        _ = &mut waiting => {}
+        // A client that does not read cannot keep the host from ending.
+        () = &mut draining => drop(tokio::time::timeout(LAST_WORDS, waiting).await),
+    }
     Ok(())
 }
