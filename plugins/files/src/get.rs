@@ -21,6 +21,8 @@ pub enum Encoding {
     /// Text as it is; of anything else only what it is.
     #[default]
     Auto,
+    /// Text as it is; anything else is refused.
+    Text,
     /// Any bytes.
     Base64,
 }
@@ -62,17 +64,21 @@ pub fn get(place: &Place, offset: u64, limit: u64, encoding: Encoding) -> Result
     }
     let end = |len: usize| Some(offset + len as u64).filter(|end| *end < size);
     let text =
-        if encoding == Encoding::Auto { text(&bytes, offset, end(bytes.len()).is_some()) } else { None };
+        if encoding == Encoding::Base64 { None } else { text(&bytes, offset, end(bytes.len()).is_some()) };
     match (encoding, text) {
         (Encoding::Base64, _) => {
             content.base64 = Some(STANDARD.encode(&bytes));
             content.next_offset = end(bytes.len());
         }
-        (Encoding::Auto, Some(text)) => {
+        (_, Some(text)) => {
             content.next_offset = end(text.len() + skipped(&bytes, offset));
             content.text = Some(text.to_owned());
         }
         (Encoding::Auto, None) => return binary(place, content),
+        (Encoding::Text, None) => {
+            return Err(Failure::conflict(format!("it is not UTF-8 text: {}", place.path()))
+                .hint("`encoding: \"base64\"` gives the bytes"));
+        }
     }
     Ok(told(content, offset, encoding))
 }
@@ -131,7 +137,7 @@ fn binary(place: &Place, content: Content) -> Result<Reply<Content>> {
         return Ok(Reply::new(content).message("A picture.").content(picture));
     }
     let again = Next::action("get").param("path", place.path()).param("encoding", Encoding::Base64);
-    let message = format!("Not text: {mime}, {size} bytes. `encoding: \"base64\"` gives the bytes.");
+    let message = format!("Not UTF-8 text: {mime}, {size} bytes. `encoding: \"base64\"` gives the bytes.");
     Ok(Reply::new(content).message(message).next(again))
 }
 

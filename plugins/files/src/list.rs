@@ -33,6 +33,9 @@ pub struct Query {
 
 /// Lists a page of what is in a directory.
 pub fn list(roots: &Roots, path: &str, query: &Query) -> Result<Reply<Vec<Listed>>> {
+    if query.cursor.as_ref().is_some_and(|cursor| !cursor.starts_with('/')) {
+        return Err(Failure::invalid_params("`cursor` is not one that `list` gave"));
+    }
     let target = roots.target(path)?;
     let nothing = matches!(&target, Target::Above(roots) if roots.is_empty());
     let mut page = Page { query, items: Vec::new(), bytes: 0, last: None, total: 0, full: false };

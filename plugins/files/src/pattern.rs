@@ -56,6 +56,12 @@ fn no_pattern(error: &BuildError) -> Failure {
     }
     let reason = innermost.to_string();
     let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
-    Failure::invalid_params(format!("`pattern` is not a regular expression: {reason}"))
-        .hint("Write a backslash before . * + ? ( ) [ ] { } ^ $ | to mean the character itself.")
+    if reason.contains("exceeded") {
+        return Failure::invalid_params("`pattern` is too large")
+            .hint("Shorten its repetitions, such as {1000}.");
+    }
+    Failure::invalid_params(format!("`pattern` is not a regular expression: {reason}")).hint(
+        "Write a backslash before . * + ? ( ) [ ] { } ^ $ | to mean the character itself. Look-around, \
+         back-references and \\p{…} are not supported.",
+    )
 }

@@ -48,11 +48,14 @@ fn what_is_no_text_is_described_and_its_bytes_given_only_if_asked_for() {
     world.write("notes/data.bin", &[0, 159, 146, 150]);
     let reply = world.reply("get", json!({"path": "/notes/data.bin"})).unwrap();
     assert!(reply.data["text"].is_null() && reply.data["base64"].is_null());
-    let message = "Not text: application/octet-stream, 4 bytes. `encoding: \"base64\"` gives the bytes.";
+    let message =
+        "Not UTF-8 text: application/octet-stream, 4 bytes. `encoding: \"base64\"` gives the bytes.";
     assert_eq!(reply.message.as_deref(), Some(message));
     let data = world.data("get", json!({"path": "/notes/data.bin", "encoding": "base64"}));
     assert_eq!(data["base64"], "AJ+Slg==");
     assert_eq!(data["version"], crate::version::of(&[0, 159, 146, 150]));
+    let refused = world.reply("get", json!({"path": "/notes/data.bin", "encoding": "text"})).unwrap_err();
+    assert_eq!(refused.message, "it is not UTF-8 text: /notes/data.bin");
 }
 
 #[test]
