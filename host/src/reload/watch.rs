@@ -28,9 +28,37 @@ pub struct Watch {
 /// Filled by the watcher's thread.
 #[derive(Default)]
 struct Heard {
-    /// When each file was last written to, by file name without its ending. Bounded by the files of the folder.
-    writing: Mutex<BTreeMap<String, Instant>>,
+    state: Mutex<State>,
     changed: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    scope: Scope,
+    /// When each file was last written to, by its name. Bounded by the files of the folder.
+    writing: BTreeMap<String, Instant>,
+}
+
+/// Where events matter.
+#[derive(Default)]
+struct Scope {
+    /// The folder as it is now, links resolved.
+    folder: Option<PathBuf>,
+    /// The name by which the folder is reached; where that is missing, the first name on the way that is.
+    door: Option<PathBuf>,
+}
+
+/// What an event is about.
+#[derive(Debug, PartialEq, Eq)]
+enum About<'a> {
+    /// The folder itself, or the name that leads to it.
+    Folder,
+    /// A plugin or a policy, by file name.
+    Plugin(&'a str),
+    /// Another name in the folder: a link that plugins may lead through, or a file of no account.
+    Other,
+    /// The neighbours of the folder.
+    Elsewhere,
 }
 
 impl Watch {
@@ -41,21 +69,17 @@ impl Watch {
         let watcher = notify::recommended_watcher(move |event| hears.take(event));
         let watcher =
             watcher.inspect_err(|error| tracing::warn!("changes are found by rescans only: {error}")).ok();
+        let folder = std::path::absolute(&folder).unwrap_or(folder);
         Self { folder, watcher, watched: BTreeSet::new(), heard }
     }
 
     /// Watches the folder's directory as it is now, and the nearest directory above it that exists.
     pub fn follow(&mut self) {
         let Some(watcher) = &mut self.watcher else { return };
-        let mut wanted = BTreeSet::new();
-        // Both the name (which may be a link that is exchanged) and what it leads to.
-        wanted.extend(self.folder.canonicalize());
-        let above = self
-            .folder
-            .ancestors()
-            .skip(1)
-            .map(|dir| if dir == Path::new("") { Path::new(".") } else { dir });
-        wanted.extend(above.filter_map(|dir| dir.canonicalize().ok()).next());
+        let scope = Scope::of(&self.folder);
+        let above = scope.door.as_ref().and_then(|door| door.parent()).map(Path::to_owned);
+        let wanted: BTreeSet<PathBuf> = scope.folder.clone().into_iter().chain(above).collect();
+        self.heard.lock().scope = scope;
         for gone in self.watched.difference(&wanted) {
             let _ = watcher.unwatch(gone);
         }
@@ -73,58 +97,161 @@ impl Watch {
         self.heard.changed.notified().await;
     }
 
-    /// Whether a file is still being written.
-    pub fn is_writing(&self, file: &str) -> bool {
-        self.heard.lock().get(file).is_some_and(|at| *at + SETTLES > Instant::now())
+    /// Whether a plugin, or its policy, is still being written.
+    pub fn is_writing(&self, plugin: &str) -> bool {
+        let state = self.heard.lock();
+        ["wasm", "toml"].iter().any(|ending| {
+            state.writing.get(&format!("{plugin}.{ending}")).is_some_and(|at| *at + SETTLES > Instant::now())
+        })
     }
 
-    /// A file was seen to change while it was read.
-    pub fn writing(&mut self, file: &str) {
-        self.heard.lock().insert(file.to_owned(), Instant::now());
+    /// A plugin was seen to change while it was read.
+    pub fn writing(&mut self, plugin: &str) {
+        self.heard.lock().writing.insert(format!("{plugin}.wasm"), Instant::now());
     }
 
     /// When the first file that is being written will have settled, if nothing more is heard of it.
     pub fn settles(&self) -> Option<Instant> {
-        let mut writing = self.heard.lock();
+        let mut state = self.heard.lock();
         let now = Instant::now();
-        writing.retain(|_, at| *at + SETTLES > now);
-        writing.values().min().map(|at| *at + SETTLES)
+        state.writing.retain(|_, at| *at + SETTLES > now);
+        state.writing.values().min().map(|at| *at + SETTLES)
+    }
+}
+
+impl Scope {
+    /// Of an absolute path.
+    fn of(folder: &Path) -> Self {
+        // Both the name (which may be a link that is exchanged) and what it leads to.
+        let door = folder.ancestors().find_map(|path| {
+            let above = path.parent()?.canonicalize().ok()?;
+            Some(above.join(path.file_name()?))
+        });
+        Self { folder: folder.canonicalize().ok(), door }
+    }
+
+    fn about<'a>(&self, path: &'a Path) -> About<'a> {
+        if [&self.folder, &self.door].into_iter().flatten().any(|own| own == path) {
+            return About::Folder;
+        }
+        if path.parent() != self.folder.as_deref() {
+            return About::Elsewhere;
+        }
+        let name = path.file_name().and_then(|name| name.to_str());
+        let plugin = name.filter(|name| name.ends_with(".wasm") || name.ends_with(".toml"));
+        plugin.map_or(About::Other, About::Plugin)
     }
 }
 
 impl Heard {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Instant>> {
-        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn take(&self, event: notify::Result<Event>) {
-        let Ok(event) = event else {
+        // Without a path: events were lost.
+        let worth = event.map_or(true, |event| {
+            event.paths.is_empty() || {
+                let mut state = self.lock();
+                // No short cut: each path may be a file that is being written.
+                event.paths.iter().filter(|path| state.hear(event.kind, path)).count() > 0
+            }
+        });
+        if worth {
             self.changed.notify_one();
-            return;
-        };
-        let files = event.paths.iter().filter_map(|path| file(path));
-        match event.kind {
-            // Our own reading, among others'.
-            EventKind::Access(kind) if kind != AccessKind::Close(AccessMode::Write) => return,
-            EventKind::Access(_) => {
-                let mut writing = self.lock();
-                for file in files {
-                    writing.remove(&file);
-                }
-            }
-            EventKind::Create(CreateKind::File)
-            | EventKind::Modify(ModifyKind::Data(_) | ModifyKind::Any) => {
-                let now = Instant::now();
-                self.lock().extend(files.map(|file| (file, now)));
-            }
-            _ => {}
         }
-        self.changed.notify_one();
     }
 }
 
-/// The plugin a path belongs to.
-fn file(path: &Path) -> Option<String> {
-    let ending = path.extension()?.to_str()?;
-    matches!(ending, "wasm" | "toml").then(|| path.file_stem()?.to_str().map(str::to_owned))?
+impl State {
+    /// Takes what happened to one path; whether it is worth a look.
+    fn hear(&mut self, kind: EventKind, path: &Path) -> bool {
+        // Our own reading, among others'.
+        if matches!(kind, EventKind::Access(kind) if kind != AccessKind::Close(AccessMode::Write)) {
+            return false;
+        }
+        match self.scope.about(path) {
+            About::Folder => true,
+            About::Elsewhere => false,
+            // Only what names there are bears on plugins.
+            About::Other => matches!(
+                kind,
+                EventKind::Create(_) | EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_))
+            ),
+            About::Plugin(name) => {
+                match kind {
+                    EventKind::Create(CreateKind::File)
+                    | EventKind::Modify(ModifyKind::Data(_) | ModifyKind::Any) => {
+                        self.writing.insert(name.to_owned(), Instant::now());
+                    }
+                    // Its mode, for example.
+                    EventKind::Modify(ModifyKind::Metadata(_)) => {}
+                    // Closed, renamed or removed.
+                    _ => drop(self.writing.remove(name)),
+                }
+                true
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, os::unix::fs::symlink};
+
+    use notify::event::{DataChange, MetadataKind, RenameMode};
+
+    use super::*;
+
+    const CLOSED: EventKind = EventKind::Access(AccessKind::Close(AccessMode::Write));
+    const READ: EventKind = EventKind::Access(AccessKind::Close(AccessMode::Read));
+    const CREATED: EventKind = EventKind::Create(CreateKind::File);
+    const WRITTEN: EventKind = EventKind::Modify(ModifyKind::Data(DataChange::Any));
+    const CHMOD: EventKind = EventKind::Modify(ModifyKind::Metadata(MetadataKind::Any));
+    const RENAMED: EventKind = EventKind::Modify(ModifyKind::Name(RenameMode::To));
+
+    #[test]
+    fn events_count_for_the_file_they_are_of_and_only_in_the_folder() {
+        let scope = || Scope { folder: Some("/real/plugins".into()), door: Some("/tmp/plugins".into()) };
+        // What happened, in order; what is then being written; whether the last event is worth a look.
+        let check = |events: &[(EventKind, &str)], writing: &[&str], worth: bool| {
+            let mut state = State { scope: scope(), ..State::default() };
+            let heard: Vec<bool> =
+                events.iter().map(|(kind, path)| state.hear(*kind, Path::new(path))).collect();
+            assert_eq!(state.writing.keys().collect::<Vec<_>>(), writing, "{events:?}");
+            assert_eq!(heard.last(), Some(&worth), "{events:?}");
+        };
+        let (wasm, toml) = ("/real/plugins/notes.wasm", "/real/plugins/notes.toml");
+        check(&[(CREATED, wasm), (WRITTEN, wasm)], &["notes.wasm"], true);
+        check(&[(WRITTEN, wasm), (CHMOD, wasm)], &["notes.wasm"], true);
+        check(&[(WRITTEN, wasm), (CLOSED, wasm)], &[], true);
+        check(&[(WRITTEN, wasm), (CLOSED, toml)], &["notes.wasm"], true);
+        check(&[(WRITTEN, wasm), (RENAMED, wasm)], &[], true);
+        check(&[(READ, wasm)], &[], false);
+        // A file of no account, and a link that plugins may lead through.
+        check(&[(WRITTEN, "/real/plugins/log.txt")], &[], false);
+        check(&[(RENAMED, "/real/plugins/..data")], &[], true);
+        // The folder's name, and its neighbours.
+        check(&[(RENAMED, "/tmp/plugins")], &[], true);
+        check(&[(EventKind::Remove(notify::event::RemoveKind::Folder), "/real/plugins")], &[], true);
+        check(&[(CREATED, "/tmp/notes.wasm")], &[], false);
+        check(&[(RENAMED, "/tmp/other")], &[], false);
+    }
+
+    #[test]
+    fn the_door_is_the_first_name_that_is_missing_or_the_folders_own() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        fs::create_dir(root.join("real")).unwrap();
+        symlink("real", root.join("link")).unwrap();
+        let check = |folder: &str, real: Option<&str>, door: &str| {
+            let scope = Scope::of(&root.join(folder));
+            assert_eq!(scope.folder, real.map(|real| root.join(real)), "{folder}");
+            assert_eq!(scope.door, Some(root.join(door)), "{folder}");
+        };
+        check("real", Some("real"), "real");
+        check("link", Some("real"), "link");
+        check("link/later", None, "real/later");
+        check("not/yet", None, "not");
+    }
 }
