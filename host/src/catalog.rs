@@ -75,7 +75,7 @@ pub struct Catalog {
     current: ArcSwap<Snapshot>,
     /// The generation now published; who publishes lists waits for it to change.
     changes: watch::Sender<u64>,
-    /// Becomes true when the first admission has ended, however it ended.
+    /// Becomes true when the first admission has ended, however it ended. Sent anew with every swap.
     admitted: watch::Sender<bool>,
 }
 
@@ -109,6 +109,7 @@ impl Catalog {
         if changed {
             self.changes.send_replace(generation);
         }
+        self.admitted.send_modify(|_| {});
     }
 
     /// Changes of the published list from now on.
@@ -127,6 +128,12 @@ impl Catalog {
         let mut admitted = self.admitted.subscribe();
         tokio::time::timeout(PATIENCE, admitted.wait_for(|done| *done)).await.is_ok()
     }
+
+    /// Waits until something stands under a name, or the first admission has ended without it, however long it takes.
+    pub async fn settled(&self, name: &str) {
+        let mut admitted = self.admitted.subscribe();
+        let _ = admitted.wait_for(|done| *done || self.slot(name).is_some()).await;
+    }
 }
 
 /// What a client can see: two catalogs that look alike to a client are the same list.
@@ -138,4 +145,29 @@ fn published(slots: &BTreeMap<String, Slot>) -> Vec<&loggia_schema::Published> {
             Slot::Unavailable(_) => None,
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::Future;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn who_waits_for_one_name_waits_for_no_other() {
+        let slots = |name: &str| BTreeMap::from([(name.to_owned(), Slot::Unavailable("broken".to_owned()))]);
+        let catalog = Catalog::default();
+        let mut waits = std::pin::pin!(catalog.settled("notes"));
+        let mut poll = || waits.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop()));
+        assert!(poll().is_pending());
+        catalog.swap(slots("other"));
+        assert!(poll().is_pending());
+        catalog.swap(slots("notes"));
+        assert!(poll().is_ready());
+
+        let catalog = Catalog::default();
+        let waits = catalog.settled("notes");
+        catalog.admit();
+        waits.await;
+    }
 }

@@ -1,21 +1,25 @@
 //! One plugin on its way into the catalog: read, compile, check, describe, sanitise.
 
 use std::{
+    borrow::Cow,
     fs::{File, OpenOptions},
     io::{self, Read},
     os::unix::fs::OpenOptionsExt,
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use loggia_facade::Surface;
 use loggia_sandbox::{
-    Artifact, Cache, Digest, Engine, LoadError, WasmFacade, cache::Loaded, compile::Compiler,
+    Artifact, Cache, Digest, Engine, Grants, LoadError, WasmFacade, cache::Loaded, compile::Compiler,
 };
 use loggia_schema::Contract;
 
-use super::scan::{Found, Stamp};
+use super::{
+    fence::Chain,
+    scan::{Found, Stamp},
+};
 use crate::{
     catalog::Entry,
     config::{Policy, PolicyError, places},
@@ -30,6 +34,8 @@ const POLICY: u64 = 1 << 20;
 pub struct Loader {
     engine: Engine,
     cache: Cache,
+    /// Where the cache is: no plugin's to read or write.
+    cache_folder: PathBuf,
     compiler: Compiler,
 }
 
@@ -79,12 +85,68 @@ pub enum AdmitError {
     /// The policy cannot be used.
     #[error("the policy {0} cannot be used: {1}")]
     Policy(String, #[source] PolicyError),
+    /// The policy grants what would let a plugin change what the host trusts.
+    #[error(
+        "the policy grants {}, which is, contains or lies in the {what} folder {}: whoever can write there decides \
+         what plugins may do; grant a directory elsewhere", grant.display(), folder.display()
+    )]
+    Fenced {
+        /// The directory, as the policy means it.
+        grant: PathBuf,
+        /// `plugin` or `cache`.
+        what: &'static str,
+        /// Where that is.
+        folder: PathBuf,
+    },
+    /// A defect of the host's own.
+    #[error("the host panicked while it loaded the plugin")]
+    Panicked,
+}
+
+impl AdmitError {
+    /// What callers are told: no path of the host's, and no text of the plugin's.
+    pub fn told(&self) -> Cow<'static, str> {
+        let told = match self {
+            Self::Changing | Self::Read(_) => "its file cannot be read",
+            Self::NotRegular => "its file is not a regular file",
+            Self::TooLarge(_) => "its file is too large",
+            Self::Surface(_) => "what it publishes cannot be used",
+            Self::Policy(..) => "its policy cannot be used",
+            Self::Fenced { .. } => "its policy grants a directory that no plugin may have",
+            Self::Panicked => "the host failed while it loaded it",
+            Self::Load(error) => match error {
+                LoadError::NotWasm | LoadError::CoreModule | LoadError::Precompiled => {
+                    return error.to_string().into();
+                }
+                LoadError::NoFacade(_) | LoadError::WrongExport { .. } => "it does not fulfil the contract",
+                LoadError::ContractVersion { .. } => "it was built for another version of the contract",
+                LoadError::UnknownImport(_) => "it needs what this host does not offer",
+                LoadError::Compile(_) => "it does not compile",
+                LoadError::CompileLimit(_) => "compiling it takes too much",
+                LoadError::Describe { .. } => "it failed to describe itself",
+                LoadError::Unstable(_) => "it describes itself in another way each time",
+                LoadError::Schema { .. } => "it describes an action by a schema that cannot be used",
+                LoadError::Directory { .. } => "a directory that its policy grants cannot be opened",
+                LoadError::Io(..) | LoadError::Code(_) => "the host failed to load it",
+            },
+        };
+        told.into()
+    }
+
+    /// Whether the very same files may load at another time: it was the machine that failed, not the plugin.
+    pub fn may_pass(&self) -> bool {
+        let Self::Load(error) = self else { return matches!(self, Self::Read(_)) };
+        matches!(
+            error,
+            LoadError::Io(..) | LoadError::Directory { .. } | LoadError::CompileLimit(_) | LoadError::Code(_)
+        )
+    }
 }
 
 impl Loader {
-    /// A loader that compiles with this binary.
-    pub fn new(engine: Engine, cache: Cache, compiler: Compiler) -> Self {
-        Self { engine, cache, compiler }
+    /// A loader that compiles with this binary, and keeps what it compiled in a cache, which is in that folder.
+    pub fn new(engine: Engine, cache: Cache, cache_folder: PathBuf, compiler: Compiler) -> Self {
+        Self { engine, cache, cache_folder, compiler }
     }
 
     /// Takes a plugin through every check. A surface that is known for the very same bytes is not read again.
@@ -102,6 +164,7 @@ impl Loader {
             None => Policy::default(),
             Some(path) => read_policy(path)?,
         };
+        self.fence(&found.wasm, &policy.grants)?;
         let artifact = Artifact::new(read(&found.wasm, ARTIFACT)?)?;
         let Loaded { component, compiled } = self.cache.load(&self.engine, &artifact, &self.compiler).await?;
         let (surface, contract) = match known {
@@ -125,6 +188,22 @@ impl Loader {
         let origin = format!("sha256:{}", facts.digest);
         let entry = Entry::new(Arc::new(facade), contract, policy.rules, origin);
         Ok(Admitted { entry, facts })
+    }
+
+    /// Refuses to grant a directory by which a plugin could reach its own policy, another plugin, or machine code.
+    fn fence(&self, wasm: &Path, grants: &Grants) -> Result<(), AdmitError> {
+        let plugins = std::path::absolute(wasm)?.parent().map(Path::to_owned).unwrap_or_default();
+        for grant in &grants.dirs {
+            let granted = Chain::of(&grant.path)
+                .map_err(|error| LoadError::Directory { path: grant.path.display().to_string(), error })?;
+            for (what, folder) in [("plugin", &plugins), ("cache", &self.cache_folder)] {
+                if granted.meets(&Chain::of(folder)?) {
+                    let (grant, folder) = (grant.path.clone(), folder.clone());
+                    return Err(AdmitError::Fenced { grant, what, folder });
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -156,4 +235,33 @@ fn read(path: &Path, most: u64) -> Result<Vec<u8>, AdmitError> {
         return Err(AdmitError::Changing);
     }
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn callers_are_told_neither_paths_nor_a_plugins_text() {
+        let (path, text) = (PathBuf::from("/srv/secret"), "\u{1b}[31mtext\n".repeat(1000));
+        let denied = || io::Error::new(io::ErrorKind::PermissionDenied, "/srv/secret");
+        let check = |error: AdmitError, told: &str, may_pass: bool| {
+            assert_eq!((error.told().as_ref(), error.may_pass()), (told, may_pass), "{error:?}");
+        };
+        let policy = Policy::parse(&text, Path::new("/srv/secret"), None).expect_err("nonsense");
+        check(AdmitError::Policy("notes.toml".into(), policy), "its policy cannot be used", false);
+        check(denied().into(), "its file cannot be read", true);
+        let fenced = AdmitError::Fenced { grant: path.clone(), what: "plugin", folder: path };
+        check(fenced, "its policy grants a directory that no plugin may have", false);
+        let load = |error: LoadError, told: &str, may_pass| check(error.into(), told, may_pass);
+        load(LoadError::Compile(text.clone()), "it does not compile", false);
+        load(LoadError::CompileLimit(text.clone()), "compiling it takes too much", true);
+        load(LoadError::NoFacade(vec![text.clone()]), "it does not fulfil the contract", false);
+        load(LoadError::UnknownImport(text.clone()), "it needs what this host does not offer", false);
+        load(LoadError::Io("write to the cache", denied()), "the host failed to load it", true);
+        let describe = LoadError::Describe { function: "describe".into(), reason: text };
+        load(describe, "it failed to describe itself", false);
+        let directory = LoadError::Directory { path: "/srv/secret".into(), error: denied() };
+        load(directory, "a directory that its policy grants cannot be opened", true);
+    }
 }

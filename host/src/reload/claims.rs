@@ -1,30 +1,44 @@
 //! Pure: which file owns which name, and what stands under each name.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc, time::Duration};
 
 use loggia_facade::Surface;
 use loggia_sandbox::Digest;
+use tokio::time::Instant;
 
-use super::{AdmitError, Admitted, scan::Found};
-use crate::catalog::{Entry, Slot};
+use super::{AdmitError, Admitted, RESCAN, scan::Found};
+use crate::{
+    catalog::{Entry, Slot},
+    gate::printable,
+};
+
+/// Trying again takes at most this part of the time: what costs a minute waits for twenty.
+const RETRIES: u32 = 20;
 
 /// What the reloader knows of one file.
 #[derive(Default)]
 pub struct Held {
     /// The version that was tried last, whatever came of it; none when the file is gone.
     tried: Option<Found>,
+    /// When that version is worth another try.
+    retry: Option<Instant>,
     /// The version that serves.
     serving: Option<(Digest, Arc<Entry>)>,
-    /// Why the last version does not serve.
-    error: Option<String>,
-    /// The name that calls knew it by.
-    name: Option<String>,
+    /// Why the last version does not serve: what callers are told, and what the log was told.
+    error: Option<(Cow<'static, str>, String)>,
+    /// The names that its versions have had. The last is the one that is served, or was.
+    names: Vec<String>,
 }
 
 impl Held {
-    /// The version that was tried last.
-    pub fn tried(&self) -> Option<&Found> {
-        self.tried.as_ref()
+    /// Whether a version need not be tried (again).
+    pub fn is_done_with(&self, found: &Found, now: Instant) -> bool {
+        self.tried.as_ref() == Some(found) && self.retry.is_none_or(|retry| now < retry)
+    }
+
+    /// Whether there was a file when it was last looked for.
+    pub fn has_file(&self) -> bool {
+        self.tried.is_some()
     }
 
     /// The digest and the surface of what serves: bytes that did not change need not be described again.
@@ -32,9 +46,16 @@ impl Held {
         self.serving.as_ref().map(|(digest, entry)| (*digest, Arc::clone(entry.surface())))
     }
 
-    /// Takes what an admission came to.
-    pub fn attempted(&mut self, file: &str, found: &Found, admitted: Result<Admitted, AdmitError>) {
+    /// Takes what an admission came to, and how long it took.
+    pub fn attempted(
+        &mut self,
+        file: &str,
+        found: &Found,
+        admitted: Result<Admitted, AdmitError>,
+        took: Duration,
+    ) {
         self.tried = Some(found.clone());
+        self.retry = None;
         match admitted {
             Ok(Admitted { entry, facts }) => {
                 let name = entry.surface().name.clone();
@@ -48,14 +69,19 @@ impl Held {
                     digest = &digest[..12],
                     "loaded ({how}, {took} ms)"
                 );
-                self.name = Some(name);
+                self.names.retain(|known| *known != name);
+                self.names.push(name);
                 self.serving = Some((facts.digest, Arc::new(entry)));
                 self.error = None;
             }
             Err(error) => {
                 let keeps = if self.serving.is_some() { "; the version before it keeps serving" } else { "" };
-                tracing::error!(file, "{error}{keeps}");
-                self.error = Some(error.to_string());
+                let said = format!("{error}{keeps}");
+                if self.error.as_ref().is_none_or(|(_, before)| *before != said) {
+                    tracing::error!(file, "{}", printable(&said));
+                }
+                self.retry = error.may_pass().then(|| Instant::now() + RESCAN.max(took * RETRIES));
+                self.error = Some((error.told(), said));
             }
         }
     }
@@ -64,46 +90,92 @@ impl Held {
     pub fn remove(&mut self) {
         self.tried = None;
         self.serving = None;
-        self.error = Some("its file was removed".to_owned());
+        self.error = Some(("its file was removed".into(), String::new()));
     }
 }
 
-/// What stands under each name. One name has one owner, and the same one whatever order the files came in: the file
-/// that is called like the facade, or else the first by file name.
-pub fn slots(held: &BTreeMap<String, Held>) -> BTreeMap<String, Slot> {
-    let mut owners: BTreeMap<String, (&String, &Arc<Entry>)> = BTreeMap::new();
-    for (file, held) in held {
-        let Some((_, entry)) = &held.serving else { continue };
-        let name = &entry.surface().name;
-        let claim = owners.entry(look(name)).or_insert((file, entry));
-        if claim.0 == file {
-            continue;
+/// Who owns which name. Names that look alike are one name.
+#[derive(Default)]
+pub struct Owners(BTreeMap<String, Owner>);
+
+/// The file that owns a name, and the name as it writes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Owner {
+    /// Without its ending.
+    pub file: String,
+    /// The facade's.
+    pub name: String,
+}
+
+impl Owners {
+    /// Gives each name to one of those that claim it, (file, facade's name), whatever their order: to the file that is
+    /// called like the facade, or else to who has it already, or else to the first by file name.
+    pub fn of<'a>(claims: impl IntoIterator<Item = (&'a str, &'a str)>, before: &Self) -> Self {
+        let mut owners: BTreeMap<String, (_, Owner)> = BTreeMap::new();
+        for (file, name) in claims {
+            let look = look(name);
+            let has_it = before.0.get(&look).is_some_and(|owner| owner.file == file);
+            let rank = (file != name, !has_it, file);
+            if owners.get(&look).is_none_or(|(best, _)| rank < *best) {
+                owners.insert(look, (rank, Owner { file: file.to_owned(), name: name.to_owned() }));
+            }
         }
-        if file == name && claim.0 != &claim.1.surface().name {
-            refused(claim.0, file, name);
-            *claim = (file, entry);
-        } else {
-            refused(file, claim.0, name);
+        Self(owners.into_iter().map(|(look, (_, owner))| (look, owner)).collect())
+    }
+
+    /// Who keeps a file from serving a name; none if the name is the file's own.
+    pub fn against(&self, file: &str, name: &str) -> Option<&Owner> {
+        self.0.get(&look(name)).filter(|owner| owner.file != file)
+    }
+
+    /// The same, as a sentence for the operator.
+    pub fn refusal(&self, file: &str, name: &str) -> Option<String> {
+        let Owner { file: other, name: owned } = self.against(file, name)?;
+        let alike = if owned == name { String::new() } else { format!(", which looks like `{name}`") };
+        Some(format!("not served: `{other}.wasm` owns the name `{owned}`{alike}"))
+    }
+}
+
+/// The names that files claim, as (file, facade's name).
+pub fn claims(held: &BTreeMap<String, Held>) -> impl Iterator<Item = (&str, &str)> {
+    held.iter().filter_map(|(file, held)| {
+        held.serving.as_ref().map(|(_, entry)| (file.as_str(), entry.surface().name.as_str()))
+    })
+}
+
+/// What stands under each name. A name that was ever served, or that a file claims in vain, is never merely unknown:
+/// clients keep stale lists.
+pub fn slots(held: &BTreeMap<String, Held>, owners: &Owners) -> BTreeMap<String, Slot> {
+    let mut slots = BTreeMap::new();
+    let mut vacant: Vec<(&String, Cow<'static, str>)> = Vec::new();
+    for (file, held) in held {
+        let serving = held.serving.as_ref().map(|(_, entry)| (&entry.surface().name, entry));
+        match (serving, &held.error) {
+            (Some((name, entry)), _) => {
+                match owners.against(file, name) {
+                    None => drop(slots.insert(name.clone(), Slot::Serving(Arc::clone(entry)))),
+                    Some(Owner { name: owned, .. }) => {
+                        vacant.push((name, format!("its name looks like that of `{owned}`").into()));
+                    }
+                }
+                let moved = format!("its plugin is now called `{name}`");
+                let before = held.names.iter().filter(|before| *before != name);
+                vacant.extend(before.map(|before| (before, moved.clone().into())));
+            }
+            (None, Some((told, _))) => {
+                let unnamed = held.names.is_empty().then_some(file);
+                vacant.extend(held.names.iter().chain(unnamed).map(|name| (name, told.clone())));
+            }
+            (None, None) => {}
         }
     }
-    let mut slots: BTreeMap<String, Slot> = owners
-        .into_values()
-        .map(|(_, entry)| (entry.surface().name.clone(), Slot::Serving(Arc::clone(entry))))
-        .collect();
-    for (file, held) in held {
-        if let (None, Some(error)) = (&held.serving, &held.error) {
-            let name = held.name.as_ref().unwrap_or(file);
-            slots.entry(name.clone()).or_insert_with(|| Slot::Unavailable(error.clone()));
-        }
+    for (name, reason) in vacant {
+        slots.entry(name.clone()).or_insert_with(|| Slot::Unavailable(reason.into_owned()));
     }
     slots
 }
 
-fn refused(file: &str, owner: &str, name: &str) {
-    tracing::warn!(file, "not served: `{owner}.wasm` owns the name `{name}`, or one that looks like it");
-}
-
-/// Names that a person or a model takes for each other are one name.
+/// Names that a person or a model takes for each other look the same.
 fn look(name: &str) -> String {
     name.chars()
         .map(|c| match c {
@@ -117,8 +189,6 @@ fn look(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use loggia_facade::Reply;
 
     use super::*;
@@ -127,26 +197,26 @@ mod tests {
         reload::Facts,
     };
 
-    /// A file whose facade has this name; none does not load.
-    fn held(facade: Option<&str>) -> Held {
+    /// A file whose versions had these facades, the last of which serves; none does not load.
+    fn held(facades: &[&str]) -> Held {
         let mut held = Held::default();
-        let Some(name) = facade else {
-            held.error = Some("broken".to_owned());
+        let Some(name) = facades.last() else {
+            held.error = Some(("broken".into(), String::new()));
             return held;
         };
         let entry = tests::entry(tests::puppet(name, async |_| Ok(Reply::default())), Rules::default());
         let digest = Digest::of(name.as_bytes());
         let facts = Facts { digest, bytes: 0, imports: Vec::new(), compiled: false, took: Duration::ZERO };
         held.serving = Some((facts.digest, Arc::new(entry)));
-        held.name = Some(name.to_owned());
+        held.names = facades.iter().map(|&name| name.to_owned()).collect();
         held
     }
 
-    /// Which file stands under which name, as words.
-    fn check(files: &[(&str, Option<&str>)], expected: &[(&str, &str)]) {
+    /// What stands under each name, as words; the owners, for what comes after.
+    fn check(before: &Owners, files: &[(&str, &[&str])], expected: &[(&str, &str)]) -> Owners {
         let all: BTreeMap<String, Held> =
-            files.iter().map(|(f, name)| ((*f).to_owned(), held(*name))).collect();
-        let slots = slots(&all);
+            files.iter().map(|(f, names)| ((*f).to_owned(), held(names))).collect();
+        let owners = Owners::of(claims(&all), before);
         let owner = |slot: &Slot| match slot {
             Slot::Unavailable(reason) => reason.clone(),
             Slot::Serving(entry) => {
@@ -155,22 +225,79 @@ mod tests {
                 all.iter().find(|(_, held)| owns(held)).map(|(file, _)| file.clone()).unwrap_or_default()
             }
         };
+        let slots = slots(&all, &owners);
         let got: Vec<(&str, String)> =
             slots.iter().map(|(name, slot)| (name.as_str(), owner(slot))).collect();
         let got: Vec<(&str, &str)> = got.iter().map(|(name, file)| (*name, file.as_str())).collect();
         assert_eq!(got, expected, "{files:?}");
+        owners
     }
 
     #[test]
-    fn one_name_has_one_owner_whatever_the_order() {
-        check(&[("notes", Some("notes"))], &[("notes", "notes")]);
-        check(&[("b", Some("notes")), ("a", Some("notes"))], &[("notes", "a")]);
-        check(&[("a", Some("notes")), ("notes", Some("notes")), ("z", Some("notes"))], &[("notes", "notes")]);
-        // A look-alike is the same claim.
-        check(&[("n0tes", Some("n0tes")), ("notes", Some("notes"))], &[("n0tes", "n0tes")]);
-        check(&[("a", Some("my-notes")), ("my_notes", Some("my_notes"))], &[("my_notes", "my_notes")]);
+    fn at_start_one_name_has_one_owner_whatever_the_order() {
+        let check = |files: &[(&str, &[&str])], expected: &[(&str, &str)]| {
+            check(&Owners::default(), files, expected);
+        };
+        check(&[("notes", &["notes"])], &[("notes", "notes")]);
+        check(&[("b", &["notes"]), ("a", &["notes"])], &[("notes", "a")]);
+        check(&[("a", &["notes"]), ("notes", &["notes"]), ("z", &["notes"])], &[("notes", "notes")]);
+        // A look-alike is the same claim, and says why it is not served.
+        check(
+            &[("n0tes", &["n0tes"]), ("notes", &["notes"])],
+            &[("n0tes", "n0tes"), ("notes", "its name looks like that of `n0tes`")],
+        );
+        check(
+            &[("a", &["my-notes"]), ("my_notes", &["my_notes"])],
+            &[("my-notes", "its name looks like that of `my_notes`"), ("my_notes", "my_notes")],
+        );
         // What does not load is told of under its file's name, unless somebody else serves that name.
-        check(&[("notes", None)], &[("notes", "broken")]);
-        check(&[("a", Some("notes")), ("notes", None)], &[("notes", "a")]);
+        check(&[("notes", &[])], &[("notes", "broken")]);
+        check(&[("a", &["notes"]), ("notes", &[])], &[("notes", "a")]);
+    }
+
+    #[test]
+    fn while_the_host_runs_a_name_stays_with_who_has_it() {
+        let before = check(&Owners::default(), &[("b", &["notes"])], &[("notes", "b")]);
+        let before = check(&before, &[("a", &["notes"]), ("b", &["notes"])], &[("notes", "b")]);
+        // Unless the file comes that is called like it.
+        let all: &[(&str, &[&str])] = &[("a", &["notes"]), ("b", &["notes"]), ("notes", &["notes"])];
+        let before = check(&before, all, &[("notes", "notes")]);
+        // A look-alike that would be first after a restart is a newcomer all the same.
+        let alike = "its name looks like that of `notes`";
+        let both: &[(&str, &[&str])] = &[("n0tes", &["n0tes"]), ("notes", &["notes"])];
+        let before = check(&before, both, &[("n0tes", alike), ("notes", "notes")]);
+        check(&before, &[("n0tes", &["n0tes"])], &[("n0tes", "n0tes")]);
+    }
+
+    #[test]
+    fn a_name_that_was_served_is_never_unknown() {
+        let now = "its plugin is now called `memos`";
+        let check = |files: &[(&str, &[&str])], expected: &[(&str, &str)]| {
+            check(&Owners::default(), files, expected);
+        };
+        check(&[("a", &["notes", "memos"])], &[("memos", "a"), ("notes", now)]);
+        check(&[("a", &["notes", "memos"]), ("b", &["notes"])], &[("memos", "a"), ("notes", "b")]);
+        let mut gone = held(&["notes", "memos"]);
+        gone.remove();
+        let slots = slots(&BTreeMap::from([("a".to_owned(), gone)]), &Owners::default());
+        let told = |name: &str| match slots.get(name) {
+            Some(Slot::Unavailable(reason)) => reason.clone(),
+            _ => String::new(),
+        };
+        assert_eq!(
+            (told("notes").as_str(), told("memos").as_str()),
+            ("its file was removed", "its file was removed")
+        );
+    }
+
+    #[test]
+    fn the_operator_is_told_who_owns_the_name() {
+        let owners = Owners::of([("a", "notes"), ("b", "notes"), ("c", "n0tes")], &Owners::default());
+        let check = |file, name, expected: Option<&str>| {
+            assert_eq!(owners.refusal(file, name).as_deref(), expected, "{file}");
+        };
+        check("a", "notes", None);
+        check("b", "notes", Some("not served: `a.wasm` owns the name `notes`"));
+        check("c", "n0tes", Some("not served: `a.wasm` owns the name `notes`, which looks like `n0tes`"));
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use tokio::time::Instant;
+
 use super::{claims::Held, scan::Found};
 
 /// One thing to do.
@@ -17,35 +19,34 @@ pub enum Step {
 pub fn decide(
     held: &BTreeMap<String, Held>,
     found: &BTreeMap<String, Found>,
+    now: Instant,
     unsettled: impl Fn(&str) -> bool,
 ) -> Vec<Step> {
     let load = found.iter().filter(|(file, found)| {
-        let tried = held.get(*file).and_then(Held::tried);
-        !unsettled(file) && tried != Some(found)
+        !unsettled(file) && !held.get(*file).is_some_and(|held| held.is_done_with(found, now))
     });
-    let unload = held
-        .iter()
-        .filter(|(file, held)| held.tried().is_some() && !found.contains_key(*file) && !unsettled(file));
+    let unload =
+        held.iter().filter(|(file, held)| held.has_file() && !found.contains_key(*file) && !unsettled(file));
     let load = load.map(|(file, found)| Step::Load(file.clone(), found.clone()));
     load.chain(unload.map(|(file, _)| Step::Unload(file.clone()))).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, path::Path};
+    use std::{fs, io, path::Path, time::Duration};
 
     use super::*;
     use crate::reload::{AdmitError, scan};
 
-    fn tried(found: &Found) -> Held {
+    fn tried(found: &Found, error: AdmitError, took: Duration) -> Held {
         let mut held = Held::default();
-        held.attempted("x", found, Err(AdmitError::NotRegular));
+        held.attempted("x", found, Err(error), took);
         held
     }
 
     /// The steps, as words.
     fn steps(held: &BTreeMap<String, Held>, folder: &Path, unsettled: &str) -> Vec<String> {
-        let steps = decide(held, &scan(folder).unwrap(), |file| file == unsettled);
+        let steps = decide(held, &scan(folder).unwrap(), Instant::now(), |file| file == unsettled);
         let words = steps.iter().map(|step| match step {
             Step::Load(file, _) => format!("load {file}"),
             Step::Unload(file) => format!("unload {file}"),
@@ -67,6 +68,7 @@ mod tests {
         assert_eq!(steps(&held, path, "a"), ["load b"], "a is being written");
 
         let found = scan(path).unwrap();
+        let tried = |found| tried(found, AdmitError::NotRegular, Duration::ZERO);
         let held: BTreeMap<_, _> = found.iter().map(|(file, found)| (file.clone(), tried(found))).collect();
         assert_eq!(
             steps(&held, path, ""),
@@ -81,5 +83,24 @@ mod tests {
         fs::remove_file(path.join("a.wasm")).unwrap();
         assert_eq!(steps(&held, path, ""), ["load b", "unload a"]);
         assert_eq!(steps(&held, path, "a"), ["load b"], "a may be about to come back");
+    }
+
+    #[test]
+    fn a_failure_that_may_pass_is_tried_again_the_later_the_more_it_costs() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a.wasm"), "1").unwrap();
+        let found = scan(folder.path()).unwrap();
+        let check = |error: AdmitError, took: u64, after: u64, expected: usize| {
+            let held =
+                BTreeMap::from([("a".to_owned(), tried(&found["a"], error, Duration::from_secs(took)))]);
+            let now = Instant::now() + Duration::from_secs(after);
+            assert_eq!(decide(&held, &found, now, |_| false).len(), expected, "{took} s, {after} s later");
+        };
+        let passing = || AdmitError::Read(io::ErrorKind::PermissionDenied.into());
+        check(passing(), 0, 29, 0);
+        check(passing(), 0, 30, 1);
+        check(passing(), 100, 1999, 0);
+        check(passing(), 100, 2000, 1);
+        check(AdmitError::NotRegular, 0, 1_000_000, 0);
     }
 }

@@ -13,48 +13,74 @@
 //! | `scan.rs` | the folder at one moment |
 //! | `decide.rs` | pure: what to load and what to unload |
 //! | `admit.rs` | one plugin: read, compile, check, describe, sanitise |
+//! | `fence.rs` | directories that no plugin may be granted |
 //! | `claims.rs` | pure: which file owns which name |
 
 mod admit;
 mod claims;
 mod decide;
+mod fence;
 mod scan;
 mod watch;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    future::poll_fn,
+    io,
+    panic::AssertUnwindSafe,
     path::PathBuf,
+    pin::pin,
     sync::Arc,
     time::Duration,
 };
 
-use tokio::{runtime::Handle, task::JoinSet, time::Instant};
+use futures_util::FutureExt;
+use tokio::{
+    runtime::Handle,
+    task::{JoinSet, block_in_place},
+    time::Instant,
+};
 use tokio_util::sync::CancellationToken;
 
 pub use admit::{AdmitError, Admitted, Facts, Loader};
-pub use claims::{Held, slots};
+pub use claims::Owners;
 pub use scan::{Found, scan};
 
-use self::{decide::Step, watch::Watch};
+use self::{claims::Held, decide::Step, watch::Watch};
 use crate::catalog::Catalog;
 
 /// A lost event costs at most this long.
 const RESCAN: Duration = Duration::from_secs(30);
 /// Plugins that are admitted at once.
 const ADMISSIONS: usize = 2;
+/// Looking takes at most this part of a thread's time, however much happens in the folder.
+const LOOKS: u32 = 10;
 
 /// Keeps a catalog true to a folder.
 pub struct Reloader {
     folder: PathBuf,
     loader: Arc<Loader>,
     catalog: Arc<Catalog>,
-    /// Where admissions run: not where clients are answered.
+    /// Where admissions run: not where clients are answered. Has several threads.
     runtime: Handle,
     held: BTreeMap<String, Held>,
+    owners: Owners,
+    /// The files that another keeps from serving, with the sentence that the log was told.
+    refused: BTreeMap<String, String>,
+    /// The first admission, of all that was there at the start, has ended.
+    started: bool,
     /// Files whose admission runs now.
     busy: BTreeSet<String>,
-    tasks: JoinSet<(String, Found, Result<Admitted, AdmitError>)>,
+    tasks: JoinSet<Attempt>,
     waiting: Vec<(String, Found)>,
+}
+
+/// One admission that has ended.
+struct Attempt {
+    file: String,
+    found: Found,
+    admitted: Result<Admitted, AdmitError>,
+    took: Duration,
 }
 
 impl Reloader {
@@ -66,55 +92,65 @@ impl Reloader {
             catalog,
             runtime,
             held: BTreeMap::new(),
+            owners: Owners::default(),
+            refused: BTreeMap::new(),
+            started: false,
             busy: BTreeSet::new(),
             tasks: JoinSet::new(),
             waiting: Vec::new(),
         }
     }
 
-    /// Loads what there is, then follows the folder until told to stop.
+    /// Loads what there is, then follows the folder until told to stop. Must run on a runtime of several threads.
     pub async fn run(mut self, stop: CancellationToken) {
         let mut watch = Watch::new(self.folder.clone());
-        let mut first = true;
-        let mut look = true;
+        // When to look, and before when not to.
+        let (mut due, mut rested) = (Instant::now(), Instant::now());
         loop {
-            if look {
-                watch.follow();
-                self.look(&watch);
+            let now = Instant::now();
+            if due <= now {
+                let found = block_in_place(|| {
+                    watch.follow();
+                    scan(&self.folder)
+                });
+                self.look(found, &watch);
+                rested = Instant::now() + now.elapsed() * LOOKS;
+                due = now + RESCAN;
             }
-            if first && self.busy.is_empty() {
-                first = false;
+            if !self.started && self.busy.is_empty() {
+                self.started = true;
                 self.publish();
                 self.catalog.admit();
             }
-            let rescan = Instant::now() + RESCAN;
-            let next = watch.settles().map_or(rescan, |settles| settles.min(rescan));
+            let next = watch.settles().map_or(due, |settles| due.min(settles.max(rested)));
             tokio::select! {
                 () = stop.cancelled() => return,
-                () = watch.changed() => look = true,
-                () = tokio::time::sleep_until(next) => look = true,
+                () = watch.changed() => due = due.min(rested),
+                () = tokio::time::sleep_until(next) => due = next,
                 Some(ended) = self.tasks.join_next(), if !self.tasks.is_empty() => {
-                    look = self.ended(ended, &mut watch);
+                    // An admission that panics is an attempt too; there is no other way not to end.
+                    if let Ok(attempt) = ended && self.ended(attempt, &mut watch) {
+                        due = due.min(rested);
+                    }
                 }
             }
         }
     }
 
     /// Compares the folder with what is held, and begins what has to be done.
-    fn look(&mut self, watch: &Watch) {
-        let found = match scan(&self.folder) {
+    fn look(&mut self, found: io::Result<BTreeMap<String, Found>>, watch: &Watch) {
+        let found = match found {
             Ok(found) => found,
             // A folder that is not there is an empty one, and so is one that was replaced this very moment.
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => BTreeMap::new(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeMap::new(),
             Err(error) => {
                 tracing::warn!(folder = %self.folder.display(), "the plugin folder cannot be read: {error}");
                 return;
             }
         };
         let mut removed = false;
-        for step in
-            decide::decide(&self.held, &found, |file| self.busy.contains(file) || watch.is_writing(file))
-        {
+        let unsettled = |file: &str| self.busy.contains(file) || watch.is_writing(file);
+        for step in decide::decide(&self.held, &found, Instant::now(), unsettled) {
             match step {
                 Step::Load(file, found) => {
                     self.busy.insert(file.clone());
@@ -142,40 +178,74 @@ impl Reloader {
             && let Some((file, found)) = self.waiting.pop()
         {
             let (loader, old) = (Arc::clone(&self.loader), self.held.get(&file).and_then(Held::known));
-            self.tasks.spawn_on(
-                async move {
-                    let admitted = loader.admit(&found, old).await;
-                    (file, found, admitted)
-                },
-                &self.runtime,
-            );
+            let attempt = async move {
+                let begun = Instant::now();
+                let admitted = contained(loader.admit(&found, old)).await;
+                Attempt { file, found, admitted, took: begun.elapsed() }
+            };
+            self.tasks.spawn_on(attempt, &self.runtime);
         }
     }
 
     /// Takes what an admission came to; whether the folder has to be looked at again.
-    fn ended(
-        &mut self,
-        ended: Result<(String, Found, Result<Admitted, AdmitError>), tokio::task::JoinError>,
-        watch: &mut Watch,
-    ) -> bool {
-        let Ok((file, found, admitted)) = ended else {
-            // A panic of the host's own; the log has it. Nothing is known of the file, so it is tried again.
-            self.busy.clear();
-            return true;
-        };
+    fn ended(&mut self, attempt: Attempt, watch: &mut Watch) -> bool {
+        let Attempt { file, found, admitted, took } = attempt;
         self.busy.remove(&file);
         let again = matches!(admitted, Err(AdmitError::Changing));
         if again {
             watch.writing(&file);
         } else {
-            self.held.entry(file.clone()).or_default().attempted(&file, &found, admitted);
+            self.held.entry(file.clone()).or_default().attempted(&file, &found, admitted, took);
             self.publish();
         }
         self.begin();
         again || self.busy.is_empty()
     }
 
-    fn publish(&self) {
-        self.catalog.swap(slots(&self.held));
+    fn publish(&mut self) {
+        // Until all that was there at the start has been looked at, nobody has come first.
+        let before = if self.started { std::mem::take(&mut self.owners) } else { Owners::default() };
+        self.owners = Owners::of(claims::claims(&self.held), &before);
+        self.catalog.swap(claims::slots(&self.held, &self.owners));
+        if !self.started {
+            return;
+        }
+        let refusals = claims::claims(&self.held).filter_map(|(file, name)| {
+            self.owners.refusal(file, name).map(|refusal| (file.to_owned(), refusal))
+        });
+        let refusals: BTreeMap<_, _> = refusals.collect();
+        for (file, refusal) in &refusals {
+            if self.refused.get(file) != Some(refusal) {
+                tracing::warn!(file, "{refusal}");
+            }
+        }
+        self.refused = refusals;
+    }
+}
+
+/// Polls an admission as the blocking work that it is (it reads, hashes, maps and checks), so that the other tasks of
+/// its thread move to another meanwhile; a panic is the end of this admission only.
+async fn contained(
+    admission: impl Future<Output = Result<Admitted, AdmitError>>,
+) -> Result<Admitted, AdmitError> {
+    let mut admission = pin!(admission);
+    let polled = poll_fn(|context| block_in_place(|| admission.as_mut().poll(context)));
+    AssertUnwindSafe(polled).catch_unwind().await.unwrap_or(Err(AdmitError::Panicked))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn an_admission_that_blocks_or_panics_keeps_nobody_else() {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let blocked = tokio::spawn(contained(async move {
+            // Only another task of the one thread there is lets this go on.
+            receiver.recv_timeout(Duration::from_secs(10)).map_err(io::Error::other)?;
+            panic!("as a defect would")
+        }));
+        tokio::spawn(async move { sender.send(()) });
+        assert!(matches!(blocked.await, Ok(Err(AdmitError::Panicked))));
     }
 }

@@ -1,8 +1,14 @@
 //! Engine, cache, catalog, gate and reloader, put together.
 
-use std::{io, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use loggia_sandbox::{Cache, Engine, EngineError, compile::Compiler};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::sync::CancellationToken;
 
@@ -51,15 +57,16 @@ impl Host {
     ///
     /// If the machine does not give what a host needs.
     pub fn new(options: &Options) -> Result<Self, Start> {
+        raise_open_files();
         let engine = Engine::new()?;
         let cache = Cache::open(&options.cache, &engine)
             .map_err(|error| Start::Cache(options.cache.clone(), error))?;
-        let compiler =
-            Compiler { program: std::env::current_exe()?, args: crate::cli::compiler(engine.space()) };
+        let compiler = Compiler { program: own_binary()?, args: crate::cli::compiler(engine.space()) };
         let second = second_runtime()?;
         let executor = Executor::new(second.handle().clone(), options.inline);
         let gate = Gate::new(Arc::new(Catalog::default()), executor);
-        Ok(Self { gate, loader: Arc::new(Loader::new(engine, cache, compiler)), second: Some(second) })
+        let loader = Loader::new(engine, cache, options.cache.clone(), compiler);
+        Ok(Self { gate, loader: Arc::new(loader), second: Some(second) })
     }
 
     /// Loads a folder and follows it until told to stop.
@@ -77,6 +84,21 @@ impl Drop for Host {
             // Guests that still run are dropped at their next epoch; blocking work is not waited for.
             second.shutdown_timeout(Duration::from_millis(100));
         }
+    }
+}
+
+/// This very binary, even after another took its place on disk: a new one could not compile for this engine.
+fn own_binary() -> io::Result<PathBuf> {
+    let own = Path::new("/proc/self/exe");
+    if own.exists() { Ok(own.to_owned()) } else { std::env::current_exe() }
+}
+
+/// As many descriptors as this process may have: the usual soft limit is for programs that use `select`, and each
+/// client, call and granted directory holds some.
+fn raise_open_files() {
+    let most = getrlimit(Resource::Nofile).maximum;
+    if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most }) {
+        tracing::debug!("the limit of open files stays as it is: {error}");
     }
 }
 
