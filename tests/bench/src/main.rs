@@ -63,7 +63,7 @@ enum Command {
     /// Build Loggia, measure it under each thread model
     Threads {
         /// The models; the first is the one that the others are compared with
-        #[arg(long, value_delimiter = ',', default_value = "second,inline")]
+        #[arg(long, value_delimiter = ',', default_value = "second,inline,same")]
         models: Vec<String>,
         #[command(flatten)]
         options: Options,
