@@ -8,7 +8,7 @@ use rmcp::model::SubscriptionFilter;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::TcpStream,
     process::{Child, Command},
 };
@@ -48,6 +48,58 @@ async fn only_local_hosts_and_origins_are_answered() -> Result<()> {
         assert_eq!(status, expected, "{headers}: {answer}");
     }
     Ok(())
+}
+
+#[tokio::test]
+async fn the_address_it_listens_on_is_answered_to() -> Result<()> {
+    let folder = Folder::with(&[]);
+    let mut child = Command::new(binary())
+        .args(["serve", "--http", "127.0.0.2:0"])
+        .arg(folder.path())
+        .env("LOGGIA_CACHE", cache())
+        .stderr(std::process::Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()?;
+    let mut lines = BufReader::new(child.stderr.take().context("no stderr")?).lines();
+    let said = tokio::time::timeout(PATIENCE, lines.next_line()).await??.context("no address")?;
+    let url = said.strip_prefix("listening on ").context("no address")?.to_owned();
+    let host = HttpHost { url, child };
+    let own = host.authority();
+    let (status, answer) =
+        post(&host, &format!("Host: {own}\r\nOrigin: http://{own}\r\n"), INITIALIZE).await?;
+    assert_eq!(status, 200, "{answer}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn sessions_are_bounded_and_the_idlest_makes_room() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let host = HttpHost::start(folder.path()).await?;
+    let own = format!("Host: {}\r\n", host.authority());
+    // One with an open stream, and then more than there may be.
+    let mut listening = Client::http(&host, Era::Stateful).await?;
+    let mut ids = Vec::new();
+    for _ in 0..300 {
+        let (status, answer) = post(&host, &own, INITIALIZE).await?;
+        assert_eq!(status, 200, "{answer}");
+        let id =
+            answer.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).context("no session")?;
+        ids.push(id.trim().to_owned());
+    }
+    let ping = r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#;
+    let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    for (id, expected) in [(&ids[0], 404), (&ids[299], 202)] {
+        let headers = format!("{own}Mcp-Session-Id: {id}\r\n");
+        assert_eq!(post(&host, &headers, initialized).await?.0, expected);
+    }
+    let headers = format!("{own}Mcp-Session-Id: {}\r\n", ids[299]);
+    let (status, answer) = post(&host, &headers, ping).await?;
+    assert_eq!(status, 200, "{answer}");
+    // Its stream is still open.
+    folder.remove("echo.wasm");
+    let heard = tokio::time::timeout(PATIENCE, listening.changed.recv()).await?;
+    assert!(heard.is_some());
+    listening.end().await
 }
 
 #[tokio::test]

@@ -3,12 +3,11 @@
 use std::{future::IntoFuture, io, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{Router, serve::ListenerExt};
-use rmcp::transport::streamable_http_server::{
-    StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
-};
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use super::sessions::Sessions;
 use crate::mcp::Handler;
 
 /// Where the protocol is spoken.
@@ -20,8 +19,6 @@ const DRAIN: Duration = Duration::from_secs(10);
 const LAST_WORDS: Duration = Duration::from_millis(200);
 /// How long connections may take to close once their streams have ended.
 const CLOSE: Duration = Duration::from_secs(2);
-/// A client that is silent for so long loses its session, and with it the news that the list changed.
-const SESSION: Duration = Duration::from_secs(24 * 60 * 60);
 /// Largest request: arguments are at most 1 MiB, and JSON text may escape every byte of them.
 const BODY: usize = 4 << 20;
 
@@ -64,16 +61,8 @@ fn service(
     handler: Handler,
     address: SocketAddr,
     streams: CancellationToken,
-) -> StreamableHttpService<Handler, LocalSessionManager> {
-    let port = address.port();
-    let mut sessions = LocalSessionManager::default();
-    sessions.session_config.keep_alive = Some(SESSION);
-    let hosts = ["localhost", "127.0.0.1", "::1"];
-    let origins = [
-        format!("http://localhost:{port}"),
-        format!("http://127.0.0.1:{port}"),
-        format!("http://[::1]:{port}"),
-    ];
+) -> StreamableHttpService<Handler, Sessions> {
+    let (hosts, origins) = allowed(address);
     let config = StreamableHttpServerConfig::default()
         .with_cancellation_token(streams)
         .with_allowed_hosts(hosts)
@@ -81,5 +70,34 @@ fn service(
         .with_max_request_body_bytes(BODY)
         // One plain body where nothing streams.
         .with_json_response(true);
-    StreamableHttpService::new(move || Ok(handler.clone()), Arc::new(sessions), config)
+    StreamableHttpService::new(move || Ok(handler.clone()), Arc::new(Sessions::default()), config)
+}
+
+/// The names by which a request may call this server, and the pages that may send one: its own. Whatever else names it
+/// is a page of somebody else's whose name was made to lead here.
+fn allowed(address: SocketAddr) -> (Vec<String>, Vec<String>) {
+    let port = address.port();
+    let own = address.ip().to_string();
+    let hosts = ["localhost", "127.0.0.1", "::1", &own].map(str::to_owned).to_vec();
+    let origins = ["localhost", "127.0.0.1", "[::1]"].map(|host| format!("http://{host}:{port}"));
+    let own = format!("http://{address}");
+    (hosts, origins.into_iter().chain([own]).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_it_listens_on_is_a_name_of_the_server() {
+        let check = |address: &str, host: &str, origin: &str| {
+            let (hosts, origins) = allowed(address.parse().unwrap());
+            assert!(hosts.iter().any(|own| own == host), "{address}: {hosts:?}");
+            assert!(origins.iter().any(|own| own == origin), "{address}: {origins:?}");
+        };
+        check("127.0.0.1:80", "localhost", "http://localhost:80");
+        check("127.0.0.2:8080", "127.0.0.2", "http://127.0.0.2:8080");
+        check("127.0.0.2:8080", "127.0.0.1", "http://[::1]:8080");
+        check("[::1]:8080", "::1", "http://[::1]:8080");
+    }
 }

@@ -5,10 +5,12 @@
 //! | `host.rs` | engine, cache, catalog, gate and reloader, put together |
 //! | `stdio.rs` | one client on stdin and stdout |
 //! | `http.rs` | many clients over streamable HTTP |
+//! | `sessions.rs` | the sessions of stateful HTTP clients, which are bounded |
 //! | `signals.rs` | how the host is told to end |
 
 pub mod host;
 pub mod http;
+mod sessions;
 pub mod signals;
 pub mod stdio;
 
