@@ -3,17 +3,19 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::{Context, bail, ensure};
-use loggia_facade::{Input, Object, Request};
+use loggia_facade::{Block, Input, Object, Request};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{Common, exit, runtime, term};
 use crate::{
-    gate::{Event, Origin},
+    gate::{Event, Origin, printable},
     serve::Host,
 };
 
 /// Make one call and print its result as JSON.
+///
+/// Text that the plugin gives beside its result follows it; of pictures and other media stderr says what they are.
 ///
 /// Ends with 0 if the call worked, and with 20 if it was made and failed.
 #[derive(clap::Args)]
@@ -46,7 +48,8 @@ impl Call {
         let envelope = runtime.block_on(async {
             let stop = CancellationToken::new();
             host.follow(self.plugins, stop.clone());
-            host.gate.catalog().admitted().await;
+            // Compiling may take a while, and a person waits longer than a client.
+            host.gate.catalog().settled(&self.facade).await;
             // The command's own words are arguments as a client sends them, so that the same rules apply.
             let mut arguments = Object::new();
             arguments.insert("action".into(), self.action.into());
@@ -72,11 +75,51 @@ impl Call {
         });
         runtime.shutdown_background();
         let code = if envelope.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(exit::CALL_FAILED) };
-        let (json, _) = envelope.into_parts();
-        let json = Value::Object(json);
-        term::out(&if term::stdout_is_terminal() { format!("{json:#}") } else { json.to_string() });
+        let (json, content) = envelope.into_parts();
+        let (json, terminal) = (Value::Object(json), term::stdout_is_terminal());
+        term::out(&if terminal { format!("{json:#}") } else { json.to_string() });
+        for content in content {
+            match shown(&content.block) {
+                Shown::Text(text) if terminal => term::out(&harmless(text)),
+                Shown::Text(text) => term::out(text),
+                Shown::Note(note) => term::note(&printable(&note)),
+            }
+        }
         Ok(code)
     }
+}
+
+/// What is shown of a content block.
+#[derive(Debug, PartialEq)]
+enum Shown<'a> {
+    Text(&'a str),
+    Note(String),
+}
+
+fn shown(block: &Block) -> Shown<'_> {
+    let media = |kind: &str, mime_type: &str, bytes: usize| {
+        Shown::Note(format!("({kind}, {mime_type}, {bytes} bytes: not shown)"))
+    };
+    match block {
+        Block::Text(text) | Block::Embedded { text: Some(text), .. } => Shown::Text(text),
+        Block::Image { data, mime_type } => media("a picture", mime_type, data.len()),
+        Block::Audio { data, mime_type } => media("a sound", mime_type, data.len()),
+        Block::Embedded { uri, mime_type, blob, .. } => {
+            let mime_type = mime_type.as_deref().unwrap_or("of unknown type");
+            media(&format!("the resource {uri}"), mime_type, blob.as_ref().map_or(0, Vec::len))
+        }
+        Block::Link { uri, name, .. } => Shown::Note(format!("(a link, {name}: {uri})")),
+    }
+}
+
+/// A plugin's text for a terminal, which it must not steer.
+fn harmless(text: &str) -> String {
+    let parts = text.split_inclusive(['\n', '\t']);
+    let parts = parts.map(|part| match part.strip_suffix(['\n', '\t']) {
+        Some(plain) => printable(plain).into_owned() + &part[plain.len()..],
+        None => printable(part).into_owned(),
+    });
+    parts.collect()
 }
 
 /// One JSON object, or `key=value` pairs whose values the gate turns into what the action takes.
@@ -116,5 +159,28 @@ mod tests {
         check(&["text=a=b", "limit=5"], Some(json!({"text": "a=b", "limit": "5"})));
         check(&["{nonsense"], None);
         check(&["milk"], None);
+    }
+
+    #[test]
+    fn text_is_shown_and_of_media_what_they_are() {
+        let check = |block: Block, expected: Shown<'_>| assert_eq!(shown(&block), expected);
+        check(Block::Text("milk".into()), Shown::Text("milk"));
+        let image = Block::Image { data: vec![0; 12], mime_type: "image/png".into() };
+        check(image, Shown::Note("(a picture, image/png, 12 bytes: not shown)".into()));
+        let embedded = |text: Option<&str>, blob: Option<Vec<u8>>| Block::Embedded {
+            uri: "file:///a".into(),
+            mime_type: None,
+            text: text.map(str::to_owned),
+            blob,
+        };
+        check(embedded(Some("milk"), None), Shown::Text("milk"));
+        let note = "(the resource file:///a, of unknown type, 3 bytes: not shown)";
+        check(embedded(None, Some(vec![0; 3])), Shown::Note(note.into()));
+    }
+
+    #[test]
+    fn a_plugins_text_does_not_steer_the_terminal() {
+        assert_eq!(harmless("a\tb\nc\n"), "a\tb\nc\n");
+        assert_eq!(harmless("a\u{1b}[2J\r\nb"), "a\\u{1b}[2J\\r\nb");
     }
 }

@@ -11,13 +11,15 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets::UTF8_HORIZO
 
 use super::{Common, exit, runtime, term};
 use crate::{
-    reload::{AdmitError, Admitted, Found, scan},
+    gate::printable,
+    reload::{AdmitError, Admitted, Found, Owners, scan},
     serve::Host,
 };
 
 /// Load plugins without serving them, and say what is wrong.
 ///
-/// Ends with 0 if every plugin loads, with 10 if one does not, and with 11 if there is none.
+/// Ends with 0 if every plugin would be served, with 10 if one would not (it does not load, or another owns its name),
+/// and with 11 if there is none.
 #[derive(clap::Args)]
 pub struct Check {
     /// A .wasm file, or a folder of them
@@ -44,11 +46,17 @@ impl Check {
             }
             checked
         });
-        let rows: Vec<Row> = checked.iter().map(|(file, admitted)| Row::of(file, admitted)).collect();
-        let refused = rows.iter().filter(|row| !row.loads).count();
+        let claims = checked.iter().filter_map(|(file, admitted)| {
+            let name = &admitted.as_ref().ok()?.entry.surface().name;
+            Some((file.as_str(), name.as_str()))
+        });
+        let owners = Owners::of(claims, &Owners::default());
+        let rows: Vec<Row> =
+            checked.iter().map(|(file, admitted)| Row::of(file, admitted, &owners)).collect();
+        let refused = rows.iter().filter(|row| !row.serves).count();
         term::out(&if term::stdout_is_terminal() { table(&rows) } else { lines(&rows) });
         if refused > 0 {
-            term::note(&format!("{refused} of {} do not load", rows.len()));
+            term::note(&format!("{refused} of {} would not be served", rows.len()));
             return Ok(ExitCode::from(exit::REFUSED));
         }
         Ok(ExitCode::SUCCESS)
@@ -67,7 +75,7 @@ fn files(path: &Path) -> anyhow::Result<BTreeMap<String, Found>> {
 /// One plugin, as it is told.
 struct Row {
     name: String,
-    loads: bool,
+    serves: bool,
     actions: String,
     imports: String,
     size: String,
@@ -76,26 +84,29 @@ struct Row {
 const HEAD: [&str; 4] = ["name", "actions", "imports", "size"];
 
 impl Row {
-    fn of(file: &str, admitted: &Result<Admitted, AdmitError>) -> Self {
-        match admitted {
-            Err(error) => Self {
-                name: file.to_owned(),
-                loads: false,
-                actions: format!("does not load: {error}"),
-                imports: String::new(),
-                size: String::new(),
-            },
-            Ok(Admitted { entry, facts }) => {
-                let surface = entry.surface();
-                let actions: Vec<&str> = surface.actions.iter().map(|action| action.name.as_str()).collect();
-                Self {
-                    name: surface.name.clone(),
-                    loads: true,
-                    actions: actions.join(", "),
-                    imports: imports(&facts.imports),
-                    size: format!("{} KB", facts.bytes.div_ceil(1000)),
-                }
-            }
+    fn of(file: &str, admitted: &Result<Admitted, AdmitError>, owners: &Owners) -> Self {
+        let refused = |why: &str| Self {
+            name: printable(file).into_owned(),
+            serves: false,
+            actions: printable(why).into_owned(),
+            imports: String::new(),
+            size: String::new(),
+        };
+        let Admitted { entry, facts } = match admitted {
+            Ok(admitted) => admitted,
+            Err(error) => return refused(&format!("does not load: {error}")),
+        };
+        let surface = entry.surface();
+        if let Some(refusal) = owners.refusal(file, &surface.name) {
+            return refused(&refusal);
+        }
+        let actions: Vec<&str> = surface.actions.iter().map(|action| action.name.as_str()).collect();
+        Self {
+            name: surface.name.clone(),
+            serves: true,
+            actions: actions.join(", "),
+            imports: imports(&facts.imports),
+            size: format!("{} KB", facts.bytes.div_ceil(1000)),
         }
     }
 

@@ -60,17 +60,13 @@ none; call: 20 the call was made and failed.
 
 Logs go to stderr; LOGGIA_LOG sets their level (error, warn, info, debug, trace).";
 
+// What each command's help says stands at its own struct: a comment here would hide it.
 #[derive(Subcommand)]
 enum Command {
-    /// Serve a folder of plugins to an MCP client
     Serve(serve::Serve),
-    /// Build plugin sources, serve them over HTTP, rebuild and reload on save
     Dev(dev::Dev),
-    /// Build plugin sources to .wasm files
     Build(build::Build),
-    /// Load plugins without serving them, and say what is wrong
     Check(check::Check),
-    /// Make one call and print its result
     Call(call::Call),
     /// Compile the component on stdin (for the host's own use)
     #[command(name = COMPILE, hide = true)]
