@@ -61,6 +61,13 @@ pub struct Source {
     pub manifest: PathBuf,
 }
 
+impl Source {
+    /// The policy in the crate's folder, if it has one.
+    pub fn policy(&self) -> Option<PathBuf> {
+        Some(self.manifest.with_file_name(format!("{}.toml", self.name))).filter(|policy| policy.is_file())
+    }
+}
+
 /// One component that was built.
 #[derive(Debug)]
 pub struct Built {
@@ -129,12 +136,12 @@ pub fn build(sources: &[Source], out: &Path) -> Result<Vec<Built>, BuildError> {
     for source in sources {
         let component = compile(source)?;
         let file = out.join(format!("{}.wasm", source.name));
-        let bytes = place(&component, &file).map_err(|e| BuildError::Write(file.clone(), e))?;
-        let policy = source.manifest.with_file_name(format!("{}.toml", source.name));
-        if policy.is_file() {
+        // The policy first: a plugin must not be served a moment without it, or by what an older one grants.
+        if let Some(policy) = source.policy() {
             let beside = file.with_extension("toml");
             place(&policy, &beside).map_err(|e| BuildError::Write(beside.clone(), e))?;
         }
+        let bytes = place(&component, &file).map_err(|e| BuildError::Write(file.clone(), e))?;
         built.push(Built { name: source.name.clone(), file, bytes });
     }
     Ok(built)

@@ -1,0 +1,185 @@
+//! What `dev` makes: the built plugins, and the folders that their policies grant beside them.
+
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    path::{Component, Path, PathBuf},
+};
+
+use crate::{
+    build::{self, BuildError, Built, Source},
+    config::{Policy, places},
+};
+
+/// The folder that `dev` keeps. Plugins lie in a folder of their own there, since none may be granted that folder or
+/// anything in it.
+#[derive(Clone)]
+pub struct Out {
+    folder: PathBuf,
+    plugins: PathBuf,
+}
+
+impl Out {
+    /// Makes the folder where it is missing.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be made.
+    pub fn make(folder: &Path) -> io::Result<Self> {
+        fs::create_dir_all(folder.join("plugins"))?;
+        let folder = fs::canonicalize(folder)?;
+        let plugins = folder.join("plugins");
+        Ok(Self { folder, plugins })
+    }
+
+    /// All of it.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Where the built plugins are.
+    pub fn plugins(&self) -> &Path {
+        &self.plugins
+    }
+
+    /// Builds every plugin crate under a path, each whatever becomes of the others, and removes what was built of
+    /// crates that are gone. Whether all could be built.
+    ///
+    /// # Errors
+    ///
+    /// If the crates cannot be found.
+    pub fn build(&self, path: &Path) -> Result<bool, BuildError> {
+        let found = build::find(path);
+        let (sources, nothing) = match found {
+            Err(nothing @ BuildError::Nothing(_)) => (Vec::new(), Some(nothing)),
+            found => (found?, None),
+        };
+        self.forget(&sources).map_err(|e| BuildError::Write(self.plugins.clone(), e))?;
+        if let Some(nothing) = nothing {
+            return Err(nothing);
+        }
+        let mut all = true;
+        for source in &sources {
+            // First, or the host would try the plugin without them.
+            if let Some(policy) = source.policy().and_then(|policy| fs::read_to_string(policy).ok()) {
+                self.make_granted(&policy);
+            }
+            match build::build(std::slice::from_ref(source), &self.plugins) {
+                Ok(built) => built.iter().for_each(|Built { name, bytes, .. }| {
+                    tracing::info!("built {name} ({} KB)", bytes.div_ceil(1000));
+                }),
+                Err(error) => {
+                    all = false;
+                    tracing::error!("{}: {error}", source.name);
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// A policy that grants `../data` means a folder beside that of the plugins, which nobody has made yet.
+    fn make_granted(&self, policy: &str) {
+        // A policy with a mistake is told of when the plugin is loaded, and so is a folder that is not there.
+        let Ok(policy) = Policy::parse(policy, &self.plugins, places::home().as_deref()) else { return };
+        for dir in policy.grants.dirs {
+            let path = plain(&dir.path);
+            let ours = path.starts_with(&self.folder) && !path.starts_with(&self.plugins);
+            if ours && !path.exists() && fs::create_dir_all(&path).is_ok() {
+                tracing::info!("made {}, which a policy grants", path.display());
+            }
+        }
+    }
+
+    /// Removes what was put here for crates and policies that are gone, and nothing that somebody else put here: what
+    /// is ours stands in a list.
+    fn forget(&self, sources: &[Source]) -> io::Result<()> {
+        let list = self.folder.join("built.txt");
+        let before = fs::read_to_string(&list).unwrap_or_default();
+        let now: BTreeSet<String> = sources.iter().flat_map(files).collect();
+        for gone in gone(&before, &now) {
+            match fs::remove_file(self.plugins.join(gone)) {
+                Ok(()) => tracing::info!("removed {gone}, whose source is gone"),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        fs::write(&list, now.iter().map(|name| format!("{name}\n")).collect::<String>())
+    }
+}
+
+/// The names of what a crate becomes.
+fn files(source: &Source) -> impl Iterator<Item = String> {
+    let policy = source.policy().map(|_| format!("{}.toml", source.name));
+    [format!("{}.wasm", source.name)].into_iter().chain(policy)
+}
+
+/// The files of a list that are no longer wanted. A line that is no plain name is nothing that was put there.
+fn gone<'a>(before: &'a str, now: &BTreeSet<String>) -> impl Iterator<Item = &'a str> {
+    let plain = |name: &&str| Path::new(name).file_name().is_some_and(|file| file == *name);
+    before.lines().filter(plain).filter(|name| !now.contains(*name))
+}
+
+/// A path without `..`, by its words alone.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_built_of_sources_that_are_gone_is_removed() {
+        let root = tempfile::tempdir().unwrap();
+        let out = Out::make(&root.path().join("out")).unwrap();
+        let put = |name: &str| fs::write(out.plugins().join(name), "").unwrap();
+        let names = || {
+            let entries = fs::read_dir(out.plugins()).unwrap();
+            let mut names: Vec<_> =
+                entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort();
+            names
+        };
+        let source =
+            |name: &str| Source { name: name.into(), manifest: root.path().join(name).join("Cargo.toml") };
+        fs::create_dir(root.path().join("a")).unwrap();
+        fs::write(root.path().join("a/a.toml"), "").unwrap();
+        out.forget(&[source("a"), source("b")]).unwrap();
+        for name in ["a.wasm", "a.toml", "b.wasm", "theirs.wasm"] {
+            put(name);
+        }
+        out.forget(&[source("a"), source("b")]).unwrap();
+        assert_eq!(names(), ["a.toml", "a.wasm", "b.wasm", "theirs.wasm"]);
+        // A policy that is gone grants nothing any more.
+        fs::remove_file(root.path().join("a/a.toml")).unwrap();
+        out.forget(&[source("a"), source("b")]).unwrap();
+        assert_eq!(names(), ["a.wasm", "b.wasm", "theirs.wasm"]);
+        out.forget(&[source("b")]).unwrap();
+        assert_eq!(names(), ["b.wasm", "theirs.wasm"]);
+        out.forget(&[]).unwrap();
+        assert_eq!(names(), ["theirs.wasm"]);
+        assert_eq!(gone("../x\n\n/etc/y\nz\n", &BTreeSet::new()).collect::<Vec<_>>(), ["z"]);
+    }
+
+    #[test]
+    fn granted_folders_are_made_beside_the_plugins_and_nowhere_else() {
+        let root = tempfile::tempdir().unwrap();
+        let out = Out::make(&root.path().join("out")).unwrap();
+        let grant = |path: &str| {
+            out.make_granted(&format!(
+                "[grants]\ndirs = [{{ path = {path:?}, at = \"/d\", access = \"read\" }}]"
+            ));
+        };
+        ["../data/deep", "data", "../../data", "../plugins/data"].into_iter().for_each(grant);
+        assert!(root.path().join("out/data/deep").is_dir());
+        assert!(!root.path().join("data").exists(), "not its own folder");
+        assert!(!out.plugins().join("data").exists(), "no plugin may have it");
+    }
+}

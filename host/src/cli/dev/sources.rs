@@ -1,0 +1,106 @@
+//! Saves of plugin sources.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::mpsc::{Receiver, sync_channel},
+    time::Duration,
+};
+
+use notify::{
+    Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher,
+    event::{AccessKind, AccessMode, CreateKind, ModifyKind, RemoveKind},
+};
+
+/// Editors save in several steps; one build answers them all.
+const SETTLES: Duration = Duration::from_millis(150);
+
+/// The sources under a folder, watched.
+pub struct Sources {
+    saved: Receiver<()>,
+    _watcher: RecommendedWatcher,
+}
+
+impl Sources {
+    /// Begins to watch a folder, but not what `dev` makes.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be watched.
+    pub fn watch(root: PathBuf, out: PathBuf) -> notify::Result<Self> {
+        let (sender, saved) = sync_channel(1);
+        let watched = root.clone();
+        let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
+            // A full channel means that a build is due anyway; an error, that events were lost.
+            if event.map_or(true, |event| is_save(&event, &root, &out)) {
+                let _ = sender.try_send(());
+            }
+        })?;
+        watcher.watch(&watched, RecursiveMode::Recursive)?;
+        Ok(Self { saved, _watcher: watcher })
+    }
+
+    /// Waits until something was saved since the last time, and a moment longer. False when nothing will be heard of
+    /// saves any more.
+    pub fn wait(&self) -> bool {
+        let saved = self.saved.recv().is_ok();
+        while self.saved.recv_timeout(SETTLES).is_ok() {}
+        saved
+    }
+}
+
+fn is_save(event: &Event, root: &Path, out: &Path) -> bool {
+    // A folder that comes or goes takes its sources along.
+    let folder = matches!(
+        event.kind,
+        EventKind::Create(CreateKind::Folder)
+            | EventKind::Remove(RemoveKind::Folder)
+            | EventKind::Modify(ModifyKind::Name(_))
+    );
+    let written = match event.kind {
+        EventKind::Access(kind) => kind == AccessKind::Close(AccessMode::Write),
+        EventKind::Create(_) | EventKind::Modify(_) | EventKind::Remove(_) => true,
+        _ => false,
+    };
+    let is_source = |path: &PathBuf| {
+        let source = match path.extension() {
+            Some(ending) => ending == "rs" || ending == "toml",
+            None => folder,
+        };
+        // What stands above the root is no concern of ours, even if it is called `target`.
+        let below = path.strip_prefix(root).unwrap_or(path);
+        let made = below.iter().any(|name| name == "target" || name.to_string_lossy().starts_with('.'));
+        source && !made && !path.starts_with(out)
+    };
+    written && event.paths.iter().any(is_source)
+}
+
+#[cfg(test)]
+mod tests {
+    use notify::event::{DataChange, RenameMode};
+
+    use super::*;
+
+    #[test]
+    fn a_save_is_of_a_source_below_the_root_that_nobody_made() {
+        let check = |kind: EventKind, path: &str, expected: bool| {
+            let (root, out) =
+                (Path::new("/home/target/.me/plugins"), Path::new("/home/target/.me/plugins/out"));
+            let event = Event::new(kind).add_path(root.join(path));
+            assert_eq!(is_save(&event, root, out), expected, "{kind:?} {path}");
+        };
+        let written = EventKind::Modify(ModifyKind::Data(DataChange::Any));
+        check(written, "notes/src/lib.rs", true);
+        check(written, "notes/notes.toml", true);
+        check(written, "notes/README.md", false);
+        check(written, "target/debug/build/x/out/gen.rs", false);
+        check(written, "notes/target/gen.rs", false);
+        check(written, ".git/config.toml", false);
+        check(written, "out/plugins/notes.toml", false);
+        check(EventKind::Access(AccessKind::Close(AccessMode::Write)), "notes/src/lib.rs", true);
+        check(EventKind::Access(AccessKind::Close(AccessMode::Read)), "notes/src/lib.rs", false);
+        check(EventKind::Remove(RemoveKind::Folder), "notes", true);
+        check(EventKind::Modify(ModifyKind::Name(RenameMode::From)), "notes", true);
+        check(EventKind::Create(CreateKind::Folder), "target", false);
+        check(EventKind::Create(CreateKind::File), "4913", false);
+    }
+}
