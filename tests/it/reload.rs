@@ -287,3 +287,71 @@ async fn the_file_that_is_called_like_the_facade_owns_the_name() -> Result<()> {
     assert_eq!(version(&client).await.as_deref(), Ok("one"));
     client.end().await
 }
+
+#[tokio::test]
+async fn a_name_stays_with_who_has_it_and_is_never_forgotten() -> Result<()> {
+    let folder = Folder::new();
+    folder.put("b", &fixture("version_two"));
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    becomes(&client, "two").await;
+    // A newcomer that would be first after a restart; when `echo` is served, it was looked at.
+    folder.put("a", &fixture("version_one"));
+    folder.put("c", &fixture("echo"));
+    names_become(&client, &["echo", "version"]).await;
+    assert_eq!(version(&client).await.as_deref(), Ok("two"));
+    // Its holder gives the name up.
+    folder.put("b", &fixture("lies"));
+    becomes(&client, "one").await;
+    folder.put("a", &fixture("misbehaves"));
+    names_become(&client, &["echo", "lies", "misbehaves"]).await;
+    let renamed = client.envelope("version", json!({"action": "get"})).await?;
+    assert_eq!(
+        renamed["error"], "`version` is unavailable: its plugin is now called `misbehaves`",
+        "{renamed}"
+    );
+    client.end().await
+}
+
+#[tokio::test]
+async fn no_plugin_is_granted_the_plugins_or_the_cache() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    fs::create_dir(folder.path().join("data"))?;
+    symlink(folder.path(), folder.path().join("link"))?;
+    let elsewhere = tempfile::tempdir()?;
+    let cache = loggia_tests::cache();
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    let grant = |path: &std::path::Path| {
+        folder.write(
+            "echo.toml",
+            &format!("[grants]\ndirs = [{{ path = {path:?}, at = \"/d\", access = \"read\" }}]\n"),
+        );
+    };
+    let check = async || {
+        let output = tokio::process::Command::new(loggia_tests::binary())
+            .arg("check")
+            .arg(folder.path())
+            .env("LOGGIA_CACHE", loggia_tests::cache())
+            .output()
+            .await?;
+        anyhow::Ok((output.status.code(), String::from_utf8(output.stdout)?))
+    };
+    let inside = ["data", ".", "..", "link", "link/data"].map(std::path::PathBuf::from);
+    for path in inside.iter().chain([&cache, &std::path::PathBuf::from("/")]) {
+        grant(path);
+        let (code, said) = check().await?;
+        assert_eq!(code, Some(10), "{path:?}: {said}");
+        assert!(said.contains("which is, contains or lies in the"), "{path:?}: {said}");
+    }
+    // A host that starts with it tells its callers no path.
+    let other = Client::stdio(folder.path(), Era::Stateful).await?;
+    let refused = other.envelope("echo", json!({"action": "say", "text": "x"})).await?;
+    assert_eq!(
+        refused["error"], "`echo` is unavailable: its policy grants a directory that no plugin may have",
+        "{refused}"
+    );
+    grant(elsewhere.path());
+    assert_eq!(check().await?.0, Some(0));
+    names_become(&other, &["echo"]).await;
+    other.end().await?;
+    client.end().await
+}
