@@ -124,7 +124,7 @@ impl Reloader {
             }
             let next = watch.settles().map_or(due, |settles| due.min(settles.max(rested)));
             tokio::select! {
-                () = stop.cancelled() => return,
+                () = stop.cancelled() => return self.tasks.shutdown().await,
                 () = watch.changed() => due = due.min(rested),
                 () = tokio::time::sleep_until(next) => due = next,
                 Some(ended) = self.tasks.join_next(), if !self.tasks.is_empty() => {

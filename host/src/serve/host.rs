@@ -3,13 +3,16 @@
 use std::{
     io,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use loggia_sandbox::{Cache, Engine, EngineError, compile::Compiler};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use tokio::runtime::{Builder, Runtime};
+use tokio::{
+    runtime::{Builder, Runtime},
+    task::JoinHandle,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -17,6 +20,9 @@ use crate::{
     gate::{Executor, Gate, Inline},
     reload::{Loader, Reloader},
 };
+
+/// How long admissions may take to notice that the host ends. Compilers are killed at once.
+const ADMISSIONS: Duration = Duration::from_secs(2);
 
 /// How a host is started.
 #[derive(Debug, Clone)]
@@ -48,6 +54,8 @@ pub struct Host {
     /// Turns files into facades.
     pub loader: Arc<Loader>,
     second: Option<Runtime>,
+    /// What follows folders, and how it is told to end.
+    following: Mutex<Vec<(CancellationToken, JoinHandle<()>)>>,
 }
 
 impl Host {
@@ -66,7 +74,7 @@ impl Host {
         let executor = Executor::new(second.handle().clone(), options.inline);
         let gate = Gate::new(Arc::new(Catalog::default()), executor);
         let loader = Loader::new(engine, cache, options.cache.clone(), compiler);
-        Ok(Self { gate, loader: Arc::new(loader), second: Some(second) })
+        Ok(Self { gate, loader: Arc::new(loader), second: Some(second), following: Mutex::default() })
     }
 
     /// Loads a folder and follows it until told to stop.
@@ -74,13 +82,21 @@ impl Host {
         let Some(second) = &self.second else { return };
         let catalog = Arc::clone(self.gate.catalog());
         let reloader = Reloader::new(folder, Arc::clone(&self.loader), catalog, second.handle().clone());
-        second.spawn(reloader.run(stop));
+        let stop = stop.child_token();
+        let follows = second.spawn(reloader.run(stop.clone()));
+        self.following.lock().unwrap_or_else(PoisonError::into_inner).push((stop, follows));
     }
 }
 
 impl Drop for Host {
     fn drop(&mut self) {
         if let Some(second) = self.second.take() {
+            let following = std::mem::take(self.following.get_mut().unwrap_or_else(PoisonError::into_inner));
+            for (stop, follows) in following {
+                // Admissions are blocking work: they must not outlive the clocks of the runtime.
+                stop.cancel();
+                let _ = second.block_on(async { tokio::time::timeout(ADMISSIONS, follows).await });
+            }
             // Guests that still run are dropped at their next epoch; blocking work is not waited for.
             second.shutdown_timeout(Duration::from_millis(100));
         }
