@@ -189,6 +189,16 @@ mod tests {
     }
 
     #[test]
+    fn the_readme_shows_a_policy_that_sets_what_holds_without_it() {
+        let readme = include_str!("../../../README.md");
+        let block = readme.split("```").find(|block| block.starts_with("toml\n[grants]")).unwrap();
+        let policy = parse(block.strip_prefix("toml").unwrap()).unwrap();
+        assert_eq!(policy.limits, Limits::default());
+        assert_eq!(policy.rules.concurrency, Rules::default().concurrency);
+        assert_eq!(policy.grants.dirs.len(), 1);
+    }
+
+    #[test]
     fn directories_start_at_the_policy_file_or_at_home() {
         let policy = parse(
             r#"
