@@ -1,0 +1,222 @@
+//! Calls and their ends.
+
+use super::*;
+
+#[tokio::test]
+async fn a_call_gets_its_defaults_and_its_answer_an_envelope() {
+    for inline in [Inline::Slots(1), Inline::Never] {
+        let puppet = puppet("a", async |call| Ok(Reply::data(Value::Object(call.params))));
+        let gate = gate_with(vec![(puppet, Rules::default())], inline);
+        let envelope = call(&gate, request("a", "look")).await;
+        assert_eq!(
+            envelope,
+            json!({"ok": true, "action": "look", "data": {"n": 1}, "resolved_inputs": {"n": 1}})
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_facade_that_is_not_there_is_told_apart_from_one_that_is_unavailable() {
+    let gate = one(puppet("a", async |_| Ok(Reply::default())));
+    let mut slots = gate.catalog().snapshot().slots.clone();
+    slots.insert("b".to_owned(), Slot::Unavailable("its file was removed".to_owned()));
+    gate.catalog().swap(slots);
+    let gone = call(&gate, request("b", "look")).await;
+    assert_eq!(failed(&gone), ("unavailable", "`b` is unavailable: its file was removed"));
+    let never = call(&gate, request("c", "look")).await;
+    assert_eq!(failed(&never), ("not_found", "not found: there is no facade `c`"));
+    assert_eq!(never["hint"], "available facades: a");
+}
+
+#[tokio::test]
+async fn arguments_of_more_than_a_mebibyte_are_refused() {
+    let gate = one(puppet("a", async |_| Ok(Reply::default())));
+    let Value::Object(arguments) = json!({"action": "look", "n": ["x".repeat(600_000), "x".repeat(600_000)]})
+    else {
+        unreachable!()
+    };
+    let input = Input::Arguments(arguments);
+    let envelope = call(&gate, Request { input, ..request("a", "look") }).await;
+    assert_eq!(failed(&envelope).1, "the arguments are too large: 1200013 bytes, at most 1048576");
+}
+
+#[tokio::test]
+async fn progress_is_told_even_by_a_call_that_ends_at_once() {
+    let gate = one(puppet("a", async |call: Call| {
+        call.session.progress(Progress { done: 1.0, total: None, message: None });
+        call.session.progress(Progress { done: 2.0, total: None, message: None });
+        Ok(Reply::default())
+    }));
+    let mut exec = gate.start(Origin::local(), request("a", "look"));
+    // The latest wins.
+    assert!(matches!(exec.next().await, Event::Progress(progress) if progress.done == 2.0));
+    assert!(matches!(exec.next().await, Event::Done(envelope) if envelope.is_ok()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_wall_clock_ends_a_call_and_names_its_limit() {
+    let gate = one(puppet("a", async |_| forever().await));
+    let envelope = call(&gate, request("a", "look")).await;
+    assert_eq!(failed(&envelope), ("timed_out", "timed out: `a` did not answer within 30s"));
+    assert!(envelope["hint"].as_str().unwrap().contains("`limits.wall` (now 30s)"), "{envelope}");
+}
+
+#[tokio::test]
+async fn a_panic_of_the_host_ends_one_call() {
+    for inline in [Inline::Slots(1), Inline::Never] {
+        let puppet = puppet("a", async |call: Call| match call.action.as_str() {
+            "smash" => panic!("on purpose"),
+            _ => Ok(Reply::default()),
+        });
+        let gate = gate_with(vec![(puppet, Rules::default())], inline);
+        let envelope = call(&gate, request("a", "smash")).await;
+        assert_eq!(failed(&envelope), ("internal", "the host failed while it ran this call"));
+        assert_eq!(call(&gate, request("a", "look")).await["ok"], true);
+    }
+}
+
+#[tokio::test]
+async fn a_dropped_call_is_cancelled_and_its_facade_told() {
+    let told = Arc::new(Notify::new());
+    let tells = Arc::clone(&told);
+    let gate = one(puppet("a", move |call: Call| {
+        let tells = Arc::clone(&tells);
+        async move {
+            call.session.cancelled().await;
+            assert!(call.session.is_cancelled());
+            tells.notify_one();
+            Err(Stop::Cancelled)
+        }
+    }));
+    let mut exec = gate.start(Origin::local(), request("a", "look"));
+    assert!(exec.next().now_or_never().is_none());
+    drop(exec);
+    told.notified().await;
+}
+
+#[tokio::test]
+async fn a_detached_call_goes_on_and_can_be_taken_up_by_its_caller_only() {
+    let go = Arc::new(Notify::new());
+    let waits = Arc::clone(&go);
+    let gate = one(puppet("a", move |_| {
+        let waits = Arc::clone(&waits);
+        async move {
+            waits.notified().await;
+            Ok(Reply::data(42))
+        }
+    }));
+    let mut exec = gate.start(Origin::local(), request("a", "look"));
+    assert!(exec.next().now_or_never().is_none());
+    let run = exec.detach().expect("it runs");
+    assert!(gate.attach(&run, &Caller::Named("eve".into())).is_err());
+    assert!(gate.attach(&RunId::from_client("run_guessed"), &Caller::Local).is_err());
+    drop(gate.attach(&run, &Caller::Local).unwrap());
+    go.notify_one();
+    // The outcome is kept: whoever attaches gets it, again and again.
+    for _ in 0..2 {
+        let mut exec = gate.attach(&run, &Caller::Local).unwrap();
+        let Event::Done(envelope) = exec.next().await else { panic!("it says nothing else") };
+        assert_eq!(json_of(*envelope)["data"], 42);
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_was_answered_has_nothing_to_detach() {
+    let gate = one(puppet("a", async |_| Ok(Reply::default())));
+    assert!(gate.start(Origin::local(), request("a", "no such action")).detach().is_none());
+    // One that has not begun begins.
+    let run = gate.start(Origin::local(), request("a", "look")).detach().unwrap();
+    let mut exec = gate.attach(&run, &Caller::Local).unwrap();
+    assert!(matches!(exec.next().await, Event::Done(envelope) if envelope.is_ok()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn waiting_for_a_turn_is_not_running() {
+    let rules = Rules { concurrency: 1, ..Rules::default() };
+    let slow = puppet("a", async |_| {
+        tokio::time::sleep(Duration::from_secs(20)).await;
+        Ok(Reply::default())
+    });
+    let gate = gate(vec![(slow, rules)]);
+    let calls: Vec<_> = (0..3)
+        .map(|_| {
+            let gate = gate.clone();
+            tokio::spawn(async move { call(&gate, request("a", "look")).await })
+        })
+        .collect();
+    let mut codes = Vec::new();
+    for call in calls {
+        let envelope = call.await.unwrap();
+        codes.push(envelope["code"].as_str().unwrap_or("ok").to_owned());
+    }
+    // The second waited for 20 s and ran for 20, within its clock of 30; the third would have waited for 40.
+    assert_eq!(codes, ["ok", "ok", "unavailable"]);
+}
+
+#[tokio::test]
+async fn a_queue_has_an_end() {
+    let rules = Rules { concurrency: 1, ..Rules::default() };
+    let gate = gate(vec![(puppet("a", async |_| forever().await), rules)]);
+    let mut waiting = Vec::new();
+    for _ in 0..129 {
+        let mut exec = gate.start(Origin::local(), request("a", "look"));
+        assert!(exec.next().now_or_never().is_none());
+        waiting.push(exec);
+    }
+    tokio::task::yield_now().await;
+    let refused = call(&gate, request("a", "look")).await;
+    assert_eq!(failed(&refused), ("unavailable", "busy: too many calls run now"));
+}
+
+#[tokio::test]
+async fn only_so_many_calls_of_a_facade_run_at_once() {
+    let (go, running) = (Arc::new(Notify::new()), Arc::new(AtomicBool::new(false)));
+    let (waits, taken) = (Arc::clone(&go), Arc::clone(&running));
+    let puppet = puppet("a", move |_| {
+        let (waits, taken) = (Arc::clone(&waits), Arc::clone(&taken));
+        async move {
+            if taken.swap(true, Ordering::SeqCst) {
+                return Err(Failure::new("overlap", "two at once").into());
+            }
+            waits.notified().await;
+            taken.store(false, Ordering::SeqCst);
+            Ok(Reply::default())
+        }
+    });
+    let gate = gate(vec![(puppet, Rules { concurrency: 1, ..Rules::default() })]);
+    let calls: Vec<_> = (0..5)
+        .map(|_| {
+            let gate = gate.clone();
+            tokio::spawn(async move { call(&gate, request("a", "look")).await })
+        })
+        .collect();
+    for _ in 0..5 {
+        tokio::task::yield_now().await;
+        go.notify_one();
+        while running.load(Ordering::SeqCst) && calls.iter().any(|call| !call.is_finished()) {
+            go.notify_waiters();
+            tokio::task::yield_now().await;
+        }
+    }
+    for call in calls {
+        assert_eq!(call.await.unwrap()["ok"], true);
+    }
+}
+
+#[tokio::test]
+async fn a_failure_of_the_plugin_keeps_its_words_and_gets_a_signature() {
+    let gate = one(puppet("a", async |_| {
+        Err(Failure::new(code::INVALID_PARAMS, "`n` must be even").hint("take 2").into())
+    }));
+    let envelope = call(&gate, request("a", "look")).await;
+    let expected = json!({"ok": false, "action": "look", "code": "invalid_params", "error": "`n` must be even",
+        "hint": "take 2", "expected": "look(n?: integer)", "resolved_inputs": {"n": 1}});
+    assert_eq!(envelope, expected);
+}
+
+/// The work of a call is moved between runtimes, so it must be free to move.
+#[test]
+fn work_can_be_sent() {
+    fn sendable<T: Send>() {}
+    sendable::<Work>();
+}

@@ -1,0 +1,149 @@
+//! The gate over facades that do as they are told.
+
+mod calls;
+mod nested;
+mod parked;
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use futures_util::{FutureExt, future::BoxFuture};
+use loggia_facade::{
+    Action, Answer, Call, Detail, Effect, Envelope, Facade, Failure, Input, Object, Progress, Question,
+    Reply, Request, Stop, Surface, code,
+};
+use loggia_schema::Contract;
+use serde_json::{Value, json};
+use tokio::{runtime::Handle, sync::Notify};
+
+use super::{Caller, Event, Executor, Gate, Inline, InvokeRule, Origin, Rules, RunId, executor::Work};
+use crate::catalog::{Catalog, Entry, Slot};
+
+/// What a puppet does with a call.
+type Act = Box<dyn Fn(Call) -> BoxFuture<'static, Result<Reply, Stop>> + Send + Sync>;
+
+/// A facade that does as it is told.
+pub(crate) struct Puppet {
+    surface: Arc<Surface>,
+    act: Act,
+}
+
+impl Facade for Puppet {
+    fn surface(&self) -> &Arc<Surface> {
+        &self.surface
+    }
+
+    fn dispatch(self: Arc<Self>, call: Call) -> BoxFuture<'static, Result<Reply, Stop>> {
+        (self.act)(call)
+    }
+}
+
+fn action(name: &str, effect: Effect) -> Action {
+    let Value::Object(params) =
+        json!({"type": "object", "properties": {"n": {"type": "integer", "default": 1}}})
+    else {
+        unreachable!()
+    };
+    Action {
+        name: name.to_owned(),
+        summary: "Does as it is told.".to_owned(),
+        effect,
+        idempotent: false,
+        open_world: false,
+        long_running: false,
+        details: false,
+        aliases: Vec::new(),
+        params: Arc::new(params),
+        data: None,
+        examples: Vec::new(),
+    }
+}
+
+/// A puppet with one action of each effect.
+pub(crate) fn puppet<F>(name: &str, act: impl Fn(Call) -> F + Send + Sync + 'static) -> Puppet
+where
+    F: Future<Output = Result<Reply, Stop>> + Send + 'static,
+{
+    let surface = Surface {
+        name: name.to_owned(),
+        title: name.to_owned(),
+        version: "0.1.0".to_owned(),
+        summary: "A puppet.".to_owned(),
+        instructions: None,
+        default_action: None,
+        actions: vec![
+            action("look", Effect::Read),
+            action("touch", Effect::Write),
+            action("smash", Effect::Destructive),
+        ],
+        wants: Vec::new(),
+    };
+    Puppet { surface: Arc::new(surface), act: Box::new(move |call| act(call).boxed()) }
+}
+
+fn invoking(rules: &[&str]) -> Rules {
+    let invoke = rules.iter().map(|rule| InvokeRule::parse(rule).unwrap()).collect();
+    Rules { invoke, ..Rules::default() }
+}
+
+/// A puppet, ready to be called.
+pub(crate) fn entry(puppet: Puppet, rules: Rules) -> Entry {
+    let contract = Contract::new(Arc::clone(&puppet.surface)).unwrap();
+    Entry::new(Arc::new(puppet), contract, rules, "test".to_owned())
+}
+
+fn gate_with(puppets: Vec<(Puppet, Rules)>, inline: Inline) -> Gate {
+    let catalog = Arc::new(Catalog::default());
+    let slots: BTreeMap<String, Slot> = puppets
+        .into_iter()
+        .map(|(puppet, rules)| (puppet.surface.name.clone(), Slot::Serving(Arc::new(entry(puppet, rules)))))
+        .collect();
+    catalog.swap(slots);
+    Gate::new(catalog, Executor::new(Handle::current(), inline))
+}
+
+fn gate(puppets: Vec<(Puppet, Rules)>) -> Gate {
+    gate_with(puppets, Inline::Slots(4))
+}
+
+fn one(puppet: Puppet) -> Gate {
+    gate(vec![(puppet, Rules::default())])
+}
+
+fn request(facade: &str, action: &str) -> Request {
+    let input = Input::Action { action: action.to_owned(), params: Object::new(), detail: Detail::Standard };
+    Request { facade: facade.to_owned(), input, timeout: None, idempotency_key: None }
+}
+
+fn within(timeout: Duration, request: Request) -> Request {
+    Request { timeout: Some(timeout), ..request }
+}
+
+fn json_of(envelope: Envelope) -> Value {
+    Value::Object(envelope.into_parts().0)
+}
+
+async fn call(gate: &Gate, request: Request) -> Value {
+    let mut exec = gate.start(Origin::local(), request);
+    loop {
+        match exec.next().await {
+            Event::Done(envelope) => return json_of(*envelope),
+            Event::Asks(asks) => exec.decline(&asks),
+            Event::Progress(_) => {}
+        }
+    }
+}
+
+fn failed(envelope: &Value) -> (&str, &str) {
+    (envelope["code"].as_str().unwrap_or_default(), envelope["error"].as_str().unwrap_or_default())
+}
+
+async fn forever() -> Result<Reply, Stop> {
+    std::future::pending().await
+}
