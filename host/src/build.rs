@@ -39,7 +39,7 @@ pub enum BuildError {
     #[error("the target {TARGET} is not installed: run `rustup target add {TARGET}`")]
     Target,
     /// cargo or rustc cannot be run.
-    #[error("failed to run `{0}`: {1}; is Rust installed? See https://rustup.rs")]
+    #[error("failed to run `{0}` (is Rust installed? See https://rustup.rs)")]
     Tool(&'static str, #[source] io::Error),
     /// cargo does not understand a manifest.
     #[error("cargo cannot read {0}:\n{1}")]
@@ -48,7 +48,7 @@ pub enum BuildError {
     #[error("the plugins do not compile (see above)")]
     Compile,
     /// A result cannot be put where it belongs.
-    #[error("failed to write {0}: {1}")]
+    #[error("failed to write {0}")]
     Write(PathBuf, #[source] io::Error),
 }
 

@@ -40,10 +40,10 @@ pub enum Start {
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// No cache.
-    #[error("failed to open the cache {0}: {1}; choose another with --cache DIR")]
+    #[error("failed to open the cache {0}, which --cache DIR can change")]
     Cache(PathBuf, #[source] io::Error),
     /// No threads, no own path.
-    #[error("failed to start: {0}")]
+    #[error("failed to start")]
     Io(#[from] io::Error),
 }
 

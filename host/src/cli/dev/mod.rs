@@ -84,7 +84,9 @@ fn tell(built: Result<bool, BuildError>) {
     match built {
         Ok(true) => {}
         Ok(false) => tracing::error!("not all plugins could be built; what was built before keeps serving"),
-        Err(error) => tracing::error!("{error}; what was built before keeps serving"),
+        Err(error) => {
+            tracing::error!("{:#}; what was built before keeps serving", anyhow::Error::new(error));
+        }
     }
 }
 

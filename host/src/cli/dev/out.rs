@@ -70,7 +70,7 @@ impl Out {
                 }),
                 Err(error) => {
                     all = false;
-                    tracing::error!("{}: {error}", source.name);
+                    tracing::error!("{}: {:#}", source.name, anyhow::Error::new(error));
                 }
             }
         }
