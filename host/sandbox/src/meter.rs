@@ -1,4 +1,5 @@
-//! Charges a call the processor time that it takes, host calls included.
+//! Charges a call the processor time that it takes, host calls included, except for what they leave to other threads (as
+//! file access does).
 
 use std::{
     future::Future,

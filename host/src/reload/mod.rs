@@ -61,7 +61,7 @@ pub struct Reloader {
     folder: PathBuf,
     loader: Arc<Loader>,
     catalog: Arc<Catalog>,
-    /// Where admissions run: not where clients are answered. Has several threads.
+    /// Where admissions run: with the calls that go on, not where clients are answered. Has several threads.
     runtime: Handle,
     held: BTreeMap<String, Held>,
     owners: Owners,

@@ -68,7 +68,8 @@ fn service(
         .with_allowed_hosts(hosts)
         .with_allowed_origins(origins)
         .with_max_request_body_bytes(BODY)
-        // One plain body where nothing streams.
+        // One plain body where nothing streams. rmcp 3.9 heeds it only without a session: clients before 2026-07-28 get
+        // an event stream all the same.
         .with_json_response(true);
     StreamableHttpService::new(move || Ok(handler.clone()), Arc::new(Sessions::default()), config)
 }
