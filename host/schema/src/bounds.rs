@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::{
     limits,
+    own::Own,
     show::{allowed, name as shown},
     text::is_clean,
 };
@@ -21,8 +22,6 @@ impl fmt::Display for Problems {
     }
 }
 
-/// Actions that the host itself serves.
-pub(crate) const RESERVED_ACTIONS: [&str; 4] = ["describe", "run_status", "run_cancel", "batch"];
 /// Arguments that are the host's own, beside the parameters of every action.
 pub(crate) const RESERVED_NAMES: [&str; 6] = ["action", "cmd", "params", "detail", "wait", "confirm"];
 
@@ -131,7 +130,7 @@ fn names(out: &mut Vec<String>, surface: &Surface) {
                 ));
             }
             let folded = name.to_ascii_lowercase();
-            if RESERVED_ACTIONS.contains(&folded.as_str()) {
+            if Own::NAMES.contains(&folded.as_str()) {
                 out.push(format!(
                     "action `{who}`: the {what} `{}` is the host's own; choose another",
                     shown(name)

@@ -5,24 +5,26 @@ use std::{collections::HashMap, sync::Arc};
 use loggia_facade::{Action, Failure, Surface, code};
 
 use crate::{
-    bounds::{self, Problems, RESERVED_ACTIONS},
-    explain, flat, limits,
+    View,
+    bounds::{self, Problems},
+    explain,
+    expose::Expose,
+    flat, limits,
+    own::Own,
     publish::Published,
     rules::Rules,
     show,
+    terms::Terms,
 };
 
-/// The host's own action that tells about the others.
-pub(crate) const DESCRIBE: &str = "describe";
-
-/// A facade's surface, checked against the bounds, with its published form made and its validators at hand.
+/// A facade's surface, checked against the bounds, with its validators at hand.
 pub struct Contract {
-    surface: Arc<Surface>,
+    pub(crate) surface: Arc<Surface>,
     /// One for each action, in their order.
-    rules: Vec<Rules>,
+    pub(crate) rules: Vec<Rules>,
     /// Names and aliases, and both in lower case.
     names: HashMap<String, usize>,
-    published: Published,
+    pub(crate) terms: Terms,
 }
 
 impl Contract {
@@ -63,7 +65,11 @@ impl Contract {
         if !problems.is_empty() {
             return Err(Problems(problems));
         }
-        let rules = ready;
+        Ok(Self::of(surface, ready))
+    }
+
+    /// Of actions and rules that belong together.
+    pub(crate) fn of(surface: Arc<Surface>, rules: Vec<Rules>) -> Self {
         let mut names = HashMap::new();
         for (index, action) in surface.actions.iter().enumerate() {
             for name in std::iter::once(&action.name).chain(&action.aliases) {
@@ -71,8 +77,7 @@ impl Contract {
                 names.insert(name.clone(), index);
             }
         }
-        let published = flat::publish(&surface, &rules);
-        Ok(Self { surface, rules, names, published })
+        Self { surface, rules, names, terms: Terms::default() }
     }
 
     /// What the facade publishes about itself.
@@ -80,14 +85,14 @@ impl Contract {
         &self.surface
     }
 
-    /// What an MCP client sees, in the flat form.
-    pub fn published(&self) -> &Published {
-        &self.published
+    /// What an MCP client sees: one tool, or several.
+    pub fn publish(&self, _expose: &Expose) -> Vec<Published> {
+        vec![flat::publish(self)]
     }
 
     /// The action by name, alias, or other case; otherwise a failure that lists the available actions.
     pub fn action(&self, name: &str) -> Result<&Action, Failure> {
-        let index = self.index(name).ok_or_else(|| self.unknown_action(name))?;
+        let index = self.index(name).ok_or_else(|| self.unknown_action(name, &View::whole()))?;
         Ok(&self.surface.actions[index])
     }
 
@@ -131,19 +136,19 @@ impl Contract {
         self.rules.get(by_address.or_else(|| self.index(&action.name))?)
     }
 
-    /// Says that there is no such action, and which there are.
-    pub(crate) fn unknown_action(&self, name: &str) -> Failure {
-        let message = format!("Unknown action: \"{}\". {}", show::name(name), self.available());
+    /// Says that there is no such action, or that it is not to be called, and which there are.
+    pub(crate) fn unknown_action(&self, name: &str, view: &View) -> Failure {
+        if self.terms.deny.iter().any(|denied| denied.eq_ignore_ascii_case(name)) {
+            let said = format!("access denied: the operator does not allow `{}`", show::name(name));
+            return Failure::new(code::DENIED, format!("{said}. {}", self.available(view)));
+        }
+        let message = format!("Unknown action: \"{}\". {}", show::name(name), self.available(view));
         let failure = Failure::new(code::INVALID_PARAMS, message);
-        let names = self
-            .surface
-            .actions
-            .iter()
-            .flat_map(|action| std::iter::once(&action.name).chain(&action.aliases));
-        let names = names.map(String::as_str).chain([DESCRIBE]);
+        let names = self.shown(view).flat_map(|action| std::iter::once(&action.name).chain(&action.aliases));
+        let names = names.map(String::as_str).chain(self.own_names());
         match show::nearest(name, names) {
             Some(near) => failure.hint(format!("Did you mean \"{near}\"?")),
-            None if RESERVED_ACTIONS.contains(&name) => {
+            None if Own::NAMES.contains(&name) => {
                 failure.hint("This facade has no such action; `describe` lists what it has.")
             }
             None => failure,
@@ -151,10 +156,15 @@ impl Contract {
     }
 
     /// `Available actions: add, list, describe.`
-    pub(crate) fn available(&self) -> String {
-        let names: Vec<&str> =
-            self.surface.actions.iter().map(|action| action.name.as_str()).chain([DESCRIBE]).collect();
+    pub(crate) fn available(&self, view: &View) -> String {
+        let names = self.shown(view).map(|action| action.name.as_str());
+        let names: Vec<&str> = names.chain(self.own_names()).collect();
         format!("Available actions: {}.", names.join(", "))
+    }
+
+    fn shown<'a>(&'a self, view: &'a View) -> impl Iterator<Item = &'a Action> {
+        let actions = self.surface.actions.iter().enumerate();
+        actions.filter(|(index, _)| view.shows(*index)).map(|(_, action)| action)
     }
 }
 

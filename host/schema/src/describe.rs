@@ -4,9 +4,8 @@ use loggia_facade::{Action, Detail, Failure, Object};
 use serde_json::Value;
 
 use crate::{
-    Contract,
-    contract::DESCRIBE,
-    keywords,
+    Contract, View, keywords,
+    own::Own,
     rules::{Rules, call},
     show,
     signature::kind,
@@ -24,12 +23,12 @@ impl Contract {
     pub fn describe(&self, of: Option<&str>, detail: Detail) -> Result<Value, Failure> {
         match of {
             None => Ok(self.list(detail)),
-            Some(name) if name.eq_ignore_ascii_case(DESCRIBE) => Ok(self.list(detail)),
+            Some(name) if name.eq_ignore_ascii_case(Own::Describe.name()) => Ok(self.list(detail)),
             Some(name) => {
                 let action = self.action(name)?;
                 match self.rules_of(action) {
                     Some(rules) => Ok(one(action, rules, detail)),
-                    None => Err(self.unknown_action(name)),
+                    None => Err(self.unknown_action(name, &View::whole())),
                 }
             }
         }

@@ -8,8 +8,8 @@ use loggia_facade::{Action, Detail, Object, Surface};
 use serde_json::{Value, json};
 
 use crate::{
-    contract::DESCRIBE,
-    limits,
+    Contract, limits,
+    own::Own,
     publish::{Published, description},
     rules::Rules,
     shape::{Member, Shape},
@@ -17,13 +17,14 @@ use crate::{
 };
 
 /// Makes the flat form.
-pub(crate) fn publish(surface: &Surface, rules: &[Rules]) -> Published {
-    let (description, spilled) = description(surface);
-    let parameters = parameters(surface, rules);
+pub(crate) fn publish(contract: &Contract) -> Published {
+    let surface = contract.surface();
+    let (description, spilled) = description(contract);
+    let parameters = parameters(surface, contract.rules());
     let mut properties = Object::new();
     let whole = surface.actions.len();
     let with_legend = parameters.iter().any(|parameter| parameter.lists_actions(whole));
-    properties.insert("action".into(), action(surface, &spilled, with_legend));
+    properties.insert("action".into(), action(contract, &spilled, with_legend));
     for parameter in parameters {
         let (name, property) = parameter.publish(&surface.actions);
         properties.insert(name, property);
@@ -39,8 +40,10 @@ pub(crate) fn publish(surface: &Surface, rules: &[Rules]) -> Published {
 }
 
 /// The property that names the action.
-fn action(surface: &Surface, spilled: &[String], with_legend: bool) -> Value {
-    let names: Vec<&str> = surface.actions.iter().map(|a| a.name.as_str()).chain([DESCRIBE]).collect();
+fn action(contract: &Contract, spilled: &[String], with_legend: bool) -> Value {
+    let surface = contract.surface();
+    let names = surface.actions.iter().map(|action| action.name.as_str());
+    let names: Vec<&str> = names.chain(contract.own_names()).collect();
     let mut text = String::from("What to do.");
     if let Some(default) = &surface.default_action {
         text.push_str(&format!(" Default {default}."));
@@ -85,7 +88,7 @@ fn parameters<'a>(surface: &'a Surface, rules: &'a [Rules]) -> Vec<Parameter<'a>
         let levels = Detail::ALL.map(|level| level.as_str().to_owned()).to_vec();
         add(&mut out, "detail", Shape::Text(Some(levels)), "default standard", (&action.name, false), true);
     }
-    add(&mut out, "of", Shape::Text(None), "an action", (DESCRIBE, false), false);
+    add(&mut out, "of", Shape::Text(None), "an action", (Own::Describe.name(), false), false);
     out
 }
 
@@ -205,11 +208,11 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{Contract, fixture};
+    use crate::{Contract, Expose, fixture};
 
     fn check(name: &str, surface: Surface) -> Arc<Object> {
         let contract = Contract::new(Arc::new(surface.clone())).unwrap();
-        let published = contract.published();
+        let published = contract.publish(&Expose::default())[0].clone();
         let text = format!(
             "{}\n---\n{}",
             published.description,
@@ -217,9 +220,13 @@ mod tests {
         );
         insta::assert_snapshot!(name, text);
         let again = Contract::known(Arc::new(surface)).unwrap();
-        assert_eq!(published.description, again.published().description);
+        assert_eq!(published.description, again.publish(&Expose::default())[0].description);
         let bytes = |schema: &Object| serde_json::to_string(schema).unwrap();
-        assert_eq!(bytes(&published.input_schema), bytes(&again.published().input_schema), "byte for byte");
+        assert_eq!(
+            bytes(&published.input_schema),
+            bytes(&again.publish(&Expose::default())[0].input_schema),
+            "byte for byte"
+        );
         published.input_schema.clone()
     }
 
@@ -289,7 +296,7 @@ mod tests {
         let schema = check("flat_large", surface.clone());
         lint(&Value::Object((*schema).clone()), true);
         let contract = Contract::new(Arc::new(surface.clone())).unwrap();
-        let description = &contract.published().description;
+        let description = contract.publish(&Expose::default())[0].description.clone();
         assert!(description.encode_utf16().count() <= limits::DESCRIPTION);
         let spilled = schema["properties"]["action"]["description"].as_str().unwrap();
         for action in &surface.actions {
@@ -358,7 +365,7 @@ mod tests {
             };
             let surface = fixture::surface("who", "abcdef".chars().map(action).collect());
             let contract = Contract::new(Arc::new(surface)).unwrap();
-            let published = &contract.published().input_schema;
+            let published = contract.publish(&Expose::default())[0].input_schema.clone();
             assert_eq!(published["properties"]["p"]["description"], expected, "{takes} {requires}");
         }
     }
@@ -374,22 +381,25 @@ mod tests {
         };
         let surface = fixture::surface("many", (0..40).map(action).collect());
         let contract = Contract::new(Arc::new(surface)).unwrap();
-        let text =
-            contract.published().input_schema["properties"]["p"]["description"].as_str().unwrap().to_owned();
+        let text = contract.publish(&Expose::default())[0].input_schema["properties"]["p"]["description"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         assert!(text.chars().count() <= limits::DESCRIPTION, "{}", text.len());
         assert!(text.ends_with("words; more by `describe`"), "{text}");
     }
 
     #[test]
     fn annotations_are_the_worst_over_all_actions() {
-        let published = Contract::new(Arc::new(fixture::notes())).unwrap().published().clone();
+        let published =
+            Contract::new(Arc::new(fixture::notes())).unwrap().publish(&Expose::default())[0].clone();
         assert_eq!((published.read_only, published.destructive), (false, true));
         assert_eq!((published.idempotent, published.open_world), (false, false));
         let mut surface = fixture::notes();
         surface.actions.retain(|action| action.effect == loggia_facade::Effect::Read);
         surface.actions[0].open_world = true;
         surface.title = String::new();
-        let published = Contract::new(Arc::new(surface)).unwrap().published().clone();
+        let published = Contract::new(Arc::new(surface)).unwrap().publish(&Expose::default())[0].clone();
         assert_eq!((published.read_only, published.destructive), (true, false));
         assert_eq!((published.idempotent, published.open_world), (true, true));
         assert_eq!(published.title, "notes");

@@ -6,12 +6,12 @@
 //!
 //! ```text
 //! arguments ──route──▶ command, action, parameters ──prepare──▶ complete, valid parameters
-//!                └──▶ describe
+//!                └──▶ describe, run_status, run_cancel, batch
 //! ```
 //!
 //! ```
 //! use std::sync::Arc;
-//! use loggia_schema::{Contract, Target};
+//! use loggia_schema::{Contract, Target, View};
 //! # use loggia_facade::{Action, Effect, Surface};
 //! # use serde_json::{Value, json};
 //! # fn object(value: Value) -> loggia_facade::Object { value.as_object().cloned().unwrap_or_default() }
@@ -23,7 +23,7 @@
 //! #             {"limit": {"type": "integer", "maximum": 50, "default": 10}, "tag": {"type": "string"}}}))) }] });
 //!
 //! let contract = Contract::new(surface)?;
-//! let call = contract.route(object(json!({"action": "List", "tag": "home"}))).unwrap();
+//! let call = contract.route(object(json!({"action": "List", "tag": "home"})), &View::whole()).unwrap();
 //! let Target::Action { action, params } = call.target else { unreachable!() };
 //! let action = &contract.surface().actions[action];
 //! let prepared = contract.prepare(action, params).unwrap();
@@ -55,12 +55,14 @@
 )]
 
 mod alternatives;
+mod asked;
 mod bounds;
 mod coerce;
 mod contract;
 mod describe;
 mod example;
 mod explain;
+mod expose;
 mod fault;
 #[cfg(test)]
 mod fixture;
@@ -69,6 +71,7 @@ mod formats;
 mod keywords;
 pub mod limits;
 mod loosest;
+mod own;
 mod plan;
 mod prepare;
 #[cfg(test)]
@@ -81,12 +84,17 @@ mod shape;
 mod show;
 mod signature;
 mod simplify;
+mod terms;
 mod text;
+mod view;
 mod words;
 
 pub use bounds::Problems;
 pub use contract::Contract;
+pub use expose::{Expose, Form, Split};
 pub use prepare::Prepared;
 pub use publish::Published;
-pub use route::{Refused, Routed, Target};
+pub use route::{Mode, Refused, Routed, Target};
+pub use terms::Terms;
 pub use text::{sanitise, sanitise_line, sanitise_surface};
+pub use view::View;

@@ -44,3 +44,5 @@ pub const DESCRIPTION: usize = 1024;
 pub const PARAMETER_TEXT: usize = 400;
 /// Faults that one failure reports.
 pub const FAULTS: usize = 5;
+/// Calls in one batch.
+pub const BATCH: usize = 50;

@@ -3,7 +3,7 @@
 use loggia_facade::{Action, Failure, Object, code};
 use serde_json::Value;
 
-use crate::{Contract, bounds, coerce, explain, limits, rules::Rules, show};
+use crate::{Contract, View, bounds, coerce, explain, limits, rules::Rules, show};
 
 /// Parameters that are valid against an action's schema.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,7 +25,9 @@ impl Contract {
     /// Makes parameters complete and checks them, for one action of this contract's surface: fills in defaults,
     /// mends harmless slips (a number sent as text, an array sent as JSON text, …), and validates strictly.
     pub fn prepare(&self, action: &Action, params: Object) -> Result<Prepared, Failure> {
-        let Some(rules) = self.rules_of(action) else { return Err(self.unknown_action(&action.name)) };
+        let Some(rules) = self.rules_of(action) else {
+            return Err(self.unknown_action(&action.name, &View::whole()));
+        };
         if bounds::nesting(params.values()) > limits::NESTING {
             let message = format!("the parameters nest deeper than {} levels", limits::NESTING);
             return Err(self.help(Failure::new(code::INVALID_PARAMS, message), action, rules));

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use loggia_facade::{Effect, Object, Surface};
 
-use crate::{contract::DESCRIBE, limits, text::sanitise_line};
+use crate::{Contract, View, limits, text::sanitise_line};
 
-/// What an MCP client sees of a facade: one tool.
+/// One MCP tool: what a client sees of a facade, or of a part of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Published {
     /// The tool's name.
@@ -20,6 +20,8 @@ pub struct Published {
     pub description: String,
     /// What the tool takes: looser than what the gate checks.
     pub input_schema: Arc<Object>,
+    /// What its results look like, where that is asked for.
+    pub output_schema: Option<Arc<Object>>,
     /// The worst over all actions, since MCP's annotations are per tool.
     pub effect: Effect,
     /// Every action only reads.
@@ -30,6 +32,8 @@ pub struct Published {
     pub idempotent: bool,
     /// An action reaches beyond this machine.
     pub open_world: bool,
+    /// Which actions it takes.
+    pub view: View,
 }
 
 impl Published {
@@ -40,23 +44,26 @@ impl Published {
             title: if surface.title.is_empty() { surface.name.clone() } else { surface.title.clone() },
             description,
             input_schema: Arc::new(input_schema),
+            output_schema: None,
             effect,
             read_only: effect == Effect::Read,
             destructive: effect == Effect::Destructive,
             idempotent: surface.actions.iter().all(|a| a.idempotent || a.effect == Effect::Read),
             open_world: surface.actions.iter().any(|a| a.open_world),
+            view: View::whole(),
         }
     }
 }
 
 /// The facade's summary and one line for each action, within what every client shows of a description; and the lines
 /// that did not fit, whole.
-pub(crate) fn description(surface: &Surface) -> (String, Vec<String>) {
+pub(crate) fn description(contract: &Contract) -> (String, Vec<String>) {
+    let surface = contract.surface();
     let mut out = sanitise_line(&surface.summary, usize::MAX);
     let mut length = units(&out);
     let mut spilled = Vec::new();
-    let own = surface.actions.iter().map(|action| (action.name.as_str(), action.summary.as_str()));
-    for (name, summary) in own.chain([(DESCRIBE, "parameters and examples of an action")]) {
+    let actions = surface.actions.iter().map(|action| (action.name.as_str(), action.summary.as_str()));
+    for (name, summary) in actions.chain(contract.own().map(|own| (own.name(), own.summary()))) {
         let line = format!("{name}: {}", sanitise_line(summary, usize::MAX));
         let units = 1 + units(&line);
         if spilled.is_empty() && length + units <= limits::DESCRIPTION {

@@ -7,9 +7,10 @@ use loggia_facade::{Command, Detail, Failure, Object, code};
 use serde_json::Value;
 
 use crate::{
-    Contract,
-    contract::DESCRIBE,
-    show::{self, nearest},
+    Contract, View,
+    asked::{self, flag},
+    own::Own,
+    show,
 };
 
 /// What a call is, before its parameters were looked at.
@@ -42,6 +43,35 @@ pub enum Target {
         /// The action, as it was sent.
         of: Option<String>,
     },
+    /// The host is to tell how a run stands or, without one, which there are.
+    RunStatus {
+        /// The run, as it was sent.
+        run_id: Option<String>,
+        /// With what it said meanwhile.
+        include_trace: bool,
+    },
+    /// The host is to end a run.
+    RunCancel {
+        /// The run, as it was sent.
+        run_id: String,
+    },
+    /// Several calls are to be made.
+    Batch {
+        /// Their arguments.
+        items: Vec<Object>,
+        /// What follows a failure.
+        mode: Mode,
+    },
+}
+
+/// What follows when a call of a batch fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// The rest is not run.
+    #[default]
+    Stop,
+    /// The rest is run.
+    Continue,
 }
 
 /// A call that could not be routed.
@@ -67,20 +97,20 @@ struct Host {
 impl Contract {
     /// Splits a client's arguments into command, action and parameters.
     ///
-    /// Parameters are not looked at; that is [`prepare`](Self::prepare)'s.
-    pub fn route(&self, arguments: Object) -> Result<Routed, Box<Refused>> {
+    /// Parameters are not looked at; that is [`prepare`](Self::prepare)'s. The view is the tool that was called.
+    pub fn route(&self, arguments: Object, view: &View) -> Result<Routed, Box<Refused>> {
         let mut host = Host::default();
         let mut params = arguments;
         let gathered = host.gather(&mut params);
-        let (command, action) = self.command(&host);
+        let (command, meant) = self.command(&host, view);
         let routed = gathered.and_then(|()| {
-            let action = action?;
+            let meant = meant?;
             let detail = host.detail()?;
             let wait = flag("wait", host.wait.as_ref())?;
             let confirm = flag("confirm", host.confirm.as_ref())?;
-            let target = match action {
-                Some(action) => Target::Action { action, params },
-                None => Target::Describe { of: of(&params)? },
+            let target = match meant {
+                Meant::Action(action) => Target::Action { action, params },
+                Meant::Own(own, trace) => asked::target(own, trace, params)?,
             };
             Ok((target, detail, wait, confirm))
         });
@@ -90,43 +120,68 @@ impl Contract {
         }
     }
 
-    /// The command to be echoed, and the action's index; none is `describe`.
-    fn command(&self, host: &Host) -> (Command, Result<Option<usize>, Failure>) {
+    /// The command to be echoed, and what it means.
+    fn command(&self, host: &Host, view: &View) -> (Command, Result<Meant, Failure>) {
         let key = if host.action.is_none() && host.cmd.is_some() { "cmd" } else { "action" };
         let find = |value: &Value| match value {
-            Value::String(name) if name.eq_ignore_ascii_case(DESCRIBE) => Ok((DESCRIBE.to_owned(), None)),
-            Value::String(name) => match self.index(name) {
-                Some(index) => Ok((self.surface().actions[index].name.clone(), Some(index))),
-                None => Err((Some(show::name(name)), self.unknown_action(name))),
-            },
+            Value::String(name) => {
+                self.named(name, view).map_err(|failure| (Some(show::name(name)), failure))
+            }
             other => {
-                let message =
-                    format!("`{key}` must be a string (got {}). {}", show::value(other), self.available());
+                let available = self.available(view);
+                let message = format!("`{key}` must be a string (got {}). {available}", show::value(other));
                 Err((None, Failure::new(code::INVALID_PARAMS, message)))
             }
         };
         let found = match (&host.action, &host.cmd) {
             (Some(action), Some(cmd)) => match (find(action), find(cmd)) {
-                (Ok(found), Ok(also)) if found.1 != also.1 => {
-                    Err((Some(found.0), conflict("action", "in `action` and in `cmd`")))
+                (Ok(found), Ok(also)) if found != also => {
+                    Err((Some(self.name_of(found)), conflict("action", "in `action` and in `cmd`")))
                 }
                 (Err(refused), _) | (_, Err(refused)) => Err(refused),
                 (found, _) => found,
             },
             (Some(name), None) | (None, Some(name)) => find(name),
-            (None, None) => match self.meant() {
-                Some(index) => Ok((self.surface().actions[index].name.clone(), Some(index))),
+            (None, None) => match view.meant.or_else(|| self.meant().filter(|meant| view.shows(*meant))) {
+                Some(index) => Ok(Meant::Action(index)),
                 None => {
-                    let message = format!("`action` is required. {}", self.available());
+                    let message = format!("`action` is required. {}", self.available(view));
                     Err((None, Failure::new(code::INVALID_PARAMS, message)))
                 }
             },
         };
         match found {
-            Ok((name, index)) => (Command { key, name: Some(name) }, Ok(index)),
+            Ok(meant) => (Command { key, name: Some(self.name_of(meant)) }, Ok(meant)),
             Err((name, failure)) => (Command { key, name }, Err(failure)),
         }
     }
+
+    fn named(&self, name: &str, view: &View) -> Result<Meant, Failure> {
+        match self.index(name) {
+            Some(index) if view.shows(index) => Ok(Meant::Action(index)),
+            Some(index) => Err(self.elsewhere(index, view)),
+            None => match self.find_own(name) {
+                Some((own, trace)) => Ok(Meant::Own(own, trace)),
+                None => Err(self.unknown_action(name, view)),
+            },
+        }
+    }
+
+    fn name_of(&self, meant: Meant) -> String {
+        match meant {
+            Meant::Action(index) => self.surface().actions[index].name.clone(),
+            Meant::Own(own, _) => own.name().to_owned(),
+        }
+    }
+}
+
+/// What a command names.
+#[derive(Clone, Copy, PartialEq)]
+enum Meant {
+    /// An action of the facade.
+    Action(usize),
+    /// An action of the host's, and whether it is to bring its trace.
+    Own(Own, bool),
 }
 
 impl Host {
@@ -197,45 +252,6 @@ impl Host {
     }
 }
 
-/// A boolean, or its word.
-fn flag(name: &str, value: Option<&Value>) -> Result<Option<bool>, Failure> {
-    match value {
-        None => Ok(None),
-        Some(Value::Bool(flag)) => Ok(Some(*flag)),
-        Some(Value::String(word)) if word.eq_ignore_ascii_case("true") => Ok(Some(true)),
-        Some(Value::String(word)) if word.eq_ignore_ascii_case("false") => Ok(Some(false)),
-        Some(other) => {
-            let message = format!("`{name}` must be true or false (got {})", show::value(other));
-            Err(Failure::new(code::INVALID_PARAMS, message))
-        }
-    }
-}
-
-/// The only parameter of `describe`.
-fn of(params: &Object) -> Result<Option<String>, Failure> {
-    if let Some(other) = params.keys().find(|name| *name != "of") {
-        let failure = Failure::new(
-            code::INVALID_PARAMS,
-            format!(
-                "`{}` is not a parameter of `describe`, which takes `of` and `detail`",
-                show::name(other)
-            ),
-        );
-        return Err(match nearest(other, ["of", "action", "name"]) {
-            Some(_) => failure.hint("Name the action in `of`."),
-            None => failure,
-        });
-    }
-    match params.get("of") {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(name)) => Ok(Some(name.clone())),
-        Some(other) => Err(Failure::new(
-            code::INVALID_PARAMS,
-            format!("`of` must be the name of an action (got {})", show::value(other)),
-        )),
-    }
-}
-
 fn conflict(name: &str, places: &str) -> Failure {
     let name = show::name(name);
     Failure::new(code::INVALID_PARAMS, format!("`{name}` is given twice, {places}, with different values"))
@@ -258,7 +274,7 @@ mod tests {
 
     fn route(sent: &Value) -> Result<Routed, Box<Refused>> {
         let contract = Contract::new(Arc::new(fixture::notes())).unwrap();
-        contract.route(sent.as_object().unwrap().clone())
+        contract.route(sent.as_object().unwrap().clone(), &View::whole())
     }
 
     /// Routed to this action with these parameters, echoed under this key.
@@ -381,10 +397,11 @@ mod tests {
         let mut surface = fixture::notes();
         surface.default_action = Some("list".into());
         let contract = Contract::new(Arc::new(surface)).unwrap();
-        let routed = contract.route(json!({"limit": 5}).as_object().unwrap().clone()).unwrap();
+        let routed =
+            contract.route(json!({"limit": 5}).as_object().unwrap().clone(), &View::whole()).unwrap();
         assert_eq!(routed.command, Command::action("list"));
         let one = Contract::new(Arc::new(fixture::one(json!({"p": true}), json!([])))).unwrap();
-        let routed = one.route(json!({"p": 5}).as_object().unwrap().clone()).unwrap();
+        let routed = one.route(json!({"p": 5}).as_object().unwrap().clone(), &View::whole()).unwrap();
         assert_eq!(routed.command, Command::action("go"));
         assert!(matches!(routed.target, Target::Action { action: 0, params } if params["p"] == 5));
     }

@@ -1,0 +1,56 @@
+//! Which of a facade's actions one MCP tool shows.
+//!
+//! Most facades are one tool. Where a client's approvals or its tool search ask for it, one facade is published as
+//! several; each of them then takes only its own actions, or an "always allow" for reading would allow writing.
+
+use loggia_facade::{Failure, code};
+
+use crate::{Contract, show};
+
+/// Which of a facade's actions one MCP tool shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct View {
+    /// Bit by bit, in the order of the surface: a facade has at most 64 actions.
+    actions: u64,
+    /// The action that is meant where none is named.
+    pub(crate) meant: Option<usize>,
+    /// The other tools of the facade: which actions, under which name.
+    pub(crate) others: Vec<(u64, String)>,
+}
+
+const _: () = assert!(crate::limits::ACTIONS <= 64);
+
+impl View {
+    /// All actions, as other facades and the operator see them.
+    pub fn whole() -> Self {
+        Self { actions: u64::MAX, meant: None, others: Vec::new() }
+    }
+
+    /// These actions, by their places in the surface.
+    pub(crate) fn of(actions: u64, meant: Option<usize>, others: Vec<(u64, String)>) -> Self {
+        Self { actions, meant, others }
+    }
+
+    /// Whether it shows the action at this place in the surface.
+    pub fn shows(&self, action: usize) -> bool {
+        bit(self.actions, action)
+    }
+}
+
+fn bit(actions: u64, index: usize) -> bool {
+    u32::try_from(index).ok().and_then(|index| actions.checked_shr(index)).is_some_and(|bits| bits & 1 == 1)
+}
+
+impl Contract {
+    /// Refuses an action that another tool of the same facade shows.
+    pub(crate) fn elsewhere(&self, action: usize, view: &View) -> Failure {
+        let name = &self.surface().actions[action].name;
+        let other = view.others.iter().find(|(actions, _)| bit(*actions, action));
+        let tool = other.map_or("another tool", |(_, tool)| tool);
+        Failure::new(
+            code::INVALID_PARAMS,
+            format!("`{}` is an action of the tool `{tool}`. {}", show::name(name), self.available(view)),
+        )
+        .hint(format!("Call the tool `{tool}` with the same arguments."))
+    }
+}
