@@ -29,9 +29,37 @@ pub struct Envelope {
     pub outcome: Result<Reply, Failure>,
     /// Parameters that a default or a coercion changed, with the values that were used.
     pub resolved_inputs: Object,
+    /// The calls that followed this one because it said so, in their order; the outcome is the last one's.
+    pub trail: Vec<Hop>,
+}
+
+/// One call of a chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hop {
+    /// Which facade.
+    pub facade: String,
+    /// Which of its actions.
+    pub action: String,
+    /// Whether it worked.
+    pub ok: bool,
+    /// What it said: its message, or its error.
+    pub message: Option<String>,
 }
 
 impl Envelope {
+    /// A result to which nothing is added.
+    pub fn new(command: Command, outcome: Result<Reply, Failure>) -> Self {
+        Self { command, outcome, resolved_inputs: Object::new(), trail: Vec::new() }
+    }
+
+    /// Takes away the call that should come next.
+    pub fn take_next(&mut self) -> Option<Next> {
+        match &mut self.outcome {
+            Ok(reply) => reply.next.take(),
+            Err(failure) => failure.next.take(),
+        }
+    }
+
     /// Whether the call worked; the opposite of MCP's `isError`.
     pub fn is_ok(&self) -> bool {
         self.outcome.is_ok()
@@ -81,16 +109,61 @@ impl Envelope {
         if !self.resolved_inputs.is_empty() {
             put("resolved_inputs", Some(Value::Object(self.resolved_inputs)));
         }
+        if !self.trail.is_empty() {
+            put("trail", Some(self.trail.into_iter().map(Hop::into_json).collect()));
+        }
         put("next", next.as_ref().map(Next::to_json));
         (out, content)
     }
 }
 
+impl Hop {
+    fn into_json(self) -> Value {
+        let mut out = json!({ "tool": self.facade, "action": self.action, "ok": self.ok });
+        if let Some(message) = self.message {
+            out["message"] = message.into();
+        }
+        out
+    }
+}
+
 impl Next {
+    /// Reads what other servers and plugins write: `{tool | name, arguments | parameters, reason?}`, where the arguments
+    /// name the action as those of a call do.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, for the log.
+    pub fn from_json(value: &Value) -> Result<Self, &'static str> {
+        let value = value.as_object().ok_or("it is not an object")?;
+        let either = |one: &str, other: &str| value.get(one).or_else(|| value.get(other));
+        let facade = either("tool", "name").and_then(Value::as_str).filter(|name| !name.is_empty());
+        let facade = facade.ok_or("it names no tool")?.to_owned();
+        let mut arguments = match either("arguments", "parameters") {
+            None | Some(Value::Null) => Object::new(),
+            Some(Value::Object(arguments)) => arguments.clone(),
+            Some(_) => return Err("its arguments are not an object"),
+        };
+        let action = match arguments.shift_remove("action").or_else(|| arguments.shift_remove("cmd")) {
+            None => String::new(),
+            Some(Value::String(action)) => action,
+            Some(_) => return Err("its action is not a string"),
+        };
+        match arguments.shift_remove("params") {
+            None | Some(Value::Null) => {}
+            Some(Value::Object(params)) => arguments.extend(params),
+            Some(_) => return Err("its params are not an object"),
+        }
+        let reason = value.get("reason").and_then(Value::as_str).map(str::to_owned);
+        Ok(Self { facade, action, params: arguments, reason })
+    }
+
     /// `{tool, arguments, reason?}`, as it stands in an envelope and in MCP's `_meta`.
     pub fn to_json(&self) -> Value {
         let mut arguments = Object::new();
-        arguments.insert("action".into(), self.action.clone().into());
+        if !self.action.is_empty() {
+            arguments.insert("action".into(), self.action.clone().into());
+        }
         arguments.extend(self.params.iter().map(|(key, value)| (key.clone(), value.clone())));
         let mut out = json!({ "tool": self.facade, "arguments": arguments });
         if let Some(reason) = &self.reason {
@@ -124,7 +197,7 @@ mod tests {
     use crate::{Page, code};
 
     fn check(outcome: Result<Reply, Failure>, expected: Value) {
-        let envelope = Envelope { command: Command::action("list"), outcome, resolved_inputs: Object::new() };
+        let envelope = Envelope::new(Command::action("list"), outcome);
         assert_eq!(Value::Object(envelope.into_parts().0), expected);
     }
 
@@ -161,5 +234,44 @@ mod tests {
                 "hint": "use 10", "expected": "list(limit?: integer)",
                 "next": {"tool": "notes", "arguments": {"action": "add"}}}),
         );
+    }
+
+    #[test]
+    fn a_next_call_is_read_in_the_forms_in_which_others_write_it() {
+        let check = |sent: Value, expected: Result<Value, &str>| {
+            assert_eq!(Next::from_json(&sent).map(|next| next.to_json()), expected, "{sent}");
+        };
+        let add = json!({"tool": "notes", "arguments": {"action": "add", "text": "x"}});
+        check(add.clone(), Ok(add.clone()));
+        check(json!({"name": "notes", "parameters": {"action": "add", "text": "x"}}), Ok(add.clone()));
+        check(json!({"tool": "notes", "arguments": {"cmd": "add", "params": {"text": "x"}}}), Ok(add));
+        check(json!({"name": "handoff"}), Ok(json!({"tool": "handoff", "arguments": {}})));
+        check(
+            json!({"tool": "a", "arguments": null, "reason": "because"}),
+            Ok(json!({"tool": "a", "arguments": {}, "reason": "because"})),
+        );
+        check(json!("notes"), Err("it is not an object"));
+        check(json!({"arguments": {}}), Err("it names no tool"));
+        check(json!({"tool": ""}), Err("it names no tool"));
+        check(json!({"tool": "a", "arguments": [1]}), Err("its arguments are not an object"));
+        check(json!({"tool": "a", "arguments": {"action": 1}}), Err("its action is not a string"));
+        check(json!({"tool": "a", "arguments": {"params": 1}}), Err("its params are not an object"));
+    }
+
+    #[test]
+    fn the_trail_of_a_chain_stands_before_the_next_call() {
+        let hop = |ok, message: Option<&str>| Hop {
+            facade: "bank".into(),
+            action: "transfer".into(),
+            ok,
+            message: message.map(str::to_owned),
+        };
+        let mut envelope = Envelope::new(Command::action("list"), Ok(Reply::default()));
+        envelope.trail = vec![hop(true, Some("The account is locked.")), hop(false, None)];
+        let trail = json!([
+            {"tool": "bank", "action": "transfer", "ok": true, "message": "The account is locked."},
+            {"tool": "bank", "action": "transfer", "ok": false},
+        ]);
+        assert_eq!(envelope.into_parts().0["trail"], trail);
     }
 }

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 
 pub use call::{Call, CallId, Detail, Input, Request, ScopeKey};
-pub use envelope::{Command, Envelope};
+pub use envelope::{Command, Envelope, Hop};
 pub use failure::{Failure, Fault, FaultKind, Limit, Stop, code};
 pub use port::{Answer, Level, Port, Progress, Question, Session};
 pub use reply::{Block, Content, Next, Page, Reply};

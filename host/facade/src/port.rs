@@ -74,6 +74,19 @@ pub enum Level {
     Error,
 }
 
+impl Level {
+    /// The word in logs and traces.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Trace => "trace",
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Warn => "warn",
+            Self::Error => "error",
+        }
+    }
+}
+
 /// A question to the person, as a form.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {

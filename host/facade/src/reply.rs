@@ -42,7 +42,7 @@ pub struct Page {
 pub struct Next {
     /// Which facade (an MCP client's tool).
     pub facade: String,
-    /// Which of its actions.
+    /// Which of its actions; empty for a tool of another server, which has none.
     pub action: String,
     /// With what parameters.
     pub params: Object,

@@ -17,11 +17,10 @@ use std::{
 };
 
 use futures_util::{FutureExt, future::BoxFuture};
-use loggia_facade::{Command, Envelope, Failure, Fault, FaultKind, Object, Stop};
+use loggia_facade::{Envelope, Failure, Fault, FaultKind, Stop};
 use tokio::{runtime::Handle, time::Instant};
 
 use super::{permits::Pace, printable, run::Run};
-use crate::catalog::Entry;
 
 /// How long a cancelled call may take to end by itself before it is dropped.
 const GRACE: Duration = Duration::from_millis(250);
@@ -51,10 +50,6 @@ pub struct Work {
     pub future: BoxFuture<'static, Envelope>,
     /// Its shared state.
     pub run: Arc<Run>,
-    /// Whose call it is.
-    pub entry: Arc<Entry>,
-    /// For an envelope that the call itself does not make.
-    pub command: Command,
 }
 
 impl Executor {
@@ -70,7 +65,7 @@ impl Executor {
 
     /// Gives a call its first slice here. Its envelope, or the call, if it has not ended.
     pub async fn first_slice(&self, mut work: Work) -> Result<Envelope, Work> {
-        let pace = &work.entry.pace;
+        let pace = &work.run.entry.pace;
         let Some(_slot) = self.slot().filter(|_| pace.may_start_inline()) else { return Err(work) };
         let begun = Instant::now();
         let polled = poll_fn(|context| {
@@ -81,7 +76,7 @@ impl Executor {
         match polled {
             Ok(Poll::Ready(envelope)) => Ok(envelope),
             Ok(Poll::Pending) => {
-                note_overrun(&work.entry.pace, begun);
+                note_overrun(&work.run.entry.pace, begun);
                 Err(work)
             }
             Err(_) => Ok(work.panicked()),
@@ -139,18 +134,14 @@ impl Work {
     }
 
     fn panicked(&self) -> Envelope {
-        let facade = self.entry.surface().name.clone();
+        let facade = self.run.entry.surface().name.clone();
         tracing::error!(facade, "the host panicked while it ran a call");
         let message = "the host failed while it ran this call".to_owned();
         self.stopped(Stop::Fault(Fault { kind: FaultKind::Host, facade, message, limit: None, log: None }))
     }
 
     fn stopped(&self, stop: Stop) -> Envelope {
-        Envelope {
-            command: self.command.clone(),
-            outcome: Err(Failure::from(stop)),
-            resolved_inputs: Object::new(),
-        }
+        Envelope::new(self.run.command.clone(), Err(Failure::from(stop)))
     }
 }
 

@@ -26,16 +26,25 @@ impl Caller {
 pub struct Origin {
     /// Who calls.
     pub caller: Caller,
+    /// Whether a person can be asked through whoever calls.
+    pub can_ask: bool,
 }
 
 impl Origin {
     /// The person at this machine.
     pub fn local() -> Self {
-        Self { caller: Caller::Local }
+        Self { caller: Caller::Local, can_ask: false }
     }
 
     /// A caller over HTTP without authentication.
     pub fn anonymous() -> Self {
-        Self { caller: Caller::Anonymous }
+        Self { caller: Caller::Anonymous, can_ask: false }
+    }
+
+    /// The same caller, through whom a person can be asked, or not.
+    #[must_use]
+    pub fn asking(mut self, can_ask: bool) -> Self {
+        self.can_ask = can_ask;
+        self
     }
 }

@@ -1,9 +1,9 @@
 //! Pure: from a request to a validated call, or to an answer that needs none.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use loggia_facade::{Command, Detail, Effect, Envelope, Failure, Input, Object, Reply, Request, code};
-use loggia_schema::{Routed, Target};
+use loggia_schema::{Mode, Routed, Target, View};
 use serde_json::Value;
 
 use crate::catalog::{Entry, Slot, Snapshot};
@@ -11,9 +11,13 @@ use crate::catalog::{Entry, Slot, Snapshot};
 /// What becomes of a request.
 pub enum Plan {
     /// Answered without running anything.
-    Answer(Envelope),
+    Answer(Box<Envelope>),
     /// To be run.
     Run(Box<Planned>),
+    /// About a run, or about the caller's runs.
+    AboutRun(AboutRun),
+    /// Several calls, all of them checked.
+    Batch(Box<Batch>),
 }
 
 /// A call that passed every check that needs no running.
@@ -28,10 +32,16 @@ pub struct Planned {
     pub params: Object,
     /// What a default or a coercion changed.
     pub resolved: Object,
+    /// All parameters, as far as they may be shown; only where the call may become a run or must be confirmed.
+    pub inputs: Object,
     /// How much is wanted back.
     pub detail: Detail,
+    /// Whether the caller waits for the result, if it says so.
+    pub wait: Option<bool>,
+    /// The caller says that the person agreed.
+    pub confirmed: bool,
     /// A shorter wall clock, from the request.
-    pub timeout: Option<std::time::Duration>,
+    pub timeout: Option<Duration>,
     /// From the request.
     pub idempotency_key: Option<String>,
 }
@@ -43,11 +53,53 @@ impl Planned {
     }
 }
 
-/// Routes, resolves and validates.
-pub fn plan(snapshot: &Snapshot, request: Request) -> Plan {
-    let refuse = |command, failure| {
-        Plan::Answer(Envelope { command, outcome: Err(failure), resolved_inputs: Object::new() })
-    };
+/// What is wanted of a run.
+pub struct AboutRun {
+    /// Through whose tool.
+    pub entry: Arc<Entry>,
+    /// Echoed in the envelope.
+    pub command: Command,
+    /// What is wanted.
+    pub wanted: Wanted,
+}
+
+/// What is wanted of a run.
+pub enum Wanted {
+    /// Which there are.
+    List,
+    /// How it stands.
+    Status {
+        /// The run, as it was sent.
+        run_id: String,
+        /// With what it said meanwhile.
+        include_trace: bool,
+        /// Not before it has ended, if the caller says so.
+        wait: bool,
+    },
+    /// Its end.
+    Cancel {
+        /// The run, as it was sent.
+        run_id: String,
+    },
+}
+
+/// Several calls of one facade, all of them checked.
+pub struct Batch {
+    /// The version that answers all of them.
+    pub entry: Arc<Entry>,
+    /// Echoed in the envelope.
+    pub command: Command,
+    /// In their order.
+    pub items: Vec<Planned>,
+    /// What follows a failure.
+    pub mode: Mode,
+    /// Whether the caller waits for the result, if it says so.
+    pub wait: Option<bool>,
+}
+
+/// Routes, resolves and validates. The view is the tool that was called.
+pub fn plan(snapshot: &Snapshot, request: Request, view: &View) -> Plan {
+    let refuse = |command, failure| Plan::Answer(Box::new(Envelope::new(command, Err(failure))));
     if let Some(failure) = too_large(&request.input) {
         return refuse(asked(&request.input), failure);
     }
@@ -58,46 +110,145 @@ pub fn plan(snapshot: &Snapshot, request: Request) -> Plan {
         }
         None => return refuse(asked(&request.input), unknown(snapshot, &request.facade)),
     };
-    let routed = match route(&entry, request.input) {
+    let routed = match route(&entry, request.input, view) {
         Ok(routed) => routed,
         Err((command, failure)) => return refuse(command, failure),
     };
-    let Routed { command, target, detail, .. } = routed;
+    let Routed { command, target, detail, wait, confirm } = routed;
+    let about = |entry, command, wanted| Plan::AboutRun(AboutRun { entry, command, wanted });
     match target {
         Target::Describe { of } => {
-            let described = entry.contract.describe(of.as_deref(), detail);
+            let described = entry.contract.describe(of.as_deref(), detail, view);
             let outcome = described.map(|data| Reply { data, ..Reply::default() });
-            Plan::Answer(Envelope { command, outcome, resolved_inputs: Object::new() })
+            Plan::Answer(Box::new(Envelope::new(command, outcome)))
         }
-        Target::Action { action, params } => {
-            match entry.contract.prepare(&entry.surface().actions[action], params) {
-                Err(failure) => refuse(command, failure),
-                Ok(prepared) => Plan::Run(Box::new(Planned {
-                    entry,
-                    action,
-                    command,
-                    params: prepared.params,
-                    resolved: prepared.resolved,
-                    detail,
-                    timeout: request.timeout,
-                    idempotency_key: request.idempotency_key,
-                })),
-            }
+        Target::RunStatus { run_id: None, .. } => about(entry, command, Wanted::List),
+        Target::RunStatus { run_id: Some(run_id), include_trace } => {
+            let wait = wait.unwrap_or(false);
+            about(entry, command, Wanted::Status { run_id, include_trace, wait })
         }
+        Target::RunCancel { run_id } => about(entry, command, Wanted::Cancel { run_id }),
+        Target::Batch { items, mode } => match batch(&entry, items, view) {
+            Ok(items) => Plan::Batch(Box::new(Batch { entry, command, items, mode, wait })),
+            Err(failure) => refuse(command, failure),
+        },
+        Target::Action { action, params } => match prepare(&entry, action, params) {
+            Err(failure) => refuse(command, failure),
+            Ok(Ready { params, resolved, inputs }) => Plan::Run(Box::new(Planned {
+                entry,
+                action,
+                command,
+                params,
+                resolved,
+                inputs,
+                detail,
+                wait,
+                confirmed: confirm == Some(true),
+                timeout: request.timeout,
+                idempotency_key: request.idempotency_key,
+            })),
+        },
     }
 }
 
-fn route(entry: &Entry, input: Input) -> Result<Routed, (Command, Failure)> {
+/// Parameters that are ready to be passed on.
+struct Ready {
+    params: Object,
+    resolved: Object,
+    inputs: Object,
+}
+
+fn prepare(entry: &Entry, action: usize, params: Object) -> Result<Ready, Failure> {
+    let contract = &entry.contract;
+    let action = &contract.surface().actions[action];
+    let prepared = contract.prepare(action, params)?;
+    let shown = action.long_running || contract.confirms(&action.name);
+    let inputs = if shown { contract.resolved_all(action, &prepared.params) } else { Object::new() };
+    Ok(Ready { params: prepared.params, resolved: prepared.resolved, inputs })
+}
+
+/// Faults of a batch's items that are told at once.
+const FAULTS: usize = 5;
+
+/// Checks all items, so that none runs unless all can.
+fn batch(entry: &Arc<Entry>, items: Vec<Object>, view: &View) -> Result<Vec<Planned>, Failure> {
+    let mut planned = Vec::with_capacity(items.len());
+    let mut faults = Vec::new();
+    for (index, item) in items.into_iter().enumerate() {
+        match self::item(entry, item, view) {
+            Ok(item) => planned.push(item),
+            Err(failure) => faults.push((index, failure)),
+        }
+    }
+    if faults.is_empty() {
+        return Ok(planned);
+    }
+    let said: Vec<String> = faults
+        .iter()
+        .take(FAULTS)
+        .map(|(index, failure)| format!("`items[{index}]`: {}", failure.message))
+        .collect();
+    let more = faults.len().saturating_sub(FAULTS);
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    let details: Vec<Value> = faults
+        .into_iter()
+        .take(FAULTS)
+        .map(|(index, failure)| {
+            let (mut told, _) = Envelope::new(Command { key: "action", name: None }, Err(failure)).into_parts();
+            told.shift_remove("ok");
+            told.insert("index".into(), index.into());
+            told.into()
+        })
+        .collect();
+    let failure = Failure::new(code::INVALID_PARAMS, format!("{}{more}", said.join("; ")));
+    Err(Failure { details: Some(details.into()), ..failure.hint("Nothing was run: mend these items first.") })
+}
+
+fn item(entry: &Arc<Entry>, item: Object, view: &View) -> Result<Planned, Failure> {
+    let Routed { command, target, detail, wait, confirm } =
+        entry.contract.route(item, view).map_err(|refused| refused.failure)?;
+    let Target::Action { action, params } = target else {
+        let name = command.name.unwrap_or_default();
+        let said = format!("`{name}` cannot be part of a batch");
+        return Err(Failure::new(code::INVALID_PARAMS, said).hint("A batch holds the facade's own actions."));
+    };
+    if wait == Some(false) {
+        let failure = Failure::new(code::INVALID_PARAMS, "`wait` cannot be false inside a batch");
+        return Err(failure.hint("Give `wait` beside `items`, for the batch as a whole."));
+    }
+    let Ready { params, resolved, inputs } = prepare(entry, action, params)?;
+    let (entry, confirmed) = (Arc::clone(entry), confirm == Some(true));
+    let (wait, timeout, idempotency_key) = (None, None, None);
+    Ok(Planned {
+        entry,
+        action,
+        command,
+        params,
+        resolved,
+        inputs,
+        detail,
+        wait,
+        confirmed,
+        timeout,
+        idempotency_key,
+    })
+}
+
+fn route(entry: &Entry, input: Input, view: &View) -> Result<Routed, (Command, Failure)> {
     let (arguments, detail) = match input {
         Input::Arguments(arguments) => (arguments, None),
         Input::Action { action, params, detail } => {
             let mut arguments = Object::new();
-            arguments.insert("action".into(), action.into());
+            // Without one the facade's default is meant.
+            if !action.is_empty() {
+                arguments.insert("action".into(), action.into());
+            }
             arguments.insert("params".into(), params.into());
             (arguments, Some(detail))
         }
     };
-    let mut routed = entry.contract.route(arguments).map_err(|refused| (refused.command, refused.failure))?;
+    let routed = entry.contract.route(arguments, view);
+    let mut routed = routed.map_err(|refused| (refused.command, refused.failure))?;
     if let Some(detail) = detail {
         routed.detail = detail;
     }
@@ -109,14 +260,6 @@ const ARGUMENTS: usize = 1 << 20;
 
 /// Looked at before anything is done with them, since validating costs more than weighing.
 fn too_large(input: &Input) -> Option<Failure> {
-    fn weigh(value: &Value) -> usize {
-        match value {
-            Value::String(text) => text.len(),
-            Value::Array(items) => items.iter().map(|item| weigh(item) + 1).sum(),
-            Value::Object(members) => members.iter().map(|(name, value)| name.len() + weigh(value) + 1).sum(),
-            _ => 8,
-        }
-    }
     let (Input::Arguments(arguments) | Input::Action { params: arguments, .. }) = input;
     let bytes: usize = arguments.iter().map(|(name, value)| name.len() + weigh(value)).sum();
     (bytes > ARGUMENTS).then(|| {
@@ -128,12 +271,23 @@ fn too_large(input: &Input) -> Option<Failure> {
     })
 }
 
+/// About how many bytes a value takes.
+pub fn weigh(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(|item| weigh(item) + 1).sum(),
+        Value::Object(members) => members.iter().map(|(name, value)| name.len() + weigh(value) + 1).sum(),
+        _ => 8,
+    }
+}
+
 /// The command as it was sent, where there is no contract to resolve it by.
 fn asked(input: &Input) -> Command {
+    let short = |name: &str| name.chars().take(80).collect::<String>();
     match input {
-        Input::Action { action, .. } => Command::action(action.clone()),
+        Input::Action { action, .. } => Command::action(short(action)),
         Input::Arguments(arguments) => {
-            let name = |key: &str| arguments.get(key).and_then(|v| v.as_str()).map(str::to_owned);
+            let name = |key: &str| arguments.get(key).and_then(|v| v.as_str()).map(short);
             match (name("action"), name("cmd")) {
                 (None, Some(name)) => Command { key: "cmd", name: Some(name) },
                 (name, _) => Command { key: "action", name },
@@ -148,6 +302,7 @@ fn unavailable(snapshot: &Snapshot, facade: &str, reason: &str) -> Failure {
 }
 
 fn unknown(snapshot: &Snapshot, facade: &str) -> Failure {
+    let facade: String = facade.chars().take(80).collect();
     Failure::new(code::NOT_FOUND, format!("not found: there is no facade `{facade}`"))
         .hint(format!("available facades: {}", snapshot.names()))
 }

@@ -11,8 +11,24 @@ pub struct Rules {
     pub concurrency: usize,
     /// The wall clock of an action that ends within its request, and of a long-running one, with their keys.
     pub wall: Clocks,
-    /// Which actions of other facades it may call. Empty: none.
+    /// Which actions it may call, and lead to. Empty: none.
     pub invoke: Vec<InvokeRule>,
+    /// Whether it may ask the person.
+    pub elicit: bool,
+    /// What is done with the calls that its results lead to.
+    pub chain: Chain,
+}
+
+/// What is done with the call that a result leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Chain {
+    /// It is not told.
+    Off,
+    /// The caller is told of it.
+    #[default]
+    Advise,
+    /// The host makes it, where the facade may call it.
+    Follow,
 }
 
 /// The two wall clocks of a policy.
@@ -48,6 +64,8 @@ impl Default for Rules {
                 long: clock(1800, "limits.long-wall", "30m"),
             },
             invoke: Vec::new(),
+            elicit: false,
+            chain: Chain::default(),
         }
     }
 }

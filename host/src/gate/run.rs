@@ -3,18 +3,20 @@
 use std::{
     collections::BTreeMap,
     fmt,
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, SystemTime},
 };
 
-use loggia_facade::{Answer, Envelope, Progress, Question};
+use loggia_facade::{Answer, Command, Envelope, Level, Object, Progress, Question};
+use serde_json::Value;
 use tokio::{
     sync::{Notify, oneshot},
     time::Instant,
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{Caller, Event};
+use super::{Caller, Event, Origin, plan::Planned, status::Status, trace::Trace};
+use crate::catalog::Entry;
 
 /// Names a detached call: 128 random bits, so that it cannot be guessed.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -52,6 +54,18 @@ impl fmt::Debug for RunId {
 pub struct Run {
     /// Whose it is.
     pub caller: Caller,
+    /// Whether whoever began it can ask a person.
+    pub can_ask: bool,
+    /// The version that answers.
+    pub entry: Arc<Entry>,
+    /// Echoed in its envelope.
+    pub command: Command,
+    /// All parameters, as far as they may be shown; only of a call that may become a run.
+    pub inputs: Object,
+    /// Whether it may outlive its request.
+    pub long: bool,
+    /// When it began.
+    pub began: SystemTime,
     /// The caller went away or said stop.
     pub cancel: CancellationToken,
     /// Never held across an await, nor while another lock is taken.
@@ -73,6 +87,8 @@ struct State {
     clock: Clock,
     outcome: Option<Envelope>,
     ended: Option<Instant>,
+    /// Of a call that may become a run.
+    trace: Option<Trace>,
     /// The outcome is kept for whoever attaches later.
     kept: bool,
 }
@@ -99,11 +115,24 @@ pub struct Seen {
 }
 
 impl Run {
-    pub fn new(caller: Caller) -> Self {
+    pub fn new(origin: Origin, planned: &Planned) -> Self {
+        let long = planned.action().long_running;
+        let (entry, command) = (Arc::clone(&planned.entry), planned.command.clone());
+        Self::with(origin, entry, command, planned.inputs.clone(), long)
+    }
+
+    pub fn with(origin: Origin, entry: Arc<Entry>, command: Command, inputs: Object, long: bool) -> Self {
+        let state = State { trace: long.then(Trace::begin), ..State::default() };
         Self {
-            caller,
+            caller: origin.caller,
+            can_ask: origin.can_ask,
+            entry,
+            command,
+            inputs,
+            long,
+            began: SystemTime::now(),
             cancel: CancellationToken::new(),
-            state: Mutex::default(),
+            state: Mutex::new(state),
             changed: Notify::new(),
             resumed: Notify::new(),
         }
@@ -116,10 +145,58 @@ impl Run {
 
     pub fn progress(&self, progress: Progress) {
         let mut state = self.lock();
+        if let Some(trace) = &mut state.trace {
+            trace.progress(&progress);
+        }
         state.progress = Some(progress);
         state.progressed += 1;
         drop(state);
         self.changed.notify_waiters();
+    }
+
+    /// Keeps a log line with the run, if it may become one.
+    pub fn log(&self, level: Level, text: &str) {
+        if self.long
+            && let Some(trace) = &mut self.lock().trace
+        {
+            trace.log(level, text);
+        }
+    }
+
+    /// How the call stands.
+    pub fn status(&self) -> Status {
+        let state = self.lock();
+        match &state.outcome {
+            Some(envelope) => Status::of(envelope),
+            None if state.asks.is_empty() => Status::Running,
+            None => Status::Waiting,
+        }
+    }
+
+    /// What it last said of its progress.
+    pub fn progressed(&self) -> Option<Progress> {
+        self.lock().progress.clone()
+    }
+
+    /// What it waits to be told.
+    pub fn questions(&self) -> Vec<String> {
+        self.lock().asks.values().map(|(question, _)| question.message.clone()).collect()
+    }
+
+    /// The open questions, with their keys.
+    pub fn asks(&self) -> BTreeMap<String, Question> {
+        let state = self.lock();
+        state.asks.iter().map(|(key, (question, _))| (key.clone(), question.clone())).collect()
+    }
+
+    /// What came of it, once it has ended.
+    pub fn outcome(&self) -> Option<Envelope> {
+        self.lock().outcome.clone()
+    }
+
+    /// What it said while it ran.
+    pub fn trace(&self) -> Value {
+        self.lock().trace.as_ref().map_or_else(|| Value::Array(Vec::new()), Trace::to_json)
     }
 
     /// Puts a question; the receiver gets the answer, or an error where nobody will give one.

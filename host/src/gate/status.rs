@@ -1,0 +1,121 @@
+//! Pure: what is told of a run.
+
+use loggia_facade::{Command, Envelope, Next, Object, Reply, code};
+use serde_json::{Value, json};
+
+use super::run::{Run, RunId};
+
+/// How long a client should let pass before it asks again.
+const POLL_MS: u64 = 1000;
+
+/// How a run stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// It runs, or waits for its turn.
+    Running,
+    /// It waits for a person.
+    Waiting,
+    /// It worked.
+    Succeeded,
+    /// It failed.
+    Failed,
+    /// It was ended from outside.
+    Cancelled,
+}
+
+impl Status {
+    /// The word in `run_status`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Waiting => "waiting",
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// How a call ended.
+    pub fn of(envelope: &Envelope) -> Self {
+        match &envelope.outcome {
+            Ok(_) => Self::Succeeded,
+            Err(failure) if failure.code == code::CANCELLED => Self::Cancelled,
+            Err(_) => Self::Failed,
+        }
+    }
+
+    /// Whether nothing follows.
+    pub fn has_ended(self) -> bool {
+        matches!(self, Self::Succeeded | Self::Failed | Self::Cancelled)
+    }
+}
+
+/// Whole numbers whole.
+pub fn progress(done: f64, total: Option<f64>) -> Value {
+    #[allow(clippy::cast_possible_truncation, reason = "whole and within 2^53")]
+    let number = |n: f64| if n.fract() == 0.0 && n.abs() < 9e15 { json!(n as i64) } else { json!(n) };
+    let mut out = json!({ "done": number(done) });
+    if let Some(total) = total {
+        out["total"] = number(total);
+    }
+    out
+}
+
+/// One run as it stands in a list: without its result.
+pub fn brief(id: &RunId, run: &Run) -> Object {
+    let status = run.status();
+    let mut out = Object::new();
+    out.insert("id".into(), id.to_string().into());
+    out.insert("action".into(), run.command.name.clone().into());
+    out.insert("status".into(), status.as_str().into());
+    if let Some(last) = run.progressed() {
+        let mut told = progress(last.done, last.total);
+        if let Some(message) = last.message {
+            told["message"] = message.into();
+        }
+        out.insert("progress".into(), told);
+    }
+    let questions = run.questions();
+    if !questions.is_empty() {
+        out.insert("waiting_for".into(), questions.into());
+    }
+    out
+}
+
+/// All of a run, its result included once it is there; and the content beside the result.
+pub fn whole(id: &RunId, run: &Run, include_trace: bool) -> Reply {
+    let mut told = brief(id, run);
+    let mut content = Vec::new();
+    match run.outcome() {
+        Some(envelope) => {
+            let (result, blocks) = envelope.into_parts();
+            told.insert("result".into(), result.into());
+            content = blocks;
+        }
+        None => {
+            told.insert("poll_after_ms".into(), POLL_MS.into());
+        }
+    }
+    if include_trace {
+        told.insert("trace".into(), run.trace());
+    }
+    Reply { data: json!({ "run": told }), content, ..Reply::default() }
+}
+
+/// What a caller is told whose call goes on without it.
+pub fn detached(id: &RunId, run: &Run) -> Envelope {
+    let mut params = Object::new();
+    params.insert("run_id".into(), id.to_string().into());
+    params.insert("wait".into(), true.into());
+    let facade = run.entry.surface().name.clone();
+    let next = Next { facade, action: "run_status".into(), params, reason: None };
+    let name = run.command.name.as_deref().unwrap_or("the call");
+    let message = format!("`{name}` goes on as a run; `run_status` tells how it stands, and its result");
+    let reply = Reply { message: Some(message), next: Some(next), ..whole(id, run, false) };
+    Envelope { resolved_inputs: run.inputs.clone(), ..Envelope::new(run.command.clone(), Ok(reply)) }
+}
+
+/// The envelope of `run_status`.
+pub fn told(command: Command, id: &RunId, run: &Run, include_trace: bool) -> Envelope {
+    Envelope::new(command, Ok(whole(id, run, include_trace)))
+}

@@ -1,0 +1,116 @@
+//! What a run said while it ran: timed progress and log lines, the latest of them.
+
+use std::collections::VecDeque;
+
+use loggia_facade::{Level, Progress};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+/// Entries that are kept.
+const ENTRIES: usize = 200;
+/// Bytes of text that are kept.
+const BYTES: usize = 64 << 10;
+/// Characters of one text.
+const TEXT: usize = 1000;
+
+/// The latest of what a run said.
+pub struct Trace {
+    begun: Instant,
+    entries: VecDeque<Entry>,
+    bytes: usize,
+    /// How many were said before those that are kept.
+    dropped: u64,
+}
+
+struct Entry {
+    at: Instant,
+    said: Said,
+    text: Option<String>,
+}
+
+enum Said {
+    Progress { done: f64, total: Option<f64> },
+    Log(Level),
+}
+
+impl Entry {
+    fn bytes(&self) -> usize {
+        self.text.as_ref().map_or(0, String::len)
+    }
+}
+
+impl Trace {
+    pub fn begin() -> Self {
+        Self { begun: Instant::now(), entries: VecDeque::new(), bytes: 0, dropped: 0 }
+    }
+
+    pub fn progress(&mut self, progress: &Progress) {
+        let said = Said::Progress { done: progress.done, total: progress.total };
+        self.push(said, progress.message.as_deref());
+    }
+
+    pub fn log(&mut self, level: Level, text: &str) {
+        self.push(Said::Log(level), Some(text));
+    }
+
+    fn push(&mut self, said: Said, text: Option<&str>) {
+        let text = text.map(|text| text.chars().take(TEXT).collect());
+        let entry = Entry { at: Instant::now(), said, text };
+        self.bytes += entry.bytes();
+        self.entries.push_back(entry);
+        while self.entries.len() > ENTRIES || self.bytes > BYTES {
+            let Some(first) = self.entries.pop_front() else { return };
+            self.bytes -= first.bytes();
+            self.dropped += 1;
+        }
+    }
+
+    /// `[{at_ms, progress | log, …}]`, the times counted from the beginning of the run.
+    pub fn to_json(&self) -> Value {
+        let mut out = Vec::with_capacity(self.entries.len() + 1);
+        if self.dropped > 0 {
+            out.push(json!({ "dropped": self.dropped }));
+        }
+        out.extend(self.entries.iter().map(|entry| {
+            let at = entry.at.saturating_duration_since(self.begun).as_millis();
+            let mut line = json!({ "at_ms": u64::try_from(at).unwrap_or(u64::MAX) });
+            match &entry.said {
+                Said::Progress { done, total } => {
+                    line["progress"] = super::status::progress(*done, *total);
+                    if let Some(text) = &entry.text {
+                        line["message"] = text.as_str().into();
+                    }
+                }
+                Said::Log(level) => {
+                    line["level"] = level.as_str().into();
+                    line["log"] = entry.text.as_deref().unwrap_or_default().into();
+                }
+            }
+            line
+        }));
+        out.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_latest_are_kept_and_what_was_dropped_is_told() {
+        let mut trace = Trace::begin();
+        trace.progress(&Progress { done: 1.0, total: Some(4.0), message: Some("reading".into()) });
+        trace.log(Level::Warn, "odd");
+        let told = trace.to_json();
+        assert_eq!(told[0]["progress"], json!({"done": 1, "total": 4}));
+        assert_eq!((&told[1]["level"], &told[1]["log"]), (&json!("warn"), &json!("odd")));
+        for _ in 0..1000 {
+            trace.log(Level::Info, &"x".repeat(2000));
+        }
+        let told = trace.to_json();
+        let told = told.as_array().unwrap();
+        assert!(told.len() <= ENTRIES + 1);
+        assert_eq!(told[0]["dropped"].as_u64().unwrap() + told.len() as u64 - 1, 1002);
+        assert!(told[1]["log"].as_str().unwrap().len() == TEXT);
+    }
+}
