@@ -20,23 +20,24 @@ const SUMMARY: usize = 160;
 impl Contract {
     /// The data of `describe`: a terse list of the actions or, with `of`, one action's parameters, effect, hints and
     /// examples. [`Detail::Full`] adds the whole schemas, [`Detail::Minimal`] leaves the signatures out.
-    pub fn describe(&self, of: Option<&str>, detail: Detail) -> Result<Value, Failure> {
-        match of {
-            None => Ok(self.list(detail)),
-            Some(name) if name.eq_ignore_ascii_case(Own::Describe.name()) => Ok(self.list(detail)),
-            Some(name) => {
-                let action = self.action(name)?;
-                match self.rules_of(action) {
-                    Some(rules) => Ok(one(action, rules, detail)),
-                    None => Err(self.unknown_action(name, &View::whole())),
-                }
+    ///
+    /// The view is the tool that was called: of a facade that is published as several, its actions alone.
+    pub fn describe(&self, of: Option<&str>, detail: Detail, view: &View) -> Result<Value, Failure> {
+        let Some(name) = of else { return Ok(self.list(detail, view)) };
+        match self.index(name) {
+            Some(index) if view.shows(index) => {
+                Ok(one(&self.surface().actions[index], &self.rules()[index], detail))
             }
+            Some(index) => Err(self.elsewhere(index, view)),
+            None if name.eq_ignore_ascii_case(Own::Describe.name()) => Ok(self.list(detail, view)),
+            None => Err(self.unknown_action(name, view)),
         }
     }
 
-    fn list(&self, detail: Detail) -> Value {
+    fn list(&self, detail: Detail, view: &View) -> Value {
         let surface = self.surface();
-        let actions = surface.actions.iter().zip(self.rules()).map(|(action, rules)| {
+        let shown = surface.actions.iter().zip(self.rules()).enumerate();
+        let actions = shown.filter(|(index, _)| view.shows(*index)).map(|(_, (action, rules))| {
             let mut out = Object::new();
             // The signature begins with the name.
             match detail {
@@ -145,7 +146,9 @@ mod tests {
     #[test]
     fn the_list_of_all_actions() {
         let contract = Contract::new(Arc::new(fixture::notes())).unwrap();
-        let text = |detail| serde_json::to_string_pretty(&contract.describe(None, detail).unwrap()).unwrap();
+        let text = |detail| {
+            serde_json::to_string_pretty(&contract.describe(None, detail, &View::whole()).unwrap()).unwrap()
+        };
         insta::assert_snapshot!("describe", text(Detail::Standard));
         insta::assert_snapshot!("describe_minimal", text(Detail::Minimal));
     }
@@ -154,18 +157,19 @@ mod tests {
     fn one_action_with_its_parameters() {
         let contract = Contract::new(Arc::new(fixture::notes())).unwrap();
         let text = |name, detail| {
-            serde_json::to_string_pretty(&contract.describe(Some(name), detail).unwrap()).unwrap()
+            serde_json::to_string_pretty(&contract.describe(Some(name), detail, &View::whole()).unwrap())
+                .unwrap()
         };
         insta::assert_snapshot!("describe_one", text("Search", Detail::Standard));
         insta::assert_snapshot!("describe_one_full", text("rm", Detail::Full));
-        let failure = contract.describe(Some("ad"), Detail::Standard).unwrap_err();
+        let failure = contract.describe(Some("ad"), Detail::Standard, &View::whole()).unwrap_err();
         assert!(failure.message.starts_with("Unknown action: \"ad\"."), "{failure}");
     }
 
     #[test]
     fn thirty_actions_are_described_in_few_bytes() {
         let contract = Contract::new(Arc::new(fixture::large(30))).unwrap();
-        let text = contract.describe(None, Detail::Standard).unwrap().to_string();
+        let text = contract.describe(None, Detail::Standard, &View::whole()).unwrap().to_string();
         // 1,500 tokens are the goal; o200k_base takes 4.1 bytes of such text for a token (5,293 bytes were 1,297).
         assert!(text.len() < 5800, "{} bytes: {text}", text.len());
     }

@@ -58,6 +58,15 @@ impl Contract {
         Ok(Prepared { params, resolved })
     }
 
+    /// All parameters of a prepared call as `resolved_inputs` shows them: long values cut, secrets redacted. For runs,
+    /// whose caller may be another turn, or another person, than the one that began them.
+    pub fn resolved_all(&self, action: &Action, params: &Object) -> Object {
+        let Some(rules) = self.rules_of(action) else { return Object::new() };
+        let mut all = Changed::default();
+        params.keys().for_each(|name| all.add(name));
+        all.shown(params, rules)
+    }
+
     /// Adds what the action takes and a call that works.
     fn help(&self, mut failure: Failure, action: &Action, rules: &Rules) -> Failure {
         failure.expected = Some(rules.signature.clone());
@@ -175,6 +184,16 @@ mod tests {
                 && rows.ends_with('…')
                 && rows.chars().count() == RESOLVED
         );
+    }
+
+    #[test]
+    fn a_run_shows_all_of_its_inputs() {
+        let contract = Contract::new(Arc::new(fixture::settings())).unwrap();
+        let action = contract.action("set").unwrap();
+        let sent = json!({"mode": "slow", "token": "s3cret"}).as_object().unwrap().clone();
+        let prepared = contract.prepare(action, sent).unwrap();
+        let all = contract.resolved_all(action, &prepared.params);
+        assert_eq!(Value::Object(all), json!({"mode": "slow", "token": REDACTED, "limit": 10}));
     }
 
     #[test]

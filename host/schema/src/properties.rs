@@ -267,7 +267,7 @@ fn any_schema_and_any_arguments_are_answered() {
                 let _ = contract.prepare(&contract.surface().actions[action], params);
             }
             Ok(crate::Routed { target: crate::Target::Describe { of }, detail, .. }) => {
-                let _ = contract.describe(of.as_deref(), detail);
+                let _ = contract.describe(of.as_deref(), detail, &View::whole());
             }
             Ok(_) => {}
             Err(refused) => assert!(!refused.failure.message.is_empty()),
