@@ -3,11 +3,15 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use arc_swap::ArcSwap;
-use loggia_facade::{Facade, Surface};
+use loggia_facade::{Command, Envelope, Facade, Failure, Next, Surface, code};
 use loggia_schema::Contract;
+use serde_json::Value;
 use tokio::sync::watch;
 
-use crate::gate::{Pace, Rules};
+use crate::{
+    gate::{Pace, Rules},
+    publish::{Exposure, Publisher, Tool},
+};
 
 /// One facade being served, with all that a call to it needs. Never changed: a new version is a new entry.
 pub struct Entry {
@@ -17,6 +21,8 @@ pub struct Entry {
     pub contract: Contract,
     /// What the operator's policy says of its calls.
     pub rules: Rules,
+    /// How it is published.
+    pub exposure: Exposure,
     /// Which bytes it came from, for logs: `sha256:…`, or the workflow's or upstream's own mark.
     pub origin: String,
     /// How its calls have run so far.
@@ -25,9 +31,15 @@ pub struct Entry {
 
 impl Entry {
     /// An entry for a facade whose surface was sanitised and checked.
-    pub fn new(facade: Arc<dyn Facade>, contract: Contract, rules: Rules, origin: String) -> Self {
+    pub fn new(
+        facade: Arc<dyn Facade>,
+        contract: Contract,
+        rules: Rules,
+        exposure: Exposure,
+        origin: String,
+    ) -> Self {
         let pace = Pace::new(rules.concurrency);
-        Self { facade, contract, rules, origin, pace }
+        Self { facade, contract, rules, exposure, origin, pace }
     }
 
     /// What the facade publishes.
@@ -50,6 +62,10 @@ pub enum Slot {
 pub struct Snapshot {
     /// By the facade's name.
     pub slots: BTreeMap<String, Slot>,
+    /// What is published, by the tool's name. Most facades are one tool of the same name.
+    pub tools: BTreeMap<String, Tool>,
+    /// Tools that were published before, and whose they were: clients keep stale lists.
+    former: BTreeMap<String, String>,
     /// Grows with every change of what is published.
     pub generation: u64,
 }
@@ -63,16 +79,54 @@ impl Snapshot {
         })
     }
 
-    /// The names that answer calls, for messages.
+    /// The tools that answer calls, for messages.
     pub fn names(&self) -> String {
-        let names: Vec<&str> = self.serving().map(|entry| entry.surface().name.as_str()).collect();
+        let names: Vec<&str> = self.tools.keys().map(String::as_str).collect();
         if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+    }
+
+    /// Whether a name is, or was, a tool's.
+    pub fn knows(&self, tool: &str) -> bool {
+        self.tools.contains_key(tool) || self.leads_to(tool).is_some()
+    }
+
+    /// The facade that a name leads to which is not published: its own name, or that of a former tool.
+    pub fn leads_to<'a>(&'a self, tool: &'a str) -> Option<&'a str> {
+        let former = self.former.get(tool).map(String::as_str);
+        if self.slots.contains_key(tool) { Some(tool) } else { former }
+    }
+
+    /// What a call to a tool is told whose facade is published in another way now.
+    pub fn no_longer_published(&self, tool: &str, facade: &str) -> Option<Envelope> {
+        if !matches!(self.slots.get(facade), Some(Slot::Serving(_))) {
+            return None;
+        }
+        let now = self.tools.iter().filter(|(_, published)| published.facade == facade);
+        let now: Vec<&str> = now.map(|(name, _)| name.as_str()).collect();
+        let said = format!("the tool `{tool}` is no longer published");
+        let failure = Failure::new(code::UNAVAILABLE, said);
+        let failure = failure.hint(format!("`{facade}` is published as: {}", now.join(", ")));
+        Some(Envelope::new(Command { key: "action", name: None }, Err(failure)))
+    }
+
+    /// The call that should come next as a client has to make it: under the tool that shows the action.
+    pub fn address(&self, next: &Next) -> Value {
+        let Some(Slot::Serving(entry)) = self.slots.get(&next.facade) else { return next.to_json() };
+        let takes = |tool: &Tool| entry.contract.takes(&next.action, tool.view());
+        let own = self.tools.iter().filter(|(_, tool)| tool.facade == next.facade);
+        let Some((name, is_meant)) = own.filter_map(|(name, tool)| Some((name, takes(tool)?))).next() else {
+            return next.to_json();
+        };
+        let action = if is_meant { String::new() } else { next.action.clone() };
+        Next { facade: name.clone(), action, ..next.clone() }.to_json()
     }
 }
 
 /// Read without locks; changed by the reloader alone.
 pub struct Catalog {
     current: ArcSwap<Snapshot>,
+    /// Decides what of the facades is published.
+    publisher: Publisher,
     /// The generation now published; who publishes lists waits for it to change.
     changes: watch::Sender<u64>,
     /// Becomes true when the first admission has ended, however it ended. Sent anew with every swap.
@@ -81,15 +135,21 @@ pub struct Catalog {
 
 impl Default for Catalog {
     fn default() -> Self {
-        Self {
-            current: ArcSwap::default(),
-            changes: watch::Sender::new(0),
-            admitted: watch::Sender::new(false),
-        }
+        Self::new(Publisher::default())
     }
 }
 
 impl Catalog {
+    /// An empty catalog, published by these rules.
+    pub fn new(publisher: Publisher) -> Self {
+        Self {
+            current: ArcSwap::default(),
+            publisher,
+            changes: watch::Sender::new(0),
+            admitted: watch::Sender::new(false),
+        }
+    }
+
     /// The facades at this moment. A call keeps the snapshot's entry that it began with.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.current.load_full()
@@ -103,9 +163,14 @@ impl Catalog {
     /// Swaps in new slots at once. Listeners hear of it only if what is published changed.
     pub fn swap(&self, slots: BTreeMap<String, Slot>) {
         let old = self.current.load();
-        let changed = published(&old.slots) != published(&slots);
+        let tools = self.publisher.tools(&slots);
+        let changed = old.tools != tools;
         let generation = old.generation + u64::from(changed);
-        self.current.store(Arc::new(Snapshot { slots, generation }));
+        let mut former = old.former.clone();
+        former.extend(old.tools.iter().map(|(name, tool)| (name.clone(), tool.facade.clone())));
+        former.retain(|name, _| !tools.contains_key(name));
+        drop(old);
+        self.current.store(Arc::new(Snapshot { slots, tools, former, generation }));
         if changed {
             self.changes.send_replace(generation);
         }
@@ -134,17 +199,6 @@ impl Catalog {
         let mut admitted = self.admitted.subscribe();
         let _ = admitted.wait_for(|done| *done || self.slot(name).is_some()).await;
     }
-}
-
-/// What a client can see: two catalogs that look alike to a client are the same list.
-fn published(slots: &BTreeMap<String, Slot>) -> Vec<&loggia_schema::Published> {
-    slots
-        .values()
-        .filter_map(|slot| match slot {
-            Slot::Serving(entry) => Some(entry.contract.published()),
-            Slot::Unavailable(_) => None,
-        })
-        .collect()
 }
 
 #[cfg(test)]

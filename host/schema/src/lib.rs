@@ -47,6 +47,7 @@
 //! | `route` | arguments in any accepted shape |
 //! | `plan`, `coerce`, `prepare` | defaults, harmless slips, strict validation |
 //! | `explain`, `fault`, `alternatives`, `example` | errors that teach |
+//! | `questionnaire` | questions to a person |
 //! | `text`, `show` | text that hides nothing; values cut to what is worth reading |
 
 #![allow(
@@ -67,6 +68,7 @@ mod fault;
 #[cfg(test)]
 mod fixture;
 mod flat;
+
 mod formats;
 mod keywords;
 pub mod limits;
@@ -77,6 +79,7 @@ mod prepare;
 #[cfg(test)]
 mod properties;
 mod publish;
+mod questionnaire;
 mod resolve;
 mod route;
 mod rules;
@@ -94,6 +97,7 @@ pub use contract::Contract;
 pub use expose::{Expose, Form, Split};
 pub use prepare::Prepared;
 pub use publish::Published;
+pub use questionnaire::Questionnaire;
 pub use route::{Mode, Refused, Routed, Target};
 pub use terms::Terms;
 pub use text::{sanitise, sanitise_line, sanitise_surface};

@@ -5,4 +5,4 @@ mod units;
 
 pub mod places;
 
-pub use policy::{Policy, PolicyError};
+pub use policy::{Exposed, Policy, PolicyError};

@@ -7,10 +7,11 @@ use std::{
 };
 
 use loggia_sandbox::{DirGrant, Grants, Limits};
+use loggia_schema::{Form, Split, Terms};
 use serde::Deserialize;
 
 use super::units;
-use crate::gate::{Clocks, Rules};
+use crate::gate::{Chain, Clocks, InvokeRule, Rules};
 
 /// A policy, validated. The default grants nothing.
 #[derive(Debug, Clone, Default)]
@@ -21,6 +22,21 @@ pub struct Policy {
     pub limits: Limits,
     /// What the gate holds its calls to.
     pub rules: Rules,
+    /// What is said of its actions.
+    pub terms: Terms,
+    /// How it is published.
+    pub expose: Exposed,
+}
+
+/// How a plugin is published, as far as its policy says.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Exposed {
+    /// What input schemas show.
+    pub form: Option<Form>,
+    /// Into how many tools.
+    pub split: Option<Split>,
+    /// Whether the tools say what their results look like.
+    pub output_schema: bool,
 }
 
 /// Why a policy file cannot be used. Reads after the file's name.
@@ -33,12 +49,78 @@ pub struct PolicyError(String);
 struct File {
     grants: GrantsTable,
     limits: LimitsTable,
+    actions: ActionsTable,
+    expose: ExposeTable,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
 struct GrantsTable {
     dirs: Vec<DirTable>,
+    invoke: Vec<String>,
+    elicit: bool,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct ActionsTable {
+    deny: Vec<String>,
+    confirm: Vec<String>,
+    chain: ChainWord,
+    batch: bool,
+}
+
+#[derive(Deserialize, Clone, Copy, Default)]
+#[serde(rename_all = "kebab-case")]
+enum ChainWord {
+    Off,
+    #[default]
+    Advise,
+    Follow,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct ExposeTable {
+    schema: Option<FormWord>,
+    split: Option<SplitWord>,
+    output_schema: bool,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "kebab-case")]
+enum FormWord {
+    Flat,
+    Signatures,
+    Names,
+    Union,
+    Raw,
+    Granular,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "kebab-case")]
+enum SplitWord {
+    None,
+    Effect,
+}
+
+impl ExposeTable {
+    fn read(&self) -> Exposed {
+        let form = self.schema.map(|word| match word {
+            FormWord::Flat => Form::Flat,
+            FormWord::Signatures => Form::Signatures,
+            FormWord::Names => Form::Names,
+            FormWord::Union => Form::Union,
+            FormWord::Raw => Form::Raw,
+            FormWord::Granular => Form::Granular,
+        });
+        let split = self.split.map(|word| match word {
+            SplitWord::None => Split::None,
+            SplitWord::Effect => Split::Effect,
+        });
+        Exposed { form, split, output_schema: self.output_schema }
+    }
 }
 
 #[derive(Deserialize)]
@@ -78,9 +160,11 @@ impl Policy {
     pub fn parse(text: &str, folder: &Path, home: Option<&Path>) -> Result<Self, PolicyError> {
         let file: File = toml::from_str(text).map_err(|error| PolicyError(explain(&error, text)))?;
         let limits = limits(&file.limits).map_err(PolicyError)?;
-        let rules = rules(&file.limits, &limits).map_err(PolicyError)?;
+        let rules = rules(&file, &limits).map_err(PolicyError)?;
         let dirs = dirs(file.grants.dirs, folder, home).map_err(PolicyError)?;
-        Ok(Self { grants: Grants { dirs }, limits, rules })
+        let ActionsTable { deny, confirm, batch, .. } = file.actions;
+        let terms = Terms { deny, confirm, batch };
+        Ok(Self { grants: Grants { dirs }, limits, rules, terms, expose: file.expose.read() })
     }
 }
 
@@ -118,9 +202,9 @@ fn limits(table: &LimitsTable) -> Result<Limits, String> {
     Ok(limits)
 }
 
-fn rules(table: &LimitsTable, limits: &Limits) -> Result<Rules, String> {
+fn rules(file: &File, limits: &Limits) -> Result<Rules, String> {
     const MOST: usize = 40;
-    let concurrency = table.concurrency.unwrap_or(Rules::default().concurrency);
+    let concurrency = file.limits.concurrency.unwrap_or(Rules::default().concurrency);
     if concurrency == 0 || concurrency > MOST {
         return Err(format!("`limits.concurrency` must be 1 to {MOST} (it is {concurrency})"));
     }
@@ -129,7 +213,17 @@ fn rules(table: &LimitsTable, limits: &Limits) -> Result<Rules, String> {
         (budget.wall, wall)
     };
     let wall = Clocks { call: clock(false), long: clock(true) };
-    Ok(Rules { concurrency, wall, ..Rules::default() })
+    let rule = |text: &String| {
+        let said = "must name actions like \"notes:add\" or \"notes:*\"";
+        InvokeRule::parse(text).ok_or_else(|| format!("`grants.invoke` {said} (it is {text:?})"))
+    };
+    let invoke = file.grants.invoke.iter().map(rule).collect::<Result<_, _>>()?;
+    let chain = match file.actions.chain {
+        ChainWord::Off => Chain::Off,
+        ChainWord::Advise => Chain::Advise,
+        ChainWord::Follow => Chain::Follow,
+    };
+    Ok(Rules { concurrency, wall, invoke, elicit: file.grants.elicit, chain })
 }
 
 fn dirs(tables: Vec<DirTable>, folder: &Path, home: Option<&Path>) -> Result<Vec<DirGrant>, String> {
@@ -226,6 +320,36 @@ mod tests {
     }
 
     #[test]
+    fn actions_and_exposure_are_read() {
+        let policy = parse(
+            r#"
+            [grants]
+            invoke = ["projects:create", "search:*"]
+            elicit = true
+            [actions]
+            deny = ["purge"]
+            confirm = ["delete"]
+            chain = "follow"
+            batch = true
+            [expose]
+            schema = "signatures"
+            split = "effect"
+            output_schema = true
+            "#,
+        )
+        .unwrap();
+        assert!(policy.rules.may_invoke("search", "web") && !policy.rules.may_invoke("projects", "list"));
+        assert!(policy.rules.elicit);
+        assert_eq!(policy.rules.chain, Chain::Follow);
+        let terms = Terms { deny: vec!["purge".into()], confirm: vec!["delete".into()], batch: true };
+        assert_eq!(policy.terms, terms);
+        let exposed =
+            Exposed { form: Some(Form::Signatures), split: Some(Split::Effect), output_schema: true };
+        assert_eq!(policy.expose, exposed);
+        assert_eq!(parse("").unwrap().expose, Exposed::default());
+    }
+
+    #[test]
     fn a_mistake_is_named_with_its_line_and_the_nearest_key() {
         let check = |text: &str, expected: &str| {
             let said = parse(text).expect_err(text);
@@ -237,6 +361,9 @@ mod tests {
         check("[limits]\nmemory = \"2GiB\"", "at most 1GiB (it is 2GiB)");
         check("[limits]\nmemory = \"64\"", "`limits.memory`: `64` is not a size");
         check("[limits]\nconcurrency = 0", "must be 1 to 40");
+        check("[grants]\ninvoke = [\"projects\"]", "`grants.invoke` must name actions like");
+        check("[actions]\nchain = \"folow\"", "did you mean `follow`?");
+        check("[expose]\nschema = \"signature\"", "did you mean `signatures`?");
         check("[grants]\ndirs = [{ path = \"x\", at = \"x\", access = \"read\" }]", "plain absolute path");
         check(
             "[grants]\ndirs = [{ path = \"x\", at = \"/a/../b\", access = \"read\" }]",

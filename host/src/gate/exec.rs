@@ -1,15 +1,15 @@
 //! The front side of a call: one object, from request to run.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use loggia_facade::{Answer, Envelope, Progress, Question};
+use loggia_facade::{Answer, Command, Envelope, Progress, Question};
 
 use super::{
-    Origin, Shared,
+    Origin, Shared, batch, chain,
     executor::Work,
-    line,
-    plan::Planned,
+    plan::{Batch, Planned},
     run::{Run, RunId, Seen},
+    status,
 };
 
 /// What a follower is told.
@@ -22,10 +22,14 @@ pub enum Event {
     Done(Box<Envelope>),
 }
 
+/// How long a client waits for a call that may outlive its request: less than clients give a request.
+const PATIENCE: Duration = Duration::from_secs(40);
+
 /// Follows one call. Dropping it cancels the call, unless it was detached.
 pub struct Exec {
     stage: Stage,
     seen: Seen,
+    patience: Option<Duration>,
 }
 
 enum Stage {
@@ -35,8 +39,10 @@ enum Stage {
     Fresh(Arc<Shared>, Option<Box<Work>>),
     /// On the second runtime.
     Running(Arc<Shared>, Follow),
-    /// Somebody else's to cancel.
-    Attached(Arc<Run>),
+    /// Detached before; ours to cancel again.
+    Attached(Arc<Shared>, RunId, Follow),
+    /// A run that somebody asks about, and that goes on whoever asks.
+    Watched(Watch),
 }
 
 /// Cancels the call when its follower goes away, unless the call was let go.
@@ -53,24 +59,74 @@ impl Drop for Follow {
     }
 }
 
+/// A question about a run, which is answered when the run has ended.
+pub(super) struct Watch {
+    pub command: Command,
+    pub id: RunId,
+    pub run: Arc<Run>,
+    pub include_trace: bool,
+}
+
+impl Watch {
+    fn told(&self) -> Envelope {
+        status::told(self.command.clone(), &self.id, &self.run, self.include_trace)
+    }
+}
+
 impl Exec {
-    pub(super) fn answered(envelope: Envelope) -> Self {
-        Self { stage: Stage::Answered(Some(Box::new(envelope))), seen: Seen::default() }
+    fn at(stage: Stage, patience: Option<Duration>) -> Self {
+        Self { stage, seen: Seen::default(), patience }
     }
 
-    pub(super) fn attached(run: Arc<Run>) -> Self {
-        Self { stage: Stage::Attached(run), seen: Seen::default() }
+    pub(super) fn answered(envelope: Envelope) -> Self {
+        Self::at(Stage::Answered(Some(Box::new(envelope))), None)
+    }
+
+    pub(super) fn attached(shared: &Arc<Shared>, id: RunId, run: Arc<Run>) -> Self {
+        let patience = (run.long && !shared.runs.is_listed(&id)).then_some(PATIENCE);
+        Self::at(Stage::Attached(Arc::clone(shared), id, Follow { run, detached: false }), patience)
+    }
+
+    pub(super) fn watching(watch: Watch) -> Self {
+        Self::at(Stage::Watched(watch), Some(PATIENCE))
     }
 
     pub(super) fn begin(shared: &Arc<Shared>, origin: Origin, planned: Planned) -> Self {
-        let run = Arc::new(Run::new(origin.caller));
-        let work = Work {
-            run: Arc::clone(&run),
-            entry: Arc::clone(&planned.entry),
-            command: planned.command.clone(),
-            future: Box::pin(line::root(Arc::clone(shared), run, planned)),
-        };
-        Self { stage: Stage::Fresh(Arc::clone(shared), Some(Box::new(work))), seen: Seen::default() }
+        let run = Arc::new(Run::new(origin, &planned));
+        let patience = patience(run.long, planned.wait);
+        let future = Box::pin(chain::run(Arc::clone(shared), Arc::clone(&run), planned));
+        Self::fresh(shared, Work { run, future }, patience)
+    }
+
+    pub(super) fn begin_batch(shared: &Arc<Shared>, origin: Origin, batch: Batch) -> Self {
+        let (entry, command) = (Arc::clone(&batch.entry), batch.command.clone());
+        let run = Arc::new(Run::with(origin, entry, command, loggia_facade::Object::new(), true));
+        let patience = patience(true, batch.wait);
+        let future = Box::pin(batch::run(Arc::clone(shared), Arc::clone(&run), batch));
+        Self::fresh(shared, Work { run, future }, patience)
+    }
+
+    fn fresh(shared: &Arc<Shared>, work: Work, patience: Option<Duration>) -> Self {
+        Self::at(Stage::Fresh(Arc::clone(shared), Some(Box::new(work))), patience)
+    }
+
+    /// How long to follow the call before it is [`part`](Self::part)ed with: to its end where there is none, not at all
+    /// where it is zero.
+    pub fn patience(&self) -> Option<Duration> {
+        self.patience
+    }
+
+    /// Whether the call may outlive its request.
+    pub fn may_become_run(&self) -> bool {
+        self.run().is_some_and(|run| run.long) && !matches!(self.stage, Stage::Watched(_))
+    }
+
+    /// The run that is only asked about, if this is a question about one.
+    pub fn watched(&self) -> Option<RunId> {
+        match &self.stage {
+            Stage::Watched(watch) => Some(watch.id.clone()),
+            _ => None,
+        }
     }
 
     /// What happens next. Must be called from a task that may be blocked for a millisecond. Dropping the future loses
@@ -95,36 +151,72 @@ impl Exec {
                 }
             }
         }
-        match &mut self.stage {
+        let event = match &mut self.stage {
             Stage::Answered(envelope) => match envelope.take() {
-                Some(envelope) => Event::Done(envelope),
+                Some(envelope) => return Event::Done(envelope),
                 None => std::future::pending().await,
             },
-            Stage::Running(_, Follow { run, .. }) | Stage::Attached(run) => {
-                let event = run.next(&mut self.seen).await;
-                if matches!(event, Event::Done(_)) {
-                    self.stage = Stage::Answered(None);
-                }
-                event
+            Stage::Running(_, Follow { run, .. }) | Stage::Attached(_, _, Follow { run, .. }) => {
+                run.next(&mut self.seen).await
             }
+            Stage::Watched(watch) => match watch.run.next(&mut self.seen).await {
+                Event::Done(_) => Event::Done(Box::new(watch.told())),
+                event => event,
+            },
             Stage::Fresh(..) => std::future::pending().await,
+        };
+        if matches!(event, Event::Done(_)) {
+            if let Stage::Attached(shared, id, _) = &self.stage {
+                shared.runs.drop_unlisted(id);
+            }
+            self.stage = Stage::Answered(None);
         }
+        event
     }
 
-    /// Lets the call go on without a follower; the handle by which [`Gate::attach`](super::Gate::attach) finds it. None
-    /// for a call that was answered already: its envelope is all there is.
+    /// Lets the call go on without a follower, until somebody attaches to it by this handle. None for a call that was
+    /// answered already: its envelope is all there is.
     pub fn detach(self) -> Option<RunId> {
+        self.let_go(false).map(|(id, _)| id)
+    }
+
+    /// Stops waiting: the call goes on as a run, and the caller is told of it. A call that was answered already is told
+    /// as it is.
+    pub fn part(mut self) -> Option<Envelope> {
+        if let Stage::Watched(watch) = &self.stage {
+            return Some(watch.told());
+        }
+        if let Stage::Answered(envelope) = &mut self.stage {
+            return envelope.take().map(|envelope| *envelope);
+        }
+        self.let_go(true).map(|(id, run)| status::detached(&id, &run))
+    }
+
+    /// Stops waiting, for a caller who has a way of its own to follow a run; its handle.
+    pub fn part_with_handle(self) -> Option<RunId> {
+        self.let_go(true).map(|(id, _)| id)
+    }
+
+    fn let_go(self, listed: bool) -> Option<(RunId, Arc<Run>)> {
         match self.stage {
-            Stage::Answered(_) | Stage::Attached(_) => None,
+            Stage::Answered(_) | Stage::Watched(_) => None,
             Stage::Fresh(shared, work) => {
                 let work = work?;
-                let id = shared.runs.keep(Arc::clone(&work.run));
+                let run = Arc::clone(&work.run);
+                let id = shared.runs.keep(Arc::clone(&run), listed);
                 shared.executor.spawn(*work);
-                Some(id)
+                Some((id, run))
             }
             Stage::Running(shared, mut follow) => {
                 follow.detached = true;
-                Some(shared.runs.keep(Arc::clone(&follow.run)))
+                Some((shared.runs.keep(Arc::clone(&follow.run), listed), Arc::clone(&follow.run)))
+            }
+            Stage::Attached(shared, id, mut follow) => {
+                follow.detached = true;
+                if listed {
+                    shared.runs.list(&id);
+                }
+                Some((id, Arc::clone(&follow.run)))
             }
         }
     }
@@ -152,7 +244,18 @@ impl Exec {
         match &self.stage {
             Stage::Answered(_) => None,
             Stage::Fresh(_, work) => work.as_ref().map(|work| &*work.run),
-            Stage::Running(_, Follow { run, .. }) | Stage::Attached(run) => Some(run),
+            Stage::Running(_, Follow { run, .. }) | Stage::Attached(_, _, Follow { run, .. }) => Some(run),
+            Stage::Watched(watch) => Some(&watch.run),
         }
+    }
+}
+
+/// How long a caller waits for a call.
+fn patience(long: bool, wait: Option<bool>) -> Option<Duration> {
+    match (long, wait) {
+        // A call that ends within its request is answered at once anyway.
+        (false, _) => None,
+        (true, Some(false)) => Some(Duration::ZERO),
+        (true, _) => Some(PATIENCE),
     }
 }

@@ -10,13 +10,14 @@ use std::{
 
 use futures_util::{FutureExt, future::BoxFuture};
 use loggia_facade::{
-    Answer, Call, CallId, Envelope, Failure, Fault, FaultKind, Level, Limit, Object, Port, Progress,
-    Question, Reply, Request, Session, Stop, code,
+    Answer, Call, CallId, Envelope, Failure, Fault, FaultKind, Level, Limit, Port, Progress, Question, Reply,
+    Request, Session, Stop, code,
 };
+use loggia_schema::{Questionnaire, View};
 use tokio::time::Instant;
 
 use super::{
-    Shared,
+    Shared, confirm,
     executor::log_fault,
     permits::{DEPTH, Permit},
     plan::{Plan, Planned, effect_allows, plan},
@@ -45,11 +46,7 @@ pub struct Line {
 /// Runs a root call: waits for its turn, starts its clock, dispatches, makes the envelope.
 pub async fn root(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envelope {
     let (entry, command) = (Arc::clone(&planned.entry), planned.command.clone());
-    let refused = |failure| Envelope {
-        command: command.clone(),
-        outcome: Err(failure),
-        resolved_inputs: Object::new(),
-    };
+    let refused = |failure| Envelope::new(command.clone(), Err(failure));
     let permit = match shared.permits.root(&entry.pace).await {
         Ok(permit) => permit,
         Err(busy) => return refused(busy),
@@ -87,6 +84,11 @@ impl Line {
         // Held to the end: a facade may let go of its session early, and the permit must not go with it.
         let line = Arc::new(self);
         let entry = &line.entry;
+        if entry.contract.confirms(&planned.action().name)
+            && let Err(failure) = confirm::confirm(&line, &planned).await
+        {
+            return Envelope::new(planned.command, Err(failure));
+        }
         let call = Call {
             id: next_id(),
             action: planned.action().name.clone(),
@@ -108,15 +110,19 @@ impl Line {
             }
             failure
         });
-        Envelope { command: planned.command, outcome, resolved_inputs: planned.resolved }
+        Envelope { resolved_inputs: planned.resolved, ..Envelope::new(planned.command, outcome) }
     }
 
     async fn nested(self: &Arc<Self>, request: Request) -> Result<Reply, Stop> {
         let snapshot = self.shared.catalog.snapshot();
         let timeout = request.timeout;
-        let planned = match plan(&snapshot, request) {
+        let planned = match plan(&snapshot, request, &View::whole()) {
             Plan::Answer(envelope) => return envelope.outcome.map_err(Stop::Failure),
             Plan::Run(planned) => *planned,
+            Plan::AboutRun(_) | Plan::Batch(_) => {
+                let said = "access denied: a facade may call only another's own actions";
+                return Err(Failure::new(code::DENIED, said).into());
+            }
         };
         self.may_call(&planned)?;
         let permit = self.shared.permits.nested(self.depth() + 1)?;
@@ -164,12 +170,33 @@ impl Line {
         Ok(())
     }
 
-    async fn ask(&self, question: Question) -> Result<Answer, Failure> {
+    /// A question of the facade's own, where the policy lets it ask.
+    async fn ask_for_facade(&self, question: Question) -> Result<Answer, Failure> {
+        if !self.entry.rules.elicit {
+            let said = format!("access denied: the policy does not let `{}` ask the person", self.name());
+            let hint = "the operator can set `grants.elicit = true`";
+            return Err(Failure::new(code::DENIED, said).hint(hint));
+        }
+        self.ask(question).await
+    }
+
+    /// Asks the person, in the facade's name. The call is parked meanwhile.
+    pub(super) async fn ask(&self, question: Question) -> Result<Answer, Failure> {
+        let form = Questionnaire::new(&question.schema).map_err(|said| {
+            Failure::new(code::INVALID_PARAMS, format!("the question's form cannot be shown: {said}"))
+        })?;
+        if !self.run.can_ask {
+            let said = "unavailable: this client cannot ask the person";
+            let hint = "ask the person yourself and pass what they say as a parameter, or use a client with \
+                        elicitation";
+            return Err(Failure::new(code::UNAVAILABLE, said).hint(hint));
+        }
         let _parked = self.shared.parking.park(&self.run)?;
         for line in self.chain() {
             drop(line.permit.lock().await.take());
         }
-        let (key, answer) = self.run.ask(question);
+        let message = format!("[{}] {}", self.name(), shown(&question.message));
+        let (key, answer) = self.run.ask(Question { message, schema: question.schema });
         // However the wait ends, the question ends with it.
         let _open = Open { run: &self.run, key };
         let answer = tokio::time::timeout(PARKED, answer).await.map_err(|_| {
@@ -181,12 +208,33 @@ impl Line {
         while let Some(line) = chain.pop() {
             line.come_back().await?;
         }
-        Ok(answer.unwrap_or(Answer::Cancelled))
+        match answer.unwrap_or(Answer::Cancelled) {
+            Answer::Accepted(value) => match form.check(&value) {
+                Ok(()) => Ok(Answer::Accepted(value)),
+                Err(said) => {
+                    let said = format!("the answer does not fit the question: {said}");
+                    Err(Failure::new(code::INVALID_PARAMS, said).hint("ask again"))
+                }
+            },
+            other => Ok(other),
+        }
+    }
+
+    /// Whether the person can be asked through this call's client.
+    pub(super) fn can_ask(&self) -> bool {
+        self.run.can_ask
     }
 
     /// Takes a permit again, if another branch of the call has not done so already.
     async fn come_back(&self) -> Result<(), Failure> {
+        let action = &self.entry.surface().actions[self.action].name;
         let said = match self.shared.catalog.slot(self.name()) {
+            Some(Slot::Serving(now)) if now.surface().action(action).is_none() => {
+                Some(format!("no longer serving `{action}`"))
+            }
+            Some(Slot::Serving(now)) if self.entry.rules.elicit && !now.rules.elicit => {
+                Some("no longer allowed to ask".to_owned())
+            }
             Some(Slot::Serving(_)) => None,
             Some(Slot::Unavailable(reason)) => Some(format!("unavailable: {reason}")),
             None => Some("no longer served".to_owned()),
@@ -219,6 +267,14 @@ impl Line {
     }
 }
 
+/// Characters of a question that are shown.
+const QUESTION: usize = 2000;
+
+/// A plugin's question, which must not look like anything else: no control characters but line ends.
+fn shown(message: &str) -> String {
+    message.chars().filter(|c| *c == '\n' || !c.is_control()).take(QUESTION).collect()
+}
+
 /// A question that is open for as long as this lives.
 struct Open<'a> {
     run: &'a Run,
@@ -241,6 +297,7 @@ impl Port for Held {
 
     fn log(&self, level: Level, text: &str) {
         let facade = self.0.name();
+        self.0.run.log(level, text);
         let text = printable(text);
         match level {
             Level::Trace => tracing::trace!(target: "plugin", facade, "{text}"),
@@ -260,7 +317,7 @@ impl Port for Held {
     }
 
     fn elicit(&self, question: Question) -> BoxFuture<'_, Result<Answer, Failure>> {
-        self.0.ask(question).boxed()
+        self.0.ask_for_facade(question).boxed()
     }
 
     fn invoke(&self, request: Request) -> BoxFuture<'_, Result<Reply, Stop>> {

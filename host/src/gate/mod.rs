@@ -20,8 +20,16 @@
 //! | `executor.rs` | where a call runs: inline first, then on the second runtime |
 //! | `exec.rs` | the front side: what a handler polls |
 //! | `parking.rs` | calls that wait for a person |
+//! | `confirm.rs` | actions before which a person is asked |
 //! | `runs.rs` | calls that outlived their request |
+//! | `about.rs`, `status.rs`, `trace.rs` | what is told of them |
+//! | `chain.rs` | calls that follow a call |
+//! | `batch.rs` | several calls in one |
 
+mod about;
+mod batch;
+mod chain;
+mod confirm;
 mod exec;
 mod executor;
 mod line;
@@ -32,19 +40,24 @@ mod plan;
 mod rules;
 mod run;
 mod runs;
+mod status;
+mod trace;
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
-use loggia_facade::{Failure, Request, code};
+use loggia_facade::{Failure, Input, Object, Request};
+use loggia_schema::View;
 
 pub use exec::{Event, Exec};
 pub use executor::{Executor, Inline};
 pub use origin::{Caller, Origin};
 pub use permits::Pace;
-pub use rules::{Clocks, InvokeRule, Rules};
+pub use rules::{Chain, Clocks, InvokeRule, Rules};
 pub use run::RunId;
+pub use runs::KEPT;
+pub use status::Status;
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Snapshot};
 
 /// A text that a plugin had a part in, on one line of the log: it must not forge another line, nor steer a terminal.
 pub fn printable(text: &str) -> Cow<'_, str> {
@@ -90,27 +103,116 @@ impl Gate {
         &self.shared.catalog
     }
 
-    /// Begins a call. Nothing runs before the first [`Exec::next`] or [`Exec::detach`].
+    /// Begins a call to a facade. Nothing runs before the first [`Exec::next`] or [`Exec::detach`].
     pub fn start(&self, origin: Origin, request: Request) -> Exec {
-        match plan::plan(&self.shared.catalog.snapshot(), request) {
-            plan::Plan::Answer(envelope) => Exec::answered(envelope),
+        self.begin(&self.shared.catalog.snapshot(), origin, request, &View::whole())
+    }
+
+    /// Begins a call to a tool, which may be a part of a facade. None where no such tool was ever published.
+    pub fn call_tool(&self, origin: Origin, tool: &str, arguments: Object) -> Option<Exec> {
+        let snapshot = self.shared.catalog.snapshot();
+        let input = Input::Arguments(arguments);
+        let request =
+            |facade: &str| Request { facade: facade.to_owned(), input, timeout: None, idempotency_key: None };
+        if let Some(published) = snapshot.tools.get(tool) {
+            return Some(self.begin(&snapshot, origin, request(&published.facade), published.view()));
+        }
+        let facade = snapshot.leads_to(tool)?;
+        Some(match snapshot.no_longer_published(tool, facade) {
+            Some(envelope) => Exec::answered(envelope),
+            None => self.begin(&snapshot, origin, request(facade), &View::whole()),
+        })
+    }
+
+    fn begin(&self, snapshot: &Snapshot, origin: Origin, request: Request, view: &View) -> Exec {
+        match plan::plan(snapshot, request, view) {
+            plan::Plan::Answer(envelope) => Exec::answered(*envelope),
             plan::Plan::Run(planned) => Exec::begin(&self.shared, origin, *planned),
+            plan::Plan::Batch(batch) => Exec::begin_batch(&self.shared, origin, *batch),
+            plan::Plan::AboutRun(asked) => about::about(&self.shared, &origin.caller, asked),
         }
     }
 
-    /// Takes up a call that was detached.
+    /// Takes up a call that was detached: it is this follower's to cancel again.
     ///
     /// # Errors
     ///
     /// `not_found` for a run that does not exist, has been forgotten, or belongs to somebody else: which of these
     /// it is, is not told.
-    pub fn attach(&self, run: &RunId, who: &Caller) -> Result<Exec, Failure> {
-        let run = self.shared.runs.get(run).filter(|run| run.caller.is(who));
-        let run = run.ok_or_else(|| {
-            Failure::new(code::NOT_FOUND, "not found: no such run")
-                .hint("runs are kept for an hour, and not across a restart of the server")
-        })?;
-        Ok(Exec::attached(run))
+    pub fn attach(&self, id: &RunId, who: &Caller) -> Result<Exec, Failure> {
+        let run = self.shared.runs.get(id).filter(|run| run.caller.is(who));
+        let run = run.ok_or_else(about::no_such_run)?;
+        Ok(Exec::attached(&self.shared, id.clone(), run))
+    }
+
+    /// How a run of this caller stands; see [`attach`](Self::attach) for the errors.
+    pub fn look(&self, id: &RunId, who: &Caller) -> Result<Look, Failure> {
+        let run = self.shared.runs.get(id).filter(|run| run.caller.is(who));
+        run.map(Look).ok_or_else(about::no_such_run)
+    }
+
+    /// Lets runs come to their end, but not for longer than this; then ends them.
+    pub async fn drain(&self, patience: Duration) {
+        let all = async {
+            for run in self.shared.runs.running() {
+                run.end().await;
+            }
+        };
+        if tokio::time::timeout(patience, all).await.is_ok() {
+            return;
+        }
+        let left = self.shared.runs.running();
+        tracing::warn!("{} runs are ended before they are done", left.len());
+        left.iter().for_each(|run| run.cancel.cancel());
+        let all = async {
+            for run in &left {
+                run.end().await;
+            }
+        };
+        let _ = tokio::time::timeout(LAST_WORDS, all).await;
+    }
+}
+
+/// How long calls that were cancelled may take to end.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// A run, to be looked at.
+pub struct Look(Arc<run::Run>);
+
+impl Look {
+    /// How it stands.
+    pub fn status(&self) -> Status {
+        self.0.status()
+    }
+
+    /// What it last said of its progress.
+    pub fn progress(&self) -> Option<loggia_facade::Progress> {
+        self.0.progressed()
+    }
+
+    /// The questions that are open.
+    pub fn asks(&self) -> std::collections::BTreeMap<String, loggia_facade::Question> {
+        self.0.asks()
+    }
+
+    /// Answers a question. False where it is not open (any more).
+    pub fn answer(&self, key: &str, answer: loggia_facade::Answer) -> bool {
+        self.0.answer(key, answer)
+    }
+
+    /// Ends it: its facade is told, and dropped if it does not end by itself.
+    pub fn cancel(&self) {
+        self.0.cancel.cancel();
+    }
+
+    /// What came of it, once it has ended.
+    pub fn outcome(&self) -> Option<loggia_facade::Envelope> {
+        self.0.outcome()
+    }
+
+    /// When it began.
+    pub fn began(&self) -> std::time::SystemTime {
+        self.0.began
     }
 }
 

@@ -194,7 +194,8 @@ fn batch(entry: &Arc<Entry>, items: Vec<Object>, view: &View) -> Result<Vec<Plan
         .into_iter()
         .take(FAULTS)
         .map(|(index, failure)| {
-            let (mut told, _) = Envelope::new(Command { key: "action", name: None }, Err(failure)).into_parts();
+            let (mut told, _) =
+                Envelope::new(Command { key: "action", name: None }, Err(failure)).into_parts();
             told.shift_remove("ok");
             told.insert("index".into(), index.into());
             told.into()

@@ -15,7 +15,12 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{Caller, Event, Origin, plan::Planned, status::Status, trace::Trace};
+use super::{
+    Caller, Event, Origin,
+    plan::{Planned, weigh},
+    status::Status,
+    trace::Trace,
+};
 use crate::catalog::Entry;
 
 /// Names a detached call: 128 random bits, so that it cannot be guessed.
@@ -87,6 +92,8 @@ struct State {
     clock: Clock,
     outcome: Option<Envelope>,
     ended: Option<Instant>,
+    /// About how many bytes the outcome takes.
+    weight: usize,
     /// Of a call that may become a run.
     trace: Option<Trace>,
     /// The outcome is kept for whoever attaches later.
@@ -292,7 +299,9 @@ impl Run {
 
     /// The call has ended.
     pub fn finish(&self, envelope: Envelope) {
+        let weight = weight(&envelope);
         let mut state = self.lock();
+        state.weight = weight;
         state.outcome = Some(envelope);
         state.ended = Some(Instant::now());
         state.asks.clear();
@@ -303,6 +312,24 @@ impl Run {
     /// Keeps the outcome for whoever attaches later.
     pub fn keep(&self) {
         self.lock().kept = true;
+    }
+
+    /// About how many bytes the outcome takes.
+    pub fn weight(&self) -> usize {
+        self.lock().weight
+    }
+
+    /// Resolves when the call has ended.
+    pub async fn end(&self) {
+        loop {
+            let changed = self.changed.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable();
+            if self.ended().is_some() {
+                return;
+            }
+            changed.await;
+        }
     }
 
     /// When the call ended, if it has.
@@ -345,5 +372,12 @@ impl Run {
             return Some(Event::Asks(asks.collect()));
         }
         None
+    }
+}
+
+fn weight(envelope: &Envelope) -> usize {
+    match &envelope.outcome {
+        Ok(reply) => weigh(&reply.data) + reply.content.iter().map(super::batch::size).sum::<usize>(),
+        Err(failure) => failure.message.len() + failure.details.as_ref().map_or(0, weigh),
     }
 }

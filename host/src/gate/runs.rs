@@ -8,46 +8,103 @@ use std::{
 
 use tokio::time::Instant;
 
-use super::run::{Run, RunId};
+use super::{
+    Caller,
+    run::{Run, RunId},
+};
 
 /// How long the outcome of a run is kept.
-const KEPT: Duration = Duration::from_secs(3600);
+pub const KEPT: Duration = Duration::from_secs(3600);
 /// How many runs are kept, ended ones first to go.
 const MOST: usize = 1000;
+/// What the outcomes that are kept may take together, in bytes: each may be as large as a result may be.
+const BYTES: usize = 64 << 20;
 
 /// The detached calls.
 #[derive(Default)]
-pub struct Runs(Mutex<HashMap<RunId, Arc<Run>>>);
+pub struct Runs(Mutex<HashMap<RunId, Kept>>);
+
+struct Kept {
+    run: Arc<Run>,
+    /// Its caller was told that it is a run; otherwise it only waits for an answer.
+    listed: bool,
+}
 
 impl Runs {
     /// Keeps a run; its handle.
-    pub fn keep(&self, run: Arc<Run>) -> RunId {
+    pub fn keep(&self, run: Arc<Run>, listed: bool) -> RunId {
         run.keep();
         let id = RunId::random();
         let mut runs = self.lock();
         forget(&mut runs, Instant::now());
-        runs.insert(id.clone(), run);
+        runs.insert(id.clone(), Kept { run, listed });
         id
     }
 
     /// The run of that handle.
     pub fn get(&self, id: &RunId) -> Option<Arc<Run>> {
-        self.lock().get(id).cloned()
+        let mut runs = self.lock();
+        forget(&mut runs, Instant::now());
+        runs.get(id).map(|kept| Arc::clone(&kept.run))
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<RunId, Arc<Run>>> {
+    /// From here on its caller knows it as a run.
+    pub fn list(&self, id: &RunId) {
+        if let Some(kept) = self.lock().get_mut(id) {
+            kept.listed = true;
+        }
+    }
+
+    /// Whether its caller knows it as a run.
+    pub fn is_listed(&self, id: &RunId) -> bool {
+        self.lock().get(id).is_some_and(|kept| kept.listed)
+    }
+
+    /// Forgets what came of a call that was no run.
+    pub fn drop_unlisted(&self, id: &RunId) {
+        let mut runs = self.lock();
+        if runs.get(id).is_some_and(|kept| !kept.listed) {
+            runs.remove(id);
+        }
+    }
+
+    /// A caller's runs of one facade, the newest first.
+    pub fn of(&self, caller: &Caller, facade: &str) -> Vec<(RunId, Arc<Run>)> {
+        let mut runs = self.lock();
+        forget(&mut runs, Instant::now());
+        let mut own: Vec<_> = runs
+            .iter()
+            .filter(|(_, kept)| kept.listed && kept.run.caller.is(caller))
+            .filter(|(_, kept)| kept.run.entry.surface().name == facade)
+            .map(|(id, kept)| (id.clone(), Arc::clone(&kept.run)))
+            .collect();
+        drop(runs);
+        own.sort_by_key(|(_, run)| std::cmp::Reverse(run.began));
+        own
+    }
+
+    /// Those that have not ended.
+    pub fn running(&self) -> Vec<Arc<Run>> {
+        let runs = self.lock();
+        runs.values().filter(|kept| kept.run.ended().is_none()).map(|kept| Arc::clone(&kept.run)).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<RunId, Kept>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn forget(runs: &mut HashMap<RunId, Arc<Run>>, now: Instant) {
-    runs.retain(|_, run| run.ended().is_none_or(|ended| now.saturating_duration_since(ended) < KEPT));
-    if runs.len() < MOST {
+fn forget(runs: &mut HashMap<RunId, Kept>, now: Instant) {
+    runs.retain(|_, kept| kept.run.ended().is_none_or(|ended| now.saturating_duration_since(ended) < KEPT));
+    let mut bytes: usize = runs.values().map(|kept| kept.run.weight()).sum();
+    if runs.len() < MOST && bytes <= BYTES {
         return;
     }
-    let oldest =
-        runs.iter().filter_map(|(id, run)| Some((run.ended()?, id.clone()))).min_by_key(|(at, _)| *at);
-    if let Some((_, id)) = oldest {
-        runs.remove(&id);
+    let mut ended: Vec<_> =
+        runs.iter().filter_map(|(id, kept)| Some((kept.run.ended()?, id.clone()))).collect();
+    ended.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+    while runs.len() >= MOST || bytes > BYTES {
+        let Some((_, id)) = ended.pop() else { return };
+        bytes -= runs.remove(&id).map_or(0, |kept| kept.run.weight());
     }
 }

@@ -1,31 +1,36 @@
 //! What rmcp calls.
 
 use std::{
+    collections::BTreeSet,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use loggia_facade::{Input, Progress, Request};
+use futures_util::{StreamExt, stream::FuturesUnordered};
+use loggia_facade::{Command, Envelope, Failure, Progress, code};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
-        CompleteRequestParams, CompleteResult, ContentBlock, CustomRequest, CustomResult, DiscoverResult,
-        ErrorCode, Implementation, ListPromptsRequestMethod, ListPromptsResult,
-        ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
-        ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
-        ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
+        CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams,
+        CompleteRequestMethod, CompleteRequestParams, CompleteResult, ContentBlock, CustomRequest,
+        CustomResult, DiscoverResult, ErrorCode, GetTaskParams, GetTaskResult, Implementation,
+        ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
+        ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
+        PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig,
+        SubscriptionFilter, Tool, UpdateTaskParams,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
+    ask::{self, Parked, Sealer, Way},
     list::{Listed, instructions},
     news::Peers,
     result::result,
+    tasks,
 };
-use crate::gate::{Event, Gate, Origin};
+use crate::gate::{Event, Exec, Gate, Look, Origin, RunId};
 
 /// How long a handshake waits for the first admission, so that its instructions name the facades. Loading from the
 /// cache ends well before this; a client does not notice.
@@ -46,6 +51,8 @@ struct Shared {
     draining: CancellationToken,
     /// The calls that are being answered.
     calls: TaskTracker,
+    /// Seals what goes through clients' hands.
+    sealer: Sealer,
 }
 
 impl Handler {
@@ -57,6 +64,7 @@ impl Handler {
             peers: Peers::default(),
             draining: draining.clone(),
             calls: TaskTracker::new(),
+            sealer: Sealer::default(),
         });
         let telling = Arc::clone(&shared);
         tokio::spawn(async move { telling.peers.tell(telling.gate.catalog(), draining).await });
@@ -66,6 +74,128 @@ impl Handler {
     /// The calls that are being answered: who ends the server waits for them.
     pub fn calls(&self) -> TaskTracker {
         self.shared.calls.clone()
+    }
+
+    /// The gate that calls go through.
+    pub fn gate(&self) -> &Gate {
+        &self.shared.gate
+    }
+
+    fn result(&self, envelope: Envelope) -> CallToolResult {
+        result(envelope, &self.shared.gate.catalog().snapshot())
+    }
+
+    /// Begins a call.
+    async fn begun(&self, request: CallToolRequestParams, origin: Origin) -> Result<Exec, ErrorData> {
+        let catalog = self.shared.gate.catalog();
+        if !catalog.snapshot().knows(&request.name) {
+            // A client may call before it lists, while plugins still load.
+            catalog.admitted().await;
+        }
+        let arguments = request.arguments.unwrap_or_default();
+        let exec = self.shared.gate.call_tool(origin, &request.name, arguments);
+        exec.ok_or_else(|| unknown_tool(&request.name, &catalog.snapshot().names()))
+    }
+
+    /// Takes up a call again that asked for answers; none where the request is a new call, or one that only asks about a
+    /// run again.
+    fn resumed(&self, request: &CallToolRequestParams, origin: &Origin) -> Option<Result<Exec, Failure>> {
+        let state = request.request_state.as_deref()?;
+        let gone = || {
+            let said = "unavailable: the question is no longer open";
+            Failure::new(code::UNAVAILABLE, said).hint("make the call again, without `requestState`")
+        };
+        let Some(parked) = self.shared.sealer.open(state, &origin.caller, &request.name) else {
+            return Some(Err(gone()));
+        };
+        let answers = ask::answers(request.input_responses.clone().unwrap_or_default());
+        if parked.watched {
+            let run = self.shared.gate.look(&parked.run(), &origin.caller).ok()?;
+            answers.for_each(|(key, answer)| drop(run.answer(&key, answer)));
+            return None;
+        }
+        let exec = self.shared.gate.attach(&parked.run(), &origin.caller).map_err(|_| gone());
+        Some(exec.inspect(|exec| answers.for_each(|(key, answer)| drop(exec.answer(&key, answer)))))
+    }
+
+    /// Follows a call for as long as its client waits.
+    async fn follow(
+        &self,
+        mut exec: Exec,
+        way: Way,
+        origin: &Origin,
+        tool: &str,
+        context: &Context,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let mut reporter = Reporter::new(context);
+        let mut asking = FuturesUnordered::new();
+        let mut asked = BTreeSet::new();
+        let soft = exec.patience();
+        let patience = async {
+            match soft {
+                Some(patience) => tokio::time::sleep(patience).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::pin!(patience);
+        // Who does not want to wait is not made to.
+        let waits = soft != Some(Duration::ZERO);
+        loop {
+            let event = tokio::select! {
+                biased;
+                event = exec.next(), if waits => event,
+                Some((key, answer)) = asking.next(), if !asking.is_empty() => {
+                    exec.answer(&key, answer);
+                    continue;
+                }
+                // Dropping the call ends it; rmcp drops the answer to a cancelled request.
+                () = context.ct.cancelled() => {
+                    return Ok(cancelled().into());
+                }
+                // A person who thinks is not hurried: the answer would be lost.
+                () = &mut patience, if asking.is_empty() => {
+                    return Ok(match exec.part() {
+                        Some(envelope) => self.result(envelope).into(),
+                        None => cancelled().into(),
+                    });
+                }
+            };
+            match event {
+                Event::Done(envelope) => return Ok(self.result(*envelope).into()),
+                Event::Progress(progress) => reporter.tell(context, progress).await,
+                Event::Asks(asks) => match way {
+                    Way::None => match exec.watched() {
+                        // Its questions are told with its status.
+                        Some(_) => return Ok(exec.part().map_or_else(cancelled, |e| self.result(e)).into()),
+                        None => exec.decline(&asks),
+                    },
+                    Way::Request => {
+                        for (key, question) in asks {
+                            if asked.insert(key.clone()) {
+                                let peer = context.peer.clone();
+                                asking.push(async move { (key, ask::ask(peer, question).await) });
+                            }
+                        }
+                    }
+                    Way::Again => {
+                        let watched = exec.watched();
+                        let is_watched = watched.is_some();
+                        let Some(id) = watched.or_else(|| exec.detach()) else {
+                            return Ok(cancelled().into());
+                        };
+                        let parked = Parked::new(&id, is_watched);
+                        let result = self.shared.sealer.asks(&parked, &asks, &origin.caller, tool);
+                        return Ok(result.into());
+                    }
+                },
+            }
+        }
+    }
+
+    fn task(&self, id: &str) -> Result<(RunId, Look), ErrorData> {
+        let id = RunId::from_client(id);
+        let run = self.shared.gate.look(&id, &self.origin.caller).map_err(|_| tasks::unknown())?;
+        Ok((id, run))
     }
 
     async fn handshake(&self) {
@@ -78,7 +208,8 @@ type Context = RequestContext<RoleServer>;
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed();
+        let capabilities = capabilities.enable_tasks().build();
         let name = Implementation::new("loggia", env!("CARGO_PKG_VERSION")).with_title("Loggia");
         let snapshot = self.shared.gate.catalog().snapshot();
         ServerConfig::new(capabilities).with_server_info(name).with_instructions(instructions(&snapshot))
@@ -123,33 +254,47 @@ impl ServerHandler for Handler {
         context: Context,
     ) -> Result<CallToolResponse, ErrorData> {
         let _counted = self.shared.calls.token();
-        let catalog = self.shared.gate.catalog();
-        if catalog.slot(&request.name).is_none() {
-            // A client may call before it lists, while plugins still load.
-            catalog.admitted().await;
-            if catalog.slot(&request.name).is_none() {
-                return Err(unknown_tool(&request.name, &catalog.snapshot().names()));
+        let way = Way::of(&context);
+        let origin = self.origin.clone().asking(way != Way::None);
+        let tool = request.name.clone();
+        let exec = match self.resumed(&request, &origin) {
+            Some(Ok(exec)) => exec,
+            Some(Err(failure)) => {
+                let envelope = Envelope::new(Command { key: "action", name: None }, Err(failure));
+                return Ok(self.result(envelope).into());
+            }
+            None => self.begun(request, origin.clone()).await?,
+        };
+        let tasks = context.client_capabilities().is_some_and(|capabilities| capabilities.supports_tasks());
+        if tasks && exec.may_become_run() {
+            return Ok(match exec.part_with_handle() {
+                Some(id) => tasks::created(&id).into(),
+                None => cancelled().into(),
+            });
+        }
+        self.follow(exec, way, &origin, &tool, &context).await
+    }
+
+    async fn get_task(&self, request: GetTaskParams, _: Context) -> Result<GetTaskResult, ErrorData> {
+        let (id, run) = self.task(&request.task_id)?;
+        Ok(tasks::told(&id, &run, &self.shared.gate.catalog().snapshot()))
+    }
+
+    async fn update_task(&self, request: UpdateTaskParams, _: Context) -> Result<(), ErrorData> {
+        let (_, run) = self.task(&request.task_id)?;
+        for (key, answer) in ask::answers(request.input_responses) {
+            if !run.answer(&key, answer) {
+                let key: String = key.chars().take(80).collect();
+                return Err(ErrorData::invalid_params(format!("No such question is open: {key:?}"), None));
             }
         }
-        let input = Input::Arguments(request.arguments.unwrap_or_default());
-        let facade = request.name.into_owned();
-        let request = Request { facade, input, timeout: None, idempotency_key: None };
-        let mut exec = self.shared.gate.start(self.origin.clone(), request);
-        let mut reporter = Reporter::new(&context);
-        loop {
-            let event = tokio::select! {
-                biased;
-                event = exec.next() => event,
-                // Dropping the call ends it; rmcp drops the answer to a cancelled request.
-                () = context.ct.cancelled() => return Ok(CallToolResult::error(vec![ContentBlock::text("cancelled")]).into()),
-            };
-            match event {
-                Event::Done(envelope) => return Ok(result(*envelope).into()),
-                Event::Progress(progress) => reporter.tell(&context, progress).await,
-                // No plugin can be granted questions yet.
-                Event::Asks(asks) => exec.decline(&asks),
-            }
-        }
+        Ok(())
+    }
+
+    async fn cancel_task(&self, request: CancelTaskParams, _: Context) -> Result<(), ErrorData> {
+        let (_, run) = self.task(&request.task_id)?;
+        run.cancel();
+        Ok(())
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
@@ -214,6 +359,11 @@ impl ServerHandler for Handler {
     async fn complete(&self, _: CompleteRequestParams, _: Context) -> Result<CompleteResult, ErrorData> {
         Err(ErrorData::method_not_found::<CompleteRequestMethod>())
     }
+}
+
+/// What a request is answered with whose caller is gone.
+fn cancelled() -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text("cancelled")])
 }
 
 fn unknown_tool(name: &str, names: &str) -> ErrorData {

@@ -10,18 +10,24 @@ use crate::catalog::{Catalog, Snapshot};
 
 /// The tools of a snapshot, in the order of their names.
 pub fn tools(snapshot: &Snapshot) -> Vec<Tool> {
-    snapshot.serving().map(|entry| tool(entry.contract.published())).collect()
+    snapshot.tools.values().map(|tool| self::tool(&tool.published)).collect()
 }
 
-fn tool(published: &Published) -> Tool {
+/// One tool as MCP lists it.
+pub fn tool(published: &Published) -> Tool {
     let hints = ToolAnnotations::new()
         .read_only(published.read_only)
         .destructive(published.destructive)
         .idempotent(published.idempotent)
         .open_world(published.open_world);
-    Tool::new(published.name.clone(), published.description.clone(), Arc::clone(&published.input_schema))
+    let schema = Arc::clone(&published.input_schema);
+    let tool = Tool::new(published.name.clone(), published.description.clone(), schema)
         .with_title(published.title.clone())
-        .with_annotations(hints)
+        .with_annotations(hints);
+    match &published.output_schema {
+        Some(schema) => tool.with_raw_output_schema(Arc::clone(schema)),
+        None => tool,
+    }
 }
 
 /// Instructions longer than this are cut by clients.
@@ -34,9 +40,15 @@ call action \"describe\", with `of` naming one action for its parameters and exa
 {\"ok\": true, \"data\": …} or {\"ok\": false, \"code\", \"error\", \"hint\", \"expected\", \"example\"}: read `hint`, \
 mend the call, try again. `next` names the call that should follow.";
 
+const RUNS: &str = " \
+A call that takes long answers with a run: call action \"run_status\" with its `run_id` and `wait`: true for the result.";
+
 /// What the facades are for and how to call them.
 pub fn instructions(snapshot: &Snapshot) -> String {
     let mut text = HOW.to_owned();
+    if snapshot.serving().any(|entry| entry.contract.has_runs()) {
+        text.push_str(RUNS);
+    }
     let mut more = 0;
     for entry in snapshot.serving() {
         let surface = entry.surface();

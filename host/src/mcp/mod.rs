@@ -6,12 +6,16 @@
 //! | `handler.rs` | what rmcp calls |
 //! | `list.rs` | the published list and the instructions, built once per catalog generation |
 //! | `result.rs` | an envelope as an MCP result |
+//! | `ask.rs` | questions to the person, in the ways of both lifecycles |
+//! | `tasks.rs` | runs as MCP's tasks |
 //! | `news.rs` | `tools/list_changed` to clients of both lifecycles |
 
+mod ask;
 mod handler;
 mod list;
 mod news;
 mod result;
+mod tasks;
 
 pub use handler::Handler;
-pub use list::{instructions, tools};
+pub use list::{instructions, tool, tools};

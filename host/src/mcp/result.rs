@@ -8,17 +8,20 @@ use loggia_facade::{Block, Content, Envelope};
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Value, json};
 
-/// The result of a call.
-pub fn result(envelope: Envelope) -> CallToolResult {
+use crate::catalog::Snapshot;
+
+/// The result of a call. What should come next is told as the client has to call it.
+pub fn result(mut envelope: Envelope, snapshot: &Snapshot) -> CallToolResult {
     let is_error = !envelope.is_ok();
-    let meta = envelope.next().map(|next| {
-        let next = next.to_json();
+    let next = envelope.take_next().map(|next| snapshot.address(&next));
+    let (mut envelope, content) = envelope.into_parts();
+    let meta = next.map(|next| {
+        envelope.insert("next".into(), next.clone());
         let mut meta = MetaObject::new();
         meta.insert("loggia/nextTool".into(), next.clone());
         meta.insert("nextTool".into(), next);
         meta
     });
-    let (envelope, content) = envelope.into_parts();
     let envelope = Value::Object(envelope);
     // Not `Value`'s `Display`, which writes through a formatter: 40 µs more for 64 KiB. A value always serialises.
     let text = serde_json::to_string(&envelope).unwrap_or_default();
@@ -82,8 +85,8 @@ mod tests {
     use super::*;
 
     fn of(outcome: Result<Reply, Failure>) -> Value {
-        let envelope = Envelope { command: Command::action("get"), outcome, resolved_inputs: Object::new() };
-        serde_json::to_value(result(envelope)).unwrap()
+        let envelope = Envelope::new(Command::action("get"), outcome);
+        serde_json::to_value(result(envelope, &Snapshot::default())).unwrap()
     }
 
     #[test]

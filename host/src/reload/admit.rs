@@ -22,7 +22,8 @@ use super::{
 };
 use crate::{
     catalog::Entry,
-    config::{Policy, PolicyError, places},
+    config::{Exposed, Policy, PolicyError, places},
+    publish::Exposure,
 };
 
 /// Largest plugin.
@@ -169,7 +170,10 @@ impl Loader {
         let Loaded { component, compiled } = self.cache.load(&self.engine, &artifact, &self.compiler).await?;
         let (surface, contract) = match known {
             Some((digest, surface)) if digest == artifact.digest => {
-                (Arc::clone(&surface), Contract::known(surface)?)
+                let contract = Contract::known(Arc::clone(&surface))?;
+                // Here rather than on a call's path.
+                contract.compile()?;
+                (surface, contract)
             }
             _ => {
                 let surface = component.read_surface(&policy.limits).await?;
@@ -184,9 +188,12 @@ impl Loader {
             compiled,
             took: begun.elapsed(),
         };
+        let contract = contract.under(policy.terms)?;
         let facade = WasmFacade::new(component, surface, &policy.grants, policy.limits)?;
         let origin = format!("sha256:{}", facts.digest);
-        let entry = Entry::new(Arc::new(facade), contract, policy.rules, origin);
+        let Exposed { form, split, output_schema } = policy.expose;
+        let exposure = Exposure::new(form, split, output_schema);
+        let entry = Entry::new(Arc::new(facade), contract, policy.rules, exposure, origin);
         Ok(Admitted { entry, facts })
     }
 

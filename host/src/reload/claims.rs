@@ -43,7 +43,7 @@ impl Held {
 
     /// The digest and the surface of what serves: bytes that did not change need not be described again.
     pub fn known(&self) -> Option<(Digest, Arc<Surface>)> {
-        self.serving.as_ref().map(|(digest, entry)| (*digest, Arc::clone(entry.surface())))
+        self.serving.as_ref().map(|(digest, entry)| (*digest, Arc::clone(entry.facade.surface())))
     }
 
     /// Takes what an admission came to, and how long it took.

@@ -1,0 +1,74 @@
+//! What the host answers about runs.
+
+use std::sync::Arc;
+
+use loggia_facade::{Command, Envelope, Failure, Page, Reply, code};
+use serde_json::{Value, json};
+
+use super::{
+    Caller, Exec, Shared,
+    exec::Watch,
+    plan::{AboutRun, Wanted},
+    run::{Run, RunId},
+    status,
+};
+
+/// Answers a question about a run, or begins to wait with the answer.
+pub fn about(shared: &Shared, caller: &Caller, asked: AboutRun) -> Exec {
+    let AboutRun { entry, command, wanted } = asked;
+    let facade = &entry.surface().name;
+    match wanted {
+        Wanted::List => Exec::answered(list(shared, caller, facade, command)),
+        Wanted::Status { run_id, include_trace, wait } => match find(shared, caller, facade, &run_id) {
+            Err(failure) => Exec::answered(Envelope::new(command, Err(failure))),
+            Ok((id, run)) if wait && run.ended().is_none() => {
+                Exec::watching(Watch { command, id, run, include_trace })
+            }
+            Ok((id, run)) => Exec::answered(status::told(command, &id, &run, include_trace)),
+        },
+        Wanted::Cancel { run_id } => Exec::answered(match find(shared, caller, facade, &run_id) {
+            Err(failure) => Envelope::new(command, Err(failure)),
+            Ok((id, run)) => cancel(command, &id, &run),
+        }),
+    }
+}
+
+fn list(shared: &Shared, caller: &Caller, facade: &str, command: Command) -> Envelope {
+    if *caller == Caller::Anonymous {
+        let said = "`run_id` is required: callers without a name have no list of runs";
+        let failure = Failure::new(code::INVALID_PARAMS, said);
+        return Envelope::new(command, Err(failure.hint("give the id that the call was answered with")));
+    }
+    let runs: Vec<Value> =
+        shared.runs.of(caller, facade).iter().map(|(id, run)| status::brief(id, run).into()).collect();
+    let page = Page { count: u64::try_from(runs.len()).ok(), ..Page::default() };
+    let reply = Reply { data: json!({ "runs": runs }), page: Some(page), ..Reply::default() };
+    Envelope::new(command, Ok(reply))
+}
+
+/// A call that was told to end ends a moment later; the caller can see it by `run_status`.
+fn cancel(command: Command, id: &RunId, run: &Run) -> Envelope {
+    let message = if run.ended().is_some() { "the run had ended already" } else { "the run is being ended" };
+    run.cancel.cancel();
+    let reply = Reply { message: Some(message.to_owned()), ..status::whole(id, run, false) };
+    Envelope::new(command, Ok(reply))
+}
+
+/// The caller's run of that handle. Whether a run does not exist, was forgotten or is somebody else's is not told.
+fn find(shared: &Shared, caller: &Caller, facade: &str, run_id: &str) -> Result<(RunId, Arc<Run>), Failure> {
+    let id = RunId::from_client(run_id);
+    let run = shared.runs.get(&id).filter(|run| run.caller.is(caller) && shared.runs.is_listed(&id));
+    let run = run.ok_or_else(no_such_run)?;
+    let own = &run.entry.surface().name;
+    if own != facade {
+        let hint = format!("it is a run of `{own}`: ask the tool `{own}`");
+        return Err(no_such_run().hint(hint));
+    }
+    Ok((id, run))
+}
+
+/// Says that there is no such run.
+pub fn no_such_run() -> Failure {
+    Failure::new(code::NOT_FOUND, "not found: no such run")
+        .hint("runs are kept for an hour, and not across a restart of the server")
+}

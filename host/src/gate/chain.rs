@@ -1,0 +1,149 @@
+//! Calls that follow a call because its result says so.
+//!
+//! A facade's result may name the call that should come next. What becomes of it is the operator's choice: it is told to
+//! the caller, or made by the host, or dropped. A followed call is a call like any other, with its own permit and clock;
+//! it may do no more than the call that led to it, and only what the policy of the facade that named it lets that call.
+
+use std::sync::Arc;
+
+use loggia_facade::{Detail, Effect, Envelope, Hop, Input, Next, Object, Request};
+use loggia_schema::View;
+
+use super::{
+    Chain, Shared,
+    line::root,
+    plan::{Plan, Planned, effect_allows, plan},
+    printable,
+    run::Run,
+};
+use crate::catalog::Entry;
+
+/// Calls that may follow one.
+const HOPS: usize = 5;
+
+/// Makes a call, and those that follow it.
+pub async fn run(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envelope {
+    let mut entry = Arc::clone(&planned.entry);
+    let follows = entry.rules.chain == Chain::Follow;
+    let (mut effect, detail) = (planned.action().effect, planned.detail);
+    let mut made: Vec<Made> = follows.then(|| Made::of(&planned)).into_iter().collect();
+    let mut envelope = root(Arc::clone(&shared), Arc::clone(&run), planned).await;
+    // The caller asked for the first call, and knows the answer by it.
+    let (command, resolved) = (envelope.command.clone(), std::mem::take(&mut envelope.resolved_inputs));
+    let mut trail = Vec::new();
+    while let Some(next) = advise(&mut envelope, &entry) {
+        if entry.rules.chain != Chain::Follow {
+            set_next(&mut envelope, next);
+            break;
+        }
+        let followed = match follow(&shared, &entry, effect, &made, &next, detail) {
+            Ok(followed) => followed,
+            Err(said) => {
+                tracing::info!(facade = entry.surface().name, "a next call was not followed: {said}");
+                set_next(&mut envelope, next);
+                break;
+            }
+        };
+        if trail.is_empty() {
+            trail.extend(made.first().map(|made| made.hop(&envelope)));
+        }
+        entry = Arc::clone(&followed.entry);
+        effect = followed.action().effect.min(effect);
+        let now = Made::of(&followed);
+        envelope = root(Arc::clone(&shared), Arc::clone(&run), followed).await;
+        trail.push(now.hop(&envelope));
+        made.push(now);
+    }
+    Envelope { command, resolved_inputs: resolved, trail, ..envelope }
+}
+
+/// The call that should follow, if the policy lets anybody hear of it and it is well formed.
+pub fn advise(envelope: &mut Envelope, entry: &Entry) -> Option<Next> {
+    let next = envelope.take_next()?;
+    if entry.rules.chain == Chain::Off {
+        return None;
+    }
+    let name = |name: &str| {
+        let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+        name.len() <= 64 && name.chars().all(known)
+    };
+    if next.facade.is_empty() || !name(&next.facade) || !name(&next.action) {
+        let facade = &entry.surface().name;
+        let (tool, action) = (printable(&next.facade), printable(&next.action));
+        tracing::warn!(facade, "a next call was dropped: {tool:.80?} {action:.80?} is no tool and action");
+        return None;
+    }
+    Some(next)
+}
+
+fn set_next(envelope: &mut Envelope, next: Next) {
+    match &mut envelope.outcome {
+        Ok(reply) => reply.next = Some(next),
+        Err(failure) => failure.next = Some(next),
+    }
+}
+
+/// A call that was made: the same one again is a circle.
+#[derive(PartialEq)]
+struct Made {
+    facade: String,
+    action: String,
+    params: Object,
+}
+
+impl Made {
+    fn of(planned: &Planned) -> Self {
+        let (facade, action) = (planned.entry.surface().name.clone(), planned.action().name.clone());
+        Self { facade, action, params: planned.params.clone() }
+    }
+
+    fn hop(&self, envelope: &Envelope) -> Hop {
+        let message = match &envelope.outcome {
+            Ok(reply) => reply.message.clone(),
+            Err(failure) => Some(failure.message.clone()),
+        };
+        Hop { facade: self.facade.clone(), action: self.action.clone(), ok: envelope.is_ok(), message }
+    }
+}
+
+/// The next call, checked; or why it is not made.
+fn follow(
+    shared: &Shared,
+    from: &Entry,
+    effect: Effect,
+    made: &[Made],
+    next: &Next,
+    detail: Detail,
+) -> Result<Planned, String> {
+    if made.len() > HOPS {
+        return Err(format!("{HOPS} calls have followed already"));
+    }
+    let input = Input::Action { action: next.action.clone(), params: next.params.clone(), detail };
+    let request = Request { facade: next.facade.clone(), input, timeout: None, idempotency_key: None };
+    let planned = match plan(&shared.catalog.snapshot(), request, &View::whole()) {
+        Plan::Run(planned) => *planned,
+        Plan::Answer(envelope) => {
+            return Err(envelope.outcome.err().map_or_else(
+                || "it is one of the host's own actions".to_owned(),
+                |failure| failure.message,
+            ));
+        }
+        Plan::AboutRun(_) | Plan::Batch(_) => return Err("it is one of the host's own actions".to_owned()),
+    };
+    let (facade, action) = (&planned.entry.surface().name, planned.action());
+    let target = format!("{facade}:{}", action.name);
+    if !from.rules.may_invoke(facade, &action.name) {
+        return Err(format!("the policy's `grants.invoke` does not hold \"{target}\""));
+    }
+    if !effect_allows(effect, action.effect) {
+        return Err(format!(
+            "{target} is {}, and what led to it only {}",
+            action.effect.as_str(),
+            effect.as_str()
+        ));
+    }
+    if made.contains(&Made::of(&planned)) {
+        return Err(format!("{target} was called with the same parameters before"));
+    }
+    Ok(planned)
+}

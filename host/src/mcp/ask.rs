@@ -1,0 +1,184 @@
+//! Questions to the person, in both of MCP's ways: as a request of the server's own, for clients before 2026-07-28, and as
+//! a result that asks for the same call again with the answers.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use loggia_facade::{Answer, Question};
+use rmcp::{
+    Peer, RoleServer,
+    model::{
+        ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, InputRequest,
+        InputRequiredResult, InputResponses, ProtocolVersion, RequestStateCodec, SealOptions,
+    },
+    service::RequestContext,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::gate::{Caller, RunId};
+
+/// How long a sealed state is good for: longer than any question stays open.
+const SEALED: Duration = Duration::from_secs(31 * 60);
+
+/// How a client can be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// Not at all.
+    None,
+    /// By a request of the server's.
+    Request,
+    /// By a result that asks for the call again.
+    Again,
+}
+
+impl Way {
+    /// By what the client said of itself.
+    pub fn of(context: &RequestContext<RoleServer>) -> Self {
+        let elicits = context.client_capabilities().and_then(|capabilities| capabilities.elicitation.clone());
+        // `elicitation: {}` means forms.
+        let forms = elicits.is_some_and(|elicits| elicits.form.is_some() || elicits.url.is_none());
+        let version = context.protocol_version();
+        match (forms, version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)) {
+            (false, _) => Self::None,
+            (true, false) => Self::Request,
+            (true, true) => Self::Again,
+        }
+    }
+}
+
+fn params(question: &Question) -> Option<ElicitRequestParams> {
+    let mut schema = question.schema.clone();
+    schema.entry("type").or_insert("object".into());
+    schema.entry("properties").or_insert(Value::Object(serde_json::Map::new()));
+    let requested_schema = serde_json::from_value(Value::Object(schema)).ok()?;
+    let message = question.message.clone();
+    Some(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema })
+}
+
+/// Asks by a request; must be called in the task that handles the client's own request.
+pub async fn ask(peer: Peer<RoleServer>, question: Question) -> Answer {
+    let Some(params) = params(&question) else {
+        tracing::warn!("a question could not be put to the client: its form is none that MCP knows");
+        return Answer::Cancelled;
+    };
+    match peer.create_elicitation(params).await {
+        Ok(result) => answer(result),
+        Err(error) => {
+            tracing::debug!(%error, "the client did not answer a question");
+            Answer::Cancelled
+        }
+    }
+}
+
+fn answer(result: ElicitResult) -> Answer {
+    match result.action {
+        ElicitationAction::Accept => {
+            Answer::Accepted(result.content.unwrap_or_else(|| Value::Object(serde_json::Map::new())))
+        }
+        ElicitationAction::Decline => Answer::Declined,
+        ElicitationAction::Cancel => Answer::Cancelled,
+    }
+}
+
+/// The answers that came with a repeated call; one that is no answer closes its question.
+pub fn answers(responses: InputResponses) -> impl Iterator<Item = (String, Answer)> {
+    responses.into_iter().map(|(key, response)| {
+        let result = serde_json::from_value::<ElicitResult>(response);
+        (key, result.map_or(Answer::Cancelled, answer))
+    })
+}
+
+/// The questions as MCP puts them to a client that is to answer later.
+pub fn requests(asks: &BTreeMap<String, Question>) -> BTreeMap<String, InputRequest> {
+    let request = |question| Some(InputRequest::Elicitation(ElicitRequest::new(params(question)?)));
+    asks.iter().filter_map(|(key, question)| Some((key.clone(), request(question)?))).collect()
+}
+
+/// What a repeated call takes up again.
+#[derive(Serialize, Deserialize, Debug, PartialEq)]
+pub struct Parked {
+    run: String,
+    /// The run was only asked about, and is not this call's to end.
+    pub watched: bool,
+}
+
+impl Parked {
+    /// A call that waits.
+    pub fn new(run: &RunId, watched: bool) -> Self {
+        Self { run: run.to_string(), watched }
+    }
+
+    /// Its handle.
+    pub fn run(&self) -> RunId {
+        RunId::from_client(&self.run)
+    }
+}
+
+/// Seals what goes through the client's hands, for as long as this process lives.
+pub struct Sealer(RequestStateCodec);
+
+impl Default for Sealer {
+    fn default() -> Self {
+        let mut key = [0; 32];
+        rustix::rand::getrandom(&mut key, rustix::rand::GetRandomFlags::empty())
+            .unwrap_or_else(|e| unreachable!("the kernel gave no random bits: {e}"));
+        Self(RequestStateCodec::new(key.to_vec()))
+    }
+}
+
+impl Sealer {
+    /// The result that asks for the same call again, with the answers.
+    pub fn asks(
+        &self,
+        parked: &Parked,
+        asks: &BTreeMap<String, Question>,
+        caller: &Caller,
+        tool: &str,
+    ) -> InputRequiredResult {
+        let bound = bound(caller, tool);
+        let options = SealOptions::new().associated_data(&bound).ttl(SEALED);
+        let state = self.0.seal_json_with(parked, &options).ok();
+        let mut result = InputRequiredResult::from_input_requests(requests(asks));
+        result.request_state = state;
+        result
+    }
+
+    /// Opens what a client gave back. None where it was changed, is somebody else's, another tool's, too old, or of
+    /// another process.
+    pub fn open(&self, state: &str, caller: &Caller, tool: &str) -> Option<Parked> {
+        self.0.open_json_with(state, &bound(caller, tool)).ok()
+    }
+}
+
+fn bound(caller: &Caller, tool: &str) -> Vec<u8> {
+    format!("{caller:?}\n{tool}").into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sealed_state_opens_for_its_caller_and_tool_in_its_process() {
+        let (sealer, other) = (Sealer::default(), Sealer::default());
+        let parked = Parked { run: "run_x".into(), watched: false };
+        let state = sealer.asks(&parked, &BTreeMap::new(), &Caller::Local, "notes").request_state.unwrap();
+        assert_eq!(sealer.open(&state, &Caller::Local, "notes"), Some(parked));
+        assert_eq!(sealer.open(&state, &Caller::Local, "other"), None);
+        assert_eq!(sealer.open(&state, &Caller::Anonymous, "notes"), None);
+        assert_eq!(other.open(&state, &Caller::Local, "notes"), None);
+        assert_eq!(sealer.open("nonsense", &Caller::Local, "notes"), None);
+    }
+
+    #[test]
+    fn what_is_no_answer_closes_the_question() {
+        let answers: BTreeMap<String, Answer> = answers(BTreeMap::from([
+            ("q1".to_owned(), serde_json::json!({"action": "accept", "content": {"n": 1}})),
+            ("q2".to_owned(), serde_json::json!({"action": "decline"})),
+            ("q3".to_owned(), serde_json::json!("nonsense")),
+        ]))
+        .collect();
+        assert_eq!(answers["q1"], Answer::Accepted(serde_json::json!({"n": 1})));
+        assert_eq!((&answers["q2"], &answers["q3"]), (&Answer::Declined, &Answer::Cancelled));
+    }
+}

@@ -1,0 +1,59 @@
+//! MCP's tasks extension (SEP-2663) over the gate's runs, for clients that declare it.
+
+use std::time::SystemTime;
+
+use loggia_facade::Progress;
+use rmcp::{
+    ErrorData,
+    model::{CreateTaskResult, DetailedTask, GetTaskResult, Task, TaskPayload, TaskStatus},
+};
+use serde_json::Value;
+
+use super::{ask, result::result};
+use crate::{
+    catalog::Snapshot,
+    gate::{KEPT, Look, RunId, Status},
+};
+
+/// How long a client should let pass before it asks again.
+const POLL_MS: u64 = 1000;
+
+/// What a client is told whose call goes on as a task.
+pub fn created(id: &RunId) -> CreateTaskResult {
+    CreateTaskResult::new(task(id, TaskStatus::Working, SystemTime::now(), None))
+}
+
+/// How a task stands.
+pub fn told(id: &RunId, run: &Look, snapshot: &Snapshot) -> GetTaskResult {
+    let payload = match run.status() {
+        Status::Running => TaskPayload::Working,
+        Status::Waiting => TaskPayload::InputRequired { input_requests: ask::requests(&run.asks()) },
+        Status::Cancelled => TaskPayload::Cancelled,
+        // A failure is a result with `isError`.
+        Status::Succeeded | Status::Failed => {
+            let result = run.outcome().map(|envelope| serde_json::to_value(result(envelope, snapshot)));
+            match result {
+                Some(Ok(Value::Object(result))) => TaskPayload::Completed { result },
+                _ => TaskPayload::Cancelled,
+            }
+        }
+    };
+    GetTaskResult::new(DetailedTask::new(task(id, payload.status(), run.began(), run.progress()), payload))
+}
+
+fn task(id: &RunId, status: TaskStatus, began: SystemTime, progress: Option<Progress>) -> Task {
+    let at = |time| humantime::format_rfc3339_millis(time).to_string();
+    let ttl = u64::try_from(KEPT.as_millis()).unwrap_or(u64::MAX);
+    let task = Task::new(id.to_string(), status, at(began), at(SystemTime::now()))
+        .with_ttl_ms(ttl)
+        .with_poll_interval_ms(POLL_MS);
+    match progress.and_then(|progress| progress.message) {
+        Some(message) => task.with_status_message(message),
+        None => task,
+    }
+}
+
+/// There is no such task, or it is somebody else's.
+pub fn unknown() -> ErrorData {
+    ErrorData::invalid_params("Unknown task: tasks are kept for an hour, and not across a restart", None)
+}

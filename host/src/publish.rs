@@ -1,0 +1,156 @@
+//! Which tools a snapshot of facades shows: one per facade, unless the operator wants it otherwise.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+};
+
+use loggia_schema::{Expose, Form, Published, Split, View};
+
+use crate::{
+    catalog::{Entry, Slot},
+    tokens,
+};
+
+/// One tool, as clients see it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tool {
+    /// Whose it is.
+    pub facade: String,
+    /// What is shown.
+    pub published: Arc<Published>,
+}
+
+impl Tool {
+    /// Which of the facade's actions it takes.
+    pub fn view(&self) -> &View {
+        &self.published.view
+    }
+}
+
+/// How one facade is published, as far as its policy says.
+#[derive(Debug, Default)]
+pub struct Exposure {
+    /// The form; the server's where there is none.
+    pub form: Option<Form>,
+    /// Into how many tools; the server's way where there is none.
+    pub split: Option<Split>,
+    /// Whether its tools say what their results look like.
+    pub output_schema: bool,
+    /// Made once for each version of a facade: it depends on nothing else.
+    rungs: OnceLock<Vec<Rung>>,
+}
+
+impl Exposure {
+    /// What a policy says of a facade's tools.
+    pub fn new(form: Option<Form>, split: Option<Split>, output_schema: bool) -> Self {
+        Self { form, split, output_schema, rungs: OnceLock::new() }
+    }
+}
+
+/// A facade in one form.
+#[derive(Debug)]
+struct Rung {
+    tools: Vec<Arc<Published>>,
+    /// Only where there is a budget.
+    tokens: usize,
+}
+
+/// How facades are published whose policies do not say.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Publisher {
+    /// What input schemas show.
+    pub form: Form,
+    /// Into how many tools.
+    pub split: Split,
+    /// What the whole list may take, in tokens.
+    pub budget: Option<usize>,
+}
+
+impl Publisher {
+    /// The tools of these facades, by name.
+    pub fn tools(&self, slots: &BTreeMap<String, Slot>) -> BTreeMap<String, Tool> {
+        let entries: Vec<&Entry> = slots
+            .values()
+            .filter_map(|slot| match slot {
+                Slot::Serving(entry) => Some(&**entry),
+                Slot::Unavailable(_) => None,
+            })
+            .collect();
+        let ladders: Vec<&[Rung]> = entries.iter().map(|entry| self.rungs(entry)).collect();
+        let chosen = self.choose(&ladders);
+        let mut out = BTreeMap::new();
+        for ((entry, rungs), chosen) in entries.iter().zip(&ladders).zip(chosen) {
+            let facade = &entry.surface().name;
+            let tools = &rungs[chosen].tools;
+            // A facade's own name is nobody else's.
+            let taken = tools.iter().find(|tool| tool.name != *facade && slots.contains_key(&tool.name));
+            let whole;
+            let tools = match taken {
+                None => tools,
+                Some(tool) => {
+                    tracing::warn!(
+                        facade,
+                        "`{}` is another facade's name: `{facade}` is published as one tool",
+                        tool.name
+                    );
+                    whole = self.made(entry, Expose { split: Split::None, form: Form::Flat, ..self.expose(entry) });
+                    &whole
+                }
+            };
+            for published in tools {
+                let tool = Tool { facade: facade.clone(), published: Arc::clone(published) };
+                out.insert(published.name.clone(), tool);
+            }
+        }
+        out
+    }
+
+    /// How a facade is published where nothing has to be saved.
+    pub fn expose(&self, entry: &Entry) -> Expose {
+        let own = &entry.exposure;
+        Expose {
+            form: own.form.unwrap_or(self.form),
+            split: own.split.unwrap_or(self.split),
+            output_schema: own.output_schema,
+        }
+    }
+
+    fn made(&self, entry: &Entry, expose: Expose) -> Vec<Arc<Published>> {
+        entry.contract.publish(&expose).into_iter().map(Arc::new).collect()
+    }
+
+    /// The facade in the forms that come into question, the richest first.
+    fn rungs<'a>(&self, entry: &'a Entry) -> &'a [Rung] {
+        entry.exposure.rungs.get_or_init(|| {
+            let expose = self.expose(entry);
+            let forms = match (self.budget, entry.exposure.form) {
+                (Some(_), None) => loggia_schema::ladder(expose.form),
+                // What a policy says is not changed.
+                _ => vec![expose.form],
+            };
+            let rung = |form| {
+                let tools = self.made(entry, Expose { form, ..expose });
+                let tokens =
+                    self.budget.map_or(0, |_| tools.iter().map(|tool| tokens::of(tool).tokens).sum());
+                Rung { tools, tokens }
+            };
+            forms.into_iter().map(rung).collect()
+        })
+    }
+
+    /// Which rung of each ladder is published.
+    fn choose(&self, ladders: &[&[Rung]]) -> Vec<usize> {
+        let Some(budget) = self.budget else { return vec![0; ladders.len()] };
+        let counts: Vec<Vec<usize>> =
+            ladders.iter().map(|rungs| rungs.iter().map(|rung| rung.tokens).collect()).collect();
+        let fitted = loggia_schema::fit(&counts, budget);
+        if !fitted.fits {
+            tracing::warn!(
+                "the tool list takes {} tokens in its shortest form, more than the {budget} it may take",
+                fitted.tokens
+            );
+        }
+        fitted.chosen
+    }
+}
