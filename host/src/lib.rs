@@ -10,6 +10,8 @@
 //! | module | what it holds | may not name |
 //! |---|---|---|
 //! | [`catalog`] | the snapshot of the facades now served | rmcp, wasmtime, files |
+//! | [`publish`] | which tools the facades are shown as | rmcp, wasmtime, files |
+//! | [`tokens`] | what a tool list costs a model | rmcp, wasmtime |
 //! | [`gate`] | the only way to run anything | rmcp, wasmtime, files |
 //! | [`config`] | the operator's files as validated settings | rmcp, wasmtime |
 //! | [`reload`] | from a folder to the catalog | rmcp, wasmtime |
@@ -27,5 +29,7 @@ pub mod cli;
 pub mod config;
 pub mod gate;
 pub mod mcp;
+pub mod publish;
 pub mod reload;
 pub mod serve;
+pub mod tokens;

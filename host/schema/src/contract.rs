@@ -7,11 +7,8 @@ use loggia_facade::{Action, Failure, Surface, code};
 use crate::{
     View,
     bounds::{self, Problems},
-    explain,
-    expose::Expose,
-    flat, limits,
+    explain, limits,
     own::Own,
-    publish::Published,
     rules::Rules,
     show,
     terms::Terms,
@@ -83,11 +80,6 @@ impl Contract {
     /// What the facade publishes about itself.
     pub fn surface(&self) -> &Arc<Surface> {
         &self.surface
-    }
-
-    /// What an MCP client sees: one tool, or several.
-    pub fn publish(&self, _expose: &Expose) -> Vec<Published> {
-        vec![flat::publish(self)]
     }
 
     /// The action by name, alias, or other case; otherwise a failure that lists the available actions.

@@ -4,202 +4,76 @@
 //! `properties`, `required` and `additionalProperties`, properties are plain (see [`Shape`]), and everything else is said
 //! in words. Which action takes which parameter stands before its description: `[add*, update] The text.`
 
-use loggia_facade::{Action, Detail, Object, Surface};
+use loggia_facade::Object;
 use serde_json::{Value, json};
 
 use crate::{
-    Contract, limits,
-    own::Own,
-    publish::{Published, description},
-    rules::Rules,
-    shape::{Member, Shape},
-    show,
+    extra,
+    lines::{Lines, summaries, with_spilled},
+    parameters::Parameters,
+    part::Part,
+    publish::Published,
+    shape::Shape,
 };
 
 /// Makes the flat form.
-pub(crate) fn publish(contract: &Contract) -> Published {
-    let surface = contract.surface();
-    let (description, spilled) = description(contract);
-    let parameters = parameters(surface, contract.rules());
+pub(crate) fn publish(part: &Part<'_>) -> Published {
+    let Lines { description, spilled } = Lines::of(part, summaries(part));
+    let parameters = parameters(part);
+    let legend =
+        if parameters.name_actions() { " Parameters: [actions that take it], * = required." } else { "" };
     let mut properties = Object::new();
-    let whole = surface.actions.len();
-    let with_legend = parameters.iter().any(|parameter| parameter.lists_actions(whole));
-    properties.insert("action".into(), action(contract, &spilled, with_legend));
-    for parameter in parameters {
-        let (name, property) = parameter.publish(&surface.actions);
-        properties.insert(name, property);
-    }
-    let mut schema = Object::new();
-    schema.insert("type".into(), "object".into());
-    schema.insert("properties".into(), properties.into());
-    if surface.default_action.is_none() && whole != 1 {
-        schema.insert("required".into(), json!(["action"]));
-    }
-    schema.insert("additionalProperties".into(), false.into());
-    Published::new(surface, description, schema)
+    properties.insert("action".into(), action(part, legend, &spilled));
+    properties.extend(parameters.publish());
+    Published::of(part, description, root(part, properties, is_open(part)))
 }
 
 /// The property that names the action.
-fn action(contract: &Contract, spilled: &[String], with_legend: bool) -> Value {
-    let surface = contract.surface();
-    let names = surface.actions.iter().map(|action| action.name.as_str());
-    let names: Vec<&str> = names.chain(contract.own_names()).collect();
-    let mut text = String::from("What to do.");
-    if let Some(default) = &surface.default_action {
-        text.push_str(&format!(" Default {default}."));
-    } else if let [only] = surface.actions.as_slice() {
-        text.push_str(&format!(" Default {}.", only.name));
-    }
-    if with_legend {
-        text.push_str(" Parameters: [actions that take it], * = required.");
-    }
-    for line in spilled {
-        text.push('\n');
-        text.push_str(line);
-    }
-    json!({"type": "string", "enum": names, "description": text})
+pub(crate) fn action(part: &Part<'_>, legend: &str, spilled: &[String]) -> Value {
+    let default = part.meant.map_or(String::new(), |name| format!(" Default {name}."));
+    let text = with_spilled(format!("What to do.{default}{legend}"), spilled);
+    json!({"type": "string", "enum": part.names(), "description": text})
 }
 
-/// One name among the parameters, with all that the actions mean by it.
-struct Parameter<'a> {
-    name: &'a str,
-    shape: Shape,
-    /// What it is, and for which actions, in the order in which they say so.
-    uses: Vec<Use<'a>>,
+/// The root of a tool that takes an action.
+pub(crate) fn root(part: &Part<'_>, properties: Object, is_open: bool) -> Object {
+    let mut schema = Object::new();
+    schema.insert("type".into(), "object".into());
+    schema.insert("properties".into(), properties.into());
+    if part.meant.is_none() {
+        schema.insert("required".into(), json!(["action"]));
+    }
+    if !is_open {
+        schema.insert("additionalProperties".into(), false.into());
+    }
+    schema
 }
 
-/// The actions that say the same of a parameter.
-struct Use<'a> {
-    text: &'a str,
-    actions: Vec<(&'a str, bool)>,
-    /// How many of them are the facade's own.
-    own: usize,
+/// Whether an action takes parameters that it does not name.
+fn is_open(part: &Part<'_>) -> bool {
+    let open = |shape: &Shape| matches!(shape, Shape::Record { others: Some(_), .. });
+    part.actions.iter().any(|(_, rules)| open(&rules.shape))
 }
 
-fn parameters<'a>(surface: &'a Surface, rules: &'a [Rules]) -> Vec<Parameter<'a>> {
-    let mut out: Vec<Parameter<'a>> = Vec::new();
-    for (action, rules) in surface.actions.iter().zip(rules) {
-        for Member { name, required, shape, text } in rules.parameters() {
-            add(&mut out, name, shape.clone(), text, (&action.name, *required), true);
-        }
+fn parameters<'a>(part: &Part<'a>) -> Parameters<'a> {
+    let mut out = Parameters::of(part.actions.iter().map(|(action, _)| action.name.as_str()).collect());
+    for (action, rules) in &part.actions {
+        out.add(&action.name, rules.parameters().iter().cloned());
     }
-    // The host's own, only where they live. `wait` and `run_id` will stand here with runs.
-    for action in surface.actions.iter().filter(|action| action.details) {
-        let levels = Detail::ALL.map(|level| level.as_str().to_owned()).to_vec();
-        add(&mut out, "detail", Shape::Text(Some(levels)), "default standard", (&action.name, false), true);
-    }
-    add(&mut out, "of", Shape::Text(None), "an action", (Own::Describe.name(), false), false);
-    out
-}
-
-fn add<'a>(
-    out: &mut Vec<Parameter<'a>>,
-    name: &'a str,
-    shape: Shape,
-    text: &'a str,
-    action: (&'a str, bool),
-    own: bool,
-) {
-    let known = match out.iter_mut().find(|parameter| parameter.name == name) {
-        Some(known) => {
-            known.shape = std::mem::replace(&mut known.shape, Shape::Any).loosest(shape);
-            known
-        }
-        None => out.push_mut(Parameter { name, shape, uses: Vec::new() }),
-    };
-    match known.uses.iter_mut().find(|known| known.text == text) {
-        Some(known) => {
-            known.actions.push(action);
-            known.own += usize::from(own);
-        }
-        None => known.uses.push(Use { text, actions: vec![action], own: usize::from(own) }),
-    }
-}
-
-impl Parameter<'_> {
-    /// Whether its description says which of the facade's actions take it.
-    fn lists_actions(&self, whole: usize) -> bool {
-        self.uses.iter().any(|used| used.own > 0 && used.by_all(whole).is_none())
-    }
-
-    fn publish(self, all: &[Action]) -> (String, Value) {
-        let uses: Vec<String> = self.uses.iter().map(|used| used.describe(self.name, all)).collect();
-        let mut property = self.shape.to_json();
-        property.insert("description".into(), joined(&uses).into());
-        (self.name.to_owned(), property.into())
-    }
-}
-
-/// What all say of a parameter, whole sentences, as far as every client shows them.
-fn joined(uses: &[String]) -> String {
-    let mut out = String::new();
-    for text in uses {
-        let separator = match out.chars().last() {
-            None => "",
-            Some('.' | '!' | '?') => " ",
-            Some(_) => "; ",
-        };
-        if !out.is_empty() && out.len() + text.len() > limits::DESCRIPTION - 40 {
-            out.push_str("; more by `describe`");
-            break;
-        }
-        out.push_str(separator);
-        out.push_str(text);
+    beside(part, &mut out);
+    for own in &part.own {
+        out.add(own.name(), extra::of_own(*own));
     }
     out
 }
 
-impl Use<'_> {
-    /// The actions that do not require it, where all take it and naming these is shorter.
-    fn required_by_most(&self, whole: usize) -> Option<Vec<&str>> {
-        let optional: Vec<&str> =
-            self.actions.iter().filter(|(_, required)| !required).map(|(name, _)| *name).collect();
-        let all = self.own == whole && self.actions.len() == whole;
-        (all && whole > 2 * optional.len() + 1).then_some(optional)
+/// What the host takes beside the parameters of actions.
+pub(crate) fn beside<'a>(part: &Part<'a>, out: &mut Parameters<'a>) {
+    for (action, _) in &part.actions {
+        out.add(&action.name, extra::of_action(part.contract, action));
     }
-
-    /// Whether it is required, and the actions that do not take it, where naming these is shorter.
-    fn by_most<'a>(&self, all: &'a [Action]) -> Option<(bool, Vec<&'a str>)> {
-        let required = self.actions.iter().filter(|(_, required)| *required).count();
-        let takes = |action: &Action| self.actions.iter().any(|(name, _)| *name == action.name);
-        let others: Vec<&str> =
-            all.iter().filter(|action| !takes(action)).map(|action| action.name.as_str()).collect();
-        let shorter = self.own == self.actions.len() && self.own > 2 * others.len() + 1 && !others.is_empty();
-        (shorter && [0, self.own].contains(&required)).then_some((required > 0, others))
-    }
-
-    /// Whether it is required, where all actions take it and agree on that.
-    fn by_all(&self, whole: usize) -> Option<bool> {
-        let required = self.actions.iter().filter(|(_, required)| *required).count();
-        let all = self.own == whole && self.actions.len() == whole && [0, whole].contains(&required);
-        all.then_some(required > 0)
-    }
-
-    fn describe(&self, name: &str, all: &[Action]) -> String {
-        let whole = all.len();
-        let text = show::cut(self.text, limits::PARAMETER_TEXT);
-        let takers = match self.by_all(whole) {
-            // Nothing to say beyond the text; but no description is to be empty.
-            Some(false) if text.is_empty() => return name.replace(['_', '-'], " "),
-            Some(false) => return text,
-            Some(true) => "required".to_owned(),
-            None => {
-                let star = |required| if required { "*" } else { "" };
-                if let Some(optional) = self.required_by_most(whole) {
-                    return format!("[required; optional in {}] {text}", optional.join(", "))
-                        .trim_end()
-                        .to_owned();
-                }
-                if let Some((required, others)) = self.by_most(all) {
-                    return format!("[all{} but {}] {text}", star(required), others.join(", "))
-                        .trim_end()
-                        .to_owned();
-                }
-                let names = self.actions.iter().map(|(name, required)| format!("{name}{}", star(*required)));
-                names.collect::<Vec<_>>().join(", ")
-            }
-        };
-        format!("[{takers}] {text}").trim_end().to_owned()
+    for own in &part.own {
+        out.add(own.name(), extra::beside_own(*own));
     }
 }
 
@@ -207,8 +81,10 @@ impl Use<'_> {
 mod tests {
     use std::sync::Arc;
 
+    use loggia_facade::Surface;
+
     use super::*;
-    use crate::{Contract, Expose, fixture};
+    use crate::{Contract, Expose, fixture, limits};
 
     fn check(name: &str, surface: Surface) -> Arc<Object> {
         let contract = Contract::new(Arc::new(surface.clone())).unwrap();

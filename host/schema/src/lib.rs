@@ -42,7 +42,9 @@
 //! | `resolve`, `simplify` | an author's schema, in the one form that the rest works on |
 //! | `rules` | one action's schema, made ready: validator, shape, plan, signature, example |
 //! | `shape`, `loosest`, `words` | what a model needs to see of a schema: its kinds, and its bounds in words |
-//! | `publish`, `flat` | what an MCP client sees |
+//! | `publish`, `expose`, `part`, `view` | what an MCP client sees: in which form, in how many tools |
+//! | `flat`, `nested`, `raw`, `granular` | the forms |
+//! | `lines`, `parameters`, `extra`, `results` | what they are made of: descriptions, properties, the host's own |
 //! | `signature`, `describe` | the same in one line, and on demand |
 //! | `route` | arguments in any accepted shape |
 //! | `plan`, `coerce`, `prepare` | defaults, harmless slips, strict validation |
@@ -64,23 +66,33 @@ mod describe;
 mod example;
 mod explain;
 mod expose;
+mod extra;
 mod fault;
 #[cfg(test)]
 mod fixture;
 mod flat;
 
 mod formats;
+#[cfg(test)]
+mod forms;
+mod granular;
 mod keywords;
 pub mod limits;
+mod lines;
 mod loosest;
+mod nested;
 mod own;
+mod parameters;
+mod part;
 mod plan;
 mod prepare;
 #[cfg(test)]
 mod properties;
 mod publish;
 mod questionnaire;
+mod raw;
 mod resolve;
+mod results;
 mod route;
 mod rules;
 mod shape;

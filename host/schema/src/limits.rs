@@ -42,6 +42,8 @@ pub const NESTING: usize = 64;
 pub const DESCRIPTION: usize = 1024;
 /// Characters of what one parameter's published description says for one group of actions.
 pub const PARAMETER_TEXT: usize = 400;
+/// A tool's name, in bytes: what Claude, OpenAI and Gemini take at most.
+pub const TOOL_NAME: usize = 64;
 /// Faults that one failure reports.
 pub const FAULTS: usize = 5;
 /// Calls in one batch.

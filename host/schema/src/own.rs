@@ -45,6 +45,11 @@ impl Own {
         }
     }
 
+    /// Whether it is about runs.
+    pub(crate) fn is_of_runs(self) -> bool {
+        matches!(self, Self::RunStatus | Self::RunCancel)
+    }
+
     fn find(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|own| name.eq_ignore_ascii_case(own.name()))
     }

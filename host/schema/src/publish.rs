@@ -1,13 +1,19 @@
-//! What an MCP client sees of a facade.
+//! What an MCP client sees of a facade: one tool, or several.
 //!
-//! [`flat`](crate::flat) makes the default form. Whatever the form, texts are laid out here: they are the same for the
-//! same surface, byte for byte, so that a model's prompt cache survives a reload.
+//! Whatever the form, the same surface is published the same, byte for byte, so that a model's prompt cache survives a
+//! reload.
 
 use std::sync::Arc;
 
-use loggia_facade::{Effect, Object, Surface};
+use loggia_facade::{Action, Effect, Object};
 
-use crate::{Contract, View, limits, text::sanitise_line};
+use crate::{
+    Contract, View,
+    expose::{Expose, Form},
+    flat, granular, nested,
+    part::Part,
+    raw, results,
+};
 
 /// One MCP tool: what a client sees of a facade, or of a part of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,7 +28,7 @@ pub struct Published {
     pub input_schema: Arc<Object>,
     /// What its results look like, where that is asked for.
     pub output_schema: Option<Arc<Object>>,
-    /// The worst over all actions, since MCP's annotations are per tool.
+    /// The worst over the tool's actions, since MCP's annotations are per tool.
     pub effect: Effect,
     /// Every action only reads.
     pub read_only: bool,
@@ -36,48 +42,63 @@ pub struct Published {
     pub view: View,
 }
 
+impl Contract {
+    /// What an MCP client sees: one tool, or several. Which form a client can read is [`lint`](crate::lint)'s to say.
+    pub fn publish(&self, expose: &Expose) -> Vec<Published> {
+        let parts = || Part::all(self, expose.split);
+        let mut tools: Vec<Published> = match expose.form {
+            Form::Raw => match raw::publish(self) {
+                Some(tool) => vec![tool],
+                None => parts().iter().map(flat::publish).collect(),
+            },
+            Form::Granular => granular::publish(self),
+            Form::Flat => parts().iter().map(flat::publish).collect(),
+            Form::Signatures => parts().iter().map(nested::signatures).collect(),
+            Form::Names => parts().iter().map(nested::names).collect(),
+            Form::Union => parts().iter().map(nested::union).collect(),
+        };
+        if expose.output_schema {
+            let schema = Arc::new(results::schema());
+            tools.iter_mut().for_each(|tool| tool.output_schema = Some(Arc::clone(&schema)));
+        }
+        tools
+    }
+}
+
 impl Published {
-    pub(crate) fn new(surface: &Surface, description: String, input_schema: Object) -> Self {
-        let effect = surface.worst_effect();
-        Self {
-            name: surface.name.clone(),
-            title: if surface.title.is_empty() { surface.name.clone() } else { surface.title.clone() },
+    /// A tool that shows a part of a facade.
+    pub(crate) fn of(part: &Part<'_>, description: String, input_schema: Object) -> Self {
+        let actions = part.actions.iter().map(|(action, _)| *action);
+        Self::new(
+            (part.name.clone(), part.title.clone()),
             description,
-            input_schema: Arc::new(input_schema),
+            input_schema,
+            actions,
+            part.view.clone(),
+        )
+    }
+
+    /// A tool of this name and title, with the worst annotations over its actions.
+    pub(crate) fn new<'a>(
+        (name, title): (String, String),
+        description: String,
+        input_schema: impl Into<Arc<Object>>,
+        actions: impl Iterator<Item = &'a Action> + Clone,
+        view: View,
+    ) -> Self {
+        let effect = actions.clone().map(|action| action.effect).max().unwrap_or(Effect::Read);
+        Self {
+            name,
+            title,
+            description,
+            input_schema: input_schema.into(),
             output_schema: None,
             effect,
             read_only: effect == Effect::Read,
             destructive: effect == Effect::Destructive,
-            idempotent: surface.actions.iter().all(|a| a.idempotent || a.effect == Effect::Read),
-            open_world: surface.actions.iter().any(|a| a.open_world),
-            view: View::whole(),
+            idempotent: actions.clone().all(|action| action.idempotent || action.effect == Effect::Read),
+            open_world: actions.clone().any(|action| action.open_world),
+            view,
         }
     }
-}
-
-/// The facade's summary and one line for each action, within what every client shows of a description; and the lines
-/// that did not fit, whole.
-pub(crate) fn description(contract: &Contract) -> (String, Vec<String>) {
-    let surface = contract.surface();
-    let mut out = sanitise_line(&surface.summary, usize::MAX);
-    let mut length = units(&out);
-    let mut spilled = Vec::new();
-    let actions = surface.actions.iter().map(|action| (action.name.as_str(), action.summary.as_str()));
-    for (name, summary) in actions.chain(contract.own().map(|own| (own.name(), own.summary()))) {
-        let line = format!("{name}: {}", sanitise_line(summary, usize::MAX));
-        let units = 1 + units(&line);
-        if spilled.is_empty() && length + units <= limits::DESCRIPTION {
-            length += units;
-            out.push('\n');
-            out.push_str(&line);
-        } else {
-            spilled.push(line);
-        }
-    }
-    (out, spilled)
-}
-
-/// The length of a text as JavaScript clients count it.
-fn units(text: &str) -> usize {
-    text.encode_utf16().count()
 }

@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::{
     Contract, View,
     asked::{self, flag},
-    own::Own,
     show,
+    view::Meant,
 };
 
 /// What a call is, before its parameters were looked at.
@@ -142,8 +142,8 @@ impl Contract {
                 (found, _) => found,
             },
             (Some(name), None) | (None, Some(name)) => find(name),
-            (None, None) => match view.meant.or_else(|| self.meant().filter(|meant| view.shows(*meant))) {
-                Some(index) => Ok(Meant::Action(index)),
+            (None, None) => match view.meant.or_else(|| self.meant_in(view)) {
+                Some(meant) => Ok(meant),
                 None => {
                     let message = format!("`action` is required. {}", self.available(view));
                     Err((None, Failure::new(code::INVALID_PARAMS, message)))
@@ -154,6 +154,10 @@ impl Contract {
             Ok(meant) => (Command { key, name: Some(self.name_of(meant)) }, Ok(meant)),
             Err((name, failure)) => (Command { key, name }, Err(failure)),
         }
+    }
+
+    fn meant_in(&self, view: &View) -> Option<Meant> {
+        self.meant().filter(|meant| view.shows(*meant)).map(Meant::Action)
     }
 
     fn named(&self, name: &str, view: &View) -> Result<Meant, Failure> {
@@ -173,15 +177,6 @@ impl Contract {
             Meant::Own(own, _) => own.name().to_owned(),
         }
     }
-}
-
-/// What a command names.
-#[derive(Clone, Copy, PartialEq)]
-enum Meant {
-    /// An action of the facade.
-    Action(usize),
-    /// An action of the host's, and whether it is to bring its trace.
-    Own(Own, bool),
 }
 
 impl Host {

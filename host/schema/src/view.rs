@@ -5,7 +5,7 @@
 
 use loggia_facade::{Failure, code};
 
-use crate::{Contract, show};
+use crate::{Contract, own::Own, show};
 
 /// Which of a facade's actions one MCP tool shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,9 +13,19 @@ pub struct View {
     /// Bit by bit, in the order of the surface: a facade has at most 64 actions.
     actions: u64,
     /// The action that is meant where none is named.
-    pub(crate) meant: Option<usize>,
+    pub(crate) meant: Option<Meant>,
     /// The other tools of the facade: which actions, under which name.
     pub(crate) others: Vec<(u64, String)>,
+}
+
+/// What a command names; or what is meant where there is none. A tool that is a single action, of the facade's or of
+/// the host's (`notes_add`, `notes_run_status`), always means that one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Meant {
+    /// An action of the facade.
+    Action(usize),
+    /// An action of the host's, and whether it is to bring its trace.
+    Own(Own, bool),
 }
 
 const _: () = assert!(crate::limits::ACTIONS <= 64);
@@ -27,8 +37,13 @@ impl View {
     }
 
     /// These actions, by their places in the surface.
-    pub(crate) fn of(actions: u64, meant: Option<usize>, others: Vec<(u64, String)>) -> Self {
+    pub(crate) fn of(actions: u64, meant: Option<Meant>, others: Vec<(u64, String)>) -> Self {
         Self { actions, meant, others }
+    }
+
+    /// Whether it is one action, which is meant however the tool is called.
+    fn is_single(&self) -> bool {
+        self.meant.is_some() && self.actions.count_ones() <= 1
     }
 
     /// Whether it shows the action at this place in the surface.
@@ -42,6 +57,20 @@ fn bit(actions: u64, index: usize) -> bool {
 }
 
 impl Contract {
+    /// Whether a tool of this view takes an action, by its own name; and if so, whether the tool means it without being
+    /// told.
+    pub fn takes(&self, action: &str, view: &View) -> Option<bool> {
+        let named = match self.index(action) {
+            Some(index) => Some(Meant::Action(index)).filter(|_| view.shows(index)),
+            None => self.find_own(action).map(|(own, trace)| Meant::Own(own, trace)),
+        };
+        match (named, view.meant) {
+            (None, _) => None,
+            (named, Some(meant)) if view.is_single() => (named == Some(meant)).then_some(true),
+            (named, meant) => Some(named == meant),
+        }
+    }
+
     /// Refuses an action that another tool of the same facade shows.
     pub(crate) fn elsewhere(&self, action: usize, view: &View) -> Failure {
         let name = &self.surface().actions[action].name;

@@ -2,6 +2,7 @@
 
 use std::time::SystemTime;
 
+use chrono::{DateTime, SecondsFormat, Utc};
 use loggia_facade::Progress;
 use rmcp::{
     ErrorData,
@@ -42,7 +43,7 @@ pub fn told(id: &RunId, run: &Look, snapshot: &Snapshot) -> GetTaskResult {
 }
 
 fn task(id: &RunId, status: TaskStatus, began: SystemTime, progress: Option<Progress>) -> Task {
-    let at = |time| humantime::format_rfc3339_millis(time).to_string();
+    let at = |time| DateTime::<Utc>::from(time).to_rfc3339_opts(SecondsFormat::Millis, true);
     let ttl = u64::try_from(KEPT.as_millis()).unwrap_or(u64::MAX);
     let task = Task::new(id.to_string(), status, at(began), at(SystemTime::now()))
         .with_ttl_ms(ttl)

@@ -1,0 +1,173 @@
+//! Every form of the same surfaces, as a model sees them.
+
+use std::{fmt::Write as _, sync::Arc};
+
+use loggia_facade::Surface;
+
+use crate::{Contract, Expose, Form, Published, Split, Target, Terms, fixture};
+
+pub(crate) fn contract(surface: Surface, terms: Terms) -> Contract {
+    Contract::new(Arc::new(surface)).unwrap().under(terms).unwrap()
+}
+
+pub(crate) fn expose(form: Form) -> Expose {
+    Expose { form, ..Expose::default() }
+}
+
+fn show(tools: &[Published]) -> String {
+    let mut out = String::new();
+    for tool in tools {
+        let _ = writeln!(out, "# {} ({})", tool.name, tool.title);
+        let flags = [
+            ("read-only", tool.read_only),
+            ("destructive", tool.destructive),
+            ("idempotent", tool.idempotent),
+            ("open-world", tool.open_world),
+        ];
+        let flags: Vec<&str> = flags.iter().filter(|(_, holds)| *holds).map(|(flag, _)| *flag).collect();
+        let _ = writeln!(out, "{}: {}\n{}", tool.effect.as_str(), flags.join(", "), tool.description);
+        let _ = writeln!(out, "{}\n", serde_json::to_string_pretty(&*tool.input_schema).unwrap());
+    }
+    out
+}
+
+/// Terms that bring every parameter of the host's.
+fn all_terms() -> Terms {
+    Terms { confirm: vec!["delete".into()], batch: true, ..Terms::default() }
+}
+
+#[test]
+fn every_form_of_a_facade() {
+    let contract = contract(fixture::projects(), all_terms());
+    for form in Form::ALL {
+        insta::assert_snapshot!(format!("form_{}", form.as_str()), show(&contract.publish(&expose(form))));
+    }
+}
+
+#[test]
+fn a_facade_split_by_effect() {
+    let contract = contract(fixture::notes(), Terms::default());
+    for form in [Form::Flat, Form::Signatures, Form::Names, Form::Union] {
+        let tools = contract.publish(&Expose { split: Split::Effect, ..expose(form) });
+        assert_eq!(tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["notes", "notes_write"]);
+        assert_eq!((tools[0].read_only, tools[1].read_only, tools[1].destructive), (true, false, true));
+        insta::assert_snapshot!(format!("split_{}", form.as_str()), show(&tools));
+    }
+    // Where all is of one kind there is nothing to split.
+    let mut surface = fixture::notes();
+    surface.actions.retain(|action| action.effect == loggia_facade::Effect::Read);
+    let contract = self::contract(surface, Terms::default());
+    assert_eq!(contract.publish(&Expose { split: Split::Effect, ..Expose::default() }).len(), 1);
+}
+
+#[test]
+fn a_facade_of_one_action_goes_out_raw() {
+    let surface =
+        fixture::one(serde_json::json!({"path": {"$ref": "#/$defs/P"}}), serde_json::json!(["path"]));
+    let mut surface = surface;
+    let mut params = (*surface.actions[0].params).clone();
+    params.insert("$defs".into(), serde_json::json!({"P": {"type": "string"}}));
+    surface.actions[0].params = Arc::new(params);
+    let given = Arc::clone(&surface.actions[0].params);
+    let contract = contract(surface, Terms::default());
+    let tools = contract.publish(&expose(Form::Raw));
+    assert!(Arc::ptr_eq(&tools[0].input_schema, &given));
+    let call = serde_json::json!({"path": "x"}).as_object().unwrap().clone();
+    assert!(matches!(contract.route(call, &tools[0].view).unwrap().target, Target::Action { action: 0, .. }));
+}
+
+#[test]
+fn each_tool_takes_its_own_action_and_no_other() {
+    let contract = contract(fixture::projects(), Terms::default());
+    let tools = contract.publish(&expose(Form::Granular));
+    let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(names[names.len() - 2..], ["projects_run_status", "projects_run_cancel"]);
+    let call = |json: serde_json::Value| json.as_object().unwrap().clone();
+    for (index, tool) in tools.iter().enumerate().take(contract.surface().actions.len()) {
+        let routed = contract.route(call(serde_json::json!({"id": "p_1"})), &tool.view).unwrap();
+        assert!(matches!(routed.target, Target::Action { action, .. } if action == index), "{}", tool.name);
+    }
+    let status = &tools[names.len() - 2].view;
+    let routed = contract.route(call(serde_json::json!({"run_id": "r_1"})), status).unwrap();
+    assert!(matches!(routed.target, Target::RunStatus { .. }));
+    for view in [&tools[0].view, status] {
+        let refused = contract.route(call(serde_json::json!({"action": "delete"})), view).unwrap_err();
+        assert!(refused.failure.message.contains("`projects_delete`"), "{}", refused.failure);
+    }
+}
+
+#[test]
+fn granular_names_are_short_enough_and_unique() {
+    let facade = "f".repeat(32);
+    let long = |end: char| {
+        fixture::action(&format!("{}{end}", "a".repeat(31)), serde_json::json!({"type": "object"}))
+    };
+    let mut surface = fixture::surface(&facade, vec![long('a'), long('b'), long('c')]);
+    let names = |surface: &Surface| -> Vec<String> {
+        let tools = contract(surface.clone(), Terms::default()).publish(&expose(Form::Granular));
+        tools.into_iter().map(|tool| tool.name).collect()
+    };
+    let all = names(&surface);
+    assert!(all.iter().all(|name| name.len() == 64 && name.starts_with(&facade)), "{all:?}");
+    assert!(all[0] != all[1] && all[1] != all[2] && all[0] != all[2], "{all:?}");
+    // What a client remembers by name is the same, whatever else the facade has.
+    surface.actions.remove(0);
+    assert_eq!(names(&surface), all[1..]);
+}
+
+#[test]
+fn the_hosts_parameters_are_published_only_where_they_live() {
+    let names = |surface: Surface, terms: Terms, form: Form| -> Vec<String> {
+        let contract = contract(surface, terms);
+        let schema = contract.publish(&expose(form))[0].input_schema.clone();
+        schema["properties"].as_object().unwrap().keys().cloned().collect()
+    };
+    let plain = || fixture::one(serde_json::json!({}), serde_json::json!([]));
+    let with = |change: fn(&mut loggia_facade::Action)| {
+        let mut surface = plain();
+        change(&mut surface.actions[0]);
+        surface
+    };
+    let confirm = Terms { confirm: vec!["go".into()], ..Terms::default() };
+    let batch = Terms { batch: true, ..Terms::default() };
+    for (surface, terms, flat, nested) in [
+        (plain(), Terms::default(), "action of", "action params"),
+        (with(|a| a.details = true), Terms::default(), "action detail of", "action params detail"),
+        (
+            with(|a| a.long_running = true),
+            Terms::default(),
+            "action wait of run_id include_trace",
+            "action params wait",
+        ),
+        (plain(), confirm, "action confirm of", "action params confirm"),
+        (plain(), batch, "action wait of run_id include_trace items mode", "action params wait"),
+    ] {
+        assert_eq!(names(surface.clone(), terms.clone(), Form::Flat).join(" "), flat);
+        for form in [Form::Signatures, Form::Names, Form::Union] {
+            assert_eq!(names(surface.clone(), terms.clone(), form).join(" "), nested, "{}", form.as_str());
+        }
+    }
+}
+
+#[test]
+fn the_same_surface_is_published_the_same_byte_for_byte() {
+    let bytes = |contract: Contract, expose: &Expose| show(&contract.publish(expose));
+    for surface in [fixture::notes(), fixture::projects(), fixture::large(40)] {
+        for form in Form::ALL {
+            for split in [Split::None, Split::Effect] {
+                let expose = Expose { form, split, output_schema: true };
+                let fresh = bytes(Contract::new(Arc::new(surface.clone())).unwrap(), &expose);
+                assert_eq!(fresh, bytes(Contract::known(Arc::new(surface.clone())).unwrap(), &expose));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_envelope_is_published_where_it_is_asked_for() {
+    let contract = contract(fixture::notes(), Terms::default());
+    assert!(contract.publish(&Expose::default())[0].output_schema.is_none());
+    let schema =
+        contract.publish(&Expose { output_schema: true, ..Expose::default() })[0].output_schema.clone();
+    insta::assert_snapshot!("output_schema", serde_json::to_string_pretty(&*schema.unwrap()).unwrap());
+}

@@ -1,0 +1,112 @@
+//! Each action as a tool of its own: `notes_add`. For clients that search their tools, and to measure the others by.
+//!
+//! A tool takes what its action takes, and what the host adds to that very action. `describe` and `batch` have no place
+//! here: every tool shows its own parameters, and a client that makes several calls makes several calls. Runs need
+//! `notes_run_status` and `notes_run_cancel`, where an action is long-running.
+
+use std::collections::HashSet;
+
+use loggia_facade::{Effect, Object};
+use serde_json::json;
+
+use crate::{
+    Contract, View, extra, limits,
+    own::Own,
+    parameters::alone,
+    part::title,
+    publish::Published,
+    shape::{Member, Shape},
+    text::sanitise_line,
+    view::Meant,
+};
+
+/// Makes one tool for each action.
+pub(crate) fn publish(contract: &Contract) -> Vec<Published> {
+    let surface = contract.surface();
+    let own = contract.own().filter(|own| own.is_of_runs());
+    let own: Vec<Own> = own.filter(|_| surface.actions.iter().any(|action| action.long_running)).collect();
+    let actions = surface.actions.iter().map(|action| action.name.as_str());
+    let names = names(&surface.name, actions.chain(own.iter().map(|own| own.name())));
+    let facade = title(contract);
+    let mut out = Vec::new();
+    let tools: Vec<(u64, String)> = names
+        .iter()
+        .take(surface.actions.len())
+        .enumerate()
+        .map(|(i, name)| (1 << i, name.clone()))
+        .collect();
+    for (index, ((action, rules), name)) in
+        surface.actions.iter().zip(contract.rules()).zip(&names).enumerate()
+    {
+        let schema = plain(&rules.shape, extra::of_action(contract, action));
+        let others = tools.iter().filter(|(actions, _)| *actions != 1 << index).cloned().collect();
+        let view = View::of(1 << index, Some(Meant::Action(index)), others);
+        let named = (name.clone(), format!("{facade}: {}", action.name));
+        let description = sanitise_line(&action.summary, usize::MAX);
+        out.push(Published::new(named, description, schema, std::iter::once(action), view));
+    }
+    for (own, name) in own.iter().zip(names.iter().skip(surface.actions.len())) {
+        let members = extra::of_own(*own).into_iter().chain(extra::beside_own(*own)).collect();
+        let schema = plain(&Shape::Record { members, others: None }, Vec::new());
+        let view = View::of(0, Some(Meant::Own(*own, false)), tools.clone());
+        let named = (name.clone(), format!("{facade}: {}", own.name()));
+        let mut tool = Published::new(named, own.summary().to_owned(), schema, std::iter::empty(), view);
+        if *own == Own::RunCancel {
+            // Who ends a run twice has ended it.
+            (tool.effect, tool.read_only, tool.idempotent) = (Effect::Write, false, true);
+        }
+        out.push(tool);
+    }
+    out
+}
+
+/// An object schema of these parameters, plain enough for every client, and of what the host adds to them.
+pub(crate) fn plain(shape: &Shape, added: Vec<Member>) -> Object {
+    let (known, others) = match shape {
+        Shape::Record { members, others } => (members.as_slice(), others.as_deref()),
+        _ => (&[][..], Some(shape)),
+    };
+    let members: Vec<&Member> = known.iter().chain(&added).collect();
+    let properties: Object = members.iter().map(|member| (member.name.clone(), alone(member))).collect();
+    let required: Vec<&str> =
+        members.iter().filter(|member| member.required).map(|member| member.name.as_str()).collect();
+    let mut out = Object::new();
+    out.insert("type".into(), "object".into());
+    out.insert("properties".into(), properties.into());
+    if !required.is_empty() {
+        out.insert("required".into(), json!(required));
+    }
+    if others.is_none() {
+        out.insert("additionalProperties".into(), false.into());
+    }
+    out
+}
+
+/// The tools' names: facade and action, shortened where that is longer than clients take.
+fn names<'a>(facade: &str, actions: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let whole: Vec<String> = actions.map(|action| format!("{facade}_{action}")).collect();
+    let mut taken: HashSet<String> =
+        whole.iter().filter(|name| name.len() <= limits::TOOL_NAME).cloned().collect();
+    let shorten = |name: &String| {
+        let mut short = name.clone();
+        let mut digest = digest(name);
+        // Of the names that were tried, one is free: there are fewer actions than digests.
+        while short.len() > limits::TOOL_NAME || !taken.insert(short.clone()) {
+            let end = format!("_{:08x}", digest);
+            let kept = name.floor_char_boundary(limits::TOOL_NAME - end.len());
+            short = format!("{}{end}", &name[..kept]);
+            digest = digest.wrapping_add(1);
+        }
+        short
+    };
+    let mut shorten = shorten;
+    whole
+        .iter()
+        .map(|name| if name.len() <= limits::TOOL_NAME { name.clone() } else { shorten(name) })
+        .collect()
+}
+
+/// The same on every machine and in every version: clients remember what they allowed by name (FNV-1a).
+fn digest(name: &str) -> u32 {
+    name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}

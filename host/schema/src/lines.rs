@@ -1,0 +1,60 @@
+//! A tool's description: the facade's summary and one line for each action, within what every client shows.
+//!
+//! Clients cut a description silently; what does not fit is spilled, whole lines at a time, into the description of a
+//! property, which they show whole.
+
+use loggia_facade::{Action, Effect};
+
+use crate::{limits, part::Part, text::sanitise_line};
+
+/// A tool's description, and the lines that did not fit into it.
+pub(crate) struct Lines {
+    pub description: String,
+    pub spilled: Vec<String>,
+}
+
+impl Lines {
+    /// Lays out these lines under the facade's summary.
+    pub(crate) fn of(part: &Part<'_>, lines: impl IntoIterator<Item = String>) -> Self {
+        let mut description = sanitise_line(&part.contract.surface().summary, usize::MAX);
+        let mut length = units(&description);
+        let mut spilled = Vec::new();
+        for line in lines {
+            let units = 1 + units(&line);
+            if spilled.is_empty() && length + units <= limits::DESCRIPTION {
+                length += units;
+                description.push('\n');
+                description.push_str(&line);
+            } else {
+                spilled.push(line);
+            }
+        }
+        Self { description, spilled }
+    }
+}
+
+/// `add: Add a note.`: each action with what it does, the host's own last.
+pub(crate) fn summaries(part: &Part<'_>) -> Vec<String> {
+    let own = part.own.iter().map(|own| format!("{}: {}", own.name(), own.summary()));
+    part.actions.iter().map(|(action, _)| format!("{}: {}", action.name, said(action))).chain(own).collect()
+}
+
+/// An action's summary, with a word of warning where it may lose something for good: annotations speak of the tool only.
+pub(crate) fn said(action: &Action) -> String {
+    let summary = sanitise_line(&action.summary, usize::MAX);
+    if action.effect == Effect::Destructive { format!("[destructive] {summary}") } else { summary }
+}
+
+/// A property's description, with the lines that the tool's had no room for.
+pub(crate) fn with_spilled(mut text: String, spilled: &[String]) -> String {
+    for line in spilled {
+        text.push('\n');
+        text.push_str(line);
+    }
+    text
+}
+
+/// The length of a text as JavaScript clients count it.
+pub(crate) fn units(text: &str) -> usize {
+    text.encode_utf16().count()
+}

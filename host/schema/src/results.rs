@@ -1,0 +1,34 @@
+//! What a tool's results look like, where a policy has that published.
+//!
+//! One envelope for all actions, and a permissive one: SDK clients refuse a result that does not match, and one that is
+//! refused hides what the plugin said. The root is an object without alternatives, or some clients drop the whole list.
+
+use loggia_facade::Object;
+use serde_json::{Value, json};
+
+/// The schema of the envelope.
+pub(crate) fn schema() -> Object {
+    let text = json!({"type": "string"});
+    let object = json!({"type": "object", "properties": {}, "additionalProperties": true});
+    let properties: [(&str, Value); 12] = [
+        ("ok", json!({"type": "boolean"})),
+        ("action", text.clone()),
+        ("data", json!({})),
+        ("count", json!({"type": "integer"})),
+        ("total", json!({"type": "integer"})),
+        ("cursor", text.clone()),
+        ("message", text.clone()),
+        ("code", text.clone()),
+        ("error", text.clone()),
+        ("hint", text),
+        ("resolved_inputs", object.clone()),
+        ("next", object),
+    ];
+    let properties: Object = properties.into_iter().map(|(name, of)| (name.to_owned(), of)).collect();
+    let mut out = Object::new();
+    out.insert("type".into(), "object".into());
+    out.insert("properties".into(), properties.into());
+    // The command is echoed as `action` or as `cmd`, so only `ok` is sure.
+    out.insert("required".into(), json!(["ok"]));
+    out
+}
