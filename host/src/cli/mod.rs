@@ -6,6 +6,7 @@ mod build;
 mod call;
 mod check;
 mod dev;
+mod publishing;
 mod serve;
 mod term;
 
@@ -14,7 +15,7 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::{Args, Parser, Subcommand};
 use loggia_sandbox::{Space, compile};
 
-use crate::{config::places, gate::Inline, serve::Options};
+use crate::{config::places, gate::Inline, publish::Publisher, serve::Options};
 
 const COMPILE: &str = "compile-component";
 
@@ -131,7 +132,8 @@ impl Common {
             Threads::Second => Inline::Never,
             Threads::Same => Inline::Always,
         };
-        Options { cache: self.cache.clone().unwrap_or_else(places::cache), inline }
+        let cache = self.cache.clone().unwrap_or_else(places::cache);
+        Options { cache, inline, publisher: Publisher::default() }
     }
 }
 

@@ -5,11 +5,11 @@ use std::{net::SocketAddr, path::PathBuf, process::ExitCode};
 use anyhow::{Context, bail, ensure};
 use tokio_util::sync::CancellationToken;
 
-use super::{Common, runtime, term};
+use super::{Common, publishing::Publishing, runtime, term};
 use crate::{
     gate::Origin,
     mcp::Handler,
-    serve::{Host, http, signals, stdio},
+    serve::{Host, Options, http, signals, stdio},
 };
 
 /// Serve a folder of plugins to an MCP client.
@@ -25,6 +25,8 @@ pub struct Serve {
     /// Serve over HTTP instead of stdio, for example 127.0.0.1:8080 (port 0: any free one)
     #[arg(long, value_name = "ADDR")]
     http: Option<SocketAddr>,
+    #[command(flatten)]
+    publishing: Publishing,
     #[command(flatten)]
     common: Common,
 }
@@ -44,7 +46,8 @@ impl Serve {
             );
         }
         let runtime = runtime()?;
-        let host = Host::new(&self.common.options())?;
+        let options = Options { publisher: self.publishing.publisher(), ..self.common.options() };
+        let host = Host::new(&options)?;
         let served = runtime.block_on(async {
             match self.http {
                 None => over_stdio(&host, self.folder).await,

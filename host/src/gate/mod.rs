@@ -155,6 +155,10 @@ impl Gate {
     pub async fn drain(&self, patience: Duration) {
         let all = async {
             for run in self.shared.runs.running() {
+                // Nobody is there to answer.
+                if run.status() == Status::Waiting {
+                    run.cancel.cancel();
+                }
                 run.end().await;
             }
         };

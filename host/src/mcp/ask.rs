@@ -76,7 +76,7 @@ fn answer(result: ElicitResult) -> Answer {
             Answer::Accepted(result.content.unwrap_or_else(|| Value::Object(serde_json::Map::new())))
         }
         ElicitationAction::Decline => Answer::Declined,
-        ElicitationAction::Cancel => Answer::Cancelled,
+        _ => Answer::Cancelled,
     }
 }
 
@@ -122,7 +122,10 @@ impl Default for Sealer {
         let mut key = [0; 32];
         rustix::rand::getrandom(&mut key, rustix::rand::GetRandomFlags::empty())
             .unwrap_or_else(|e| unreachable!("the kernel gave no random bits: {e}"));
-        Self(RequestStateCodec::new(key.to_vec()))
+        Self(
+            RequestStateCodec::try_new(key.to_vec())
+                .unwrap_or_else(|e| unreachable!("the key is long enough: {e}")),
+        )
     }
 }
 

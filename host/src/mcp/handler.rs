@@ -6,8 +6,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use futures_util::{StreamExt, stream::FuturesUnordered};
-use loggia_facade::{Command, Envelope, Failure, Progress, code};
+use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
+use loggia_facade::{Answer, Command, Envelope, Failure, Progress, code};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -111,11 +111,11 @@ impl Handler {
         let answers = ask::answers(request.input_responses.clone().unwrap_or_default());
         if parked.watched {
             let run = self.shared.gate.look(&parked.run(), &origin.caller).ok()?;
-            answers.for_each(|(key, answer)| drop(run.answer(&key, answer)));
+            answers.for_each(|(key, answer)| _ = run.answer(&key, answer));
             return None;
         }
         let exec = self.shared.gate.attach(&parked.run(), &origin.caller).map_err(|_| gone());
-        Some(exec.inspect(|exec| answers.for_each(|(key, answer)| drop(exec.answer(&key, answer)))))
+        Some(exec.inspect(|exec| answers.for_each(|(key, answer)| _ = exec.answer(&key, answer))))
     }
 
     /// Follows a call for as long as its client waits.
@@ -128,7 +128,7 @@ impl Handler {
         context: &Context,
     ) -> Result<CallToolResponse, ErrorData> {
         let mut reporter = Reporter::new(context);
-        let mut asking = FuturesUnordered::new();
+        let mut asking: FuturesUnordered<BoxFuture<'static, (String, Answer)>> = FuturesUnordered::new();
         let mut asked = BTreeSet::new();
         let soft = exec.patience();
         let patience = async {
@@ -173,7 +173,7 @@ impl Handler {
                         for (key, question) in asks {
                             if asked.insert(key.clone()) {
                                 let peer = context.peer.clone();
-                                asking.push(async move { (key, ask::ask(peer, question).await) });
+                                asking.push(async move { (key, ask::ask(peer, question).await) }.boxed());
                             }
                         }
                     }

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     catalog::Catalog,
     gate::{Executor, Gate, Inline},
+    publish::Publisher,
     reload::{Loader, Reloader},
 };
 
@@ -31,6 +32,8 @@ pub struct Options {
     pub cache: PathBuf,
     /// Whether calls begin on the I/O runtime.
     pub inline: Inline,
+    /// How facades are published whose policies do not say.
+    pub publisher: Publisher,
 }
 
 /// Why a host does not start.
@@ -72,7 +75,7 @@ impl Host {
         let compiler = Compiler { program: own_binary()?, args: crate::cli::compiler(engine.space()) };
         let second = second_runtime()?;
         let executor = Executor::new(second.handle().clone(), options.inline);
-        let gate = Gate::new(Arc::new(Catalog::default()), executor);
+        let gate = Gate::new(Arc::new(Catalog::new(options.publisher)), executor);
         let loader = Loader::new(engine, cache, options.cache.clone(), compiler);
         Ok(Self { gate, loader: Arc::new(loader), second: Some(second), following: Mutex::default() })
     }

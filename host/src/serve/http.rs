@@ -29,7 +29,7 @@ const BODY: usize = 4 << 20;
 /// If connections cannot be accepted.
 pub async fn serve(handler: Handler, listener: TcpListener, stop: CancellationToken) -> io::Result<()> {
     let streams = CancellationToken::new();
-    let calls = handler.calls();
+    let (calls, gate) = (handler.calls(), handler.gate().clone());
     let address = listener.local_addr()?;
     let listener = listener.tap_io(|stream| {
         // Without it a small answer waits 40 ms for the client's acknowledgement.
@@ -45,7 +45,9 @@ pub async fn serve(handler: Handler, listener: TcpListener, stop: CancellationTo
     let ending = async {
         stop.cancelled().await;
         calls.close();
-        let _ = tokio::time::timeout(DRAIN, calls.wait()).await;
+        // Runs whose requests have ended get the same time.
+        let calls = async { drop(tokio::time::timeout(DRAIN, calls.wait()).await) };
+        tokio::join!(calls, gate.drain(DRAIN));
         tokio::time::sleep(LAST_WORDS).await;
         // Open event streams would keep the server from ending.
         streams.cancel();

@@ -61,7 +61,7 @@ fn reopened_pipe(path: &str, mode: OFlags) -> Option<OwnedFd> {
 /// If the first messages are not MCP.
 pub async fn serve(handler: Handler, streams: Streams, stop: CancellationToken) -> Result<(), String> {
     let ended = CancellationToken::new();
-    let calls = handler.calls();
+    let (calls, gate) = (handler.calls(), handler.gate().clone());
     let transport = (streams.read, streams.write);
     let service = handler.serve_with_ct(transport, ended.clone());
     let running = tokio::select! {
@@ -74,16 +74,20 @@ pub async fn serve(handler: Handler, streams: Streams, stop: CancellationToken) 
         Err(said) if said.contains("connection closed") => return Ok(()),
         Err(said) => return Err(said.chars().take(200).collect()),
     };
+    let leaving = gate.clone();
     let draining = async {
         stop.cancelled().await;
         calls.close();
-        let _ = tokio::time::timeout(DRAIN, calls.wait()).await;
+        // Runs whose requests have ended get the same time.
+        let calls = async { drop(tokio::time::timeout(DRAIN, calls.wait()).await) };
+        tokio::join!(calls, leaving.drain(DRAIN));
         ended.cancel();
     };
     let waiting = running.waiting();
     tokio::pin!(waiting, draining);
     tokio::select! {
-        _ = &mut waiting => {}
+        // The client is gone; its runs are not, but no longer than when told to end.
+        _ = &mut waiting => gate.drain(DRAIN).await,
         // A client that does not read cannot keep the host from ending.
         () = &mut draining => drop(tokio::time::timeout(LAST_WORDS, waiting).await),
     }

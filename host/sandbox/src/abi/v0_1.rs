@@ -1,6 +1,9 @@
 //! Contract 0.1: bindings, and conversion to and from the types of `loggia-facade`.
 
-use loggia_facade::{Action, Block, Call, Content, Detail, Effect, Failure, Next, Object, Page, Reply, Want};
+use loggia_facade::{
+    Action, Block, Call, Content, Detail, Effect, Failure, Input, Next, Object, Page, Reply, Request, Want,
+    code,
+};
 use serde_json::Value;
 // `InstanceType` and `ComponentFunc::typecheck` are what bindgen's own code checks types with, only later: when an
 // instance is there already. Hidden from the documentation, but there for as long as 48 is maintained.
@@ -151,12 +154,13 @@ pub(crate) fn size(answered: &Answered) -> usize {
 }
 
 pub(crate) fn reply(reply: types::Reply) -> Result<Reply, BadJson> {
+    let next = next(reply.next, &reply.extras);
     let content = reply.content.into_iter().map(content).collect::<Result<_, _>>()?;
     Ok(Reply {
         data: json("the reply's data", &reply.data)?,
         message: reply.message,
         page: reply.page.map(|page| Page { count: page.count, total: page.total, cursor: page.cursor }),
-        next: reply.next.map(next).transpose()?,
+        next,
         content,
     })
 }
@@ -168,7 +172,7 @@ pub(crate) fn failure(failure: types::Failure) -> Result<Failure, BadJson> {
         hint: failure.hint,
         details: failure.details.map(|text| json("the failure's details", &text)).transpose()?,
         retry_after_ms: failure.retry_after_ms,
-        next: failure.next.map(next).transpose()?,
+        next: next(failure.next, &failure.extras),
         expected: None,
         example: None,
     })
@@ -182,17 +186,92 @@ pub(crate) fn failure_down(failure: Failure) -> types::Failure {
         hint: failure.hint,
         details: failure.details.map(|details| details.to_string()),
         retry_after_ms: failure.retry_after_ms,
-        next: None,
+        next: failure.next.map(next_down),
         extras: Vec::new(),
     }
 }
 
-fn next(next: types::Next) -> Result<Next, BadJson> {
-    let params = match next.params.map(|text| json("`next.params`", &text)).transpose()? {
-        Some(Value::Object(params)) => params,
-        _ => Object::new(),
+/// What a plugin is told that called another facade.
+pub(crate) fn reply_down(reply: Reply) -> types::Reply {
+    types::Reply {
+        data: reply.data.to_string(),
+        message: reply.message,
+        page: reply.page.map(|page| types::Page {
+            count: page.count,
+            total: page.total,
+            cursor: page.cursor,
+        }),
+        next: reply.next.map(next_down),
+        content: reply.content.into_iter().map(content_down).collect(),
+        extras: Vec::new(),
+    }
+}
+
+fn content_down(content: Content) -> types::Content {
+    let block = match content.block {
+        Block::Text(text) => types::Block::Text(text),
+        Block::Image { data, mime_type } => types::Block::Image(types::Media { data, mime_type }),
+        Block::Audio { data, mime_type } => types::Block::Audio(types::Media { data, mime_type }),
+        Block::Embedded { uri, mime_type, text, blob } => {
+            types::Block::Embedded(types::EmbeddedResource { uri, mime_type, text, blob })
+        }
+        Block::Link { uri, name, description, mime_type } => {
+            types::Block::Link(types::ResourceLink { uri, name, description, mime_type })
+        }
     };
-    Ok(Next { facade: next.facade, action: next.action, params, reason: next.reason })
+    let extras = content.extras.into_iter().map(|(name, value)| (name, value.to_string())).collect();
+    types::Content { block, extras }
+}
+
+/// A call that a plugin wants to make.
+pub(crate) fn request(asked: host::Request) -> Result<Request, Failure> {
+    let params = match serde_json::from_str(&asked.params) {
+        Ok(Value::Object(params)) => params,
+        _ => return Err(Failure::new(code::INVALID_PARAMS, "`params` is not a JSON object")),
+    };
+    let detail = match asked.detail {
+        types::Detail::Minimal => Detail::Minimal,
+        types::Detail::Standard => Detail::Standard,
+        types::Detail::Full => Detail::Full,
+    };
+    Ok(Request {
+        facade: asked.facade,
+        input: Input::Action { action: asked.action, params, detail },
+        timeout: asked.timeout_ms.map(std::time::Duration::from_millis),
+        idempotency_key: asked.idempotency_key,
+    })
+}
+
+fn next_down(next: Next) -> types::Next {
+    let params = (!next.params.is_empty()).then(|| Value::Object(next.params).to_string());
+    types::Next { facade: next.facade, action: next.action, params, reason: next.reason }
+}
+
+/// The call that should come next; one that is malformed is dropped, since the result is good without it. Where the
+/// contract's own place is empty, the metadata that MCP servers write is looked at.
+fn next(next: Option<types::Next>, extras: &types::Extras) -> Option<Next> {
+    let read = match next {
+        Some(next) => {
+            let params = match next.params.as_deref().map(serde_json::from_str) {
+                None | Some(Ok(Value::Null)) => Ok(Object::new()),
+                Some(Ok(Value::Object(params))) => Ok(params),
+                Some(_) => Err("its params are not a JSON object"),
+            };
+            params.map(|params| Next {
+                facade: next.facade,
+                action: next.action,
+                params,
+                reason: next.reason,
+            })
+        }
+        None => {
+            let meta = extras.iter().find(|(name, _)| name == "_meta")?;
+            let meta: Value = serde_json::from_str(&meta.1).ok()?;
+            let next = meta.get("loggia/nextTool").or_else(|| meta.get("nextTool"))?;
+            Next::from_json(next)
+        }
+    };
+    read.inspect_err(|said| tracing::warn!("a next call was dropped: {said}")).ok()
 }
 
 fn content(content: types::Content) -> Result<Content, BadJson> {

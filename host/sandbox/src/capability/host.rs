@@ -1,16 +1,21 @@
-//! The interface `host`: logs, progress and cancellation for every plugin; the rest is denied until a policy can
-//! grant it.
+//! The interface `host`: logs, progress and cancellation for every plugin; questions and calls to other facades by the
+//! port, which knows what the policy grants; the rest is denied until a policy can grant it.
 
-use loggia_facade::{Failure, Level, Progress, code};
+use futures_util::future::join_all;
+use loggia_facade::{Answer, Failure, Level, Progress, Question, Stop, code};
+use serde_json::Value;
 
 use crate::{
     abi::v0_1::{
         failure_down,
-        host::{Answer, Host, Level as AbiLevel, Request},
-        types,
+        host::{Answer as AbiAnswer, Host, Level as AbiLevel, Request},
+        reply_down, request, types,
     },
     guest::Guest,
 };
+
+/// Calls that one `invoke` may make at once.
+const CALLS: usize = 32;
 
 /// Characters of a progress message.
 const MESSAGE: usize = 500;
@@ -49,12 +54,41 @@ impl Host for Guest {
         None
     }
 
-    async fn elicit(&mut self, _message: String, _schema: String) -> Result<Answer, types::Failure> {
-        Err(denied("elicit"))
+    async fn elicit(&mut self, message: String, schema: String) -> Result<AbiAnswer, types::Failure> {
+        let Some(session) = self.session.clone() else { return Err(denied("elicit")) };
+        let schema = match serde_json::from_str(&schema) {
+            Ok(Value::Object(schema)) => schema,
+            _ => {
+                let said = "the question's schema is not a JSON object";
+                return Err(failure_down(Failure::new(code::INVALID_PARAMS, said)));
+            }
+        };
+        match session.elicit(Question { message, schema }).await {
+            Ok(Answer::Accepted(answer)) => Ok(AbiAnswer::Accepted(answer.to_string())),
+            Ok(Answer::Declined) => Ok(AbiAnswer::Declined),
+            Ok(Answer::Cancelled) => Ok(AbiAnswer::Cancelled),
+            Err(failure) => Err(failure_down(failure)),
+        }
     }
 
     async fn invoke(&mut self, requests: Vec<Request>) -> Vec<Result<types::Reply, types::Failure>> {
-        requests.iter().map(|_| Err(denied("invoke"))).collect()
+        let Some(session) = self.session.clone() else {
+            return requests.iter().map(|_| Err(denied("invoke"))).collect();
+        };
+        if requests.len() > CALLS {
+            let said = format!("at most {CALLS} calls can be made at once");
+            let refused = || Err(failure_down(Failure::new(code::INVALID_PARAMS, said.clone())));
+            return requests.iter().map(|_| refused()).collect();
+        }
+        let calls = requests.into_iter().map(|asked| {
+            let session = session.clone();
+            async move {
+                let request = request(asked).map_err(failure_down)?;
+                let reply = session.invoke(request).await;
+                reply.map(reply_down).map_err(|stop: Stop| failure_down(Failure::from(stop)))
+            }
+        });
+        join_all(calls).await
     }
 
     fn facades(&mut self) -> Result<Vec<types::Description>, types::Failure> {

@@ -18,10 +18,10 @@ use std::{
 use anyhow::Context;
 
 use self::{out::Out, sources::Sources};
-use super::{Common, runtime, serve::over_http, term};
+use super::{Common, publishing::Publishing, runtime, serve::over_http, term};
 use crate::{
     build::{self, BuildError},
-    serve::{Host, http},
+    serve::{Host, Options, http},
 };
 
 /// Build plugin sources, serve them over HTTP, rebuild and reload on save.
@@ -40,6 +40,8 @@ pub struct Dev {
     /// Where the built plugins go: into the folder `plugins` there
     #[arg(long, value_name = "DIR", default_value = "target/loggia")]
     out: PathBuf,
+    #[command(flatten)]
+    publishing: Publishing,
     #[command(flatten)]
     common: Common,
 }
@@ -68,7 +70,8 @@ impl Dev {
             }
         })?;
         let runtime = runtime()?;
-        let host = Host::new(&self.common.options())?;
+        let options = Options { publisher: self.publishing.publisher(), ..self.common.options() };
+        let host = Host::new(&options)?;
         let served =
             runtime.block_on(over_http(&host, out.plugins().to_owned(), self.http, move |address| {
                 term::out(&clients(address, &shown));

@@ -1,8 +1,11 @@
 //! The gate over facades that do as they are told.
 
+mod batches;
 mod calls;
+mod chains;
 mod nested;
 mod parked;
+mod runs;
 
 use std::{
     collections::BTreeMap,
@@ -18,12 +21,17 @@ use loggia_facade::{
     Action, Answer, Call, Detail, Effect, Envelope, Facade, Failure, Input, Object, Progress, Question,
     Reply, Request, Stop, Surface, code,
 };
-use loggia_schema::Contract;
+use loggia_schema::{Contract, Terms};
 use serde_json::{Value, json};
 use tokio::{runtime::Handle, sync::Notify};
 
-use super::{Caller, Event, Executor, Gate, Inline, InvokeRule, Origin, Rules, RunId, executor::Work};
-use crate::catalog::{Catalog, Entry, Slot};
+use super::{
+    Caller, Chain, Event, Exec, Executor, Gate, Inline, InvokeRule, Origin, Rules, RunId, executor::Work,
+};
+use crate::{
+    catalog::{Catalog, Entry, Slot},
+    publish::Exposure,
+};
 
 /// What a puppet does with a call.
 type Act = Box<dyn Fn(Call) -> BoxFuture<'static, Result<Reply, Stop>> + Send + Sync>;
@@ -81,6 +89,7 @@ where
             action("look", Effect::Read),
             action("touch", Effect::Write),
             action("smash", Effect::Destructive),
+            Action { long_running: true, ..action("dig", Effect::Write) },
         ],
         wants: Vec::new(),
     };
@@ -94,8 +103,12 @@ fn invoking(rules: &[&str]) -> Rules {
 
 /// A puppet, ready to be called.
 pub(crate) fn entry(puppet: Puppet, rules: Rules) -> Entry {
-    let contract = Contract::new(Arc::clone(&puppet.surface)).unwrap();
-    Entry::new(Arc::new(puppet), contract, rules, "test".to_owned())
+    entry_under(puppet, rules, Terms::default())
+}
+
+fn entry_under(puppet: Puppet, rules: Rules, terms: Terms) -> Entry {
+    let contract = Contract::new(Arc::clone(&puppet.surface)).unwrap().under(terms).unwrap();
+    Entry::new(Arc::new(puppet), contract, rules, Exposure::default(), "test".to_owned())
 }
 
 fn gate_with(puppets: Vec<(Puppet, Rules)>, inline: Inline) -> Gate {
@@ -112,6 +125,14 @@ fn gate(puppets: Vec<(Puppet, Rules)>) -> Gate {
     gate_with(puppets, Inline::Slots(4))
 }
 
+fn gate_under(puppet: Puppet, rules: Rules, terms: Terms) -> Gate {
+    let gate = gate(Vec::new());
+    let name = puppet.surface.name.clone();
+    let entry = Arc::new(entry_under(puppet, rules, terms));
+    gate.catalog().swap(BTreeMap::from([(name, Slot::Serving(entry))]));
+    gate
+}
+
 fn one(puppet: Puppet) -> Gate {
     gate(vec![(puppet, Rules::default())])
 }
@@ -119,6 +140,22 @@ fn one(puppet: Puppet) -> Gate {
 fn request(facade: &str, action: &str) -> Request {
     let input = Input::Action { action: action.to_owned(), params: Object::new(), detail: Detail::Standard };
     Request { facade: facade.to_owned(), input, timeout: None, idempotency_key: None }
+}
+
+/// A call as an MCP client makes it.
+fn tool(gate: &Gate, name: &str, arguments: Value) -> Exec {
+    let Value::Object(arguments) = arguments else { unreachable!() };
+    gate.call_tool(Origin::local(), name, arguments).unwrap()
+}
+
+async fn told(mut exec: Exec) -> Value {
+    loop {
+        match exec.next().await {
+            Event::Done(envelope) => return json_of(*envelope),
+            Event::Asks(asks) => exec.decline(&asks),
+            Event::Progress(_) => {}
+        }
+    }
 }
 
 fn within(timeout: Duration, request: Request) -> Request {

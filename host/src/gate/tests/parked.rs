@@ -3,7 +3,27 @@
 use super::*;
 
 fn question() -> Question {
-    Question { message: "Sure?".to_owned(), schema: Object::new() }
+    let Value::Object(schema) = json!({"type": "object", "properties": {"say": {"type": "string"}}}) else {
+        unreachable!()
+    };
+    Question { message: "Sure?".to_owned(), schema }
+}
+
+fn yes() -> Answer {
+    Answer::Accepted(json!({"say": "yes"}))
+}
+
+/// May ask, and call these.
+fn asking(rules: &[&str]) -> Rules {
+    Rules { elicit: true, ..invoking(rules) }
+}
+
+fn person() -> Origin {
+    Origin::local().asking(true)
+}
+
+fn may_ask(puppet: Puppet) -> Gate {
+    gate(vec![(puppet, asking(&[]))])
 }
 
 /// Asks once, and answers with what it was told.
@@ -16,7 +36,7 @@ async fn asks(call: Call) -> Result<Reply, Stop> {
 
 #[tokio::test(start_paused = true)]
 async fn a_parked_call_holds_no_permit_and_its_clock_stands_still() {
-    let rules = Rules { concurrency: 1, ..Rules::default() };
+    let rules = Rules { concurrency: 1, ..asking(&[]) };
     let gate = gate(vec![(
         puppet("a", async |call: Call| match call.action.as_str() {
             "touch" => asks(call).await,
@@ -24,29 +44,29 @@ async fn a_parked_call_holds_no_permit_and_its_clock_stands_still() {
         }),
         rules,
     )]);
-    let mut exec = gate.start(Origin::local(), request("a", "touch"));
+    let mut exec = gate.start(person(), request("a", "touch"));
     let Event::Asks(asks) = exec.next().await else { panic!("it asks") };
-    assert_eq!(asks.values().next().unwrap().message, "Sure?");
+    assert_eq!(asks.values().next().unwrap().message, "[a] Sure?");
     // Another call runs, although one at a time may.
     assert_eq!(call(&gate, request("a", "look")).await["ok"], true);
     // Longer than the wall clock.
     tokio::time::sleep(Duration::from_secs(120)).await;
     let key = asks.keys().next().unwrap();
-    assert!(exec.answer(key, Answer::Accepted(json!("yes"))));
+    assert!(exec.answer(key, yes()));
     assert!(!exec.answer(key, Answer::Declined), "a question is answered once");
     let Event::Done(envelope) = exec.next().await else { panic!("it ends") };
-    assert_eq!(json_of(*envelope)["data"], "yes");
+    assert_eq!(json_of(*envelope)["data"]["say"], "yes");
 }
 
 #[tokio::test]
 async fn parallel_questions_of_one_call_share_its_permit() {
-    let rules = Rules { concurrency: 1, ..Rules::default() };
+    let rules = Rules { concurrency: 1, ..asking(&[]) };
     let both = puppet("a", async |call: Call| {
         let (one, two) = tokio::join!(call.session.elicit(question()), call.session.elicit(question()));
         Ok(Reply::data(json!([one.is_ok(), two.is_ok()])))
     });
     let gate = gate(vec![(both, rules)]);
-    let mut exec = gate.start(Origin::local(), request("a", "look"));
+    let mut exec = gate.start(person(), request("a", "look"));
     loop {
         match exec.next().await {
             Event::Asks(asks) => exec.decline(&asks),
@@ -58,18 +78,18 @@ async fn parallel_questions_of_one_call_share_its_permit() {
 
 #[tokio::test]
 async fn a_nested_call_that_asks_parks_those_above_it_too() {
-    let rules = Rules { concurrency: 1, ..invoking(&["b:*"]) };
+    let rules = Rules { concurrency: 1, ..asking(&["b:*"]) };
     let caller = puppet("a", async |call: Call| match call.action.as_str() {
         "touch" => call.session.invoke(request("b", "look")).await,
         _ => Ok(Reply::default()),
     });
-    let gate = gate(vec![(caller, rules), (puppet("b", asks), Rules::default())]);
-    let mut exec = gate.start(Origin::local(), request("a", "touch"));
+    let gate = gate(vec![(caller, rules), (puppet("b", asks), asking(&[]))]);
+    let mut exec = gate.start(person(), request("a", "touch"));
     let Event::Asks(asks) = exec.next().await else { panic!("it asks") };
     assert_eq!(call(&gate, request("a", "look")).await["ok"], true, "one call at a time, and none runs");
-    exec.answer(asks.keys().next().unwrap(), Answer::Accepted(json!("yes")));
+    exec.answer(asks.keys().next().unwrap(), yes());
     let Event::Done(envelope) = exec.next().await else { panic!("it ends") };
-    assert_eq!(json_of(*envelope)["data"], "yes");
+    assert_eq!(json_of(*envelope)["data"]["say"], "yes");
 }
 
 #[tokio::test(start_paused = true)]
@@ -81,8 +101,8 @@ async fn a_nested_call_does_not_get_time_for_parking_before_it_began() {
         Ok(Reply::data(begun.elapsed().as_secs()))
     });
     let callee = puppet("b", async |_| forever().await);
-    let gate = gate(vec![(caller, invoking(&["b:*"])), (callee, Rules::default())]);
-    let mut exec = gate.start(Origin::local(), request("a", "look"));
+    let gate = gate(vec![(caller, asking(&["b:*"])), (callee, Rules::default())]);
+    let mut exec = gate.start(person(), request("a", "look"));
     let Event::Asks(asks) = exec.next().await else { panic!("it asks") };
     tokio::time::sleep(Duration::from_secs(100)).await;
     exec.decline(&asks);
@@ -92,8 +112,8 @@ async fn a_nested_call_does_not_get_time_for_parking_before_it_began() {
 
 #[tokio::test(start_paused = true)]
 async fn a_question_that_nobody_answers_ends_the_wait() {
-    let gate = one(puppet("a", asks));
-    let mut exec = gate.start(Origin::local(), request("a", "look"));
+    let gate = may_ask(puppet("a", asks));
+    let mut exec = gate.start(person(), request("a", "look"));
     assert!(matches!(exec.next().await, Event::Asks(_)));
     let Event::Done(envelope) = exec.next().await else { panic!("it ends") };
     assert_eq!(failed(&json_of(*envelope)), ("timed_out", "timed out: nobody answered the question"));
@@ -101,33 +121,79 @@ async fn a_question_that_nobody_answers_ends_the_wait() {
 
 #[tokio::test]
 async fn a_caller_can_have_four_parked_calls_and_no_more() {
-    let gate = one(puppet("a", asks));
+    let gate = may_ask(puppet("a", asks));
     let mut parked = Vec::new();
     for _ in 0..4 {
-        let mut exec = gate.start(Origin::local(), request("a", "look"));
+        let mut exec = gate.start(person(), request("a", "look"));
         assert!(matches!(exec.next().await, Event::Asks(_)));
         parked.push(exec);
     }
-    let fifth = call(&gate, request("a", "look")).await;
+    let mut fifth = gate.start(person(), request("a", "look"));
+    let Event::Done(fifth) = fifth.next().await else { panic!("it is refused") };
+    let fifth = json_of(*fifth);
     assert_eq!(failed(&fifth), ("unavailable", "busy: 4 calls of yours wait for an answer already"));
-    let other = Origin { caller: Caller::Named("ada".into()) };
+    let other = Origin { caller: Caller::Named("ada".into()), can_ask: true };
     assert!(matches!(gate.start(other, request("a", "look")).next().await, Event::Asks(_)));
     parked.pop().unwrap().cancel();
     // Its place is free again once it has ended.
-    let mut sixth = gate.start(Origin::local(), request("a", "look"));
+    let mut sixth = gate.start(person(), request("a", "look"));
     while let Event::Done(_) = sixth.next().await {
-        sixth = gate.start(Origin::local(), request("a", "look"));
+        sixth = gate.start(person(), request("a", "look"));
         tokio::task::yield_now().await;
     }
 }
 
 #[tokio::test]
 async fn a_parked_call_does_not_resume_on_a_facade_that_was_removed() {
-    let gate = one(puppet("a", asks));
-    let mut exec = gate.start(Origin::local(), request("a", "look"));
+    let gate = may_ask(puppet("a", asks));
+    let mut exec = gate.start(person(), request("a", "look"));
     let Event::Asks(asks) = exec.next().await else { panic!("it asks") };
     gate.catalog().swap(BTreeMap::new());
-    exec.answer(asks.keys().next().unwrap(), Answer::Accepted(json!("yes")));
+    exec.answer(asks.keys().next().unwrap(), yes());
     let Event::Done(envelope) = exec.next().await else { panic!("it ends") };
     assert_eq!(failed(&json_of(*envelope)), ("unavailable", "`a` is no longer served"));
+}
+
+#[tokio::test]
+async fn only_a_facade_that_may_ask_asks_and_only_through_a_client_that_can() {
+    let told = async |rules: Rules, origin: Origin| {
+        let gate = gate(vec![(puppet("a", asks), rules)]);
+        let mut exec = gate.start(origin, request("a", "look"));
+        let Event::Done(envelope) = exec.next().await else { panic!("it is refused") };
+        let told = json_of(*envelope);
+        format!("{}: {} ({})", failed(&told).0, failed(&told).1, told["hint"].as_str().unwrap())
+    };
+    assert_eq!(
+        told(Rules::default(), person()).await,
+        "denied: access denied: the policy does not let `a` ask the person (the operator can set `grants.elicit = \
+         true`)"
+    );
+    assert_eq!(
+        told(asking(&[]), Origin::local()).await,
+        "unavailable: unavailable: this client cannot ask the person (ask the person yourself and pass what they say \
+         as a parameter, or use a client with elicitation)"
+    );
+}
+
+#[tokio::test]
+async fn an_answer_that_does_not_fit_is_the_facades_to_deal_with() {
+    let gate = may_ask(puppet("a", asks));
+    let mut exec = gate.start(person(), request("a", "look"));
+    let Event::Asks(asks) = exec.next().await else { panic!("it asks") };
+    exec.answer(asks.keys().next().unwrap(), Answer::Accepted(json!({"say": 5})));
+    let Event::Done(envelope) = exec.next().await else { panic!("it ends") };
+    let said = "the answer does not fit the question: `say` does not fit `type`";
+    assert_eq!(failed(&json_of(*envelope)), ("invalid_params", said));
+}
+
+#[tokio::test]
+async fn a_parked_call_does_not_resume_where_it_may_no_longer_ask() {
+    let gate = may_ask(puppet("a", asks));
+    let mut exec = gate.start(person(), request("a", "look"));
+    let Event::Asks(open) = exec.next().await else { panic!("it asks") };
+    let now = Arc::new(entry(puppet("a", asks), Rules::default()));
+    gate.catalog().swap(BTreeMap::from([("a".to_owned(), Slot::Serving(now))]));
+    exec.answer(open.keys().next().unwrap(), yes());
+    let Event::Done(envelope) = exec.next().await else { panic!("it ends") };
+    assert_eq!(failed(&json_of(*envelope)), ("unavailable", "`a` is no longer allowed to ask"));
 }

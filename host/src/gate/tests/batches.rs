@@ -1,0 +1,173 @@
+//! Several calls in one, and calls that must be confirmed.
+
+use std::sync::atomic::AtomicUsize;
+
+use super::*;
+
+fn batching() -> Terms {
+    Terms { batch: true, ..Terms::default() }
+}
+
+/// Counts its calls; fails where `n` is 13.
+fn counting(calls: &Arc<AtomicUsize>) -> Puppet {
+    let calls = Arc::clone(calls);
+    puppet("a", move |call: Call| {
+        calls.fetch_add(1, Ordering::Relaxed);
+        async move {
+            match call.params["n"].as_i64() {
+                Some(13) => Err(Failure::new("unlucky", "thirteen").hint("use twelve").into()),
+                n => Ok(Reply::data(n)),
+            }
+        }
+    })
+}
+
+async fn batch(terms: Terms, arguments: Value) -> (Value, usize) {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let gate = gate_under(counting(&calls), Rules::default(), terms);
+    let told = told(tool(&gate, "a", arguments)).await;
+    (told, calls.load(Ordering::Relaxed))
+}
+
+#[tokio::test]
+async fn a_batch_runs_only_where_a_policy_says_so() {
+    let arguments = json!({"action": "batch", "items": [{"action": "look"}]});
+    let (told, calls) = batch(Terms::default(), arguments).await;
+    assert!(failed(&told).1.starts_with("Unknown action: \"batch\""), "{told}");
+    assert_eq!(calls, 0);
+}
+
+#[tokio::test]
+async fn each_item_has_its_result_with_its_index() {
+    let items = json!([{"action": "look", "n": 1}, {"cmd": "touch", "params": {"n": "2"}}]);
+    let (told, calls) = batch(batching(), json!({"action": "batch", "items": items})).await;
+    assert_eq!(calls, 2);
+    assert_eq!(
+        told,
+        json!({"ok": true, "action": "batch", "count": 2, "data": {"results": [
+            {"index": 0, "ok": true, "action": "look", "data": 1},
+            {"index": 1, "ok": true, "cmd": "touch", "data": 2, "resolved_inputs": {"n": 2}},
+        ]}})
+    );
+}
+
+#[tokio::test]
+async fn no_item_runs_unless_all_are_valid() {
+    let items = json!([
+        {"action": "look", "n": 1}, {"action": "look", "n": "x"}, {"action": "nothing"}, {"action": "batch", "items": []},
+        {"action": "describe"}, {"action": "dig", "wait": false}, {"action": "look", "m": 1},
+    ]);
+    let (told, calls) = batch(batching(), json!({"action": "batch", "items": items})).await;
+    assert_eq!((calls, &told["code"]), (0, &json!("invalid_params")));
+    let error = told["error"].as_str().unwrap();
+    for part in [
+        "`items[1]`: `n` must be an integer",
+        "`items[2]`: Unknown action",
+        "`describe` cannot be part",
+        "and 1 more",
+    ] {
+        assert!(error.contains(part), "{part}: {error}");
+    }
+    assert_eq!(told["details"][0]["index"], 1);
+    assert!(told["details"][0]["expected"].is_string());
+    for arguments in [
+        json!({"action": "batch"}),
+        json!({"action": "batch", "items": []}),
+        json!({"action": "batch", "items": {"action": "look"}}),
+        json!({"action": "batch", "items": [1]}),
+        json!({"action": "batch", "items": vec![json!({"action": "look"}); 51]}),
+        json!({"action": "batch", "items": [{"action": "look"}], "mode": "half"}),
+        json!({"action": "batch", "items": [{"action": "look"}], "n": 1}),
+    ] {
+        let (told, calls) = batch(batching(), arguments).await;
+        assert_eq!((calls, failed(&told).0), (0, "invalid_params"), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn a_failure_ends_a_batch_or_not_as_the_caller_says() {
+    let items = json!([{"action": "look", "n": 1}, {"action": "look", "n": 13}, {"action": "look", "n": 3}]);
+    let arguments = |mode: &str| json!({"action": "batch", "items": items, "mode": mode});
+    let (stopped, calls) = batch(batching(), arguments("stop")).await;
+    assert_eq!((calls, failed(&stopped)), (2, ("unlucky", "item 1 failed: thirteen")));
+    assert_eq!(stopped["details"]["failed"], json!([1]));
+    assert_eq!(stopped["details"]["results"][1]["hint"], "use twelve");
+    assert!(stopped["hint"].as_str().unwrap().contains("the 1 after it were not run"));
+    let (went_on, calls) = batch(batching(), arguments("continue")).await;
+    assert_eq!((calls, failed(&went_on)), (3, ("unlucky", "item 1 failed: thirteen")));
+    assert_eq!(went_on["details"]["results"][2]["data"], 3);
+}
+
+#[tokio::test]
+async fn results_that_are_too_large_together_end_a_batch() {
+    let large = puppet("a", async |_| Ok(Reply::data("x".repeat(900_000))));
+    let gate = gate_under(large, Rules::default(), batching());
+    let items = vec![json!({"action": "look"}); 6];
+    let told = told(tool(&gate, "a", json!({"action": "batch", "items": items}))).await;
+    assert_eq!(
+        failed(&told),
+        ("unavailable", "item 4 was run, but the batch's results are larger than 4 MiB together")
+    );
+    assert_eq!(told["details"]["results"].as_array().unwrap().len(), 4);
+}
+
+fn confirming() -> Terms {
+    Terms { confirm: vec!["smash".into()], ..Terms::default() }
+}
+
+#[tokio::test]
+async fn an_action_that_must_be_confirmed_waits_for_the_person() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let gate = gate_under(counting(&calls), Rules::default(), confirming());
+    for (answer, expected) in [
+        (Answer::Accepted(json!({"confirm": true})), None),
+        (
+            Answer::Accepted(json!({"confirm": false})),
+            Some("access denied: the person did not agree to `smash`"),
+        ),
+        (Answer::Declined, Some("access denied: the person did not agree to `smash`")),
+        (Answer::Cancelled, Some("access denied: the person did not agree to `smash`")),
+    ] {
+        let before = calls.load(Ordering::Relaxed);
+        // That the model says so is no consent of the person's.
+        let Value::Object(arguments) = json!({"action": "smash", "n": 7, "confirm": true}) else {
+            unreachable!()
+        };
+        let mut exec = gate.call_tool(Origin::local().asking(true), "a", arguments).unwrap();
+        let Event::Asks(asks) = exec.next().await else { panic!("it asks") };
+        let (key, question) = asks.first_key_value().unwrap();
+        assert_eq!(question.message, "[a] Run `smash` (destructive) with {\"n\":7}?");
+        assert_eq!(calls.load(Ordering::Relaxed), before, "nothing runs before");
+        exec.answer(key, answer);
+        let told = told(exec).await;
+        match expected {
+            None => assert_eq!((&told["data"], calls.load(Ordering::Relaxed)), (&json!(7), before + 1)),
+            Some(said) => assert_eq!((failed(&told).1, calls.load(Ordering::Relaxed)), (said, before)),
+        }
+    }
+}
+
+#[tokio::test]
+async fn through_a_client_that_cannot_ask_the_model_asks_itself() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let gate = gate_under(counting(&calls), Rules::default(), confirming());
+    let refused = told(tool(&gate, "a", json!({"action": "smash"}))).await;
+    assert_eq!(failed(&refused), ("denied", "access denied: `smash` needs the person's consent"));
+    assert_eq!(refused["hint"], "ask the person; if they agree, make the same call with \"confirm\": true");
+    assert_eq!(calls.load(Ordering::Relaxed), 0);
+    assert_eq!(told(tool(&gate, "a", json!({"action": "smash", "confirm": true}))).await["ok"], true);
+    assert_eq!(told(tool(&gate, "a", json!({"action": "look"}))).await["ok"], true, "others need none");
+}
+
+#[tokio::test]
+async fn nobody_gets_around_a_confirmation() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::new(entry_under(counting(&calls), Rules::default(), confirming()));
+    let caller = puppet("b", async |call: Call| call.session.invoke(request("a", "smash")).await);
+    let caller = Arc::new(entry(caller, invoking(&["a:*"])));
+    let gate = gate(Vec::new());
+    let slots = [("a", counted), ("b", caller)].map(|(name, entry)| (name.to_owned(), Slot::Serving(entry)));
+    gate.catalog().swap(BTreeMap::from(slots));
+    let told = told(tool(&gate, "b", json!({"action": "smash"}))).await;
+    assert_eq!((failed(&told).0, calls.load(Ordering::Relaxed)), ("denied", 0));
+}
