@@ -178,6 +178,11 @@ impl Property<'_> {
         self.with("x-hint", hint)
     }
 
+    /// Marks what nobody may be shown.
+    pub fn secret(self) -> Self {
+        self.with("writeOnly", true)
+    }
+
     /// An example value.
     pub fn example<T: Serialize>(self, value: T) -> Self {
         match serde_json::to_value(value) {

@@ -153,11 +153,12 @@ fn property(locals: &Locals, param: &Param) -> TokenStream {
     let pattern = param.pattern.as_ref().map(|(span, text)| quote_spanned!(*span=> .pattern::<#ty>(#text)));
     let format = param.format.as_ref().map(|(span, text)| quote_spanned!(*span=> .format::<#ty>(#text)));
     let hint = param.hint.as_ref().map(|text| quote!(.hint(#text)));
+    let secret = param.secret.then(|| quote!(.secret()));
     let examples = param.examples.iter().map(|example| {
         let value = literal(example);
         quote_spanned!(example.span()=> .example::<#ty>(#value))
     });
-    quote!(#begin #range #length #pattern #format #hint #(#examples)*;)
+    quote!(#begin #range #length #pattern #format #hint #secret #(#examples)*;)
 }
 
 /// One argument of the method's call.

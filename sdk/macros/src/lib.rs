@@ -75,6 +75,7 @@ pub fn action(_arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// | `pattern = "…"` | a regular expression that the text matches |
 /// | `format = "…"` | a format of JSON Schema, for example `date` or `uri` |
 /// | `hint = "…"` | advice to the caller beyond the description (`x-hint` in the schema) |
+/// | `secret` | a value that nobody may be shown (`writeOnly` in the schema): the host never echoes it |
 /// | `example = expression` | an example value; may be repeated |
 /// | `name = "…"` | another name than the variable's |
 #[proc_macro_attribute]
