@@ -6,7 +6,7 @@ pub use crate::bindings::exports::loggia::plugin::facade::{
     ActionSchema, Call, Description, Failure, Guest, Reply,
 };
 use crate::{
-    Block, Content, Detail, Effect, Facade, Level, Next, Page, Value,
+    Answer, Block, Content, Detail, Effect, Facade, Level, Next, Object, Page, Value,
     bindings::loggia::plugin::{host, types},
     call::Facts,
     host::{Peer, Request},
@@ -110,6 +110,15 @@ pub(crate) fn facades() -> crate::Result<Vec<Peer>> {
     };
     match host::facades() {
         Ok(facades) => Ok(facades.into_iter().map(peer).collect()),
+        Err(failure) => Err(from_failure(failure)),
+    }
+}
+
+pub(crate) fn elicit(message: &str, form: Object) -> crate::Result<Answer<Value>> {
+    match host::elicit(message, &write(&Value::Object(form))) {
+        Ok(host::Answer::Accepted(given)) => Ok(Answer::Accepted(read(&given))),
+        Ok(host::Answer::Declined) => Ok(Answer::Declined),
+        Ok(host::Answer::Cancelled) => Ok(Answer::Cancelled),
         Err(failure) => Err(from_failure(failure)),
     }
 }

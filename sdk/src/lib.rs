@@ -31,7 +31,7 @@
 //! | [`export!`] | makes the crate a component |
 //! | [`Result`], [`Reply`], [`Failure`] | what an action gives back |
 //! | [`Call`] | what an action may ask about the call: detail level, time left, progress |
-//! | [`host`] | what the host offers: log, configuration, calls to other facades |
+//! | [`host`] | what the host offers: log, configuration, questions to the person, calls to other facades |
 //! | [`testing`] | calls a facade natively, with the host's own checks |
 //!
 //! A plugin has no memory: each call runs in a fresh instance. The value given to [`export!`] is made anew for each.
@@ -45,6 +45,7 @@ extern crate self as loggia_sdk;
 
 pub mod bounds;
 mod call;
+mod elicit;
 pub mod failure;
 pub mod host;
 mod incoming;
@@ -74,6 +75,7 @@ pub mod bindings {
 }
 
 pub use call::{Call, Detail, Effect};
+pub use elicit::Answer;
 pub use failure::Failure;
 pub use host::Level;
 pub use loggia_sdk_macros::{action, facade, param};

@@ -205,7 +205,7 @@ impl Property<'_> {
 
 /// Subschemas stand where they are used, as many clients do not follow references; a recursive type alone becomes a
 /// definition.
-fn generator(contract: Contract) -> SchemaGenerator {
+pub(crate) fn generator(contract: Contract) -> SchemaGenerator {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.meta_schema = None;
         settings.inline_subschemas = true;
@@ -215,7 +215,7 @@ fn generator(contract: Contract) -> SchemaGenerator {
 }
 
 /// The schema as an object; `true`, which takes anything, is `{}`.
-fn object(schema: Schema) -> Object {
+pub(crate) fn object(schema: Schema) -> Object {
     match schema.to_value() {
         Value::Object(object) => object,
         _ => Object::new(),
@@ -226,7 +226,7 @@ fn object(schema: Schema) -> Object {
 ///
 /// Where definitions are given, as for parameters, a recursive type ends where it comes back to itself, with no more
 /// than its kind: hosts take no recursive parameters, as clients cannot read them. Deserialising checks the rest.
-fn tidy(schema: &mut Object, definitions: Option<&Object>) {
+pub(crate) fn tidy(schema: &mut Object, definitions: Option<&Object>) {
     if let Some(kind) = definitions.and_then(|definitions| kind_of_reference(schema, definitions)) {
         schema.insert("type".into(), kind.into());
     }
