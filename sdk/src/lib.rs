@@ -29,7 +29,7 @@
 //! |---|---|
 //! | [`facade`], [`action`], [`param`] | the attributes, with all their keys |
 //! | [`export!`] | makes the crate a component |
-//! | [`Result`], [`Reply`], [`Failure`] | what an action gives back |
+//! | [`Result`], [`Reply`], [`Content`], [`Failure`] | what an action gives back |
 //! | [`Call`] | what an action may ask about the call: detail level, time left, progress |
 //! | [`host`] | what the host offers: log, configuration, questions to the person, calls to other facades |
 //! | [`testing`] | calls a facade natively, with the host's own checks |
@@ -45,6 +45,7 @@ extern crate self as loggia_sdk;
 
 pub mod bounds;
 mod call;
+mod content;
 mod elicit;
 pub mod failure;
 pub mod host;
@@ -75,11 +76,12 @@ pub mod bindings {
 }
 
 pub use call::{Call, Detail, Effect};
+pub use content::{Audience, Block, Body, Content};
 pub use elicit::Answer;
 pub use failure::Failure;
 pub use host::Level;
 pub use loggia_sdk_macros::{action, facade, param};
-pub use reply::{Block, Content, Next, Page, Reply};
+pub use reply::{Next, Page, Reply};
 pub use table::Facade;
 
 #[doc(no_inline)]

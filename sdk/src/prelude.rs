@@ -2,7 +2,7 @@
 
 #[doc(no_inline)]
 pub use crate::{
-    Answer, Block, Call, Content, Deserialize, Detail, Effect, Facade, Failure, JsonSchema, Level, Next, Object,
+    Answer, Audience, Block, Call, Content, Deserialize, Detail, Effect, Facade, Failure, JsonSchema, Level, Next, Object,
     Page, Reply, Result, Serialize, Value, action, debug, error, facade, host, info, json, param, trace,
     warn,
 };
