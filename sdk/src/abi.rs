@@ -23,7 +23,7 @@ pub fn describe<F: Facade>(_: &F) -> Description {
         idempotent: action.idempotent,
         open_world: action.open_world,
         long_running: action.long_running,
-        details: action.details,
+        details: action.has_details(),
         aliases: action.aliases.iter().map(|alias| (*alias).into()).collect(),
         extras: Vec::new(),
     };
@@ -48,10 +48,9 @@ pub fn describe<F: Facade>(_: &F) -> Description {
 /// The schemas of one action.
 pub fn schema<F: Facade>(_: &F, action: &str) -> Result<ActionSchema, Failure> {
     let action = table::find::<F>(action).map_err(to_failure)?;
-    let schemas = action.schemas();
     Ok(ActionSchema {
-        params: write(&Value::Object(schemas.params)),
-        data: schemas.data.as_ref().map(write),
+        params: write(&Value::Object(action.params())),
+        data: (action.data)().as_ref().map(write),
         examples: action.examples.iter().map(|example| (*example).into()).collect(),
         extras: Vec::new(),
     })

@@ -62,6 +62,14 @@ impl<T> Reply<T> {
         self
     }
 
+    /// Says how many items there are in this reply, where the author did not.
+    pub(crate) fn counted(mut self, items: Option<usize>) -> Self {
+        if let Some(count) = items.and_then(|items| u64::try_from(items).ok()) {
+            self.page.get_or_insert_default().count.get_or_insert(count);
+        }
+        self
+    }
+
     /// The same reply around other data.
     pub(crate) fn with<U>(self, data: U) -> Reply<U> {
         let Self { message, page, next, content, .. } = self;
@@ -73,7 +81,7 @@ impl<T> Reply<T> {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Page {
-    /// Items in this reply.
+    /// Items in this reply; filled in where the data is a list.
     pub count: Option<u64>,
     /// Items there are.
     pub total: Option<u64>,
@@ -82,7 +90,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// A page of so many items.
+    /// A page of so many items. Where the data is a list, the SDK counts what `Page::default()` leaves open.
     pub fn of(count: usize) -> Self {
         Self { count: u64::try_from(count).ok(), ..Self::default() }
     }

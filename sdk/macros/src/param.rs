@@ -151,7 +151,7 @@ fn named<'a>(ty: &'a Type, name: &str) -> Option<&'a PathSegment> {
 }
 
 /// `T` of `Option<T>`. Told by the name, as every derive tells it: a macro sees no types.
-fn option_inner(ty: &Type) -> Option<&Type> {
+pub fn option_inner(ty: &Type) -> Option<&Type> {
     let PathArguments::AngleBracketed(arguments) = &named(ty, "Option")?.arguments else { return None };
     match arguments.args.first()? {
         GenericArgument::Type(inner) => Some(inner),
