@@ -6,7 +6,7 @@ pub use crate::bindings::exports::loggia::plugin::facade::{
     ActionSchema, Call, Description, Failure, Guest, Reply,
 };
 use crate::{
-    Block, Content, Detail, Effect, Facade, Level, Next, Page, Value,
+    Answer, Block, Content, Detail, Effect, Facade, Level, Next, Object, Page, Value,
     bindings::loggia::plugin::{host, types},
     call::Facts,
     host::{Peer, Request},
@@ -23,7 +23,7 @@ pub fn describe<F: Facade>(_: &F) -> Description {
         idempotent: action.idempotent,
         open_world: action.open_world,
         long_running: action.long_running,
-        details: action.details,
+        details: action.has_details(),
         aliases: action.aliases.iter().map(|alias| (*alias).into()).collect(),
         extras: Vec::new(),
     };
@@ -48,10 +48,9 @@ pub fn describe<F: Facade>(_: &F) -> Description {
 /// The schemas of one action.
 pub fn schema<F: Facade>(_: &F, action: &str) -> Result<ActionSchema, Failure> {
     let action = table::find::<F>(action).map_err(to_failure)?;
-    let schemas = action.schemas();
     Ok(ActionSchema {
-        params: write(&Value::Object(schemas.params)),
-        data: schemas.data.as_ref().map(write),
+        params: write(&Value::Object(action.params())),
+        data: (action.data)().as_ref().map(write),
         examples: action.examples.iter().map(|example| (*example).into()).collect(),
         extras: Vec::new(),
     })
@@ -110,6 +109,15 @@ pub(crate) fn facades() -> crate::Result<Vec<Peer>> {
     };
     match host::facades() {
         Ok(facades) => Ok(facades.into_iter().map(peer).collect()),
+        Err(failure) => Err(from_failure(failure)),
+    }
+}
+
+pub(crate) fn elicit(message: &str, form: Object) -> crate::Result<Answer<Value>> {
+    match host::elicit(message, &write(&Value::Object(form))) {
+        Ok(host::Answer::Accepted(given)) => Ok(Answer::Accepted(read(&given))),
+        Ok(host::Answer::Declined) => Ok(Answer::Declined),
+        Ok(host::Answer::Cancelled) => Ok(Answer::Cancelled),
         Err(failure) => Err(from_failure(failure)),
     }
 }

@@ -59,6 +59,7 @@ impl Call {
     }
 
     /// How much of the result the caller wants. An action that looks at it says so: `#[action(read, details)]`.
+    /// Where [`detail`](macro@crate::detail) marks the result's fields, neither is needed.
     pub fn detail(&self) -> Detail {
         self.facts.detail
     }

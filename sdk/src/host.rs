@@ -1,4 +1,4 @@
-//! What the host offers: log, progress, configuration, calls to other facades.
+//! What the host offers: log, progress, configuration, questions to the person, calls to other facades.
 //!
 //! What the policy does not grant answers `denied`. Natively, where there is no host, `testing::Host` stands in for it;
 //! without that, the log goes nowhere, nothing is configured and no facade answers.
@@ -10,9 +10,10 @@ use serde::{Serialize, de::DeserializeOwned};
 use crate::{Detail, Effect, Failure, Object, Reply, Result, Value};
 
 #[cfg(target_family = "wasm")]
-use crate::abi as port;
+pub(crate) use crate::abi as port;
+pub use crate::elicit::{Answer, confirm, elicit};
 #[cfg(not(target_family = "wasm"))]
-use crate::testing::port;
+pub(crate) use crate::testing::port;
 
 /// The weight of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeOwned;
 
-use crate::{Call, Failure, Object, Result, call::Facts, failure::code};
+use crate::{Call, Detail, Failure, Object, Result, call::Facts, failure::code};
 
 /// A call with its parameters. The host has checked them against the action's schema; what is checked here is what a
 /// schema cannot say, and what another host might let through.
@@ -15,6 +15,11 @@ impl Incoming {
     /// What the action may know of the call.
     pub fn call(&self) -> Call {
         Call::new(self.facts.clone())
+    }
+
+    /// How much of the result the caller wants.
+    pub fn detail(&self) -> Detail {
+        self.facts.detail
     }
 
     /// A parameter that must be given.

@@ -29,9 +29,10 @@
 //! |---|---|
 //! | [`facade`], [`action`], [`param`] | the attributes, with all their keys |
 //! | [`export!`] | makes the crate a component |
-//! | [`Result`], [`Reply`], [`Failure`] | what an action gives back |
+//! | [`Result`], [`Reply`], [`Content`], [`Failure`] | what an action gives back |
+//! | [`detail`](macro@detail) | marks the fields of a result that not every caller wants |
 //! | [`Call`] | what an action may ask about the call: detail level, time left, progress |
-//! | [`host`] | what the host offers: log, configuration, calls to other facades |
+//! | [`host`] | what the host offers: log, configuration, questions to the person, calls to other facades |
 //! | [`testing`] | calls a facade natively, with the host's own checks |
 //!
 //! A plugin has no memory: each call runs in a fresh instance. The value given to [`export!`] is made anew for each.
@@ -45,9 +46,14 @@ extern crate self as loggia_sdk;
 
 pub mod bounds;
 mod call;
+mod content;
+#[doc(hidden)]
+pub mod detail;
+mod elicit;
 pub mod failure;
 pub mod host;
 mod incoming;
+mod list;
 mod log;
 pub mod prelude;
 mod reply;
@@ -74,10 +80,38 @@ pub mod bindings {
 }
 
 pub use call::{Call, Detail, Effect};
+pub use content::{Audience, Block, Body, Content};
+pub use elicit::Answer;
 pub use failure::Failure;
 pub use host::Level;
+/// ```
+/// # use loggia_sdk::{prelude::*, testing::Host};
+/// #[detail]
+/// #[derive(Serialize, JsonSchema)]
+/// struct Note {
+///     #[detail(minimal)]
+///     id: String,
+///     text: String,
+///     #[detail(full)]
+///     history: Vec<String>,
+/// }
+/// # struct Notes;
+/// # /// Notes.
+/// # #[facade]
+/// # impl Notes {
+/// #     /// Get one.
+/// #     #[action(read)]
+/// #     fn get(&self) -> Result<Note> {
+/// #         Ok(Note { id: "n_1".into(), text: "Milk.".into(), history: Vec::new() })
+/// #     }
+/// # }
+/// # let data = Host::new().detail(Detail::Minimal).call(&Notes, "get", json!({})).unwrap().data;
+/// # assert_eq!(data, json!({"id": "n_1"}));
+/// ```
+///
+pub use loggia_sdk_macros::detail;
 pub use loggia_sdk_macros::{action, facade, param};
-pub use reply::{Block, Content, Next, Page, Reply};
+pub use reply::{Next, Page, Reply};
 pub use table::Facade;
 
 #[doc(no_inline)]

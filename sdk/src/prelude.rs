@@ -2,7 +2,10 @@
 
 #[doc(no_inline)]
 pub use crate::{
-    Block, Call, Content, Deserialize, Detail, Effect, Facade, Failure, JsonSchema, Level, Next, Object,
-    Page, Reply, Result, Serialize, Value, action, debug, error, facade, host, info, json, param, trace,
-    warn,
+    Answer, Audience, Block, Call, Content, Deserialize, Detail, Effect, Facade, Failure, JsonSchema, Level,
+    Next, Object, Page, Reply, Result, Serialize, Value, action, debug, error, facade, host, info, json,
+    param, trace, warn,
 };
+// Not the hidden module of the same name.
+#[doc(no_inline)]
+pub use loggia_sdk_macros::detail;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{Object, Value};
+use crate::{Content, Object};
 
 /// Data, with a message, a place in a longer list, the call that should come next, or media.
 ///
@@ -62,6 +62,14 @@ impl<T> Reply<T> {
         self
     }
 
+    /// Says how many items there are in this reply, where the author did not.
+    pub(crate) fn counted(mut self, items: Option<usize>) -> Self {
+        if let Some(count) = items.and_then(|items| u64::try_from(items).ok()) {
+            self.page.get_or_insert_default().count.get_or_insert(count);
+        }
+        self
+    }
+
     /// The same reply around other data.
     pub(crate) fn with<U>(self, data: U) -> Reply<U> {
         let Self { message, page, next, content, .. } = self;
@@ -73,7 +81,7 @@ impl<T> Reply<T> {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Page {
-    /// Items in this reply.
+    /// Items in this reply; filled in where the data is a list.
     pub count: Option<u64>,
     /// Items there are.
     pub total: Option<u64>,
@@ -82,7 +90,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// A page of so many items.
+    /// A page of so many items. Where the data is a list, the SDK counts what `Page::default()` leaves open.
     pub fn of(count: usize) -> Self {
         Self { count: u64::try_from(count).ok(), ..Self::default() }
     }
@@ -142,72 +150,4 @@ impl Next {
         self.reason = Some(reason.into());
         self
     }
-}
-
-/// One MCP content block.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Content {
-    /// The block.
-    pub block: Block,
-    /// MCP's `annotations` and `_meta`, by name.
-    pub extras: Vec<(String, Value)>,
-}
-
-impl Content {
-    /// Adds MCP's `annotations` or `_meta`.
-    #[must_use]
-    pub fn extra(mut self, name: impl Into<String>, value: Value) -> Self {
-        self.extras.push((name.into(), value));
-        self
-    }
-}
-
-impl From<Block> for Content {
-    fn from(block: Block) -> Self {
-        Self { block, extras: Vec::new() }
-    }
-}
-
-/// The kinds of MCP content.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Block {
-    /// Text beside the data.
-    Text(String),
-    /// A picture.
-    Image {
-        /// The bytes, not encoded.
-        data: Vec<u8>,
-        /// For example `image/png`.
-        mime_type: String,
-    },
-    /// A sound.
-    Audio {
-        /// The bytes, not encoded.
-        data: Vec<u8>,
-        /// For example `audio/wav`.
-        mime_type: String,
-    },
-    /// A resource in the reply itself; `text` or `blob`.
-    Embedded {
-        /// Its address.
-        uri: String,
-        /// Its type, if known.
-        mime_type: Option<String>,
-        /// Its text, where it is text.
-        text: Option<String>,
-        /// Its bytes, where it is not.
-        blob: Option<Vec<u8>>,
-    },
-    /// A resource elsewhere.
-    Link {
-        /// Its address.
-        uri: String,
-        /// Its name.
-        name: String,
-        /// What it is.
-        description: Option<String>,
-        /// Its type, if known.
-        mime_type: Option<String>,
-    },
 }

@@ -11,29 +11,40 @@ use serde::Serialize;
 use crate::{
     Object, Value,
     bounds::{Length, Number, Text},
+    detail::KEYWORD,
     table::Outcome,
 };
 
-/// Collects an action's parameters, in the order of its declaration, and the type of its data.
+/// Collects an action's parameters, in the order of its declaration.
 pub struct Shape {
     generator: SchemaGenerator,
     properties: Object,
     required: Vec<Value>,
-    data: Option<Value>,
 }
 
-/// The schemas of an action.
-pub(crate) struct Schemas {
-    /// An object schema.
-    pub params: Object,
-    /// Of the result; none where the type says nothing.
-    pub data: Option<Value>,
+/// The schema of what an action returns; none where the type says nothing.
+pub fn data<O: Outcome>() -> Option<Value> {
+    let mut generator = generator(Contract::Serialize);
+    let schema = O::schema(&mut generator);
+    completed(schema, &mut generator)
+}
+
+// Not generic, so that a guest holds it once.
+fn completed(schema: Schema, generator: &mut SchemaGenerator) -> Option<Value> {
+    let mut schema = object(schema);
+    let definitions = generator.take_definitions(false);
+    if !definitions.is_empty() {
+        schema.insert("$defs".into(), definitions.into());
+    }
+    tidy(&mut schema, None);
+    let is_null = schema.len() == 1 && schema.get("type").and_then(Value::as_str) == Some("null");
+    (!schema.is_empty() && !is_null).then(|| schema.into())
 }
 
 impl Shape {
     pub(crate) fn new() -> Self {
         let generator = generator(Contract::Deserialize);
-        Self { generator, properties: Object::new(), required: Vec::new(), data: None }
+        Self { generator, properties: Object::new(), required: Vec::new() }
     }
 
     /// A parameter that must be given.
@@ -62,21 +73,6 @@ impl Shape {
         }
     }
 
-    /// The action's return type.
-    pub fn data<O: Outcome>(&mut self) {
-        let mut generator = generator(Contract::Serialize);
-        let mut schema = object(O::schema(&mut generator));
-        let definitions = generator.take_definitions(false);
-        if !definitions.is_empty() {
-            schema.insert("$defs".into(), definitions.into());
-        }
-        tidy(&mut schema, None);
-        let is_null = schema.len() == 1 && schema.get("type").and_then(Value::as_str) == Some("null");
-        if !schema.is_empty() && !is_null {
-            self.data = Some(schema.into());
-        }
-    }
-
     fn add(&mut self, name: &str, doc: &str, schema: Schema) -> Property<'_> {
         let mut schema = object(schema);
         if !doc.is_empty() {
@@ -87,8 +83,8 @@ impl Shape {
         Property(self.properties.get_mut(name).and_then(Value::as_object_mut))
     }
 
-    /// The schemas, the first described by `about` where that says anything.
-    pub(crate) fn finish(mut self, about: &str) -> Schemas {
+    /// An object schema, described by `about` where that says anything.
+    pub(crate) fn finish(mut self, about: &str) -> Object {
         let mut params = Object::new();
         params.insert("type".into(), "object".into());
         if !about.is_empty() {
@@ -101,7 +97,7 @@ impl Shape {
         params.insert("additionalProperties".into(), false.into());
         let definitions = self.generator.take_definitions(false);
         tidy(&mut params, Some(&definitions));
-        Schemas { params, data: self.data }
+        params
     }
 }
 
@@ -178,6 +174,11 @@ impl Property<'_> {
         self.with("x-hint", hint)
     }
 
+    /// Marks what nobody may be shown.
+    pub fn secret(self) -> Self {
+        self.with("writeOnly", true)
+    }
+
     /// An example value.
     pub fn example<T: Serialize>(self, value: T) -> Self {
         match serde_json::to_value(value) {
@@ -200,7 +201,7 @@ impl Property<'_> {
 
 /// Subschemas stand where they are used, as many clients do not follow references; a recursive type alone becomes a
 /// definition.
-fn generator(contract: Contract) -> SchemaGenerator {
+pub(crate) fn generator(contract: Contract) -> SchemaGenerator {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.meta_schema = None;
         settings.inline_subschemas = true;
@@ -210,7 +211,7 @@ fn generator(contract: Contract) -> SchemaGenerator {
 }
 
 /// The schema as an object; `true`, which takes anything, is `{}`.
-fn object(schema: Schema) -> Object {
+pub(crate) fn object(schema: Schema) -> Object {
     match schema.to_value() {
         Value::Object(object) => object,
         _ => Object::new(),
@@ -221,7 +222,7 @@ fn object(schema: Schema) -> Object {
 ///
 /// Where definitions are given, as for parameters, a recursive type ends where it comes back to itself, with no more
 /// than its kind: hosts take no recursive parameters, as clients cannot read them. Deserialising checks the rest.
-fn tidy(schema: &mut Object, definitions: Option<&Object>) {
+pub(crate) fn tidy(schema: &mut Object, definitions: Option<&Object>) {
     if let Some(kind) = definitions.and_then(|definitions| kind_of_reference(schema, definitions)) {
         schema.insert("type".into(), kind.into());
     }
@@ -230,6 +231,8 @@ fn tidy(schema: &mut Object, definitions: Option<&Object>) {
             !["int", "uint", "float", "double"].iter().any(|kind| format.starts_with(kind))
         }
         ("default", Value::Null) => false,
+        // A parameter has no levels, though its type may also be a result's.
+        (KEYWORD, Value::String(_) | Value::Bool(_)) => definitions.is_none(),
         ("$ref", _) if definitions.is_some() => false,
         // These hold data, not schemas.
         ("default" | "examples" | "enum" | "const", _) => true,

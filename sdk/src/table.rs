@@ -3,9 +3,12 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
-use crate::shape::Schemas;
-use crate::{Effect, Failure, Reply, Result};
-pub use crate::{incoming::Incoming, shape::Shape};
+use crate::{Detail, Effect, Failure, Object, Reply, Result, Value, detail};
+pub use crate::{
+    incoming::Incoming,
+    list::{Counted, IsList, IsNoList},
+    shape::{Shape, data},
+};
 
 /// A type whose `impl` block has `#[facade]`.
 #[diagnostic::on_unimplemented(
@@ -61,19 +64,27 @@ pub struct Action<F> {
     pub idempotent: bool,
     pub open_world: bool,
     pub long_running: bool,
+    /// What the author said; marks in the result's type say it too.
     pub details: bool,
     pub aliases: &'static [&'static str],
     /// JSON objects; the macro has parsed them.
     pub examples: &'static [&'static str],
-    pub shape: fn(&mut Shape),
+    pub params: fn(&mut Shape),
+    pub data: fn() -> Option<Value>,
     pub run: fn(&F, &mut Incoming) -> Result<Reply<String>>,
 }
 
 impl<F> Action<F> {
-    pub(crate) fn schemas(&self) -> Schemas {
+    /// The schema of its parameters.
+    pub(crate) fn params(&self) -> Object {
         let mut shape = Shape::new();
-        (self.shape)(&mut shape);
+        (self.params)(&mut shape);
         shape.finish(self.about)
+    }
+
+    /// Whether its results differ with the detail level: by the author's word, or by marks in the result's type.
+    pub(crate) fn has_details(&self) -> bool {
+        self.details || (self.data)().as_ref().is_some_and(detail::marked)
     }
 }
 
@@ -109,49 +120,53 @@ pub fn require<F: Facade>(_facade: &F) {}
 )]
 pub trait Outcome {
     fn schema(generator: &mut SchemaGenerator) -> Schema;
+    /// Writes the data at this level; `items` is how many there are, where it is a list.
+    ///
     /// # Errors
     ///
     /// The action's own failure; `internal` where the data cannot be written as JSON.
-    fn finish(self) -> Result<Reply<String>>;
+    fn finish(self, level: Detail, items: Option<usize>) -> Result<Reply<String>>;
 }
 
-impl<A: Answer, E: Into<Failure>> Outcome for std::result::Result<A, E> {
+impl<P: Payload, E: Into<Failure>> Outcome for std::result::Result<P, E> {
     fn schema(generator: &mut SchemaGenerator) -> Schema {
-        generator.subschema_for::<A::Data>()
+        generator.subschema_for::<P::Data>()
     }
 
-    fn finish(self) -> Result<Reply<String>> {
-        self.map_err(Into::into)?.written()
+    fn finish(self, level: Detail, items: Option<usize>) -> Result<Reply<String>> {
+        self.map_err(Into::into)?.written(level).map(|reply| reply.counted(items))
     }
 }
 
 /// Data, bare or in a [`Reply`].
-pub trait Answer {
+pub trait Payload {
     type Data: JsonSchema;
     /// # Errors
     ///
     /// `internal` where the data cannot be written as JSON.
-    fn written(self) -> Result<Reply<String>>;
+    fn written(self, level: Detail) -> Result<Reply<String>>;
 }
 
-impl<T: Serialize + JsonSchema> Answer for T {
+impl<T: Serialize + JsonSchema> Payload for T {
     type Data = T;
 
-    fn written(self) -> Result<Reply<String>> {
-        write(&self).map(Reply::new)
+    fn written(self, level: Detail) -> Result<Reply<String>> {
+        write(&self, level).map(Reply::new)
     }
 }
 
-impl<T: Serialize + JsonSchema> Answer for Reply<T> {
+impl<T: Serialize + JsonSchema> Payload for Reply<T> {
     type Data = T;
 
-    fn written(self) -> Result<Reply<String>> {
-        let data = write(&self.data)?;
+    fn written(self, level: Detail) -> Result<Reply<String>> {
+        let data = write(&self.data, level)?;
         Ok(self.with(data))
     }
 }
 
-fn write(data: &impl Serialize) -> Result<String> {
-    serde_json::to_string(data)
-        .map_err(|error| Failure::internal(format!("the result cannot be written as JSON: {error}")))
+fn write(data: &impl Serialize, level: Detail) -> Result<String> {
+    let scope = detail::Scope::new(level);
+    let written = serde_json::to_string(data);
+    drop(scope);
+    written.map_err(|error| Failure::internal(format!("the result cannot be written as JSON: {error}")))
 }

@@ -29,7 +29,7 @@ use std::{cell::RefCell, rc::Rc, time::Duration};
 use serde::Serialize;
 
 use crate::{
-    Detail, Facade, Failure, Level, Object, Reply, Result, Value,
+    Answer, Detail, Facade, Failure, Level, Object, Reply, Result, Value,
     call::Facts,
     host::{Peer, Request},
     table::{self, Incoming},
@@ -59,6 +59,16 @@ pub fn describe<F: Facade>(_facade: &F) -> Value {
     let surface = surface::of::<F>();
     gate::contract(&surface);
     surface::to_json(&surface)
+}
+
+/// A question that the plugin asked the person.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Question {
+    /// What was asked.
+    pub message: String,
+    /// The form: a flat object schema.
+    pub form: Object,
 }
 
 /// A host for one test: what it grants, and what it saw.
@@ -165,6 +175,14 @@ impl Host {
         self
     }
 
+    /// What the person answers to the next question; may be repeated, one answer a question. Where none is left,
+    /// questions are `denied`, as by a policy that does not grant them.
+    #[must_use]
+    pub fn person(self, answer: Answer<Value>) -> Self {
+        self.double.borrow_mut().person.push_back(answer);
+        self
+    }
+
     /// The caller has gone away.
     #[must_use]
     pub fn cancelled(self) -> Self {
@@ -200,6 +218,11 @@ impl Host {
     /// The progress it reported: done, total, message.
     pub fn progress(&self) -> Vec<(f64, Option<f64>, Option<String>)> {
         self.double.borrow().progress.clone()
+    }
+
+    /// What it asked the person, denied questions too.
+    pub fn questions(&self) -> Vec<Question> {
+        self.double.borrow().questions.clone()
     }
 
     /// The calls it made to other facades.

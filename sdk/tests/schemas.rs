@@ -82,7 +82,9 @@ impl Kinds {
         #[param(default = "now")] literal: String,
         r#type: Option<String>,
         #[param(name = "move")] motion: Option<String>,
+        #[param(secret, length = 8..)] token: Option<String>,
     ) -> Result<String> {
+        drop(token);
         Ok([
             bounded,
             at_least,
@@ -161,5 +163,8 @@ fn parameters_keep_the_order_of_their_declaration() {
     let described = testing::describe(&Kinds);
     let properties = described["actions"][0]["params"]["properties"].as_object().unwrap();
     let names: Vec<_> = properties.keys().map(String::as_str).collect();
-    assert_eq!(names, ["bounded", "at_least", "matching", "day", "empty", "literal", "type", "move"]);
+    assert_eq!(
+        names,
+        ["bounded", "at_least", "matching", "day", "empty", "literal", "type", "move", "token"]
+    );
 }

@@ -65,7 +65,8 @@ impl Action {
         errors.take(distinct(&inputs));
         if options.details && !inputs.iter().any(|input| matches!(input, Input::Call)) && errors.is_empty() {
             let sentence = "`details` is for an action that looks at the detail level: \
-                            take `call: &Call` and ask `call.detail()`";
+                            take `call: &Call` and ask `call.detail()`; \
+                            where `#[detail]` marks the result's fields, the key is not needed";
             errors.push(Error::new(method.sig.ident.span(), sentence));
         }
         let output = errors.take(output(method));

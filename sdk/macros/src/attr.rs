@@ -53,6 +53,7 @@ pub struct ParamOptions {
     pub pattern: Option<(Span, LitStr)>,
     pub format: Option<(Span, LitStr)>,
     pub hint: Option<LitStr>,
+    pub secret: bool,
     pub examples: Vec<Expr>,
 }
 
@@ -69,7 +70,8 @@ const ACTION_KEYS: [&str; 10] = [
     "alias",
     "example",
 ];
-const PARAM_KEYS: [&str; 8] = ["default", "range", "length", "pattern", "format", "hint", "example", "name"];
+const PARAM_KEYS: [&str; 9] =
+    ["default", "range", "length", "pattern", "format", "hint", "secret", "example", "name"];
 
 /// Formats of JSON Schema 2020-12 that say something about a text.
 const FORMATS: [&str; 13] = [
@@ -244,6 +246,7 @@ pub fn param_options(attribute: &Attribute) -> Result<ParamOptions> {
                 "pattern" => entry.set(&mut options.pattern, (span, entry.text()?)),
                 "format" => entry.set(&mut options.format, (span, format(entry)?)),
                 "hint" => entry.set(&mut options.hint, entry.text()?),
+                "secret" => entry.flag(&mut options.secret),
                 "name" => entry.set(&mut options.name, entry.text()?),
                 _ => {
                     options.examples.push(entry.value("…")?);

@@ -97,6 +97,7 @@ fn action(action: &Action) -> TokenStream {
         ["facade", "incoming", "call", "shape"].map(|name| Ident::new(name, Span::mixed_site()));
     let locals = Locals { facade, incoming, call, shape };
     let Locals { facade, incoming, call, shape } = &locals;
+    let [output_value, items] = ["output", "items"].map(|name| Ident::new(name, Span::mixed_site()));
     let Action { method, name, cfgs, output, options, .. } = action;
     let (summary, about) = (&action.docs.summary, &action.docs.rest);
     let effect = {
@@ -105,7 +106,7 @@ fn action(action: &Action) -> TokenStream {
     };
     let ActionOptions { idempotent, open_world, long_running, details, aliases, examples, .. } = options;
     let properties = action.params().map(|param| property(&locals, param));
-    let data = quote_spanned!(output.span()=> #shape.data::<#output>(););
+    let data = quote_spanned!(output.span()=> ::loggia_sdk::table::data::<#output>);
     let arguments = action.inputs.iter().map(|input| argument(&locals, input));
     let takes_call = action.inputs.iter().any(|input| matches!(input, Input::Call));
     let make_call = takes_call.then(|| quote!(let #call = #incoming.call();));
@@ -124,13 +125,17 @@ fn action(action: &Action) -> TokenStream {
             details: #details,
             aliases: &[#(#aliases),*],
             examples: &[#(#examples),*],
-            shape: |#shape| {
+            params: |#shape| {
                 #(#properties)*
-                #data
             },
+            data: #data,
             run: |#facade, #incoming| {
+                #[allow(unused_imports)] // Only the types tell which of the two it is.
+                use ::loggia_sdk::table::{IsList as _, IsNoList as _};
                 #make_call
-                #finish(#run)
+                let #output_value = #run;
+                let #items = (&::loggia_sdk::table::Counted(&#output_value)).items();
+                #finish(#output_value, #incoming.detail(), #items)
             },
         }
     }
@@ -153,11 +158,12 @@ fn property(locals: &Locals, param: &Param) -> TokenStream {
     let pattern = param.pattern.as_ref().map(|(span, text)| quote_spanned!(*span=> .pattern::<#ty>(#text)));
     let format = param.format.as_ref().map(|(span, text)| quote_spanned!(*span=> .format::<#ty>(#text)));
     let hint = param.hint.as_ref().map(|text| quote!(.hint(#text)));
+    let secret = param.secret.then(|| quote!(.secret()));
     let examples = param.examples.iter().map(|example| {
         let value = literal(example);
         quote_spanned!(example.span()=> .example::<#ty>(#value))
     });
-    quote!(#begin #range #length #pattern #format #hint #(#examples)*;)
+    quote!(#begin #range #length #pattern #format #hint #secret #(#examples)*;)
 }
 
 /// One argument of the method's call.

@@ -6,15 +6,18 @@
 
 mod action;
 mod attr;
+mod detail;
 mod docs;
 mod expand;
 mod facade;
+mod fields;
 mod names;
 mod param;
+mod serde;
 
 use proc_macro::TokenStream;
 use quote::quote;
-use syn::{Error, ItemImpl, parse::Parser};
+use syn::{Error, Item, ItemImpl, parse::Parser};
 
 /// Makes an `impl` block a facade: each method with `#[action(…)]` is an action.
 ///
@@ -56,7 +59,7 @@ pub fn facade(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// | `idempotent` | calling twice does no more than calling once |
 /// | `open_world` | the action reaches beyond this machine |
 /// | `long_running` | the action may outlive a request, and then becomes a run |
-/// | `details` | results differ with the detail level (`Call::detail`) |
+/// | `details` | results differ with the detail level (`Call::detail`); not needed for those of [`detail`](macro@detail) |
 /// | `name = "…"` | another name than the method's |
 /// | `alias = "…"` | a further name by which it may be called; may be repeated |
 /// | `example = r#"{…}"#` | parameters of an example call; may be repeated |
@@ -75,11 +78,39 @@ pub fn action(_arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// | `pattern = "…"` | a regular expression that the text matches |
 /// | `format = "…"` | a format of JSON Schema, for example `date` or `uri` |
 /// | `hint = "…"` | advice to the caller beyond the description (`x-hint` in the schema) |
+/// | `secret` | a value that nobody may be shown (`writeOnly` in the schema): the host never echoes it |
 /// | `example = expression` | an example value; may be repeated |
 /// | `name = "…"` | another name than the variable's |
 #[proc_macro_attribute]
 pub fn param(_arguments: TokenStream, item: TokenStream) -> TokenStream {
     misplaced("`#[param]` belongs on a parameter of an `#[action]` method", item)
+}
+
+/// Lets callers choose how much of a result they get, by marks on the fields of its type.
+///
+/// | mark | shown at |
+/// |---|---|
+/// | `#[detail(minimal)]` | `minimal`, `standard`, `full` |
+/// | none | `standard`, `full` |
+/// | `#[detail(full)]` | `full` |
+///
+/// Where no field is marked `minimal`, those that are called `id`, `name` or `title` in JSON count as if they were, and
+/// where there are none, all unmarked ones. Each variant of an enum is looked at by itself, and one without marks is
+/// always shown whole. A flattened field is a field like any other: its mark is that of all that it brings along.
+///
+/// Marks act on what an action returns, wherever it holds the type: in a `Reply`, a list, a map, another structure. They
+/// do not act on what the action itself serialises, such as what it keeps, and so not on a `Value` that it made.
+///
+/// An action whose result has marks is published with detail levels by itself. Fields that may be left out are not
+/// `required` in the schema, and marked ones carry `x-detail`.
+///
+/// The attribute stands above `#[derive(Serialize, JsonSchema)]`.
+#[proc_macro_attribute]
+pub fn detail(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    match syn::parse::<Item>(item.clone()) {
+        Ok(item) => detail::expand(&arguments.into(), item).into(),
+        Err(_) => misplaced("`#[detail]` goes on a struct or an enum, and its levels on their fields", item),
+    }
 }
 
 fn misplaced(sentence: &str, item: TokenStream) -> TokenStream {

@@ -35,6 +35,7 @@ pub struct Param {
     pub pattern: Option<(Span, LitStr)>,
     pub format: Option<(Span, LitStr)>,
     pub hint: Option<LitStr>,
+    pub secret: bool,
     pub examples: Vec<Expr>,
 }
 
@@ -85,6 +86,16 @@ impl Param {
             None => LitStr::new(&pattern.ident.unraw().to_string(), pattern.ident.span()),
         };
         names::param(&name.value(), name.span())?;
+        if options.secret {
+            let shown = match &options.default {
+                Some((_, Some(value))) => Some(value),
+                _ => options.examples.first(),
+            };
+            if let Some(shown) = shown {
+                let sentence = "the value of a `secret` would be published with the schema: take it away";
+                return Err(Error::new(shown.span(), sentence));
+            }
+        }
         let optional = option_inner(&argument.ty);
         let absent = match (optional, options.default) {
             (Some(_), Some((span, _))) => {
@@ -106,6 +117,7 @@ impl Param {
             pattern: options.pattern,
             format: options.format,
             hint: options.hint,
+            secret: options.secret,
             examples: options.examples,
         })
     }
@@ -139,7 +151,7 @@ fn named<'a>(ty: &'a Type, name: &str) -> Option<&'a PathSegment> {
 }
 
 /// `T` of `Option<T>`. Told by the name, as every derive tells it: a macro sees no types.
-fn option_inner(ty: &Type) -> Option<&Type> {
+pub fn option_inner(ty: &Type) -> Option<&Type> {
     let PathArguments::AngleBracketed(arguments) = &named(ty, "Option")?.arguments else { return None };
     match arguments.args.first()? {
         GenericArgument::Type(inner) => Some(inner),

@@ -2,24 +2,27 @@
 
 use std::{
     cell::RefCell,
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, VecDeque},
     rc::Rc,
 };
 
 use crate::{
-    Failure, Level, Object, Reply, Result, Value,
+    Answer, Failure, Level, Object, Reply, Result, Value,
     host::{Peer, Request},
+    testing::Question,
 };
 
 /// What another facade answers to an action.
-type Answer = Rc<dyn Fn(&Object) -> Result<Reply<Value>>>;
+type Peered = Rc<dyn Fn(&Object) -> Result<Reply<Value>>>;
 
 /// What a test's host grants, and what it saw.
 #[derive(Default)]
 pub(super) struct Double {
     pub config: BTreeMap<String, String>,
     pub peers: Vec<Peer>,
-    pub answers: HashMap<(String, String), Answer>,
+    pub answers: HashMap<(String, String), Peered>,
+    pub person: VecDeque<Answer<Value>>,
+    pub questions: Vec<Question>,
     pub cancelled: bool,
     pub logs: Vec<(Level, String)>,
     pub progress: Vec<(f64, Option<f64>, Option<String>)>,
@@ -72,6 +75,16 @@ pub(crate) fn facades() -> Result<Vec<Peer>> {
     } else {
         Ok(peers)
     }
+}
+
+pub(crate) fn elicit(message: &str, form: Object) -> Result<Answer<Value>> {
+    let answer = current(|host| {
+        host.questions.push(Question { message: message.to_owned(), form });
+        host.person.pop_front()
+    });
+    answer.flatten().ok_or_else(|| {
+        Failure::denied("access denied").hint("the policy of this plugin does not grant `elicit`")
+    })
 }
 
 pub(crate) fn invoke(requests: Vec<Request>) -> Vec<Result<Reply<Value>>> {

@@ -23,7 +23,6 @@ pub(super) fn of<F: Facade>() -> Arc<host::Surface> {
 }
 
 fn action<F>(action: &table::Action<F>) -> host::Action {
-    let schemas = action.schemas();
     host::Action {
         name: action.name.into(),
         summary: action.summary.into(),
@@ -35,10 +34,10 @@ fn action<F>(action: &table::Action<F>) -> host::Action {
         idempotent: action.idempotent,
         open_world: action.open_world,
         long_running: action.long_running,
-        details: action.details,
+        details: action.has_details(),
         aliases: action.aliases.iter().map(|alias| (*alias).into()).collect(),
-        params: Arc::new(schemas.params),
-        data: schemas.data.map(Arc::new),
+        params: Arc::new(action.params()),
+        data: (action.data)().map(Arc::new),
         examples: action.examples.iter().map(|example| object(example)).collect(),
     }
 }

@@ -84,6 +84,22 @@ impl Notes {
     fn lacking(&self, query: String, #[param(default)] limit: u32) -> Result<()> {
         Ok(())
     }
+
+    /// A secret with a value.
+    #[action(read)]
+    fn valued(&self, #[param(secret = true)] token: String) -> Result<()> {
+        Ok(())
+    }
+
+    /// A secret that is published.
+    #[action(read)]
+    fn published(
+        &self,
+        #[param(secret, default = "hunter2")] token: String,
+        #[param(secret, example = "hunter2")] other: String,
+    ) -> Result<()> {
+        Ok(())
+    }
 }
 
 fn main() {}
