@@ -166,9 +166,6 @@ impl Exec {
             Stage::Fresh(..) => std::future::pending().await,
         };
         if matches!(event, Event::Done(_)) {
-            if let Stage::Attached(shared, id, _) = &self.stage {
-                shared.runs.drop_unlisted(id);
-            }
             self.stage = Stage::Answered(None);
         }
         event

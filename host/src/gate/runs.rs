@@ -15,6 +15,9 @@ use super::{
 
 /// How long the outcome of a run is kept.
 pub const KEPT: Duration = Duration::from_secs(3600);
+/// How long the outcome of a call that only waited for an answer is kept: a client whose connection broke repeats the
+/// request that brought it, and the call must not be made twice.
+const REPEATED: Duration = Duration::from_secs(300);
 /// How many runs are kept, ended ones first to go.
 const MOST: usize = 1000;
 /// What the outcomes that are kept may take together, in bytes: each may be as large as a result may be.
@@ -36,7 +39,7 @@ impl Runs {
         run.keep();
         let id = RunId::random();
         let mut runs = self.lock();
-        forget(&mut runs, Instant::now());
+        forget(&mut runs, 1);
         runs.insert(id.clone(), Kept { run, listed });
         id
     }
@@ -44,7 +47,7 @@ impl Runs {
     /// The run of that handle.
     pub fn get(&self, id: &RunId) -> Option<Arc<Run>> {
         let mut runs = self.lock();
-        forget(&mut runs, Instant::now());
+        forget(&mut runs, 0);
         runs.get(id).map(|kept| Arc::clone(&kept.run))
     }
 
@@ -60,18 +63,10 @@ impl Runs {
         self.lock().get(id).is_some_and(|kept| kept.listed)
     }
 
-    /// Forgets what came of a call that was no run.
-    pub fn drop_unlisted(&self, id: &RunId) {
-        let mut runs = self.lock();
-        if runs.get(id).is_some_and(|kept| !kept.listed) {
-            runs.remove(id);
-        }
-    }
-
     /// A caller's runs of one facade, the newest first.
     pub fn of(&self, caller: &Caller, facade: &str) -> Vec<(RunId, Arc<Run>)> {
         let mut runs = self.lock();
-        forget(&mut runs, Instant::now());
+        forget(&mut runs, 0);
         let mut own: Vec<_> = runs
             .iter()
             .filter(|(_, kept)| kept.listed && kept.run.caller.is(caller))
@@ -94,16 +89,21 @@ impl Runs {
     }
 }
 
-fn forget(runs: &mut HashMap<RunId, Kept>, now: Instant) {
-    runs.retain(|_, kept| kept.run.ended().is_none_or(|ended| now.saturating_duration_since(ended) < KEPT));
+/// Forgets what is old, and the oldest where there is no room for so many more.
+fn forget(runs: &mut HashMap<RunId, Kept>, more: usize) {
+    let now = Instant::now();
+    runs.retain(|_, kept| {
+        let most = if kept.listed { KEPT } else { REPEATED };
+        kept.run.ended().is_none_or(|ended| now.saturating_duration_since(ended) < most)
+    });
     let mut bytes: usize = runs.values().map(|kept| kept.run.weight()).sum();
-    if runs.len() < MOST && bytes <= BYTES {
+    if runs.len() + more <= MOST && bytes <= BYTES {
         return;
     }
     let mut ended: Vec<_> =
         runs.iter().filter_map(|(id, kept)| Some((kept.run.ended()?, id.clone()))).collect();
     ended.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
-    while runs.len() >= MOST || bytes > BYTES {
+    while runs.len() + more > MOST || bytes > BYTES {
         let Some((_, id)) = ended.pop() else { return };
         bytes -= runs.remove(&id).map_or(0, |kept| kept.run.weight());
     }

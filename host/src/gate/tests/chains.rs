@@ -11,11 +11,11 @@ fn next(facade: &str, action: &str, n: i64) -> Option<Next> {
 
 /// Leads to the same action of `to`, with `n` one less, while there is an `n`.
 fn leading(name: &'static str, to: &'static str) -> Puppet {
-    puppet(name, async move |call: Call| {
+    puppet(name, move |call: Call| {
         let n = call.params["n"].as_i64().unwrap_or_default();
         let next = if n > 0 { next(to, &call.action, n - 1) } else { None };
         let message = Some(format!("{name} {n}"));
-        Ok(Reply { message, next, ..Reply::data(json!({"by": name, "n": n})) })
+        async move { Ok(Reply { message, next, ..Reply::data(json!({"by": name, "n": n})) }) }
     })
 }
 
@@ -72,7 +72,8 @@ async fn a_chain_ends_after_five_hops_and_in_no_circle() {
 #[tokio::test]
 async fn only_what_the_policy_and_the_effect_allow_is_followed() {
     let of = async |action: &'static str, invoke: &[&str]| {
-        let first = puppet("a", async move |_| Ok(Reply { next: next("b", action, 1), ..Reply::default() }));
+        let first =
+            puppet("a", move |_| async move { Ok(Reply { next: next("b", action, 1), ..Reply::default() }) });
         let second = puppet("b", async |_| Ok(Reply::data("done")));
         let gate = gate(vec![(first, chained(Chain::Follow, invoke)), (second, Rules::default())]);
         let told = look(&gate, 1).await;
