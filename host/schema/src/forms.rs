@@ -154,7 +154,7 @@ fn the_same_surface_is_published_the_same_byte_for_byte() {
     let bytes = |contract: Contract, expose: &Expose| {
         let tools = contract.publish(expose);
         let results: Vec<_> =
-            tools.iter().map(|tool| serde_json::to_string(&tool.output_schema).unwrap()).collect();
+            tools.iter().map(|tool| serde_json::to_string(&tool.output_schema.as_deref()).unwrap()).collect();
         (show(&tools), results)
     };
     for surface in [fixture::notes(), fixture::projects(), fixture::large(40)] {
