@@ -27,20 +27,23 @@ pub(crate) fn of_action(contract: &Contract, action: &Action) -> Vec<Member> {
 /// What one of the host's own actions takes beside its parameters.
 pub(crate) fn beside_own(own: Own) -> Vec<Member> {
     match own {
-        Own::RunStatus => vec![optional("wait", Shape::Boolean, "true: until it ends")],
+        Own::RunStatus => vec![optional("wait", Shape::Boolean, "true: answer when it has ended")],
         Own::Describe | Own::RunCancel | Own::Batch => Vec::new(),
     }
 }
 
+/// Of both that take it, so that a list of parameters says it once.
+const RUN: &str = "a run; run_status without it lists yours";
+
 /// The parameters of one of the host's own actions.
 pub(crate) fn of_own(own: Own) -> Vec<Member> {
     match own {
-        Own::Describe => vec![optional("of", Shape::Text(None), "an action")],
+        Own::Describe => vec![optional("of", Shape::Text(None), "an action to explain")],
         Own::RunStatus => vec![
-            optional("run_id", Shape::Text(None), "a run"),
+            optional("run_id", Shape::Text(None), RUN),
             optional("include_trace", Shape::Boolean, "with what it said meanwhile"),
         ],
-        Own::RunCancel => vec![required("run_id", Shape::Text(None), "a run")],
+        Own::RunCancel => vec![required("run_id", Shape::Text(None), RUN)],
         Own::Batch => {
             // Objects without known members are invisible to some clients.
             let members = vec![required("action", Shape::Text(None), "")];

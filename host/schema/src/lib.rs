@@ -45,6 +45,8 @@
 //! | `publish`, `expose`, `part`, `view` | what an MCP client sees: in which form, in how many tools |
 //! | `flat`, `nested`, `raw`, `granular` | the forms |
 //! | `lines`, `parameters`, `extra`, `results` | what they are made of: descriptions, properties, the host's own |
+//! | `lint`, `clients` | which clients reject or lose what of it |
+//! | `budget` | the forms that fit a number of tokens |
 //! | `signature`, `describe` | the same in one line, and on demand |
 //! | `route` | arguments in any accepted shape |
 //! | `plan`, `coerce`, `prepare` | defaults, harmless slips, strict validation |
@@ -60,6 +62,8 @@
 mod alternatives;
 mod asked;
 mod bounds;
+mod budget;
+mod clients;
 mod coerce;
 mod contract;
 mod describe;
@@ -79,6 +83,7 @@ mod granular;
 mod keywords;
 pub mod limits;
 mod lines;
+mod lint;
 mod loosest;
 mod nested;
 mod own;
@@ -105,8 +110,10 @@ mod view;
 mod words;
 
 pub use bounds::Problems;
+pub use budget::{Fit, Ladder, fit};
 pub use contract::Contract;
 pub use expose::{Expose, Form, Split};
+pub use lint::{Finding, Severity, lint};
 pub use prepare::Prepared;
 pub use publish::Published;
 pub use questionnaire::Questionnaire;

@@ -33,16 +33,20 @@ impl Lines {
     }
 }
 
-/// `add: Add a note.`: each action with what it does, the host's own last.
+/// `add: Add a note.`: each action with what it does. The host's own need no line: their names say it, and what their
+/// parameters are told to be.
 pub(crate) fn summaries(part: &Part<'_>) -> Vec<String> {
-    let own = part.own.iter().map(|own| format!("{}: {}", own.name(), own.summary()));
-    part.actions.iter().map(|(action, _)| format!("{}: {}", action.name, said(action))).chain(own).collect()
+    part.actions.iter().map(|(action, _)| format!("{}: {}", action.name, said(action))).collect()
 }
 
-/// An action's summary, with a word of warning where it may lose something for good: annotations speak of the tool only.
-pub(crate) fn said(action: &Action) -> String {
-    let summary = sanitise_line(&action.summary, usize::MAX);
-    if action.effect == Effect::Destructive { format!("[destructive] {summary}") } else { summary }
+/// An action's summary, with a warning where it may lose something for good: annotations speak of the whole tool.
+fn said(action: &Action) -> String {
+    format!("{}{}", warning(action), sanitise_line(&action.summary, usize::MAX))
+}
+
+/// What a line warns of.
+pub(crate) fn warning(action: &Action) -> &'static str {
+    if action.effect == Effect::Destructive { "[destructive] " } else { "" }
 }
 
 /// A property's description, with the lines that the tool's had no room for.

@@ -10,7 +10,7 @@ use crate::{
     extra,
     flat::{action, beside, root},
     granular::plain,
-    lines::{Lines, said, summaries, with_spilled},
+    lines::{Lines, summaries, warning, with_spilled},
     parameters::Parameters,
     part::Part,
     publish::Published,
@@ -18,20 +18,35 @@ use crate::{
     signature::signature,
 };
 
-/// Every parameter, in the fewest tokens.
+/// What the action is told to be.
+const WHAT: &str = "What to do.";
+
+/// Every parameter, in the fewest tokens: one line for each action, as TypeScript would write it. What the actions do
+/// is for `describe` to tell, and for their names. Of the host's parameters only `confirm` needs more words than a line.
 pub(crate) fn signatures(part: &Part<'_>) -> Published {
-    let actions = part.actions.iter().map(|(action, rules)| format!("{}: {}", rules.signature, said(action)));
-    let own = part.own.iter().map(|own| signature(own.name(), &record(extra::of_own(*own))));
+    let actions = part.actions.iter().map(|(action, rules)| {
+        let (members, others) = match &rules.shape {
+            Shape::Record { members, others } => (members.clone(), others.clone()),
+            _ => (Vec::new(), None),
+        };
+        let added = extra::of_action(part.contract, action).into_iter().filter(|member| !is_apart(member));
+        let shape = Shape::Record { members: members.into_iter().chain(added).collect(), others };
+        format!("{}{}", warning(action), signature(&action.name, &shape))
+    });
+    let own = part.own.iter().map(|own| {
+        let members = extra::of_own(*own).into_iter().chain(extra::beside_own(*own));
+        signature(own.name(), &record(members.collect()))
+    });
     let Lines { description, spilled } = Lines::of(part, actions.chain(own));
-    let params = free(with_spilled("As the action's signature says.".to_owned(), &spilled));
-    publish(part, description, action(part, "", &[]), params)
+    let params = free(with_spilled("As in its signature; more by `describe`.".to_owned(), &spilled));
+    publish(part, description, action(part, WHAT, &[]), params, is_apart)
 }
 
 /// The names of the actions; the rest by `describe`.
 pub(crate) fn names(part: &Part<'_>) -> Published {
     let Lines { description, .. } = Lines::of(part, []);
-    let params = free("By action: see `describe`, with `of` naming the action.".to_owned());
-    publish(part, description, action(part, "", &[]), params)
+    let params = free("Ask `describe`, with the action in `of`.".to_owned());
+    publish(part, description, action(part, WHAT, &[]), params, |_| true)
 }
 
 /// One schema for each action's parameters.
@@ -40,15 +55,26 @@ pub(crate) fn union(part: &Part<'_>) -> Published {
     let actions = part.actions.iter().map(|(action, rules)| branch(&action.name, &rules.shape));
     let own = part.own.iter().map(|own| branch(own.name(), &record(extra::of_own(*own))));
     let branches: Vec<Value> = actions.chain(own).collect();
-    publish(part, description, action(part, "", &spilled), json!({"anyOf": branches}))
+    publish(part, description, action(part, WHAT, &spilled), json!({"anyOf": branches}), |_| true)
 }
 
-fn publish(part: &Part<'_>, description: String, action: Value, params: Value) -> Published {
+/// Whether a host's parameter stands beside `params` where all else is in the signatures.
+fn is_apart(member: &Member) -> bool {
+    member.name == "confirm"
+}
+
+fn publish(
+    part: &Part<'_>,
+    description: String,
+    action: Value,
+    params: Value,
+    is_beside: fn(&Member) -> bool,
+) -> Published {
     let mut properties = Object::new();
     properties.insert("action".into(), action);
     properties.insert("params".into(), params);
     let mut others = Parameters::of(part.actions.iter().map(|(action, _)| action.name.as_str()).collect());
-    beside(part, &mut others);
+    beside(part, &mut others, is_beside);
     properties.extend(others.publish());
     Published::of(part, description, root(part, properties, false))
 }

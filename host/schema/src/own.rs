@@ -25,13 +25,13 @@ impl Own {
         Self::NAMES[self as usize]
     }
 
-    /// What a list of actions says of it.
+    /// What a tool of its own says of it.
     pub(crate) fn summary(self) -> &'static str {
         match self {
-            Self::Describe => "parameters and examples of an action",
-            Self::RunStatus => "how a run stands, and its result; without run_id your runs",
-            Self::RunCancel => "end a run",
-            Self::Batch => "several calls in one",
+            Self::Describe => "The parameters and examples of an action.",
+            Self::RunStatus => "How a run stands, and its result.",
+            Self::RunCancel => "End a run.",
+            Self::Batch => "Several calls in one.",
         }
     }
 

@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
+use loggia_facade::Effect;
 use serde_json::{Map, Value, json};
 
-use crate::{Contract, View, fixture, keywords, resolve::resolve, rules::compile, shape::Shape};
+use crate::{
+    Contract, Terms, View, fixture, keywords, lint::tests::accepted, resolve::resolve, rules::compile,
+    shape::Shape,
+};
 
 /// Xorshift: enough to make up test data, and the same on every machine.
 struct Random(u64);
@@ -288,4 +292,25 @@ fn a_resolved_schema_refers_to_nothing() {
             assert!(!refers(&resolved), "{resolved}");
         }
     }
+}
+
+#[test]
+fn no_client_rejects_what_is_published() {
+    let mut random = Random(6);
+    let mut published = 0;
+    for _ in 0..1000 {
+        let actions = (0..=random.below(3)).map(|index| {
+            let mut action = fixture::action(&format!("a{index}"), random.params());
+            action.effect = random.one(&[Effect::Read, Effect::Write, Effect::Destructive]);
+            (action.details, action.long_running) = (random.below(2) == 0, random.below(2) == 0);
+            action
+        });
+        let surface = fixture::surface("any", actions.collect());
+        // Whatever can be called can be published, whether or not an author would get it past the bounds.
+        let Ok(contract) = Contract::known(Arc::new(surface)) else { continue };
+        let terms = Terms { confirm: vec!["a0".into()], batch: random.below(2) == 0, ..Terms::default() };
+        accepted(&contract.under(terms).unwrap());
+        published += 1;
+    }
+    assert!(published > 300, "{published}: the generator makes too little that can be read");
 }

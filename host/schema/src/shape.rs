@@ -5,7 +5,7 @@
 //! the schema itself.
 
 use loggia_facade::Object;
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
 use crate::{keywords, words};
 
@@ -15,10 +15,10 @@ pub(crate) enum Shape {
     /// Any JSON.
     Any,
     Boolean,
+    /// A number; a whole one, if it is true. Bounds are told in words: most clients drop them from what a model sees,
+    /// and those that do not would have them twice.
     Number {
         integer: bool,
-        min: Option<Number>,
-        max: Option<Number>,
     },
     /// A text; one of these, if they are given.
     Text(Option<Vec<String>>),
@@ -84,12 +84,9 @@ impl Shape {
     }
 
     fn of_kind(kind: &str, schema: &Object) -> Option<Self> {
-        let number = |key: &str| schema.get(key).and_then(Value::as_number).cloned();
         Some(match kind {
             "boolean" => Self::Boolean,
-            "integer" | "number" => {
-                Self::Number { integer: kind == "integer", min: number("minimum"), max: number("maximum") }
-            }
+            "integer" | "number" => Self::Number { integer: kind == "integer" },
             "string" => Self::Text(None),
             "array" => {
                 let first =
@@ -135,7 +132,7 @@ impl Shape {
         Some(match value {
             Value::Null => return None,
             Value::Bool(_) => Self::Boolean,
-            Value::Number(number) => Self::Number { integer: !number.is_f64(), min: None, max: None },
+            Value::Number(number) => Self::Number { integer: !number.is_f64() },
             Value::String(text) => Self::Text(Some(vec![text.clone()])),
             Value::Array(_) => Self::List(Box::new(Self::Any)),
             Value::Object(_) => Self::Record { members: Vec::new(), others: Some(Box::new(Self::Any)) },
@@ -163,23 +160,19 @@ impl Shape {
         }
     }
 
-    /// What an MCP client sees of it: type, enum, items, properties and required, and bounds of numbers.
+    /// What an MCP client sees of it: type, enum, items, properties and required.
     pub(crate) fn to_json(&self) -> Object {
         let mut out = Map::new();
         match self {
             Self::Any => {}
             Self::Boolean => put(&mut out, "type", "boolean"),
-            Self::Number { integer, min, max } => {
-                put(&mut out, "type", if *integer { "integer" } else { "number" });
-                for (key, bound) in [("minimum", min), ("maximum", max)] {
-                    if let Some(bound) = bound {
-                        put(&mut out, key, bound.clone());
-                    }
-                }
-            }
+            Self::Number { integer } => put(&mut out, "type", if *integer { "integer" } else { "number" }),
             Self::Text(values) => {
                 put(&mut out, "type", "string");
-                if let Some(values) = values {
+                // Gemini takes no empty word; then all are told in the description.
+                if let Some(values) = values
+                    && !values.iter().any(String::is_empty)
+                {
                     put(&mut out, "enum", values.clone());
                 }
             }
@@ -273,7 +266,7 @@ mod tests {
             ),
             (
                 json!({"type": "integer", "minimum": 1, "maximum": 50, "exclusiveMinimum": 0}),
-                json!({"type": "integer", "minimum": 1, "maximum": 50}),
+                json!({"type": "integer"}),
             ),
             (json!({"type": "array"}), json!({"type": "array", "items": {}})),
             (
@@ -293,7 +286,7 @@ mod tests {
                 json!({"type": "object", "required": ["a"], "additionalProperties": false,
                     "properties": {"a": {"type": "string", "description": "An a."}, "b": {"minimum": 2, "type": "integer"}}}),
                 json!({"type": "object", "required": ["a"], "properties":
-                    {"a": {"type": "string", "description": "An a."}, "b": {"type": "integer", "minimum": 2, "description": "min 2"}}}),
+                    {"a": {"type": "string", "description": "An a."}, "b": {"type": "integer", "description": "min 2"}}}),
             ),
             (json!(true), json!({})),
             (json!({"description": "Whatever."}), json!({})),

@@ -49,7 +49,7 @@ fn demands(schema: &Value) -> Vec<String> {
     let text = |key: &str| schema.get(key).and_then(Value::as_str);
     let count = |key: &str| schema.get(key).and_then(Value::as_u64);
     if let Some(values) = schema.as_object().and_then(crate::shape::values)
-        && !values.iter().all(|value| value.is_string() || value.is_null())
+        && !values.iter().all(|value| value.is_null() || value.as_str().is_some_and(|text| !text.is_empty()))
     {
         let values: Vec<String> = values.iter().take(32).map(allowed).collect();
         out.push(match values.as_slice() {
@@ -159,6 +159,7 @@ mod tests {
             (json!({"minProperties": 2}), "min 2 entries"),
             (json!({"enum": [1, 2, 3]}), "one of 1, 2, 3"),
             (json!({"const": 5}), "always 5"),
+            (json!({"enum": ["", "a", null]}), "one of \"\", a, null"),
             (json!({"enum": ["a", "b"], "default": "a"}), "default a"),
             (json!({"default": null, "deprecated": true}), "deprecated"),
             (json!({"default": "two words"}), "default \"two words\""),
