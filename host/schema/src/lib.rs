@@ -46,8 +46,9 @@
 //! | `signature`, `describe` | the same in one line, and on demand |
 //! | `route` | arguments in any accepted shape |
 //! | `plan`, `coerce`, `prepare` | defaults, harmless slips, strict validation |
-//! | `explain`, `fault`, `alternatives`, `example` | errors that teach |
-//! | `text`, `show` | text that hides nothing; values cut to what is worth reading |
+//! | `explain`, `fault`, `alternatives`, `condition`, `example` | errors that teach |
+//! | `text`, `show`, `secrets` | text that hides nothing; values cut to what is worth reading; what is never shown |
+//! | `near` | which name was meant by a misspelt one |
 
 #![allow(
     clippy::result_large_err,
@@ -58,6 +59,7 @@ mod alternatives;
 mod asked;
 mod bounds;
 mod coerce;
+mod condition;
 mod contract;
 mod describe;
 mod example;
@@ -71,6 +73,7 @@ mod formats;
 mod keywords;
 pub mod limits;
 mod loosest;
+mod near;
 mod own;
 mod plan;
 mod prepare;
@@ -80,6 +83,7 @@ mod publish;
 mod resolve;
 mod route;
 mod rules;
+mod secrets;
 mod shape;
 mod show;
 mod signature;

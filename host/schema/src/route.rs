@@ -6,12 +6,7 @@
 use loggia_facade::{Command, Detail, Failure, Object, code};
 use serde_json::Value;
 
-use crate::{
-    Contract, View,
-    asked::{self, flag},
-    own::Own,
-    show,
-};
+use crate::{Contract, View, asked::flag, near, own::Own, show};
 
 /// What a call is, before its parameters were looked at.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,8 +81,8 @@ pub struct Refused {
 /// The host's own arguments.
 #[derive(Default)]
 struct Host {
-    action: Option<Value>,
-    cmd: Option<Value>,
+    /// Every name of an action that was given, and under which key.
+    named: Vec<(&'static str, Value)>,
     params: Option<Value>,
     detail: Option<Value>,
     wait: Option<Value>,
@@ -101,16 +96,16 @@ impl Contract {
     pub fn route(&self, arguments: Object, view: &View) -> Result<Routed, Box<Refused>> {
         let mut host = Host::default();
         let mut params = arguments;
-        let gathered = host.gather(&mut params);
-        let (command, meant) = self.command(&host, view);
+        let gathered = host.gather(&mut params).map_err(|wrong| self.say(&wrong));
+        let (command, meant) = self.command(&host, &params, view);
         let routed = gathered.and_then(|()| {
             let meant = meant?;
-            let detail = host.detail()?;
-            let wait = flag("wait", host.wait.as_ref())?;
-            let confirm = flag("confirm", host.confirm.as_ref())?;
+            let detail = self.detail(host.detail.as_ref())?;
+            let wait = flag("wait", host.wait.as_ref(), |value| self.got(value))?;
+            let confirm = flag("confirm", host.confirm.as_ref(), |value| self.got(value))?;
             let target = match meant {
                 Meant::Action(action) => Target::Action { action, params },
-                Meant::Own(own, trace) => asked::target(own, trace, params)?,
+                Meant::Own(own, trace) => self.asked(own, trace, params, view)?,
             };
             Ok((target, detail, wait, confirm))
         });
@@ -121,38 +116,51 @@ impl Contract {
     }
 
     /// The command to be echoed, and what it means.
-    fn command(&self, host: &Host, view: &View) -> (Command, Result<Meant, Failure>) {
-        let key = if host.action.is_none() && host.cmd.is_some() { "cmd" } else { "action" };
-        let find = |value: &Value| match value {
+    fn command(&self, host: &Host, params: &Object, view: &View) -> (Command, Result<Meant, Failure>) {
+        let is_action = host.named.is_empty() || host.named.iter().any(|(key, _)| *key == "action");
+        let key = if is_action { "action" } else { "cmd" };
+        let find = |(key, value): &(&str, Value)| match value {
             Value::String(name) => {
                 self.named(name, view).map_err(|failure| (Some(show::name(name)), failure))
             }
             other => {
-                let available = self.available(view);
-                let message = format!("`{key}` must be a string (got {}). {available}", show::value(other));
+                let message =
+                    format!("`{key}` must be a string{}. {}", self.got(other), self.available(view));
                 Err((None, Failure::new(code::INVALID_PARAMS, message)))
             }
         };
-        let found = match (&host.action, &host.cmd) {
-            (Some(action), Some(cmd)) => match (find(action), find(cmd)) {
-                (Ok(found), Ok(also)) if found != also => {
-                    Err((Some(self.name_of(found)), conflict("action", "in `action` and in `cmd`")))
+        let found = match host.named.split_first() {
+            Some((first, others)) => find(first).and_then(|found| {
+                for other in others {
+                    if find(other)? != found {
+                        let places =
+                            if first.0 == other.0 { BESIDE_AND_INSIDE } else { "in `action` and in `cmd`" };
+                        return Err((Some(self.name_of(found)), conflict("action", places)));
+                    }
                 }
-                (Err(refused), _) | (_, Err(refused)) => Err(refused),
-                (found, _) => found,
-            },
-            (Some(name), None) | (None, Some(name)) => find(name),
-            (None, None) => match view.meant.or_else(|| self.meant().filter(|meant| view.shows(*meant))) {
+                Ok(found)
+            }),
+            None => match view.meant.or_else(|| self.meant().filter(|meant| view.shows(*meant))) {
                 Some(index) => Ok(Meant::Action(index)),
-                None => {
-                    let message = format!("`action` is required. {}", self.available(view));
-                    Err((None, Failure::new(code::INVALID_PARAMS, message)))
-                }
+                None => Err((None, self.unnamed(params, view))),
             },
         };
         match found {
             Ok(meant) => (Command { key, name: Some(self.name_of(meant)) }, Ok(meant)),
             Err((name, failure)) => (Command { key, name }, Err(failure)),
+        }
+    }
+
+    /// No action was named.
+    fn unnamed(&self, params: &Object, view: &View) -> Failure {
+        let message = format!("`action` is required. {}", self.available(view));
+        let failure = Failure::new(code::INVALID_PARAMS, message);
+        // Names that other servers use for it, and misspelt ones.
+        let meant =
+            |name: &str| near::nearest(name, ["action", "cmd", "command", "operation", "method"]).is_some();
+        match params.iter().find(|(name, value)| value.is_string() && meant(name)) {
+            Some((name, _)) => failure.hint(format!("Did you mean `action` by `{}`?", show::name(name))),
+            None => failure,
         }
     }
 
@@ -187,16 +195,16 @@ enum Meant {
 impl Host {
     /// Takes the host's own arguments out, from beside the parameters and from inside `params`, and leaves the
     /// parameters of the action.
-    fn gather(&mut self, params: &mut Object) -> Result<(), Failure> {
+    fn gather(&mut self, params: &mut Object) -> Result<(), Wrong> {
         self.take(params)?;
         while let Some(inner) = self.params.take() {
             let mut inner = match inner {
                 Value::Object(inner) => inner,
                 Value::String(text) => match serde_json::from_str(&text) {
                     Ok(inner) => inner,
-                    Err(_) => return Err(no_object(&Value::String(text))),
+                    Err(_) => return Err(Wrong::NoObject(Value::String(text))),
                 },
-                other => return Err(no_object(&other)),
+                other => return Err(Wrong::NoObject(other)),
             };
             self.take(&mut inner)?;
             if params.is_empty() {
@@ -209,58 +217,100 @@ impl Host {
                         params.insert(name, value);
                     }
                     Some(known) if *known == value => {}
-                    Some(_) => return Err(conflict(&name, "beside `params` and inside it")),
+                    Some(_) => return Err(Wrong::Twice(name)),
                 }
             }
         }
         Ok(())
     }
 
-    fn take(&mut self, from: &mut Object) -> Result<(), Failure> {
+    fn take(&mut self, from: &mut Object) -> Result<(), Wrong> {
+        // A null is what some clients send for an argument that was left out.
+        let mut take = |name: &str| from.shift_remove(name).filter(|value| !value.is_null());
+        for key in ["action", "cmd"] {
+            self.named.extend(take(key).map(|value| (key, value)));
+        }
         for (name, slot) in [
-            ("action", &mut self.action),
-            ("cmd", &mut self.cmd),
             ("params", &mut self.params),
             ("detail", &mut self.detail),
             ("wait", &mut self.wait),
             ("confirm", &mut self.confirm),
         ] {
-            // A null is what some clients send for an argument that was left out.
-            let Some(value) = from.shift_remove(name).filter(|value| !value.is_null()) else { continue };
+            let Some(value) = take(name) else { continue };
             match slot {
-                Some(known) if *known != value => {
-                    return Err(conflict(name, "beside `params` and inside it"));
-                }
+                Some(known) if !agree(known, &value) => return Err(Wrong::Twice(name.to_owned())),
                 _ => *slot = Some(value),
             }
         }
         Ok(())
     }
+}
 
-    fn detail(&self) -> Result<Detail, Failure> {
-        match &self.detail {
+/// What is wrong with the shape of a call.
+enum Wrong {
+    /// `params` is this.
+    NoObject(Value),
+    /// Two values for one name.
+    Twice(String),
+}
+
+/// Whether two values mean the same to the host: `true` and `"True"` do.
+fn agree(one: &Value, other: &Value) -> bool {
+    let word = |value: &Value| match value {
+        Value::String(word) => Some(word.to_ascii_lowercase()),
+        Value::Bool(flag) => Some(flag.to_string()),
+        _ => None,
+    };
+    one == other || word(one).is_some_and(|one| Some(one) == word(other))
+}
+
+impl Contract {
+    fn detail(&self, sent: Option<&Value>) -> Result<Detail, Failure> {
+        match sent {
             None => Ok(Detail::default()),
             Some(Value::String(word)) if let Some(detail) = Detail::parse(&word.to_ascii_lowercase()) => {
                 Ok(detail)
             }
             Some(other) => {
-                let message =
-                    format!("`detail` must be one of minimal, standard, full (got {})", show::value(other));
+                let message = format!("`detail` must be one of minimal, standard, full{}", self.got(other));
                 Err(Failure::new(code::INVALID_PARAMS, message))
             }
         }
     }
+
+    fn say(&self, wrong: &Wrong) -> Failure {
+        match wrong {
+            Wrong::Twice(name) => conflict(name, BESIDE_AND_INSIDE),
+            Wrong::NoObject(value) => {
+                let message = format!("`params` must be an object{}", self.got(value));
+                Failure::new(code::INVALID_PARAMS, message)
+                    .hint("Parameters may also stand beside `action`, without `params`.")
+            }
+        }
+    }
+
+    /// ` (got 5)`. Which parameter a misplaced value was meant for is not known, so where any of them is a secret,
+    /// only its kind is told.
+    fn got(&self, value: &Value) -> String {
+        let kind = match value {
+            value if !self.has_secrets() => return format!(" (got {})", show::value(value)),
+            Value::Null => "null",
+            Value::Bool(_) => "a boolean",
+            Value::Number(_) => "a number",
+            Value::String(_) => "a string",
+            Value::Array(_) => "an array",
+            Value::Object(_) => "an object",
+        };
+        format!(" (got {kind})")
+    }
 }
+
+const BESIDE_AND_INSIDE: &str = "beside `params` and inside it";
 
 fn conflict(name: &str, places: &str) -> Failure {
     let name = show::name(name);
     Failure::new(code::INVALID_PARAMS, format!("`{name}` is given twice, {places}, with different values"))
         .hint(format!("Give `{name}` once."))
-}
-
-fn no_object(value: &Value) -> Failure {
-    Failure::new(code::INVALID_PARAMS, format!("`params` must be an object (got {})", show::value(value)))
-        .hint("Parameters may also stand beside `action`, without `params`.")
 }
 
 #[cfg(test)]
