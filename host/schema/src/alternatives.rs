@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use crate::{
     explain::About,
-    fault::{self, Fault, Order, phrase},
+    fault::{self, Fault, Order},
+    phrase::phrase,
     show::{self, allowed},
 };
 

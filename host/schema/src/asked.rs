@@ -173,3 +173,6 @@ pub(crate) fn flag(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

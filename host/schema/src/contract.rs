@@ -203,3 +203,6 @@ fn read(surface: &Surface) -> Vec<Result<Rules, Vec<String>>> {
 fn of(action: &Action, text: &str) -> String {
     format!("action `{}`: {text}", show::name(&action.name))
 }
+
+#[cfg(test)]
+mod tests;

@@ -182,40 +182,4 @@ fn put(out: &mut Object, key: &str, value: impl Into<Value>) {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use super::*;
-    use crate::fixture;
-
-    #[test]
-    fn the_list_of_all_actions() {
-        let contract = Contract::new(Arc::new(fixture::notes())).unwrap();
-        let text = |detail| {
-            serde_json::to_string_pretty(&contract.describe(None, detail, &View::whole()).unwrap()).unwrap()
-        };
-        insta::assert_snapshot!("describe", text(Detail::Standard));
-        insta::assert_snapshot!("describe_minimal", text(Detail::Minimal));
-    }
-
-    #[test]
-    fn one_action_with_its_parameters() {
-        let contract = Contract::new(Arc::new(fixture::notes())).unwrap();
-        let text = |name, detail| {
-            serde_json::to_string_pretty(&contract.describe(Some(name), detail, &View::whole()).unwrap())
-                .unwrap()
-        };
-        insta::assert_snapshot!("describe_one", text("Search", Detail::Standard));
-        insta::assert_snapshot!("describe_one_full", text("rm", Detail::Full));
-        let failure = contract.describe(Some("ad"), Detail::Standard, &View::whole()).unwrap_err();
-        assert!(failure.message.starts_with("Unknown action: \"ad\"."), "{failure}");
-    }
-
-    #[test]
-    fn thirty_actions_are_described_in_few_bytes() {
-        let contract = Contract::new(Arc::new(fixture::large(30))).unwrap();
-        let text = contract.describe(None, Detail::Standard, &View::whole()).unwrap().to_string();
-        // 1,500 tokens are the goal; o200k_base takes 4.1 bytes of such text for a token (5,293 bytes were 1,297).
-        assert!(text.len() < 5800, "{} bytes: {text}", text.len());
-    }
-}
+mod tests;

@@ -66,6 +66,8 @@ pub(crate) fn faults(about: &About<'_>) -> Failure {
 
 /// Characters of a message, which a model reads in full.
 const MESSAGE: usize = 1200;
+/// Characters of a place in the parameters.
+const PATH: usize = 200;
 /// Characters of a hint.
 const HINT: usize = 480;
 /// Faults that are looked at.
@@ -139,7 +141,13 @@ impl<'a> About<'a> {
     /// The place that a refusal is about, in the words of a message.
     pub(crate) fn subject(&self, error: &ValidationError<'_>) -> String {
         let path = self.path(error);
-        if path.is_empty() { "the call".to_owned() } else { format!("`{path}`") }
+        let place = error.instance_path();
+        let part = self.rules.secrets.nameable(place) < place.segments().count();
+        match path.as_str() {
+            "" => "the call".to_owned(),
+            path if part => format!("a part of `{path}`"),
+            path => format!("`{path}`"),
+        }
     }
 
     /// `items[3].name`; a secret's own members are not named.
@@ -149,7 +157,7 @@ impl<'a> About<'a> {
         for segment in place.segments().take(self.rules.secrets.nameable(place)) {
             fault::push(&mut path, &segment);
         }
-        path
+        show::cut(&path, PATH)
     }
 
     /// What the author advises: of the schema that refused, or of what encloses it.

@@ -2,21 +2,16 @@
 
 use std::fmt::Write as _;
 
-use jsonschema::{
-    JsonType, ValidationError,
-    error::{TypeKind, ValidationErrorKind as Kind},
-    paths::LocationSegment,
-};
+use jsonschema::{ValidationError, error::ValidationErrorKind as Kind, paths::LocationSegment};
 use serde_json::Value;
 
 use crate::{
     alternatives, condition,
     explain::About,
     formats, keywords, near,
+    phrase::{count, kinds, list, long, one_of, wanted},
     shape::Shape,
     show::{self, allowed, json},
-    signature::kind,
-    words,
 };
 
 /// One thing that is wrong with a call.
@@ -42,11 +37,6 @@ pub(crate) enum Order {
     /// Told only where nothing else is.
     Spare,
 }
-
-/// Allowed values that are listed.
-const LISTED: usize = 40;
-/// Bytes of such a list, beyond which it ends.
-const LONG: usize = 400;
 
 /// Adds what a refusal says; a refusal of alternatives may say several things.
 pub(crate) fn add(about: &About<'_>, error: &ValidationError<'_>, out: &mut Vec<Fault>) {
@@ -107,6 +97,9 @@ fn simple(about: &About<'_>, error: &ValidationError<'_>) -> Fault {
         Kind::MaxItems { limit } => format!("must hold at most {}{}", count(*limit, "item"), long(sent)),
         Kind::AdditionalItems { limit } => {
             format!("must hold at most {}{}", count(*limit as u64, "item"), long(sent))
+        }
+        Kind::UnevaluatedItems { .. } if let Some(wanted) = unevaluated(about, error, "unevaluatedItems") => {
+            format!("has further items, and each must be {wanted}")
         }
         Kind::UnevaluatedItems { unexpected } => {
             let many = count(unexpected.len().max(1) as u64, "item");
@@ -213,8 +206,13 @@ fn add_unknown(about: &About<'_>, error: &ValidationError<'_>, unexpected: &[Str
         let place = format!("{}/{name}", within.as_str());
         out.push(Fault { place, rank: 0, message, hint: None, order });
     };
+    let wanted = unevaluated(about, error, "unevaluatedProperties");
     for name in unexpected.iter().take(UNKNOWN) {
-        let message = if within.is_empty() && about.knows(name) {
+        let message = if let (Some(wanted), false) = (&wanted, about.is_secret(error)) {
+            let mut path = about.path(error);
+            push(&mut path, &LocationSegment::Property(name.into()));
+            format!("`{path}` must be {wanted}")
+        } else if within.is_empty() && about.knows(name) {
             // Where no alternative holds, the names of all of them count as unknown.
             let said = format!("`{}` does not go with the other parameters", show::name(name));
             fault(name, Order::Spare, said);
@@ -236,6 +234,11 @@ fn add_unknown(about: &About<'_>, error: &ValidationError<'_>, unexpected: &[Str
         };
         fault(name, Order::Unknown, message);
     }
+}
+
+/// What a schema wants of members or items that no other keyword speaks of, where it wants something.
+fn unevaluated(about: &About<'_>, error: &ValidationError<'_>, keyword: &str) -> Option<String> {
+    about.schema(error)?.get(keyword).filter(|schema| schema.is_object()).map(wanted)
 }
 
 /// What must not be.
@@ -279,18 +282,6 @@ fn most(about: &About<'_>, error: &ValidationError<'_>) -> Option<usize> {
     Some(first.map_or(0, Vec::len))
 }
 
-/// What a schema wants, with its bounds.
-fn wanted(schema: &Value) -> String {
-    let bounds = words::bounds(schema);
-    match phrase(schema) {
-        phrase if bounds.is_empty() => phrase,
-        phrase if phrase == "any" => format!("a value with {bounds}"),
-        // Values that are listed are the bounds.
-        phrase if schema.as_object().and_then(crate::shape::values).is_some() => phrase,
-        phrase => format!("{phrase} ({bounds})"),
-    }
-}
-
 /// Alternatives that only require names, of which more than one holds.
 fn together(about: &About<'_>, error: &ValidationError<'_>) -> Option<String> {
     let branches = about.schema(error)?.get("oneOf")?.as_array()?;
@@ -308,89 +299,6 @@ pub(crate) fn push(path: &mut String, segment: &LocationSegment<'_>) {
         }
         LocationSegment::Property(name) => write!(path, ".{}", show::name(name)),
     };
-}
-
-fn kinds(kind: &TypeKind) -> String {
-    let names: Vec<&str> = match kind {
-        TypeKind::Single(kind) => vec![a(*kind)],
-        // That null would do is no news to somebody who sent something.
-        TypeKind::Multiple(kinds) => kinds.iter().filter(|kind| *kind != JsonType::Null).map(a).collect(),
-    };
-    names.join(" or ")
-}
-
-fn a(kind: JsonType) -> &'static str {
-    match kind {
-        JsonType::Array => "an array",
-        JsonType::Boolean => "true or false",
-        JsonType::Integer => "an integer",
-        JsonType::Null => "null",
-        JsonType::Number => "a number",
-        JsonType::Object => "an object",
-        JsonType::String => "a string",
-    }
-}
-
-/// What a schema wants, in a few words.
-pub(crate) fn phrase(schema: &Value) -> String {
-    fn of(shape: &Shape) -> String {
-        match shape {
-            Shape::Boolean => "true or false".into(),
-            Shape::Number { integer: true, .. } => "an integer".into(),
-            Shape::Number { .. } => "a number".into(),
-            Shape::Text(None) => "a string".into(),
-            Shape::Text(Some(values)) if values.len() > 1 => {
-                format!("one of {}", kind(shape, 1).replace('|', ", "))
-            }
-            Shape::List(_) => "an array".into(),
-            Shape::Union(shapes) => shapes.iter().map(of).collect::<Vec<_>>().join(" or "),
-            other => kind(other, 2),
-        }
-    }
-    match schema.as_object().and_then(crate::shape::values) {
-        Some([only]) => allowed(only),
-        Some(values) => format!("one of {}", list(values)),
-        None => of(&Shape::of(schema)),
-    }
-}
-
-fn one_of(options: &Value) -> String {
-    match options.as_array().map(Vec::as_slice) {
-        Some([only]) => allowed(only),
-        Some(values) => format!("one of {}", list(values)),
-        None => "one of its values".to_owned(),
-    }
-}
-
-fn list(values: &[Value]) -> String {
-    let mut shown = String::new();
-    for (index, value) in values.iter().filter(|value| !value.is_null()).enumerate() {
-        if index > 0 {
-            shown.push_str(", ");
-        }
-        if index == LISTED || shown.len() > LONG {
-            let _ = write!(shown, "… ({} in all)", values.len());
-            break;
-        }
-        shown.push_str(&allowed(value));
-    }
-    shown
-}
-
-/// ` (got 5)`, counting what was sent.
-fn long(sent: &Value) -> String {
-    let length = match sent {
-        Value::String(text) => text.chars().count(),
-        Value::Array(items) => items.len(),
-        Value::Object(members) => members.len(),
-        _ => return String::new(),
-    };
-    format!(" (got {length})")
-}
-
-fn count(count: u64, unit: &str) -> String {
-    let s = if count == 1 { "" } else { "s" };
-    format!("{count} {unit}{s}")
 }
 
 /// The first two equal items, counted from zero as in a path.

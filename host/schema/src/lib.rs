@@ -46,7 +46,7 @@
 //! | `signature`, `describe` | the same in one line, and on demand |
 //! | `route` | arguments in any accepted shape |
 //! | `plan`, `coerce`, `prepare` | defaults, harmless slips, strict validation |
-//! | `explain`, `fault`, `alternatives`, `condition`, `example` | errors that teach |
+//! | `explain`, `fault`, `alternatives`, `condition`, `phrase`, `example` | errors that teach |
 //! | `text`, `show`, `secrets` | text that hides nothing; values cut to what is worth reading; what is never shown |
 //! | `near` | which name was meant by a misspelt one |
 
@@ -57,6 +57,8 @@
 
 mod alternatives;
 mod asked;
+#[cfg(test)]
+mod bad_input;
 mod bounds;
 mod coerce;
 mod condition;
@@ -75,6 +77,7 @@ pub mod limits;
 mod loosest;
 mod near;
 mod own;
+mod phrase;
 mod plan;
 mod prepare;
 #[cfg(test)]

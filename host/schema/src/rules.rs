@@ -126,6 +126,8 @@ pub(crate) fn call(action: &str, params: &Object) -> Value {
 
 /// Compiles a schema: JSON Schema 2020-12, formats asserted, patterns in linear time, nothing fetched.
 pub(crate) fn compile(schema: &Value) -> Result<Validator, String> {
+    #[cfg(test)]
+    COMPILED.with(|count| count.set(count.get() + 1));
     jsonschema::options()
         .with_draft(Draft::Draft202012)
         .should_validate_formats(true)
@@ -148,6 +150,12 @@ pub(crate) fn compile(schema: &Value) -> Result<Validator, String> {
             };
             format!("{what}{place}")
         })
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How many schemas this thread has compiled.
+    pub(crate) static COMPILED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 fn root_lacks(root: &Object, name: &str) -> bool {
