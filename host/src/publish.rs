@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use loggia_schema::{Expose, Form, Published, Split, View};
+use loggia_schema::{Expose, Form, Ladder, Published, Split, View, fit};
 
 use crate::{
     catalog::{Entry, Slot},
@@ -51,6 +51,7 @@ impl Exposure {
 /// A facade in one form.
 #[derive(Debug)]
 struct Rung {
+    form: Form,
     tools: Vec<Arc<Published>>,
     /// Only where there is a budget.
     tokens: usize,
@@ -126,7 +127,7 @@ impl Publisher {
         entry.exposure.rungs.get_or_init(|| {
             let expose = self.expose(entry);
             let forms = match (self.budget, entry.exposure.form) {
-                (Some(_), None) => vec![expose.form],
+                (Some(_), None) => expose.form.steps(),
                 // What a policy says is not changed.
                 _ => vec![expose.form],
             };
@@ -134,7 +135,7 @@ impl Publisher {
                 let tools = self.made(entry, Expose { form, ..expose });
                 let tokens =
                     self.budget.map_or(0, |_| tools.iter().map(|tool| tokens::of(tool).tokens).sum());
-                Rung { tools, tokens }
+                Rung { form, tools, tokens }
             };
             forms.into_iter().map(rung).collect()
         })
@@ -143,9 +144,15 @@ impl Publisher {
     /// Which rung of each ladder is published.
     fn choose(&self, ladders: &[&[Rung]]) -> Vec<usize> {
         let Some(budget) = self.budget else { return vec![0; ladders.len()] };
-        let counts: Vec<Vec<usize>> =
-            ladders.iter().map(|rungs| rungs.iter().map(|rung| rung.tokens).collect()).collect();
-        let _ = (counts, budget);
-        vec![0; ladders.len()]
+        let costs = |rungs: &&[Rung]| Ladder(rungs.iter().map(|rung| (rung.form, rung.tokens)).collect());
+        let fitted = fit(&ladders.iter().map(costs).collect::<Vec<_>>(), budget);
+        if !fitted.fits {
+            tracing::warn!(
+                "the tool list takes {} tokens in its shortest form, more than the {budget} it may take",
+                fitted.tokens
+            );
+        }
+        let place = |(rungs, form): (&&[Rung], &Form)| rungs.iter().position(|rung| rung.form == *form);
+        ladders.iter().zip(&fitted.forms).map(|pair| place(pair).unwrap_or(0)).collect()
     }
 }

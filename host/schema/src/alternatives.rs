@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use crate::{
     explain::About,
-    fault::{self, Fault, Order, phrase, subject},
-    keywords,
+    fault::{self, Fault, Order},
+    phrase::phrase,
     show::{self, allowed},
 };
 
@@ -19,7 +19,7 @@ pub(crate) fn add(
 ) {
     let place = error.instance_path().as_str();
     let schema = about.schema(error);
-    let hint = schema.and_then(keywords::hint).map(str::to_owned);
+    let hint = about.hint(error);
     let mut say = |message: String| {
         out.push(Fault {
             place: place.to_owned(),
@@ -41,7 +41,7 @@ pub(crate) fn add(
         let names = show::names(&names, "or");
         return say(match place {
             "" => format!("one of {names} is required"),
-            _ => format!("{} must have one of {names}", subject(error)),
+            _ => format!("{} must have one of {names}", about.subject(error)),
         });
     }
     // Those that take this kind of value, and among them those whose constants agree.
@@ -58,7 +58,7 @@ pub(crate) fn add(
         && let Some((error, values)) = tags(&here, place)
     {
         let got = about.got(error);
-        return say(format!("{} must be one of {}{got}", subject(error), values.join(", ")));
+        return say(format!("{} must be one of {}{got}", about.subject(error), values.join(", ")));
     }
     let meant = if tagged.is_empty() { &here } else { &tagged };
     let mut told: Vec<Vec<Fault>> = meant
@@ -81,7 +81,7 @@ pub(crate) fn add(
         }
         _ => {
             let form = schema.map_or_else(|| "one of its forms".to_owned(), phrase);
-            say(format!("{} must be {form}{}", subject(error), about.got(error)));
+            say(format!("{} must be {form}{}", about.subject(error), about.got(error)));
         }
     }
 }

@@ -1,125 +1,178 @@
-//! The parameters of the host's own actions.
+//! The parameters of the host's own actions, held to schemas as those of plugins are: so their errors teach as much,
+//! and `describe` tells of them in the same words.
 
-use loggia_facade::{Failure, Object, code};
-use serde_json::Value;
+use std::sync::{Arc, LazyLock};
+
+use loggia_facade::{Action, Effect, Failure, Object, code};
+use serde_json::{Value, json};
 
 use crate::{
-    limits,
+    Contract, View, keywords, limits,
     own::Own,
+    prepare::ready,
     route::{Mode, Target},
-    show::{self, nearest},
+    rules::{Rules, call},
 };
 
-/// What one of the host's own actions is to do.
-pub(crate) fn target(own: Own, trace: bool, mut params: Object) -> Result<Target, Failure> {
-    if let Some(other) = params.keys().find(|name| !own.parameters().contains(&name.as_str())) {
-        return Err(foreign(own, other));
-    }
-    params.retain(|_, value| !value.is_null());
-    Ok(match own {
-        Own::Describe => Target::Describe { of: text(&params, "of", "the name of an action")? },
-        Own::RunStatus => Target::RunStatus {
-            run_id: text(&params, "run_id", "the id of a run")?,
-            include_trace: flag("include_trace", params.get("include_trace"))?.unwrap_or(trace),
-        },
-        Own::RunCancel => match text(&params, "run_id", "the id of a run")? {
-            Some(run_id) => Target::RunCancel { run_id },
-            None => {
-                let failure = Failure::new(code::INVALID_PARAMS, "`run_id` is required");
-                return Err(failure.hint("`run_status` without `run_id` lists your runs."));
-            }
-        },
-        Own::Batch => {
-            Target::Batch { items: items(params.remove("items"))?, mode: mode(params.get("mode"))? }
-        }
-    })
+/// One of the host's own actions, as a plugin would have written it.
+pub(crate) struct Asked {
+    pub action: Action,
+    pub rules: Rules,
 }
 
-fn foreign(own: Own, name: &str) -> Failure {
-    let takes: Vec<&str> = own.parameters().to_vec();
-    let failure = Failure::new(
-        code::INVALID_PARAMS,
-        format!(
-            "`{}` is not a parameter of `{}`, which takes {}",
-            show::name(name),
-            own.name(),
-            show::names(&takes, "and")
-        ),
-    );
+impl Asked {
+    /// Read once in the life of the process.
+    pub(crate) fn of(own: Own) -> &'static Self {
+        static ALL: LazyLock<Vec<Asked>> = LazyLock::new(|| Own::ALL.into_iter().map(Asked::read).collect());
+        &ALL[own as usize]
+    }
+
+    /// Compiles what no call should have to wait for.
+    pub(crate) fn compile_all() {
+        for own in Own::ALL {
+            let _ = Self::of(own).rules.validator();
+        }
+    }
+
+    fn read(own: Own) -> Self {
+        let params = match parameters(own) {
+            Value::Object(params) => params,
+            _ => Object::new(),
+        };
+        let action = Action {
+            name: own.name().to_owned(),
+            summary: own.summary().to_owned(),
+            effect: if matches!(own, Own::Describe | Own::RunStatus) { Effect::Read } else { Effect::Write },
+            idempotent: own != Own::Batch,
+            open_world: false,
+            long_running: false,
+            details: own == Own::Describe,
+            aliases: Vec::new(),
+            params: Arc::new(params),
+            data: None,
+            examples: Vec::new(),
+        };
+        debug_assert!(own.parameters().iter().all(|name| keywords::property(&action.params, name).is_some()));
+        let rules = Rules::new(&action).unwrap_or_else(|problems| {
+            unreachable!("the host's own schemas are valid: {}", problems.join("; "))
+        });
+        Self { action, rules }
+    }
+}
+
+fn parameters(own: Own) -> Value {
+    let lists_runs = "`run_status` without `run_id` lists your runs.";
     match own {
-        Own::Describe if nearest(name, ["of", "action", "name"]).is_some() => {
-            failure.hint("Name the action in `of`.")
-        }
-        _ => match nearest(name, takes.iter().copied()) {
-            Some(near) => failure.hint(format!("Did you mean `{near}`?")),
-            None => failure,
-        },
+        Own::Describe => json!({"type": "object", "properties": {
+            "of": {"type": "string", "description": "An action's name; without it all actions are listed.",
+                "x-hint": "Name the action in `of`."}}}),
+        Own::RunStatus => json!({"type": "object", "properties": {
+            "run_id": {"type": "string", "description": "As the reply that began the run gave it.", "x-hint": lists_runs},
+            "include_trace": {"type": "boolean", "description": "With what the run said meanwhile."}}}),
+        Own::RunCancel => json!({"type": "object", "required": ["run_id"], "properties": {
+            "run_id": {"type": "string", "description": "As the reply that began the run gave it.", "x-hint": lists_runs}}}),
+        Own::Batch => json!({"type": "object", "required": ["items"], "properties": {
+            "items": {"type": "array", "minItems": 1, "maxItems": limits::BATCH, "items": {"type": "object"},
+                "description": "The calls, in order.",
+                "x-hint": "`items` is a list of calls, each {\"action\": …, with its parameters beside it}."},
+            "mode": {"type": "string", "enum": ["stop", "continue"],
+                "description": "What follows when one fails; without it stop."}}}),
     }
 }
 
-fn text(params: &Object, name: &str, what: &str) -> Result<Option<String>, Failure> {
-    match params.get(name) {
-        None => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(other) => Err(Failure::new(
-            code::INVALID_PARAMS,
-            format!("`{name}` must be {what} (got {})", show::value(other)),
-        )),
+impl Contract {
+    /// What one of the host's own actions is to do.
+    pub(crate) fn asked(
+        &self,
+        own: Own,
+        trace: bool,
+        params: Object,
+        view: &View,
+    ) -> Result<Target, Failure> {
+        let Asked { action, rules } = Asked::of(own);
+        // Parameters of a batch's calls may be secrets; which, is known when the calls are.
+        let discreet = own == Own::Batch && self.has_secrets();
+        let params = ready(action, rules, params, |value| {
+            let mut failure = self.explain(action, rules, value, discreet);
+            failure.expected = Some(rules.signature.clone());
+            failure.example = Some(self.asked_example(own, view));
+            failure.hint = failure.hint.or_else(|| advice(own));
+            failure
+        })?
+        .params;
+        Ok(target(own, trace, params))
     }
-}
 
-fn items(sent: Option<Value>) -> Result<Vec<Object>, Failure> {
-    let refuse = |said: String| {
-        let hint = "`items` is a list of calls, each {\"action\": …, with its parameters beside it}.";
-        Err(Failure::new(code::INVALID_PARAMS, said).hint(hint))
-    };
-    let sent = match sent {
-        // Some clients send what is not a text as JSON text.
-        Some(Value::String(text)) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
-        Some(sent) => sent,
-        None => return refuse("`items` is required".to_owned()),
-    };
-    let items = match sent {
-        Value::Array(items) => items,
-        other => return refuse(format!("`items` must be an array (got {})", show::value(&other))),
-    };
-    if items.is_empty() || items.len() > limits::BATCH {
-        return refuse(format!("`items` must hold 1 to {} calls (got {})", limits::BATCH, items.len()));
-    }
-    let mut out = Vec::with_capacity(items.len());
-    for (index, item) in items.into_iter().enumerate() {
-        match item {
-            Value::Object(item) => out.push(item),
-            other => {
-                return refuse(format!("`items[{index}]` must be an object (got {})", show::value(&other)));
+    /// Arguments of one valid call of a host's action.
+    pub(crate) fn asked_example(&self, own: Own, view: &View) -> Value {
+        let mut known = self.surface().actions.iter().zip(self.rules()).enumerate();
+        let first = known.find(|(index, _)| view.shows(*index)).map(|(_, first)| first);
+        let params = match (own, first) {
+            (Own::Describe, Some((action, _))) => json!({"of": action.name}),
+            (Own::Batch, Some((action, rules))) => {
+                let item = rules.example(action).cloned();
+                json!({"items": [item.unwrap_or_else(|| call(&action.name, &Object::new()))]})
             }
-        }
+            (Own::RunStatus | Own::RunCancel, _) => json!({"run_id": "run_4Zc1mT0yQ2a7Kx9vB3n5Lw"}),
+            _ => json!({}),
+        };
+        params.as_object().map_or(Value::Null, |params| call(own.name(), params))
     }
-    Ok(out)
 }
 
-fn mode(sent: Option<&Value>) -> Result<Mode, Failure> {
-    match sent {
-        None => Ok(Mode::default()),
-        Some(Value::String(word)) if word.eq_ignore_ascii_case("stop") => Ok(Mode::Stop),
-        Some(Value::String(word)) if word.eq_ignore_ascii_case("continue") => Ok(Mode::Continue),
-        Some(other) => Err(Failure::new(
-            code::INVALID_PARAMS,
-            format!("`mode` must be one of stop, continue (got {})", show::value(other)),
-        )),
+/// What is said of every wrong call.
+fn advice(own: Own) -> Option<String> {
+    (own == Own::Describe).then(|| "Name the action in `of`.".to_owned())
+}
+
+/// From parameters that are valid.
+fn target(own: Own, trace: bool, mut params: Object) -> Target {
+    let mut text = |name: &str| match params.shift_remove(name) {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
+    };
+    match own {
+        Own::Describe => Target::Describe { of: text("of") },
+        Own::RunStatus => Target::RunStatus {
+            run_id: text("run_id"),
+            include_trace: params.get("include_trace").and_then(Value::as_bool).unwrap_or(trace),
+        },
+        Own::RunCancel => Target::RunCancel { run_id: text("run_id").unwrap_or_default() },
+        Own::Batch => {
+            let mode = match text("mode").as_deref() {
+                Some("continue") => Mode::Continue,
+                _ => Mode::Stop,
+            };
+            let items = match params.shift_remove("items") {
+                Some(Value::Array(items)) => items,
+                _ => Vec::new(),
+            };
+            let object = |item| match item {
+                Value::Object(item) => Some(item),
+                _ => None,
+            };
+            Target::Batch { items: items.into_iter().filter_map(object).collect(), mode }
+        }
     }
 }
 
 /// A boolean, or its word.
-pub(crate) fn flag(name: &str, value: Option<&Value>) -> Result<Option<bool>, Failure> {
+pub(crate) fn flag(
+    name: &str,
+    value: Option<&Value>,
+    got: impl Fn(&Value) -> String,
+) -> Result<Option<bool>, Failure> {
     match value {
         None => Ok(None),
         Some(Value::Bool(flag)) => Ok(Some(*flag)),
         Some(Value::String(word)) if word.eq_ignore_ascii_case("true") => Ok(Some(true)),
         Some(Value::String(word)) if word.eq_ignore_ascii_case("false") => Ok(Some(false)),
         Some(other) => {
-            let message = format!("`{name}` must be true or false (got {})", show::value(other));
+            let message = format!("`{name}` must be true or false{}", got(other));
             Err(Failure::new(code::INVALID_PARAMS, message))
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,8 +6,10 @@ use loggia_facade::{Action, Failure, Surface, code};
 
 use crate::{
     View,
+    asked::Asked,
     bounds::{self, Problems},
-    explain, limits,
+    explain::{self, About},
+    limits, near,
     own::Own,
     rules::Rules,
     show,
@@ -30,12 +32,15 @@ impl Contract {
     ///
     /// This compiles every validator, so that no call has to.
     pub fn new(surface: Arc<Surface>) -> Result<Self, Problems> {
+        Asked::compile_all();
         let mut problems = bounds::surface(&surface);
         let rules = read(&surface);
         for (action, rules) in surface.actions.iter().zip(&rules) {
             let texts = match rules {
-                Ok(rules) => rules
-                    .problems(action, |instance| explain::faults(rules, &action.name, instance, &[]).message),
+                Ok(rules) => rules.problems(action, |instance| {
+                    let about = About { rules, action: &action.name, instance, others: &[], discreet: false };
+                    explain::faults(&about).message
+                }),
                 Err(texts) => texts.clone(),
             };
             problems.extend(texts.iter().map(|text| of(action, text)));
@@ -96,6 +101,7 @@ impl Contract {
     /// Compiles every validator that is not compiled yet; worth calling in the background after
     /// [`known`](Self::known), so that no call waits for it.
     pub fn compile(&self) -> Result<(), Problems> {
+        Asked::compile_all();
         let broken: Vec<String> = self
             .surface
             .actions
@@ -119,6 +125,11 @@ impl Contract {
         }
     }
 
+    /// Whether some action takes values that must not be shown.
+    pub(crate) fn has_secrets(&self) -> bool {
+        self.rules.iter().any(|rules| rules.secrets.any())
+    }
+
     pub(crate) fn rules(&self) -> &[Rules] {
         &self.rules
     }
@@ -138,10 +149,13 @@ impl Contract {
         let failure = Failure::new(code::INVALID_PARAMS, message);
         let names = self.shown(view).flat_map(|action| std::iter::once(&action.name).chain(&action.aliases));
         let names = names.map(String::as_str).chain(self.own_names());
-        match show::nearest(name, names) {
+        match near::nearest(name, names) {
             Some(near) => failure.hint(format!("Did you mean \"{near}\"?")),
             None if Own::NAMES.contains(&name) => {
                 failure.hint("This facade has no such action; `describe` lists what it has.")
+            }
+            None if name.chars().any(|c| !c.is_ascii()) => {
+                failure.hint("Names of actions hold ASCII letters only; others may look like them.")
             }
             None => failure,
         }
@@ -182,3 +196,6 @@ fn read(surface: &Surface) -> Vec<Result<Rules, Vec<String>>> {
 fn of(action: &Action, text: &str) -> String {
     format!("action `{}`: {text}", show::name(&action.name))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,10 +1,12 @@
 //! What the `describe` action answers: in few tokens, and always of the surface that is served now.
 
-use loggia_facade::{Action, Detail, Failure, Object};
+use loggia_facade::{Detail, Failure, Object};
 use serde_json::Value;
 
 use crate::{
-    Contract, View, keywords,
+    Contract, View,
+    asked::Asked,
+    keywords,
     own::Own,
     rules::{Rules, call},
     show,
@@ -25,12 +27,12 @@ impl Contract {
     pub fn describe(&self, of: Option<&str>, detail: Detail, view: &View) -> Result<Value, Failure> {
         let Some(name) = of else { return Ok(self.list(detail, view)) };
         match self.index(name) {
-            Some(index) if view.shows(index) => {
-                Ok(one(&self.surface().actions[index], &self.rules()[index], detail))
-            }
+            Some(index) if view.shows(index) => Ok(self.one(index, detail)),
             Some(index) => Err(self.elsewhere(index, view)),
-            None if name.eq_ignore_ascii_case(Own::Describe.name()) => Ok(self.list(detail, view)),
-            None => Err(self.unknown_action(name, view)),
+            None => match self.find_own(name) {
+                Some((own, _)) => Ok(self.one_of_the_hosts(own, detail, view)),
+                None => Err(self.unknown_action(name, view)),
+            },
         }
     }
 
@@ -45,6 +47,9 @@ impl Contract {
                 _ => put(&mut out, "signature", rules.signature.as_str()),
             }
             put(&mut out, "effect", action.effect.as_str());
+            if self.confirms(&action.name) {
+                put(&mut out, "confirm", true);
+            }
             put(&mut out, "summary", show::cut(&sanitise_line(&action.summary, usize::MAX), SUMMARY));
             if detail == Detail::Full {
                 put(&mut out, "params", (*action.params).clone());
@@ -55,50 +60,87 @@ impl Contract {
         put(&mut out, "facade", surface.name.as_str());
         put(&mut out, "version", surface.version.as_str());
         put(&mut out, "summary", surface.summary.as_str());
-        if let Some(index) = self.meant() {
-            put(&mut out, "default_action", surface.actions[index].name.as_str());
+        if let Some(meant) = view.meant.or_else(|| self.meant_in(view)) {
+            put(&mut out, "default_action", self.name_of(meant));
         }
         put(&mut out, "actions", actions.collect::<Vec<_>>());
+        put(&mut out, "host_actions", self.own().map(|own| in_short(own, detail)).collect::<Object>());
+        let others = self.other_tools(view);
+        if !others.is_empty() {
+            put(&mut out, "other_tools", others);
+        }
+        Value::Object(out)
+    }
+
+    /// The facade's other tools, each with its actions.
+    fn other_tools(&self, view: &View) -> Object {
+        let names = |bits: u64| {
+            let of_tool = View::of(bits, None, Vec::new());
+            let actions = self.surface().actions.iter().enumerate();
+            let shown = actions.filter(|(index, _)| of_tool.shows(*index) && !view.shows(*index));
+            shown.map(|(_, action)| Value::from(action.name.as_str())).collect::<Vec<_>>()
+        };
+        let tools = view.others.iter().map(|(bits, tool)| (tool.clone(), names(*bits)));
+        tools.filter(|(_, names)| !names.is_empty()).map(|(tool, names)| (tool, names.into())).collect()
+    }
+
+    fn one(&self, index: usize, detail: Detail) -> Value {
+        let (action, rules) = (&self.surface().actions[index], &self.rules()[index]);
+        let mut out = Object::new();
+        put(&mut out, "name", action.name.as_str());
+        put(&mut out, "summary", action.summary.as_str());
+        put(&mut out, "effect", action.effect.as_str());
+        for (key, holds) in [
+            ("confirm", self.confirms(&action.name)),
+            ("idempotent", action.idempotent),
+            ("open_world", action.open_world),
+            ("long_running", action.long_running),
+            ("details", action.details),
+        ] {
+            if holds {
+                put(&mut out, key, true);
+            }
+        }
+        if !action.aliases.is_empty() {
+            put(&mut out, "aliases", action.aliases.clone());
+        }
+        put(&mut out, "signature", rules.signature.as_str());
+        if detail == Detail::Full {
+            put(&mut out, "params", (*action.params).clone());
+            if let Some(data) = &action.data {
+                put(&mut out, "data", (**data).clone());
+            }
+        } else {
+            put(&mut out, "params", parameters(rules));
+        }
+        let examples: Vec<Value> = if action.examples.is_empty() {
+            rules.example(action).cloned().into_iter().collect()
+        } else {
+            action.examples.iter().map(|example| call(&action.name, example)).collect()
+        };
+        if !examples.is_empty() {
+            put(&mut out, "examples", examples);
+        }
+        Value::Object(out)
+    }
+
+    fn one_of_the_hosts(&self, own: Own, detail: Detail, view: &View) -> Value {
+        let Asked { action, rules } = Asked::of(own);
+        let mut out = Object::new();
+        put(&mut out, "name", own.name());
+        put(&mut out, "summary", own.summary());
+        put(&mut out, "signature", rules.signature.as_str());
+        let params = if detail == Detail::Full { (*action.params).clone() } else { parameters(rules) };
+        put(&mut out, "params", params);
+        put(&mut out, "examples", vec![self.asked_example(own, view)]);
         Value::Object(out)
     }
 }
 
-fn one(action: &Action, rules: &Rules, detail: Detail) -> Value {
-    let mut out = Object::new();
-    put(&mut out, "name", action.name.as_str());
-    put(&mut out, "summary", action.summary.as_str());
-    put(&mut out, "effect", action.effect.as_str());
-    for (key, holds) in [
-        ("idempotent", action.idempotent),
-        ("open_world", action.open_world),
-        ("long_running", action.long_running),
-        ("details", action.details),
-    ] {
-        if holds {
-            put(&mut out, key, true);
-        }
-    }
-    if !action.aliases.is_empty() {
-        put(&mut out, "aliases", action.aliases.clone());
-    }
-    put(&mut out, "signature", rules.signature.as_str());
-    if detail == Detail::Full {
-        put(&mut out, "params", (*action.params).clone());
-        if let Some(data) = &action.data {
-            put(&mut out, "data", (**data).clone());
-        }
-    } else {
-        put(&mut out, "params", parameters(rules));
-    }
-    let examples: Vec<Value> = if action.examples.is_empty() {
-        rules.example(action).cloned().into_iter().collect()
-    } else {
-        action.examples.iter().map(|example| call(&action.name, example)).collect()
-    };
-    if !examples.is_empty() {
-        put(&mut out, "examples", examples);
-    }
-    Value::Object(out)
+/// One of the host's actions, as a list has it.
+fn in_short(own: Own, detail: Detail) -> (String, Value) {
+    let key = if detail == Detail::Minimal { own.name() } else { &Asked::of(own).rules.signature };
+    (key.to_owned(), own.summary().into())
 }
 
 /// The parameters by name: what kind they are, whether they are required, what the author says, with bounds in words.
@@ -120,8 +162,11 @@ fn parameters(rules: &Rules) -> Object {
         if let Some(told) = schema.get(VALUES) {
             put(&mut out, "values", told.clone());
         }
-        if let Some(hint) = keywords::hint(schema) {
-            put(&mut out, "hint", hint);
+        let when = keywords::when_to_change(schema).filter(|when| keywords::hint(schema) != Some(*when));
+        for (key, advice) in [("hint", keywords::hint(schema)), ("when_to_change", when)] {
+            if let Some(advice) = advice {
+                put(&mut out, key, sanitise_line(advice, usize::MAX));
+            }
         }
         Value::Object(out)
     };
@@ -137,40 +182,4 @@ fn put(out: &mut Object, key: &str, value: impl Into<Value>) {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use super::*;
-    use crate::fixture;
-
-    #[test]
-    fn the_list_of_all_actions() {
-        let contract = Contract::new(Arc::new(fixture::notes())).unwrap();
-        let text = |detail| {
-            serde_json::to_string_pretty(&contract.describe(None, detail, &View::whole()).unwrap()).unwrap()
-        };
-        insta::assert_snapshot!("describe", text(Detail::Standard));
-        insta::assert_snapshot!("describe_minimal", text(Detail::Minimal));
-    }
-
-    #[test]
-    fn one_action_with_its_parameters() {
-        let contract = Contract::new(Arc::new(fixture::notes())).unwrap();
-        let text = |name, detail| {
-            serde_json::to_string_pretty(&contract.describe(Some(name), detail, &View::whole()).unwrap())
-                .unwrap()
-        };
-        insta::assert_snapshot!("describe_one", text("Search", Detail::Standard));
-        insta::assert_snapshot!("describe_one_full", text("rm", Detail::Full));
-        let failure = contract.describe(Some("ad"), Detail::Standard, &View::whole()).unwrap_err();
-        assert!(failure.message.starts_with("Unknown action: \"ad\"."), "{failure}");
-    }
-
-    #[test]
-    fn thirty_actions_are_described_in_few_bytes() {
-        let contract = Contract::new(Arc::new(fixture::large(30))).unwrap();
-        let text = contract.describe(None, Detail::Standard, &View::whole()).unwrap().to_string();
-        // 1,500 tokens are the goal; o200k_base takes 4.1 bytes of such text for a token (5,293 bytes were 1,297).
-        assert!(text.len() < 5800, "{} bytes: {text}", text.len());
-    }
-}
+mod tests;

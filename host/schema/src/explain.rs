@@ -5,16 +5,16 @@ use loggia_facade::{Action, Failure, code};
 use serde_json::Value;
 
 use crate::{
-    fault::{self, Fault},
-    keywords, limits,
+    fault::{self, Fault, Order},
+    keywords, limits, near,
     rules::Rules,
+    secrets::Sight,
     show,
 };
 
-/// Says what is wrong with parameters that the validator refuses. `others` are the facade's actions, among which the
-/// owner of a foreign parameter is looked for.
-pub(crate) fn faults(rules: &Rules, action: &str, instance: &Value, others: &[(&Action, &Rules)]) -> Failure {
-    let about = About { rules, action, instance, others };
+/// Says what is wrong with parameters that the validator refuses.
+pub(crate) fn faults(about: &About<'_>) -> Failure {
+    let About { rules, action, instance, .. } = about;
     let mut faults = Vec::new();
     let mut cut = false;
     if let Ok(validator) = rules.validator() {
@@ -22,13 +22,17 @@ pub(crate) fn faults(rules: &Rules, action: &str, instance: &Value, others: &[(&
             // A megabyte of wrong items would be as many errors; the first will do.
             cut = true;
             if let Err(error) = validator.validate(instance) {
-                fault::add(&about, &error, &mut faults);
+                fault::add(about, &error, &mut faults);
             }
         } else {
             for error in validator.iter_errors(instance) {
-                fault::add(&about, &error, &mut faults);
+                fault::add(about, &error, &mut faults);
             }
         }
+    }
+    // What one alternative does not know goes without saying where another fault is told.
+    if faults.iter().any(|fault| fault.order != Order::Spare) {
+        faults.retain(|fault| fault.order != Order::Spare);
     }
     cut |= faults.len() > MANY;
     faults.truncate(MANY);
@@ -45,7 +49,7 @@ pub(crate) fn faults(rules: &Rules, action: &str, instance: &Value, others: &[(&
     }
     let more = messages.len().saturating_sub(limits::FAULTS);
     messages.truncate(limits::FAULTS);
-    let mut message = messages.join("; ");
+    let mut message = show::cut(&messages.join("; "), MESSAGE);
     match (more, cut) {
         (0, false) => {}
         (_, true) => message.push_str("; and perhaps more"),
@@ -56,10 +60,16 @@ pub(crate) fn faults(rules: &Rules, action: &str, instance: &Value, others: &[(&
     }
     let mut failure = Failure::new(code::INVALID_PARAMS, message);
     hints.truncate(3);
-    failure.hint = (!hints.is_empty()).then(|| hints.join(" "));
+    failure.hint = (!hints.is_empty()).then(|| show::cut(&hints.join(" "), HINT));
     failure
 }
 
+/// Characters of a message, which a model reads in full.
+const MESSAGE: usize = 1200;
+/// Characters of a place in the parameters.
+const PATH: usize = 200;
+/// Characters of a hint.
+const HINT: usize = 480;
 /// Faults that are looked at.
 const MANY: usize = 64;
 
@@ -97,7 +107,10 @@ pub(crate) struct About<'a> {
     pub rules: &'a Rules,
     pub action: &'a str,
     pub instance: &'a Value,
+    /// The facade's actions, among which the owner of a foreign parameter is looked for.
     pub others: &'a [(&'a Action, &'a Rules)],
+    /// Nothing of what was sent is shown, since it holds parameters of other actions, which may be secrets.
+    pub discreet: bool,
 }
 
 impl<'a> About<'a> {
@@ -108,22 +121,61 @@ impl<'a> About<'a> {
         self.rules.schema.pointer(parent)
     }
 
-    /// ` (got "standard")`; nothing for a secret.
+    /// ` (got "standard")`; nothing of a secret.
     pub(crate) fn got(&self, error: &ValidationError<'_>) -> String {
-        if self.is_secret(error) {
-            String::new()
-        } else {
-            format!(" (got {})", show::value(error.instance()))
+        match self.rules.secrets.at(error.instance_path()) {
+            _ if self.discreet => String::new(),
+            // A large value is not copied to be cut.
+            Sight::Whole => format!(" (got {})", show::value(error.instance())),
+            sight => sight
+                .of(error.instance())
+                .map_or_else(String::new, |shown| format!(" (got {})", show::value(&shown))),
         }
     }
 
-    /// Whether what was refused is a secret or holds one.
+    /// Whether nothing may be shown of the value that was refused.
     pub(crate) fn is_secret(&self, error: &ValidationError<'_>) -> bool {
-        let path = error.instance_path().as_str();
-        match path.split('/').nth(1) {
-            Some(name) => self.rules.is_secret(&name.replace("~1", "/").replace("~0", "~")),
-            None => keywords::holds_secret(&self.rules.schema),
+        matches!(self.rules.secrets.at(error.instance_path()), Sight::Hidden)
+    }
+
+    /// The place that a refusal is about, in the words of a message.
+    pub(crate) fn subject(&self, error: &ValidationError<'_>) -> String {
+        let path = self.path(error);
+        let place = error.instance_path();
+        let part = self.rules.secrets.nameable(place) < place.segments().count();
+        match path.as_str() {
+            "" => "the call".to_owned(),
+            path if part => format!("a part of `{path}`"),
+            path => format!("`{path}`"),
         }
+    }
+
+    /// `items[3].name`; a secret's own members are not named.
+    pub(crate) fn path(&self, error: &ValidationError<'_>) -> String {
+        let place = error.instance_path();
+        let mut path = String::new();
+        for segment in place.segments().take(self.rules.secrets.nameable(place)) {
+            fault::push(&mut path, &segment);
+        }
+        show::cut(&path, PATH)
+    }
+
+    /// What the author advises: of the schema that refused, or of what encloses it.
+    pub(crate) fn hint(&self, error: &ValidationError<'_>) -> Option<String> {
+        let mut path = error.schema_path().as_str();
+        while let Some((parent, _)) = path.rsplit_once('/') {
+            path = parent;
+            // Where the keys are names, none of them is a keyword.
+            let names = matches!(
+                path.rsplit('/').next(),
+                Some("properties" | "patternProperties" | "dependentSchemas")
+            );
+            let advice = self.rules.schema.pointer(path).filter(|_| !names).and_then(keywords::advice);
+            if advice.is_some() {
+                return advice;
+            }
+        }
+        None
     }
 
     /// What a parameter that this action does not have could have been.
@@ -138,13 +190,16 @@ impl<'a> About<'a> {
         let own = self.rules.parameters().iter().map(|member| member.name.as_str());
         // A parameter that was sent already is not what another was meant to be; one with a default may not have been.
         let left = own.filter(|name| self.instance.get(name).is_none() || self.has_default(name));
-        let clue = match (owners.as_slice(), show::nearest(name, left)) {
-            (_, Some(near)) => format!(" (did you mean `{near}`?)"),
-            ([], None) => String::new(),
-            (owners, None) => {
-                let few: Vec<&str> = owners.iter().take(4).copied().collect();
-                format!(" (it belongs to {})", show::names(&few, "and"))
-            }
+        let near = near::nearest(name, left)
+            .or_else(|| near::nearest(name, ["detail", "wait", "confirm", "params"]));
+        let few: Vec<&str> = owners.iter().take(4).copied().collect();
+        let more = if owners.len() > few.len() { " and others" } else { "" };
+        let owners = show::names(&few, if more.is_empty() { "and" } else { "," }).replace(" , ", ", ");
+        let clue = match (few.is_empty(), near) {
+            (true, None) => String::new(),
+            (true, Some(near)) => format!(" (did you mean `{near}`?)"),
+            (false, None) => format!(" (it belongs to {owners}{more})"),
+            (false, Some(near)) => format!(" (it belongs to {owners}{more}; did you mean `{near}`?)"),
         };
         format!("`{shown}` is not a parameter of `{}`{clue}", self.action)
     }
@@ -154,9 +209,10 @@ impl<'a> About<'a> {
         schema.is_some_and(|schema| schema.get("default").is_some())
     }
 
-    /// Whether some alternative of the parameters' schema knows this name.
+    /// Whether some part of the parameters' schema knows this name.
     pub(crate) fn knows(&self, name: &str) -> bool {
-        self.rules.has(name)
+        let root = self.rules.schema.as_object();
+        self.rules.has(name) || root.is_some_and(|root| keywords::property(root, name).is_some())
     }
 }
 

@@ -2,20 +2,16 @@
 
 use std::fmt::Write as _;
 
-use jsonschema::{
-    JsonType, ValidationError,
-    error::{TypeKind, ValidationErrorKind as Kind},
-    paths::LocationSegment,
-};
+use jsonschema::{ValidationError, error::ValidationErrorKind as Kind, paths::LocationSegment};
 use serde_json::Value;
 
 use crate::{
-    alternatives,
+    alternatives, condition,
     explain::About,
-    formats, keywords,
+    formats, keywords, near,
+    phrase::{count, kinds, list, long, one_of, wanted},
     shape::Shape,
     show::{self, allowed, json},
-    signature::kind,
 };
 
 /// One thing that is wrong with a call.
@@ -38,10 +34,9 @@ pub(crate) enum Order {
     Missing,
     Wrong,
     Unknown,
+    /// Told only where nothing else is.
+    Spare,
 }
-
-/// Allowed values that are listed.
-const LISTED: usize = 40;
 
 /// Adds what a refusal says; a refusal of alternatives may say several things.
 pub(crate) fn add(about: &About<'_>, error: &ValidationError<'_>, out: &mut Vec<Fault>) {
@@ -103,7 +98,13 @@ fn simple(about: &About<'_>, error: &ValidationError<'_>) -> Fault {
         Kind::AdditionalItems { limit } => {
             format!("must hold at most {}{}", count(*limit as u64, "item"), long(sent))
         }
-        Kind::UnevaluatedItems { .. } => format!("holds too many items{}", long(sent)),
+        Kind::UnevaluatedItems { .. } if let Some(wanted) = unevaluated(about, error, "unevaluatedItems") => {
+            format!("has further items, and each must be {wanted}")
+        }
+        Kind::UnevaluatedItems { unexpected } => {
+            let many = count(unexpected.len().max(1) as u64, "item");
+            format!("holds {many} too many{}", long(sent))
+        }
         Kind::UniqueItems => match repeated(sent) {
             Some((first, second)) => format!("must not repeat an item (item {second} is item {first} again)"),
             None => "must not repeat an item".to_owned(),
@@ -120,16 +121,17 @@ fn simple(about: &About<'_>, error: &ValidationError<'_>) -> Fault {
             let what = inner.split_once(" must ").map_or(inner.as_str(), |(_, what)| what);
             format!("has a name that must {what}")
         }
-        Kind::Contains => match about.schema(error).and_then(|schema| schema.get("contains")) {
-            Some(wanted) => format!("must hold an item that is {}", phrase(wanted)),
-            None => "lacks an item that it must hold".to_owned(),
-        },
+        Kind::Contains => contains(about, error),
+        Kind::Not { .. } if secret => "must not be what it is".to_owned(),
         Kind::Not { schema } => format!("{}{got}", not(schema)),
         Kind::OneOfMultipleValid { .. } => match together(about, error) {
             Some(what) => what,
             None => format!("is valid in more than one of its forms; give one of them{got}"),
         },
-        Kind::FalseSchema => "is not allowed here".to_owned(),
+        Kind::FalseSchema => match most(about, error) {
+            Some(most) => format!("is an item too many (at most {most})"),
+            None => "is not allowed here".to_owned(),
+        },
         _ => format!("is not valid{got}"),
     };
     let rank = match error.kind() {
@@ -137,13 +139,13 @@ fn simple(about: &About<'_>, error: &ValidationError<'_>) -> Fault {
         Kind::Type { .. } => 1,
         _ => 2,
     };
-    let schema = about.schema(error);
+    let where_ = condition::of(about, error);
     Fault {
         place: error.instance_path().as_str().to_owned(),
         rank,
         order: Order::Wrong,
-        message: format!("{} {what}", subject(error)),
-        hint: schema.and_then(keywords::hint).map(str::to_owned).or_else(|| near_word(about, error)),
+        message: format!("{} {what}{where_}", about.subject(error)),
+        hint: near_word(about, error).or_else(|| about.hint(error)),
     }
 }
 
@@ -155,7 +157,7 @@ fn near_word(about: &About<'_>, error: &ValidationError<'_>) -> Option<String> {
     if about.is_secret(error) {
         return None;
     }
-    let near = show::nearest(sent, options.as_array()?.iter().filter_map(Value::as_str))?;
+    let near = near::nearest(sent, options.as_array()?.iter().filter_map(Value::as_str))?;
     Some(format!("Did you mean \"{near}\"?"))
 }
 
@@ -163,14 +165,10 @@ fn near_word(about: &About<'_>, error: &ValidationError<'_>) -> Option<String> {
 fn missing(about: &About<'_>, error: &ValidationError<'_>, property: &Value) -> Fault {
     let name = property.as_str().unwrap_or_default();
     let within = error.instance_path();
-    let mut path = String::new();
-    for segment in within.segments() {
-        push(&mut path, &segment);
-    }
+    let mut path = about.path(error);
     push(&mut path, &LocationSegment::Property(name.into()));
     let schema = about.schema(error);
-    let because = because(error, schema, name)
-        .map_or_else(String::new, |given| format!(" where `{}` is given", show::name(&given)));
+    let because = condition::required(about, error, name);
     let of = schema.and_then(Value::as_object).and_then(|schema| keywords::property(schema, name));
     let of = of
         .or_else(|| keywords::property(about.rules.schema.as_object()?, name).filter(|_| within.is_empty()));
@@ -179,28 +177,8 @@ fn missing(about: &About<'_>, error: &ValidationError<'_>, property: &Value) -> 
         rank: 0,
         order: Order::Missing,
         message: format!("`{path}` is required{because}"),
-        hint: of.and_then(keywords::hint).map(str::to_owned),
+        hint: of.and_then(keywords::advice),
     }
-}
-
-/// The member because of which another is required.
-fn because(error: &ValidationError<'_>, schema: Option<&Value>, name: &str) -> Option<String> {
-    let mut path = error.schema_path().as_str().rsplit('/');
-    // `…/dependentSchemas/<given>/required`
-    if let (Some("required"), Some(given), Some("dependentSchemas")) = (path.next(), path.next(), path.next())
-    {
-        return Some(given.replace("~1", "/").replace("~0", "~"));
-    }
-    let sent = error.instance();
-    let schema = schema?.as_object()?;
-    let given = schema.get("dependentRequired")?.as_object()?.iter();
-    given
-        .filter(|_| !keywords::lists(schema, "required", name))
-        .find(|(given, wants)| {
-            sent.get(given).is_some()
-                && wants.as_array().is_some_and(|wants| wants.iter().any(|want| want == name))
-        })
-        .map(|(given, _)| given.clone())
 }
 
 /// A null that was sent for what is required.
@@ -213,8 +191,8 @@ fn nothing(about: &About<'_>, error: &ValidationError<'_>) -> Option<Fault> {
         place: error.instance_path().as_str().to_owned(),
         rank: 0,
         order: Order::Missing,
-        message: format!("{} is required (got null)", subject(error)),
-        hint: parent.get("properties").and_then(|p| p.get(&name)).and_then(keywords::hint).map(str::to_owned),
+        message: format!("{} is required (got null)", about.subject(error)),
+        hint: parent.get("properties").and_then(|p| p.get(&name)).and_then(keywords::advice),
     })
 }
 
@@ -224,32 +202,43 @@ const UNKNOWN: usize = 64 + 1;
 /// Names that the schema does not know: one fault each.
 fn add_unknown(about: &About<'_>, error: &ValidationError<'_>, unexpected: &[String], out: &mut Vec<Fault>) {
     let within = error.instance_path();
+    let mut fault = |name: &str, order, message: String| {
+        let place = format!("{}/{name}", within.as_str());
+        out.push(Fault { place, rank: 0, message, hint: None, order });
+    };
+    let wanted = unevaluated(about, error, "unevaluatedProperties");
     for name in unexpected.iter().take(UNKNOWN) {
-        let message = if within.is_empty() {
-            // Where no alternative holds, the names of all of them count as unknown. That is told elsewhere.
-            if about.knows(name) {
-                continue;
-            }
+        let message = if let (Some(wanted), false) = (&wanted, about.is_secret(error)) {
+            let mut path = about.path(error);
+            push(&mut path, &LocationSegment::Property(name.into()));
+            format!("`{path}` must be {wanted}")
+        } else if within.is_empty() && about.knows(name) {
+            // Where no alternative holds, the names of all of them count as unknown.
+            let said = format!("`{}` does not go with the other parameters", show::name(name));
+            fault(name, Order::Spare, said);
+            continue;
+        } else if within.is_empty() {
             about.foreign(name)
+        } else if about.is_secret(error) {
+            format!("{} has a member that it cannot have", about.subject(error))
         } else {
             let known = about.schema(error).map(Shape::of);
             let near = match &known {
                 Some(Shape::Record { members, .. }) => {
-                    show::nearest(name, members.iter().map(|member| member.name.as_str()))
+                    near::nearest(name, members.iter().map(|member| member.name.as_str()))
                 }
                 _ => None,
             };
             let clue = near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
-            format!("{} has no member `{}`{clue}", subject(error), show::name(name))
+            format!("{} has no member `{}`{clue}", about.subject(error), show::name(name))
         };
-        out.push(Fault {
-            place: format!("{}/{name}", within.as_str()),
-            rank: 0,
-            message,
-            hint: None,
-            order: Order::Unknown,
-        });
+        fault(name, Order::Unknown, message);
     }
+}
+
+/// What a schema wants of members or items that no other keyword speaks of, where it wants something.
+fn unevaluated(about: &About<'_>, error: &ValidationError<'_>, keyword: &str) -> Option<String> {
+    about.schema(error)?.get(keyword).filter(|schema| schema.is_object()).map(wanted)
 }
 
 /// What must not be.
@@ -266,9 +255,31 @@ fn not(schema: &Value) -> String {
         Some(values) => format!("must not be any of {}", list(values)),
         None => match schema.get("pattern").and_then(Value::as_str) {
             Some(pattern) => format!("must not match {}", show::cut(pattern, 120)),
-            None => format!("must not be {}", phrase(schema)),
+            None => format!("must not be {}", wanted(schema)),
         },
     }
+}
+
+/// Items of a certain kind, of which a list has too few or too many.
+fn contains(about: &About<'_>, error: &ValidationError<'_>) -> String {
+    let schema = about.schema(error);
+    let bound = |keyword| schema.and_then(|schema| schema.get(keyword)).and_then(Value::as_u64);
+    let item = schema.and_then(|schema| schema.get("contains")).map_or_else(|| "any".to_owned(), wanted);
+    let many =
+        |limit| if limit == 1 { "1 item that is".to_owned() } else { format!("{limit} items that are each") };
+    match (error.schema_path().as_str().rsplit('/').next(), bound("minContains"), bound("maxContains")) {
+        (Some("maxContains"), _, Some(most)) => format!("must hold at most {} {item}", many(most)),
+        (Some("minContains"), Some(least), _) => format!("must hold at least {} {item}", many(least)),
+        _ => format!("must hold an item that is {item}"),
+    }
+}
+
+/// How many items a list may have of which one more is refused.
+fn most(about: &About<'_>, error: &ValidationError<'_>) -> Option<usize> {
+    matches!(error.instance_path().segments().last(), Some(LocationSegment::Index(_))).then_some(())?;
+    error.schema_path().as_str().ends_with("/items").then_some(())?;
+    let first = about.schema(error)?.get("prefixItems").and_then(Value::as_array);
+    Some(first.map_or(0, Vec::len))
 }
 
 /// Alternatives that only require names, of which more than one holds.
@@ -278,16 +289,8 @@ fn together(about: &About<'_>, error: &ValidationError<'_>) -> Option<String> {
     Some(format!("must have only one of {}", show::names(&names, "and")))
 }
 
-/// The place that a refusal is about, in the words of a message.
-pub(crate) fn subject(error: &ValidationError<'_>) -> String {
-    let mut path = String::new();
-    for segment in error.instance_path().segments() {
-        push(&mut path, &segment);
-    }
-    if path.is_empty() { "the call".to_owned() } else { format!("`{path}`") }
-}
-
-fn push(path: &mut String, segment: &LocationSegment<'_>) {
+/// Adds a step to a path.
+pub(crate) fn push(path: &mut String, segment: &LocationSegment<'_>) {
     let _ = match segment {
         LocationSegment::Index(index) => write!(path, "[{index}]"),
         LocationSegment::Property(name) if path.is_empty() => write!(path, "{}", show::name(name)),
@@ -296,83 +299,6 @@ fn push(path: &mut String, segment: &LocationSegment<'_>) {
         }
         LocationSegment::Property(name) => write!(path, ".{}", show::name(name)),
     };
-}
-
-fn kinds(kind: &TypeKind) -> String {
-    let names: Vec<&str> = match kind {
-        TypeKind::Single(kind) => vec![a(*kind)],
-        // That null would do is no news to somebody who sent something.
-        TypeKind::Multiple(kinds) => kinds.iter().filter(|kind| *kind != JsonType::Null).map(a).collect(),
-    };
-    names.join(" or ")
-}
-
-fn a(kind: JsonType) -> &'static str {
-    match kind {
-        JsonType::Array => "an array",
-        JsonType::Boolean => "true or false",
-        JsonType::Integer => "an integer",
-        JsonType::Null => "null",
-        JsonType::Number => "a number",
-        JsonType::Object => "an object",
-        JsonType::String => "a string",
-    }
-}
-
-/// What a schema wants, in a few words.
-pub(crate) fn phrase(schema: &Value) -> String {
-    fn of(shape: &Shape) -> String {
-        match shape {
-            Shape::Boolean => "true or false".into(),
-            Shape::Number { integer: true, .. } => "an integer".into(),
-            Shape::Number { .. } => "a number".into(),
-            Shape::Text(None) => "a string".into(),
-            Shape::Text(Some(values)) if values.len() > 1 => {
-                format!("one of {}", kind(shape, 1).replace('|', ", "))
-            }
-            Shape::List(_) => "an array".into(),
-            Shape::Union(shapes) => shapes.iter().map(of).collect::<Vec<_>>().join(" or "),
-            other => kind(other, 2),
-        }
-    }
-    match schema.as_object().and_then(crate::shape::values) {
-        Some([only]) => allowed(only),
-        Some(values) => format!("one of {}", list(values)),
-        None => of(&Shape::of(schema)),
-    }
-}
-
-fn one_of(options: &Value) -> String {
-    match options.as_array().map(Vec::as_slice) {
-        Some([only]) => allowed(only),
-        Some(values) => format!("one of {}", list(values)),
-        None => "one of its values".to_owned(),
-    }
-}
-
-fn list(values: &[Value]) -> String {
-    let mut shown: Vec<String> =
-        values.iter().filter(|value| !value.is_null()).take(LISTED).map(allowed).collect();
-    if values.len() > LISTED {
-        shown.push(format!("… ({} in all)", values.len()));
-    }
-    shown.join(", ")
-}
-
-/// ` (got 5)`, counting what was sent.
-fn long(sent: &Value) -> String {
-    let length = match sent {
-        Value::String(text) => text.chars().count(),
-        Value::Array(items) => items.len(),
-        Value::Object(members) => members.len(),
-        _ => return String::new(),
-    };
-    format!(" (got {length})")
-}
-
-fn count(count: u64, unit: &str) -> String {
-    let s = if count == 1 { "" } else { "s" };
-    format!("{count} {unit}{s}")
 }
 
 /// The first two equal items, counted from zero as in a path.

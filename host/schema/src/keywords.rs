@@ -3,6 +3,8 @@
 use loggia_facade::Object;
 use serde_json::Value;
 
+use crate::text::sanitise_line;
+
 /// In what way a keyword holds further schemas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Holds {
@@ -45,16 +47,28 @@ pub(crate) fn is_annotation(keyword: &str) -> bool {
             | "readOnly"
             | "writeOnly"
             | "$comment"
+            | "details"
     ) || is_text(keyword)
         || keyword.starts_with("x-")
 }
 
-/// Whether a keyword's value is text for readers.
+/// Whether a keyword's value is text for readers, or holds some, and nothing else.
 pub(crate) fn is_text(keyword: &str) -> bool {
-    matches!(keyword, "title" | "description" | "$comment" | "x-hint" | "when_to_change")
+    matches!(
+        keyword,
+        "title"
+            | "description"
+            | "$comment"
+            | "x-hint"
+            | "x-when-to-change"
+            | "when_to_change"
+            | "details"
+            | "x-details"
+    )
 }
 
 /// The schemas directly inside a schema.
+#[cfg(test)]
 pub(crate) fn children(schema: &Object) -> impl Iterator<Item = &Value> {
     schema.iter().flat_map(|(keyword, value)| {
         let (one, map, list) = match (holds(keyword), value) {
@@ -67,21 +81,32 @@ pub(crate) fn children(schema: &Object) -> impl Iterator<Item = &Value> {
     })
 }
 
-/// The author's advice on when and how to change a parameter.
+/// The author's advice on how to set a parameter.
 pub(crate) fn hint(schema: &Value) -> Option<&str> {
-    ["x-hint", "when_to_change"]
-        .iter()
-        .find_map(|key| schema.get(key)?.as_str())
-        .filter(|text| !text.is_empty())
+    text(schema.get("x-hint"))
 }
 
-/// Whether a value of this schema, or a part of it, must never be shown.
-pub(crate) fn holds_secret(schema: &Value) -> bool {
-    let Value::Object(schema) = schema else { return false };
-    schema.get("writeOnly") == Some(&Value::Bool(true))
-        || schema.get("x-secret") == Some(&Value::Bool(true))
-        || schema.get("format").and_then(Value::as_str) == Some("password")
-        || children(schema).any(holds_secret)
+/// The author's advice on when to change a parameter, in any of the places where such advice stands.
+pub(crate) fn when_to_change(schema: &Value) -> Option<&str> {
+    let own = ["x-when-to-change", "when_to_change"].iter().find_map(|key| text(schema.get(*key)));
+    own.or_else(|| {
+        ["details", "x-details"].iter().find_map(|key| text(schema.get(*key)?.get("when_to_change")))
+    })
+}
+
+/// All that the author advises of a parameter, on one line.
+pub(crate) fn advice(schema: &Value) -> Option<String> {
+    let (hint, when) = (hint(schema), when_to_change(schema));
+    let both = hint.into_iter().chain(when.filter(|when| hint != Some(*when)));
+    let both: Vec<String> = both.map(|text| sanitise_line(text, ADVICE)).collect();
+    (!both.is_empty()).then(|| both.join(" "))
+}
+
+/// Bytes of one piece of advice.
+const ADVICE: usize = 400;
+
+fn text(value: Option<&Value>) -> Option<&str> {
+    value?.as_str().filter(|text| !text.trim().is_empty())
 }
 
 /// The lists of alternatives of a schema: its `anyOf` and its `oneOf`.
@@ -94,14 +119,39 @@ pub(crate) fn conjuncts(schema: &Object) -> impl Iterator<Item = &Object> {
     schema.get("allOf").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object)
 }
 
+/// The schemas that must hold where some property is given: its `dependentSchemas`.
+fn dependents(schema: &Object) -> impl Iterator<Item = &Object> {
+    let map = schema.get("dependentSchemas").and_then(Value::as_object);
+    map.into_iter().flat_map(|map| map.values().filter_map(Value::as_object))
+}
+
 /// The schema of a property: of its own, or in one of the schemas that hold beside or instead.
 pub(crate) fn property<'a>(schema: &'a Object, name: &str) -> Option<&'a Value> {
     schema.get("properties").and_then(|properties| properties.get(name)).or_else(|| {
         conjuncts(schema)
             .chain(alternatives(schema).flatten().filter_map(Value::as_object))
             .chain(["then", "else"].iter().filter_map(|key| schema.get(*key)?.as_object()))
+            .chain(dependents(schema))
             .find_map(|part| property(part, name))
     })
+}
+
+/// Every name that a schema of an object gives to a property, wherever in it.
+pub(crate) fn property_names<'a>(schema: &'a Object, out: &mut Vec<&'a str>) {
+    for name in schema.get("properties").and_then(Value::as_object).into_iter().flat_map(Object::keys) {
+        if !out.contains(&name.as_str()) {
+            out.push(name);
+        }
+    }
+    for (keyword, value) in schema {
+        let inner: Vec<&Value> = match (keyword.as_str(), value) {
+            ("if" | "then" | "else", value) => vec![value],
+            ("allOf" | "anyOf" | "oneOf", Value::Array(list)) => list.iter().collect(),
+            ("dependentSchemas", Value::Object(map)) => map.values().collect(),
+            _ => continue,
+        };
+        inner.into_iter().filter_map(Value::as_object).for_each(|inner| property_names(inner, out));
+    }
 }
 
 /// Whether a list of names, as under `required`, holds one.

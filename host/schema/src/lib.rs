@@ -50,9 +50,10 @@
 //! | `signature`, `describe` | the same in one line, and on demand |
 //! | `route` | arguments in any accepted shape |
 //! | `plan`, `coerce`, `prepare` | defaults, harmless slips, strict validation |
-//! | `explain`, `fault`, `alternatives`, `example` | errors that teach |
+//! | `explain`, `fault`, `alternatives`, `condition`, `phrase`, `example` | errors that teach |
 //! | `questionnaire` | questions to a person |
-//! | `text`, `show` | text that hides nothing; values cut to what is worth reading |
+//! | `text`, `show`, `secrets` | text that hides nothing; values cut to what is worth reading; what is never shown |
+//! | `near` | which name was meant by a misspelt one |
 
 #![allow(
     clippy::result_large_err,
@@ -61,10 +62,13 @@
 
 mod alternatives;
 mod asked;
+#[cfg(test)]
+mod bad_input;
 mod bounds;
 mod budget;
 mod clients;
 mod coerce;
+mod condition;
 mod contract;
 mod describe;
 mod example;
@@ -85,10 +89,12 @@ pub mod limits;
 mod lines;
 mod lint;
 mod loosest;
+mod near;
 mod nested;
 mod own;
 mod parameters;
 mod part;
+mod phrase;
 mod plan;
 mod prepare;
 #[cfg(test)]
@@ -100,6 +106,7 @@ mod resolve;
 mod results;
 mod route;
 mod rules;
+mod secrets;
 mod shape;
 mod show;
 mod signature;

@@ -3,7 +3,16 @@
 use loggia_facade::{Action, Failure, Object, code};
 use serde_json::Value;
 
-use crate::{Contract, View, bounds, coerce, explain, limits, rules::Rules, show};
+use crate::{
+    Contract, View,
+    asked::Asked,
+    bounds, coerce,
+    explain::{self, About},
+    limits,
+    rules::Rules,
+    secrets::{REDACTED, Sight},
+    show,
+};
 
 /// Parameters that are valid against an action's schema.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,10 +23,12 @@ pub struct Prepared {
     pub resolved: Object,
 }
 
-/// What stands for a value that must not be shown.
-const REDACTED: &str = "(redacted)";
 /// Parameters that `resolved` reports: more than a schema names, fewer than a caller can send.
 const REPORTED: usize = 128;
+/// Characters of a signature that a failure shows.
+const EXPECTED: usize = 1000;
+/// Bytes of an example that a failure shows; a longer one teaches no more.
+const EXAMPLE: usize = 1000;
 /// Characters of a value that `resolved` shows.
 const RESOLVED: usize = 200;
 
@@ -28,34 +39,19 @@ impl Contract {
         let Some(rules) = self.rules_of(action) else {
             return Err(self.unknown_action(&action.name, &View::whole()));
         };
-        if bounds::nesting(params.values()) > limits::NESTING {
-            let message = format!("the parameters nest deeper than {} levels", limits::NESTING);
-            return Err(self.help(Failure::new(code::INVALID_PARAMS, message), action, rules));
-        }
-        let validator = rules.validator().map_err(|problem| {
-            Failure::new(code::INTERNAL, format!("the schema of `{}` cannot be used: {problem}", action.name))
-        })?;
-        let mut changed = Changed::default();
-        let mut params = params;
-        rules.plan.run(&mut params, &mut |name| changed.add(name));
-        // The validator takes whole values only; the object moves in and out, nothing is copied.
-        let mut value = Value::Object(params);
-        if !validator.is_valid(&value) {
-            if let (Value::Object(params), Some(schema)) = (&mut value, rules.schema.as_object()) {
-                coerce::members(schema, params, &mut |name| changed.add(name));
-                rules.plan.run(params, &mut |name| changed.add(name));
-            }
-            if !validator.is_valid(&value) {
-                let others: Vec<_> = self.surface().actions.iter().zip(self.rules()).collect();
-                let failure = explain::faults(rules, &action.name, &value, &others);
-                return Err(self.help(failure, action, rules));
-            }
-        }
-        let Value::Object(params) = value else {
-            return Err(Failure::new(code::INTERNAL, "parameters are no object"));
-        };
-        let resolved = changed.shown(&params, rules);
-        Ok(Prepared { params, resolved })
+        ready(action, rules, params, |value| {
+            let mut failure = self.explain(action, rules, value, false);
+            failure.expected = Some(show::cut(&rules.signature, EXPECTED));
+            failure.example = rules.example(action).filter(|example| show::fits(example, EXAMPLE)).cloned();
+            failure
+        })
+    }
+
+    /// Says what is wrong with parameters, which are one object.
+    pub(crate) fn explain(&self, action: &Action, rules: &Rules, value: &Value, discreet: bool) -> Failure {
+        let own = self.own().map(|own| (&Asked::of(own).action, &Asked::of(own).rules));
+        let others: Vec<_> = self.surface().actions.iter().zip(self.rules()).chain(own).collect();
+        explain::faults(&About { rules, action: &action.name, instance: value, others: &others, discreet })
     }
 
     /// All parameters of a prepared call as `resolved_inputs` shows them: long values cut, secrets redacted. For runs,
@@ -66,13 +62,44 @@ impl Contract {
         params.keys().for_each(|name| all.add(name));
         all.shown(params, rules)
     }
+}
 
-    /// Adds what the action takes and a call that works.
-    fn help(&self, mut failure: Failure, action: &Action, rules: &Rules) -> Failure {
-        failure.expected = Some(rules.signature.clone());
-        failure.example = rules.example(action).cloned();
-        failure
+/// Makes parameters complete and checks them; where they are refused, `refuse` says why.
+pub(crate) fn ready(
+    action: &Action,
+    rules: &Rules,
+    params: Object,
+    refuse: impl FnOnce(&Value) -> Failure,
+) -> Result<Prepared, Failure> {
+    if bounds::nesting(params.values()) > limits::NESTING {
+        let message = format!("the parameters nest deeper than {} levels", limits::NESTING);
+        let failure = Failure::new(code::INVALID_PARAMS, message).hint("Send less deeply nested values.");
+        // What else is wrong with them is not looked at; what they should be is the same.
+        let Failure { expected, example, .. } = refuse(&Value::Object(Object::new()));
+        return Err(Failure { expected, example, ..failure });
     }
+    let validator = rules.validator().map_err(|problem| {
+        Failure::new(code::INTERNAL, format!("the schema of `{}` cannot be used: {problem}", action.name))
+    })?;
+    let mut changed = Changed::default();
+    let mut params = params;
+    rules.plan.run(&mut params, &mut |name| changed.add(name));
+    // The validator takes whole values only; the object moves in and out, nothing is copied.
+    let mut value = Value::Object(params);
+    if !validator.is_valid(&value) {
+        if let (Value::Object(params), Some(schema)) = (&mut value, rules.schema.as_object()) {
+            coerce::members(schema, params, &mut |name| changed.add(name));
+            rules.plan.run(params, &mut |name| changed.add(name));
+        }
+        if !validator.is_valid(&value) {
+            return Err(refuse(&value));
+        }
+    }
+    let Value::Object(params) = value else {
+        return Err(Failure::new(code::INTERNAL, "parameters are no object"));
+    };
+    let resolved = changed.shown(&params, rules);
+    Ok(Prepared { params, resolved })
 }
 
 /// The parameters that were changed, in the order in which they were.
@@ -91,7 +118,10 @@ impl Changed {
         for name in self.0 {
             // Absent: a null that meant nothing.
             let Some(value) = params.get(&name) else { continue };
-            let shown = if rules.is_secret(&name) { REDACTED.into() } else { short(value) };
+            let shown = match rules.secrets.of_parameter(&name) {
+                Sight::Whole => short(value),
+                sight => short(&sight.of(value).unwrap_or_else(|| REDACTED.into())),
+            };
             out.insert(name, shown);
         }
         out
@@ -177,7 +207,7 @@ mod tests {
         let prepared =
             contract.prepare(contract.action("set").unwrap(), sent.as_object().unwrap().clone()).unwrap();
         assert_eq!(prepared.params["keys"], json!(["s3cret"]));
-        assert_eq!(prepared.resolved["keys"], REDACTED);
+        assert_eq!(prepared.resolved["keys"], json!([REDACTED]));
         let rows = prepared.resolved["rows"].as_str().unwrap();
         assert!(
             rows.starts_with(r#"[{"bold":false},"#)

@@ -6,12 +6,7 @@
 use loggia_facade::{Command, Detail, Failure, Object, code};
 use serde_json::Value;
 
-use crate::{
-    Contract, View,
-    asked::{self, flag},
-    show,
-    view::Meant,
-};
+use crate::{Contract, View, asked::flag, near, show, view::Meant};
 
 /// What a call is, before its parameters were looked at.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,8 +81,8 @@ pub struct Refused {
 /// The host's own arguments.
 #[derive(Default)]
 struct Host {
-    action: Option<Value>,
-    cmd: Option<Value>,
+    /// Every name of an action that was given, and under which key.
+    named: Vec<(&'static str, Value)>,
     params: Option<Value>,
     detail: Option<Value>,
     wait: Option<Value>,
@@ -101,16 +96,16 @@ impl Contract {
     pub fn route(&self, arguments: Object, view: &View) -> Result<Routed, Box<Refused>> {
         let mut host = Host::default();
         let mut params = arguments;
-        let gathered = host.gather(&mut params);
-        let (command, meant) = self.command(&host, view);
+        let gathered = host.gather(&mut params).map_err(|wrong| self.say(&wrong));
+        let (command, meant) = self.command(&host, &params, view);
         let routed = gathered.and_then(|()| {
             let meant = meant?;
-            let detail = host.detail()?;
-            let wait = flag("wait", host.wait.as_ref())?;
-            let confirm = flag("confirm", host.confirm.as_ref())?;
+            let detail = self.detail(host.detail.as_ref())?;
+            let wait = flag("wait", host.wait.as_ref(), |value| self.got(value))?;
+            let confirm = flag("confirm", host.confirm.as_ref(), |value| self.got(value))?;
             let target = match meant {
                 Meant::Action(action) => Target::Action { action, params },
-                Meant::Own(own, trace) => asked::target(own, trace, params)?,
+                Meant::Own(own, trace) => self.asked(own, trace, params, view)?,
             };
             Ok((target, detail, wait, confirm))
         });
@@ -121,33 +116,33 @@ impl Contract {
     }
 
     /// The command to be echoed, and what it means.
-    fn command(&self, host: &Host, view: &View) -> (Command, Result<Meant, Failure>) {
-        let key = if host.action.is_none() && host.cmd.is_some() { "cmd" } else { "action" };
-        let find = |value: &Value| match value {
+    fn command(&self, host: &Host, params: &Object, view: &View) -> (Command, Result<Meant, Failure>) {
+        let is_action = host.named.is_empty() || host.named.iter().any(|(key, _)| *key == "action");
+        let key = if is_action { "action" } else { "cmd" };
+        let find = |(key, value): &(&str, Value)| match value {
             Value::String(name) => {
                 self.named(name, view).map_err(|failure| (Some(show::name(name)), failure))
             }
             other => {
-                let available = self.available(view);
-                let message = format!("`{key}` must be a string (got {}). {available}", show::value(other));
+                let message =
+                    format!("`{key}` must be a string{}. {}", self.got(other), self.available(view));
                 Err((None, Failure::new(code::INVALID_PARAMS, message)))
             }
         };
-        let found = match (&host.action, &host.cmd) {
-            (Some(action), Some(cmd)) => match (find(action), find(cmd)) {
-                (Ok(found), Ok(also)) if found != also => {
-                    Err((Some(self.name_of(found)), conflict("action", "in `action` and in `cmd`")))
+        let found = match host.named.split_first() {
+            Some((first, others)) => find(first).and_then(|found| {
+                for other in others {
+                    if find(other)? != found {
+                        let places =
+                            if first.0 == other.0 { BESIDE_AND_INSIDE } else { "in `action` and in `cmd`" };
+                        return Err((Some(self.name_of(found)), conflict("action", places)));
+                    }
                 }
-                (Err(refused), _) | (_, Err(refused)) => Err(refused),
-                (found, _) => found,
-            },
-            (Some(name), None) | (None, Some(name)) => find(name),
-            (None, None) => match view.meant.or_else(|| self.meant_in(view)) {
+                Ok(found)
+            }),
+            None => match view.meant.or_else(|| self.meant_in(view)) {
                 Some(meant) => Ok(meant),
-                None => {
-                    let message = format!("`action` is required. {}", self.available(view));
-                    Err((None, Failure::new(code::INVALID_PARAMS, message)))
-                }
+                None => Err((None, self.unnamed(params, view))),
             },
         };
         match found {
@@ -156,8 +151,22 @@ impl Contract {
         }
     }
 
-    fn meant_in(&self, view: &View) -> Option<Meant> {
+    /// The action that is meant where none is named, if the tool shows it.
+    pub(crate) fn meant_in(&self, view: &View) -> Option<Meant> {
         self.meant().filter(|meant| view.shows(*meant)).map(Meant::Action)
+    }
+
+    /// No action was named.
+    fn unnamed(&self, params: &Object, view: &View) -> Failure {
+        let message = format!("`action` is required. {}", self.available(view));
+        let failure = Failure::new(code::INVALID_PARAMS, message);
+        // Names that other servers use for it, and misspelt ones.
+        let meant =
+            |name: &str| near::nearest(name, ["action", "cmd", "command", "operation", "method"]).is_some();
+        match params.iter().find(|(name, value)| value.is_string() && meant(name)) {
+            Some((name, _)) => failure.hint(format!("Did you mean `action` by `{}`?", show::name(name))),
+            None => failure,
+        }
     }
 
     fn named(&self, name: &str, view: &View) -> Result<Meant, Failure> {
@@ -171,7 +180,7 @@ impl Contract {
         }
     }
 
-    fn name_of(&self, meant: Meant) -> String {
+    pub(crate) fn name_of(&self, meant: Meant) -> String {
         match meant {
             Meant::Action(index) => self.surface().actions[index].name.clone(),
             Meant::Own(own, _) => own.name().to_owned(),
@@ -182,16 +191,16 @@ impl Contract {
 impl Host {
     /// Takes the host's own arguments out, from beside the parameters and from inside `params`, and leaves the
     /// parameters of the action.
-    fn gather(&mut self, params: &mut Object) -> Result<(), Failure> {
+    fn gather(&mut self, params: &mut Object) -> Result<(), Wrong> {
         self.take(params)?;
         while let Some(inner) = self.params.take() {
             let mut inner = match inner {
                 Value::Object(inner) => inner,
                 Value::String(text) => match serde_json::from_str(&text) {
                     Ok(inner) => inner,
-                    Err(_) => return Err(no_object(&Value::String(text))),
+                    Err(_) => return Err(Wrong::NoObject(Value::String(text))),
                 },
-                other => return Err(no_object(&other)),
+                other => return Err(Wrong::NoObject(other)),
             };
             self.take(&mut inner)?;
             if params.is_empty() {
@@ -204,48 +213,95 @@ impl Host {
                         params.insert(name, value);
                     }
                     Some(known) if *known == value => {}
-                    Some(_) => return Err(conflict(&name, "beside `params` and inside it")),
+                    Some(_) => return Err(Wrong::Twice(name)),
                 }
             }
         }
         Ok(())
     }
 
-    fn take(&mut self, from: &mut Object) -> Result<(), Failure> {
+    fn take(&mut self, from: &mut Object) -> Result<(), Wrong> {
+        // A null is what some clients send for an argument that was left out.
+        let mut take = |name: &str| from.shift_remove(name).filter(|value| !value.is_null());
+        for key in ["action", "cmd"] {
+            self.named.extend(take(key).map(|value| (key, value)));
+        }
         for (name, slot) in [
-            ("action", &mut self.action),
-            ("cmd", &mut self.cmd),
             ("params", &mut self.params),
             ("detail", &mut self.detail),
             ("wait", &mut self.wait),
             ("confirm", &mut self.confirm),
         ] {
-            // A null is what some clients send for an argument that was left out.
-            let Some(value) = from.shift_remove(name).filter(|value| !value.is_null()) else { continue };
+            let Some(value) = take(name) else { continue };
             match slot {
-                Some(known) if *known != value => {
-                    return Err(conflict(name, "beside `params` and inside it"));
-                }
+                Some(known) if !agree(known, &value) => return Err(Wrong::Twice(name.to_owned())),
                 _ => *slot = Some(value),
             }
         }
         Ok(())
     }
+}
 
-    fn detail(&self) -> Result<Detail, Failure> {
-        match &self.detail {
+/// What is wrong with the shape of a call.
+enum Wrong {
+    /// `params` is this.
+    NoObject(Value),
+    /// Two values for one name.
+    Twice(String),
+}
+
+/// Whether two values mean the same to the host: `true` and `"True"` do.
+fn agree(one: &Value, other: &Value) -> bool {
+    let word = |value: &Value| match value {
+        Value::String(word) => Some(word.to_ascii_lowercase()),
+        Value::Bool(flag) => Some(flag.to_string()),
+        _ => None,
+    };
+    one == other || word(one).is_some_and(|one| Some(one) == word(other))
+}
+
+impl Contract {
+    fn detail(&self, sent: Option<&Value>) -> Result<Detail, Failure> {
+        match sent {
             None => Ok(Detail::default()),
             Some(Value::String(word)) if let Some(detail) = Detail::parse(&word.to_ascii_lowercase()) => {
                 Ok(detail)
             }
             Some(other) => {
-                let message =
-                    format!("`detail` must be one of minimal, standard, full (got {})", show::value(other));
+                let message = format!("`detail` must be one of minimal, standard, full{}", self.got(other));
                 Err(Failure::new(code::INVALID_PARAMS, message))
             }
         }
     }
+
+    fn say(&self, wrong: &Wrong) -> Failure {
+        match wrong {
+            Wrong::Twice(name) => conflict(name, BESIDE_AND_INSIDE),
+            Wrong::NoObject(value) => {
+                let message = format!("`params` must be an object{}", self.got(value));
+                Failure::new(code::INVALID_PARAMS, message)
+                    .hint("Parameters may also stand beside `action`, without `params`.")
+            }
+        }
+    }
+
+    /// ` (got 5)`. Which parameter a misplaced value was meant for is not known, so where any of them is a secret,
+    /// only its kind is told.
+    fn got(&self, value: &Value) -> String {
+        let kind = match value {
+            value if !self.has_secrets() => return format!(" (got {})", show::value(value)),
+            Value::Null => "null",
+            Value::Bool(_) => "a boolean",
+            Value::Number(_) => "a number",
+            Value::String(_) => "a string",
+            Value::Array(_) => "an array",
+            Value::Object(_) => "an object",
+        };
+        format!(" (got {kind})")
+    }
 }
+
+const BESIDE_AND_INSIDE: &str = "beside `params` and inside it";
 
 fn conflict(name: &str, places: &str) -> Failure {
     let name = show::name(name);
@@ -253,151 +309,5 @@ fn conflict(name: &str, places: &str) -> Failure {
         .hint(format!("Give `{name}` once."))
 }
 
-fn no_object(value: &Value) -> Failure {
-    Failure::new(code::INVALID_PARAMS, format!("`params` must be an object (got {})", show::value(value)))
-        .hint("Parameters may also stand beside `action`, without `params`.")
-}
-
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use serde_json::json;
-
-    use super::*;
-    use crate::fixture;
-
-    fn route(sent: &Value) -> Result<Routed, Box<Refused>> {
-        let contract = Contract::new(Arc::new(fixture::notes())).unwrap();
-        contract.route(sent.as_object().unwrap().clone(), &View::whole())
-    }
-
-    /// Routed to this action with these parameters, echoed under this key.
-    fn check(sent: Value, key: &str, action: &str, expected: Value) {
-        let routed = route(&sent).unwrap_or_else(|refused| panic!("{sent}: {}", refused.failure));
-        let Target::Action { action: index, params } = routed.target else { panic!("{sent} is `describe`") };
-        assert_eq!(fixture::notes().actions[index].name, action, "{sent}");
-        assert_eq!(Value::Object(params), expected, "{sent}");
-        assert_eq!((routed.command.key, routed.command.name.as_deref()), (key, Some(action)), "{sent}");
-    }
-
-    #[test]
-    fn every_accepted_shape_leads_to_the_same_call() {
-        let expected = json!({"text": "x", "tags": ["a"]});
-        for (key, sent) in [
-            ("action", json!({"action": "add", "text": "x", "tags": ["a"]})),
-            ("action", json!({"action": "add", "params": {"text": "x", "tags": ["a"]}})),
-            ("cmd", json!({"cmd": "add", "params": {"text": "x", "tags": ["a"]}})),
-            ("cmd", json!({"cmd": "add", "text": "x", "tags": ["a"]})),
-            ("action", json!({"action": "add", "text": "x", "params": {"tags": ["a"]}})),
-            ("action", json!({"action": "add", "text": "x", "params": {"text": "x", "tags": ["a"]}})),
-            ("action", json!({"action": "add", "cmd": "add", "text": "x", "tags": ["a"]})),
-            ("action", json!({"action": "add", "cmd": "ADD", "text": "x", "tags": ["a"]})),
-            ("action", json!({"action": "add", "params": "{\"text\": \"x\", \"tags\": [\"a\"]}"})),
-            ("action", json!({"params": {"action": "add", "text": "x", "tags": ["a"]}})),
-            ("action", json!({"action": "add", "params": {"params": {"text": "x"}, "tags": ["a"]}})),
-            ("action", json!({"action": "add", "cmd": null, "params": null, "text": "x", "tags": ["a"]})),
-            ("action", json!({"action": "Add", "text": "x", "tags": ["a"]})),
-        ] {
-            check(sent, key, "add", expected.clone());
-        }
-        check(json!({"action": "RM", "id": "n_1"}), "action", "delete", json!({"id": "n_1"}));
-        check(json!({"action": "list"}), "action", "list", json!({}));
-    }
-
-    #[test]
-    fn what_is_the_hosts_own_is_understood_beside_the_parameters_and_inside() {
-        for sent in [
-            json!({"action": "list", "detail": "full", "wait": false, "confirm": true}),
-            json!({"action": "list", "params": {"detail": "full", "wait": "false", "confirm": "True"}}),
-            json!({"action": "list", "detail": "full", "params": {"detail": "full", "wait": false, "confirm": true}}),
-            json!({"action": "list", "detail": "Full", "wait": false, "confirm": true}),
-        ] {
-            let routed = route(&sent).unwrap();
-            assert_eq!(
-                (routed.detail, routed.wait, routed.confirm),
-                (Detail::Full, Some(false), Some(true)),
-                "{sent}"
-            );
-            assert!(
-                matches!(routed.target, Target::Action { ref params, .. } if params.is_empty()),
-                "{sent}"
-            );
-        }
-        let routed = route(&json!({"action": "list", "detail": null, "wait": null})).unwrap();
-        assert_eq!((routed.detail, routed.wait, routed.confirm), (Detail::Standard, None, None));
-    }
-
-    #[test]
-    fn describe_is_the_hosts_own_action() {
-        for (sent, expected) in [
-            (json!({"action": "describe"}), None),
-            (json!({"action": "Describe", "of": null}), None),
-            (json!({"cmd": "describe", "params": {"of": "add"}}), Some("add")),
-        ] {
-            let routed = route(&sent).unwrap();
-            assert_eq!(routed.command.name.as_deref(), Some("describe"));
-            assert_eq!(routed.target, Target::Describe { of: expected.map(str::to_owned) }, "{sent}");
-        }
-    }
-
-    #[test]
-    fn what_cannot_be_routed_says_why() {
-        use std::fmt::Write as _;
-        let mut out = String::new();
-        for sent in [
-            json!({}),
-            json!({"text": "x"}),
-            json!({"action": "x"}),
-            json!({"action": "serch", "query": "x"}),
-            json!({"cmd": "remove"}),
-            json!({"action": "run_status"}),
-            json!({"action": ""}),
-            json!({"action": "a\u{202e}\n".repeat(100)}),
-            json!({"action": 5}),
-            json!({"cmd": ["add"]}),
-            json!({"action": "add", "cmd": "list"}),
-            json!({"action": "add", "cmd": "nothing"}),
-            json!({"action": "add", "params": {"action": "list"}}),
-            json!({"action": "add", "params": 5}),
-            json!({"action": "add", "params": "text"}),
-            json!({"action": "add", "params": "[1]"}),
-            json!({"action": "add", "text": "x", "params": {"text": "y"}}),
-            json!({"action": "list", "detail": "high"}),
-            json!({"action": "list", "detail": 1}),
-            json!({"action": "list", "detail": "full", "params": {"detail": "minimal"}}),
-            json!({"action": "list", "wait": 1}),
-            json!({"action": "list", "confirm": "maybe"}),
-            json!({"action": "describe", "of": 5}),
-            json!({"action": "describe", "name": "add"}),
-        ] {
-            let refused = route(&sent).unwrap_err();
-            let Refused { command, failure } = *refused;
-            let _ = writeln!(
-                out,
-                "{}\n  {}={} {}{}",
-                show::json(&sent, 100),
-                command.key,
-                command.name.as_deref().unwrap_or("-"),
-                failure.message,
-                failure.hint.map_or_else(String::new, |hint| format!("\n  hint: {hint}"))
-            );
-            assert_eq!(failure.code, code::INVALID_PARAMS);
-        }
-        insta::assert_snapshot!("refused", out);
-    }
-
-    #[test]
-    fn the_action_that_is_meant_where_none_is_named() {
-        let mut surface = fixture::notes();
-        surface.default_action = Some("list".into());
-        let contract = Contract::new(Arc::new(surface)).unwrap();
-        let routed =
-            contract.route(json!({"limit": 5}).as_object().unwrap().clone(), &View::whole()).unwrap();
-        assert_eq!(routed.command, Command::action("list"));
-        let one = Contract::new(Arc::new(fixture::one(json!({"p": true}), json!([])))).unwrap();
-        let routed = one.route(json!({"p": 5}).as_object().unwrap().clone(), &View::whole()).unwrap();
-        assert_eq!(routed.command, Command::action("go"));
-        assert!(matches!(routed.target, Target::Action { action: 0, params } if params["p"] == 5));
-    }
-}
+mod tests;

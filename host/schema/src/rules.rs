@@ -10,6 +10,7 @@ use crate::{
     bounds, example, keywords, limits,
     plan::Plan,
     resolve::resolve,
+    secrets::Secrets,
     shape::{Member, Shape},
     show,
     signature::signature,
@@ -25,8 +26,8 @@ pub(crate) struct Rules {
     pub plan: Plan,
     /// The action in one line.
     pub signature: String,
-    /// Parameters whose values are never shown.
-    secrets: Vec<String>,
+    /// Which of their values are never shown.
+    pub secrets: Secrets,
     validator: OnceLock<Result<Validator, String>>,
     example: OnceLock<Option<Value>>,
 }
@@ -36,22 +37,10 @@ impl Rules {
     pub(crate) fn new(action: &Action) -> Result<Self, Vec<String>> {
         let schema = resolve(&action.params)?;
         let shape = Shape::of(&schema);
-        let root = schema.as_object();
-        let secrets = match &shape {
-            Shape::Record { members, .. } => members
-                .iter()
-                .filter(|member| {
-                    root.and_then(|root| keywords::property(root, &member.name))
-                        .is_some_and(keywords::holds_secret)
-                })
-                .map(|member| member.name.clone())
-                .collect(),
-            _ => Vec::new(),
-        };
         Ok(Self {
             plan: Plan::of(&schema),
             signature: signature(&action.name, &shape),
-            secrets,
+            secrets: Secrets::of(&schema),
             shape,
             schema,
             validator: OnceLock::new(),
@@ -63,11 +52,10 @@ impl Rules {
     pub(crate) fn problems(&self, action: &Action, explain: impl Fn(&Value) -> String) -> Vec<String> {
         let Some(root) = self.schema.as_object() else { return Vec::new() };
         let mut out = bounds::parameters(root);
+        let mut names = Vec::new();
+        keywords::property_names(root, &mut names);
         out.extend(
-            self.parameters()
-                .iter()
-                .filter(|p| root_lacks(root, &p.name))
-                .filter_map(|p| bounds::parameter(&p.name)),
+            names.iter().filter(|name| root_lacks(root, name)).filter_map(|name| bounds::parameter(name)),
         );
         let validator = match self.validator() {
             Ok(validator) => validator,
@@ -112,11 +100,6 @@ impl Rules {
         self.parameters().iter().any(|member| member.name == name)
     }
 
-    /// Whether values of a parameter must never be shown.
-    pub(crate) fn is_secret(&self, name: &str) -> bool {
-        self.secrets.iter().any(|secret| secret == name)
-    }
-
     /// Arguments of one valid call: the author's, otherwise made from the schema; none where that fails.
     pub(crate) fn example(&self, action: &Action) -> Option<&Value> {
         self.example
@@ -143,6 +126,8 @@ pub(crate) fn call(action: &str, params: &Object) -> Value {
 
 /// Compiles a schema: JSON Schema 2020-12, formats asserted, patterns in linear time, nothing fetched.
 pub(crate) fn compile(schema: &Value) -> Result<Validator, String> {
+    #[cfg(test)]
+    COMPILED.with(|count| count.set(count.get() + 1));
     jsonschema::options()
         .with_draft(Draft::Draft202012)
         .should_validate_formats(true)
@@ -165,6 +150,12 @@ pub(crate) fn compile(schema: &Value) -> Result<Validator, String> {
             };
             format!("{what}{place}")
         })
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How many schemas this thread has compiled.
+    pub(crate) static COMPILED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 fn root_lacks(root: &Object, name: &str) -> bool {

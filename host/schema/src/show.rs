@@ -42,6 +42,11 @@ pub(crate) fn json(value: &Value, max: usize) -> String {
     if whole { cut(&text, max) } else { cut(&format!("{text}…"), max) }
 }
 
+/// Whether a value takes at most so many bytes as JSON.
+pub(crate) fn fits(value: &Value, max: usize) -> bool {
+    serde_json::to_string(value).is_ok_and(|text| text.len() <= max)
+}
+
 /// A name that a caller sent.
 pub(crate) fn name(text: &str) -> String {
     let beginning = text.char_indices().nth(GOT + 1).map_or(text, |(end, _)| &text[..end]);
@@ -94,23 +99,6 @@ pub(crate) fn is_word(text: &str) -> bool {
         && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | '+'))
 }
 
-/// The nearest of several names, if one is near enough to be what was meant.
-pub(crate) fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    if name.len() > GOT {
-        return None;
-    }
-    let name = name.to_lowercase();
-    among
-        .into_iter()
-        .map(|candidate| (strsim::jaro_winkler(&name, &candidate.to_lowercase()), candidate))
-        .filter(|(likeness, candidate)| {
-            *likeness >= 0.84
-                && strsim::damerau_levenshtein(&name, &candidate.to_lowercase()) <= 1 + candidate.len() / 3
-        })
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, candidate)| candidate)
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -128,21 +116,5 @@ mod tests {
             assert_eq!(value(&shown), expected);
         }
         assert_eq!(name(&"x".repeat(500)).chars().count(), GOT);
-    }
-
-    #[test]
-    fn a_near_miss_is_named_and_a_far_one_is_not() {
-        let among = ["title", "text", "tags", "created_after"];
-        for (name, expected) in [
-            ("titel", Some("title")),
-            ("Title", Some("title")),
-            ("tag", Some("tags")),
-            ("createdAfter", Some("created_after")),
-            ("query", None),
-            ("x", None),
-            ("", None),
-        ] {
-            assert_eq!(nearest(name, among), expected, "{name}");
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Contract, Problems, show};
+use crate::{Contract, Problems, near, show};
 
 /// What an operator's policy says of a facade's actions. The default adds nothing and takes nothing away.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl Contract {
         for (key, names) in [("deny", &terms.deny), ("confirm", &terms.confirm)] {
             for name in names.iter().filter(|name| self.surface.action(name).is_none()) {
                 let known = self.surface.actions.iter().map(|action| action.name.as_str());
-                let near = show::nearest(name, known);
+                let near = near::nearest(name, known);
                 let near = near.map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
                 problems.push(format!(
                     "the policy's `actions.{key}` names \"{}\", which `{}` does not have{near}",

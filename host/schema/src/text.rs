@@ -187,7 +187,9 @@ fn needs(value: &Value, depth: usize) -> bool {
 fn members_need(object: &Object, depth: usize) -> bool {
     depth < DEPTH
         && object.iter().any(|(key, value)| match value {
-            Value::String(text) => keywords::is_text(key) && (!is_clean(text) || text.contains(['\t', '\r'])),
+            value if keywords::is_text(key) => {
+                any_text(value, &|text| !is_clean(text) || text.contains(['\t', '\r']))
+            }
             _ => match keywords::holds(key) {
                 Some(Holds::One) => needs(value, depth + 1),
                 Some(Holds::Map) => {
@@ -197,6 +199,33 @@ fn members_need(object: &Object, depth: usize) -> bool {
                 None => false,
             },
         })
+}
+
+/// Whether any text in an annotation, which may be an object of texts, is such.
+fn any_text(value: &Value, is: &impl Fn(&str) -> bool) -> bool {
+    match value {
+        Value::String(text) => is(text),
+        Value::Array(items) => items.iter().any(|item| any_text(item, is)),
+        Value::Object(members) => members.iter().any(|(name, value)| is(name) || any_text(value, is)),
+        _ => false,
+    }
+}
+
+fn every_text(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = sanitise(text, usize::MAX),
+        Value::Array(items) => items.iter_mut().for_each(every_text),
+        Value::Object(members) => {
+            *members = std::mem::take(members)
+                .into_iter()
+                .map(|(name, mut value)| {
+                    every_text(&mut value);
+                    (sanitise_line(&name, usize::MAX), value)
+                })
+                .collect();
+        }
+        _ => {}
+    }
 }
 
 fn schema(value: &mut Value, depth: usize) {
@@ -211,7 +240,7 @@ fn members(object: &mut Object, depth: usize) {
     }
     for (key, value) in object.iter_mut() {
         match (keywords::holds(key), value) {
-            (None, Value::String(text)) if keywords::is_text(key) => *text = sanitise(text, usize::MAX),
+            (None, value) if keywords::is_text(key) => every_text(value),
             (Some(Holds::One), value) => schema(value, depth + 1),
             (Some(Holds::Map), Value::Object(map)) => map.values_mut().for_each(|v| schema(v, depth + 1)),
             (Some(Holds::List), Value::Array(list)) => list.iter_mut().for_each(|v| schema(v, depth + 1)),
@@ -281,9 +310,11 @@ mod tests {
         surface.wants = vec![loggia_facade::Want { grant: dirty.into(), reason: dirty.into(), needed: true }];
         surface.actions[0].summary = dirty.into();
         let deep = json!({"type": "object", "properties": {"p": {"type": "array", "title": dirty, "items":
-            {"anyOf": [{"description": dirty, "enum": [dirty], "x-hint": dirty}]}, "default": dirty}}});
+            {"anyOf": [{"description": dirty, "enum": [dirty], "x-hint": dirty, "details": {"when_to_change": dirty}}]},
+            "default": dirty}}});
         let clean = json!({"type": "object", "properties": {"p": {"type": "array", "title": "ab", "items":
-            {"anyOf": [{"description": "ab", "enum": [dirty], "x-hint": "ab"}]}, "default": dirty}}});
+            {"anyOf": [{"description": "ab", "enum": [dirty], "x-hint": "ab", "details": {"when_to_change": "ab"}}]},
+            "default": dirty}}});
         surface.actions[0].params = Arc::new(deep.as_object().unwrap().clone());
         surface.actions[0].data = Some(Arc::new(deep));
         let untouched = surface.actions[1].params.clone();

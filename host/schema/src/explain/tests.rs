@@ -25,6 +25,49 @@ fn told(schema: Value, sent: Value) -> String {
     }
 }
 
+/// What JSON Schema 2020-12 can refuse a value by.
+const KEYWORDS: [&str; 39] = [
+    "type",
+    "enum",
+    "const",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "format",
+    "items",
+    "prefixItems",
+    "contains",
+    "minContains",
+    "maxContains",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "properties",
+    "required",
+    "additionalProperties",
+    "propertyNames",
+    "patternProperties",
+    "minProperties",
+    "maxProperties",
+    "dependentRequired",
+    "dependentSchemas",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+    "x-hint",
+];
+
 #[test]
 fn every_keyword_says_what_it_wants() {
     let circle = json!({"type": "object", "required": ["kind", "r"], "properties": {"kind": {"const": "circle"}, "r": {"type": "number"}}});
@@ -70,7 +113,12 @@ fn every_keyword_says_what_it_wants() {
         (json!({"items": {"type": "integer"}}), json!([1, "two"])),
         (json!({"prefixItems": [{"type": "integer"}], "items": false}), json!([1, 2])),
         (json!({"contains": {"type": "integer"}}), json!(["a"])),
+        (json!({"contains": {"type": "integer", "minimum": 5}}), json!([1])),
+        (json!({"contains": {"minimum": 5}}), json!([1])),
         (json!({"contains": {"const": 1}, "minContains": 2}), json!([1])),
+        (json!({"contains": {"const": 1}, "maxContains": 1}), json!([1, 1])),
+        (json!({"contains": {"type": "string"}, "minContains": 1, "maxContains": 2}), json!(["a", "b", "c"])),
+        (json!({"contains": {"type": "string"}, "minContains": 2, "maxContains": 3}), json!(["a"])),
         (json!({"type": "object", "required": ["a"]}), json!({})),
         (
             json!({"type": "object", "properties": {"title": {}}, "additionalProperties": false}),
@@ -83,6 +131,10 @@ fn every_keyword_says_what_it_wants() {
         (json!({"maxProperties": 1}), json!({"a": 1, "b": 2})),
         (json!({"dependentRequired": {"from": ["to"]}}), json!({"from": 1})),
         (json!({"dependentSchemas": {"from": {"required": ["to"]}}}), json!({"from": 1})),
+        (
+            json!({"dependentSchemas": {"from": {"properties": {"to": {"minimum": 2}}}}}),
+            json!({"from": 1, "to": 1}),
+        ),
         (json!({"anyOf": [{"type": "string"}, {"type": "integer"}]}), json!(true)),
         (json!({"anyOf": [{"type": "string", "minLength": 3}, {"type": "integer"}]}), json!("ab")),
         (json!({"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}), json!({})),
@@ -98,19 +150,63 @@ fn every_keyword_says_what_it_wants() {
         (json!({"not": {"required": ["a", "b"]}}), json!({"a": 1, "b": 2})),
         (json!({"not": {"pattern": "^/"}}), json!("/etc")),
         (json!({"not": {"type": "integer"}}), json!(1)),
+        (json!({"not": {"minimum": 5}}), json!(7)),
         (json!({"if": {"required": ["a"]}, "then": {"required": ["b"]}}), json!({"a": 1})),
         (json!({"if": {"required": ["a"]}, "else": {"required": ["b"]}}), json!({})),
+        (
+            json!({"if": {"properties": {"kind": {"const": "circle"}}}, "then": {"properties": {"r": {"minimum": 1}}},
+                "else": {"required": ["side"]}}),
+            json!({"kind": "circle", "r": 0}),
+        ),
+        (
+            json!({"if": {"properties": {"kind": {"enum": ["circle", "disc"]}}}, "else": {"required": ["side"]}}),
+            json!({"kind": "square"}),
+        ),
+        (json!({"if": {"minimum": 5}, "then": {"multipleOf": 5}}), json!(6)),
         (json!({"properties": {"a": false}}), json!({"a": 1})),
         (json!({"properties": {"a": {}}, "unevaluatedProperties": false}), json!({"b": 1})),
+        (json!({"unevaluatedProperties": {"type": "integer"}}), json!({"b": "x"})),
         (json!({"prefixItems": [{}], "unevaluatedItems": false}), json!([1, 2])),
+        (json!({"prefixItems": [{}], "unevaluatedItems": {"type": "integer"}}), json!([1, "x"])),
+        (json!({"prefixItems": [{"type": "integer"}, {"type": "string"}]}), json!([1, 2])),
+        (
+            json!({"items": {"type": "array", "items": {"properties": {"name": {"type": "string"}}}}}),
+            json!([[], [{}, {"name": 1}]]),
+        ),
+        (json!({"maxItems": 2, "minItems": 2}), json!([1])),
+        (
+            json!({"type": "string", "enum": (0..256).map(|n| format!("value-{n}")).collect::<Vec<_>>()}),
+            json!("x"),
+        ),
+        (json!({"const": null}), json!(1)),
+        (json!({"type": "null"}), json!(1)),
+        (json!(false), json!(1)),
         (json!({"type": "integer", "maximum": 9, "x-hint": "Take a small one."}), json!(10)),
         (json!({"type": "integer", "maximum": 9, "when_to_change": "When nine is too many."}), json!(10)),
+        (json!({"type": "integer", "maximum": 9, "x-when-to-change": "When nine is too many."}), json!(10)),
+        (
+            json!({"type": "integer", "maximum": 9, "details": {"when_to_change": "When nine is too many."}}),
+            json!(10),
+        ),
+        (
+            json!({"type": "integer", "maximum": 9, "x-details": {"when_to_change": "When nine is too many."}}),
+            json!(10),
+        ),
+        (
+            json!({"maximum": 9, "x-hint": "Take a small one.", "x-when-to-change": "When nine is too many."}),
+            json!(10),
+        ),
+        (json!({"items": {"type": "string"}, "x-hint": "Names of tags."}), json!([1])),
         (json!({"type": "string", "maxLength": 4, "writeOnly": true}), json!("s3cret")),
         (json!({"type": "string", "pattern": "^k", "format": "password"}), json!("s3cret")),
         (json!({"type": "string", "enum": ["secret"], "x-secret": true}), json!("s3cret")),
         (json!({"type": "string"}), json!(vec!["long"; 200])),
     ] {
-        let _ = writeln!(out, "{schema}\n  {}", told(schema.clone(), sent));
+        let _ = writeln!(out, "{}\n  {}", crate::show::json(&schema, 300), told(schema.clone(), sent));
+    }
+    assert!(!out.contains("3cret"), "{out}");
+    for keyword in KEYWORDS {
+        assert!(out.contains(&format!("\"{keyword}\":")), "nothing is said of `{keyword}`");
     }
     insta::assert_snapshot!("keywords", out);
 }
@@ -210,6 +306,48 @@ fn a_secret_is_never_shown() {
 }
 
 #[test]
+fn a_secret_is_not_shown_within_what_encloses_it() {
+    let secret = json!({"type": "string", "writeOnly": true});
+    let login = json!({"type": "object", "required": ["name", "pin"], "additionalProperties": false,
+        "properties": {"name": {"type": "string"}, "pin": secret, "keys": {"type": "object", "x-secret": true,
+            "additionalProperties": {"type": "integer"}}}});
+    let properties = json!({"login": login, "logins": {"type": "array", "maxItems": 2, "uniqueItems": true, "items": login},
+        "either": {"oneOf": [{"type": "integer"}, {"type": "object", "properties": {"pin": secret}, "required": ["pin", "x"]}]},
+        "never": {"type": "object", "not": {"required": ["pin"]}, "properties": {"pin": secret, "open": {"type": "string"}}},
+        "map": {"type": "object", "additionalProperties": {"type": "string", "format": "password", "maxLength": 3}},
+        "plain": {"type": "string"}});
+    let contract = Contract::new(Arc::new(fixture::one(properties, json!([])))).unwrap();
+    let mut out = String::new();
+    for sent in [
+        json!({"login": {"name": 5, "pin": "77665544"}}),
+        json!({"login": {"name": "ada", "pin": 77_665_544}}),
+        json!({"login": {"name": "ada", "pni": "77665544"}}),
+        json!({"login": {"name": "ada", "pin": "x", "keys": {"77665544": "x"}}}),
+        json!({"login": {"name": "ada", "pin": "x", "keys": {"a": {"77665544": 1}}}}),
+        json!({"login": ["77665544"]}),
+        json!({"login": "{\"name\": \"ada\", \"pin\": \"77665544\""}),
+        json!({"logins": [{"name": "ada", "pin": "77665544"}, {"name": "ada", "pin": "77665544"}]}),
+        json!({"logins": [[{"pin": "77665544"}]]}),
+        json!({"either": {"pin": "77665544"}}),
+        json!({"either": "a 77665544"}),
+        json!({"never": {"pin": "77665544", "open": "shown"}}),
+        json!({"map": {"a": "77665544"}}),
+        json!({"map": ["77665544"]}),
+        json!({"plain": 5, "77665544": 1}),
+    ] {
+        let Failure { message, hint, .. } = refuse(&contract, "go", &sent);
+        assert!(!message.contains("77665544") || sent.get("77665544").is_some(), "{sent}\n{message}");
+        assert!(!hint.unwrap_or_default().contains("77665544"), "{sent}");
+        let _ = writeln!(out, "{sent}\n  {message}");
+    }
+    insta::assert_snapshot!("secrets", out);
+    // A value that is too long, or mended, is reported without its secrets.
+    let sent = json!({"login": "{\"name\": \"ada\", \"pin\": \"77665544\"}"}).as_object().unwrap().clone();
+    let prepared = contract.prepare(contract.action("go").unwrap(), sent).unwrap();
+    assert_eq!(Value::Object(prepared.resolved), json!({"login": {"name": "ada", "pin": "(redacted)"}}));
+}
+
+#[test]
 fn a_parameter_of_another_action_is_named_with_its_owners() {
     let contract = Contract::new(Arc::new(fixture::notes())).unwrap();
     let message = |action: &str, sent: Value| refuse(&contract, action, &sent).message;
@@ -222,6 +360,22 @@ fn a_parameter_of_another_action_is_named_with_its_owners() {
         "`limit` is not a parameter of `get` (it belongs to `search` and `list`)"
     );
     assert_eq!(message("get", json!({"id": "n_1", "zzz": 5})), "`zzz` is not a parameter of `get`");
+    assert_eq!(
+        message("search", json!({"query": "x", "tags": ["a"]})),
+        "`tags` is not a parameter of `search` (it belongs to `add` and `list`)"
+    );
+    assert_eq!(
+        message("get", json!({"id": "n_1", "details": "full"})),
+        "`details` is not a parameter of `get` (did you mean `detail`?)"
+    );
+    assert_eq!(
+        message("get", json!({"id": "n_1", "of": "get"})),
+        "`of` is not a parameter of `get` (it belongs to `describe`)"
+    );
+    for (sent, near) in [("Query", "query"), ("QUERY", "query"), ("qeury", "query"), ("query_", "query")] {
+        let said = message("search", json!({sent: "milk"}));
+        assert!(said.contains(&format!("(did you mean `{near}`?)")), "{said}");
+    }
 }
 
 #[test]

@@ -1,0 +1,98 @@
+//! What `describe` answers, as it reads.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::*;
+use crate::{Terms, fixture};
+
+fn pretty(contract: &Contract, of: Option<&str>, detail: Detail, view: &View) -> String {
+    serde_json::to_string_pretty(&contract.describe(of, detail, view).unwrap()).unwrap()
+}
+
+#[test]
+fn the_list_of_all_actions() {
+    let contract = Contract::new(Arc::new(fixture::notes())).unwrap();
+    let text = |detail| pretty(&contract, None, detail, &View::whole());
+    insta::assert_snapshot!("describe", text(Detail::Standard));
+    insta::assert_snapshot!("describe_minimal", text(Detail::Minimal));
+}
+
+#[test]
+fn the_list_of_a_facade_with_runs_and_batches() {
+    let mut surface = fixture::notes();
+    surface.actions.truncate(2);
+    surface.actions[1].long_running = true;
+    let terms = Terms { confirm: vec!["add".into()], batch: true, ..Terms::default() };
+    let contract = Contract::new(Arc::new(surface)).unwrap().under(terms).unwrap();
+    insta::assert_snapshot!("describe_runs", pretty(&contract, None, Detail::Standard, &View::whole()));
+}
+
+#[test]
+fn one_action_with_its_parameters() {
+    let contract = Contract::new(Arc::new(fixture::notes())).unwrap();
+    let text = |name, detail| pretty(&contract, Some(name), detail, &View::whole());
+    insta::assert_snapshot!("describe_one", text("Search", Detail::Standard));
+    insta::assert_snapshot!("describe_one_full", text("rm", Detail::Full));
+    let failure = contract.describe(Some("ad"), Detail::Standard, &View::whole()).unwrap_err();
+    assert!(failure.message.starts_with("Unknown action: \"ad\"."), "{failure}");
+    assert_eq!(failure.hint.as_deref(), Some("Did you mean \"add\"?"));
+}
+
+#[test]
+fn advice_on_a_parameter_stands_wherever_an_author_wrote_it() {
+    let properties = json!({
+        "a": {"type": "string", "x-hint": "How."},
+        "b": {"type": "string", "x-when-to-change": "When."},
+        "c": {"type": "string", "details": {"when_to_change": "When."}},
+        "d": {"type": "string", "x-hint": "How.", "x-details": {"when_to_change": "When."}}});
+    let contract = Contract::new(Arc::new(fixture::one(properties, json!([])))).unwrap();
+    let told = contract.describe(Some("go"), Detail::Standard, &View::whole()).unwrap();
+    assert_eq!(
+        told["params"],
+        json!({
+            "a": {"type": "string", "hint": "How."},
+            "b": {"type": "string", "when_to_change": "When."},
+            "c": {"type": "string", "when_to_change": "When."},
+            "d": {"type": "string", "hint": "How.", "when_to_change": "When."}})
+    );
+}
+
+#[test]
+fn the_hosts_own_actions_tell_their_parameters() {
+    let mut surface = fixture::notes();
+    surface.actions[0].long_running = true;
+    let terms = Terms { batch: true, ..Terms::default() };
+    let contract = Contract::new(Arc::new(surface)).unwrap().under(terms).unwrap();
+    let told = ["describe", "run_status", "run_cancel", "BATCH"]
+        .map(|name| pretty(&contract, Some(name), Detail::Standard, &View::whole()));
+    insta::assert_snapshot!("describe_own", told.join("\n"));
+    let alias = contract.describe(Some("status"), Detail::Standard, &View::whole()).unwrap();
+    assert_eq!(alias["name"], "run_status");
+    let full = contract.describe(Some("batch"), Detail::Full, &View::whole()).unwrap();
+    assert_eq!(full["params"]["properties"]["items"]["maxItems"], 50);
+    let without = Contract::new(Arc::new(fixture::notes())).unwrap();
+    assert!(without.describe(Some("batch"), Detail::Standard, &View::whole()).is_err());
+}
+
+#[test]
+fn a_tool_that_shows_some_actions_tells_of_them_and_names_the_other_tool() {
+    let contract = Contract::new(Arc::new(fixture::notes())).unwrap();
+    let reads = View::of(0b01110, None, vec![(0b10001, "notes_write".into())]);
+    let told = contract.describe(None, Detail::Minimal, &reads).unwrap();
+    let names: Vec<_> = told["actions"].as_array().unwrap().iter().map(|a| a["name"].clone()).collect();
+    assert_eq!(names, ["search", "list", "get"]);
+    assert_eq!(told["other_tools"], json!({"notes_write": ["add", "delete"]}));
+    assert!(contract.describe(Some("list"), Detail::Standard, &reads).is_ok());
+    let failure = contract.describe(Some("rm"), Detail::Standard, &reads).unwrap_err();
+    assert!(failure.message.starts_with("`delete` is an action of the tool `notes_write`."), "{failure}");
+}
+
+#[test]
+fn thirty_actions_are_described_in_few_bytes() {
+    let contract = Contract::new(Arc::new(fixture::large(30))).unwrap();
+    let text = contract.describe(None, Detail::Standard, &View::whole()).unwrap().to_string();
+    // 1,500 tokens are the goal; o200k_base takes 4.1 bytes of such text for a token (5,293 bytes were 1,297).
+    assert!(text.len() < 5800, "{} bytes: {text}", text.len());
+}
