@@ -85,25 +85,24 @@ pub(crate) fn plain(shape: &Shape, added: Vec<Member>) -> Object {
 /// The tools' names: facade and action, shortened where that is longer than clients take.
 fn names<'a>(facade: &str, actions: impl Iterator<Item = &'a str>) -> Vec<String> {
     let whole: Vec<String> = actions.map(|action| format!("{facade}_{action}")).collect();
-    let mut taken: HashSet<String> =
-        whole.iter().filter(|name| name.len() <= limits::TOOL_NAME).cloned().collect();
-    let shorten = |name: &String| {
-        let mut short = name.clone();
-        let mut digest = digest(name);
-        // Of the names that were tried, one is free: there are fewer actions than digests.
-        while short.len() > limits::TOOL_NAME || !taken.insert(short.clone()) {
-            let end = format!("_{:08x}", digest);
-            let kept = name.floor_char_boundary(limits::TOOL_NAME - end.len());
-            short = format!("{}{end}", &name[..kept]);
-            digest = digest.wrapping_add(1);
+    let is_short = |name: &String| name.len() <= limits::TOOL_NAME;
+    let mut taken: HashSet<String> = whole.iter().filter(|name| is_short(name)).cloned().collect();
+    whole.into_iter().map(|name| if is_short(&name) { name } else { shorten(&name, &mut taken) }).collect()
+}
+
+/// As much of a name as there is room for, and a digest of the whole, so that names that begin the same stay apart.
+fn shorten(name: &str, taken: &mut HashSet<String>) -> String {
+    let mut digest = digest(name);
+    loop {
+        let end = format!("_{digest:08x}");
+        let kept = name.floor_char_boundary(limits::TOOL_NAME - end.len());
+        let short = format!("{}{end}", &name[..kept]);
+        if taken.insert(short.clone()) {
+            return short;
         }
-        short
-    };
-    let mut shorten = shorten;
-    whole
-        .iter()
-        .map(|name| if name.len() <= limits::TOOL_NAME { name.clone() } else { shorten(name) })
-        .collect()
+        // There are far more digests than actions, so one is free.
+        digest = digest.wrapping_add(1);
+    }
 }
 
 /// The same on every machine and in every version: clients remember what they allowed by name (FNV-1a).

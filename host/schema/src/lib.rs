@@ -111,6 +111,8 @@ mod shape;
 mod show;
 mod signature;
 mod simplify;
+#[cfg(test)]
+mod surfaces;
 mod terms;
 mod text;
 mod view;

@@ -116,6 +116,7 @@ pub(crate) mod tests {
     use crate::{
         Expose, Form, Split, Terms, fixture,
         forms::{contract, expose},
+        surfaces,
     };
 
     fn told(findings: &[Finding]) -> String {
@@ -172,7 +173,7 @@ pub(crate) mod tests {
     fn what_each_form_loses() {
         let mut out = String::new();
         for form in Form::ALL {
-            let contract = contract(fixture::projects(), Terms { batch: true, ..Terms::default() });
+            let contract = contract(surfaces::projects(), Terms { batch: true, ..Terms::default() });
             for tool in contract.publish(&Expose { output_schema: true, ..expose(form) }) {
                 let findings = lint(&tool);
                 if !findings.is_empty() {
@@ -190,7 +191,9 @@ pub(crate) mod tests {
         let open = json!({"type": "object", "additionalProperties": {"type": "array"}});
         let surfaces = [
             fixture::notes(),
-            fixture::projects(),
+            surfaces::projects(),
+            surfaces::issues(),
+            surfaces::tasks(),
             fixture::settings(),
             fixture::large(60),
             fixture::one(json!({}), json!([])),

@@ -6,8 +6,8 @@ use loggia_facade::Effect;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Contract, Terms, View, fixture, keywords, lint::tests::accepted, resolve::resolve, rules::compile,
-    shape::Shape,
+    Contract, Expose, Form, Terms, View, fixture, keywords, lint::tests::accepted, resolve::resolve,
+    rules::compile, shape::Shape,
 };
 
 /// Xorshift: enough to make up test data, and the same on every machine.
@@ -313,4 +313,44 @@ fn no_client_rejects_what_is_published() {
         published += 1;
     }
     assert!(published > 300, "{published}: the generator makes too little that can be read");
+}
+
+#[test]
+fn what_the_gate_takes_every_form_takes() {
+    let mut random = Random(7);
+    let mut accepted = 0;
+    for _ in 0..300 {
+        let actions = (0..=random.below(2)).map(|index| {
+            let mut params = random.params();
+            // As everywhere here: what is silent about other members has none.
+            params["$defs"]["Two"]["additionalProperties"] = json!(false);
+            fixture::action(&format!("a{index}"), params)
+        });
+        let surface = fixture::surface("any", actions.collect());
+        let Ok(contract) = Contract::known(Arc::new(surface)) else { continue };
+        let Ok(strict) = contract.rules()[0].validator() else { continue };
+        let schemas = [Form::Flat, Form::Signatures, Form::Names, Form::Union, Form::Granular].map(|form| {
+            let tools = contract.publish(&Expose { form, ..Expose::default() });
+            (form, compile(&Value::Object((*tools[0].input_schema).clone())).unwrap())
+        });
+        for _ in 0..20 {
+            let params = json!({"p": random.value(3)});
+            if !strict.is_valid(&params) || holds_null(&params) {
+                continue;
+            }
+            accepted += 1;
+            let mut flat = params.clone();
+            flat["action"] = "a0".into();
+            let nested = json!({"action": "a0", "params": params});
+            for (form, schema) in &schemas {
+                let call = match form {
+                    Form::Flat => &flat,
+                    Form::Granular => &params,
+                    _ => &nested,
+                };
+                assert!(schema.is_valid(call), "{call} as {} by {:?}", form.as_str(), contract.surface());
+            }
+        }
+    }
+    assert!(accepted > 200, "{accepted}: the generator makes too little that is valid");
 }
