@@ -10,6 +10,7 @@ use tokio::sync::watch;
 
 use crate::{
     gate::{Pace, Rules},
+    lint,
     publish::{Exposure, Publisher, Tool},
 };
 
@@ -164,6 +165,9 @@ impl Catalog {
     pub fn swap(&self, slots: BTreeMap<String, Slot>) {
         let old = self.current.load();
         let tools = self.publisher.tools(&slots);
+        for (_, tool) in tools.iter().filter(|(name, tool)| old.tools.get(*name) != Some(*tool)) {
+            lint::log(tool);
+        }
         let changed = old.tools != tools;
         let generation = old.generation + u64::from(changed);
         let mut former = old.former.clone();

@@ -11,7 +11,8 @@
 //! |---|---|---|
 //! | [`catalog`] | the snapshot of the facades now served | rmcp, wasmtime, files |
 //! | [`publish`] | which tools the facades are shown as | rmcp, wasmtime, files |
-//! | [`tokens`] | what a tool list costs a model | rmcp, wasmtime |
+//! | [`lint`] | what clients would make of them, for the log | rmcp, wasmtime, files |
+//! | [`tokens`] | what a tool list costs a model | rmcp, wasmtime, files |
 //! | [`gate`] | the only way to run anything | rmcp, wasmtime, files |
 //! | [`config`] | the operator's files as validated settings | rmcp, wasmtime |
 //! | [`reload`] | from a folder to the catalog | rmcp, wasmtime |
@@ -28,6 +29,7 @@ pub mod catalog;
 pub mod cli;
 pub mod config;
 pub mod gate;
+pub mod lint;
 pub mod mcp;
 pub mod publish;
 pub mod reload;

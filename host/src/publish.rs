@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// One tool, as clients see it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Tool {
     /// Whose it is.
     pub facade: String,
@@ -26,6 +26,25 @@ impl Tool {
     pub fn view(&self) -> &View {
         &self.published.view
     }
+}
+
+impl PartialEq for Tool {
+    fn eq(&self, other: &Self) -> bool {
+        // Most are the very same: lists are compared with every swap, and are made once for each version of a facade.
+        let same = Arc::ptr_eq(&self.published, &other.published) || self.published == other.published;
+        self.facade == other.facade && same
+    }
+}
+
+/// A facade as clients see it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shown {
+    /// Its name.
+    pub facade: String,
+    /// The form that was chosen.
+    pub form: Form,
+    /// Its tools.
+    pub tools: Vec<Arc<Published>>,
 }
 
 /// How one facade is published, as far as its policy says.
@@ -71,6 +90,17 @@ pub struct Publisher {
 impl Publisher {
     /// The tools of these facades, by name.
     pub fn tools(&self, slots: &BTreeMap<String, Slot>) -> BTreeMap<String, Tool> {
+        let mut out = BTreeMap::new();
+        for Shown { facade, tools, .. } in self.shown(slots) {
+            for published in tools {
+                out.insert(published.name.clone(), Tool { facade: facade.clone(), published });
+            }
+        }
+        out
+    }
+
+    /// How each of these facades is shown, in their order.
+    pub fn shown(&self, slots: &BTreeMap<String, Slot>) -> Vec<Shown> {
         let entries: Vec<&Entry> = slots
             .values()
             .filter_map(|slot| match slot {
@@ -80,32 +110,23 @@ impl Publisher {
             .collect();
         let ladders: Vec<&[Rung]> = entries.iter().map(|entry| self.rungs(entry)).collect();
         let chosen = self.choose(&ladders);
-        let mut out = BTreeMap::new();
-        for ((entry, rungs), chosen) in entries.iter().zip(&ladders).zip(chosen) {
-            let facade = &entry.surface().name;
-            let tools = &rungs[chosen].tools;
+        let shown = entries.iter().zip(&ladders).zip(chosen).map(|((entry, rungs), chosen)| {
+            let facade = entry.surface().name.clone();
+            let Rung { form, tools, .. } = &rungs[chosen];
             // A facade's own name is nobody else's.
-            let taken = tools.iter().find(|tool| tool.name != *facade && slots.contains_key(&tool.name));
-            let whole;
-            let tools = match taken {
-                None => tools,
-                Some(tool) => {
-                    tracing::warn!(
-                        facade,
-                        "`{}` is another facade's name: `{facade}` is published as one tool",
-                        tool.name
-                    );
-                    whole = self
-                        .made(entry, Expose { split: Split::None, form: Form::Flat, ..self.expose(entry) });
-                    &whole
-                }
+            let Some(taken) = tools.iter().find(|tool| tool.name != facade && slots.contains_key(&tool.name))
+            else {
+                return Shown { facade, form: *form, tools: tools.clone() };
             };
-            for published in tools {
-                let tool = Tool { facade: facade.clone(), published: Arc::clone(published) };
-                out.insert(published.name.clone(), tool);
-            }
-        }
-        out
+            tracing::warn!(
+                facade,
+                "`{}` is another facade's name: `{facade}` is published as one tool",
+                taken.name
+            );
+            let whole = Expose { split: Split::None, form: Form::Flat, ..self.expose(entry) };
+            Shown { facade, form: whole.form, tools: self.made(entry, whole) }
+        });
+        shown.collect()
     }
 
     /// How a facade is published where nothing has to be saved.
@@ -132,9 +153,10 @@ impl Publisher {
                 _ => vec![expose.form],
             };
             let rung = |form| {
+                let form = entry.contract.form(form);
                 let tools = self.made(entry, Expose { form, ..expose });
                 let tokens =
-                    self.budget.map_or(0, |_| tools.iter().map(|tool| tokens::of(tool).tokens).sum());
+                    self.budget.map_or(0, |_| tokens::measured(tools.iter().map(|tool| &**tool)).tokens);
                 Rung { form, tools, tokens }
             };
             forms.into_iter().map(rung).collect()

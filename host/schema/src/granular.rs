@@ -3,10 +3,13 @@
 //! A tool takes what its action takes, and what the host adds to that very action. `describe` and `batch` have no place
 //! here: every tool shows its own parameters, and a client that makes several calls makes several calls. Runs need
 //! `notes_run_status` and `notes_run_cancel`, where an action is long-running.
+//!
+//! To measure by, all that is left out ([`Contract::bare`]): a server that has a tool for each action has no runs, no
+//! levels of detail and no confirmation either, and what Loggia adds is not to make the other side look dear.
 
 use std::collections::HashSet;
 
-use loggia_facade::{Effect, Object};
+use loggia_facade::{Action, Effect, Object};
 use serde_json::json;
 
 use crate::{
@@ -20,31 +23,26 @@ use crate::{
     view::Meant,
 };
 
+impl Contract {
+    /// Each action as a tool of its own, as a server that knows nothing of Loggia would list it: what the forms are
+    /// measured by. The parameters are the action's own, and no tool is about runs.
+    pub fn bare(&self) -> Vec<Published> {
+        let surface = self.surface();
+        let names = names(&surface.name, surface.actions.iter().map(|action| action.name.as_str()));
+        actions(self, &names, |_| Vec::new())
+    }
+}
+
 /// Makes one tool for each action.
 pub(crate) fn publish(contract: &Contract) -> Vec<Published> {
     let surface = contract.surface();
     let own = contract.own().filter(|own| own.is_of_runs());
     let own: Vec<Own> = own.filter(|_| surface.actions.iter().any(|action| action.long_running)).collect();
-    let actions = surface.actions.iter().map(|action| action.name.as_str());
-    let names = names(&surface.name, actions.chain(own.iter().map(|own| own.name())));
+    let names = surface.actions.iter().map(|action| action.name.as_str());
+    let names = self::names(&surface.name, names.chain(own.iter().map(|own| own.name())));
+    let mut out = actions(contract, &names, |action| extra::of_action(contract, action));
+    let tools = tools(contract, &names);
     let facade = title(contract);
-    let mut out = Vec::new();
-    let tools: Vec<(u64, String)> = names
-        .iter()
-        .take(surface.actions.len())
-        .enumerate()
-        .map(|(i, name)| (1 << i, name.clone()))
-        .collect();
-    for (index, ((action, rules), name)) in
-        surface.actions.iter().zip(contract.rules()).zip(&names).enumerate()
-    {
-        let schema = plain(&rules.shape, extra::of_action(contract, action));
-        let others = tools.iter().filter(|(actions, _)| *actions != 1 << index).cloned().collect();
-        let view = View::of(1 << index, Some(Meant::Action(index)), others);
-        let named = (name.clone(), format!("{facade}: {}", action.name));
-        let description = sanitise_line(&action.summary, usize::MAX);
-        out.push(Published::new(named, description, schema, std::iter::once(action), view));
-    }
     for (own, name) in own.iter().zip(names.iter().skip(surface.actions.len())) {
         let members = extra::of_own(*own).into_iter().chain(extra::beside_own(*own)).collect();
         let schema = plain(&Shape::Record { members, others: None }, Vec::new());
@@ -58,6 +56,27 @@ pub(crate) fn publish(contract: &Contract) -> Vec<Published> {
         out.push(tool);
     }
     out
+}
+
+/// The facade's own actions under these names, each with what is added to its parameters.
+fn actions(contract: &Contract, names: &[String], added: impl Fn(&Action) -> Vec<Member>) -> Vec<Published> {
+    let (tools, facade) = (tools(contract, names), title(contract));
+    let known = contract.surface().actions.iter().zip(contract.rules()).zip(names).enumerate();
+    let published = known.map(|(index, ((action, rules), name))| {
+        let others = tools.iter().filter(|(actions, _)| *actions != 1 << index).cloned().collect();
+        let view = View::of(1 << index, Some(Meant::Action(index)), others);
+        let named = (name.clone(), format!("{facade}: {}", action.name));
+        let description = sanitise_line(&action.summary, usize::MAX);
+        let schema = plain(&rules.shape, added(action));
+        Published::new(named, description, schema, std::iter::once(action), view)
+    });
+    published.collect()
+}
+
+/// Which tool takes which action.
+fn tools(contract: &Contract, names: &[String]) -> Vec<(u64, String)> {
+    let actions = names.iter().take(contract.surface().actions.len()).enumerate();
+    actions.map(|(index, name)| (1 << index, name.clone())).collect()
 }
 
 /// An object schema of these parameters, plain enough for every client, and of what the host adds to them.

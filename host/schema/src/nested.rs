@@ -15,7 +15,7 @@ use crate::{
     part::Part,
     publish::Published,
     shape::{Member, Shape},
-    signature::signature,
+    signature::brief,
 };
 
 /// What the action is told to be.
@@ -31,14 +31,15 @@ pub(crate) fn signatures(part: &Part<'_>) -> Published {
         };
         let added = extra::of_action(part.contract, action).into_iter().filter(|member| !is_apart(member));
         let shape = Shape::Record { members: members.into_iter().chain(added).collect(), others };
-        format!("{}{}", warning(action), signature(&action.name, &shape))
+        format!("{}{}", warning(action), brief(&action.name, &shape))
     });
     let own = part.own.iter().map(|own| {
         let members = extra::of_own(*own).into_iter().chain(extra::beside_own(*own));
-        signature(own.name(), &record(members.collect()))
+        brief(own.name(), &record(members.collect()))
     });
     let Lines { description, spilled } = Lines::of(part, actions.chain(own));
-    let params = free(with_spilled("As in its signature; more by `describe`.".to_owned(), &spilled));
+    let params =
+        free(with_spilled("As in its signature, untyped: string. More by `describe`.".to_owned(), &spilled));
     publish(part, description, action(part, WHAT, &[]), params, is_apart)
 }
 

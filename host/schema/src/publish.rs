@@ -43,14 +43,16 @@ pub struct Published {
 }
 
 impl Contract {
+    /// The form that this facade has where this one is asked for: `raw` is for a single action.
+    pub fn form(&self, asked: Form) -> Form {
+        if asked == Form::Raw && self.surface().actions.len() != 1 { Form::Flat } else { asked }
+    }
+
     /// What an MCP client sees: one tool, or several. Which form a client can read is [`lint`](crate::lint)'s to say.
     pub fn publish(&self, expose: &Expose) -> Vec<Published> {
         let parts = || Part::all(self, expose.split);
-        let mut tools: Vec<Published> = match expose.form {
-            Form::Raw => match raw::publish(self) {
-                Some(tool) => vec![tool],
-                None => parts().iter().map(flat::publish).collect(),
-            },
+        let mut tools: Vec<Published> = match self.form(expose.form) {
+            Form::Raw => raw::publish(self).into_iter().collect(),
             Form::Granular => granular::publish(self),
             Form::Flat => parts().iter().map(flat::publish).collect(),
             Form::Signatures => parts().iter().map(nested::signatures).collect(),

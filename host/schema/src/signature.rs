@@ -16,9 +16,18 @@ const LEVELS: usize = 3;
 
 /// The signature of an action with these parameters.
 pub(crate) fn signature(name: &str, parameters: &Shape) -> String {
+    signed(name, parameters, true)
+}
+
+/// The same where it is read on every turn: what is any text has no type. Most parameters are.
+pub(crate) fn brief(name: &str, parameters: &Shape) -> String {
+    signed(name, parameters, false)
+}
+
+fn signed(name: &str, parameters: &Shape, types_text: bool) -> String {
     let mut out = String::new();
     for levels in (1..=LEVELS).rev() {
-        out = format!("{name}({})", members(parameters, levels));
+        out = format!("{name}({})", members(parameters, levels, types_text));
         if out.len() <= LONG {
             break;
         }
@@ -26,18 +35,21 @@ pub(crate) fn signature(name: &str, parameters: &Shape) -> String {
     out
 }
 
-fn members(shape: &Shape, levels: usize) -> String {
+fn members(shape: &Shape, levels: usize, types_text: bool) -> String {
     let mut out = String::new();
     if let Shape::Record { members, others } = shape {
         for (index, Member { name, required, shape, .. }) in members.iter().enumerate() {
             let comma = if index > 0 { ", " } else { "" };
             let mark = if *required { "" } else { "?" };
             let name = if is_identifier(name) { name.clone() } else { format!("{name:?}") };
-            let _ = write!(out, "{comma}{name}{mark}: {}", kind(shape, levels - 1));
+            let _ = write!(out, "{comma}{name}{mark}");
+            if types_text || *shape != Shape::Text(None) {
+                let _ = write!(out, ": {}", typed(shape, levels - 1, types_text));
+            }
         }
         if let Some(others) = others {
             let comma = if members.is_empty() { "" } else { ", " };
-            let _ = write!(out, "{comma}[name]: {}", kind(others, levels - 1));
+            let _ = write!(out, "{comma}[name]: {}", typed(others, levels - 1, types_text));
         }
     }
     out
@@ -50,6 +62,11 @@ fn is_identifier(name: &str) -> bool {
 
 /// The kind of a value, as TypeScript would write it.
 pub(crate) fn kind(shape: &Shape, levels: usize) -> String {
+    typed(shape, levels, true)
+}
+
+fn typed(shape: &Shape, levels: usize, types_text: bool) -> String {
+    let kind = |shape: &Shape| typed(shape, levels, types_text);
     match shape {
         Shape::Any => "any".into(),
         Shape::Boolean => "boolean".into(),
@@ -69,15 +86,15 @@ pub(crate) fn kind(shape: &Shape, levels: usize) -> String {
         }
         Shape::List(items) => match &**items {
             Shape::Any => "any[]".into(),
-            Shape::Union(_) | Shape::Text(Some(_)) => format!("({})[]", kind(items, levels)),
-            items => format!("{}[]", kind(items, levels)),
+            Shape::Union(_) | Shape::Text(Some(_)) => format!("({})[]", kind(items)),
+            items => format!("{}[]", kind(items)),
         },
         Shape::Record { members: known, others } => match (known.is_empty(), others) {
             (true, None) => "object".into(),
             _ if levels == 0 => "object".into(),
-            _ => format!("{{{}}}", members(shape, levels)),
+            _ => format!("{{{}}}", members(shape, levels, types_text)),
         },
-        Shape::Union(shapes) => shapes.iter().map(|shape| kind(shape, levels)).collect::<Vec<_>>().join("|"),
+        Shape::Union(shapes) => shapes.iter().map(kind).collect::<Vec<_>>().join("|"),
     }
 }
 
@@ -123,6 +140,21 @@ mod tests {
             json!({"at": {"anyOf": [{"type": "string"}, {"type": "integer"}]}}),
             json!(["at"]),
             "go(at: string|integer)",
+        );
+    }
+
+    #[test]
+    fn in_short_only_what_is_any_text_has_no_type() {
+        let text = json!({"type": "string"});
+        let schema = json!({"type": "object", "required": ["id"], "properties": {
+            "id": text, "n": {"type": "integer"}, "state": {"enum": ["on", "off"]},
+            "tags": {"type": "array", "items": text}, "who": {"type": "object", "properties": {"name": text}},
+            "env": {"type": "object", "additionalProperties": text}, "at": {"anyOf": [text, {"type": "integer"}]}}});
+        let resolved = crate::resolve::resolve(schema.as_object().unwrap()).unwrap();
+        assert_eq!(
+            brief("go", &Shape::of(&resolved)),
+            "go(id, n?: integer, state?: on|off, tags?: string[], who?: {name?}, env?: {[name]: string}, \
+             at?: string|integer)"
         );
     }
 

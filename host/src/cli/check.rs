@@ -1,22 +1,21 @@
 //! `loggia check`.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-    process::ExitCode,
-};
+use std::{path::PathBuf, process::ExitCode};
 
-use anyhow::{Context, ensure};
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets::UTF8_HORIZONTAL_ONLY};
+use loggia_schema::lint;
 
-use super::{Common, exit, runtime, term};
-use crate::{
-    gate::printable,
-    reload::{AdmitError, Admitted, Found, Owners, scan},
-    serve::Host,
+use super::{
+    Common, columns, exit,
+    loaded::{Plugin, load, nothing, slots},
+    publishing::Publishing,
+    term,
 };
+use crate::gate::printable;
 
 /// Load plugins without serving them, and say what is wrong.
+///
+/// What some client would reject of the tools, or show in part only, is listed below the plugins; they are served all
+/// the same.
 ///
 /// Ends with 0 if every plugin would be served, with 10 if one would not (it does not load, or another owns its name),
 /// and with 11 if there is none.
@@ -26,93 +25,67 @@ pub struct Check {
     #[arg(value_name = "FILE|DIR")]
     path: PathBuf,
     #[command(flatten)]
+    publishing: Publishing,
+    #[command(flatten)]
     common: Common,
 }
+
+const HEAD: [&str; 4] = ["name", "actions", "imports", "size"];
+/// The size is a number.
+const SIZE: usize = 3;
+const FINDINGS: [&str; 2] = ["tool", "finding"];
 
 impl Check {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         term::logs("error");
-        let files = files(&self.path)?;
-        if files.is_empty() {
-            term::note(&format!("no plugins: there is no .wasm file in {}", self.path.display()));
-            return Ok(ExitCode::from(exit::NOTHING));
+        let plugins = load(&self.path, &self.common.options())?;
+        if plugins.is_empty() {
+            return Ok(nothing(&self.path));
         }
-        let host = Host::new(&self.common.options())?;
-        let checked = runtime()?.block_on(async {
-            let mut checked = Vec::new();
-            for (file, found) in files {
-                let admitted = host.loader.admit(&found, None).await;
-                checked.push((file, admitted));
+        let rows: Vec<_> = plugins.iter().map(row).collect();
+        let findings = self.findings(&plugins);
+        if term::stdout_is_terminal() {
+            term::out(&columns::table(&HEAD, &rows, SIZE).to_string());
+            if !findings.is_empty() {
+                term::out(&columns::table(&FINDINGS, &findings, FINDINGS.len()).to_string());
             }
-            checked
-        });
-        let claims = checked.iter().filter_map(|(file, admitted)| {
-            let name = &admitted.as_ref().ok()?.entry.surface().name;
-            Some((file.as_str(), name.as_str()))
-        });
-        let owners = Owners::of(claims, &Owners::default());
-        let rows: Vec<Row> =
-            checked.iter().map(|(file, admitted)| Row::of(file, admitted, &owners)).collect();
-        let refused = rows.iter().filter(|row| !row.serves).count();
-        term::out(&if term::stdout_is_terminal() { table(&rows) } else { lines(&rows) });
+        } else {
+            term::out(&columns::lines(&HEAD, &rows));
+            if !findings.is_empty() {
+                term::out(&format!("\n{}", columns::lines(&FINDINGS, &findings)));
+            }
+        }
+        let refused = plugins.iter().filter(|plugin| plugin.loaded.is_err()).count();
         if refused > 0 {
             term::note(&format!("{refused} of {} would not be served", rows.len()));
             return Ok(ExitCode::from(exit::REFUSED));
         }
         Ok(ExitCode::SUCCESS)
     }
-}
 
-fn files(path: &Path) -> anyhow::Result<BTreeMap<String, Found>> {
-    ensure!(path.exists(), "there is no {}", path.display());
-    if path.is_dir() {
-        return scan(path).with_context(|| format!("failed to read {}", path.display()));
+    /// What clients would make of the tools, as they are published.
+    fn findings(&self, plugins: &[Plugin]) -> Vec<[String; 2]> {
+        let tools = self.publishing.publisher().tools(&slots(plugins));
+        let findings = tools.iter().flat_map(|(name, tool)| {
+            let findings = lint(&tool.published).into_iter();
+            findings.map(|finding| [name.clone(), printable(&finding.to_string()).into_owned()])
+        });
+        findings.collect()
     }
-    let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    Ok(BTreeMap::from([(name, Found::at(path)?)]))
 }
 
-/// One plugin, as it is told.
-struct Row {
-    name: String,
-    serves: bool,
-    actions: String,
-    imports: String,
-    size: String,
-}
-
-const HEAD: [&str; 4] = ["name", "actions", "imports", "size"];
-
-impl Row {
-    fn of(file: &str, admitted: &Result<Admitted, AdmitError>, owners: &Owners) -> Self {
-        let refused = |why: &str| Self {
-            name: printable(file).into_owned(),
-            serves: false,
-            actions: printable(why).into_owned(),
-            imports: String::new(),
-            size: String::new(),
-        };
-        let Admitted { entry, facts } = match admitted {
-            Ok(admitted) => admitted,
-            Err(error) => return refused(&format!("does not load: {error}")),
-        };
-        let surface = entry.surface();
-        if let Some(refusal) = owners.refusal(file, &surface.name) {
-            return refused(&refusal);
+fn row(plugin: &Plugin) -> [String; 4] {
+    let (entry, facts) = match &plugin.loaded {
+        Ok(loaded) => loaded,
+        Err(_) => {
+            let name = printable(&plugin.file).into_owned();
+            return [name, plugin.refusal().unwrap_or_default(), String::new(), String::new()];
         }
-        let actions: Vec<&str> = surface.actions.iter().map(|action| action.name.as_str()).collect();
-        Self {
-            name: surface.name.clone(),
-            serves: true,
-            actions: actions.join(", "),
-            imports: imports(&facts.imports),
-            size: format!("{} KB", facts.bytes.div_ceil(1000)),
-        }
-    }
-
-    fn cells(&self) -> [&str; 4] {
-        [&self.name, &self.actions, &self.imports, &self.size]
-    }
+    };
+    let surface = entry.surface();
+    let actions: Vec<&str> = surface.actions.iter().map(|action| action.name.as_str()).collect();
+    let size = format!("{} KB", facts.bytes.div_ceil(1000));
+    [surface.name.clone(), actions.join(", "), imports(&facts.imports), size]
 }
 
 /// The packages that a component imports from, without versions: what it could use, if it were granted.
@@ -121,24 +94,4 @@ fn imports(names: &[String]) -> String {
     packages.sort_unstable();
     packages.dedup();
     packages.join(", ")
-}
-
-fn table(rows: &[Row]) -> String {
-    let mut table = Table::new();
-    table
-        .load_style(UTF8_HORIZONTAL_ONLY)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_header(HEAD);
-    if let Some(size) = table.column_mut(3) {
-        size.set_cell_alignment(CellAlignment::Right);
-    }
-    for row in rows {
-        table.add_row(row.cells());
-    }
-    table.to_string()
-}
-
-fn lines(rows: &[Row]) -> String {
-    let lines = rows.iter().map(|row| row.cells().join("\t"));
-    [HEAD.join("\t")].into_iter().chain(lines).collect::<Vec<_>>().join("\n")
 }

@@ -5,10 +5,13 @@
 mod build;
 mod call;
 mod check;
+mod columns;
 mod dev;
+mod loaded;
 mod publishing;
 mod serve;
 mod term;
+mod tokens;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -27,11 +30,11 @@ pub fn compiler(space: Space) -> Vec<String> {
 
 /// Exit codes. They are part of the interface: scripts rely on them. A mistake on the command line itself ends with 2.
 pub mod exit {
-    /// The command could not do its work.
+    /// The command could not do its work; `tokens`: the list takes more than its budget.
     pub const FAILED: u8 = 1;
-    /// `check`: a plugin does not load.
+    /// `check`, `tokens`: a plugin does not load.
     pub const REFUSED: u8 = 10;
-    /// `check`: there is no plugin there.
+    /// `check`, `tokens`: there is no plugin there.
     pub const NOTHING: u8 = 11;
     /// `call`: the call was made and failed.
     pub const CALL_FAILED: u8 = 20;
@@ -54,10 +57,11 @@ Examples:
   loggia serve plugins/                              serve a folder of .wasm files over stdio
   loggia serve plugins/ --http 127.0.0.1:8080        the same over HTTP, at /mcp
   loggia check plugins/                              load everything, serve nothing, say what is wrong
+  loggia tokens plugins/                             what the tool list costs a model, in every form
   loggia call notes add text=milk --plugins plugins  one call from the command line
 
-Exit codes: 0 well, 1 the command failed, 2 the command line is wrong; check: 10 a plugin does not load, 11 there is
-none; call: 20 the call was made and failed.
+Exit codes: 0 well, 1 the command failed (tokens: or the list takes more than --budget), 2 the command line is wrong;
+check, tokens: 10 a plugin does not load, 11 there is none; call: 20 the call was made and failed.
 
 Logs go to stderr; LOGGIA_LOG sets their level (error, warn, info, debug, trace).";
 
@@ -68,6 +72,7 @@ enum Command {
     Dev(dev::Dev),
     Build(build::Build),
     Check(check::Check),
+    Tokens(tokens::Tokens),
     Call(call::Call),
     /// Compile the component on stdin (for the host's own use)
     #[command(name = COMPILE, hide = true)]
@@ -90,6 +95,7 @@ impl Cli {
             Command::Dev(command) => command.run(),
             Command::Build(command) => command.run(),
             Command::Check(command) => command.run(),
+            Command::Tokens(command) => command.run(),
             Command::Call(command) => command.run(),
         };
         term::flush();

@@ -1,10 +1,22 @@
-//! What a tool list costs a model that reads it on every turn.
+//! What a tool list costs a model that reads it on every turn. Pure, and without a network: the vocabulary is part of
+//! the binary.
+//!
+//! | file | concept |
+//! |---|---|
+//! | `figures.rs` | the list in every form, per facade and in all |
+//! | `difference.rs` | two such figures compared |
 
-use std::ops::AddAssign;
+mod difference;
+mod figures;
+
+use std::{iter::Sum, ops::AddAssign};
 
 use loggia_schema::Published;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+
+pub use difference::{Change, changes};
+pub use figures::{Figures, Forms, figures, measured, saved};
 
 /// What something costs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +31,15 @@ impl AddAssign for Footprint {
     fn add_assign(&mut self, other: Self) {
         self.tokens += other.tokens;
         self.bytes += other.bytes;
+    }
+}
+
+impl Sum for Footprint {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |mut sum, one| {
+            sum += one;
+            sum
+        })
     }
 }
 

@@ -1,0 +1,25 @@
+//! Rows of cells: a table for a person, tab-separated lines for a program.
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets::UTF8_HORIZONTAL_ONLY};
+
+/// A table for a terminal. Columns from this one on hold numbers, which stand to the right.
+pub fn table<R: AsRef<[String]>>(head: &[&str], rows: &[R], numbers_from: usize) -> Table {
+    let mut table = Table::new();
+    table
+        .load_style(UTF8_HORIZONTAL_ONLY)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_header(head);
+    for column in table.column_iter_mut().skip(numbers_from) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    for row in rows {
+        table.add_row(row.as_ref());
+    }
+    table
+}
+
+/// Lines for a pipe, the first of them the head.
+pub fn lines<R: AsRef<[String]>>(head: &[&str], rows: &[R]) -> String {
+    let rows = rows.iter().map(|row| row.as_ref().join("\t"));
+    std::iter::once(head.join("\t")).chain(rows).collect::<Vec<_>>().join("\n")
+}

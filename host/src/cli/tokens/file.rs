@@ -1,0 +1,36 @@
+//! Figures in a file: `{"total": {FORM: {"tokens": n, "bytes": n}, …}, "facades": {NAME: {FORM: …}}}`.
+
+use std::{
+    fs::{self, Permissions},
+    io::Write,
+    os::unix::fs::PermissionsExt,
+    path::Path,
+};
+
+use anyhow::Context;
+
+use crate::tokens::Figures;
+
+/// Reads what [`write`] wrote.
+pub fn read(path: &Path) -> anyhow::Result<Figures> {
+    let text = fs::read_to_string(path).with_context(|| format!("failed to read {}", path.display()))?;
+    let what = || format!("{} does not hold what `loggia tokens DIR --output FILE` writes", path.display());
+    serde_json::from_str(&text).with_context(what)
+}
+
+/// Writes figures, whole or not at all: beside, and then renamed.
+pub fn write(path: &Path, figures: &Figures) -> anyhow::Result<()> {
+    let failed = || format!("failed to write {}", path.display());
+    let mut text = serde_json::to_vec_pretty(figures).with_context(failed)?;
+    text.push(b'\n');
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // As any file that a person makes: for whom the umask allows.
+    let mut beside = tempfile::Builder::new()
+        .prefix(".tokens")
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(folder)
+        .with_context(failed)?;
+    beside.write_all(&text).with_context(failed)?;
+    beside.persist(path).with_context(failed)?;
+    Ok(())
+}
