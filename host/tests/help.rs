@@ -12,6 +12,7 @@ fn the_help_texts_are_as_they_were() {
         &["dev", "--help"],
         &["build", "--help"],
         &["check", "--help"],
+        &["tokens", "--help"],
         &["call", "--help"],
     ] {
         let output =

@@ -38,7 +38,7 @@ const RUN: &str = "a run; run_status without it lists yours";
 /// The parameters of one of the host's own actions.
 pub(crate) fn of_own(own: Own) -> Vec<Member> {
     match own {
-        Own::Describe => vec![optional("of", Shape::Text(None), "an action to explain")],
+        Own::Describe => vec![optional("of", Shape::Text(None), "action to explain")],
         Own::RunStatus => vec![
             optional("run_id", Shape::Text(None), RUN),
             optional("include_trace", Shape::Boolean, "with what it said meanwhile"),

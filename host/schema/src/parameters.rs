@@ -12,6 +12,9 @@ use crate::{
     show,
 };
 
+/// Actions that are named as those which do not take a parameter: of more, a reader loses sight.
+const EXCEPTIONS: usize = 3;
+
 /// The parameters of a tool, in the order in which its actions name them.
 #[derive(Default)]
 pub(crate) struct Parameters<'a> {
@@ -133,8 +136,9 @@ impl Use<'_> {
         let required = self.actions.iter().filter(|(_, required)| *required).count();
         let takes = |action: &str| self.actions.iter().any(|(name, _)| *name == action);
         let others: Vec<&str> = all.iter().copied().filter(|action| !takes(action)).collect();
-        let shorter = self.own == self.actions.len() && self.own > 2 * others.len() + 1 && !others.is_empty();
-        (shorter && [0, self.own].contains(&required)).then_some((required > 0, others))
+        let shorter = self.own == self.actions.len() && self.own > others.len() + 1 && !others.is_empty();
+        (shorter && others.len() <= EXCEPTIONS && [0, self.own].contains(&required))
+            .then_some((required > 0, others))
     }
 
     /// Whether it is required, where all actions take it and agree on that.

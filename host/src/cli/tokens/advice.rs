@@ -17,7 +17,7 @@ pub fn on(contract: &Contract, shown: &[Shown]) -> Option<String> {
     let plural = if actions == 1 { "" } else { "s" };
     (apart < now).then(|| {
         format!(
-            "advice: `{name}` has {actions} action{plural}, which take {apart} tokens as granular and {now} as {}; \
+            "advice: `{name}` has {actions} action{plural}: {apart} tokens as granular, {now} as {}; \
              consider schema = \"granular\" in the [expose] section of its policy",
             shown.form.as_str()
         )

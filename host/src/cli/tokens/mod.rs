@@ -23,7 +23,10 @@ use super::{
     publishing::Publishing,
     term,
 };
-use crate::tokens::{Figures, changes, figures, measured};
+use crate::{
+    gate::printable,
+    tokens::{Figures, changes, figures, measured},
+};
 
 /// Say what the tool list costs a model that reads it on every turn, in every form.
 ///
@@ -93,7 +96,8 @@ impl Tokens {
         let now = figures(contracts);
         let refused: Vec<&Plugin> = plugins.iter().filter(|plugin| plugin.loaded.is_err()).collect();
         for plugin in &refused {
-            term::note(&format!("{}: {}", plugin.file, plugin.refusal().unwrap_or_default()));
+            let why = plugin.refusal().unwrap_or_default();
+            term::note(&format!("{}: {why}", printable(&plugin.file)));
         }
         match self.compare.as_slice() {
             [] => term::out(&table::figures(&now, &shown, served)),

@@ -4,6 +4,7 @@ use loggia_schema::Form;
 
 use super::{columns, term};
 use crate::{
+    gate::printable,
     publish::Shown,
     tokens::{Change, Figures, Footprint, Forms, saved},
 };
@@ -39,22 +40,19 @@ const WIDE: [&str; 8] = ["", "", "flat", "signatures", "names", "union", "raw", 
 const LONG: [&str; 6] = ["facade", "form", "tokens", "bytes", "percent", "served"];
 const CHANGE: [&str; 6] = ["facade", "form", "before", "after", "change", "percent"];
 
-/// Three rows for each facade, and for all: tokens, the same against `granular`, bytes.
-fn wide(figures: &Figures, shown: &[Shown]) -> Vec<Vec<String>> {
+/// One row of three lines for each facade, and for all: tokens, the same against `granular`, bytes.
+fn wide(figures: &Figures, shown: &[Shown]) -> Vec<[String; 8]> {
     let facades = figures.facades.iter().map(|(name, forms)| (name.as_str(), forms, form_of(shown, name)));
     let all = facades.chain([(TOTAL, &figures.total, None)]);
-    let rows = all.flat_map(|(name, forms, served)| {
-        let cells = |label: [&str; 2], cell: &dyn Fn(Form) -> Option<String>| {
-            let cells = Form::ALL.map(|form| cell(form).unwrap_or_else(|| NONE.to_owned()));
-            label.map(str::to_owned).into_iter().chain(cells).collect::<Vec<_>>()
-        };
-        let cost = |form: Form| forms.get(form.as_str());
-        let mark = |form| if served == Some(form) { "*" } else { "" };
-        [
-            cells([name, "tokens"], &|form| Some(format!("{}{}", mark(form), cost(form)?.tokens))),
-            cells(["", "against granular"], &|form| Some(format!("{} %", against(forms, form)?))),
-            cells(["", "bytes"], &|form| Some(cost(form)?.bytes.to_string())),
-        ]
+    let rows = all.map(|(name, forms, served)| {
+        let [flat, signatures, names, union, raw, granular] = Form::ALL.map(|form| {
+            let Some(cost) = forms.get(form.as_str()) else { return NONE.to_owned() };
+            let mark = if served == Some(form) { "*" } else { "" };
+            let percent = against(forms, form).map_or(String::new(), |percent| format!("{percent} %"));
+            format!("{mark}{}\n{percent}\n{}", cost.tokens, cost.bytes)
+        });
+        let units = "tokens\nagainst granular\nbytes".to_owned();
+        [name.to_owned(), units, flat, signatures, names, union, raw, granular]
     });
     rows.collect()
 }
@@ -127,12 +125,46 @@ fn change(change: &Change) -> [String; 6] {
         Some((0, _)) => ("0".to_owned(), "0".to_owned()),
         Some((by, percent)) => (format!("{by:+}"), percent.map_or(NONE.to_owned(), signed)),
     };
+    // Names in a file may be anything.
     [
-        change.facade.clone().unwrap_or_else(|| TOTAL.to_owned()),
-        change.form.clone(),
+        printable(change.facade.as_deref().unwrap_or(TOTAL)).into_owned(),
+        printable(&change.form).into_owned(),
         number(change.before),
         number(change.after),
         difference,
         percent,
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn forms(costs: &[(Form, usize)]) -> Forms {
+        let cost = |tokens: usize| Footprint { tokens, bytes: tokens * 4 };
+        costs.iter().map(|(form, tokens)| (form.as_str().to_owned(), cost(*tokens))).collect()
+    }
+
+    #[test]
+    fn a_person_sees_the_forms_side_by_side() {
+        use Form::{Flat, Granular, Names, Raw, Signatures, Union};
+        let notes = forms(&[(Flat, 900), (Signatures, 401), (Names, 150), (Union, 2010), (Granular, 2000)]);
+        let one = [(Flat, 120), (Signatures, 100), (Names, 100), (Union, 130), (Raw, 90), (Granular, 80)];
+        let total = forms(&[(Flat, 1020), (Signatures, 501), (Names, 250), (Union, 2140), (Granular, 2080)]);
+        let facades = [("notes".to_owned(), notes), ("one".to_owned(), forms(&one))].into();
+        let shown = [("notes", Signatures), ("one", Raw)];
+        let shown = shown.map(|(name, form)| Shown { facade: name.to_owned(), form, tools: Vec::new() });
+        let figures = Figures { total, facades };
+        let mut table = columns::table(&WIDE, &wide(&figures, &shown), 2);
+        table.force_no_tty().set_width(100);
+        let served = Footprint { tokens: 491, bytes: 1964 };
+        insta::assert_snapshot!(format!("{table}\n{}", sum(served, &figures)));
+    }
+
+    #[test]
+    fn percents_are_cut_not_rounded() {
+        for (percent, said) in [(-79.9, "-79"), (-80.0, "-80"), (12.7, "+12"), (0.4, "0"), (-0.9, "0")] {
+            assert_eq!(signed(percent), said);
+        }
+    }
 }

@@ -1,0 +1,173 @@
+//! What the tool list costs, as `loggia tokens` counts it of real plugins.
+
+use std::{fs, path::Path, process::Output};
+
+use anyhow::Result;
+use loggia_tests::{Folder, binary, cache, fixture};
+use serde_json::{Value, json};
+use tokio::process::Command;
+
+/// The two that are measured: 13 actions with much in common, and 4.
+const MEASURED: [&str; 2] = ["issues", "tasks"];
+
+async fn tokens(words: &[&str]) -> Result<(Option<i32>, String, String)> {
+    let Output { status, stdout, stderr } =
+        Command::new(binary()).arg("tokens").args(words).env("LOGGIA_CACHE", cache()).output().await?;
+    Ok((status.code(), String::from_utf8(stdout)?, String::from_utf8(stderr)?))
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("a path of words")
+}
+
+/// The figures that are written for a folder.
+async fn written(folder: &Folder) -> Result<Value> {
+    let file = tempfile::tempdir()?;
+    let file = file.path().join("figures.json");
+    let (code, _, stderr) = tokens(&[text(folder.path()), "--output", text(&file)]).await?;
+    assert_eq!(code, Some(0), "{stderr}");
+    Ok(serde_json::from_slice(&fs::read(file)?)?)
+}
+
+#[tokio::test]
+async fn facades_take_as_many_tokens_less_than_single_tools_as_the_readme_says() -> Result<()> {
+    let figures = written(&Folder::with(&MEASURED)).await?;
+    let saved = |facade: &str, form: &str| {
+        let tokens = |form: &str| figures["facades"][facade][form]["tokens"].as_f64().expect("a number");
+        100.0 - 100.0 * tokens(form) / tokens("granular")
+    };
+    for (facade, form, least) in [
+        ("issues", "signatures", 80.0),
+        ("issues", "flat", 60.0),
+        ("tasks", "signatures", 60.0),
+        ("tasks", "flat", 40.0),
+    ] {
+        let saved = saved(facade, form);
+        assert!(saved >= least, "{facade} as {form} saves {saved:.1} percent, not {least}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_pipe_gets_a_line_for_each_form_of_each_facade_and_what_is_served() -> Result<()> {
+    let folder = Folder::with(&["issues", "tasks", "version_one"]);
+    folder.write("issues.toml", "[expose]\nschema = \"signatures\"\n");
+    let (code, stdout, stderr) = tokens(&[text(folder.path())]).await?;
+    assert_eq!(code, Some(0), "{stderr}");
+    insta::assert_snapshot!("tokens_lines", format!("{stdout}---\n{stderr}"));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_file_holds_the_total_and_each_facade_in_the_forms_that_they_have() -> Result<()> {
+    let folder = Folder::with(&MEASURED);
+    folder.write("tasks.toml", "[actions]\ndeny = [\"create\", \"update\", \"delete\"]\n");
+    let figures = written(&folder).await?;
+    let forms = |of: &Value| of.as_object().expect("an object").keys().cloned().collect::<Vec<_>>();
+    // `raw` is for a single action, which is all that the policy leaves of `tasks`.
+    assert_eq!(forms(&figures["total"]), ["flat", "granular", "names", "signatures", "union"]);
+    assert_eq!(forms(&figures["facades"]), MEASURED);
+    assert_eq!(forms(&figures["facades"]["issues"]), forms(&figures["total"]));
+    assert_eq!(
+        forms(&figures["facades"]["tasks"]),
+        ["flat", "granular", "names", "raw", "signatures", "union"]
+    );
+    for unit in ["tokens", "bytes"] {
+        let of = |at: &str| figures.pointer(at).and_then(|cost| cost[unit].as_u64()).expect("a number");
+        assert_eq!(of("/total/flat"), of("/facades/issues/flat") + of("/facades/tasks/flat"));
+    }
+    assert_eq!(forms(&figures), ["total", "facades"]);
+    // One action is no facade: what routing costs has nothing to save.
+    let of = |form: &str| figures["facades"]["tasks"][form]["tokens"].as_u64().expect("a number");
+    assert!(of("granular") < of("flat"), "{figures}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn figures_are_compared_with_other_figures_or_with_what_is_there_now() -> Result<()> {
+    let here = tempfile::tempdir()?;
+    let [before, after] = ["before", "after"].map(|name| here.path().join(name));
+    let file = |facades: Value, total: Value| json!({"total": total, "facades": facades}).to_string();
+    let cost = |tokens: u64| json!({"tokens": tokens, "bytes": tokens * 4});
+    fs::write(
+        &before,
+        file(
+            json!({"gone": {"flat": cost(100)}, "notes": {"flat": cost(300), "signatures": cost(200)}}),
+            json!({"flat": cost(400)}),
+        ),
+    )?;
+    fs::write(
+        &after,
+        file(
+            json!({"new": {"flat": cost(80)}, "notes": {"flat": cost(240), "signatures": cost(200)}}),
+            json!({"flat": cost(320)}),
+        ),
+    )?;
+    let (code, stdout, stderr) = tokens(&["--compare", text(&before), text(&after)]).await?;
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    insta::assert_snapshot!("tokens_compared", stdout);
+
+    let folder = Folder::with(&["tasks"]);
+    let dir = text(folder.path());
+    fs::write(&before, written(&folder).await?.to_string())?;
+    folder.write("tasks.toml", "[actions]\ndeny = [\"delete\"]\n");
+    for words in [[dir, "--compare", text(&before)], ["--compare", text(&before), dir]] {
+        let (code, stdout, stderr) = tokens(&words).await?;
+        assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+        let flat = stdout.lines().find(|line| line.starts_with("tasks\tflat\t")).expect("a line");
+        assert!(flat.split('\t').nth(4).expect("a change").starts_with('-'), "{flat}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_list_that_takes_more_than_its_budget_as_it_is_served_ends_with_1() -> Result<()> {
+    let folder = Folder::with(&["tasks"]);
+    let dir = text(folder.path());
+    let served = written(&folder).await?;
+    let flat = served["facades"]["tasks"]["flat"]["tokens"].as_u64().expect("a number");
+    let (fits, short) = (flat.to_string(), (flat - 1).to_string());
+    for (words, code) in [
+        (&["--budget", &fits][..], 0),
+        (&["--budget", &short], 1),
+        (&["--budget", &short, "--schema", "signatures"], 0),
+        (&["--budget", &short, "--token-budget", &short], 0),
+    ] {
+        let (ended, _, stderr) = tokens(&[&[dir], words].concat()).await?;
+        assert_eq!(ended, Some(code), "{words:?}: {stderr}");
+        let said =
+            format!("the tool list takes {flat} tokens as it is served, 1 more than the budget of {short}\n");
+        assert_eq!(stderr, if code == 1 { said } else { String::new() }, "{words:?}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_cannot_be_counted_is_told() -> Result<()> {
+    let here = tempfile::tempdir()?;
+    let [missing, broken, written] = ["missing", "broken", "written"].map(|name| here.path().join(name));
+    fs::write(&broken, r#"{"total": 5}"#)?;
+    let (empty, folder) = (Folder::new(), Folder::with(&["tasks"]));
+    folder.write("tasks.toml", "[actions]\ndeny = [\"purge\"]\n");
+    let (empty, folder) = (text(empty.path()), text(folder.path()));
+    let [missing, broken, file] = [&missing, &broken, &written].map(|path| text(path));
+    let mut told = String::new();
+    for (words, code) in [
+        (&[][..], 2),
+        (&[missing], 1),
+        (&[empty], 11),
+        (&[folder, "--output", file], 10),
+        (&["--compare", broken], 2),
+        (&["--compare", broken, broken], 1),
+        (&["--compare", missing, broken], 1),
+        (&["--compare", broken, broken, "--budget", "5"], 2),
+    ] {
+        let (ended, _, stderr) = tokens(words).await?;
+        assert_eq!(ended, Some(code), "{words:?}: {stderr}");
+        let stderr = stderr.replace(text(here.path()), "HERE").replace(empty, "EMPTY");
+        told.push_str(&format!("{}\n", stderr.split("\n\nUsage").next().unwrap_or_default().trim_end()));
+    }
+    insta::assert_snapshot!("tokens_errors", told);
+    assert!(!written.exists(), "figures that lack a plugin would mislead");
+    Ok(())
+}
