@@ -64,6 +64,8 @@ mod coerce;
 mod condition;
 mod contract;
 mod describe;
+#[cfg(test)]
+mod documented;
 mod example;
 mod explain;
 mod expose;

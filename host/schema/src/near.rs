@@ -38,7 +38,7 @@ fn slip(sent: &[char], known: &[char]) -> Option<usize> {
     let (sent_text, known_text): (String, String) = (sent.iter().collect(), known.iter().collect());
     let distance = strsim::osa_distance(&sent_text, &known_text);
     let shorter = sent.len().min(known.len());
-    let first = sent.first().is_some() && sent.first() == known.first();
+    let first = !sent.is_empty() && sent.first() == known.first();
     let likely = match (distance, shorter) {
         (0, _) => shorter > 0,
         (1, 0 | 1) => false,
