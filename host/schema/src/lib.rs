@@ -39,12 +39,14 @@
 //! |---|---|
 //! | `contract` | holds the parts together; finds actions |
 //! | `bounds`, `limits` | what a surface may hold |
+//! | `keywords`, `formats` | what the words of JSON Schema mean |
 //! | `resolve`, `simplify` | an author's schema, in the one form that the rest works on |
 //! | `rules` | one action's schema, made ready: validator, shape, plan, signature, example |
 //! | `shape`, `loosest`, `words` | what a model needs to see of a schema: its kinds, and its bounds in words |
 //! | `publish`, `flat` | what an MCP client sees |
 //! | `signature`, `describe` | the same in one line, and on demand |
-//! | `route` | arguments in any accepted shape |
+//! | `route`, `own`, `asked` | arguments in any accepted shape; the host's own actions |
+//! | `terms` | what an operator's policy says of the actions |
 //! | `plan`, `coerce`, `prepare` | defaults, harmless slips, strict validation |
 //! | `explain`, `fault`, `alternatives`, `condition`, `phrase`, `example` | errors that teach |
 //! | `text`, `show`, `secrets` | text that hides nothing; values cut to what is worth reading; what is never shown |
