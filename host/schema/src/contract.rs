@@ -154,7 +154,7 @@ impl Contract {
             None if Own::NAMES.contains(&name) => {
                 failure.hint("This facade has no such action; `describe` lists what it has.")
             }
-            None if name.chars().any(|c| !c.is_ascii()) => {
+            None if !name.is_ascii() => {
                 failure.hint("Names of actions hold ASCII letters only; others may look like them.")
             }
             None => failure,
