@@ -1,11 +1,14 @@
 //! Drives the real `loggia` process with real clients. One binary, one module per subject.
 
+mod asks;
 mod author;
 mod cli;
 mod http;
 mod limits;
 mod load;
+mod published;
 mod python;
 mod reload;
 mod rules;
+mod runs;
 mod tools;

@@ -144,8 +144,7 @@ fn all_fields_of_an_error_are_listed() {
         ..call
     };
     let command = loggia_facade::Command::action("add");
-    let (envelope, _) =
-        Envelope::new(command, Err(failure)).into_parts();
+    let (envelope, _) = Envelope::new(command, Err(failure)).into_parts();
     let listed: Vec<_> = rows("| field | what it holds |").into_iter().map(|row| row[0].clone()).collect();
     assert_eq!(envelope.keys().cloned().collect::<Vec<_>>(), listed);
 }
