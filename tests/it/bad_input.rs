@@ -50,7 +50,7 @@ impl Raw {
         loop {
             let line = tokio::time::timeout(PATIENCE, self.stdout.next_line()).await??;
             let told: Value = serde_json::from_str(&line.context("the host ended")?)?;
-            if told.get("id").is_some() {
+            if told.get("id").is_some() || told.get("error").is_some() {
                 return Ok(told);
             }
         }
@@ -119,29 +119,26 @@ async fn arguments_that_are_no_object_are_a_protocol_error() -> Result<()> {
     Ok(())
 }
 
-/// Lines that are no JSON-RPC: rmcp drops them, or answers with a protocol error.
 #[tokio::test]
-async fn lines_that_are_no_messages_do_not_end_the_host() -> Result<()> {
+async fn a_line_that_is_no_message_is_answered_if_it_says_which_request_it_was() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let mut raw = Raw::start(&folder).await?;
     let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
-    let lines: Vec<Vec<u8>> = vec![
-        b"rubbish".to_vec(),
-        vec![0xff, 0xfe, 0x00],
-        b"[]".to_vec(),
-        call(1, &format!(r#"{{"action": "say", "text": {deep}}}"#)).into_bytes(),
-        call(2, r#"{"action": "say", "text": 1e400}"#).into_bytes(),
-        br#"{"jsonrpc":"2.0","id":3,"method":"tools/call"#.to_vec(),
+    let lines: Vec<(Vec<u8>, Value, i64)> = vec![
+        (b"[]".to_vec(), Value::Null, -32600),
+        (call(1, &format!(r#"{{"action": "say", "text": {deep}}}"#)).into_bytes(), json!(1), -32700),
+        (call(2, r#"{"action": "say", "text": 1e400}"#).into_bytes(), json!(2), -32700),
+        (br#"{"jsonrpc":"2.0","id":3,"method":"tools/call"#.to_vec(), json!(3), -32700),
     ];
-    for line in lines {
-        raw.send(&line).await?;
+    for (line, id, code) in lines {
+        // What says nothing of itself is passed over.
+        raw.send(b"rubbish").await?;
+        raw.send(&[0xff, 0xfe, 0x00]).await?;
+        let told = raw.ask(&line).await?;
+        assert_eq!((&told["id"], &told["error"]["code"]), (&id, &json!(code)), "{told}");
     }
     let asked = call(9, r#"{"action": "say", "text": "still here"}"#);
-    let mut told = raw.ask(asked.as_bytes()).await?;
-    while told["id"] != 9 {
-        assert!(told.get("error").is_some(), "{told}");
-        told = raw.ask(b"").await?;
-    }
+    let told = raw.ask(asked.as_bytes()).await?;
     assert_eq!(told["result"]["structuredContent"]["data"]["text"], "still here");
     raw.child.start_kill()?;
     Ok(())
