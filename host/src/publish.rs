@@ -1,7 +1,7 @@
 //! Which tools a snapshot of facades shows: one per facade, unless the operator wants it otherwise.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, OnceLock},
 };
 
@@ -110,23 +110,30 @@ impl Publisher {
             .collect();
         let ladders: Vec<&[Rung]> = entries.iter().map(|entry| self.rungs(entry)).collect();
         let chosen = self.choose(&ladders);
-        let shown = entries.iter().zip(&ladders).zip(chosen).map(|((entry, rungs), chosen)| {
-            let facade = entry.surface().name.clone();
+        let mut names = BTreeSet::new();
+        let mut out = Vec::new();
+        for ((entry, rungs), chosen) in entries.iter().zip(&ladders).zip(chosen) {
+            let facade = &entry.surface().name;
             let Rung { form, tools, .. } = &rungs[chosen];
-            // A facade's own name is nobody else's.
-            let Some(taken) = tools.iter().find(|tool| tool.name != facade && slots.contains_key(&tool.name))
-            else {
-                return Shown { facade, form: *form, tools: tools.clone() };
+            // A facade's own name is nobody else's, and of two tools of one name the first stays.
+            let is_taken =
+                |name: &String| name != facade && (slots.contains_key(name) || names.contains(name));
+            let (form, tools) = match tools.iter().find(|tool| is_taken(&tool.name)) {
+                None => (*form, tools.clone()),
+                Some(tool) => {
+                    tracing::warn!(
+                        facade,
+                        "the name `{}` is taken: `{facade}` is published as one tool",
+                        tool.name
+                    );
+                    let whole = Expose { split: Split::None, form: Form::Flat, ..self.expose(entry) };
+                    (whole.form, self.made(entry, whole))
+                }
             };
-            tracing::warn!(
-                facade,
-                "`{}` is another facade's name: `{facade}` is published as one tool",
-                taken.name
-            );
-            let whole = Expose { split: Split::None, form: Form::Flat, ..self.expose(entry) };
-            Shown { facade, form: whole.form, tools: self.made(entry, whole) }
-        });
-        shown.collect()
+            names.extend(tools.iter().map(|tool| tool.name.clone()));
+            out.push(Shown { facade: facade.clone(), form, tools });
+        }
+        out
     }
 
     /// How a facade is published where nothing has to be saved.

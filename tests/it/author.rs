@@ -178,7 +178,7 @@ async fn build_makes_what_call_can_call() -> Result<()> {
     let found = call(&["search", "query=milk", "limit=1"]).await?;
     let data = r#"[{"id":"n_1","text":"milk","tags":[]}]"#;
     let expected =
-        format!(r#"{{"ok":true,"action":"search","data":{data},"resolved_inputs":{{"limit":1}}}}"#);
+        format!(r#"{{"ok":true,"action":"search","data":{data},"count":1,"resolved_inputs":{{"limit":1}}}}"#);
     assert_eq!(found, (Some(0), expected));
     let (code, said) = call(&["rm", "id=n_9"]).await?;
     assert!(code == Some(20) && said.contains("not found: there is no note `n_9`"), "{said}");

@@ -1,13 +1,17 @@
 //! Drives the real `loggia` process with real clients. One binary, one module per subject.
 
+mod asks;
 mod author;
+mod bad_input;
 mod cli;
 mod http;
 mod limits;
 mod lint;
 mod load;
+mod published;
 mod python;
 mod reload;
 mod rules;
+mod runs;
 mod tokens;
 mod tools;

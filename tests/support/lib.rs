@@ -1,20 +1,23 @@
 //! What the integration tests share: real guests, real hosts, real clients, all of which end with the test.
 
 use std::{
+    collections::VecDeque,
     future::Future,
     path::{Path, PathBuf},
     process::Stdio,
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result, bail};
 use rmcp::{
-    ClientHandler, ClientLifecycleMode, ClientServiceExt, RoleClient, ServiceExt,
+    ClientHandler, ClientLifecycleMode, ClientServiceExt, ErrorData, RoleClient, ServiceExt,
     model::{
-        CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, Implementation,
+        CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ElicitRequestParams,
+        ElicitResult, ElicitationAction, ElicitationCapability, FormElicitationCapability, Implementation,
         ProgressNotificationParam, ProtocolVersion,
     },
-    service::{NotificationContext, RunningService},
+    service::{NotificationContext, RequestContext, RunningService},
     transport::{
         ConfigureCommandExt, StreamableHttpClientTransport, TokioChildProcess,
         streamable_http_client::StreamableHttpClientTransportConfig,
@@ -126,16 +129,67 @@ pub enum Era {
 /// Both.
 pub const ERAS: [Era; 2] = [Era::Stateful, Era::Stateless];
 
+/// What a client says of itself.
+#[derive(Debug, Clone, Default)]
+pub struct Kind {
+    /// A person behind it, who gives these answers, one after another.
+    pub person: Option<Vec<ElicitResult>>,
+    /// It follows tasks.
+    pub tasks: bool,
+}
+
+impl Kind {
+    /// With a person who gives these answers.
+    pub fn person(answers: impl IntoIterator<Item = ElicitResult>) -> Self {
+        Self { person: Some(answers.into_iter().collect()), tasks: false }
+    }
+
+    /// With tasks.
+    pub fn tasks(self) -> Self {
+        Self { tasks: true, ..self }
+    }
+}
+
+/// An answer that fills the form in.
+pub fn accepted(content: Value) -> ElicitResult {
+    ElicitResult::new(ElicitationAction::Accept).with_content(content)
+}
+
 /// What a client hears that it did not ask for.
 #[derive(Clone)]
 pub struct Ears {
     changed: mpsc::UnboundedSender<()>,
     progress: mpsc::UnboundedSender<ProgressNotificationParam>,
+    questions: mpsc::UnboundedSender<Value>,
+    answers: Option<Arc<Mutex<VecDeque<ElicitResult>>>>,
+    tasks: bool,
 }
 
 impl ClientHandler for Ears {
     fn get_info(&self) -> ClientConfig {
-        ClientConfig::new(ClientCapabilities::default(), Implementation::new("loggia-tests", "0"))
+        let mut capabilities = ClientCapabilities::default();
+        if self.answers.is_some() {
+            capabilities.elicitation =
+                Some(ElicitationCapability::new().with_form(FormElicitationCapability::new()));
+        }
+        if self.tasks {
+            capabilities.extensions = ClientCapabilities::builder().enable_tasks().build().extensions;
+        }
+        ClientConfig::new(capabilities, Implementation::new("loggia-tests", "0"))
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        let _ = self.questions.send(serde_json::to_value(request).unwrap_or_default());
+        let answer = self.answers.as_ref().and_then(|answers| answers.lock().ok()?.pop_front());
+        match answer {
+            Some(answer) => Ok(answer),
+            // The person thinks.
+            None => std::future::pending().await,
+        }
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
@@ -155,6 +209,8 @@ pub struct Client {
     pub changed: mpsc::UnboundedReceiver<()>,
     /// Progress, as it comes.
     pub progress: mpsc::UnboundedReceiver<ProgressNotificationParam>,
+    /// Questions to its person, as they come.
+    pub questions: mpsc::UnboundedReceiver<Value>,
 }
 
 impl Client {
@@ -171,6 +227,21 @@ impl Client {
         });
         let (transport, _) = TokioChildProcess::builder(command).stderr(Stdio::null()).spawn()?;
         Self::connect(transport, era).await
+    }
+
+    /// Starts a host on stdio for a client of that kind.
+    pub async fn stdio_as(folder: &Path, era: Era, kind: Kind) -> Result<Self> {
+        let command = Command::new(binary()).configure(|command| {
+            command.arg("serve").arg(folder).env("LOGGIA_CACHE", cache());
+        });
+        let (transport, _) = TokioChildProcess::builder(command).stderr(Stdio::null()).spawn()?;
+        Self::connect_as(transport, era, kind).await
+    }
+
+    /// Connects to a host over HTTP as a client of that kind.
+    pub async fn http_as(host: &HttpHost, era: Era, kind: Kind) -> Result<Self> {
+        let config = StreamableHttpClientTransportConfig::with_uri(host.url.clone());
+        Self::connect_as(StreamableHttpClientTransport::from_config(config), era, kind).await
     }
 
     /// Starts a host on stdio whose log nobody reads: the pipe is open for as long as it is held.
@@ -193,9 +264,19 @@ impl Client {
         T: rmcp::transport::IntoTransport<RoleClient, E, A>,
         E: std::error::Error + Send + Sync + 'static,
     {
+        Self::connect_as(transport, era, Kind::default()).await
+    }
+
+    async fn connect_as<T, E, A>(transport: T, era: Era, kind: Kind) -> Result<Self>
+    where
+        T: rmcp::transport::IntoTransport<RoleClient, E, A>,
+        E: std::error::Error + Send + Sync + 'static,
+    {
         let (changes, changed) = mpsc::unbounded_channel();
         let (steps, progress) = mpsc::unbounded_channel();
-        let ears = Ears { changed: changes, progress: steps };
+        let (asked, questions) = mpsc::unbounded_channel();
+        let answers = kind.person.map(|answers| Arc::new(Mutex::new(answers.into())));
+        let ears = Ears { changed: changes, progress: steps, questions: asked, answers, tasks: kind.tasks };
         let service = match era {
             Era::Stateful => ears.serve(transport).await?,
             Era::Stateless => {
@@ -204,7 +285,7 @@ impl Client {
                 ears.serve_with_lifecycle(transport, mode).await?
             }
         };
-        Ok(Self { service, changed, progress })
+        Ok(Self { service, changed, progress, questions })
     }
 
     /// Calls a tool.

@@ -9,15 +9,22 @@ use crate::{
     keywords,
     own::Own,
     rules::{Rules, call},
+    shape::{Member, Shape},
     show,
-    signature::kind,
+    signature::{kind, signature},
     simplify::VALUES,
     text::sanitise_line,
     words,
 };
 
-/// Characters of a summary in the list of all actions.
-const SUMMARY: usize = 160;
+/// How much the list of all actions says of each, from much to little: characters of its summary, and whether its
+/// optional parameters are named.
+const TERSENESS: [(usize, bool); 4] = [(160, true), (80, true), (48, true), (48, false)];
+/// Bytes of JSON that the list may take for each action before it says less: with 4.1 bytes for a token of o200k_base,
+/// thirty actions stay below 1,500 tokens.
+const ROOM: usize = 190;
+/// Bytes that any list may take.
+const LEAST_ROOM: usize = 2400;
 
 impl Contract {
     /// The data of `describe`: a terse list of the actions or, with `of`, one action's parameters, effect, hints and
@@ -37,6 +44,19 @@ impl Contract {
     }
 
     fn list(&self, detail: Detail, view: &View) -> Value {
+        let room = (ROOM * self.surface().actions.len()).max(LEAST_ROOM);
+        let mut list = Value::Null;
+        for terse in TERSENESS {
+            list = self.list_as(detail, view, terse);
+            // Who asks for everything gets it.
+            if detail == Detail::Full || show::fits(&list, room) {
+                break;
+            }
+        }
+        list
+    }
+
+    fn list_as(&self, detail: Detail, view: &View, (summary, optional): (usize, bool)) -> Value {
         let surface = self.surface();
         let shown = surface.actions.iter().zip(self.rules()).enumerate();
         let actions = shown.filter(|(index, _)| view.shows(*index)).map(|(_, (action, rules))| {
@@ -44,13 +64,14 @@ impl Contract {
             // The signature begins with the name.
             match detail {
                 Detail::Minimal => put(&mut out, "name", action.name.as_str()),
-                _ => put(&mut out, "signature", rules.signature.as_str()),
+                _ if optional => put(&mut out, "signature", rules.signature.as_str()),
+                _ => put(&mut out, "signature", short(&action.name, &rules.shape)),
             }
             put(&mut out, "effect", action.effect.as_str());
             if self.confirms(&action.name) {
                 put(&mut out, "confirm", true);
             }
-            put(&mut out, "summary", show::cut(&sanitise_line(&action.summary, usize::MAX), SUMMARY));
+            put(&mut out, "summary", show::cut(&sanitise_line(&action.summary, usize::MAX), summary));
             if detail == Detail::Full {
                 put(&mut out, "params", (*action.params).clone());
             }
@@ -134,6 +155,19 @@ impl Contract {
         put(&mut out, "params", params);
         put(&mut out, "examples", vec![self.asked_example(own, view)]);
         Value::Object(out)
+    }
+}
+
+/// A signature of what is required, where all parameters would be too many: `create(title: string, …)`.
+fn short(name: &str, parameters: &Shape) -> String {
+    let Shape::Record { members, others } = parameters else { return signature(name, parameters) };
+    let required: Vec<Member> = members.iter().filter(|member| member.required).cloned().collect();
+    let (none, left) = (required.is_empty(), required.len() < members.len() || others.is_some());
+    let whole = signature(name, &Shape::Record { members: required, others: None });
+    match (whole.strip_suffix(')'), left, none) {
+        (Some(begun), true, true) => format!("{begun}…)"),
+        (Some(begun), true, false) => format!("{begun}, …)"),
+        _ => whole,
     }
 }
 

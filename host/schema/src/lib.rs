@@ -39,6 +39,7 @@
 //! |---|---|
 //! | `contract` | holds the parts together; finds actions |
 //! | `bounds`, `limits` | what a surface may hold |
+//! | `keywords`, `formats` | what the words of JSON Schema mean |
 //! | `resolve`, `simplify` | an author's schema, in the one form that the rest works on |
 //! | `rules` | one action's schema, made ready: validator, shape, plan, signature, example |
 //! | `shape`, `loosest`, `words` | what a model needs to see of a schema: its kinds, and its bounds in words |
@@ -48,7 +49,8 @@
 //! | `lint`, `clients` | which clients reject or lose what of it |
 //! | `budget` | the forms that fit a number of tokens |
 //! | `signature`, `describe` | the same in one line, and on demand |
-//! | `route` | arguments in any accepted shape |
+//! | `route`, `own`, `asked` | arguments in any accepted shape; the host's own actions |
+//! | `terms` | what an operator's policy says of the actions |
 //! | `plan`, `coerce`, `prepare` | defaults, harmless slips, strict validation |
 //! | `explain`, `fault`, `alternatives`, `condition`, `phrase`, `example` | errors that teach |
 //! | `questionnaire` | questions to a person |
@@ -71,6 +73,8 @@ mod coerce;
 mod condition;
 mod contract;
 mod describe;
+#[cfg(test)]
+mod documented;
 mod example;
 mod explain;
 mod expose;

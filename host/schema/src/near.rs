@@ -10,7 +10,7 @@ pub(crate) fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) 
         return None;
     }
     let sent = folded(name);
-    let known: Vec<(&str, Vec<char>)> = among.into_iter().map(|name| (name, folded(name))).collect();
+    let known: Vec<(&str, Folded)> = among.into_iter().map(|name| (name, folded(name))).collect();
     let slips = known.iter().filter_map(|(name, known)| Some((slip(&sent, known)?, *name)));
     let best = slips.fold(None, |best: Option<(usize, &str)>, next| match best {
         Some(best) if best.0 <= next.0 => Some(best),
@@ -28,35 +28,47 @@ pub(crate) fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) 
 }
 
 /// A name as far as it matters: `createdAfter`, `created-after` and `created_after` are one.
-fn folded(name: &str) -> Vec<char> {
-    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+struct Folded {
+    text: String,
+    length: usize,
+}
+
+fn folded(name: &str) -> Folded {
+    let text: String = name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    Folded { length: text.chars().count(), text }
 }
 
 /// How many slips make the one name of the other, if so few were likely: a letter left out, added, mistaken, or two
 /// swapped.
-fn slip(sent: &[char], known: &[char]) -> Option<usize> {
-    let (sent_text, known_text): (String, String) = (sent.iter().collect(), known.iter().collect());
-    let distance = strsim::osa_distance(&sent_text, &known_text);
-    let shorter = sent.len().min(known.len());
-    let first = !sent.is_empty() && sent.first() == known.first();
+fn slip(sent: &Folded, known: &Folded) -> Option<usize> {
+    let shorter = sent.length.min(known.length);
+    if shorter == 0 || sent.length.abs_diff(known.length) > MOST {
+        return None;
+    }
+    let distance = strsim::osa_distance(&sent.text, &known.text);
+    let first = sent.text.chars().next() == known.text.chars().next();
+    let last = sent.text.chars().next_back() == known.text.chars().next_back();
     let likely = match (distance, shorter) {
-        (0, _) => shorter > 0,
-        (1, 0 | 1) => false,
-        (1, 2) => first && sent.len() != known.len(),
+        (0, _) => true,
+        (1, 1) => false,
+        (1, 2) => first && sent.length != known.length,
         // In a short word, another letter makes another word.
-        (1, 3 | 4) if sent.len() == known.len() => swapped(sent, known),
-        (1, 3 | 4) => first || sent.last() == known.last(),
+        (1, 3 | 4) if sent.length == known.length => swapped(&sent.text, &known.text),
+        (1, 3 | 4) => first || last,
         (1, _) => true,
-        (2, 6..) | (3, 10..) => first,
+        (2, 6..) | (MOST, 10..) => first,
         _ => false,
     };
     likely.then_some(distance)
 }
 
+/// The most slips that are still one name.
+const MOST: usize = 3;
+
 /// Whether two words have the same letters.
-fn swapped(one: &[char], other: &[char]) -> bool {
-    let sorted = |word: &[char]| {
-        let mut word = word.to_vec();
+fn swapped(one: &str, other: &str) -> bool {
+    let sorted = |word: &str| {
+        let mut word: Vec<char> = word.chars().collect();
         word.sort_unstable();
         word
     };
@@ -64,8 +76,8 @@ fn swapped(one: &[char], other: &[char]) -> bool {
 }
 
 /// Whether one name is a part of the other: `desc` of `description`, `notes.search` and `search`.
-fn is_part(sent: &str, sent_folded: &[char], known: &str, known_folded: &[char]) -> bool {
-    let begins = sent_folded.len() >= 3 && known_folded.starts_with(sent_folded);
+fn is_part(sent: &str, sent_folded: &Folded, known: &str, known_folded: &Folded) -> bool {
+    let begins = sent_folded.length >= 3 && known_folded.text.starts_with(&sent_folded.text);
     begins || is_word_of(known, sent) || is_word_of(sent, known)
 }
 

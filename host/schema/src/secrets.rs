@@ -44,7 +44,8 @@ impl Secrets {
     pub(crate) fn of(schema: &Value) -> Self {
         let mut out = Self::default();
         out.read(schema);
-        out
+        // Most schemas have none, and are then never looked into again.
+        if out.any() { out } else { Self::default() }
     }
 
     fn read(&mut self, schema: &Value) {

@@ -89,10 +89,38 @@ fn a_tool_that_shows_some_actions_tells_of_them_and_names_the_other_tool() {
     assert!(failure.message.starts_with("`delete` is an action of the tool `notes_write`."), "{failure}");
 }
 
+/// The list of thirty actions; 1,500 tokens are the goal, and o200k_base takes 4.1 bytes of such text for a token (5,465
+/// bytes were 1,303).
+fn list_of_thirty(surface: loggia_facade::Surface) -> Value {
+    let terms = Terms { batch: true, ..Terms::default() };
+    let contract = Contract::new(Arc::new(surface)).unwrap().under(terms).unwrap();
+    let list = contract.describe(None, Detail::Standard, &View::whole()).unwrap();
+    let bytes = list.to_string().len();
+    assert!(bytes < 5900, "{bytes} bytes: {list}");
+    list
+}
+
 #[test]
 fn thirty_actions_are_described_in_few_bytes() {
-    let contract = Contract::new(Arc::new(fixture::large(30))).unwrap();
-    let text = contract.describe(None, Detail::Standard, &View::whole()).unwrap().to_string();
-    // 1,500 tokens are the goal; o200k_base takes 4.1 bytes of such text for a token (5,293 bytes were 1,297).
-    assert!(text.len() < 5800, "{} bytes: {text}", text.len());
+    let list = list_of_thirty(fixture::large(30));
+    let first = list["actions"][0]["signature"].as_str().unwrap();
+    assert_eq!(first, "create_issue(id: string, title?: string, state?: open|closed, limit?: integer)");
+}
+
+#[test]
+fn of_many_talkative_actions_less_is_said() {
+    let mut surface = fixture::large(30);
+    for action in &mut surface.actions {
+        action.summary =
+            format!("{} It does so with great care, and tells in many words what it did.", action.summary);
+    }
+    let list = list_of_thirty(surface.clone());
+    assert!(list["actions"][0]["summary"].as_str().unwrap().ends_with('…'), "{list}");
+    let properties: Object = (0..12).map(|n| (format!("parameter_{n}"), json!({"type": "string"}))).collect();
+    for action in &mut surface.actions {
+        let schema = json!({"type": "object", "properties": properties, "required": ["parameter_0"]});
+        action.params = Arc::new(schema.as_object().unwrap().clone());
+    }
+    let list = list_of_thirty(surface);
+    assert_eq!(list["actions"][0]["signature"], "create_issue(parameter_0: string, …)");
 }
