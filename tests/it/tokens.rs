@@ -3,7 +3,7 @@
 use std::{fs, path::Path, process::Output};
 
 use anyhow::Result;
-use loggia_tests::{Folder, binary, cache, fixture};
+use loggia_tests::{Folder, binary, cache, plugin};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
@@ -31,19 +31,26 @@ async fn written(folder: &Folder) -> Result<Value> {
 
 #[tokio::test]
 async fn facades_take_as_many_tokens_less_than_single_tools_as_the_readme_says() -> Result<()> {
-    let figures = written(&Folder::with(&MEASURED)).await?;
-    let saved = |facade: &str, form: &str| {
-        let tokens = |form: &str| figures["facades"][facade][form]["tokens"].as_f64().expect("a number");
-        100.0 - 100.0 * tokens(form) / tokens("granular")
+    let folder = Folder::with(&MEASURED);
+    folder.put("files", &plugin("files"));
+    let figures = written(&folder).await?;
+    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md"))?;
+    let tokens = |facade: &str, form: &str| {
+        figures["facades"][facade][form]["tokens"].as_u64().expect("a number of tokens")
     };
-    for (facade, form, least) in [
-        ("issues", "signatures", 80.0),
-        ("issues", "flat", 60.0),
-        ("tasks", "signatures", 60.0),
-        ("tasks", "flat", 40.0),
-    ] {
-        let saved = saved(facade, form);
-        assert!(saved >= least, "{facade} as {form} saves {saved:.1} percent, not {least}");
+    for (facade, actions, least) in
+        [("issues", 13, [60.0, 80.0]), ("tasks", 4, [40.0, 60.0]), ("files", 7, [0.0; 2])]
+    {
+        let whole = tokens(facade, "granular");
+        let saved = |form: &str| 100.0 - 100.0 * tokens(facade, form) as f64 / whole as f64;
+        for (form, least) in ["flat", "signatures"].into_iter().zip(least) {
+            let saved = saved(form);
+            assert!(saved >= least, "{facade} as {form} saves {saved:.1} percent, not {least}");
+        }
+        let cell = |form| format!("{} (-{:.0} %)", tokens(facade, form), saved(form).floor());
+        let cells = ["flat", "signatures", "names"].map(cell).join(" | ");
+        let row = format!("| `{facade}` | {actions} | {whole} | {cells} |");
+        assert!(readme.contains(&row), "the README should say: {row}");
     }
     Ok(())
 }
