@@ -80,19 +80,21 @@ impl Publisher {
             .collect();
         let ladders: Vec<&[Rung]> = entries.iter().map(|entry| self.rungs(entry)).collect();
         let chosen = self.choose(&ladders);
-        let mut out = BTreeMap::new();
+        let mut out: BTreeMap<String, Tool> = BTreeMap::new();
         for ((entry, rungs), chosen) in entries.iter().zip(&ladders).zip(chosen) {
             let facade = &entry.surface().name;
             let tools = &rungs[chosen].tools;
-            // A facade's own name is nobody else's.
-            let taken = tools.iter().find(|tool| tool.name != *facade && slots.contains_key(&tool.name));
+            // A facade's own name is nobody else's, and of two tools of one name the first stays.
+            let is_taken =
+                |name: &String| name != facade && (slots.contains_key(name) || out.contains_key(name));
+            let taken = tools.iter().find(|tool| is_taken(&tool.name));
             let whole;
             let tools = match taken {
                 None => tools,
                 Some(tool) => {
                     tracing::warn!(
                         facade,
-                        "`{}` is another facade's name: `{facade}` is published as one tool",
+                        "the name `{}` is taken: `{facade}` is published as one tool",
                         tool.name
                     );
                     whole = self

@@ -2,6 +2,7 @@
 
 mod asks;
 mod author;
+mod bad_input;
 mod cli;
 mod http;
 mod limits;

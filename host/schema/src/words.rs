@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::{
     formats,
+    secrets::Secrets,
     show::{allowed, cut, json},
     text::sanitise_line,
 };
@@ -36,6 +37,7 @@ pub(crate) fn bounds(schema: &Value) -> String {
         Some(Value::Array(items)) if items.is_empty() => {}
         Some(Value::Object(members)) if members.is_empty() => {}
         Some(Value::String(text)) if text.is_empty() => {}
+        Some(_) if Secrets::of(schema).any() => out.push("has a default".into()),
         Some(default) => out.push(format!("default {}", cut(&allowed(default), DEFAULT))),
     }
     if schema.get("deprecated") == Some(&Value::Bool(true)) {
@@ -143,6 +145,7 @@ mod tests {
                 json!({"description": "How many", "minimum": 1, "maximum": 50, "default": 10}),
                 "How many; 1-50, default 10",
             ),
+            (json!({"default": "hush", "writeOnly": true}), "has a default"),
             (json!({"minimum": -5, "maximum": 5}), "-5 to 5"),
             (json!({"minimum": 0, "format": "uint32"}), ""),
             (json!({"minimum": 0}), "min 0"),

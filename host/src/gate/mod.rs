@@ -184,6 +184,11 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 pub struct Look(Arc<run::Run>);
 
 impl Look {
+    /// Whose call it was.
+    pub fn facade(&self) -> &str {
+        &self.0.entry.surface().name
+    }
+
     /// How it stands.
     pub fn status(&self) -> Status {
         self.0.status()

@@ -1,22 +1,15 @@
 //! What rmcp calls.
 
-use std::{
-    collections::BTreeSet,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
-use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
-use loggia_facade::{Answer, Command, Envelope, Failure, Progress, code};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams,
-        CompleteRequestMethod, CompleteRequestParams, CompleteResult, ContentBlock, CustomRequest,
-        CustomResult, DiscoverResult, ErrorCode, GetTaskParams, GetTaskResult, Implementation,
-        ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
-        ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
-        PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig,
+        CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestMethod,
+        CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, DiscoverResult, ErrorCode,
+        GetTaskParams, GetTaskResult, Implementation, ListPromptsRequestMethod, ListPromptsResult,
+        ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
+        ListResourcesResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
         SubscriptionFilter, Tool, UpdateTaskParams,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
@@ -24,13 +17,12 @@ use rmcp::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
-    ask::{self, Parked, Sealer, Way},
+    ask::{self, Sealer},
     list::{Listed, instructions},
     news::Peers,
-    result::result,
     tasks,
 };
-use crate::gate::{Event, Exec, Gate, Look, Origin, RunId};
+use crate::gate::{Gate, Origin};
 
 /// How long a handshake waits for the first admission, so that its instructions name the facades. Loading from the
 /// cache ends well before this; a client does not notice.
@@ -39,20 +31,20 @@ const HANDSHAKE: Duration = Duration::from_millis(200);
 /// One MCP server over a gate. Cheap to clone: HTTP makes one per session or request.
 #[derive(Clone)]
 pub struct Handler {
-    shared: Arc<Shared>,
-    origin: Origin,
+    pub(super) shared: Arc<Shared>,
+    pub(super) origin: Origin,
 }
 
-struct Shared {
-    gate: Gate,
+pub(super) struct Shared {
+    pub(super) gate: Gate,
     listed: Listed,
     peers: Peers,
     /// Listening streams end when this does, so that their clients get a last word.
     draining: CancellationToken,
     /// The calls that are being answered.
-    calls: TaskTracker,
+    pub(super) calls: TaskTracker,
     /// Seals what goes through clients' hands.
-    sealer: Sealer,
+    pub(super) sealer: Sealer,
 }
 
 impl Handler {
@@ -81,130 +73,13 @@ impl Handler {
         &self.shared.gate
     }
 
-    fn result(&self, envelope: Envelope) -> CallToolResult {
-        result(envelope, &self.shared.gate.catalog().snapshot())
-    }
-
-    /// Begins a call.
-    async fn begun(&self, request: CallToolRequestParams, origin: Origin) -> Result<Exec, ErrorData> {
-        let catalog = self.shared.gate.catalog();
-        if !catalog.snapshot().knows(&request.name) {
-            // A client may call before it lists, while plugins still load.
-            catalog.admitted().await;
-        }
-        let arguments = request.arguments.unwrap_or_default();
-        let exec = self.shared.gate.call_tool(origin, &request.name, arguments);
-        exec.ok_or_else(|| unknown_tool(&request.name, &catalog.snapshot().names()))
-    }
-
-    /// Takes up a call again that asked for answers; none where the request is a new call, or one that only asks about a
-    /// run again.
-    fn resumed(&self, request: &CallToolRequestParams, origin: &Origin) -> Option<Result<Exec, Failure>> {
-        let state = request.request_state.as_deref()?;
-        let gone = || {
-            let said = "unavailable: the question is no longer open";
-            Failure::new(code::UNAVAILABLE, said).hint("make the call again, without `requestState`")
-        };
-        let Some(parked) = self.shared.sealer.open(state, &origin.caller, &request.name) else {
-            return Some(Err(gone()));
-        };
-        let answers = ask::answers(request.input_responses.clone().unwrap_or_default());
-        if parked.watched {
-            let run = self.shared.gate.look(&parked.run(), &origin.caller).ok()?;
-            answers.for_each(|(key, answer)| _ = run.answer(&key, answer));
-            return None;
-        }
-        let exec = self.shared.gate.attach(&parked.run(), &origin.caller).map_err(|_| gone());
-        Some(exec.inspect(|exec| answers.for_each(|(key, answer)| _ = exec.answer(&key, answer))))
-    }
-
-    /// Follows a call for as long as its client waits.
-    async fn follow(
-        &self,
-        mut exec: Exec,
-        way: Way,
-        origin: &Origin,
-        tool: &str,
-        context: &Context,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let mut reporter = Reporter::new(context);
-        let mut asking: FuturesUnordered<BoxFuture<'static, (String, Answer)>> = FuturesUnordered::new();
-        let mut asked = BTreeSet::new();
-        let soft = exec.patience();
-        let patience = async {
-            match soft {
-                Some(patience) => tokio::time::sleep(patience).await,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::pin!(patience);
-        // Who does not want to wait is not made to.
-        let waits = soft != Some(Duration::ZERO);
-        loop {
-            let event = tokio::select! {
-                biased;
-                event = exec.next(), if waits => event,
-                Some((key, answer)) = asking.next(), if !asking.is_empty() => {
-                    exec.answer(&key, answer);
-                    continue;
-                }
-                // Dropping the call ends it; rmcp drops the answer to a cancelled request.
-                () = context.ct.cancelled() => {
-                    return Ok(cancelled().into());
-                }
-                // A person who thinks is not hurried: the answer would be lost.
-                () = &mut patience, if asking.is_empty() => {
-                    return Ok(match exec.part() {
-                        Some(envelope) => self.result(envelope).into(),
-                        None => cancelled().into(),
-                    });
-                }
-            };
-            match event {
-                Event::Done(envelope) => return Ok(self.result(*envelope).into()),
-                Event::Progress(progress) => reporter.tell(context, progress).await,
-                Event::Asks(asks) => match way {
-                    Way::None => match exec.watched() {
-                        // Its questions are told with its status.
-                        Some(_) => return Ok(exec.part().map_or_else(cancelled, |e| self.result(e)).into()),
-                        None => exec.decline(&asks),
-                    },
-                    Way::Request => {
-                        for (key, question) in asks {
-                            if asked.insert(key.clone()) {
-                                let peer = context.peer.clone();
-                                asking.push(async move { (key, ask::ask(peer, question).await) }.boxed());
-                            }
-                        }
-                    }
-                    Way::Again => {
-                        let watched = exec.watched();
-                        let is_watched = watched.is_some();
-                        let Some(id) = watched.or_else(|| exec.detach()) else {
-                            return Ok(cancelled().into());
-                        };
-                        let parked = Parked::new(&id, is_watched);
-                        let result = self.shared.sealer.asks(&parked, &asks, &origin.caller, tool);
-                        return Ok(result.into());
-                    }
-                },
-            }
-        }
-    }
-
-    fn task(&self, id: &str) -> Result<(RunId, Look), ErrorData> {
-        let id = RunId::from_client(id);
-        let run = self.shared.gate.look(&id, &self.origin.caller).map_err(|_| tasks::unknown())?;
-        Ok((id, run))
-    }
-
     async fn handshake(&self) {
         let admitted = self.shared.gate.catalog().admitted();
         let _ = tokio::time::timeout(HANDSHAKE, admitted).await;
     }
 }
 
-type Context = RequestContext<RoleServer>;
+pub(super) type Context = RequestContext<RoleServer>;
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
@@ -253,26 +128,7 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: Context,
     ) -> Result<CallToolResponse, ErrorData> {
-        let _counted = self.shared.calls.token();
-        let way = Way::of(&context);
-        let origin = self.origin.clone().asking(way != Way::None);
-        let tool = request.name.clone();
-        let exec = match self.resumed(&request, &origin) {
-            Some(Ok(exec)) => exec,
-            Some(Err(failure)) => {
-                let envelope = Envelope::new(Command { key: "action", name: None }, Err(failure));
-                return Ok(self.result(envelope).into());
-            }
-            None => self.begun(request, origin.clone()).await?,
-        };
-        let tasks = context.client_capabilities().is_some_and(|capabilities| capabilities.supports_tasks());
-        if tasks && exec.may_become_run() {
-            return Ok(match exec.part_with_handle() {
-                Some(id) => tasks::created(&id).into(),
-                None => cancelled().into(),
-            });
-        }
-        self.follow(exec, way, &origin, &tool, &context).await
+        self.answer(request, &context).await
     }
 
     async fn get_task(&self, request: GetTaskParams, _: Context) -> Result<GetTaskResult, ErrorData> {
@@ -358,48 +214,5 @@ impl ServerHandler for Handler {
 
     async fn complete(&self, _: CompleteRequestParams, _: Context) -> Result<CompleteResult, ErrorData> {
         Err(ErrorData::method_not_found::<CompleteRequestMethod>())
-    }
-}
-
-/// What a request is answered with whose caller is gone.
-fn cancelled() -> CallToolResult {
-    CallToolResult::error(vec![ContentBlock::text("cancelled")])
-}
-
-fn unknown_tool(name: &str, names: &str) -> ErrorData {
-    let name: String = name.chars().take(80).collect();
-    ErrorData::invalid_params(format!("Unknown tool: {name:?}. Available tools: {names}."), None)
-}
-
-/// Progress notifications of one request: only where the client gave a token, and only upwards, as MCP wants them.
-struct Reporter {
-    token: Option<rmcp::model::ProgressToken>,
-    last: f64,
-    /// When the next may be told.
-    rests: Instant,
-}
-
-/// A plugin may report as often as it likes; a client is told at most so often.
-const PAUSE: Duration = Duration::from_millis(20);
-
-impl Reporter {
-    fn new(context: &Context) -> Self {
-        Self { token: context.meta.get_progress_token(), last: f64::NEG_INFINITY, rests: Instant::now() }
-    }
-
-    async fn tell(&mut self, context: &Context, progress: Progress) {
-        let now = Instant::now();
-        let worth = progress.done > self.last && now >= self.rests;
-        let Some(token) = self.token.clone().filter(|_| worth) else { return };
-        (self.last, self.rests) = (progress.done, now + PAUSE);
-        let mut told = ProgressNotificationParam::new(token, progress.done);
-        if let Some(total) = progress.total {
-            told = told.with_total(total);
-        }
-        if let Some(message) = progress.message {
-            told = told.with_message(message);
-        }
-        // A client that is gone is noticed by the request's own token.
-        let _ = context.peer.notify_progress(told).await;
     }
 }

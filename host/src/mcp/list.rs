@@ -34,7 +34,7 @@ pub fn tool(published: &Published) -> Tool {
 const INSTRUCTIONS: usize = 1500;
 
 const HOW: &str = "\
-Each tool is one domain; `action` chooses the operation, and the action's parameters stand beside it: \
+Each tool is one domain; `action` chooses the operation, and the action's parameters stand beside it or in `params`: \
 {\"action\": \"…\", …}. Parameters are described as [actions] text, * meaning required for that action. When unsure, \
 call action \"describe\", with `of` naming one action for its parameters and examples. Results are JSON: \
 {\"ok\": true, \"data\": …} or {\"ok\": false, \"code\", \"error\", \"hint\", \"expected\", \"example\"}: read `hint`, \

@@ -4,6 +4,7 @@
 //! | file | concept |
 //! |---|---|
 //! | `handler.rs` | what rmcp calls |
+//! | `call.rs` | one `tools/call`: followed to its result, a run, a task or a question |
 //! | `list.rs` | the published list and the instructions, built once per catalog generation |
 //! | `result.rs` | an envelope as an MCP result |
 //! | `ask.rs` | questions to the person, in the ways of both lifecycles |
@@ -11,6 +12,7 @@
 //! | `news.rs` | `tools/list_changed` to clients of both lifecycles |
 
 mod ask;
+mod call;
 mod handler;
 mod list;
 mod news;

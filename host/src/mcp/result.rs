@@ -1,7 +1,8 @@
 //! An envelope as an MCP result.
 //!
 //! Some clients show a model only `structuredContent`, some only the text, so both carry the whole envelope. Where
-//! a reply carries media, `structuredContent` is left out, because the former would hide the media.
+//! a reply carries media, `structuredContent` is left out, because the former would hide the media, unless an output
+//! schema promises it.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use loggia_facade::{Block, Content, Envelope};
@@ -10,8 +11,10 @@ use serde_json::{Value, json};
 
 use crate::catalog::Snapshot;
 
-/// The result of a call. What should come next is told as the client has to call it.
-pub fn result(mut envelope: Envelope, snapshot: &Snapshot) -> CallToolResult {
+/// The result of a call to a tool. What should come next is told as the client has to call it.
+pub fn result(mut envelope: Envelope, snapshot: &Snapshot, tool: &str) -> CallToolResult {
+    // Clients refuse a result without structured content where an output schema was promised.
+    let promised = snapshot.tools.get(tool).is_some_and(|tool| tool.published.output_schema.is_some());
     let is_error = !envelope.is_ok();
     let next = envelope.take_next().map(|next| snapshot.address(&next));
     let (mut envelope, content) = envelope.into_parts();
@@ -29,7 +32,7 @@ pub fn result(mut envelope: Envelope, snapshot: &Snapshot) -> CallToolResult {
     let media = content.iter().any(|content| !matches!(content.block, Block::Text(_)));
     blocks.extend(content.into_iter().map(block));
     let mut result = if is_error { CallToolResult::error(blocks) } else { CallToolResult::success(blocks) };
-    if !media {
+    if !media || promised {
         result.structured_content = Some(envelope);
     }
     result.meta = meta;
@@ -86,7 +89,7 @@ mod tests {
 
     fn of(outcome: Result<Reply, Failure>) -> Value {
         let envelope = Envelope::new(Command::action("get"), outcome);
-        serde_json::to_value(result(envelope, &Snapshot::default())).unwrap()
+        serde_json::to_value(result(envelope, &Snapshot::default(), "notes")).unwrap()
     }
 
     #[test]

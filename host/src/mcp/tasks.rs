@@ -32,7 +32,8 @@ pub fn told(id: &RunId, run: &Look, snapshot: &Snapshot) -> GetTaskResult {
         Status::Cancelled => TaskPayload::Cancelled,
         // A failure is a result with `isError`.
         Status::Succeeded | Status::Failed => {
-            let result = run.outcome().map(|envelope| serde_json::to_value(result(envelope, snapshot)));
+            let result =
+                run.outcome().map(|envelope| serde_json::to_value(result(envelope, snapshot, run.facade())));
             match result {
                 Some(Ok(Value::Object(result))) => TaskPayload::Completed { result },
                 _ => TaskPayload::Cancelled,

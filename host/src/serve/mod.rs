@@ -3,13 +3,14 @@
 //! | file | concept |
 //! |---|---|
 //! | `host.rs` | engine, cache, catalog, gate and reloader, put together |
-//! | `stdio.rs` | one client on stdin and stdout |
+//! | `stdio.rs`, `lines.rs` | one client on stdin and stdout |
 //! | `http.rs` | many clients over streamable HTTP |
 //! | `sessions.rs` | the sessions of stateful HTTP clients, which are bounded |
 //! | `signals.rs` | how the host is told to end |
 
 pub mod host;
 pub mod http;
+mod lines;
 mod sessions;
 pub mod signals;
 pub mod stdio;

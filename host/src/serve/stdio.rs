@@ -13,6 +13,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
+use super::lines::Lines;
 use crate::mcp::Handler;
 
 /// How long calls that run may go on after the host was told to end.
@@ -62,7 +63,7 @@ fn reopened_pipe(path: &str, mode: OFlags) -> Option<OwnedFd> {
 pub async fn serve(handler: Handler, streams: Streams, stop: CancellationToken) -> Result<(), String> {
     let ended = CancellationToken::new();
     let (calls, gate) = (handler.calls(), handler.gate().clone());
-    let transport = (streams.read, streams.write);
+    let transport = Lines::new(streams.read, streams.write);
     let service = handler.serve_with_ct(transport, ended.clone());
     let running = tokio::select! {
         running = service => running.map_err(|e| e.to_string()),

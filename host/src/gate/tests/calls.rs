@@ -220,3 +220,91 @@ fn work_can_be_sent() {
     fn sendable<T: Send>() {}
     sendable::<Work>();
 }
+
+/// Numbers that are no randomness anybody relies on; the same in each run.
+struct Arbitrary(u64);
+
+impl Arbitrary {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % end
+    }
+
+    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
+        of[usize::try_from(self.below(of.len() as u64)).unwrap()]
+    }
+
+    fn value(&mut self, depth: u32) -> Value {
+        match self.below(if depth == 0 { 8 } else { 10 }) {
+            0 => Value::Null,
+            1 => json!(self.below(2) == 0),
+            2 => json!(self.below(100)),
+            3 => json!(-1e300),
+            4 => json!(self.one(&[
+                "look",
+                "touch",
+                "batch",
+                "describe",
+                "run_status",
+                "lооk",
+                "\0",
+                "\u{202e}",
+                "1"
+            ])),
+            5 => json!("x".repeat(usize::try_from(self.below(5000)).unwrap())),
+            6 => json!(u64::MAX),
+            7 => json!(1.5),
+            8 => (0..self.below(4)).map(|_| self.value(depth - 1)).collect(),
+            _ => self.object(depth - 1).into(),
+        }
+    }
+
+    fn object(&mut self, depth: u32) -> Object {
+        const NAMES: [&str; 16] = [
+            "action",
+            "cmd",
+            "params",
+            "detail",
+            "wait",
+            "confirm",
+            "of",
+            "run_id",
+            "include_trace",
+            "items",
+            "mode",
+            "n",
+            "__proto__",
+            "",
+            "N",
+            "\u{0}",
+        ];
+        (0..self.below(6)).map(|_| (self.one(&NAMES).to_owned(), self.value(depth))).collect()
+    }
+}
+
+#[tokio::test]
+async fn whatever_is_sent_is_answered_in_one_envelope_and_no_answer_is_long() {
+    let gate = gate_under(
+        puppet("a", async |call: Call| Ok(Reply::data(Value::Object(call.params)))),
+        Rules::default(),
+        Terms { batch: true, confirm: vec!["smash".into()], deny: vec!["touch".into()] },
+    );
+    let mut arbitrary = Arbitrary(7);
+    for _ in 0..3000 {
+        let mut arguments = arbitrary.object(4);
+        if arbitrary.below(2) == 0 {
+            let names =
+                ["look", "Dig", "smash", "touch", "describe", "run_status", "result", "run_cancel", "batch"];
+            arguments.insert("action".into(), arbitrary.one(&names).into());
+        }
+        let sent = Value::Object(arguments.clone());
+        let envelope = told(gate.call_tool(Origin::local(), "a", arguments).unwrap()).await;
+        let failed = envelope["ok"] == false;
+        assert!(failed || envelope["ok"] == true, "{sent}: {envelope}");
+        if failed {
+            let error = envelope["error"].as_str().unwrap();
+            assert!(!error.is_empty() && !error.chars().any(|c| c.is_control()), "{sent}: {error:?}");
+            assert!(envelope.to_string().len() < 16 << 10, "{sent}: {envelope}");
+        }
+    }
+}

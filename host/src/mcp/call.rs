@@ -1,0 +1,287 @@
+//! One `tools/call`, from the request to whatever answers it: a result, a run, a task, or a question.
+
+use std::{
+    collections::BTreeSet,
+    time::{Duration, Instant},
+};
+
+use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
+use loggia_facade::{Answer, Command, Envelope, Failure, Progress, code};
+use rmcp::{
+    ErrorData,
+    model::{
+        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ProgressNotificationParam,
+    },
+};
+
+use super::{
+    ask::{self, Parked, Way},
+    handler::{Context, Handler},
+    result::result,
+    tasks,
+};
+use crate::gate::{Event, Exec, Look, Origin, RunId};
+
+impl Handler {
+    /// Answers a call.
+    pub(super) async fn answer(
+        &self,
+        request: CallToolRequestParams,
+        context: &Context,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let _counted = self.shared.calls.token();
+        let way = Way::of(context);
+        let origin = self.origin.clone().asking(way != Way::None);
+        let tool = request.name.clone();
+        let exec = match self.resumed(&request, &origin) {
+            Some(Ok(exec)) => exec,
+            Some(Err(failure)) => {
+                let envelope = Envelope::new(Command { key: "action", name: None }, Err(failure));
+                return Ok(self.result(envelope, &tool).into());
+            }
+            None => self.begun(request, origin.clone()).await?,
+        };
+        let tasks = context.client_capabilities().is_some_and(|capabilities| capabilities.supports_tasks());
+        if tasks && exec.may_become_run() {
+            return Ok(match exec.part_with_handle() {
+                Some(id) => tasks::created(&id).into(),
+                None => cancelled().into(),
+            });
+        }
+        self.follow(exec, way, &origin, &tool, context).await
+    }
+
+    fn result(&self, envelope: Envelope, tool: &str) -> CallToolResult {
+        result(envelope, &self.shared.gate.catalog().snapshot(), tool)
+    }
+
+    /// Begins a call.
+    async fn begun(&self, request: CallToolRequestParams, origin: Origin) -> Result<Exec, ErrorData> {
+        let catalog = self.shared.gate.catalog();
+        if !catalog.snapshot().knows(&request.name) {
+            // A client may call before it lists, while plugins still load.
+            catalog.admitted().await;
+        }
+        let arguments = request.arguments.unwrap_or_default();
+        let exec = self.shared.gate.call_tool(origin, &request.name, arguments);
+        exec.ok_or_else(|| unknown_tool(&request.name, &catalog.snapshot().names()))
+    }
+
+    /// Takes up a call again that asked for answers; none where the request is a new call, or one that only asks about a
+    /// run again.
+    fn resumed(&self, request: &CallToolRequestParams, origin: &Origin) -> Option<Result<Exec, Failure>> {
+        let state = request.request_state.as_deref()?;
+        let gone = || {
+            let said = "unavailable: the question is no longer open";
+            Failure::new(code::UNAVAILABLE, said).hint("make the call again, without `requestState`")
+        };
+        let Some(parked) = self.shared.sealer.open(state, &origin.caller, &request.name) else {
+            return Some(Err(gone()));
+        };
+        let answers = ask::answers(request.input_responses.clone().unwrap_or_default());
+        if parked.watched {
+            let run = self.shared.gate.look(&parked.run(), &origin.caller).ok()?;
+            answers.for_each(|(key, answer)| _ = run.answer(&key, answer));
+            return None;
+        }
+        let exec = self.shared.gate.attach(&parked.run(), &origin.caller).map_err(|_| gone());
+        Some(exec.inspect(|exec| answers.for_each(|(key, answer)| _ = exec.answer(&key, answer))))
+    }
+
+    /// Follows a call for as long as its client waits.
+    async fn follow(
+        &self,
+        mut exec: Exec,
+        way: Way,
+        origin: &Origin,
+        tool: &str,
+        context: &Context,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let mut reporter = Reporter::new(context);
+        let mut asking: FuturesUnordered<BoxFuture<'static, (String, Answer)>> = FuturesUnordered::new();
+        let mut asked = BTreeSet::new();
+        let soft = exec.patience();
+        let patience = async {
+            match soft {
+                Some(patience) => tokio::time::sleep(patience).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::pin!(patience);
+        // Who does not want to wait is not made to.
+        let waits = soft != Some(Duration::ZERO);
+        loop {
+            let event = tokio::select! {
+                biased;
+                event = exec.next(), if waits => event,
+                Some((key, answer)) = asking.next(), if !asking.is_empty() => {
+                    exec.answer(&key, answer);
+                    continue;
+                }
+                // Dropping the call ends it; rmcp drops the answer to a cancelled request.
+                () = context.ct.cancelled() => {
+                    return Ok(cancelled().into());
+                }
+                // A person who thinks is not hurried: the answer would be lost.
+                () = &mut patience, if asking.is_empty() => {
+                    return Ok(match exec.part() {
+                        Some(envelope) => self.result(envelope, tool).into(),
+                        None => cancelled().into(),
+                    });
+                }
+            };
+            match event {
+                Event::Done(envelope) => return Ok(self.result(*envelope, tool).into()),
+                Event::Progress(progress) => reporter.tell(context, progress).await,
+                Event::Asks(asks) => match way {
+                    Way::None => match exec.watched() {
+                        // Its questions are told with its status.
+                        Some(_) => {
+                            return Ok(exec.part().map_or_else(cancelled, |e| self.result(e, tool)).into());
+                        }
+                        None => exec.decline(&asks),
+                    },
+                    Way::Request => {
+                        for (key, question) in asks {
+                            if asked.insert(key.clone()) {
+                                let peer = context.peer.clone();
+                                asking.push(async move { (key, ask::ask(peer, question).await) }.boxed());
+                            }
+                        }
+                    }
+                    Way::Again => {
+                        let watched = exec.watched();
+                        let is_watched = watched.is_some();
+                        let Some(id) = watched.or_else(|| exec.detach()) else {
+                            return Ok(cancelled().into());
+                        };
+                        let parked = Parked::new(&id, is_watched);
+                        let result = self.shared.sealer.asks(&parked, &asks, &origin.caller, tool);
+                        return Ok(result.into());
+                    }
+                },
+            }
+        }
+    }
+
+    pub(super) fn task(&self, id: &str) -> Result<(RunId, Look), ErrorData> {
+        let id = RunId::from_client(id);
+        let run = self.shared.gate.look(&id, &self.origin.caller).map_err(|_| tasks::unknown())?;
+        Ok((id, run))
+    }
+}
+
+/// What a request is answered with whose caller is gone.
+fn cancelled() -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text("cancelled")])
+}
+
+fn unknown_tool(name: &str, names: &str) -> ErrorData {
+    let name: String = name.chars().take(80).collect();
+    ErrorData::invalid_params(format!("Unknown tool: {name:?}. Available tools: {names}."), None)
+}
+
+/// Progress notifications of one request: only where the client gave a token, and only upwards, as MCP wants them.
+struct Reporter {
+    token: Option<rmcp::model::ProgressToken>,
+    last: f64,
+    /// When the next may be told.
+    rests: Instant,
+}
+
+/// A plugin may report as often as it likes; a client is told at most so often.
+const PAUSE: Duration = Duration::from_millis(20);
+
+impl Reporter {
+    fn new(context: &Context) -> Self {
+        Self { token: context.meta.get_progress_token(), last: f64::NEG_INFINITY, rests: Instant::now() }
+    }
+
+    async fn tell(&mut self, context: &Context, progress: Progress) {
+        let now = Instant::now();
+        let worth = progress.done > self.last && now >= self.rests;
+        let Some(token) = self.token.clone().filter(|_| worth) else { return };
+        (self.last, self.rests) = (progress.done, now + PAUSE);
+        let mut told = ProgressNotificationParam::new(token, progress.done);
+        if let Some(total) = progress.total {
+            told = told.with_total(total);
+        }
+        if let Some(message) = progress.message {
+            told = told.with_message(message);
+        }
+        // A client that is gone is noticed by the request's own token.
+        let _ = context.peer.notify_progress(told).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeMap, sync::Arc};
+
+    use loggia_facade::Reply;
+    use rmcp::ServiceExt;
+    use serde_json::{Value, json};
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+    use crate::{
+        catalog::{Catalog, Slot},
+        gate::{Executor, Gate, Inline, Rules, tests::entry, tests::puppet},
+    };
+
+    /// A facade whose calls take so long.
+    fn slow(takes: Duration) -> Gate {
+        let puppet = puppet("a", move |_| async move {
+            tokio::time::sleep(takes).await;
+            Ok(Reply::data("done"))
+        });
+        let catalog = Arc::new(Catalog::default());
+        let slot = Slot::Serving(Arc::new(entry(puppet, Rules::default())));
+        catalog.swap(BTreeMap::from([("a".to_owned(), slot)]));
+        catalog.admit();
+        Gate::new(catalog, Executor::new(tokio::runtime::Handle::current(), Inline::Slots(1)))
+    }
+
+    /// What a client is told, and after how many seconds.
+    async fn told(gate: Gate, arguments: Value) -> (Value, u64) {
+        let (ours, theirs) = tokio::io::duplex(1 << 16);
+        let handler = Handler::new(gate, Origin::local(), CancellationToken::new());
+        let serving = tokio::spawn(async move { handler.serve(ours).await.unwrap().waiting().await });
+        let client = ().serve(theirs).await.unwrap();
+        let Value::Object(arguments) = arguments else { unreachable!() };
+        let begun = tokio::time::Instant::now();
+        let request = CallToolRequestParams::new("a").with_arguments(arguments);
+        let result = client.call_tool(request).await.unwrap();
+        let took = begun.elapsed().as_secs();
+        client.cancel().await.unwrap();
+        let _ = serving.await;
+        (result.structured_content.unwrap(), took)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_long_call_becomes_a_run_after_forty_seconds_and_a_short_one_never() {
+        let minute = || slow(Duration::from_secs(60));
+        let (run, took) = told(minute(), json!({"action": "dig"})).await;
+        assert_eq!((run["data"]["run"]["status"].clone(), took), (json!("running"), 40));
+        assert_eq!(run["next"]["arguments"]["action"], "run_status");
+        let (soon, took) = told(slow(Duration::from_secs(20)), json!({"action": "dig"})).await;
+        assert_eq!((soon["data"].clone(), took), (json!("done"), 20));
+        let (late, took) = told(minute(), json!({"action": "look"})).await;
+        assert_eq!((late["code"].clone(), took), (json!("timed_out"), 30), "its own clock");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_waits_for_a_run_is_told_after_forty_seconds_how_it_stands() {
+        let gate = slow(Duration::from_secs(100));
+        let (begun, took) = told(gate.clone(), json!({"action": "dig", "wait": false})).await;
+        assert_eq!(took, 0);
+        let id = begun["data"]["run"]["id"].clone();
+        let status = json!({"action": "run_status", "run_id": id, "wait": true});
+        let mut ends = Vec::new();
+        for _ in 0..3 {
+            let (told, took) = told(gate.clone(), status.clone()).await;
+            ends.push((told["data"]["run"]["status"].clone(), took));
+        }
+        assert_eq!(ends, [(json!("running"), 40), (json!("running"), 40), (json!("succeeded"), 20)]);
+    }
+}

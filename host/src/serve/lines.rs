@@ -1,0 +1,271 @@
+//! JSON-RPC in lines, over a pair of streams.
+//!
+//! rmcp's own transport drops a line that is no JSON without a word, and the client that sent it waits for ever. Here it
+//! is answered, if it says which request it was: a number too large or lists too deep make no JSON, but their sender has
+//! a mistake to mend.
+
+use std::{io, sync::Arc};
+
+use futures_util::future::BoxFuture;
+use rmcp::{
+    ErrorData, RoleServer,
+    model::{ErrorCode, RequestId},
+    service::{RxJsonRpcMessage, TxJsonRpcMessage},
+    transport::Transport,
+};
+use serde_json::error::Category;
+use tokio::{
+    io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader},
+    sync::Mutex,
+};
+
+/// Longest line: arguments are at most 1 MiB, and JSON text may escape every byte of them.
+const LINE: usize = 16 << 20;
+/// How much of a line's beginning is searched for its id.
+const BEGINNING: usize = 64 << 10;
+
+/// JSON-RPC in lines.
+pub struct Lines<R, W> {
+    read: BufReader<R>,
+    line: Vec<u8>,
+    /// The rest of a line that is too long is passed over.
+    skipping: bool,
+    write: Arc<Mutex<Option<W>>>,
+    /// An answer to a line that was no message, until it is written: `receive` is dropped at every await.
+    owed: Option<BoxFuture<'static, io::Result<()>>>,
+}
+
+impl<R, W> Lines<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    /// Over these streams.
+    pub fn new(read: R, write: W) -> Self {
+        let write = Arc::new(Mutex::new(Some(write)));
+        Self { read: BufReader::new(read), line: Vec::new(), skipping: false, write, owed: None }
+    }
+
+    /// Reads a line to its end; false at the end of the stream. What was read stays when the future is dropped.
+    async fn read(&mut self) -> io::Result<bool> {
+        loop {
+            let available = self.read.fill_buf().await?;
+            if available.is_empty() {
+                return Ok(false);
+            }
+            let end = available.iter().position(|byte| *byte == b'\n');
+            let taken = end.map_or(available.len(), |end| end + 1);
+            let room = (LINE + 1).saturating_sub(self.line.len());
+            self.skipping |= taken > room;
+            self.line.extend_from_slice(&available[..taken.min(room)]);
+            self.read.consume(taken);
+            if end.is_some() {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// What a whole line says: a message, or an answer that it gets, or nothing.
+    fn parse(&mut self) -> Line {
+        let line = self.line.trim_ascii();
+        let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
+        if std::mem::take(&mut self.skipping) {
+            let said = format!("Invalid request: a line may have {} MiB at most", LINE >> 20);
+            return Line::Answer(id(line), ErrorCode::INVALID_REQUEST, said);
+        }
+        if line.is_empty() {
+            return Line::Nothing;
+        }
+        let error = match serde_json::from_slice(line) {
+            Ok(message) => return Line::Message(Box::new(message)),
+            Err(error) => error,
+        };
+        let id = id(line);
+        match error.classify() {
+            // An answer to what is no request would be answered by who echoes, and so on.
+            Category::Syntax | Category::Eof if id.is_none() => {
+                tracing::debug!("a line was passed over that is no JSON: {error}");
+                Line::Nothing
+            }
+            Category::Syntax | Category::Eof => {
+                Line::Answer(id, ErrorCode::PARSE_ERROR, format!("Parse error: {error}"))
+            }
+            _ if line.starts_with(b"[") => {
+                let said = "Invalid request: batches of messages are not part of this protocol";
+                Line::Answer(None, ErrorCode::INVALID_REQUEST, said.to_owned())
+            }
+            // Notifications are not answered, known or not.
+            _ if id.is_none() && names_method(line) => Line::Nothing,
+            _ => Line::Answer(id, ErrorCode::INVALID_REQUEST, "Invalid request".to_owned()),
+        }
+    }
+}
+
+enum Line {
+    Message(Box<RxJsonRpcMessage<RoleServer>>),
+    Answer(Option<RequestId>, ErrorCode, String),
+    Nothing,
+}
+
+fn names_method(line: &[u8]) -> bool {
+    serde_json::from_slice::<serde_json::Value>(line).is_ok_and(|value| value.get("method").is_some())
+}
+
+/// The id of a request, found in text that may be no JSON: the member `id` of the outermost object.
+fn id(line: &[u8]) -> Option<RequestId> {
+    let line = &line[..line.len().min(BEGINNING)];
+    let (mut depth, mut at) = (0_usize, 0);
+    while let Some(byte) = line.get(at) {
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'"' => {
+                let end = string_end(line, at)?;
+                let after = line[end..].trim_ascii_start();
+                if depth == 1 && &line[at..end] == b"\"id\"" && after.starts_with(b":") {
+                    let value = after[1..].trim_ascii_start();
+                    return serde_json::Deserializer::from_slice(value).into_iter().next()?.ok();
+                }
+                at = end;
+                continue;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Where a string ends that begins here.
+fn string_end(line: &[u8], begin: usize) -> Option<usize> {
+    let mut at = begin + 1;
+    loop {
+        match line.get(at)? {
+            b'\\' => at += 2,
+            b'"' => return Some(at + 1),
+            _ => at += 1,
+        }
+    }
+}
+
+async fn write<W: AsyncWrite + Unpin>(to: Arc<Mutex<Option<W>>>, mut line: Vec<u8>) -> io::Result<()> {
+    line.push(b'\n');
+    let mut to = to.lock().await;
+    let to = to.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+    to.write_all(&line).await?;
+    to.flush().await
+}
+
+impl<R, W> Transport<RoleServer> for Lines<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let to = Arc::clone(&self.write);
+        async move { write(to, serde_json::to_vec(&message)?).await }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            if let Some(owed) = &mut self.owed {
+                let written = owed.await;
+                self.owed = None;
+                written.ok()?;
+            }
+            match self.read().await {
+                Ok(true) => {}
+                // What has no end was not sent.
+                Ok(false) => return None,
+                Err(error) => {
+                    tracing::error!("failed to read from the client: {error}");
+                    return None;
+                }
+            }
+            let line = self.parse();
+            self.line.clear();
+            // One long line should not hold its memory for ever.
+            self.line.shrink_to(1 << 20);
+            match line {
+                Line::Message(message) => return Some(*message),
+                Line::Nothing => {}
+                Line::Answer(id, code, said) => {
+                    let answer = TxJsonRpcMessage::<RoleServer>::error(ErrorData::new(code, said, None), id);
+                    let line = serde_json::to_vec(&answer).ok()?;
+                    self.owed = Some(Box::pin(write(Arc::clone(&self.write), line)));
+                }
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.write.lock().await.take();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_id_is_found_in_what_is_no_json() {
+        let check = |line: &str, expected: Option<&str>| {
+            let id = id(line.as_bytes()).map(|id| serde_json::to_string(&id).unwrap());
+            assert_eq!(id.as_deref(), expected, "{line}");
+        };
+        check(r#"{"jsonrpc":"2.0","id":5,"method":"x","params":{"n":1e400}}"#, Some("5"));
+        check(r#"{"params":{"id":7,"n":[[["#, None);
+        check(r#"{"params":{"id":7},"id":"a\"b","n":1e400}"#, Some(r#""a\"b""#));
+        check(r#"{"method":"\"id\":3","id" : 4, "#, Some("4"));
+        check(r#"{"id":"#, None);
+        check(r#"{"id":{"a":1}}"#, None);
+        check(r#"rubbish "id": 5"#, None);
+        check(r#"{"a": "no end"#, None);
+    }
+
+    #[tokio::test]
+    async fn each_line_is_a_message_or_gets_an_answer_or_is_nothing() {
+        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        let (read, write) = tokio::io::split(ours);
+        let mut lines = Lines::new(read, write);
+        let (heard, mut told) = tokio::io::split(theirs);
+        let mut heard = BufReader::new(heard).lines();
+        let serving = tokio::spawn(async move {
+            let mut messages = 0;
+            while lines.receive().await.is_some() {
+                messages += 1;
+            }
+            messages
+        });
+        let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+        let long = format!(r#"{{"jsonrpc":"2.0","id":8,"params":"{}"}}"#, "x".repeat(LINE));
+        for line in [
+            ping,
+            "",
+            "rubbish",
+            r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a","arguments":{"n":1e400}}}"#,
+            r#"[{"jsonrpc":"2.0","id":3,"method":"ping"}]"#,
+            r#"{"jsonrpc":"2.0","method":5}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/unheard_of"}"#,
+            &long,
+            &format!("\u{feff}{ping}\r"),
+        ] {
+            told.write_all(line.as_bytes()).await.unwrap();
+            told.write_all(b"\n").await.unwrap();
+        }
+        told.shutdown().await.unwrap();
+        let mut answers = Vec::new();
+        while let Some(line) = heard.next_line().await.unwrap() {
+            let answer: serde_json::Value = serde_json::from_str(&line).unwrap();
+            answers.push(format!("{} {}", answer["id"], answer["error"]["code"]));
+        }
+        assert_eq!(answers, ["2 -32700", "null -32600", "8 -32600"]);
+        assert!((2..=3).contains(&serving.await.unwrap()), "the pings, and the notification");
+    }
+}

@@ -1,0 +1,192 @@
+//! Rubbish from a client, byte for byte: each call is answered, nothing runs, and the host serves on.
+
+use std::process::Stdio;
+
+use anyhow::{Context, Result};
+use loggia_tests::{Folder, HttpHost, PATIENCE, binary, cache};
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines},
+    net::TcpStream,
+    process::{Child, ChildStdin, ChildStdout, Command},
+};
+
+/// A host on stdio, spoken to in bytes.
+struct Raw {
+    child: Child,
+    stdin: ChildStdin,
+    stdout: Lines<BufReader<ChildStdout>>,
+}
+
+impl Raw {
+    async fn start(folder: &Folder) -> Result<Self> {
+        let mut child = Command::new(binary())
+            .arg("serve")
+            .arg(folder.path())
+            .env("LOGGIA_CACHE", cache())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()?;
+        let stdin = child.stdin.take().context("stdin")?;
+        let stdout = BufReader::new(child.stdout.take().context("stdout")?).lines();
+        let mut raw = Self { child, stdin, stdout };
+        let initialize = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"raw","version":"0"}}}"#;
+        raw.ask(initialize.as_bytes()).await?;
+        raw.send(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await?;
+        Ok(raw)
+    }
+
+    async fn send(&mut self, line: &[u8]) -> Result<()> {
+        self.stdin.write_all(line).await?;
+        self.stdin.write_all(b"\n").await?;
+        Ok(self.stdin.flush().await?)
+    }
+
+    /// Sends a line; the next answer, whoever it is for.
+    async fn ask(&mut self, line: &[u8]) -> Result<Value> {
+        self.send(line).await?;
+        loop {
+            let line = tokio::time::timeout(PATIENCE, self.stdout.next_line()).await??;
+            let told: Value = serde_json::from_str(&line.context("the host ended")?)?;
+            if told.get("id").is_some() || told.get("error").is_some() {
+                return Ok(told);
+            }
+        }
+    }
+}
+
+/// Calls of `echo`, as the text of their arguments, and what is told.
+fn calls() -> Vec<(&'static str, String, &'static str)> {
+    let deep = |n: usize| format!("{}{}", "[".repeat(n), "]".repeat(n));
+    let long = "x".repeat(1 << 20);
+    vec![
+        ("no action", "{}".into(), "`action` is required"),
+        ("a wrong type", r#"{"action": 5}"#.into(), "`action` must be a string (got 5)"),
+        ("nothing but rubbish", r#"{"action": {"a": []}, "cmd": null}"#.into(), "`action` must be a string"),
+        ("nested 100 deep", format!(r#"{{"action": "say", "text": {}}}"#, deep(100)), "nest"),
+        ("duplicate keys", r#"{"action": "say", "action": "nothing", "text": "x"}"#.into(), "Unknown action"),
+        ("NUL", r#"{"action": "say\u0000"}"#.into(), "Unknown action"),
+        ("a look-alike", "{\"action\": \"s\u{430}y\", \"text\": \"x\"}".into(), "Unknown action"),
+        ("__proto__", r#"{"action": "say", "text": "x", "__proto__": {"a": 1}}"#.into(), "`__proto__`"),
+        ("a mebibyte of text", format!(r#"{{"action": "say", "text": "{long}"}}"#), "too large"),
+        ("half a mebibyte", format!(r#"{{"action": "say", "text": "{}"}}"#, &long[..1 << 19]), "`text`"),
+        ("a foreign parameter", r#"{"action": "say", "text": "x", "a": 1}"#.into(), "`add`"),
+        ("an unknown run", r#"{"action": "run_status", "run_id": "run_x"}"#.into(), "Unknown action"),
+    ]
+}
+
+fn call(id: usize, arguments: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"echo","arguments":{arguments}}}}}"#
+    )
+}
+
+#[tokio::test]
+async fn rubbish_in_arguments_is_told_what_is_wrong_with_it() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let mut raw = Raw::start(&folder).await?;
+    for (index, (what, arguments, expected)) in calls().into_iter().enumerate() {
+        let told = raw.ask(call(index + 1, &arguments).as_bytes()).await?;
+        let envelope = &told["result"]["structuredContent"];
+        assert_eq!(
+            (&told["id"], &told["result"]["isError"]),
+            (&json!(index + 1), &json!(true)),
+            "{what}: {told}"
+        );
+        let error = envelope["error"].as_str().with_context(|| format!("{what}: {told}"))?;
+        assert!(error.contains(expected), "{what}: {error}");
+        assert!(envelope.to_string().len() < 4096, "{what}: {envelope}");
+    }
+    let said = raw.ask(call(99, r#"{"action": "say", "text": "still here"}"#).as_bytes()).await?;
+    assert_eq!(said["result"]["structuredContent"]["data"]["text"], "still here");
+    raw.child.start_kill()?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn arguments_that_are_no_object_are_a_protocol_error() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let mut raw = Raw::start(&folder).await?;
+    for (index, arguments) in ["[1]", "\"say\"", "5", "true"].into_iter().enumerate() {
+        let told = raw.ask(call(index + 1, arguments).as_bytes()).await?;
+        assert_eq!(told["error"]["code"], -32602, "{arguments}: {told}");
+        let said = told["error"]["message"].as_str().context("a message")?;
+        assert!(said.contains("`arguments`, an object"), "{said}");
+    }
+    raw.child.start_kill()?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_line_that_is_no_message_is_answered_if_it_says_which_request_it_was() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let mut raw = Raw::start(&folder).await?;
+    let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
+    let lines: Vec<(Vec<u8>, Value, i64)> = vec![
+        (b"[]".to_vec(), Value::Null, -32600),
+        (call(1, &format!(r#"{{"action": "say", "text": {deep}}}"#)).into_bytes(), json!(1), -32700),
+        (call(2, r#"{"action": "say", "text": 1e400}"#).into_bytes(), json!(2), -32700),
+        (br#"{"jsonrpc":"2.0","id":3,"method":"tools/call"#.to_vec(), json!(3), -32700),
+    ];
+    for (line, id, code) in lines {
+        // What says nothing of itself is passed over.
+        raw.send(b"rubbish").await?;
+        raw.send(&[0xff, 0xfe, 0x00]).await?;
+        let told = raw.ask(&line).await?;
+        assert_eq!((&told["id"], &told["error"]["code"]), (&id, &json!(code)), "{told}");
+    }
+    let asked = call(9, r#"{"action": "say", "text": "still here"}"#);
+    let told = raw.ask(asked.as_bytes()).await?;
+    assert_eq!(told["result"]["structuredContent"]["data"]["text"], "still here");
+    raw.child.start_kill()?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn rubbish_over_http_is_refused_and_the_host_serves_on() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let host = HttpHost::start(folder.path()).await?;
+    let post = async |body: &[u8]| -> Result<String> {
+        let mut stream = TcpStream::connect(host.authority()).await?;
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nAccept: application/json, \
+             text/event-stream\r\nConnection: close\r\nContent-Length: {}\r\nMCP-Protocol-Version: 2026-07-28\r\n\
+             Mcp-Method: tools/call\r\nMcp-Name: echo\r\n\r\n",
+            host.authority(),
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).await?;
+        stream.write_all(body).await?;
+        let mut answer = Vec::new();
+        tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer)).await??;
+        Ok(String::from_utf8_lossy(&answer).into_owned())
+    };
+    let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"raw","version":"0"}}"#;
+    let call = |arguments: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"echo","arguments":{arguments},{meta}}}}}"#
+        )
+    };
+    let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
+    for body in [
+        b"rubbish".to_vec(),
+        vec![0xff, 0xfe],
+        b"{}".to_vec(),
+        call(&format!(r#"{{"action": "say", "text": {deep}}}"#)).into_bytes(),
+        call(r#"{"action": "say", "text": 1e400}"#).into_bytes(),
+        call("[]").into_bytes(),
+    ] {
+        let answer = post(&body).await?;
+        let refused = answer.starts_with("HTTP/1.1 4") || answer.contains("\"error\"");
+        assert!(refused && !answer.starts_with("HTTP/1.1 5"), "{answer}");
+    }
+    for (what, arguments, expected) in calls() {
+        let answer = post(call(&arguments).as_bytes()).await?;
+        assert!(answer.contains("\"isError\":true") && answer.contains(expected), "{what}: {answer:.2000}");
+    }
+    let answer = post(call(r#"{"action": "say", "text": "still here"}"#).as_bytes()).await?;
+    assert!(answer.contains("still here") && answer.starts_with("HTTP/1.1 200"), "{answer}");
+    Ok(())
+}
