@@ -12,4 +12,5 @@ mod python;
 mod reload;
 mod rules;
 mod runs;
+mod seeds;
 mod tools;

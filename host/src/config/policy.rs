@@ -293,7 +293,8 @@ mod tests {
         assert_eq!(policy.terms, Terms::default());
         assert_eq!((policy.rules.chain, policy.rules.elicit), (Chain::default(), false));
         assert!(policy.rules.invoke.is_empty());
-        let exposed = Exposed { form: Some(Form::default()), split: Some(Split::default()), output_schema: false };
+        let exposed =
+            Exposed { form: Some(Form::default()), split: Some(Split::default()), output_schema: false };
         assert_eq!(policy.expose, exposed);
     }
 
