@@ -20,7 +20,7 @@ async fn a_run_is_waited_for_or_not_by_one_flag() -> Result<()> {
             let told = client.envelope("pipelines", waiting).await?;
             assert_eq!(told["data"]["text"], "About x.", "{which} {told}");
         }
-        let begin = json!({"action": "run", "prompt": "x", "rounds": 3, "pause_ms": 20, "wait": false});
+        let begin = json!({"action": "run", "prompt": "x", "rounds": 3, "pause_ms": 100, "wait": false});
         let begun = client.envelope("pipelines", begin).await?;
         assert_eq!(begun["data"]["run"]["status"], "running", "{which} {begun}");
         let id = run_id(&begun)?;
