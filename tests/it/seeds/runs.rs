@@ -14,9 +14,11 @@ async fn a_run_is_waited_for_or_not_by_one_flag() -> Result<()> {
     let stage = pipelines();
     let host = stage.host().await?;
     for (which, client) in stage.clients(&host).await? {
-        for waiting in
-            [json!({"action": "run", "prompt": "x"}), json!({"action": "run", "prompt": "x", "wait": true})]
-        {
+        for waiting in [
+            json!({"action": "run", "prompt": "x"}),
+            json!({"action": "run", "prompt": "x", "wait": true}),
+            json!({"action": "run", "params": {"prompt": "x", "wait": true}}),
+        ] {
             let told = client.envelope("pipelines", waiting).await?;
             assert_eq!(told["data"]["text"], "About x.", "{which} {told}");
         }
