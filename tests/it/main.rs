@@ -14,4 +14,5 @@ mod reload;
 mod rules;
 mod runs;
 mod tokens;
+mod seeds;
 mod tools;

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::{
     Contract, View,
     asked::Asked,
-    keywords,
+    keywords::{self, Holds},
     own::Own,
     rules::{Rules, call},
     shape::{Member, Shape},
@@ -129,7 +129,9 @@ impl Contract {
         if detail == Detail::Full {
             put(&mut out, "params", (*action.params).clone());
             if let Some(data) = &action.data {
-                put(&mut out, "data", (**data).clone());
+                let mut data = (**data).clone();
+                outward(&mut data);
+                put(&mut out, "data", data);
             }
         } else {
             put(&mut out, "params", parameters(rules));
@@ -155,6 +157,27 @@ impl Contract {
         put(&mut out, "params", params);
         put(&mut out, "examples", vec![self.asked_example(own, view)]);
         Value::Object(out)
+    }
+}
+
+/// Leaves out of a result's schema what the envelope leaves out of the result: members whose name begins with `_`.
+fn outward(schema: &mut Value) {
+    let Value::Object(schema) = schema else { return };
+    let own = |name: &str| name.starts_with('_');
+    for (keyword, value) in schema.iter_mut() {
+        match (keyword.as_str(), value) {
+            ("properties", Value::Object(properties)) => properties.retain(|name, _| !own(name)),
+            ("required", Value::Array(names)) => names.retain(|name| !name.as_str().is_some_and(own)),
+            _ => {}
+        }
+    }
+    for (keyword, value) in schema.iter_mut() {
+        match (keywords::holds(keyword), value) {
+            (Some(Holds::One), value) => outward(value),
+            (Some(Holds::Map), Value::Object(map)) => map.values_mut().for_each(outward),
+            (Some(Holds::List), Value::Array(list)) => list.iter_mut().for_each(outward),
+            _ => {}
+        }
     }
 }
 

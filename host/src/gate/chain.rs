@@ -30,7 +30,7 @@ pub async fn run(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envelo
     let mut envelope = root(Arc::clone(&shared), Arc::clone(&run), planned).await;
     // The caller asked for the first call, and knows the answer by it.
     let (command, resolved) = (envelope.command.clone(), std::mem::take(&mut envelope.resolved_inputs));
-    let mut trail = Vec::new();
+    let (mut trail, mut shown) = (Vec::new(), Vec::new());
     while let Some(next) = advise(&mut envelope, &entry) {
         if entry.rules.chain != Chain::Follow {
             set_next(&mut envelope, next);
@@ -50,9 +50,16 @@ pub async fn run(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envelo
         entry = Arc::clone(&followed.entry);
         effect = followed.action().effect.min(effect);
         let now = Made::of(&followed);
+        if let Ok(reply) = &mut envelope.outcome {
+            shown.append(&mut reply.content);
+        }
         envelope = root(Arc::clone(&shared), Arc::clone(&run), followed).await;
         trail.push(now.hop(&envelope));
         made.push(now);
+    }
+    // What was shown on the way, to the person say, is shown: the trail holds messages alone.
+    if let Ok(reply) = &mut envelope.outcome {
+        reply.content.splice(0..0, shown);
     }
     Envelope { command, resolved_inputs: resolved, trail, ..envelope }
 }

@@ -124,3 +124,18 @@ fn of_many_talkative_actions_less_is_said() {
     let list = list_of_thirty(surface);
     assert_eq!(list["actions"][0]["signature"], "create_issue(parameter_0: string, …)");
 }
+
+#[test]
+fn a_results_schema_says_nothing_of_members_that_are_not_told() {
+    let mut surface = fixture::notes();
+    let step = json!({"type": "object", "properties": {"n": {}, "_trace": {}}, "required": ["n", "_trace"]});
+    let steps = json!({"type": "array", "items": step});
+    let data = json!({"properties": {"steps": steps, "_shared": {}}, "required": ["_shared", "steps"]});
+    surface.actions[0].data = Some(Arc::new(data));
+    let name = surface.actions[0].name.clone();
+    let contract = Contract::new(Arc::new(surface)).unwrap();
+    let told = contract.describe(Some(&name), Detail::Full, &View::whole()).unwrap();
+    let step = json!({"type": "object", "properties": {"n": {}}, "required": ["n"]});
+    let steps = json!({"type": "array", "items": step});
+    assert_eq!(told["data"], json!({"properties": {"steps": steps}, "required": ["steps"]}));
+}

@@ -114,3 +114,24 @@ async fn a_failure_may_lead_to_a_call_and_a_hop_may_fail() {
     assert_eq!(told["trail"][0]["message"], "the account is locked");
     assert_eq!(told["trail"][1]["ok"], false);
 }
+
+#[tokio::test]
+async fn what_a_hop_shows_is_shown_before_what_the_last_one_does() {
+    use loggia_facade::{Block, Content};
+    fn shows(text: &str) -> Vec<Content> {
+        vec![Content { block: Block::Text(text.into()), extras: Object::new() }]
+    }
+    let first = puppet("a", async |_| {
+        Ok(Reply { next: next("b", "look", 1), content: shows("locked"), ..Reply::default() })
+    });
+    let second = puppet("b", async |_| Ok(Reply { content: shows("an agent comes"), ..Reply::default() }));
+    let gate = gate(vec![(first, chained(Chain::Follow, &["b:*"])), (second, Rules::default())]);
+    let mut exec = tool(&gate, "a", json!({"action": "look"}));
+    let envelope = loop {
+        if let Event::Done(envelope) = exec.next().await {
+            break envelope;
+        }
+    };
+    let texts: Vec<Block> = envelope.into_parts().1.into_iter().map(|content| content.block).collect();
+    assert_eq!(texts, [Block::Text("locked".into()), Block::Text("an agent comes".into())]);
+}

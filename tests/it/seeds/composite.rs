@@ -1,0 +1,167 @@
+//! Seed 000: many operations behind one tool, and the five kinds of tests that such a tool needs.
+
+use anyhow::{Context, Result};
+use loggia_tests::ERAS;
+use serde_json::{Value, json};
+
+use super::stage::{Stage, check, result, text, tools};
+
+fn projects() -> Stage {
+    Stage::with(&["projects"])
+}
+
+#[tokio::test]
+async fn one_tool_holds_the_operations_and_says_what_each_takes() -> Result<()> {
+    let stage = projects();
+    for era in ERAS {
+        let client = stage.client_in(era).await?;
+        let tools = tools(&client).await?;
+        let [tool] = tools.as_slice() else { panic!("one tool, not {}", tools.len()) };
+        for line in
+            ["create: Create a project.", "update: Rename", "delete: [destructive] Delete", "list: List"]
+        {
+            assert!(text(tool, "description").contains(&format!("\n{line}")), "{era:?} {line}");
+        }
+        let properties = tool["inputSchema"]["properties"].as_object().context("properties")?;
+        let actions = properties["action"]["enum"].as_array().context("actions")?;
+        for action in ["create", "create_all", "update", "complete", "delete", "get", "list", "describe"] {
+            assert!(actions.contains(&action.into()), "{action}");
+        }
+        for (name, takes) in [
+            ("name", "[create*] What people call it"),
+            ("description", "[create] What it is about. [update]"),
+            ("id", "[update*, complete*, delete*, get*] Which project."),
+            ("cursor", "[list] From the page before."),
+        ] {
+            assert!(text(&properties[name], "description").starts_with(takes), "{name}");
+        }
+        assert!(properties.values().all(|property| !text(property, "description").is_empty()));
+        client.end().await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_schema_can_stand_for_each_action() -> Result<()> {
+    let stage = projects();
+    stage.policy("projects", "", "[expose]\nschema = \"union\"");
+    let tools = stage.tools().await?;
+    let of = |action: &str| {
+        let all = tools[0]["inputSchema"]["properties"]["params"]["anyOf"].as_array().into_iter().flatten();
+        let mut own = all.filter(|schema| schema["description"] == action);
+        own.next().cloned().unwrap_or_default()
+    };
+    for (action, required, properties) in [
+        ("create", json!(["name"]), vec!["name", "description"]),
+        ("update", json!(["id"]), vec!["id", "name", "description"]),
+        ("delete", json!(["id"]), vec!["id"]),
+    ] {
+        let schema = of(action);
+        assert_eq!(schema["required"], required, "{action}");
+        let named: Vec<&String> = schema["properties"].as_object().context("properties")?.keys().collect();
+        assert_eq!(named, properties, "{action}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn each_action_works_alone() -> Result<()> {
+    let stage = projects();
+    let client = stage.client().await?;
+    let longest = "n".repeat(80);
+    let calls = [
+        (json!({"action": "create", "name": "A"}), json!({"id": "p_1", "name": "A", "description": null})),
+        (
+            json!({"action": "create", "name": "B", "description": "b"}),
+            json!({"id": "p_2", "description": "b"}),
+        ),
+        (json!({"action": "create", "name": longest}), json!({"id": "p_3", "name": longest})),
+        (
+            json!({"action": "create", "name": "n", "description": ""}),
+            json!({"id": "p_4", "description": ""}),
+        ),
+        (json!({"action": "update", "id": "p_1", "name": "C"}), json!({"name": "C", "description": null})),
+        (
+            json!({"action": "update", "id": "p_1", "description": "c"}),
+            json!({"name": "C", "description": "c"}),
+        ),
+        (json!({"action": "update", "id": "p_1"}), json!({"name": "C", "description": "c"})),
+        (json!({"action": "get", "id": "p_2"}), json!({"name": "B"})),
+        (json!({"action": "complete", "id": "p_2"}), json!({"done": true})),
+    ];
+    check(&client, "projects", calls.map(|(call, data)| (call, json!({"ok": true, "data": data})))).await?;
+    let deleted = client.envelope("projects", json!({"action": "delete", "id": "p_4"})).await?;
+    assert_eq!(deleted, json!({"ok": true, "action": "delete", "message": "The project was deleted."}));
+    let listed = client.envelope("projects", json!({"action": "list"})).await?;
+    assert_eq!((&listed["count"], &listed["total"]), (&json!(3), &json!(3)));
+    client.end().await
+}
+
+#[tokio::test]
+async fn unknown_actions_are_refused_and_the_available_ones_listed() -> Result<()> {
+    let stage = projects();
+    for era in ERAS {
+        let client = stage.client_in(era).await?;
+        for call in [json!({"action": "invalid", "id": "x"}), json!({"action": "nonexistent", "name": "x"})] {
+            let told = result(&client, "projects", call.clone()).await?;
+            assert_eq!(told["isError"], true, "{era:?}");
+            let said = text(&told["content"][0], "text");
+            let known =
+                "Available actions: create, create_all, update, complete, delete, get, list, sync, describe.";
+            assert!(said.contains("Unknown action") && said.contains(known), "{said}");
+            assert!(said.contains(text(&call, "action")), "{said}");
+        }
+        client.end().await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn each_action_checks_its_own_parameters() -> Result<()> {
+    let stage = projects();
+    let client = stage.client().await?;
+    for (call, error) in [
+        (json!({"action": "create"}), "`name` is required"),
+        (json!({"action": "create", "description": "d"}), "`name` is required"),
+        (json!({"action": "create", "name": 123}), "`name` must be a string (got 123)"),
+        (json!({"action": "create", "name": ""}), "`name` must not be empty"),
+        (json!({"action": "create", "name": "n".repeat(81)}), "`name` must have at most 80 characters"),
+        (json!({"action": "create", "name": "n", "id": "p_1"}), "`id` is not a parameter of `create`"),
+        (json!({"action": "update", "name": "n"}), "`id` is required"),
+        (json!({"action": "update", "id": ["p_1"]}), "`id` must be a string (got [\"p_1\"])"),
+        (json!({"action": "delete"}), "`id` is required"),
+        (json!({"action": "delete", "id": "p_2", "name": "n"}), "`name` is not a parameter of `delete`"),
+        (json!({"action": "list", "limit": 0}), "`limit` must be at least 1 (got 0)"),
+        (json!({"action": "list", "limit": "many"}), "`limit` must be an integer (got \"many\")"),
+        (json!({"action": "create_all", "drafts": [{"name": ""}]}), "`drafts[0].name` must not be empty"),
+        (json!({}), "`action` is required"),
+    ] {
+        let told = client.envelope("projects", call.clone()).await?;
+        assert_eq!(told["code"], "invalid_params", "{call}: {told}");
+        assert!(text(&told, "error").starts_with(error), "{call}: {told}");
+    }
+    let listed = client.envelope("projects", json!({"action": "list"})).await?;
+    assert_eq!(listed["total"], 0, "nothing that was refused was done");
+    client.end().await
+}
+
+#[tokio::test]
+async fn a_project_is_made_changed_and_deleted() -> Result<()> {
+    let stage = projects();
+    let host = stage.host().await?;
+    for (which, client) in stage.clients(&host).await? {
+        let call = async |arguments: Value| client.envelope("projects", arguments).await;
+        let made = call(json!({"action": "create", "name": "Test"})).await?;
+        let id = text(&made["data"], "id");
+        let changed = call(json!({"action": "update", "id": id, "name": "Changed"})).await?;
+        assert_eq!(changed["data"]["name"], "Changed", "{which}");
+        assert_eq!(call(json!({"action": "get", "id": id})).await?["data"], changed["data"], "{which}");
+        // The first one of all is protected.
+        let deleted = call(json!({"action": "delete", "id": id})).await?;
+        assert_eq!(deleted["ok"], id != "p_1", "{which}: {deleted}");
+        let gone = call(json!({"action": "get", "id": id})).await?;
+        assert_eq!(gone["ok"], id == "p_1", "{which}: {gone}");
+        client.end().await?;
+    }
+    Ok(())
+}
