@@ -115,23 +115,21 @@ impl Publisher {
         for ((entry, rungs), chosen) in entries.iter().zip(&ladders).zip(chosen) {
             let facade = &entry.surface().name;
             let Rung { form, tools, .. } = &rungs[chosen];
-            // A facade's own name is nobody else's, and of two tools of one name the first stays.
-            let is_taken =
-                |name: &String| name != facade && (slots.contains_key(name) || names.contains(name));
-            let (form, tools) = match tools.iter().find(|tool| is_taken(&tool.name)) {
-                None => (*form, tools.clone()),
-                Some(tool) => {
-                    tracing::warn!(
-                        facade,
-                        "the name `{}` is taken: `{facade}` is published as one tool",
-                        tool.name
-                    );
-                    let whole = Expose { split: Split::None, form: Form::Flat, ..self.expose(entry) };
-                    (whole.form, self.made(entry, whole))
-                }
-            };
+            // The name of a facade that serves is nobody else's, and of two tools of one name the first stays. What has
+            // no name is not shown: shown under another, it would be called by who agreed to something else.
+            let serves = |name: &String| matches!(slots.get(name), Some(Slot::Serving(_)));
+            let is_taken = |name: &String| name != facade && (serves(name) || names.contains(name));
+            let (taken, tools): (Vec<_>, Vec<_>) =
+                tools.iter().cloned().partition(|tool| is_taken(&tool.name));
+            for tool in taken {
+                tracing::warn!(
+                    facade,
+                    "the tool `{}` is not shown: another facade or tool has its name; rename one of them",
+                    tool.name
+                );
+            }
             names.extend(tools.iter().map(|tool| tool.name.clone()));
-            out.push(Shown { facade: facade.clone(), form, tools });
+            out.push(Shown { facade: facade.clone(), form: *form, tools });
         }
         out
     }

@@ -13,6 +13,6 @@ mod python;
 mod reload;
 mod rules;
 mod runs;
-mod tokens;
 mod seeds;
+mod tokens;
 mod tools;

@@ -135,3 +135,39 @@ async fn a_policy_says_which_actions_there_are() -> Result<()> {
     assert_eq!(told["data"]["results"][1]["data"]["text"], "hi");
     client.end().await
 }
+
+#[tokio::test]
+async fn a_tool_that_only_reads_ends_no_run_that_writes() -> Result<()> {
+    for policy in ["[expose]\nsplit = \"effect\"\n", "[expose]\nschema = \"granular\"\n"] {
+        let folder = Folder::with(&["worker"]);
+        folder.write("worker.toml", policy);
+        let client = Client::stdio(folder.path(), Era::Stateful).await?;
+        let (reads, writes) = match policy.contains("split") {
+            true => ("worker", "worker_write"),
+            false => ("worker_show", "worker_work"),
+        };
+        let work = json!({"action": "work", "steps": 1000, "ms": 5, "wait": false});
+        let begun = client.envelope(writes, work).await?;
+        let id = begun["data"]["run"]["id"].as_str().context("a run")?;
+        let end = json!({"action": "run_cancel", "run_id": id});
+        let refused = client.envelope(reads, end.clone()).await?;
+        assert_eq!(refused["code"], "invalid_params", "{refused}");
+        let ends = begun["next"]["tool"].as_str().context("a tool")?.replace("run_status", "run_cancel");
+        assert_eq!(client.envelope(&ends, end).await?["ok"], true);
+        client.end().await?;
+    }
+    Ok(())
+}
+
+/// What a person agreed to by name must not become more than it was.
+#[tokio::test]
+async fn a_tool_that_only_reads_stays_one_whoever_takes_the_name_of_the_other() -> Result<()> {
+    let folder = Folder::with(&["worker"]);
+    folder.write("worker.toml", "[expose]\nsplit = \"effect\"\n");
+    folder.write("worker_write.wasm", "rubbish");
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    assert_eq!(client.names().await?, ["worker", "worker_write"], "what does not serve takes no name");
+    let refused = client.envelope("worker", json!({"action": "work", "steps": 0})).await?;
+    assert_eq!(refused["code"], "invalid_params", "{refused}");
+    client.end().await
+}

@@ -148,7 +148,7 @@ impl Contract {
         let message = format!("Unknown action: \"{}\". {}", show::name(name), self.available(view));
         let failure = Failure::new(code::INVALID_PARAMS, message);
         let names = self.shown(view).flat_map(|action| std::iter::once(&action.name).chain(&action.aliases));
-        let names = names.map(String::as_str).chain(self.own_names());
+        let names = names.map(String::as_str).chain(self.own_names(view));
         match near::nearest(name, names) {
             Some(near) => failure.hint(format!("Did you mean \"{near}\"?")),
             None if Own::NAMES.contains(&name) => {
@@ -164,7 +164,7 @@ impl Contract {
     /// `Available actions: add, list, describe.`
     pub(crate) fn available(&self, view: &View) -> String {
         let names = self.shown(view).map(|action| action.name.as_str());
-        let names: Vec<&str> = names.chain(self.own_names()).collect();
+        let names: Vec<&str> = names.chain(self.own_names(view)).collect();
         format!("Available actions: {}.", names.join(", "))
     }
 

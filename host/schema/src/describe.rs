@@ -36,7 +36,7 @@ impl Contract {
         match self.index(name) {
             Some(index) if view.shows(index) => Ok(self.one(index, detail)),
             Some(index) => Err(self.elsewhere(index, view)),
-            None => match self.find_own(name) {
+            None => match self.own_in(name, view) {
                 Some((own, _)) => Ok(self.one_of_the_hosts(own, detail, view)),
                 None => Err(self.unknown_action(name, view)),
             },
@@ -85,7 +85,11 @@ impl Contract {
             put(&mut out, "default_action", self.name_of(meant));
         }
         put(&mut out, "actions", actions.collect::<Vec<_>>());
-        put(&mut out, "host_actions", self.own().map(|own| in_short(own, detail)).collect::<Object>());
+        put(
+            &mut out,
+            "host_actions",
+            self.own().filter(|own| view.has(*own)).map(|own| in_short(own, detail)).collect::<Object>(),
+        );
         let others = self.other_tools(view);
         if !others.is_empty() {
             put(&mut out, "other_tools", others);

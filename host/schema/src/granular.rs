@@ -46,7 +46,7 @@ pub(crate) fn publish(contract: &Contract) -> Vec<Published> {
     for (own, name) in own.iter().zip(names.iter().skip(surface.actions.len())) {
         let members = extra::of_own(*own).into_iter().chain(extra::beside_own(*own)).collect();
         let schema = plain(&Shape::Record { members, others: None }, Vec::new());
-        let view = View::of(0, Some(Meant::Own(*own, false)), tools.clone());
+        let view = View::of(0, Some(Meant::Own(*own, false)), tools.clone()).with_own(&[*own]);
         let named = (name.clone(), format!("{facade}: {}", own.name()));
         let mut tool = Published::new(named, own.summary().to_owned(), schema, std::iter::empty(), view);
         if *own == Own::RunCancel {

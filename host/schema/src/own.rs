@@ -1,6 +1,6 @@
 //! The host's own actions, which every facade has beside its own, where they make sense.
 
-use crate::Contract;
+use crate::{Contract, View};
 
 /// One of the host's own actions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,9 +71,9 @@ impl Contract {
         Own::ALL.into_iter().filter(has)
     }
 
-    /// The names of the host's actions that this facade has.
-    pub(crate) fn own_names<'a>(&'a self) -> impl Iterator<Item = &'a str> {
-        self.own().map(|own| -> &'a str { own.name() })
+    /// The names of the host's actions that a tool of this facade takes.
+    pub(crate) fn own_names<'a>(&'a self, view: &'a View) -> impl Iterator<Item = &'a str> {
+        self.own().filter(|own| view.has(*own)).map(|own| -> &'a str { own.name() })
     }
 
     /// The host's action of this name, and whether it was asked for with its trace. `status` and `result` are what

@@ -53,7 +53,8 @@ impl<'a> Part<'a> {
             actions.filter(|(index, _)| view.shows(*index)).map(|(_, shown)| shown).collect();
         // A run is looked for at the tool that began it.
         let runs = contract.terms().batch || actions.iter().any(|(action, _)| action.long_running);
-        let own = contract.own().filter(|own| runs || !own.is_of_runs()).collect();
+        let own: Vec<Own> = contract.own().filter(|own| runs || !own.is_of_runs()).collect();
+        let view = view.with_own(&own);
         Self { contract, name, title, actions, own, meant, view }
     }
 

@@ -173,7 +173,7 @@ impl Contract {
         match self.index(name) {
             Some(index) if view.shows(index) => Ok(Meant::Action(index)),
             Some(index) => Err(self.elsewhere(index, view)),
-            None => match self.find_own(name) {
+            None => match self.own_in(name, view) {
                 Some((own, trace)) => Ok(Meant::Own(own, trace)),
                 None => Err(self.unknown_action(name, view)),
             },

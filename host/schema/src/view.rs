@@ -12,6 +12,8 @@ use crate::{Contract, own::Own, show};
 pub struct View {
     /// Bit by bit, in the order of the surface: a facade has at most 64 actions.
     actions: u64,
+    /// The host's own actions that it takes beside `describe`, bit by bit.
+    own: u8,
     /// The action that is meant where none is named.
     pub(crate) meant: Option<Meant>,
     /// The other tools of the facade: which actions, under which name.
@@ -33,12 +35,23 @@ const _: () = assert!(crate::limits::ACTIONS <= 64);
 impl View {
     /// All actions, as other facades and the operator see them.
     pub fn whole() -> Self {
-        Self { actions: u64::MAX, meant: None, others: Vec::new() }
+        Self { actions: u64::MAX, own: u8::MAX, meant: None, others: Vec::new() }
     }
 
     /// These actions, by their places in the surface.
     pub(crate) fn of(actions: u64, meant: Option<Meant>, others: Vec<(u64, String)>) -> Self {
-        Self { actions, meant, others }
+        Self { actions, own: 0, meant, others }
+    }
+
+    /// With these actions of the host's.
+    pub(crate) fn with_own(mut self, own: &[Own]) -> Self {
+        self.own = own.iter().fold(0, |bits, own| bits | 1 << *own as u8);
+        self
+    }
+
+    /// Whether it takes this action of the host's. To be told of actions is everybody's.
+    pub(crate) fn has(&self, own: Own) -> bool {
+        own == Own::Describe || self.own >> own as u8 & 1 == 1
     }
 
     /// Whether it is one action, which is meant however the tool is called.
@@ -62,13 +75,24 @@ impl Contract {
     pub fn takes(&self, action: &str, view: &View) -> Option<bool> {
         let named = match self.index(action) {
             Some(index) => Some(Meant::Action(index)).filter(|_| view.shows(index)),
-            None => self.find_own(action).map(|(own, trace)| Meant::Own(own, trace)),
+            None => self.own_in(action, view).map(|(own, trace)| Meant::Own(own, trace)),
         };
         match (named, view.meant) {
             (None, _) => None,
             (named, Some(meant)) if view.is_single() => (named == Some(meant)).then_some(true),
             (named, meant) => Some(named == meant),
         }
+    }
+
+    /// Whether a run of this action may be ended through a tool of this view: through one that takes the action, or is
+    /// there for nothing else. Else a tool that only reads would end what writes.
+    pub fn may_end(&self, action: &str, view: &View) -> bool {
+        matches!(view.meant, Some(Meant::Own(Own::RunCancel, _))) || self.takes(action, view).is_some()
+    }
+
+    /// The host's action of this name, if a tool of this view takes it, and whether it was asked for with its trace.
+    pub(crate) fn own_in(&self, name: &str, view: &View) -> Option<(Own, bool)> {
+        self.find_own(name).filter(|(own, _)| view.has(*own))
     }
 
     /// Refuses an action that another tool of the same facade shows.

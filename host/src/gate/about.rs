@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use loggia_facade::{Command, Envelope, Failure, Page, Reply, code};
+use loggia_schema::View;
 use serde_json::{Value, json};
 
 use super::{
@@ -12,10 +13,11 @@ use super::{
     run::{Run, RunId},
     status,
 };
+use crate::catalog::Entry;
 
 /// Answers a question about a run, or begins to wait with the answer.
 pub fn about(shared: &Shared, caller: &Caller, asked: AboutRun) -> Exec {
-    let AboutRun { entry, command, wanted } = asked;
+    let AboutRun { entry, command, wanted, view } = asked;
     let facade = &entry.surface().name;
     match wanted {
         Wanted::List => Exec::answered(list(shared, caller, facade, command)),
@@ -28,9 +30,19 @@ pub fn about(shared: &Shared, caller: &Caller, asked: AboutRun) -> Exec {
         },
         Wanted::Cancel { run_id } => Exec::answered(match find(shared, caller, facade, &run_id) {
             Err(failure) => Envelope::new(command, Err(failure)),
+            Ok((_, run)) if !may_end(&entry, &run, &view) => {
+                let said = "access denied: this tool does not show the action that the run is of";
+                let failure = Failure::new(code::DENIED, said);
+                Envelope::new(command, Err(failure.hint("end it through the tool that began it")))
+            }
             Ok((id, run)) => cancel(command, &id, &run),
         }),
     }
+}
+
+fn may_end(entry: &Entry, run: &Run, view: &View) -> bool {
+    let action = run.command.name.as_deref().unwrap_or_default();
+    entry.contract.may_end(action, view)
 }
 
 fn list(shared: &Shared, caller: &Caller, facade: &str, command: Command) -> Envelope {
@@ -57,7 +69,7 @@ fn cancel(command: Command, id: &RunId, run: &Run) -> Envelope {
 /// The caller's run of that handle. Whether a run does not exist, was forgotten or is somebody else's is not told.
 fn find(shared: &Shared, caller: &Caller, facade: &str, run_id: &str) -> Result<(RunId, Arc<Run>), Failure> {
     let id = RunId::from_client(run_id);
-    let run = shared.runs.get(&id).filter(|run| run.caller.is(caller) && shared.runs.is_listed(&id));
+    let run = shared.runs.get(&id).filter(|run| run.caller.is(caller) && run.is_listed());
     let run = run.ok_or_else(no_such_run)?;
     let own = &run.entry.surface().name;
     if own != facade {

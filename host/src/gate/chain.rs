@@ -36,7 +36,7 @@ pub async fn run(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envelo
             set_next(&mut envelope, next);
             break;
         }
-        let followed = match follow(&shared, &entry, effect, &made, &next, detail) {
+        let followed = match follow(&shared, &entry, effect, &made, &next, (detail, run.long)) {
             Ok(followed) => followed,
             Err(said) => {
                 tracing::info!(facade = entry.surface().name, "a next call was not followed: {said}");
@@ -66,7 +66,9 @@ pub async fn run(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envelo
 
 /// The call that should follow, if the policy lets anybody hear of it and it is well formed.
 pub fn advise(envelope: &mut Envelope, entry: &Entry) -> Option<Next> {
-    let next = envelope.take_next()?;
+    let mut next = envelope.take_next()?;
+    // A facade cannot agree for the person.
+    next.params.shift_remove("confirm");
     if entry.rules.chain == Chain::Off {
         return None;
     }
@@ -120,15 +122,18 @@ fn follow(
     effect: Effect,
     made: &[Made],
     next: &Next,
-    detail: Detail,
+    (detail, long): (Detail, bool),
 ) -> Result<Planned, String> {
     if made.len() > HOPS {
         return Err(format!("{HOPS} calls have followed already"));
     }
+    if !from.rules.may_reach(&next.facade) {
+        return Err(format!("the policy's `grants.invoke` does not name {}", printable(&next.facade)));
+    }
     let input = Input::Action { action: next.action.clone(), params: next.params.clone(), detail };
     let request = Request { facade: next.facade.clone(), input, timeout: None, idempotency_key: None };
     let planned = match plan(&shared.catalog.snapshot(), request, &View::whole()) {
-        Plan::Run(planned) => *planned,
+        Plan::Run(planned) => Planned { confirmed: false, ..*planned },
         Plan::Answer(envelope) => {
             return Err(envelope.outcome.err().map_or_else(
                 || "it is one of the host's own actions".to_owned(),
@@ -148,6 +153,9 @@ fn follow(
             action.effect.as_str(),
             effect.as_str()
         ));
+    }
+    if action.long_running && !long {
+        return Err(format!("{target} may take long, and what led to it is waited for"));
     }
     if made.contains(&Made::of(&planned)) {
         return Err(format!("{target} was called with the same parameters before"));

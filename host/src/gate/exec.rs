@@ -40,20 +40,28 @@ enum Stage {
     /// On the second runtime.
     Running(Arc<Shared>, Follow),
     /// Detached before; ours to cancel again.
-    Attached(Arc<Shared>, RunId, Follow),
+    Attached(RunId, Follow),
     /// A run that somebody asks about, and that goes on whoever asks.
     Watched(Watch),
 }
 
-/// Cancels the call when its follower goes away, unless the call was let go.
+/// Cancels the call when its last follower goes away, unless the call was let go, or is known as a run.
 struct Follow {
     run: Arc<Run>,
     detached: bool,
 }
 
+impl Follow {
+    fn new(run: Arc<Run>) -> Self {
+        run.followed();
+        Self { run, detached: false }
+    }
+}
+
 impl Drop for Follow {
     fn drop(&mut self) {
-        if !self.detached {
+        let was_last = self.run.unfollowed();
+        if was_last && !self.detached && !self.run.is_listed() {
             self.run.cancel.cancel();
         }
     }
@@ -82,9 +90,9 @@ impl Exec {
         Self::at(Stage::Answered(Some(Box::new(envelope))), None)
     }
 
-    pub(super) fn attached(shared: &Arc<Shared>, id: RunId, run: Arc<Run>) -> Self {
-        let patience = (run.long && !shared.runs.is_listed(&id)).then_some(PATIENCE);
-        Self::at(Stage::Attached(Arc::clone(shared), id, Follow { run, detached: false }), patience)
+    pub(super) fn attached(id: RunId, run: Arc<Run>) -> Self {
+        let patience = run.long.then_some(PATIENCE);
+        Self::at(Stage::Attached(id, Follow::new(run)), patience)
     }
 
     pub(super) fn watching(watch: Watch) -> Self {
@@ -146,7 +154,7 @@ impl Exec {
                     }
                     Err(work) => {
                         shared.executor.spawn(work);
-                        self.stage = Stage::Running(shared, Follow { run, detached: false });
+                        self.stage = Stage::Running(shared, Follow::new(run));
                     }
                 }
             }
@@ -156,7 +164,7 @@ impl Exec {
                 Some(envelope) => return Event::Done(envelope),
                 None => std::future::pending().await,
             },
-            Stage::Running(_, Follow { run, .. }) | Stage::Attached(_, _, Follow { run, .. }) => {
+            Stage::Running(_, Follow { run, .. }) | Stage::Attached(_, Follow { run, .. }) => {
                 run.next(&mut self.seen).await
             }
             Stage::Watched(watch) => match watch.run.next(&mut self.seen).await {
@@ -208,10 +216,10 @@ impl Exec {
                 follow.detached = true;
                 Some((shared.runs.keep(Arc::clone(&follow.run), listed), Arc::clone(&follow.run)))
             }
-            Stage::Attached(shared, id, mut follow) => {
+            Stage::Attached(id, mut follow) => {
                 follow.detached = true;
                 if listed {
-                    shared.runs.list(&id);
+                    follow.run.list();
                 }
                 Some((id, Arc::clone(&follow.run)))
             }
@@ -241,7 +249,7 @@ impl Exec {
         match &self.stage {
             Stage::Answered(_) => None,
             Stage::Fresh(_, work) => work.as_ref().map(|work| &*work.run),
-            Stage::Running(_, Follow { run, .. }) | Stage::Attached(_, _, Follow { run, .. }) => Some(run),
+            Stage::Running(_, Follow { run, .. }) | Stage::Attached(_, Follow { run, .. }) => Some(run),
             Stage::Watched(watch) => Some(&watch.run),
         }
     }

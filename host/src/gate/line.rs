@@ -1,10 +1,12 @@
 //! The port that a facade is given: the gate, as it looks from within a call.
 
 use std::{
+    future::poll_fn,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
+    task::Poll,
     time::Duration,
 };
 
@@ -41,6 +43,8 @@ pub struct Line {
     above: Option<Arc<Line>>,
     /// The right to run; given up while the call, or one that it made, waits for a person.
     permit: tokio::sync::Mutex<Option<Permit>>,
+    /// Why the call may not go on after it was parked.
+    stopped: OnceLock<Failure>,
 }
 
 /// Runs a root call: waits for its turn, starts its clock, dispatches, makes the envelope.
@@ -60,6 +64,7 @@ pub async fn root(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envel
         due: run.due(planned.timeout.map_or(wall, |asked| asked.min(wall))),
         above: None,
         permit: tokio::sync::Mutex::new(Some(permit)),
+        stopped: OnceLock::new(),
     };
     let due = line.due;
     match run.within(due, line.answer(planned)).await {
@@ -99,7 +104,16 @@ impl Line {
             idempotency_key: planned.idempotency_key,
             session: Session::new(Arc::new(Held(Arc::clone(&line)))),
         };
-        let outcome = Arc::clone(&entry.facade).dispatch(call).await.map_err(|stop| {
+        let mut dispatched = Arc::clone(&entry.facade).dispatch(call);
+        let dispatched = poll_fn(|context| match dispatched.as_mut().poll(context) {
+            // It asked, and may not go on, whatever it would make of the refusal.
+            Poll::Pending => match line.stopped.get() {
+                Some(failure) => Poll::Ready(Err(failure.clone().into())),
+                None => Poll::Pending,
+            },
+            ready => ready,
+        });
+        let outcome = dispatched.await.map_err(|stop: Stop| {
             if let Stop::Fault(fault) = &stop {
                 log_fault(fault);
             }
@@ -114,9 +128,16 @@ impl Line {
     }
 
     async fn nested(self: &Arc<Self>, request: Request) -> Result<Reply, Stop> {
+        let target = &request.facade;
+        if !self.entry.rules.may_reach(target) {
+            // Before anything is looked up: what is there is not this facade's to know.
+            let said = format!("the policy does not let `{}` call `{target:.80}`", self.name());
+            let failure = Failure::new(code::DENIED, format!("access denied: {said}"));
+            return Err(failure.hint("the operator can name its actions in `grants.invoke`").into());
+        }
         let snapshot = self.shared.catalog.snapshot();
         let timeout = request.timeout;
-        let planned = match plan(&snapshot, request, &View::whole()) {
+        let mut planned = match plan(&snapshot, request, &View::whole()) {
             Plan::Answer(envelope) => return envelope.outcome.map_err(Stop::Failure),
             Plan::Run(planned) => *planned,
             Plan::AboutRun(_) | Plan::Batch(_) => {
@@ -125,6 +146,8 @@ impl Line {
             }
         };
         self.may_call(&planned)?;
+        // A facade cannot agree for the person.
+        planned.confirmed = false;
         let permit = self.shared.permits.nested(self.depth() + 1)?;
         let entry = Arc::clone(&planned.entry);
         let (wall, limit) = entry.rules.wall(planned.action()).clone();
@@ -137,6 +160,7 @@ impl Line {
             due: own.min(self.due),
             above: Some(Arc::clone(self)),
             permit: tokio::sync::Mutex::new(Some(permit)),
+            stopped: OnceLock::new(),
         };
         match self.run.within(own, line.answer(planned)).await {
             Some(envelope) => envelope.outcome.map_err(Stop::Failure),
@@ -202,13 +226,17 @@ impl Line {
         let answer = tokio::time::timeout(PARKED, answer).await.map_err(|_| {
             Failure::new(code::TIMED_OUT, "timed out: nobody answered the question")
                 .hint(format!("questions stay open for {} minutes", PARKED.as_secs() / 60))
-        })?;
+        });
         // Much may have happened meanwhile: from the outermost call inwards, each must be served and permitted again.
         let mut chain: Vec<&Self> = self.chain().collect();
         while let Some(line) = chain.pop() {
-            line.come_back().await?;
+            if let Err(failure) = line.come_back().await {
+                let _ = line.stopped.set(failure);
+                // The call ends as soon as this wait is seen to go on.
+                std::future::pending::<()>().await;
+            }
         }
-        match answer.unwrap_or(Answer::Cancelled) {
+        match answer?.unwrap_or(Answer::Cancelled) {
             Answer::Accepted(value) => match form.check(&value) {
                 Ok(()) => Ok(Answer::Accepted(value)),
                 Err(said) => {

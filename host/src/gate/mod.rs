@@ -43,9 +43,16 @@ mod runs;
 mod status;
 mod trace;
 
-use std::{borrow::Cow, sync::Arc, time::Duration};
+use std::{
+    borrow::Cow,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
-use loggia_facade::{Failure, Input, Object, Request};
+use loggia_facade::{Command, Envelope, Failure, Input, Object, Request, code};
 use loggia_schema::View;
 
 pub use exec::{Event, Exec};
@@ -77,6 +84,8 @@ pub(crate) struct Shared {
     pub permits: permits::Permits,
     pub parking: parking::Parking,
     pub runs: runs::Runs,
+    /// No call begins any more.
+    pub ending: AtomicBool,
 }
 
 /// The front side of the gate. Cheap to clone.
@@ -94,6 +103,7 @@ impl Gate {
             permits: permits::Permits::default(),
             parking: parking::Parking::default(),
             runs: runs::Runs::default(),
+            ending: AtomicBool::new(false),
         };
         Self { shared: Arc::new(shared) }
     }
@@ -125,7 +135,14 @@ impl Gate {
     }
 
     fn begin(&self, snapshot: &Snapshot, origin: Origin, request: Request, view: &View) -> Exec {
-        match plan::plan(snapshot, request, view) {
+        let planned = plan::plan(snapshot, request, view);
+        let ends = self.shared.ending.load(Ordering::Relaxed);
+        if let (true, plan::Plan::Run(_) | plan::Plan::Batch(_)) = (ends, &planned) {
+            let failure = Failure::new(code::UNAVAILABLE, "unavailable: the server is being ended");
+            let command = Command { key: "action", name: None };
+            return Exec::answered(Envelope::new(command, Err(failure)));
+        }
+        match planned {
             plan::Plan::Answer(envelope) => Exec::answered(*envelope),
             plan::Plan::Run(planned) => Exec::begin(&self.shared, origin, *planned),
             plan::Plan::Batch(batch) => Exec::begin_batch(&self.shared, origin, *batch),
@@ -142,7 +159,7 @@ impl Gate {
     pub fn attach(&self, id: &RunId, who: &Caller) -> Result<Exec, Failure> {
         let run = self.shared.runs.get(id).filter(|run| run.caller.is(who));
         let run = run.ok_or_else(about::no_such_run)?;
-        Ok(Exec::attached(&self.shared, id.clone(), run))
+        Ok(Exec::attached(id.clone(), run))
     }
 
     /// How a run of this caller stands; see [`attach`](Self::attach) for the errors.
@@ -153,12 +170,14 @@ impl Gate {
 
     /// Lets runs come to their end, but not for longer than this; then ends them.
     pub async fn drain(&self, patience: Duration) {
+        self.shared.ending.store(true, Ordering::Relaxed);
         let all = async {
-            for run in self.shared.runs.running() {
+            loop {
+                let running = self.shared.runs.running();
                 // Nobody is there to answer.
-                if run.status() == Status::Waiting {
-                    run.cancel.cancel();
-                }
+                let waiting = running.iter().filter(|run| run.status() == Status::Waiting);
+                waiting.for_each(|run| run.cancel.cancel());
+                let Some(run) = running.first() else { return };
                 run.end().await;
             }
         };

@@ -30,9 +30,14 @@ impl Parking {
         let mut parked = self.lock();
         let all: usize = parked.values().sum();
         let own = parked.get(&run.caller).copied().unwrap_or(0);
-        if own >= PER_CALLER || all >= ALL {
+        // Callers without a name are many in one.
+        if own >= PER_CALLER && run.caller != Caller::Anonymous {
             let said = format!("busy: {own} calls of yours wait for an answer already");
             return Err(Failure::new(code::UNAVAILABLE, said).hint("answer or cancel one of them first"));
+        }
+        if all >= ALL {
+            let said = "busy: too many calls wait for an answer";
+            return Err(Failure { retry_after_ms: Some(10_000), ..Failure::new(code::UNAVAILABLE, said) });
         }
         parked.insert(run.caller.clone(), own + 1);
         drop(parked);

@@ -61,6 +61,8 @@ pub struct AboutRun {
     pub command: Command,
     /// What is wanted.
     pub wanted: Wanted,
+    /// The tool that was called.
+    pub view: View,
 }
 
 /// What is wanted of a run.
@@ -115,7 +117,8 @@ pub fn plan(snapshot: &Snapshot, request: Request, view: &View) -> Plan {
         Err((command, failure)) => return refuse(command, failure),
     };
     let Routed { command, target, detail, wait, confirm } = routed;
-    let about = |entry, command, wanted| Plan::AboutRun(AboutRun { entry, command, wanted });
+    let about =
+        |entry, command, wanted| Plan::AboutRun(AboutRun { entry, command, wanted, view: view.clone() });
     match target {
         Target::Describe { of } => {
             let described = entry.contract.describe(of.as_deref(), detail, view);

@@ -46,6 +46,11 @@ impl Rules {
         if action.long_running { &self.wall.long } else { &self.wall.call }
     }
 
+    /// Whether any action of another facade may be called.
+    pub fn may_reach(&self, facade: &str) -> bool {
+        self.invoke.iter().any(|rule| rule.facade == facade)
+    }
+
     /// Whether an action of another facade may be called.
     pub fn may_invoke(&self, facade: &str, action: &str) -> bool {
         self.invoke.iter().any(|rule| rule.allows(facade, action))

@@ -3,7 +3,10 @@
 use std::{
     collections::BTreeMap,
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
     time::{Duration, SystemTime},
 };
 
@@ -71,6 +74,10 @@ pub struct Run {
     pub long: bool,
     /// When it began.
     pub began: SystemTime,
+    /// How many follow it.
+    followers: AtomicUsize,
+    /// Its caller was told that it is a run; otherwise it ends with its request, or waits for an answer.
+    listed: AtomicBool,
     /// The caller went away or said stop.
     pub cancel: CancellationToken,
     /// Never held across an await, nor while another lock is taken.
@@ -138,11 +145,33 @@ impl Run {
             inputs,
             long,
             began: SystemTime::now(),
+            followers: AtomicUsize::new(0),
+            listed: AtomicBool::new(false),
             cancel: CancellationToken::new(),
             state: Mutex::new(state),
             changed: Notify::new(),
             resumed: Notify::new(),
         }
+    }
+
+    /// From here on its caller knows it as a run.
+    pub fn list(&self) {
+        self.listed.store(true, Ordering::Release);
+    }
+
+    /// Whether its caller knows it as a run.
+    pub fn is_listed(&self) -> bool {
+        self.listed.load(Ordering::Acquire)
+    }
+
+    /// Somebody follows the call.
+    pub fn followed(&self) {
+        self.followers.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Somebody does no longer; whether that was the last.
+    pub fn unfollowed(&self) -> bool {
+        self.followers.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

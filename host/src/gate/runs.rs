@@ -25,22 +25,19 @@ const BYTES: usize = 64 << 20;
 
 /// The detached calls.
 #[derive(Default)]
-pub struct Runs(Mutex<HashMap<RunId, Kept>>);
-
-struct Kept {
-    run: Arc<Run>,
-    /// Its caller was told that it is a run; otherwise it only waits for an answer.
-    listed: bool,
-}
+pub struct Runs(Mutex<HashMap<RunId, Arc<Run>>>);
 
 impl Runs {
     /// Keeps a run; its handle.
     pub fn keep(&self, run: Arc<Run>, listed: bool) -> RunId {
         run.keep();
+        if listed {
+            run.list();
+        }
         let id = RunId::random();
         let mut runs = self.lock();
         forget(&mut runs, 1);
-        runs.insert(id.clone(), Kept { run, listed });
+        runs.insert(id.clone(), run);
         id
     }
 
@@ -48,19 +45,7 @@ impl Runs {
     pub fn get(&self, id: &RunId) -> Option<Arc<Run>> {
         let mut runs = self.lock();
         forget(&mut runs, 0);
-        runs.get(id).map(|kept| Arc::clone(&kept.run))
-    }
-
-    /// From here on its caller knows it as a run.
-    pub fn list(&self, id: &RunId) {
-        if let Some(kept) = self.lock().get_mut(id) {
-            kept.listed = true;
-        }
-    }
-
-    /// Whether its caller knows it as a run.
-    pub fn is_listed(&self, id: &RunId) -> bool {
-        self.lock().get(id).is_some_and(|kept| kept.listed)
+        runs.get(id).cloned()
     }
 
     /// A caller's runs of one facade, the newest first.
@@ -69,9 +54,9 @@ impl Runs {
         forget(&mut runs, 0);
         let mut own: Vec<_> = runs
             .iter()
-            .filter(|(_, kept)| kept.listed && kept.run.caller.is(caller))
-            .filter(|(_, kept)| kept.run.entry.surface().name == facade)
-            .map(|(id, kept)| (id.clone(), Arc::clone(&kept.run)))
+            .filter(|(_, kept)| kept.is_listed() && kept.caller.is(caller))
+            .filter(|(_, kept)| kept.entry.surface().name == facade)
+            .map(|(id, kept)| (id.clone(), Arc::clone(kept)))
             .collect();
         drop(runs);
         own.sort_by_key(|(_, run)| std::cmp::Reverse(run.began));
@@ -81,30 +66,29 @@ impl Runs {
     /// Those that have not ended.
     pub fn running(&self) -> Vec<Arc<Run>> {
         let runs = self.lock();
-        runs.values().filter(|kept| kept.run.ended().is_none()).map(|kept| Arc::clone(&kept.run)).collect()
+        runs.values().filter(|kept| kept.ended().is_none()).map(|kept| Arc::clone(kept)).collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<RunId, Kept>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<RunId, Arc<Run>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Forgets what is old, and the oldest where there is no room for so many more.
-fn forget(runs: &mut HashMap<RunId, Kept>, more: usize) {
+fn forget(runs: &mut HashMap<RunId, Arc<Run>>, more: usize) {
     let now = Instant::now();
     runs.retain(|_, kept| {
-        let most = if kept.listed { KEPT } else { REPEATED };
-        kept.run.ended().is_none_or(|ended| now.saturating_duration_since(ended) < most)
+        let most = if kept.is_listed() { KEPT } else { REPEATED };
+        kept.ended().is_none_or(|ended| now.saturating_duration_since(ended) < most)
     });
-    let mut bytes: usize = runs.values().map(|kept| kept.run.weight()).sum();
+    let mut bytes: usize = runs.values().map(|kept| kept.weight()).sum();
     if runs.len() + more <= MOST && bytes <= BYTES {
         return;
     }
-    let mut ended: Vec<_> =
-        runs.iter().filter_map(|(id, kept)| Some((kept.run.ended()?, id.clone()))).collect();
+    let mut ended: Vec<_> = runs.iter().filter_map(|(id, kept)| Some((kept.ended()?, id.clone()))).collect();
     ended.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
     while runs.len() + more > MOST || bytes > BYTES {
         let Some((_, id)) = ended.pop() else { return };
-        bytes -= runs.remove(&id).map_or(0, |kept| kept.run.weight());
+        bytes -= runs.remove(&id).map_or(0, |kept| kept.weight());
     }
 }

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use loggia_facade::{Answer, Question};
+use loggia_facade::{Answer, Object, Question};
 use rmcp::{
     Peer, RoleServer,
     model::{
@@ -14,6 +14,7 @@ use rmcp::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 use crate::gate::{Caller, RunId};
 
@@ -136,9 +137,9 @@ impl Sealer {
         parked: &Parked,
         asks: &BTreeMap<String, Question>,
         caller: &Caller,
-        tool: &str,
+        call: &Bound,
     ) -> InputRequiredResult {
-        let bound = bound(caller, tool);
+        let bound = bound(caller, call);
         let options = SealOptions::new().associated_data(&bound).ttl(SEALED);
         let state = self.0.seal_json_with(parked, &options).ok();
         let mut result = InputRequiredResult::from_input_requests(requests(asks));
@@ -146,15 +147,27 @@ impl Sealer {
         result
     }
 
-    /// Opens what a client gave back. None where it was changed, is somebody else's, another tool's, too old, or of
+    /// Opens what a client gave back. None where it was changed, is somebody else's, another call's, too old, or of
     /// another process.
-    pub fn open(&self, state: &str, caller: &Caller, tool: &str) -> Option<Parked> {
-        self.0.open_json_with(state, &bound(caller, tool)).ok()
+    pub fn open(&self, state: &str, caller: &Caller, call: &Bound) -> Option<Parked> {
+        self.0.open_json_with(state, &bound(caller, call)).ok()
     }
 }
 
-fn bound(caller: &Caller, tool: &str) -> Vec<u8> {
-    format!("{caller:?}\n{tool}").into_bytes()
+/// The call that a state belongs to.
+pub struct Bound(String);
+
+impl Bound {
+    /// This tool with these arguments.
+    pub fn new(tool: &str, arguments: Option<&Object>) -> Self {
+        let text = serde_json::to_string(&arguments).unwrap_or_default();
+        let digest = Sha256::digest(text.as_bytes());
+        Self(format!("{tool} {digest:02x?}"))
+    }
+}
+
+fn bound(caller: &Caller, call: &Bound) -> Vec<u8> {
+    format!("{caller:?}\n{}", call.0).into_bytes()
 }
 
 #[cfg(test)]
@@ -165,12 +178,15 @@ mod tests {
     fn a_sealed_state_opens_for_its_caller_and_tool_in_its_process() {
         let (sealer, other) = (Sealer::default(), Sealer::default());
         let parked = Parked { run: "run_x".into(), watched: false };
-        let state = sealer.asks(&parked, &BTreeMap::new(), &Caller::Local, "notes").request_state.unwrap();
-        assert_eq!(sealer.open(&state, &Caller::Local, "notes"), Some(parked));
-        assert_eq!(sealer.open(&state, &Caller::Local, "other"), None);
-        assert_eq!(sealer.open(&state, &Caller::Anonymous, "notes"), None);
-        assert_eq!(other.open(&state, &Caller::Local, "notes"), None);
-        assert_eq!(sealer.open("nonsense", &Caller::Local, "notes"), None);
+        let call = |tool: &str, n: u32| Bound::new(tool, serde_json::json!({ "n": n }).as_object());
+        let notes = call("notes", 1);
+        let state = sealer.asks(&parked, &BTreeMap::new(), &Caller::Local, &notes).request_state.unwrap();
+        assert_eq!(sealer.open(&state, &Caller::Local, &notes), Some(parked));
+        assert_eq!(sealer.open(&state, &Caller::Local, &call("other", 1)), None);
+        assert_eq!(sealer.open(&state, &Caller::Local, &call("notes", 2)), None);
+        assert_eq!(sealer.open(&state, &Caller::Anonymous, &notes), None);
+        assert_eq!(other.open(&state, &Caller::Local, &notes), None);
+        assert_eq!(sealer.open("nonsense", &Caller::Local, &notes), None);
     }
 
     #[test]

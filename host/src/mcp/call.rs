@@ -15,7 +15,7 @@ use rmcp::{
 };
 
 use super::{
-    ask::{self, Parked, Way},
+    ask::{self, Bound, Parked, Way},
     handler::{Context, Handler},
     result::result,
     tasks,
@@ -33,7 +33,10 @@ impl Handler {
         let way = Way::of(context);
         let origin = self.origin.clone().asking(way != Way::None);
         let tool = request.name.clone();
-        let exec = match self.resumed(&request, &origin) {
+        // Only what may go through the client's hands is bound to anything.
+        let bound = (way == Way::Again || request.request_state.is_some())
+            .then(|| Bound::new(&request.name, request.arguments.as_ref()));
+        let exec = match self.resumed(&request, &origin, bound.as_ref()) {
             Some(Ok(exec)) => exec,
             Some(Err(failure)) => {
                 let envelope = Envelope::new(Command { key: "action", name: None }, Err(failure));
@@ -48,7 +51,7 @@ impl Handler {
                 None => cancelled().into(),
             });
         }
-        self.follow(exec, way, &origin, &tool, context).await
+        self.follow(exec, (way, bound), &origin, &tool, context).await
     }
 
     fn result(&self, envelope: Envelope, tool: &str) -> CallToolResult {
@@ -69,13 +72,19 @@ impl Handler {
 
     /// Takes up a call again that asked for answers; none where the request is a new call, or one that only asks about a
     /// run again.
-    fn resumed(&self, request: &CallToolRequestParams, origin: &Origin) -> Option<Result<Exec, Failure>> {
+    fn resumed(
+        &self,
+        request: &CallToolRequestParams,
+        origin: &Origin,
+        bound: Option<&Bound>,
+    ) -> Option<Result<Exec, Failure>> {
         let state = request.request_state.as_deref()?;
         let gone = || {
             let said = "unavailable: the question is no longer open";
             Failure::new(code::UNAVAILABLE, said).hint("make the call again, without `requestState`")
         };
-        let Some(parked) = self.shared.sealer.open(state, &origin.caller, &request.name) else {
+        let parked = bound.and_then(|bound| self.shared.sealer.open(state, &origin.caller, bound));
+        let Some(parked) = parked else {
             return Some(Err(gone()));
         };
         let answers = ask::answers(request.input_responses.clone().unwrap_or_default());
@@ -92,7 +101,7 @@ impl Handler {
     async fn follow(
         &self,
         mut exec: Exec,
-        way: Way,
+        (way, bound): (Way, Option<Bound>),
         origin: &Origin,
         tool: &str,
         context: &Context,
@@ -156,7 +165,8 @@ impl Handler {
                             return Ok(cancelled().into());
                         };
                         let parked = Parked::new(&id, is_watched);
-                        let result = self.shared.sealer.asks(&parked, &asks, &origin.caller, tool);
+                        let bound = bound.unwrap_or_else(|| Bound::new(tool, None));
+                        let result = self.shared.sealer.asks(&parked, &asks, &origin.caller, &bound);
                         return Ok(result.into());
                     }
                 },

@@ -171,3 +171,30 @@ async fn nobody_gets_around_a_confirmation() {
     let told = told(tool(&gate, "b", json!({"action": "smash"}))).await;
     assert_eq!((failed(&told).0, calls.load(Ordering::Relaxed)), ("denied", 0));
 }
+
+#[tokio::test]
+async fn a_plugin_does_not_consent_for_the_person() {
+    let confirmed = || {
+        let Value::Object(params) = json!({"confirm": true}) else { unreachable!() };
+        params
+    };
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::new(entry_under(counting(&calls), Rules::default(), confirming()));
+    let caller = puppet("b", move |call: Call| async move {
+        if call.action == "touch" {
+            let (facade, action) = ("a".to_owned(), "smash".to_owned());
+            let next = loggia_facade::Next { facade, action, params: confirmed(), reason: None };
+            return Ok(Reply { next: Some(next), ..Reply::default() });
+        }
+        let input = Input::Action { action: "smash".into(), params: confirmed(), detail: Detail::Standard };
+        call.session.invoke(Request { input, ..request("a", "smash") }).await
+    });
+    let caller = Arc::new(entry(caller, Rules { chain: Chain::Follow, ..invoking(&["a:*"]) }));
+    let gate = gate(Vec::new());
+    let slots = [("a", counted), ("b", caller)].map(|(name, entry)| (name.to_owned(), Slot::Serving(entry)));
+    gate.catalog().swap(BTreeMap::from(slots));
+    assert_eq!(failed(&told(tool(&gate, "b", json!({"action": "smash"}))).await).0, "denied");
+    let led = told(tool(&gate, "b", json!({"action": "touch"}))).await;
+    assert!(led["next"]["arguments"].get("confirm").is_none(), "{led}");
+    assert_eq!(calls.load(Ordering::Relaxed), 0);
+}

@@ -68,3 +68,13 @@ async fn a_nested_calls_own_clock_ends_it_and_its_caller_goes_on() {
     let gate = gate(vec![(caller, invoking(&["b:*"])), (callee, Rules::default())]);
     assert_eq!(call(&gate, request("a", "look")).await["data"], code::TIMED_OUT);
 }
+
+#[tokio::test]
+async fn without_a_grant_nothing_is_learnt_of_another_facade() {
+    for action in ["describe", "nothing", "look"] {
+        let other = puppet("b", async |_| Ok(Reply::default()));
+        let gate = gate(vec![(forwards("a", "b", action), Rules::default()), (other, Rules::default())]);
+        let told = call(&gate, request("a", "look")).await;
+        assert_eq!(failed(&told).1, "access denied: the policy does not let `a` call `b`", "{action}");
+    }
+}

@@ -197,3 +197,53 @@ async fn a_parked_call_does_not_resume_where_it_may_no_longer_ask() {
     let Event::Done(envelope) = exec.next().await else { panic!("it ends") };
     assert_eq!(failed(&json_of(*envelope)), ("unavailable", "`a` is no longer allowed to ask"));
 }
+
+#[tokio::test]
+async fn a_repeated_request_that_goes_away_does_not_end_the_call() {
+    let gate = may_ask(puppet("a", asks));
+    let mut exec = gate.start(person(), request("a", "look"));
+    let Event::Asks(open) = exec.next().await else { panic!("it asks") };
+    let id = exec.detach().unwrap();
+    let broken = gate.attach(&id, &Caller::Local).unwrap();
+    let mut again = gate.attach(&id, &Caller::Local).unwrap();
+    drop(broken);
+    assert!(again.answer(open.keys().next().unwrap(), yes()));
+    loop {
+        if let Event::Done(envelope) = again.next().await {
+            return assert_eq!(json_of(*envelope)["ok"], true);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_facade_that_was_removed_does_not_go_on_whatever_it_makes_of_it() {
+    let gate = may_ask(puppet("a", async |call: Call| {
+        let _ = call.session.elicit(question()).await;
+        Ok(Reply::data("went on"))
+    }));
+    let mut exec = gate.start(person(), request("a", "look"));
+    let Event::Asks(open) = exec.next().await else { panic!("it asks") };
+    gate.catalog().swap(BTreeMap::new());
+    exec.answer(open.keys().next().unwrap(), yes());
+    let Event::Done(envelope) = exec.next().await else { panic!("it ends") };
+    assert_eq!(failed(&json_of(*envelope)).0, "unavailable");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_nobody_answered_runs_on_with_a_permit() {
+    let rules = Rules { concurrency: 1, ..asking(&[]) };
+    let asker = puppet("a", async |call: Call| {
+        if call.action == "touch" {
+            let _ = call.session.elicit(question()).await;
+            tokio::time::sleep(Duration::from_secs(10)).await;
+        }
+        Ok(Reply::default())
+    });
+    let gate = gate(vec![(asker, rules)]);
+    let mut exec = gate.start(person(), request("a", "touch"));
+    assert!(matches!(exec.next().await, Event::Asks(_)));
+    tokio::time::sleep(Duration::from_secs(301)).await;
+    let begun = tokio::time::Instant::now();
+    call(&gate, request("a", "look")).await;
+    assert!(begun.elapsed() >= Duration::from_secs(8), "it waits its turn");
+}
