@@ -66,7 +66,6 @@ fn calls() -> Vec<(&'static str, String, &'static str)> {
         ("a wrong type", r#"{"action": 5}"#.into(), "`action` must be a string (got 5)"),
         ("nothing but rubbish", r#"{"action": {"a": []}, "cmd": null}"#.into(), "`action` must be a string"),
         ("nested 100 deep", format!(r#"{{"action": "say", "text": {}}}"#, deep(100)), "nest"),
-        ("duplicate keys", r#"{"action": "say", "action": "nothing", "text": "x"}"#.into(), "Unknown action"),
         ("NUL", r#"{"action": "say\u0000"}"#.into(), "Unknown action"),
         ("a look-alike", "{\"action\": \"s\u{430}y\", \"text\": \"x\"}".into(), "Unknown action"),
         ("__proto__", r#"{"action": "say", "text": "x", "__proto__": {"a": 1}}"#.into(), "`__proto__`"),
@@ -76,6 +75,9 @@ fn calls() -> Vec<(&'static str, String, &'static str)> {
         ("an unknown run", r#"{"action": "run_status", "run_id": "run_x"}"#.into(), "Unknown action"),
     ]
 }
+
+/// Valid, whichever of the two is taken.
+const TWICE: &str = r#"{"action": "say", "text": "a", "text": "b"}"#;
 
 fn call(id: usize, arguments: &str) -> String {
     format!(
@@ -129,6 +131,7 @@ async fn a_line_that_is_no_message_is_answered_if_it_says_which_request_it_was()
         (call(1, &format!(r#"{{"action": "say", "text": {deep}}}"#)).into_bytes(), json!(1), -32700),
         (call(2, r#"{"action": "say", "text": 1e400}"#).into_bytes(), json!(2), -32700),
         (br#"{"jsonrpc":"2.0","id":3,"method":"tools/call"#.to_vec(), json!(3), -32700),
+        (call(4, TWICE).into_bytes(), json!(4), -32600),
     ];
     for (line, id, code) in lines {
         // What says nothing of itself is passed over.
@@ -177,6 +180,7 @@ async fn rubbish_over_http_is_refused_and_the_host_serves_on() -> Result<()> {
         call(&format!(r#"{{"action": "say", "text": {deep}}}"#)).into_bytes(),
         call(r#"{"action": "say", "text": 1e400}"#).into_bytes(),
         call("[]").into_bytes(),
+        call(TWICE).into_bytes(),
     ] {
         let answer = post(&body).await?;
         let refused = answer.starts_with("HTTP/1.1 4") || answer.contains("\"error\"");

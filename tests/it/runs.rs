@@ -29,9 +29,11 @@ async fn a_run_tells_its_progress_its_log_and_its_result() -> Result<()> {
             let begun = client.envelope("worker", work).await?;
             let (run, id) = run_of(&begun)?;
             assert_eq!(run["status"], "running");
-            let shown = json!({"steps": 4, "ms": 5, "key": "(not shown)"});
-            assert_eq!(begun["resolved_inputs"].as_object().map(|o| o.len()), Some(3), "{begun}");
-            assert_eq!(begun["resolved_inputs"]["steps"], shown["steps"]);
+            assert_eq!(
+                begun["resolved_inputs"],
+                json!({"steps": 4, "ms": 5, "key": "(redacted)"}),
+                "{begun}"
+            );
             assert!(!begun.to_string().contains("hush"), "{begun}");
             let status = json!({"action": "run_status", "run_id": id, "wait": true, "include_trace": true});
             let (run, _) = run_of(&client.envelope("worker", status).await?)?;

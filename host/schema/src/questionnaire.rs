@@ -122,10 +122,26 @@ fn field(name: &str, field: &Value) -> Result<(), String> {
     {
         return Err(format!("has a format that clients do not know ({})", FORMATS.join(", ")));
     }
+    let whole = |key: &str| {
+        field.get(key).is_none_or(|value| value.as_u64().is_some_and(|length| length <= u32::MAX.into()))
+    };
+    if !["minLength", "maxLength", "minItems", "maxItems"].iter().all(|key| whole(key)) {
+        return Err("has a length that is no whole number".to_owned());
+    }
+    let whole = |key: &str| field.get(key).is_none_or(Value::is_i64);
+    if kind == "integer" && !["minimum", "maximum"].iter().all(|key| whole(key)) {
+        return Err("has a bound that is no whole number".to_owned());
+    }
+    let choices = field.contains_key("enum") || field.contains_key("oneOf");
+    if choices && ["minLength", "maxLength", "format"].iter().any(|key| field.contains_key(*key)) {
+        return Err("has choices and bounds, of which clients show one".to_owned());
+    }
     if kind == "array" {
         let choices = field.get("items").and_then(Value::as_object);
-        let has_choices =
-            choices.is_some_and(|items| items.contains_key("enum") || items.contains_key("anyOf"));
+        let has_choices = choices.is_some_and(|items| {
+            let words = items.contains_key("enum") && items.get("type") == Some(&"string".into());
+            words || items.contains_key("anyOf")
+        });
         if !has_choices {
             return Err("is a list, but not of choices".to_owned());
         }
@@ -165,6 +181,22 @@ mod tests {
         check(
             json!({"n": {"type": "integer", "multipleOf": 2}}),
             Some("its field `n` says `multipleOf`, which clients do not show"),
+        );
+        check(
+            json!({"n": {"type": "integer", "minimum": 1.5}}),
+            Some("its field `n` has a bound that is no whole number"),
+        );
+        check(
+            json!({"name": {"type": "string", "minLength": 2.5}}),
+            Some("its field `name` has a length that is no whole number"),
+        );
+        check(
+            json!({"name": {"type": "string", "enum": ["a"], "minLength": 1}}),
+            Some("its field `name` has choices and bounds, of which clients show one"),
+        );
+        check(
+            json!({"tags": {"type": "array", "items": {"enum": ["a"]}}}),
+            Some("its field `tags` is a list, but not of choices"),
         );
         check(
             json!({"name": {"type": "string", "format": "hostname"}}),

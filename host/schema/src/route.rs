@@ -163,7 +163,8 @@ impl Contract {
         // Names that other servers use for it, and misspelt ones.
         let meant =
             |name: &str| near::nearest(name, ["action", "cmd", "command", "operation", "method"]).is_some();
-        match params.iter().find(|(name, value)| value.is_string() && meant(name)) {
+        // Not more of them than a person writes.
+        match params.iter().take(32).find(|(name, value)| value.is_string() && meant(name)) {
             Some((name, _)) => failure.hint(format!("Did you mean `action` by `{}`?", show::name(name))),
             None => failure,
         }

@@ -9,7 +9,7 @@ use super::{
     executor::Work,
     plan::{Batch, Planned},
     run::{Run, RunId, Seen},
-    status,
+    status::{self, Status},
 };
 
 /// What a follower is told.
@@ -127,6 +127,11 @@ impl Exec {
     /// Whether the call may outlive its request.
     pub fn may_become_run(&self) -> bool {
         self.run().is_some_and(|run| run.long) && !matches!(self.stage, Stage::Watched(_))
+    }
+
+    /// Whether the call waits for a person.
+    pub fn is_asking(&self) -> bool {
+        self.run().is_some_and(|run| run.status() == Status::Waiting)
     }
 
     /// The run that is only asked about, if this is a question about one.

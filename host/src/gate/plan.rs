@@ -275,12 +275,17 @@ fn too_large(input: &Input) -> Option<Failure> {
     })
 }
 
+/// What a list or an object takes, however empty: as text it is two bytes, in memory much more.
+const NODE: usize = 16;
+
 /// About how many bytes a value takes.
 pub fn weigh(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len(),
-        Value::Array(items) => items.iter().map(|item| weigh(item) + 1).sum(),
-        Value::Object(members) => members.iter().map(|(name, value)| name.len() + weigh(value) + 1).sum(),
+        Value::Array(items) => NODE + items.iter().map(|item| weigh(item) + 1).sum::<usize>(),
+        Value::Object(members) => {
+            NODE + members.iter().map(|(name, value)| name.len() + weigh(value) + 1).sum::<usize>()
+        }
         _ => 8,
     }
 }

@@ -330,7 +330,7 @@ impl Run {
     pub fn finish(&self, envelope: Envelope) {
         let weight = weight(&envelope);
         let mut state = self.lock();
-        state.weight = weight;
+        state.weight = weight + state.trace.as_ref().map_or(0, Trace::bytes);
         state.outcome = Some(envelope);
         state.ended = Some(Instant::now());
         state.asks.clear();
@@ -405,8 +405,18 @@ impl Run {
 }
 
 fn weight(envelope: &Envelope) -> usize {
-    match &envelope.outcome {
-        Ok(reply) => weigh(&reply.data) + reply.content.iter().map(super::batch::size).sum::<usize>(),
-        Err(failure) => failure.message.len() + failure.details.as_ref().map_or(0, weigh),
-    }
+    let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+    let own = match &envelope.outcome {
+        Ok(reply) => {
+            let content = reply.content.iter().map(super::batch::size).sum::<usize>();
+            weigh(&reply.data) + content + text(&reply.message)
+        }
+        Err(failure) => {
+            let more = failure.details.as_ref().map_or(0, weigh) + failure.example.as_ref().map_or(0, weigh);
+            failure.message.len() + text(&failure.hint) + more
+        }
+    };
+    let next = envelope.next().map_or(0, |next| next.params.values().map(weigh).sum::<usize>());
+    let trail = envelope.trail.iter().map(|hop| text(&hop.message)).sum::<usize>();
+    own + next + trail + envelope.resolved_inputs.values().map(weigh).sum::<usize>()
 }

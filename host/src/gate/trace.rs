@@ -65,6 +65,11 @@ impl Trace {
         }
     }
 
+    /// Bytes of text that are kept.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// `[{at_ms, progress | log, …}]`, the times counted from the beginning of the run.
     pub fn to_json(&self) -> Value {
         let mut out = Vec::with_capacity(self.entries.len() + 1);

@@ -56,6 +56,11 @@ fn params(question: &Question) -> Option<ElicitRequestParams> {
     Some(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema })
 }
 
+/// Whether MCP has a form for a question.
+pub fn can_be_put(question: &Question) -> bool {
+    params(question).is_some()
+}
+
 /// Asks by a request; must be called in the task that handles the client's own request.
 pub async fn ask(peer: Peer<RoleServer>, question: Question) -> Answer {
     let Some(params) = params(&question) else {

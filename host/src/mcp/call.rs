@@ -110,12 +110,7 @@ impl Handler {
         let mut asking: FuturesUnordered<BoxFuture<'static, (String, Answer)>> = FuturesUnordered::new();
         let mut asked = BTreeSet::new();
         let soft = exec.patience();
-        let patience = async {
-            match soft {
-                Some(patience) => tokio::time::sleep(patience).await,
-                None => std::future::pending().await,
-            }
-        };
+        let patience = tokio::time::sleep(soft.unwrap_or_default());
         tokio::pin!(patience);
         // Who does not want to wait is not made to.
         let waits = soft != Some(Duration::ZERO);
@@ -131,17 +126,23 @@ impl Handler {
                 () = context.ct.cancelled() => {
                     return Ok(cancelled().into());
                 }
-                // A person who thinks is not hurried: the answer would be lost.
-                () = &mut patience, if asking.is_empty() => {
-                    return Ok(match exec.part() {
-                        Some(envelope) => self.result(envelope, tool).into(),
-                        None => cancelled().into(),
-                    });
+                () = &mut patience, if soft.is_some() => {
+                    // A person who thinks is not hurried: the answer would be lost.
+                    if !asking.is_empty() && exec.is_asking() {
+                        patience.as_mut().reset(tokio::time::Instant::now() + Duration::from_secs(1));
+                        continue;
+                    }
+                    return Ok(exec.part().map_or_else(cancelled, |e| self.result(e, tool)).into());
                 }
             };
             match event {
                 Event::Done(envelope) => return Ok(self.result(*envelope, tool).into()),
                 Event::Progress(progress) => reporter.tell(context, progress).await,
+                Event::Asks(asks) if asks.values().any(|question| !ask::can_be_put(question)) => {
+                    // MCP has no form for it, so nobody will answer.
+                    let unput = asks.iter().filter(|(_, question)| !ask::can_be_put(question));
+                    unput.for_each(|(key, _)| _ = exec.answer(key, Answer::Cancelled));
+                }
                 Event::Asks(asks) => match way {
                     Way::None => match exec.watched() {
                         // Its questions are told with its status.

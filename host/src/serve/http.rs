@@ -2,12 +2,20 @@
 
 use std::{future::IntoFuture, io, net::SocketAddr, sync::Arc, time::Duration};
 
-use axum::{Router, serve::ListenerExt};
+use axum::{
+    Router,
+    body::{Body, to_bytes},
+    extract::Request,
+    http::{Method, StatusCode, header::CONTENT_TYPE},
+    middleware::{self, Next},
+    response::{IntoResponse, Response},
+    serve::ListenerExt,
+};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::sessions::Sessions;
+use super::{duplicates, lines::twice, sessions::Sessions};
 use crate::mcp::Handler;
 
 /// Where the protocol is spoken.
@@ -37,7 +45,9 @@ pub async fn serve(handler: Handler, listener: TcpListener, stop: CancellationTo
             tracing::debug!(%error, "TCP_NODELAY could not be set");
         }
     });
-    let router = Router::new().nest_service(PATH, service(handler, address, streams.clone()));
+    let router = Router::new()
+        .nest_service(PATH, service(handler, address, streams.clone()))
+        .layer(middleware::from_fn(without_duplicates));
     let accepting = stop.clone();
     let serving = axum::serve(listener, router)
         .with_graceful_shutdown(async move { accepting.cancelled().await })
@@ -56,6 +66,27 @@ pub async fn serve(handler: Handler, listener: TcpListener, stop: CancellationTo
     tokio::select! {
         served = serving => served,
         () = ending => Ok(()),
+    }
+}
+
+/// Refuses a message that gives a name twice in one object: what it means is anybody's guess.
+async fn without_duplicates(request: Request, next: Next) -> Response {
+    if request.method() != Method::POST {
+        return next.run(request).await;
+    }
+    let (parts, body) = request.into_parts();
+    let Ok(bytes) = to_bytes(body, BODY).await else {
+        let said = format!("the message is cut off, or larger than {} MiB", BODY >> 20);
+        return (StatusCode::PAYLOAD_TOO_LARGE, said).into_response();
+    };
+    match duplicates::find(&bytes) {
+        None => next.run(Request::from_parts(parts, Body::from(bytes))).await,
+        Some(name) => {
+            let error = serde_json::json!({ "code": -32600, "message": twice(&name) });
+            let body = serde_json::json!({ "jsonrpc": "2.0", "id": null, "error": error });
+            let json = [(CONTENT_TYPE, "application/json")];
+            (StatusCode::BAD_REQUEST, json, body.to_string()).into_response()
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 
 use std::{io, sync::Arc};
 
+use super::duplicates;
 use futures_util::future::BoxFuture;
 use rmcp::{
     ErrorData, RoleServer,
@@ -76,6 +77,9 @@ where
         if line.is_empty() {
             return Line::Nothing;
         }
+        if let Some(name) = duplicates::find(line) {
+            return Line::Answer(id(line), ErrorCode::INVALID_REQUEST, twice(&name));
+        }
         let error = match serde_json::from_slice(line) {
             Ok(message) => return Line::Message(Box::new(message)),
             Err(error) => error,
@@ -96,7 +100,11 @@ where
             }
             // Notifications are not answered, known or not.
             _ if id.is_none() && names_method(line) => Line::Nothing,
-            _ => Line::Answer(id, ErrorCode::INVALID_REQUEST, "Invalid request".to_owned()),
+            // What is no request may be an answer of the client's, whose ids are ours.
+            _ => {
+                let id = id.filter(|_| names_method(line));
+                Line::Answer(id, ErrorCode::INVALID_REQUEST, "Invalid request".to_owned())
+            }
         }
     }
 }
@@ -105,6 +113,11 @@ enum Line {
     Message(Box<RxJsonRpcMessage<RoleServer>>),
     Answer(Option<RequestId>, ErrorCode, String),
     Nothing,
+}
+
+/// What a client is told that gives a name twice.
+pub(super) fn twice(name: &str) -> String {
+    format!("Invalid request: {name:?} is given twice in one object; give it once")
 }
 
 fn names_method(line: &[u8]) -> bool {

@@ -4,10 +4,12 @@
 //! |---|---|
 //! | `host.rs` | engine, cache, catalog, gate and reloader, put together |
 //! | `stdio.rs`, `lines.rs` | one client on stdin and stdout |
+//! | `duplicates.rs` | names that are given twice in one object, which neither transport takes |
 //! | `http.rs` | many clients over streamable HTTP |
 //! | `sessions.rs` | the sessions of stateful HTTP clients, which are bounded |
 //! | `signals.rs` | how the host is told to end |
 
+mod duplicates;
 pub mod host;
 pub mod http;
 mod lines;

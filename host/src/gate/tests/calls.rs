@@ -37,7 +37,7 @@ async fn arguments_of_more_than_a_mebibyte_are_refused() {
     };
     let input = Input::Arguments(arguments);
     let envelope = call(&gate, Request { input, ..request("a", "look") }).await;
-    assert_eq!(failed(&envelope).1, "the arguments are too large: 1200013 bytes, at most 1048576");
+    assert_eq!(failed(&envelope).1, "the arguments are too large: 1200029 bytes, at most 1048576");
 }
 
 #[tokio::test]
