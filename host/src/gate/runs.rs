@@ -66,7 +66,7 @@ impl Runs {
     /// Those that have not ended.
     pub fn running(&self) -> Vec<Arc<Run>> {
         let runs = self.lock();
-        runs.values().filter(|kept| kept.ended().is_none()).map(|kept| Arc::clone(kept)).collect()
+        runs.values().filter(|kept| kept.ended().is_none()).cloned().collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<RunId, Arc<Run>>> {

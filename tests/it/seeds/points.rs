@@ -62,7 +62,7 @@ pub const POINTS: &[Point] = &[
         .but("Made from the code, as `describe`."),
     point("000", "Consolidation saves 40 to 60 percent of the definitions", "savings::one_tool_costs_half_of_a_tool_for_each_action")
         .but("In bytes here."),
-    point("000", "Savings are measured, before against after", "schema::forms::what_each_form_saves"),
+    point("000", "Savings are measured, before against after", "it::tokens::figures_are_compared_with_other_figures_or_with_what_is_there_now"),
     point("001", "1: one tool shows exactly `action` and `params`", "lessons::one_tool_can_show_two_fields_and_no_more")
         .but("By `expose.schema = \"signatures\"` or `\"names\"`; the default is flat, so that the parameters are visible. Beside them `wait`, where actions run long."),
     point("001", "2: the action is a field of the schema, with its values", "lessons::the_action_is_a_field_with_its_values"),
