@@ -15,7 +15,7 @@ use loggia_facade::{
     Answer, Call, CallId, Envelope, Failure, Fault, FaultKind, Level, Limit, Port, Progress, Question, Reply,
     Request, Session, Stop, code,
 };
-use loggia_schema::{Questionnaire, View};
+use loggia_schema::{Questionnaire, View, sanitise_line};
 use tokio::time::Instant;
 
 use super::{
@@ -219,7 +219,8 @@ impl Line {
         for line in self.chain() {
             drop(line.permit.lock().await.take());
         }
-        let message = format!("[{}] {}", self.name(), shown(&question.message));
+        // On one line, hiding nothing: it must not look like another facade's, or like the host's own words.
+        let message = format!("[{}] {}", self.name(), sanitise_line(&question.message, QUESTION));
         let (key, answer) = self.run.ask(Question { message, schema: question.schema });
         // However the wait ends, the question ends with it.
         let _open = Open { run: &self.run, key };
@@ -295,13 +296,8 @@ impl Line {
     }
 }
 
-/// Characters of a question that are shown.
+/// Bytes of a question that are shown.
 const QUESTION: usize = 2000;
-
-/// A plugin's question, which must not look like anything else: no control characters but line ends.
-fn shown(message: &str) -> String {
-    message.chars().filter(|c| *c == '\n' || !c.is_control()).take(QUESTION).collect()
-}
 
 /// A question that is open for as long as this lives.
 struct Open<'a> {
