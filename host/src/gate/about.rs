@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 use super::{
     Caller, Exec, Shared,
     exec::Watch,
+    handle::RunId,
     plan::{AboutRun, Wanted},
-    run::{Run, RunId},
+    run::Run,
     status,
 };
 use crate::catalog::Entry;

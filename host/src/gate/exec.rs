@@ -7,8 +7,9 @@ use loggia_facade::{Answer, Command, Envelope, Progress, Question};
 use super::{
     Origin, Shared, batch, chain,
     executor::Work,
+    handle::RunId,
     plan::{Batch, Planned},
-    run::{Run, RunId, Seen},
+    run::{Run, Seen},
     status::{self, Status},
 };
 

@@ -21,7 +21,7 @@
 //! | `exec.rs` | the front side: what a handler polls |
 //! | `parking.rs` | calls that wait for a person |
 //! | `confirm.rs` | actions before which a person is asked |
-//! | `runs.rs` | calls that outlived their request |
+//! | `runs.rs`, `handle.rs` | calls that outlived their request, and how they are found |
 //! | `about.rs`, `status.rs`, `trace.rs` | what is told of them |
 //! | `chain.rs` | calls that follow a call |
 //! | `batch.rs` | several calls in one |
@@ -32,6 +32,7 @@ mod chain;
 mod confirm;
 mod exec;
 mod executor;
+mod handle;
 mod line;
 mod origin;
 mod parking;
@@ -57,10 +58,10 @@ use loggia_schema::View;
 
 pub use exec::{Event, Exec};
 pub use executor::{Executor, Inline};
+pub use handle::RunId;
 pub use origin::{Caller, Origin};
 pub use permits::Pace;
 pub use rules::{Chain, Clocks, InvokeRule, Rules};
-pub use run::RunId;
 pub use runs::KEPT;
 pub use status::Status;
 

@@ -8,10 +8,7 @@ use std::{
 
 use tokio::time::Instant;
 
-use super::{
-    Caller,
-    run::{Run, RunId},
-};
+use super::{Caller, handle::RunId, run::Run};
 
 /// How long the outcome of a run is kept.
 pub const KEPT: Duration = Duration::from_secs(3600);

@@ -3,7 +3,7 @@
 use loggia_facade::{Command, Envelope, Next, Object, Reply, code};
 use serde_json::{Value, json};
 
-use super::run::{Run, RunId};
+use super::{handle::RunId, run::Run};
 
 /// How long a client should let pass before it asks again.
 const POLL_MS: u64 = 1000;

@@ -210,7 +210,9 @@ impl Reporter {
 
     async fn tell(&mut self, context: &Context, progress: Progress) {
         let now = Instant::now();
-        let worth = progress.done > self.last && now >= self.rests;
+        // The last is told in any case.
+        let is_last = progress.total == Some(progress.done);
+        let worth = progress.done > self.last && (now >= self.rests || is_last);
         let Some(token) = self.token.clone().filter(|_| worth) else { return };
         (self.last, self.rests) = (progress.done, now + PAUSE);
         let mut told = ProgressNotificationParam::new(token, progress.done);

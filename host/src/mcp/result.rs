@@ -14,7 +14,9 @@ use crate::catalog::Snapshot;
 /// The result of a call to a tool. What should come next is told as the client has to call it.
 pub fn result(mut envelope: Envelope, snapshot: &Snapshot, tool: &str) -> CallToolResult {
     // Clients refuse a result without structured content where an output schema was promised.
-    let promised = snapshot.tools.get(tool).is_some_and(|tool| tool.published.output_schema.is_some());
+    let of_facade = || snapshot.tools.values().find(|other| other.facade == tool);
+    let called = snapshot.tools.get(tool).or_else(of_facade);
+    let promised = called.is_some_and(|tool| tool.published.output_schema.is_some());
     let is_error = !envelope.is_ok();
     let next = envelope.take_next().map(|next| snapshot.address(&next));
     let (mut envelope, content) = envelope.into_parts();
