@@ -5,6 +5,7 @@ mod author;
 mod bad_input;
 mod cli;
 mod http;
+mod invoke;
 mod limits;
 mod lint;
 mod load;
