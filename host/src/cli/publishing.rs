@@ -1,9 +1,11 @@
 //! Options of how facades are published whose policies do not say.
 
-use clap::{Args, ValueEnum};
-use loggia_schema::{Form, Split};
+use clap::Args;
 
-use crate::publish::Publisher;
+use crate::{
+    config::{FormWord, SplitWord},
+    publish::Publisher,
+};
 
 /// How tools are shown to clients.
 #[derive(Args)]
@@ -19,44 +21,8 @@ pub struct Publishing {
     token_budget: Option<usize>,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum FormWord {
-    /// Every parameter once, with the actions that take it
-    Flat,
-    /// One line for each action
-    Signatures,
-    /// Names only; the rest by `describe`
-    Names,
-    /// One schema for each action
-    Union,
-    /// A one-action plugin's schema as it gave it
-    Raw,
-    /// Each action as a tool of its own
-    Granular,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum SplitWord {
-    /// One tool
-    None,
-    /// `notes` for what reads, `notes_write` for the rest
-    Effect,
-}
-
 impl Publishing {
     pub fn publisher(&self) -> Publisher {
-        let form = match self.schema {
-            FormWord::Flat => Form::Flat,
-            FormWord::Signatures => Form::Signatures,
-            FormWord::Names => Form::Names,
-            FormWord::Union => Form::Union,
-            FormWord::Raw => Form::Raw,
-            FormWord::Granular => Form::Granular,
-        };
-        let split = match self.split {
-            SplitWord::None => Split::None,
-            SplitWord::Effect => Split::Effect,
-        };
-        Publisher { form, split, budget: self.token_budget }
+        Publisher { form: self.schema.into(), split: self.split.into(), budget: self.token_budget }
     }
 }

@@ -2,7 +2,9 @@
 
 mod policy;
 mod units;
+mod words;
 
 pub mod places;
 
 pub use policy::{Exposed, Policy, PolicyError};
+pub use words::{FormWord, SplitWord};

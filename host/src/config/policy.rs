@@ -10,7 +10,10 @@ use loggia_sandbox::{DirGrant, Grants, Limits};
 use loggia_schema::{Form, Split, Terms};
 use serde::Deserialize;
 
-use super::units;
+use super::{
+    units,
+    words::{FormWord, SplitWord},
+};
 use crate::gate::{Chain, Clocks, InvokeRule, Rules};
 
 /// A policy, validated. The default grants nothing.
@@ -87,38 +90,9 @@ struct ExposeTable {
     output_schema: bool,
 }
 
-#[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "kebab-case")]
-enum FormWord {
-    Flat,
-    Signatures,
-    Names,
-    Union,
-    Raw,
-    Granular,
-}
-
-#[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "kebab-case")]
-enum SplitWord {
-    None,
-    Effect,
-}
-
 impl ExposeTable {
     fn read(&self) -> Exposed {
-        let form = self.schema.map(|word| match word {
-            FormWord::Flat => Form::Flat,
-            FormWord::Signatures => Form::Signatures,
-            FormWord::Names => Form::Names,
-            FormWord::Union => Form::Union,
-            FormWord::Raw => Form::Raw,
-            FormWord::Granular => Form::Granular,
-        });
-        let split = self.split.map(|word| match word {
-            SplitWord::None => Split::None,
-            SplitWord::Effect => Split::Effect,
-        });
+        let (form, split) = (self.schema.map(Form::from), self.split.map(Split::from));
         Exposed { form, split, output_schema: self.output_schema }
     }
 }

@@ -37,13 +37,13 @@ pub async fn run(shared: Arc<Shared>, run: Arc<Run>, batch: Batch) -> Envelope {
         run.progress(Progress { done, total, message: item.command.name.clone() });
         let mut envelope = root(Arc::clone(&shared), Arc::clone(&run), item).await;
         let next = advise(&mut envelope, &entry);
-        if let Ok(reply) = &mut envelope.outcome {
-            reply.next = next;
-        }
         let ok = envelope.is_ok();
         let (told, blocks) = envelope.into_parts();
         let mut result = json!({ "index": index });
         result.as_object_mut().into_iter().for_each(|result| result.extend(told.clone()));
+        if let Some(next) = next {
+            result["next"] = shared.catalog.snapshot().address(&next);
+        }
         bytes += weigh(&result) + blocks.iter().map(size).sum::<usize>();
         if bytes > RESULTS {
             let said = format!("the batch's results are larger than {} MiB together", RESULTS >> 20);

@@ -135,39 +135,54 @@ pub fn plan(snapshot: &Snapshot, request: Request, view: &View) -> Plan {
             Ok(items) => Plan::Batch(Box::new(Batch { entry, command, items, mode, wait })),
             Err(failure) => refuse(command, failure),
         },
-        Target::Action { action, params } => match prepare(&entry, action, params) {
-            Err(failure) => refuse(command, failure),
-            Ok(Ready { params, resolved, inputs }) => Plan::Run(Box::new(Planned {
-                entry,
-                action,
-                command,
-                params,
-                resolved,
-                inputs,
-                detail,
-                wait,
-                confirmed: confirm == Some(true),
-                timeout: request.timeout,
-                idempotency_key: request.idempotency_key,
-            })),
-        },
+        Target::Action { action, params } => {
+            match prepare(&entry, (action, params), Asked { command, detail, wait, confirm }) {
+                Err((command, failure)) => refuse(command, failure),
+                Ok(planned) => Plan::Run(Box::new(Planned {
+                    timeout: request.timeout,
+                    idempotency_key: request.idempotency_key,
+                    ..planned
+                })),
+            }
+        }
     }
 }
 
-/// Parameters that are ready to be passed on.
-struct Ready {
-    params: Object,
-    resolved: Object,
-    inputs: Object,
+/// What a call says beside its action and parameters.
+struct Asked {
+    command: Command,
+    detail: Detail,
+    wait: Option<bool>,
+    confirm: Option<bool>,
 }
 
-fn prepare(entry: &Entry, action: usize, params: Object) -> Result<Ready, Failure> {
+/// Fills defaults and validates. A refusal gives the command back, to be echoed.
+fn prepare(
+    entry: &Arc<Entry>,
+    (action, params): (usize, Object),
+    asked: Asked,
+) -> Result<Planned, (Command, Failure)> {
     let contract = &entry.contract;
-    let action = &contract.surface().actions[action];
-    let prepared = contract.prepare(action, params)?;
-    let shown = action.long_running || contract.confirms(&action.name);
-    let inputs = if shown { contract.resolved_all(action, &prepared.params) } else { Object::new() };
-    Ok(Ready { params: prepared.params, resolved: prepared.resolved, inputs })
+    let known = &contract.surface().actions[action];
+    let prepared = match contract.prepare(known, params) {
+        Ok(prepared) => prepared,
+        Err(failure) => return Err((asked.command, failure)),
+    };
+    let shown = known.long_running || contract.confirms(&known.name);
+    let inputs = if shown { contract.resolved_all(known, &prepared.params) } else { Object::new() };
+    Ok(Planned {
+        entry: Arc::clone(entry),
+        action,
+        command: asked.command,
+        params: prepared.params,
+        resolved: prepared.resolved,
+        inputs,
+        detail: asked.detail,
+        wait: asked.wait,
+        confirmed: asked.confirm == Some(true),
+        timeout: None,
+        idempotency_key: None,
+    })
 }
 
 /// Faults of a batch's items that are told at once.
@@ -220,22 +235,8 @@ fn item(entry: &Arc<Entry>, item: Object, view: &View) -> Result<Planned, Failur
         let failure = Failure::new(code::INVALID_PARAMS, "`wait` cannot be false inside a batch");
         return Err(failure.hint("Give `wait` beside `items`, for the batch as a whole."));
     }
-    let Ready { params, resolved, inputs } = prepare(entry, action, params)?;
-    let (entry, confirmed) = (Arc::clone(entry), confirm == Some(true));
-    let (wait, timeout, idempotency_key) = (None, None, None);
-    Ok(Planned {
-        entry,
-        action,
-        command,
-        params,
-        resolved,
-        inputs,
-        detail,
-        wait,
-        confirmed,
-        timeout,
-        idempotency_key,
-    })
+    let asked = Asked { command, detail, wait: None, confirm };
+    prepare(entry, (action, params), asked).map_err(|(_, failure)| failure)
 }
 
 fn route(entry: &Entry, input: Input, view: &View) -> Result<Routed, (Command, Failure)> {

@@ -198,3 +198,22 @@ async fn a_plugin_does_not_consent_for_the_person() {
     assert!(led["next"]["arguments"].get("confirm").is_none(), "{led}");
     assert_eq!(calls.load(Ordering::Relaxed), 0);
 }
+
+#[tokio::test]
+async fn an_item_keeps_the_call_that_should_follow_it_whether_it_worked_or_not() {
+    let leads = puppet("a", async |call: Call| {
+        let (facade, action) = ("a".to_owned(), "touch".to_owned());
+        let next = Some(loggia_facade::Next { facade, action, params: Object::new(), reason: None });
+        if call.params["n"] == 13 {
+            return Err(Failure { next, ..Failure::new("unlucky", "thirteen") }.into());
+        }
+        Ok(Reply { next, ..Reply::default() })
+    });
+    let gate = gate_under(leads, Rules::default(), batching());
+    let items = json!([{"action": "look", "n": 1}, {"action": "look", "n": 13}]);
+    let told = told(tool(&gate, "a", json!({"action": "batch", "items": items}))).await;
+    let next = json!({"tool": "a", "arguments": {"action": "touch"}});
+    for result in told["details"]["results"].as_array().unwrap() {
+        assert_eq!(result["next"], next, "{told}");
+    }
+}
