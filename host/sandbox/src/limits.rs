@@ -22,6 +22,14 @@ pub struct Limits {
     /// Bytes of log lines, stdout and stderr of a call, and something for each line; what comes after is dropped and
     /// counted.
     pub logs: usize,
+    /// Log lines of a plugin per second, over all of its calls; what comes faster is dropped and counted.
+    pub log_rate: u32,
+    /// Bytes that a call may write to files.
+    pub written: u64,
+    /// Files and directories that a call may have open at once.
+    pub descriptors: usize,
+    /// What it may send and receive.
+    pub http: loggia_egress::Limits,
 }
 
 /// The two clocks of a call.
@@ -42,6 +50,10 @@ impl Default for Limits {
             describe: Budget { cpu: Duration::from_millis(250), wall: Duration::from_secs(5) },
             result: 1 << 20,
             logs: 64 << 10,
+            log_rate: 200,
+            written: 16 << 20,
+            descriptors: 64,
+            http: loggia_egress::Limits::default(),
         }
     }
 }

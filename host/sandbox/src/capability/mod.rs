@@ -7,7 +7,10 @@ pub mod fs;
 mod host;
 mod state;
 
+use std::collections::BTreeMap;
+
 use loggia_facade::Effect;
+use serde_json::Value;
 use wasmtime_wasi::WasiCtxBuilder;
 
 use crate::LoadError;
@@ -17,6 +20,16 @@ use crate::LoadError;
 pub struct Grants {
     /// Directories, each under its own path in the guest.
     pub dirs: Vec<fs::DirGrant>,
+    /// Requests it may send.
+    pub http: loggia_egress::Grants,
+    /// Its environment variables.
+    pub env: BTreeMap<String, String>,
+    /// What `config` answers: JSON by key.
+    pub config: BTreeMap<String, Value>,
+    /// Its own durable state, at most so many bytes of it.
+    pub store: Option<u64>,
+    /// It may learn an opaque name of the caller.
+    pub caller: bool,
 }
 
 /// Grants that were opened: directories are held by descriptor, so that replacing one on disk does not redirect a
