@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::{
-    gate::{Pace, Rules},
+    gate::{Pace, Rules, Scopes},
     lint,
     publish::{Exposure, Publisher, Tool},
 };
@@ -26,6 +26,8 @@ pub struct Entry {
     pub exposure: Exposure,
     /// Which bytes it came from, for logs: `sha256:…`, or the workflow's or upstream's own mark.
     pub origin: String,
+    /// Names callers to it, where its policy lets it tell them apart.
+    pub scopes: Option<Scopes>,
     /// How its calls have run so far.
     pub pace: Pace,
 }
@@ -40,7 +42,13 @@ impl Entry {
         origin: String,
     ) -> Self {
         let pace = Pace::new(rules.concurrency);
-        Self { facade, contract, rules, exposure, origin, pace }
+        Self { facade, contract, rules, exposure, origin, scopes: None, pace }
+    }
+
+    /// The same facade, which may tell callers apart.
+    #[must_use]
+    pub fn with_scopes(self, scopes: Option<Scopes>) -> Self {
+        Self { scopes, ..self }
     }
 
     /// What the facade publishes.

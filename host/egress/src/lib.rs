@@ -47,3 +47,6 @@ impl Default for Limits {
         }
     }
 }
+
+#[derive(Debug, Clone)]
+pub struct Client;

@@ -28,6 +28,20 @@ impl fmt::Debug for CallId {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ScopeKey(pub [u8; 32]);
 
+impl ScopeKey {
+    /// The opaque name of the caller that a plugin may learn: the same for each of that caller's calls, and another
+    /// for each plugin.
+    pub fn caller(&self) -> String {
+        use fmt::Write;
+        let mut name = String::from("caller_");
+        for byte in &self.0[..16] {
+            // Writing to a string does not fail.
+            let _ = write!(name, "{byte:02x}");
+        }
+        name
+    }
+}
+
 /// How much of a result the caller wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Detail {

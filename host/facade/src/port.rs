@@ -5,7 +5,7 @@ use std::{fmt, ops::Deref, sync::Arc};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use crate::{Failure, Object, Reply, Request, Stop};
+use crate::{Action, Failure, Object, Reply, Request, Stop, Surface};
 
 /// What a facade may do while it answers. The gate implements it once, so the same rules hold wherever a call began.
 pub trait Port: Send + Sync + 'static {
@@ -21,6 +21,12 @@ pub trait Port: Send + Sync + 'static {
     fn elicit(&self, question: Question) -> BoxFuture<'_, Result<Answer, Failure>>;
     /// Calls another facade, by the same rules as any call.
     fn invoke(&self, request: Request) -> BoxFuture<'_, Result<Reply, Stop>>;
+    /// The facades that this one may call, each with the actions it may call.
+    fn facades(&self) -> Result<Vec<Surface>, Failure>;
+    /// One action of another facade that this one may call.
+    fn lookup(&self, facade: &str, action: &str) -> Result<Action, Failure>;
+    /// Whether a call to another facade would be made: everything but the call itself.
+    fn check(&self, request: Request) -> Result<(), Failure>;
 }
 
 /// A cheap clone of the port that a call came with.

@@ -81,7 +81,7 @@ impl<'a> Reader<'a> {
     async fn new(component: &Component, limits: &'a Limits, reading: u8) -> Result<Self, LoadError> {
         let meter = Meter::new(limits.describe.cpu);
         let mut store =
-            guest::store(&component.engine, limits, Arc::clone(&meter), Purpose::Describe { reading })?;
+            guest::store(&component.engine, limits, Arc::clone(&meter), Purpose::Describe { reading });
         let cpu = Limit { key: "limits.describe-cpu", value: duration_text(limits.describe.cpu) };
         let blame = Blame { facade: "", limits, handles: component.engine.inner.handles, cpu };
         let ends = tokio::time::Instant::now() + limits.describe.wall;

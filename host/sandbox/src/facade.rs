@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Instant};
 
 use futures_util::future::BoxFuture;
-use loggia_facade::{Call, Effect, Facade, Reply, Stop, Surface};
-use wasmtime::Store;
+use loggia_facade::{Call, Effect, Facade, Reply, ScopeKey, Stop, Surface};
+use loggia_state::Store;
 
 use crate::{
     Component, Grants, LoadError,
@@ -20,8 +20,21 @@ use crate::{
 pub struct WasmFacade {
     component: Component,
     surface: Arc<Surface>,
+    name: String,
     capabilities: Capabilities,
     limits: Limits,
+}
+
+/// What a facade is confined to.
+pub struct Confines<'a> {
+    /// The name that it is called by, for messages: the surface's own, or the operator's.
+    pub name: &'a str,
+    /// What it may use.
+    pub grants: &'a Grants,
+    /// How much of it.
+    pub limits: Limits,
+    /// Its own state, where the policy grants one.
+    pub store: Option<Store>,
 }
 
 impl WasmFacade {
@@ -33,10 +46,11 @@ impl WasmFacade {
     pub fn new(
         component: Component,
         surface: Arc<Surface>,
-        grants: &Grants,
-        limits: Limits,
+        confines: Confines<'_>,
     ) -> Result<Self, LoadError> {
-        Ok(Self { component, surface, capabilities: grants.open()?, limits })
+        let Confines { name, grants, limits, store } = confines;
+        let capabilities = grants.configure(&limits, store)?;
+        Ok(Self { component, surface, name: name.to_owned(), capabilities, limits })
     }
 
     async fn answer(&self, call: Call) -> Result<Reply, Stop> {
@@ -45,16 +59,19 @@ impl WasmFacade {
         let effect = action.map_or(Effect::Read, |action| action.effect);
         let (budget, cpu, _) = self.limits.budget(action.is_some_and(|action| action.long_running));
         let blame = Blame {
-            facade: &self.surface.name,
+            facade: &self.name,
             limits: &self.limits,
             handles: self.component.engine.inner.handles,
             cpu,
         };
         let meter = Meter::new(budget.cpu);
-        let purpose =
-            Purpose::Call { session: call.session.clone(), capabilities: &self.capabilities, effect };
-        let mut store = guest::store(&self.component.engine, &self.limits, Arc::clone(&meter), purpose)
-            .map_err(|e| blame.host(e))?;
+        let purpose = Purpose::Call {
+            session: call.session.clone(),
+            capabilities: &self.capabilities,
+            effect,
+            scope: call.scope.clone(),
+        };
+        let mut store = guest::store(&self.component.engine, &self.limits, Arc::clone(&meter), purpose);
         let future = Box::pin(self.run(&mut store, &call));
         let ran = Metered { meter, future }.await;
         let answered = match ran {
@@ -79,10 +96,11 @@ impl WasmFacade {
         }
     }
 
-    async fn run(&self, store: &mut Store<Guest>, call: &Call) -> wasmtime::Result<v0_1::Answered> {
+    async fn run(&self, store: &mut wasmtime::Store<Guest>, call: &Call) -> wasmtime::Result<v0_1::Answered> {
         let plugin = self.component.pre.instantiate_async(&mut *store).await?;
         let left = call.deadline.saturating_duration_since(Instant::now()).as_millis();
-        let call = v0_1::call(call, u64::try_from(left).unwrap_or(u64::MAX));
+        let caller = call.scope.as_ref().filter(|_| self.capabilities.caller).map(ScopeKey::caller);
+        let call = v0_1::call(call, u64::try_from(left).unwrap_or(u64::MAX), caller);
         plugin.loggia_plugin_facade().call_dispatch(store, &call).await
     }
 }

@@ -92,12 +92,6 @@ impl Blame<'_> {
         self.fault(FaultKind::OutputSize, &said, Some(self.limits.result_limit()))
     }
 
-    /// No instance could be made: the host's matter, not the plugin's.
-    pub fn host(&self, error: impl std::fmt::Display) -> Fault {
-        let fault = self.fault(FaultKind::Host, "could not be started", None);
-        Fault { log: Some(error.to_string()), ..fault }
-    }
-
     fn spent_text(&self) -> String {
         format!("used up its CPU time of {}", self.cpu.value)
     }

@@ -1,16 +1,17 @@
 //! The data of a store: everything the host knows about one call while its guest runs.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use loggia_facade::Session;
+use loggia_facade::{Effect, ScopeKey, Session};
 use wasmtime::{Store, UpdateDeadline, component::ResourceTable};
 use wasmtime_wasi::{
     Deterministic, HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView,
 };
+use wasmtime_wasi_http::{WasiHttpCtxView, WasiHttpView};
 
 use crate::{
-    Engine, LoadError,
-    capability::Capabilities,
+    Engine,
+    capability::{Capabilities, Prepared, fs},
     limits::{HOSTCALL_BYTES, Limiter, Limits, RANDOM_BYTES},
     meter::Meter,
     output::Output,
@@ -22,6 +23,8 @@ pub(crate) struct Guest {
     pub session: Option<Session>,
     pub output: Output,
     pub limiter: Limiter,
+    /// What the policy grants of this call.
+    pub given: Prepared,
     wasi: WasiCtx,
     table: ResourceTable,
     /// Epochs pass while this lives.
@@ -34,10 +37,23 @@ impl WasiView for Guest {
     }
 }
 
+impl Guest {
+    /// Its files, for the host's functions.
+    pub fn files(&mut self) -> fs::View<'_> {
+        self.given.files.view(&mut self.table, &self.output)
+    }
+}
+
+impl WasiHttpView for Guest {
+    fn http(&mut self) -> WasiHttpCtxView<'_> {
+        self.given.http.view(&mut self.table)
+    }
+}
+
 /// What a store is for.
 pub(crate) enum Purpose<'a> {
     /// To answer a call, with what its action may use.
-    Call { session: Session, capabilities: &'a Capabilities, effect: loggia_facade::Effect },
+    Call { session: Session, capabilities: &'a Capabilities, effect: Effect, scope: Option<ScopeKey> },
     /// To read the surface: no capabilities, time that stands still, chance that is known. The two readings are given
     /// different times and chances, so that a surface that depends on them shows.
     Describe { reading: u8 },
@@ -47,21 +63,21 @@ pub(crate) enum Purpose<'a> {
 pub(crate) fn store(
     engine: &Engine,
     limits: &Limits,
-    meter: std::sync::Arc<Meter>,
+    meter: Arc<Meter>,
     purpose: Purpose<'_>,
-) -> Result<Store<Guest>, LoadError> {
+) -> Store<Guest> {
     let mut wasi = WasiCtx::builder();
-    let session = match purpose {
-        Purpose::Call { session, capabilities, effect } => {
-            capabilities.prepare(&mut wasi, effect).map_err(|e| LoadError::Code(format!("{e:#}")))?;
-            Some(session)
+    let (output, session, given) = match purpose {
+        Purpose::Call { session, capabilities, effect, scope } => {
+            let output = Output::new(Some(session.clone()), limits.logs, Some(Arc::clone(&capabilities.pace)));
+            let given = capabilities.prepare(&mut wasi, limits, effect, scope, &output);
+            (output, Some(session), given)
         }
         Purpose::Describe { reading } => {
             without_time_or_chance(&mut wasi, reading);
-            None
+            (Output::new(None, limits.logs, None), None, Prepared::default())
         }
     };
-    let output = Output::new(session.clone(), limits.logs);
     wasi.stdout(output.stdout()).stderr(output.stderr()).max_random_size(RANDOM_BYTES);
     let mut table = ResourceTable::new();
     table.set_max_capacity(engine.inner.handles);
@@ -69,6 +85,7 @@ pub(crate) fn store(
         session,
         output,
         limiter: Limiter::new(limits.memory),
+        given,
         wasi: wasi.build(),
         table,
         _running: engine.running(),
@@ -81,7 +98,7 @@ pub(crate) fn store(
     store.epoch_deadline_callback(move |_| {
         Ok(if meter.is_spent() { UpdateDeadline::Interrupt } else { UpdateDeadline::Yield(1) })
     });
-    Ok(store)
+    store
 }
 
 /// The clocks stand still and randomness is known, but both differ from reading to reading.

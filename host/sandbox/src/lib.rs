@@ -43,5 +43,5 @@ pub use capability::{Grants, fs::DirGrant};
 pub use component::Component;
 pub use engine::{Engine, Space};
 pub use error::{EngineError, LoadError};
-pub use facade::WasmFacade;
+pub use facade::{Confines, WasmFacade};
 pub use limits::{Budget, Limits};

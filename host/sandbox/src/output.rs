@@ -4,6 +4,7 @@ use std::{
     pin::Pin,
     sync::{Arc, Mutex, PoisonError},
     task::{Context, Poll},
+    time::{Duration, Instant},
 };
 
 use bytes::Bytes;
@@ -30,6 +31,9 @@ struct State {
     session: Option<Session>,
     left: usize,
     dropped: usize,
+    pace: Option<Arc<Pace>>,
+    /// Lines that came too fast.
+    hasty: usize,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
     last_words: Vec<u8>,
@@ -42,12 +46,14 @@ enum Stream {
 }
 
 impl Output {
-    /// At most `limit` bytes go to the session's log.
-    pub fn new(session: Option<Session>, limit: usize) -> Self {
+    /// At most `limit` bytes go to the session's log, and no more lines in a second than all calls of the plugin may.
+    pub fn new(session: Option<Session>, limit: usize, pace: Option<Arc<Pace>>) -> Self {
         Self(Arc::new(Mutex::new(State {
             session,
             left: limit,
             dropped: 0,
+            pace,
+            hasty: 0,
             stdout: Vec::new(),
             stderr: Vec::new(),
             last_words: Vec::new(),
@@ -73,11 +79,14 @@ impl Output {
         for stream in [Stream::Stdout, Stream::Stderr] {
             state.end_line(stream);
         }
-        if state.dropped > 0 {
-            let dropped = std::mem::take(&mut state.dropped);
-            if let Some(session) = &state.session {
+        let (dropped, hasty) = (std::mem::take(&mut state.dropped), std::mem::take(&mut state.hasty));
+        if let Some(session) = &state.session {
+            if dropped > 0 {
                 session
                     .log(Level::Warn, &format!("{dropped} further bytes of output dropped (`limits.logs`)"));
+            }
+            if hasty > 0 {
+                session.log(Level::Warn, &format!("{hasty} lines dropped that came too fast (`limits.log-rate`)"));
             }
         }
         String::from_utf8_lossy(&state.last_words).into_owned()
@@ -85,6 +94,30 @@ impl Output {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How many lines a plugin may log in a second, over all of its calls: one that floods the log would hide what others
+/// say in it.
+pub(crate) struct Pace {
+    most: u32,
+    /// The second that is being counted, and its lines.
+    now: Mutex<(Instant, u32)>,
+}
+
+impl Pace {
+    pub fn new(most: u32) -> Self {
+        Self { most, now: Mutex::new((Instant::now(), 0)) }
+    }
+
+    /// Whether one more line may be logged.
+    fn takes(&self) -> bool {
+        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        if now.0.elapsed() >= Duration::from_secs(1) {
+            *now = (Instant::now(), 0);
+        }
+        now.1 += 1;
+        now.1 <= self.most
     }
 }
 
@@ -97,6 +130,10 @@ impl State {
             return;
         }
         self.left -= cost;
+        if self.pace.as_ref().is_some_and(|pace| !pace.takes()) {
+            self.hasty += 1;
+            return;
+        }
         if let Some(session) = &self.session {
             session.log(level, text);
         }

@@ -112,6 +112,9 @@ struct Common {
     /// Where compiled plugins are kept [default: the platform's cache folder]
     #[arg(long, value_name = "DIR", env = "LOGGIA_CACHE")]
     cache: Option<PathBuf>,
+    /// Where plugins keep their state [default: the platform's state folder]
+    #[arg(long, value_name = "DIR", env = "LOGGIA_STATE")]
+    state: Option<PathBuf>,
     /// Where calls begin, for measuring: inline, second or same
     #[arg(long, value_name = "MODEL", default_value = "inline", hide = true)]
     threads: Threads,
@@ -139,7 +142,8 @@ impl Common {
             Threads::Same => Inline::Always,
         };
         let cache = self.cache.clone().unwrap_or_else(places::cache);
-        Options { cache, inline, publisher: Publisher::default() }
+        let state = self.state.clone().unwrap_or_else(places::state);
+        Options { cache, state, inline, publisher: Publisher::default() }
     }
 }
 

@@ -12,17 +12,18 @@ use std::{
 
 use futures_util::{FutureExt, future::BoxFuture};
 use loggia_facade::{
-    Answer, Call, CallId, Envelope, Failure, Fault, FaultKind, Level, Limit, Port, Progress, Question, Reply,
-    Request, Session, Stop, code,
+    Action, Answer, Call, CallId, Envelope, Failure, Fault, FaultKind, Level, Limit, Port, Progress, Question, Reply,
+    Request, Session, Stop, Surface, code,
 };
-use loggia_schema::{Questionnaire, View, sanitise_line};
+use loggia_schema::{Questionnaire, sanitise_line};
 use tokio::time::Instant;
 
 use super::{
     Shared, confirm,
     executor::log_fault,
-    permits::{DEPTH, Permit},
-    plan::{Plan, Planned, effect_allows, plan},
+    peers::Asked,
+    permits::Permit,
+    plan::Planned,
     printable,
     run::Run,
 };
@@ -33,10 +34,10 @@ const PARKED: Duration = Duration::from_secs(5 * 60);
 
 /// One call as its facade sees it.
 pub struct Line {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     run: Arc<Run>,
-    entry: Arc<Entry>,
-    action: usize,
+    pub(super) entry: Arc<Entry>,
+    pub(super) action: usize,
     /// When the call's own clock ends, in the terms of [`Run::due`].
     due: Instant,
     /// The call that made this one.
@@ -99,7 +100,7 @@ impl Line {
             action: planned.action().name.clone(),
             params: planned.params,
             detail: planned.detail,
-            scope: None,
+            scope: entry.scopes.as_ref().and_then(|scopes| scopes.of(&line.run.caller, line.name())),
             deadline: line.run.until(line.due).unwrap_or(line.due).into_std(),
             idempotency_key: planned.idempotency_key,
             session: Session::new(Arc::new(Held(Arc::clone(&line)))),
@@ -128,24 +129,11 @@ impl Line {
     }
 
     async fn nested(self: &Arc<Self>, request: Request) -> Result<Reply, Stop> {
-        let target = &request.facade;
-        if !self.entry.rules.may_reach(target) {
-            // Before anything is looked up: what is there is not this facade's to know.
-            let said = format!("the policy does not let `{}` call `{target:.80}`", self.name());
-            let failure = Failure::new(code::DENIED, format!("access denied: {said}"));
-            return Err(failure.hint("the operator can name its actions in `grants.invoke`").into());
-        }
-        let snapshot = self.shared.catalog.snapshot();
         let timeout = request.timeout;
-        let mut planned = match plan(&snapshot, request, &View::whole()) {
-            Plan::Answer(envelope) => return envelope.outcome.map_err(Stop::Failure),
-            Plan::Run(planned) => *planned,
-            Plan::AboutRun(_) | Plan::Batch(_) => {
-                let said = "access denied: a facade may call only another's own actions";
-                return Err(Failure::new(code::DENIED, said).into());
-            }
+        let mut planned = match self.plan(request)? {
+            Asked::Answered(envelope) => return envelope.outcome.map_err(Stop::Failure),
+            Asked::Call(planned) => *planned,
         };
-        self.may_call(&planned)?;
         // A facade cannot agree for the person.
         planned.confirmed = false;
         let permit = self.shared.permits.nested(self.depth() + 1)?;
@@ -166,32 +154,6 @@ impl Line {
             Some(envelope) => envelope.outcome.map_err(Stop::Failure),
             None => Err(Failure::from(&late(&entry, limit)).into()),
         }
-    }
-
-    /// Whether this call may make that one: by depth, by who waits already, by policy, by effect.
-    fn may_call(&self, planned: &Planned) -> Result<(), Failure> {
-        let (target, action) = (&planned.entry.surface().name, planned.action());
-        let denied = |said: String| Err(Failure::new(code::DENIED, format!("access denied: {said}")));
-        if self.depth() >= DEPTH {
-            return denied(format!("calls nest at most {DEPTH} deep"));
-        }
-        if self.chain().any(|line| line.name() == target) {
-            return denied(format!("`{target}` is already waiting for this call"));
-        }
-        if !self.entry.rules.may_invoke(target, &action.name) {
-            let failure = denied(format!("the policy does not let `{}` call `{target}`", self.name()));
-            let hint = format!("the operator can add \"{target}:{}\" to `grants.invoke`", action.name);
-            return failure.map_err(|failure| failure.hint(hint));
-        }
-        let effect = self.entry.surface().actions[self.action].effect;
-        if !effect_allows(effect, action.effect) {
-            let (own, other) = (effect.as_str(), action.effect.as_str());
-            return denied(format!(
-                "a {own} action may not call `{target}.{}`, which is {other}",
-                action.name
-            ));
-        }
-        Ok(())
     }
 
     /// A question of the facade's own, where the policy lets it ask.
@@ -282,16 +244,16 @@ impl Line {
     }
 
     /// This call and those above it, outermost last.
-    fn chain(&self) -> impl Iterator<Item = &Self> {
+    pub(super) fn chain(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |line| line.above.as_deref())
     }
 
     /// How many calls are above this one.
-    fn depth(&self) -> usize {
+    pub(super) fn depth(&self) -> usize {
         self.chain().count() - 1
     }
 
-    fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         &self.entry.surface().name
     }
 }
@@ -346,6 +308,18 @@ impl Port for Held {
 
     fn invoke(&self, request: Request) -> BoxFuture<'_, Result<Reply, Stop>> {
         self.0.nested(request).boxed()
+    }
+
+    fn facades(&self) -> Result<Vec<Surface>, Failure> {
+        self.0.facades()
+    }
+
+    fn lookup(&self, facade: &str, action: &str) -> Result<Action, Failure> {
+        self.0.lookup(facade, action)
+    }
+
+    fn check(&self, request: Request) -> Result<(), Failure> {
+        self.0.check(request)
     }
 }
 

@@ -17,6 +17,8 @@
 //! | `permits.rs` | who may run now |
 //! | `run.rs` | one call from its request to its envelope: state, clock, questions |
 //! | `line.rs` | the port that a facade is given |
+//! | `peers.rs` | what a facade may know of others, and may call |
+//! | `scopes.rs` | under which key a plugin keeps a caller's state |
 //! | `executor.rs` | where a call runs: inline first, then on the second runtime |
 //! | `exec.rs` | the front side: what a handler polls |
 //! | `parking.rs` | calls that wait for a person |
@@ -36,11 +38,13 @@ mod handle;
 mod line;
 mod origin;
 mod parking;
+mod peers;
 mod permits;
 mod plan;
 mod rules;
 mod run;
 mod runs;
+mod scopes;
 mod status;
 mod trace;
 
@@ -63,6 +67,7 @@ pub use origin::{Caller, Origin};
 pub use permits::Pace;
 pub use rules::{Chain, Clocks, InvokeRule, Rules};
 pub use runs::KEPT;
+pub use scopes::Scopes;
 pub use status::Status;
 
 use crate::catalog::{Catalog, Snapshot};

@@ -10,11 +10,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use loggia_egress::Source;
 use loggia_facade::Surface;
 use loggia_sandbox::{
-    Artifact, Cache, Digest, Engine, Grants, LoadError, WasmFacade, cache::Loaded, compile::Compiler,
+    Artifact, Cache, Confines, Digest, Engine, Grants, LoadError, WasmFacade, cache::Loaded, compile::Compiler,
 };
 use loggia_schema::Contract;
+use loggia_state::{Folder, StateError, Store};
 
 use super::{
     fence::Chain,
@@ -23,6 +25,7 @@ use super::{
 use crate::{
     catalog::Entry,
     config::{Exposed, Policy, PolicyError, places},
+    gate::Scopes,
     publish::Exposure,
 };
 
@@ -35,9 +38,17 @@ const POLICY: u64 = 1 << 20;
 pub struct Loader {
     engine: Engine,
     cache: Cache,
-    /// Where the cache is: no plugin's to read or write.
-    cache_folder: PathBuf,
+    folders: Folders,
     compiler: Compiler,
+}
+
+/// The host's own folders: no plugin's to read or write.
+#[derive(Debug, Clone)]
+pub struct Folders {
+    /// Compiled components.
+    pub cache: PathBuf,
+    /// Plugins' state.
+    pub state: PathBuf,
 }
 
 /// A plugin that passed every check.
@@ -80,6 +91,9 @@ pub enum AdmitError {
     /// Not a component that fulfils the contract.
     #[error(transparent)]
     Load(#[from] LoadError),
+    /// What it keeps between calls cannot be opened.
+    #[error("failed to open its state: {0}")]
+    State(#[from] StateError),
     /// The surface cannot be published.
     #[error("the surface cannot be published: {0}")]
     Surface(#[from] loggia_schema::Problems),
@@ -94,7 +108,7 @@ pub enum AdmitError {
     Fenced {
         /// The directory, as the policy means it.
         grant: PathBuf,
-        /// `plugin` or `cache`.
+        /// `plugin`, `cache`, `state` or `secrets`.
         what: &'static str,
         /// Where that is.
         folder: PathBuf,
@@ -111,6 +125,7 @@ impl AdmitError {
             Self::Changing | Self::Read(_) => "its file cannot be read",
             Self::NotRegular => "its file is not a regular file",
             Self::TooLarge(_) => "its file is too large",
+            Self::State(_) => "its state cannot be opened",
             Self::Surface(_) => "what it publishes cannot be used",
             Self::Policy(..) => "its policy cannot be used",
             Self::Fenced { .. } => "its policy grants a directory that no plugin may have",
@@ -136,7 +151,7 @@ impl AdmitError {
 
     /// Whether the very same files may load at another time: it was the machine that failed, not the plugin.
     pub fn may_pass(&self) -> bool {
-        let Self::Load(error) = self else { return matches!(self, Self::Read(_)) };
+        let Self::Load(error) = self else { return matches!(self, Self::Read(_) | Self::State(_)) };
         matches!(
             error,
             LoadError::Io(..) | LoadError::Directory { .. } | LoadError::CompileLimit(_) | LoadError::Code(_)
@@ -145,9 +160,9 @@ impl AdmitError {
 }
 
 impl Loader {
-    /// A loader that compiles with this binary, and keeps what it compiled in a cache, which is in that folder.
-    pub fn new(engine: Engine, cache: Cache, cache_folder: PathBuf, compiler: Compiler) -> Self {
-        Self { engine, cache, cache_folder, compiler }
+    /// A loader that compiles with this binary, and keeps what it compiled in a cache.
+    pub fn new(engine: Engine, cache: Cache, folders: Folders, compiler: Compiler) -> Self {
+        Self { engine, cache, folders, compiler }
     }
 
     /// Takes a plugin through every check. A surface that is known for the very same bytes is not read again.
@@ -189,29 +204,71 @@ impl Loader {
             took: begun.elapsed(),
         };
         let contract = contract.under(policy.terms)?;
-        let facade = WasmFacade::new(component, surface, &policy.grants, policy.limits)?;
+        let name = &contract.surface().name;
+        let kept = self.kept(name, &policy.grants)?;
+        let confines =
+            Confines { name, grants: &policy.grants, limits: policy.limits, store: kept.store };
+        let facade = WasmFacade::new(component, surface, confines)?;
         let origin = format!("sha256:{}", facts.digest);
         let Exposed { form, split, output_schema } = policy.expose;
         let exposure = Exposure::new(form, split, output_schema);
-        let entry = Entry::new(Arc::new(facade), contract, policy.rules, exposure, origin);
+        let entry = Entry::new(Arc::new(facade), contract, policy.rules, exposure, origin).with_scopes(kept.scopes);
         Ok(Admitted { entry, facts })
+    }
+
+    /// Opens what a facade keeps between calls, as far as its policy grants it.
+    fn kept(&self, name: &str, grants: &Grants) -> Result<Kept, StateError> {
+        if grants.store.is_none() && !grants.caller {
+            return Ok(Kept::default());
+        }
+        let folder = Folder::open(&self.folders.state)?;
+        let store = grants.store.map(|quota| folder.store(name, quota)).transpose()?;
+        Ok(Kept { store, scopes: Some(Scopes::new(folder.secret()?)) })
     }
 
     /// Refuses to grant a directory by which a plugin could reach its own policy, another plugin, or machine code.
     fn fence(&self, wasm: &Path, grants: &Grants) -> Result<(), AdmitError> {
         let plugins = std::path::absolute(wasm)?.parent().map(Path::to_owned).unwrap_or_default();
+        let secrets = grants.http.secrets.iter().filter_map(|secret| match &secret.source {
+            Source::File(path) => Some(path),
+            Source::Value(..) => None,
+        });
+        let secrets: Vec<&PathBuf> = secrets.collect();
         for grant in &grants.dirs {
             let granted = Chain::of(&grant.path)
                 .map_err(|error| LoadError::Directory { path: grant.path.display().to_string(), error })?;
-            for (what, folder) in [("plugin", &plugins), ("cache", &self.cache_folder)] {
-                if granted.meets(&Chain::of(folder)?) {
-                    let (grant, folder) = (grant.path.clone(), folder.clone());
-                    return Err(AdmitError::Fenced { grant, what, folder });
+            let refused = |what, folder: &Path| {
+                Err(AdmitError::Fenced { grant: grant.path.clone(), what, folder: folder.to_owned() })
+            };
+            for (what, folder) in
+                [("plugin", &plugins), ("cache", &self.folders.cache), ("state", &self.folders.state)]
+            {
+                match Chain::of(folder) {
+                    Ok(own) if granted.meets(&own) => return refused(what, folder),
+                    // It could not be made, so there is nothing in it.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    other => drop(other?),
+                }
+            }
+            for secret in &secrets {
+                // A secret that is not there yet cannot be read; requests that need it say so.
+                if let Ok(real) = secret.canonicalize()
+                    && let Some(folder) = real.parent()
+                    && granted.holds(&Chain::of(folder)?)
+                {
+                    return refused("secrets", folder);
                 }
             }
         }
         Ok(())
     }
+}
+
+/// What a facade keeps between calls.
+#[derive(Default)]
+struct Kept {
+    store: Option<Store>,
+    scopes: Option<Scopes>,
 }
 
 fn read_policy(path: &Path) -> Result<Policy, AdmitError> {
@@ -259,6 +316,8 @@ mod tests {
         check(AdmitError::Policy("notes.toml".into(), policy), "its policy cannot be used", false);
         check(denied().into(), "its file cannot be read", true);
         let fenced = AdmitError::Fenced { grant: path.clone(), what: "plugin", folder: path };
+        let state = StateError::Storage("/srv/secret".to_owned());
+        check(state.into(), "its state cannot be opened", true);
         check(fenced, "its policy grants a directory that no plugin may have", false);
         let load = |error: LoadError, told: &str, may_pass| check(error.into(), told, may_pass);
         load(LoadError::Compile(text.clone()), "it does not compile", false);

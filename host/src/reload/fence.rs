@@ -20,8 +20,12 @@ impl Chain {
 
     /// Whether the two are one directory, or one lies in the other.
     pub fn meets(&self, other: &Self) -> bool {
-        let lies_in = |inner: &Self, outer: &Self| outer.0.first().is_some_and(|dir| inner.0.contains(dir));
-        lies_in(self, other) || lies_in(other, self)
+        self.holds(other) || other.holds(self)
+    }
+
+    /// Whether the other is this directory, or lies in it.
+    pub fn holds(&self, other: &Self) -> bool {
+        self.0.first().is_some_and(|dir| other.0.contains(dir))
     }
 }
 
@@ -37,6 +41,7 @@ mod tests {
         let check = |a: &[u64], b: &[u64], expected: bool| {
             assert_eq!(chain(a).meets(&chain(b)), expected, "{a:?} {b:?}");
             assert_eq!(chain(b).meets(&chain(a)), expected, "{b:?} {a:?}");
+            assert!(!chain(b).holds(&chain(a)) || a.ends_with(b), "{b:?} {a:?}");
         };
         check(&[7, 2, 1], &[7, 2, 1], true);
         check(&[9, 7, 2, 1], &[7, 2, 1], true);

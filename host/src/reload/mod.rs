@@ -42,7 +42,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-pub use admit::{AdmitError, Admitted, Facts, Loader};
+pub use admit::{AdmitError, Admitted, Facts, Folders, Loader};
 pub use claims::Owners;
 pub use scan::{Found, scan};
 

@@ -9,6 +9,7 @@ use std::{
 
 use loggia_sandbox::{Cache, Engine, EngineError, compile::Compiler};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use loggia_state::Folder;
 use tokio::{
     runtime::{Builder, Runtime},
     task::JoinHandle,
@@ -19,7 +20,7 @@ use crate::{
     catalog::Catalog,
     gate::{Executor, Gate, Inline},
     publish::Publisher,
-    reload::{Loader, Reloader},
+    reload::{Folders, Loader, Reloader},
 };
 
 /// How long admissions may take to notice that the host ends. Compilers are killed at once.
@@ -30,6 +31,8 @@ const ADMISSIONS: Duration = Duration::from_secs(2);
 pub struct Options {
     /// Where compiled components are kept.
     pub cache: PathBuf,
+    /// Where plugins' state is kept.
+    pub state: PathBuf,
     /// Whether calls begin on the I/O runtime.
     pub inline: Inline,
     /// How facades are published whose policies do not say.
@@ -76,7 +79,13 @@ impl Host {
         let second = second_runtime()?;
         let executor = Executor::new(second.handle().clone(), options.inline);
         let gate = Gate::new(Arc::new(Catalog::new(options.publisher)), executor);
-        let loader = Loader::new(engine, cache, options.cache.clone(), compiler);
+        // Made now, so that no policy can grant the place where it will be. A state that cannot be had is told by the
+        // plugins that need one.
+        if let Err(error) = Folder::open(&options.state) {
+            tracing::warn!("{error}; --state DIR can name another place");
+        }
+        let folders = Folders { cache: options.cache.clone(), state: options.state.clone() };
+        let loader = Loader::new(engine, cache, folders, compiler);
         Ok(Self { gate, loader: Arc::new(loader), second: Some(second), following: Mutex::default() })
     }
 

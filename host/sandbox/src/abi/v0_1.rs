@@ -1,7 +1,8 @@
 //! Contract 0.1: bindings, and conversion to and from the types of `loggia-facade`.
 
 use loggia_facade::{
-    Action, Block, Call, Content, Detail, Effect, Failure, Input, Next, Object, Page, Reply, Request, Want,
+    Action, Block, Call, Content, Detail, Effect, Failure, Input, Next, Object, Page, Reply, Request, Surface,
+    Want,
     code,
 };
 use serde_json::Value;
@@ -19,6 +20,7 @@ mod bindings {
         imports: {
             "loggia:plugin/host.elicit": async,
             "loggia:plugin/host.invoke": async,
+            "loggia:plugin/state": async,
         },
         exports: { default: async },
     });
@@ -91,7 +93,7 @@ fn json(what: &'static str, text: &str) -> Result<Value, BadJson> {
     serde_json::from_str(text).map_err(|error| BadJson { what, error })
 }
 
-pub(crate) fn call(call: &Call, time_left_ms: u64) -> types::Call {
+pub(crate) fn call(call: &Call, time_left_ms: u64, caller: Option<String>) -> types::Call {
     types::Call {
         id: call.id.0.clone(),
         action: call.action.clone(),
@@ -103,7 +105,7 @@ pub(crate) fn call(call: &Call, time_left_ms: u64) -> types::Call {
             Detail::Full => types::Detail::Full,
         },
         time_left_ms,
-        caller: None,
+        caller,
         idempotency_key: call.idempotency_key.clone(),
         extras: Vec::new(),
     }
@@ -203,6 +205,51 @@ pub(crate) fn reply_down(reply: Reply) -> types::Reply {
         }),
         next: reply.next.map(next_down),
         content: reply.content.into_iter().map(content_down).collect(),
+        extras: Vec::new(),
+    }
+}
+
+/// A facade as another one sees it that may call it.
+pub(crate) fn description_down(surface: &Surface) -> types::Description {
+    types::Description {
+        name: surface.name.clone(),
+        title: surface.title.clone(),
+        version: surface.version.clone(),
+        summary: surface.summary.clone(),
+        instructions: surface.instructions.clone(),
+        actions: surface.actions.iter().map(action_down).collect(),
+        default_action: surface.default_action.clone(),
+        // What it wants of its operator is nobody else's to know.
+        wants: Vec::new(),
+        extras: Vec::new(),
+    }
+}
+
+fn action_down(action: &Action) -> types::Action {
+    types::Action {
+        name: action.name.clone(),
+        summary: action.summary.clone(),
+        effect: match action.effect {
+            Effect::Read => types::Effect::Read,
+            Effect::Write => types::Effect::Write,
+            Effect::Destructive => types::Effect::Destructive,
+        },
+        idempotent: action.idempotent,
+        open_world: action.open_world,
+        long_running: action.long_running,
+        details: action.details,
+        aliases: action.aliases.clone(),
+        extras: Vec::new(),
+    }
+}
+
+/// The schemas of one action, for a facade that may call it.
+pub(crate) fn schema_down(action: &Action) -> types::ActionSchema {
+    let json = |object: &Object| Value::Object(object.clone()).to_string();
+    types::ActionSchema {
+        params: json(&action.params),
+        data: action.data.as_ref().map(|data| data.to_string()),
+        examples: action.examples.iter().map(json).collect(),
         extras: Vec::new(),
     }
 }

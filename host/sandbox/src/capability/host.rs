@@ -1,5 +1,5 @@
-//! The interface `host`: logs, progress and cancellation for every plugin; questions and calls to other facades by the
-//! port, which knows what the policy grants; the rest is denied until a policy can grant it.
+//! The interface `host`: logs, progress, cancellation and configuration for every plugin; questions and what concerns
+//! other facades by the port, which knows what the policy grants.
 
 use futures_util::future::join_all;
 use loggia_facade::{Answer, Failure, Level, Progress, Question, Stop, code};
@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use crate::{
     abi::v0_1::{
-        failure_down,
+        description_down, failure_down,
         host::{Answer as AbiAnswer, Host, Level as AbiLevel, Request},
-        reply_down, request, types,
+        reply_down, request, schema_down, types,
     },
     guest::Guest,
 };
@@ -20,7 +20,7 @@ const CALLS: usize = 32;
 /// Characters of a progress message.
 const MESSAGE: usize = 500;
 
-fn denied(grant: &str) -> types::Failure {
+pub(super) fn denied(grant: &str) -> types::Failure {
     let hint = format!("the policy of this plugin does not grant `{grant}`");
     failure_down(Failure::new(code::DENIED, "access denied").hint(hint))
 }
@@ -50,8 +50,8 @@ impl Host for Guest {
         self.session.as_ref().is_some_and(|session| session.is_cancelled())
     }
 
-    fn config(&mut self, _key: String) -> Option<String> {
-        None
+    fn config(&mut self, key: String) -> Option<String> {
+        self.given.config.as_ref()?.get(&key).cloned()
     }
 
     async fn elicit(&mut self, message: String, schema: String) -> Result<AbiAnswer, types::Failure> {
@@ -92,14 +92,18 @@ impl Host for Guest {
     }
 
     fn facades(&mut self) -> Result<Vec<types::Description>, types::Failure> {
-        Err(denied("invoke"))
+        let session = self.session.as_ref().ok_or_else(|| denied("invoke"))?;
+        let facades = session.facades().map_err(failure_down)?;
+        Ok(facades.iter().map(description_down).collect())
     }
 
-    fn lookup(&mut self, _facade: String, _action: String) -> Result<types::ActionSchema, types::Failure> {
-        Err(denied("invoke"))
+    fn lookup(&mut self, facade: String, action: String) -> Result<types::ActionSchema, types::Failure> {
+        let session = self.session.as_ref().ok_or_else(|| denied("invoke"))?;
+        session.lookup(&facade, &action).map(|action| schema_down(&action)).map_err(failure_down)
     }
 
-    fn check(&mut self, _request: Request) -> Result<(), types::Failure> {
-        Err(denied("invoke"))
+    fn check(&mut self, asked: Request) -> Result<(), types::Failure> {
+        let session = self.session.as_ref().ok_or_else(|| denied("invoke"))?;
+        request(asked).and_then(|asked| session.check(asked)).map_err(failure_down)
     }
 }

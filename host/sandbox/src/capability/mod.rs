@@ -1,22 +1,27 @@
-//! What a policy may grant, one capability a file.
+//! What a policy may grant, one capability a module.
 //!
-//! A capability is configured once, when a facade is made (`Grants::open`), and prepared for each call, where the
-//! action's effect decides how much of it the call gets.
+//! Each is linked once (`init`): linked is not granted. Each is configured once, when a facade is made
+//! ([`Grants::configure`]), and prepared for each call ([`Capabilities::prepare`]), where the action's effect decides
+//! how much of it the call gets. What a call does not use, it should not pay for.
+//!
+//! Clocks and randomness are WASI's own and are everybody's, but for the reading of a surface (`guest.rs`).
 
 pub mod fs;
 mod host;
+mod http;
 mod state;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
-use loggia_facade::Effect;
+use loggia_facade::{Effect, ScopeKey};
 use serde_json::Value;
+use wasmtime::component::Linker;
 use wasmtime_wasi::WasiCtxBuilder;
 
-use crate::LoadError;
+use crate::{LoadError, guest::Guest, limits::Limits, output::{Output, Pace}};
 
 /// What a policy grants. Empty by default: nothing is granted unless it is named.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Grants {
     /// Directories, each under its own path in the guest.
     pub dirs: Vec<fs::DirGrant>,
@@ -32,21 +37,74 @@ pub struct Grants {
     pub caller: bool,
 }
 
-/// Grants that were opened: directories are held by descriptor, so that replacing one on disk does not redirect a
-/// plugin elsewhere.
+/// Links everything a policy may grant.
+pub(crate) fn init(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
+    fs::init(linker)?;
+    http::init(linker)
+}
+
+/// Grants that were opened, for all calls of a facade.
 pub(crate) struct Capabilities {
-    dirs: Vec<fs::Root>,
+    dirs: Option<Arc<[fs::Root]>>,
+    http: Option<loggia_egress::Client>,
+    env: Vec<(String, String)>,
+    config: Option<Arc<BTreeMap<String, String>>>,
+    store: Option<loggia_state::Store>,
+    pub caller: bool,
+    /// Of the lines that all calls together log.
+    pub pace: Arc<Pace>,
+}
+
+/// What one call was given.
+#[derive(Default)]
+pub(crate) struct Prepared {
+    pub files: fs::Files,
+    pub http: http::Http,
+    pub config: Option<Arc<BTreeMap<String, String>>>,
+    pub state: Option<state::Access>,
 }
 
 impl Grants {
-    pub(crate) fn open(&self) -> Result<Capabilities, LoadError> {
-        Ok(Capabilities { dirs: self.dirs.iter().map(fs::Root::open).collect::<Result<_, _>>()? })
+    /// Opens what is granted. The store is the facade's own, where the policy grants one.
+    pub(crate) fn configure(
+        &self,
+        limits: &Limits,
+        store: Option<loggia_state::Store>,
+    ) -> Result<Capabilities, LoadError> {
+        let dirs = self.dirs.iter().map(fs::Root::configure).collect::<Result<Vec<_>, _>>()?;
+        let config = self.config.iter().map(|(key, value)| (key.clone(), value.to_string()));
+        Ok(Capabilities {
+            dirs: (!dirs.is_empty()).then(|| dirs.into()),
+            http: http::configure(&self.http, limits),
+            env: self.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+            config: (!self.config.is_empty()).then(|| Arc::new(config.collect())),
+            store,
+            caller: self.caller,
+            pace: Arc::new(Pace::new(limits.log_rate)),
+        })
     }
 }
 
 impl Capabilities {
     /// Gives a call what its action may use.
-    pub fn prepare(&self, wasi: &mut WasiCtxBuilder, effect: Effect) -> wasmtime::Result<()> {
-        self.dirs.iter().try_for_each(|root| root.prepare(wasi, effect))
+    pub fn prepare(
+        &self,
+        wasi: &mut WasiCtxBuilder,
+        limits: &Limits,
+        effect: Effect,
+        scope: Option<ScopeKey>,
+        output: &Output,
+    ) -> Prepared {
+        if !self.env.is_empty() {
+            wasi.envs(&self.env);
+        }
+        Prepared {
+            files: self.dirs.as_ref().map_or_else(fs::Files::default, |dirs| {
+                fs::Files::prepare(dirs, limits, effect)
+            }),
+            http: http::Http::prepare(self.http.as_ref(), effect, output),
+            config: self.config.clone(),
+            state: self.store.as_ref().map(|store| state::Access::prepare(store, effect, scope)),
+        }
     }
 }

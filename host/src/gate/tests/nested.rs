@@ -78,3 +78,110 @@ async fn without_a_grant_nothing_is_learnt_of_another_facade() {
         assert_eq!(failed(&told).1, "access denied: the policy does not let `a` call `b`", "{action}");
     }
 }
+
+/// Asks its port something about other facades.
+fn asks<T: Into<Value>>(
+    name: &str,
+    ask: impl Fn(&Call) -> Result<T, Failure> + Send + Sync + 'static,
+) -> Puppet {
+    puppet(name, move |call: Call| {
+        let asked = ask(&call).map(|told| Reply::data(told)).map_err(Stop::Failure);
+        async move { asked }
+    })
+}
+
+fn named(surfaces: Vec<Surface>) -> Vec<String> {
+    let actions = |surface: Surface| {
+        let name = surface.name;
+        surface.actions.into_iter().map(move |action| format!("{name}:{}", action.name))
+    };
+    surfaces.into_iter().flat_map(actions).collect()
+}
+
+#[tokio::test]
+async fn a_facade_sees_of_others_what_it_may_call() {
+    let check = async |rules: &[&str], deny: &[&str], expected: Value| {
+        let terms = Terms { deny: deny.iter().map(|&name| name.to_owned()).collect(), ..Terms::default() };
+        let a = asks("a", |call| call.session.facades().map(named));
+        let gate = gate(vec![(a, invoking(rules))]);
+        let entries = [
+            entry_under(asks("b", |_| Ok("b")), Rules::default(), terms),
+            entry(asks("c", |_| Ok("c")), Rules::default()),
+        ];
+        let mut slots = gate.catalog().snapshot().slots.clone();
+        slots.extend(entries.map(|entry| (entry.surface().name.clone(), Slot::Serving(Arc::new(entry)))));
+        gate.catalog().swap(slots);
+        let told = call(&gate, request("a", "look")).await;
+        let told = if told["ok"] == true { &told["data"] } else { &told["error"] };
+        assert_eq!(*told, expected, "{rules:?} {deny:?}");
+    };
+    check(&["b:*"], &[], json!(["b:look", "b:touch", "b:smash", "b:dig"])).await;
+    check(&["b:*"], &["smash"], json!(["b:look", "b:touch", "b:dig"])).await;
+    check(&["b:look", "c:touch"], &[], json!(["b:look", "c:touch"])).await;
+    check(&["d:look", "b:nothing"], &[], json!([])).await;
+    check(&[], &[], json!("access denied: the policy does not let `a` call other facades")).await;
+}
+
+#[tokio::test]
+async fn one_action_of_another_facade_is_shown_where_it_may_be_called() {
+    let check = async |rules: &[&str], facade: &'static str, action: &'static str, expected: &str| {
+        let a = asks("a", move |call| call.session.lookup(facade, action).map(|action| action.name));
+        let b = asks("b", |_| Ok("b"));
+        let gate = gate(vec![(a, invoking(rules)), (b, Rules::default())]);
+        let told = call(&gate, request("a", "look")).await;
+        let told = if told["ok"] == true { &told["data"] } else { &told["error"] };
+        assert_eq!(told, expected, "{rules:?} {facade}.{action}");
+    };
+    let not = "access denied: the policy does not let `a` call `b`";
+    check(&["b:touch"], "b", "touch", "touch").await;
+    check(&["b:touch"], "b", "TOUCH", "touch").await;
+    check(&["b:look"], "b", "touch", not).await;
+    check(&[], "b", "touch", not).await;
+    check(&["b:*"], "b", "nothing", "Unknown action: \"nothing\". Available actions: look, touch, smash, dig, describe, run_status, run_cancel.").await;
+    check(&["d:*"], "d", "look", "`d` is unavailable: it is not served now").await;
+}
+
+#[tokio::test]
+async fn a_check_says_what_the_call_would_and_runs_nothing() {
+    let check = async |own: &str, rules: &[&str], action: &'static str, expected: Option<&str>| {
+        let a = asks("a", move |call| call.session.check(request("b", action)).map(|()| "yes"));
+        let b = puppet("b", async |_| panic!("it was called"));
+        let gate = gate(vec![(a, invoking(rules)), (b, Rules::default())]);
+        let told = call(&gate, request("a", own)).await;
+        assert_eq!(told["error"].as_str(), expected, "{own} {rules:?} {action}");
+    };
+    check("look", &["b:look"], "look", None).await;
+    check("smash", &["b:*"], "smash", None).await;
+    check("look", &[], "look", Some("access denied: the policy does not let `a` call `b`")).await;
+    let reads = "access denied: a read action may not call `b.touch`, which is write";
+    check("look", &["b:*"], "touch", Some(reads)).await;
+    let unknown = "Unknown action: \"nothing\". Available actions: look, touch, smash, dig, describe, run_status, run_cancel.";
+    check("look", &["b:*"], "nothing", Some(unknown)).await;
+}
+
+/// Each facade by its own grants: what one may call is not what one that it calls may call.
+#[tokio::test]
+async fn what_a_facade_may_not_call_one_that_it_calls_may() {
+    let direct = gate(vec![
+        (forwards("a", "c", "look"), invoking(&["b:look"])),
+        (puppet("c", async |_| Ok(Reply::data("c"))), Rules::default()),
+    ]);
+    let told = call(&direct, request("a", "look")).await;
+    assert_eq!(failed(&told).1, "access denied: the policy does not let `a` call `c`");
+
+    let through = gate(vec![
+        (forwards("a", "b", "look"), invoking(&["b:look"])),
+        (forwards("b", "c", "look"), invoking(&["c:look"])),
+        (puppet("c", async |_| Ok(Reply::data("c"))), Rules::default()),
+    ]);
+    assert_eq!(call(&through, request("a", "look")).await["data"], "c");
+
+    // The effect that the first call has holds for those that it leads to.
+    let further = gate(vec![
+        (forwards("a", "b", "look"), invoking(&["b:*"])),
+        (forwards("b", "c", "touch"), invoking(&["c:*"])),
+        (puppet("c", async |_| Ok(Reply::data("c"))), Rules::default()),
+    ]);
+    let told = call(&further, request("a", "look")).await;
+    assert_eq!(failed(&told).1, "access denied: a read action may not call `c.touch`, which is write");
+}

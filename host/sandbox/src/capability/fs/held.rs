@@ -1,0 +1,150 @@
+//! What a call has written and holds open.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+};
+
+/// What a file or directory costs that was made, however little is in it: a call must not fill a disk with empty ones.
+const MADE: u64 = 4 << 10;
+
+/// A limit that the guest ran into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Full {
+    /// Of the bytes that may be written.
+    Written,
+    /// Of the files that may be open.
+    Open,
+}
+
+/// What a call has written and holds open, and what it may.
+#[derive(Default)]
+pub struct Held {
+    budget: Arc<Budget>,
+    open: Arc<AtomicUsize>,
+    most: usize,
+    /// By the guest's number for it.
+    files: HashMap<u32, Arc<Open>>,
+    told: [bool; 2],
+}
+
+/// Bytes that may still be written; shared with the streams of a call.
+#[derive(Default)]
+pub struct Budget {
+    left: AtomicU64,
+    most: u64,
+}
+
+impl Budget {
+    /// Takes so many bytes, or none.
+    pub fn take(&self, bytes: u64) -> Result<(), Full> {
+        let take = |left: u64| left.checked_sub(bytes);
+        let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
+        taken.map(drop).map_err(|_| Full::Written)
+    }
+}
+
+/// A file that is open until the last stream of it is closed too.
+pub struct Open(Arc<AtomicUsize>);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Held {
+    pub fn new(written: u64, descriptors: usize) -> Self {
+        let budget = Arc::new(Budget { left: AtomicU64::new(written), most: written });
+        Self { budget, most: descriptors, ..Self::default() }
+    }
+
+    pub fn may_write(&self) -> u64 {
+        self.budget.most
+    }
+
+    pub fn may_open(&self) -> usize {
+        self.most
+    }
+
+    /// Whether this has not been told yet.
+    pub fn tell(&mut self, full: Full) -> bool {
+        let told = &mut self.told[usize::from(full == Full::Open)];
+        !std::mem::replace(told, true)
+    }
+
+    /// A place for one more open file; given back when it is dropped.
+    pub fn place(&self) -> Result<Open, Full> {
+        let more = |open: usize| (open < self.most).then_some(open + 1);
+        match self.open.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more) {
+            Ok(_) => Ok(Open(Arc::clone(&self.open))),
+            Err(_) => Err(Full::Open),
+        }
+    }
+
+    /// Remembers under which number the guest knows a file.
+    pub fn keep(&mut self, number: u32, place: Open) {
+        self.files.insert(number, Arc::new(place));
+    }
+
+    /// The place of a file, for a stream of it. Directories that were granted have none.
+    pub fn place_of(&self, number: u32) -> Option<Arc<Open>> {
+        self.files.get(&number).cloned()
+    }
+
+    /// The guest let go of a file.
+    pub fn close(&mut self, number: u32) {
+        self.files.remove(&number);
+    }
+
+    /// Bytes that the guest is about to write.
+    pub fn write(&self, bytes: u64) -> Result<(), Full> {
+        self.budget.take(bytes)
+    }
+
+    /// A file, directory or link that the guest is about to make.
+    pub fn make(&self) -> Result<(), Full> {
+        self.write(MADE)
+    }
+
+    /// The bytes that may be written, for a stream.
+    pub fn budget(&self) -> Arc<Budget> {
+        Arc::clone(&self.budget)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_takes_nothing() {
+        let held = Held::new(10_000, 1);
+        assert_eq!(held.write(6000), Ok(()));
+        assert_eq!(held.write(4001), Err(Full::Written));
+        assert_eq!(held.write(4000), Ok(()));
+        assert_eq!(held.make(), Err(Full::Written));
+    }
+
+    #[test]
+    fn a_file_is_open_until_its_last_stream_is_closed() {
+        let mut held = Held::new(0, 1);
+        let place = held.place().ok().unwrap();
+        held.keep(7, place);
+        let stream = held.place_of(7);
+        held.close(7);
+        assert!(held.place().is_err());
+        drop(stream);
+        assert!(held.place().is_ok());
+    }
+
+    #[test]
+    fn each_limit_is_told_once() {
+        let mut held = Held::new(0, 0);
+        assert!(held.tell(Full::Open) && held.tell(Full::Written));
+        assert!(!held.tell(Full::Open) && !held.tell(Full::Written));
+    }
+}

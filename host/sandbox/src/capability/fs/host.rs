@@ -1,0 +1,249 @@
+//! WASI's file functions: wasmtime-wasi's own, with our limits before those that write, make or open.
+
+use wasmtime::component::Resource;
+use wasmtime_wasi::{
+    filesystem::Descriptor,
+    p2::{
+        DynInputStream, DynOutputStream, FsError, FsResult,
+        bindings::filesystem::{
+            preopens,
+            types::{
+                Advice, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry,
+                DirectoryEntryStream, ErrorCode, Filesize, Host, HostDescriptor, HostDirectoryEntryStream,
+                MetadataHashValue, NewTimestamp, OpenFlags, PathFlags,
+            },
+        },
+    },
+};
+
+use super::{
+    View,
+    held::Full,
+    streams::{Reads, Spent, Writes},
+};
+
+type Fd = Resource<Descriptor>;
+
+impl View<'_> {
+    /// What the guest sees of a limit that it ran into: EDQUOT.
+    fn within(&mut self, checked: Result<(), Full>) -> FsResult<()> {
+        checked.map_err(|full| {
+            self.tell(full);
+            ErrorCode::Quota.into()
+        })
+    }
+
+    /// What a stream of a file is given to write to.
+    fn counted(&mut self, number: u32, stream: Resource<DynOutputStream>) -> FsResult<Resource<DynOutputStream>> {
+        let stream = self.wasi.table.delete(stream)?;
+        let writes = Writes { stream, budget: self.held.budget(), _place: self.held.place_of(number) };
+        Ok(self.wasi.table.push(Box::new(writes) as DynOutputStream)?)
+    }
+}
+
+impl preopens::Host for View<'_> {
+    fn get_directories(&mut self) -> wasmtime::Result<Vec<(Fd, String)>> {
+        let Some((roots, effect)) = self.roots else { return Ok(Vec::new()) };
+        let push = |root: &super::Root| {
+            let dir = Descriptor::Dir(root.within(*effect).clone());
+            Ok((self.wasi.table.push(dir)?, root.at.clone()))
+        };
+        roots.iter().map(push).collect()
+    }
+}
+
+impl Host for View<'_> {
+    fn convert_error_code(&mut self, error: FsError) -> wasmtime::Result<ErrorCode> {
+        error.downcast()
+    }
+
+    fn filesystem_error_code(&mut self, error: Resource<wasmtime::Error>) -> wasmtime::Result<Option<ErrorCode>> {
+        if self.wasi.table.get(&error)?.is::<Spent>() {
+            self.tell(Full::Written);
+            return Ok(Some(ErrorCode::Quota));
+        }
+        self.wasi.filesystem_error_code(error)
+    }
+}
+
+impl HostDescriptor for View<'_> {
+    async fn open_at(
+        &mut self,
+        fd: Fd,
+        path_flags: PathFlags,
+        path: String,
+        open_flags: OpenFlags,
+        flags: DescriptorFlags,
+    ) -> FsResult<Fd> {
+        let place = match self.held.place() {
+            Ok(place) => place,
+            Err(full) => {
+                self.tell(full);
+                return Err(ErrorCode::Quota.into());
+            }
+        };
+        if open_flags.contains(OpenFlags::CREATE) {
+            let made = self.held.make();
+            self.within(made)?;
+        }
+        let opened = self.wasi.open_at(fd, path_flags, path, open_flags, flags).await?;
+        self.held.keep(opened.rep(), place);
+        Ok(opened)
+    }
+
+    fn drop(&mut self, fd: Fd) -> wasmtime::Result<()> {
+        self.held.close(fd.rep());
+        HostDescriptor::drop(&mut self.wasi, fd)
+    }
+
+    async fn write(&mut self, fd: Fd, bytes: Vec<u8>, offset: Filesize) -> FsResult<Filesize> {
+        let checked = self.held.write(bytes.len() as u64);
+        self.within(checked)?;
+        self.wasi.write(fd, bytes, offset).await
+    }
+
+    async fn set_size(&mut self, fd: Fd, size: Filesize) -> FsResult<()> {
+        let now = self.wasi.stat(Resource::new_borrow(fd.rep())).await?.size;
+        let checked = self.held.write(size.saturating_sub(now));
+        self.within(checked)?;
+        self.wasi.set_size(fd, size).await
+    }
+
+    fn write_via_stream(&mut self, fd: Fd, offset: Filesize) -> FsResult<Resource<DynOutputStream>> {
+        let number = fd.rep();
+        let stream = self.wasi.write_via_stream(fd, offset)?;
+        self.counted(number, stream)
+    }
+
+    fn append_via_stream(&mut self, fd: Fd) -> FsResult<Resource<DynOutputStream>> {
+        let number = fd.rep();
+        let stream = self.wasi.append_via_stream(fd)?;
+        self.counted(number, stream)
+    }
+
+    fn read_via_stream(&mut self, fd: Fd, offset: Filesize) -> FsResult<Resource<DynInputStream>> {
+        let place = self.held.place_of(fd.rep());
+        let stream = self.wasi.read_via_stream(fd, offset)?;
+        let stream = self.wasi.table.delete(stream)?;
+        Ok(self.wasi.table.push(Box::new(Reads { stream, _place: place }) as DynInputStream)?)
+    }
+
+    async fn create_directory_at(&mut self, fd: Fd, path: String) -> FsResult<()> {
+        let made = self.held.make();
+        self.within(made)?;
+        self.wasi.create_directory_at(fd, path).await
+    }
+
+    async fn link_at(
+        &mut self,
+        fd: Fd,
+        old_flags: PathFlags,
+        old_path: String,
+        new_fd: Fd,
+        new_path: String,
+    ) -> FsResult<()> {
+        let made = self.held.make();
+        self.within(made)?;
+        self.wasi.link_at(fd, old_flags, old_path, new_fd, new_path).await
+    }
+
+    async fn symlink_at(&mut self, fd: Fd, old_path: String, new_path: String) -> FsResult<()> {
+        let made = self.held.make();
+        self.within(made)?;
+        self.wasi.symlink_at(fd, old_path, new_path).await
+    }
+
+    // What follows is passed on as it is.
+
+    async fn advise(&mut self, fd: Fd, offset: Filesize, len: Filesize, advice: Advice) -> FsResult<()> {
+        self.wasi.advise(fd, offset, len, advice).await
+    }
+
+    async fn sync_data(&mut self, fd: Fd) -> FsResult<()> {
+        self.wasi.sync_data(fd).await
+    }
+
+    async fn get_flags(&mut self, fd: Fd) -> FsResult<DescriptorFlags> {
+        self.wasi.get_flags(fd).await
+    }
+
+    async fn get_type(&mut self, fd: Fd) -> FsResult<DescriptorType> {
+        self.wasi.get_type(fd).await
+    }
+
+    async fn set_times(&mut self, fd: Fd, accessed: NewTimestamp, modified: NewTimestamp) -> FsResult<()> {
+        self.wasi.set_times(fd, accessed, modified).await
+    }
+
+    async fn read(&mut self, fd: Fd, len: Filesize, offset: Filesize) -> FsResult<(Vec<u8>, bool)> {
+        self.wasi.read(fd, len, offset).await
+    }
+
+    async fn read_directory(&mut self, fd: Fd) -> FsResult<Resource<DirectoryEntryStream>> {
+        self.wasi.read_directory(fd).await
+    }
+
+    async fn sync(&mut self, fd: Fd) -> FsResult<()> {
+        self.wasi.sync(fd).await
+    }
+
+    async fn stat(&mut self, fd: Fd) -> FsResult<DescriptorStat> {
+        self.wasi.stat(fd).await
+    }
+
+    async fn stat_at(&mut self, fd: Fd, flags: PathFlags, path: String) -> FsResult<DescriptorStat> {
+        self.wasi.stat_at(fd, flags, path).await
+    }
+
+    async fn set_times_at(
+        &mut self,
+        fd: Fd,
+        flags: PathFlags,
+        path: String,
+        accessed: NewTimestamp,
+        modified: NewTimestamp,
+    ) -> FsResult<()> {
+        self.wasi.set_times_at(fd, flags, path, accessed, modified).await
+    }
+
+    async fn readlink_at(&mut self, fd: Fd, path: String) -> FsResult<String> {
+        self.wasi.readlink_at(fd, path).await
+    }
+
+    async fn remove_directory_at(&mut self, fd: Fd, path: String) -> FsResult<()> {
+        self.wasi.remove_directory_at(fd, path).await
+    }
+
+    async fn rename_at(&mut self, fd: Fd, old_path: String, new_fd: Fd, new_path: String) -> FsResult<()> {
+        self.wasi.rename_at(fd, old_path, new_fd, new_path).await
+    }
+
+    async fn unlink_file_at(&mut self, fd: Fd, path: String) -> FsResult<()> {
+        self.wasi.unlink_file_at(fd, path).await
+    }
+
+    async fn is_same_object(&mut self, a: Fd, b: Fd) -> wasmtime::Result<bool> {
+        self.wasi.is_same_object(a, b).await
+    }
+
+    async fn metadata_hash(&mut self, fd: Fd) -> FsResult<MetadataHashValue> {
+        self.wasi.metadata_hash(fd).await
+    }
+
+    async fn metadata_hash_at(&mut self, fd: Fd, flags: PathFlags, path: String) -> FsResult<MetadataHashValue> {
+        self.wasi.metadata_hash_at(fd, flags, path).await
+    }
+}
+
+impl HostDirectoryEntryStream for View<'_> {
+    async fn read_directory_entry(
+        &mut self,
+        stream: Resource<DirectoryEntryStream>,
+    ) -> FsResult<Option<DirectoryEntry>> {
+        self.wasi.read_directory_entry(stream).await
+    }
+
+    fn drop(&mut self, stream: Resource<DirectoryEntryStream>) -> wasmtime::Result<()> {
+        HostDirectoryEntryStream::drop(&mut self.wasi, stream)
+    }
+}

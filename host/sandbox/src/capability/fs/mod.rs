@@ -1,0 +1,139 @@
+//! Directories: which, how they may be used, and how much of them a call may write and hold open.
+//!
+//! WASI's file functions are wasmtime-wasi's; this module stands before them ([`host`]) and counts. So a directory costs
+//! a call nothing until the guest asks which ones there are.
+
+mod held;
+mod host;
+mod streams;
+
+use std::{fs::File, os::fd::OwnedFd, path::PathBuf, sync::Arc};
+
+use loggia_facade::Effect;
+use rustix::fs::{Mode, OFlags, open};
+use wasmtime::component::{HasData, Linker, ResourceTable};
+use wasmtime_wasi::{
+    FsPerms, OpenMode,
+    filesystem::{Dir, WasiFilesystemCtx, WasiFilesystemCtxView},
+    p2::bindings::filesystem,
+};
+
+use self::held::Held;
+use crate::{
+    LoadError,
+    guest::Guest,
+    limits::{Limits, bytes_text},
+    output::Output,
+};
+
+/// One directory of the host, given to a plugin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DirGrant {
+    /// On the host; absolute.
+    pub path: PathBuf,
+    /// Where the plugin sees it, for example `/notes`.
+    pub at: String,
+    /// Whether the plugin may write there. A `read` action never may.
+    pub writable: bool,
+}
+
+/// Links WASI's file functions with our counting before them. Shadows those that are linked already.
+pub(super) fn init(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
+    filesystem::preopens::add_to_linker::<Guest, HasFiles>(linker, Guest::files)?;
+    filesystem::types::add_to_linker::<Guest, HasFiles>(linker, Guest::files)
+}
+
+struct HasFiles;
+
+impl HasData for HasFiles {
+    type Data<'a> = View<'a>;
+}
+
+/// A directory that was opened: replacing it on disk does not lead a plugin elsewhere.
+pub(crate) struct Root {
+    at: String,
+    read: Dir,
+    /// Only where it may be written.
+    write: Option<Dir>,
+}
+
+impl Root {
+    pub(super) fn configure(grant: &DirGrant) -> Result<Self, LoadError> {
+        let failed = |error: std::io::Error| LoadError::Directory {
+            path: grant.path.display().to_string(),
+            error,
+        };
+        let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+        let dir: OwnedFd = open(&grant.path, flags, Mode::empty()).map_err(|e| failed(e.into()))?;
+        let as_dir = |file: File, perms, mode| Dir::new(file, perms, mode, false);
+        let write = match grant.writable {
+            true => Some(File::from(dir.try_clone().map_err(failed)?)),
+            false => None,
+        };
+        Ok(Self {
+            at: grant.at.clone(),
+            read: as_dir(File::from(dir), FsPerms::ReadOnly, OpenMode::READ),
+            write: write.map(|file| as_dir(file, FsPerms::ReadWrite, OpenMode::READ | OpenMode::WRITE)),
+        })
+    }
+
+    /// The directory as an action of this effect may use it.
+    fn within(&self, effect: Effect) -> &Dir {
+        match effect {
+            Effect::Read => &self.read,
+            Effect::Write | Effect::Destructive => self.write.as_ref().unwrap_or(&self.read),
+        }
+    }
+}
+
+/// The files of one call.
+#[derive(Default)]
+pub(crate) struct Files {
+    roots: Option<(Arc<[Root]>, Effect)>,
+    held: Held,
+    wasi: WasiFilesystemCtx,
+}
+
+impl Files {
+    /// What an action of this effect may use of the plugin's directories.
+    pub(super) fn prepare(roots: &Arc<[Root]>, limits: &Limits, effect: Effect) -> Self {
+        Self {
+            roots: Some((Arc::clone(roots), effect)),
+            held: Held::new(limits.written, limits.descriptors),
+            wasi: WasiFilesystemCtx::default(),
+        }
+    }
+
+    pub(crate) fn view<'a>(&'a mut self, table: &'a mut ResourceTable, output: &'a Output) -> View<'a> {
+        let Self { roots, held, wasi } = self;
+        View { roots: roots.as_ref(), held, output, wasi: WasiFilesystemCtxView { ctx: wasi, table } }
+    }
+}
+
+/// The files of one call while the guest asks for something of them.
+pub(crate) struct View<'a> {
+    roots: Option<&'a (Arc<[Root]>, Effect)>,
+    held: &'a mut Held,
+    output: &'a Output,
+    wasi: WasiFilesystemCtxView<'a>,
+}
+
+impl View<'_> {
+    /// Tells the operator once that the guest was refused for a limit; the guest itself sees an error of its file.
+    fn tell(&mut self, full: held::Full) {
+        if !self.held.tell(full) {
+            return;
+        }
+        let text = match full {
+            held::Full::Written => {
+                let limit = bytes_text(usize::try_from(self.held.may_write()).unwrap_or(usize::MAX));
+                format!("a call may write {limit} to files (`limits.written`)")
+            }
+            held::Full::Open => {
+                let limit = self.held.may_open();
+                format!("a call may have {limit} files open (`limits.descriptors`)")
+            }
+        };
+        self.output.log(loggia_facade::Level::Warn, &text);
+    }
+}

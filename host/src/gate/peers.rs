@@ -1,0 +1,124 @@
+//! What a facade may know of others, and may call: its own grant, the target's policy, and the effect of the action
+//! that it is answering, at every hop.
+
+use loggia_facade::{Action, Effect, Failure, Request, Surface, code};
+use loggia_schema::View;
+
+use super::{
+    line::Line,
+    permits::DEPTH,
+    plan::{Plan, Planned, effect_allows, plan},
+};
+use crate::catalog::{Entry, Slot};
+
+/// What is asked of another facade: a call of it, or an answer that needs none.
+pub enum Asked {
+    Answered(Box<loggia_facade::Envelope>),
+    Call(Box<Planned>),
+}
+
+impl Line {
+    /// The facades that this one may call now, each with the actions that it may call.
+    pub(super) fn facades(&self) -> Result<Vec<Surface>, Failure> {
+        if self.entry.rules.invoke.is_empty() {
+            let said = format!("access denied: the policy does not let `{}` call other facades", self.name());
+            return Err(Failure::new(code::DENIED, said).hint("the operator can name actions in `grants.invoke`"));
+        }
+        let snapshot = self.shared.catalog.snapshot();
+        let others = snapshot.serving().filter(|entry| entry.surface().name != self.name());
+        let seen = others.filter_map(|entry| {
+            let surface = entry.surface();
+            let actions: Vec<Action> = self.callable(entry).cloned().collect();
+            (!actions.is_empty()).then(|| Surface { actions, ..Surface::clone(surface) })
+        });
+        Ok(seen.collect())
+    }
+
+    /// One action of another facade that this one may call.
+    pub(super) fn lookup(&self, facade: &str, action: &str) -> Result<Action, Failure> {
+        self.may_reach(facade)?;
+        let slot = self.shared.catalog.slot(facade);
+        let Some(Slot::Serving(entry)) = slot else {
+            let said = format!("`{facade:.80}` is unavailable: it is not served now");
+            return Err(Failure::new(code::UNAVAILABLE, said));
+        };
+        let action = entry.contract.action(action)?;
+        self.may_invoke(facade, action)?;
+        Ok(action.clone())
+    }
+
+    /// Whether a call would be made: everything but the call itself.
+    pub(super) fn check(&self, request: Request) -> Result<(), Failure> {
+        match self.plan(request)? {
+            Asked::Answered(envelope) => envelope.outcome.map(drop),
+            Asked::Call(_) => Ok(()),
+        }
+    }
+
+    /// Looks a call up, validates it, and makes sure that this call may make it.
+    pub(super) fn plan(&self, request: Request) -> Result<Asked, Failure> {
+        self.may_reach(&request.facade)?;
+        let snapshot = self.shared.catalog.snapshot();
+        match plan(&snapshot, request, &View::whole()) {
+            Plan::Answer(envelope) => Ok(Asked::Answered(envelope)),
+            Plan::Run(planned) => {
+                self.may_call(&planned)?;
+                Ok(Asked::Call(planned))
+            }
+            Plan::AboutRun(_) | Plan::Batch(_) => {
+                let said = "access denied: a facade may call only another's own actions";
+                Err(Failure::new(code::DENIED, said))
+            }
+        }
+    }
+
+    /// The actions of another facade that this call could make: by policy of both, and by effect.
+    fn callable<'a>(&'a self, entry: &'a Entry) -> impl Iterator<Item = &'a Action> {
+        let surface = entry.surface();
+        surface.actions.iter().filter(move |action| {
+            self.entry.rules.may_invoke(&surface.name, &action.name)
+                && entry.contract.takes(&action.name, &View::whole()).is_some()
+        })
+    }
+
+    /// Before anything is looked up: what is there is not this facade's to know.
+    fn may_reach(&self, target: &str) -> Result<(), Failure> {
+        if self.entry.rules.may_reach(target) {
+            return Ok(());
+        }
+        let said = format!("the policy does not let `{}` call `{target:.80}`", self.name());
+        let failure = Failure::new(code::DENIED, format!("access denied: {said}"));
+        Err(failure.hint("the operator can name its actions in `grants.invoke`"))
+    }
+
+    fn may_invoke(&self, target: &str, action: &Action) -> Result<(), Failure> {
+        if self.entry.rules.may_invoke(target, &action.name) {
+            return Ok(());
+        }
+        let said = format!("access denied: the policy does not let `{}` call `{target}`", self.name());
+        let hint = format!("the operator can add \"{target}:{}\" to `grants.invoke`", action.name);
+        Err(Failure::new(code::DENIED, said).hint(hint))
+    }
+
+    /// Whether this call may make that one: by depth, by who waits already, by policy, by effect.
+    fn may_call(&self, planned: &Planned) -> Result<(), Failure> {
+        let (target, action) = (&planned.entry.surface().name, planned.action());
+        let denied = |said: String| Err(Failure::new(code::DENIED, format!("access denied: {said}")));
+        if self.depth() >= DEPTH {
+            return denied(format!("calls nest at most {DEPTH} deep"));
+        }
+        if self.chain().any(|line| line.name() == target) {
+            return denied(format!("`{target}` is already waiting for this call"));
+        }
+        self.may_invoke(target, action)?;
+        let effect: Effect = self.entry.surface().actions[self.action].effect;
+        if !effect_allows(effect, action.effect) {
+            let (own, other) = (effect.as_str(), action.effect.as_str());
+            return denied(format!(
+                "a {own} action may not call `{target}.{}`, which is {other}",
+                action.name
+            ));
+        }
+        Ok(())
+    }
+}
