@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use loggia_tests::{Client, Era, HttpHost, PATIENCE, binary, cache, eventually, guests};
+use loggia_tests::{Client, Era, HttpHost, PATIENCE, binary, cache, eventually, guests, scratch};
 use serde_json::json;
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
@@ -46,6 +46,7 @@ fn command(words: &[&str]) -> Command {
     command
         .args(words)
         .env("LOGGIA_CACHE", cache())
+        .env("LOGGIA_STATE", scratch())
         .env("CARGO_TARGET_DIR", guests())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

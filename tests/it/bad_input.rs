@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use anyhow::{Context, Result};
-use loggia_tests::{Folder, HttpHost, PATIENCE, binary, cache};
+use loggia_tests::{Folder, HttpHost, PATIENCE, binary, cache, scratch};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines},
@@ -24,6 +24,7 @@ impl Raw {
             .arg("serve")
             .arg(folder.path())
             .env("LOGGIA_CACHE", cache())
+            .env("LOGGIA_STATE", scratch())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -7,7 +7,9 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use loggia_tests::{Client, Era, Folder, HttpHost, PATIENCE, binary, cache, eventually, fixture, plugin};
+use loggia_tests::{
+    Client, Era, Folder, HttpHost, PATIENCE, binary, cache, eventually, fixture, plugin, scratch,
+};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
@@ -15,8 +17,13 @@ use tokio::{
 };
 
 async fn loggia(words: &[&str], folder: &Folder) -> Result<(Option<i32>, String, String)> {
-    let Output { status, stdout, stderr } =
-        Command::new(binary()).args(words).arg(folder.path()).env("LOGGIA_CACHE", cache()).output().await?;
+    let Output { status, stdout, stderr } = Command::new(binary())
+        .args(words)
+        .arg(folder.path())
+        .env("LOGGIA_CACHE", cache())
+        .env("LOGGIA_STATE", scratch())
+        .output()
+        .await?;
     Ok((status.code(), String::from_utf8(stdout)?, String::from_utf8(stderr)?))
 }
 
@@ -87,7 +94,12 @@ async fn a_host_may_open_as_many_files_as_it_is_allowed_at_most() -> Result<()> 
     let folder = Folder::new();
     let script = r#"ulimit -Sn 100; ulimit -Hn 900; exec "$0" serve "$1" --http 127.0.0.1:0"#;
     let mut command = Command::new("sh");
-    command.args(["-c", script]).arg(binary()).arg(folder.path()).env("LOGGIA_CACHE", cache());
+    command
+        .args(["-c", script])
+        .arg(binary())
+        .arg(folder.path())
+        .env("LOGGIA_CACHE", cache())
+        .env("LOGGIA_STATE", scratch());
     let host = start(&mut command).await?;
     let limits = fs::read_to_string(format!("/proc/{}/limits", host.child.id().context("ended")?))?;
     let open = limits.lines().find(|line| line.starts_with("Max open files")).context("no such limit")?;

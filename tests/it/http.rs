@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use loggia_tests::{Client, Era, Folder, HttpHost, PATIENCE, binary, cache};
+use loggia_tests::{Client, Era, Folder, HttpHost, PATIENCE, binary, cache, scratch};
 use rmcp::model::SubscriptionFilter;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
@@ -57,6 +57,7 @@ async fn the_address_it_listens_on_is_answered_to() -> Result<()> {
         .args(["serve", "--http", "127.0.0.2:0"])
         .arg(folder.path())
         .env("LOGGIA_CACHE", cache())
+        .env("LOGGIA_STATE", scratch())
         .stderr(std::process::Stdio::piped())
         .kill_on_drop(true)
         .spawn()?;
@@ -145,6 +146,7 @@ async fn an_address_that_others_can_reach_is_refused() -> Result<()> {
         .args(["serve", "--http", "0.0.0.0:0"])
         .arg(folder.path())
         .env("LOGGIA_CACHE", cache())
+        .env("LOGGIA_STATE", scratch())
         .output()
         .await?;
     assert_eq!(output.status.code(), Some(1));
@@ -196,6 +198,7 @@ async fn told_to_stop_on_stdio_it_ends() -> Result<()> {
         .arg("serve")
         .arg(folder.path())
         .env("LOGGIA_CACHE", cache())
+        .env("LOGGIA_STATE", scratch())
         .stdin(std::process::Stdio::piped())
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::piped())

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use loggia_tests::{Client, Era, Folder, PATIENCE, binary, cache};
+use loggia_tests::{Client, Era, Folder, PATIENCE, binary, cache, scratch};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
@@ -85,6 +85,7 @@ async fn every_byte_on_stdout_is_the_protocols() -> Result<()> {
         .arg("serve")
         .arg(folder.path())
         .env("LOGGIA_CACHE", cache())
+        .env("LOGGIA_STATE", scratch())
         .stdin(std::process::Stdio::piped())
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::null())

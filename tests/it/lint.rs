@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use anyhow::{Context, Result};
-use loggia_tests::{Folder, PATIENCE, binary, cache, fixture};
+use loggia_tests::{Folder, PATIENCE, binary, cache, fixture, scratch};
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
     process::Command,
@@ -21,7 +21,12 @@ async fn check_lists_what_clients_would_reject_of_what_is_served() -> Result<()>
     let folder = raw();
     let check = async |words: &[&str]| -> Result<String> {
         let mut command = Command::new(binary());
-        command.arg("check").arg(folder.path()).args(words).env("LOGGIA_CACHE", cache());
+        command
+            .arg("check")
+            .arg(folder.path())
+            .args(words)
+            .env("LOGGIA_CACHE", cache())
+            .env("LOGGIA_STATE", scratch());
         let output = command.output().await?;
         assert_eq!(output.status.code(), Some(0), "it is served all the same");
         Ok(String::from_utf8(output.stdout)?)
@@ -45,6 +50,7 @@ async fn the_log_tells_of_a_tool_that_is_rejected_when_it_is_first_published() -
         .args(["serve", "--http", "127.0.0.1:0"])
         .arg(folder.path())
         .env("LOGGIA_CACHE", cache())
+        .env("LOGGIA_STATE", scratch())
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

@@ -3,11 +3,17 @@
 use std::{path::Path, process::Output};
 
 use anyhow::Result;
-use loggia_tests::{Folder, binary, cache, fixture};
+use loggia_tests::{Folder, binary, cache, fixture, scratch};
 use tokio::process::Command;
 
 async fn check(path: &Path) -> Result<Output> {
-    Ok(Command::new(binary()).arg("check").arg(path).env("LOGGIA_CACHE", cache()).output().await?)
+    Ok(Command::new(binary())
+        .arg("check")
+        .arg(path)
+        .env("LOGGIA_CACHE", cache())
+        .env("LOGGIA_STATE", scratch())
+        .output()
+        .await?)
 }
 
 /// A component that exports this instance under this name.
@@ -114,6 +120,7 @@ async fn a_host_that_is_short_of_address_space_still_serves() -> Result<()> {
         .arg(binary())
         .arg(folder.path())
         .env("LOGGIA_CACHE", cache())
+        .env("LOGGIA_STATE", scratch())
         .output()
         .await?;
     let stderr = String::from_utf8_lossy(&output.stderr);

@@ -331,6 +331,7 @@ async fn no_plugin_is_granted_the_plugins_or_the_cache() -> Result<()> {
             .arg("check")
             .arg(folder.path())
             .env("LOGGIA_CACHE", loggia_tests::cache())
+            .env("LOGGIA_STATE", loggia_tests::scratch())
             .output()
             .await?;
         anyhow::Ok((output.status.code(), String::from_utf8(output.stdout)?))

@@ -3,7 +3,7 @@
 use std::{fs, path::Path, process::Output};
 
 use anyhow::Result;
-use loggia_tests::{Folder, binary, cache, plugin};
+use loggia_tests::{Folder, binary, cache, plugin, scratch};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
@@ -11,8 +11,13 @@ use tokio::process::Command;
 const MEASURED: [&str; 2] = ["issues", "tasks"];
 
 async fn tokens(words: &[&str]) -> Result<(Option<i32>, String, String)> {
-    let Output { status, stdout, stderr } =
-        Command::new(binary()).arg("tokens").args(words).env("LOGGIA_CACHE", cache()).output().await?;
+    let Output { status, stdout, stderr } = Command::new(binary())
+        .arg("tokens")
+        .args(words)
+        .env("LOGGIA_CACHE", cache())
+        .env("LOGGIA_STATE", scratch())
+        .output()
+        .await?;
     Ok((status.code(), String::from_utf8(stdout)?, String::from_utf8(stderr)?))
 }
 

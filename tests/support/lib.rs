@@ -54,6 +54,16 @@ pub fn cache() -> PathBuf {
     Path::new(env!("LOGGIA_GUESTS")).join("compiled")
 }
 
+/// For the state of hosts whose plugins keep none.
+pub fn scratch() -> PathBuf {
+    Path::new(env!("LOGGIA_GUESTS")).join("state")
+}
+
+/// Where the plugins of a [`Folder`] keep their state, by the folder's path.
+pub fn state(folder: &Path) -> PathBuf {
+    folder.parent().unwrap_or(folder).join("state")
+}
+
 /// The host's binary.
 ///
 /// # Panics
@@ -70,8 +80,8 @@ pub fn binary() -> PathBuf {
     panic!("there is no loggia beside the tests: run `cargo test --workspace`");
 }
 
-/// A folder of plugins that ends with the test.
-pub struct Folder(TempDir);
+/// A folder of plugins that ends with the test, with a place for their state beside it.
+pub struct Folder(TempDir, PathBuf);
 
 impl Default for Folder {
     fn default() -> Self {
@@ -82,7 +92,10 @@ impl Default for Folder {
 impl Folder {
     /// An empty folder.
     pub fn new() -> Self {
-        Self(TempDir::new().expect("a temporary folder"))
+        let all = TempDir::new().expect("a temporary folder");
+        let plugins = all.path().join("plugins");
+        std::fs::create_dir(&plugins).expect("made");
+        Self(all, plugins)
     }
 
     /// A folder with these fixtures, each under its own name.
@@ -96,7 +109,14 @@ impl Folder {
 
     /// Where it is.
     pub fn path(&self) -> &Path {
-        self.0.path()
+        &self.1
+    }
+
+    /// A place beside it, for directories that are granted.
+    pub fn beside(&self, name: &str) -> PathBuf {
+        let path = self.0.path().join(name);
+        std::fs::create_dir_all(&path).expect("made");
+        path
     }
 
     /// Puts a plugin in place as a careful operator does: written beside, then renamed over.
@@ -222,7 +242,7 @@ impl Client {
     /// The same, with more options.
     pub async fn stdio_with(folder: &Path, era: Era, more: impl FnOnce(&mut Command)) -> Result<Self> {
         let command = Command::new(binary()).configure(|command| {
-            command.arg("serve").arg(folder).env("LOGGIA_CACHE", cache());
+            command.arg("serve").arg(folder).env("LOGGIA_CACHE", cache()).env("LOGGIA_STATE", state(folder));
             more(command);
         });
         let (transport, _) = TokioChildProcess::builder(command).stderr(Stdio::null()).spawn()?;
@@ -232,7 +252,7 @@ impl Client {
     /// Starts a host on stdio for a client of that kind.
     pub async fn stdio_as(folder: &Path, era: Era, kind: Kind) -> Result<Self> {
         let command = Command::new(binary()).configure(|command| {
-            command.arg("serve").arg(folder).env("LOGGIA_CACHE", cache());
+            command.arg("serve").arg(folder).env("LOGGIA_CACHE", cache()).env("LOGGIA_STATE", state(folder));
         });
         let (transport, _) = TokioChildProcess::builder(command).stderr(Stdio::null()).spawn()?;
         Self::connect_as(transport, era, kind).await
@@ -247,7 +267,7 @@ impl Client {
     /// Starts a host on stdio whose log nobody reads: the pipe is open for as long as it is held.
     pub async fn stdio_unread(folder: &Path) -> Result<(Self, Option<ChildStderr>)> {
         let command = Command::new(binary()).configure(|command| {
-            command.arg("serve").arg(folder).env("LOGGIA_CACHE", cache());
+            command.arg("serve").arg(folder).env("LOGGIA_CACHE", cache()).env("LOGGIA_STATE", state(folder));
         });
         let (transport, stderr) = TokioChildProcess::builder(command).stderr(Stdio::piped()).spawn()?;
         Ok((Self::connect(transport, Era::Stateful).await?, stderr))
@@ -332,6 +352,7 @@ impl HttpHost {
             .args(["serve", "--http", "127.0.0.1:0"])
             .arg(folder)
             .env("LOGGIA_CACHE", cache())
+            .env("LOGGIA_STATE", state(folder))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

@@ -69,7 +69,8 @@ pub(crate) fn store(
     let mut wasi = WasiCtx::builder();
     let (output, session, given) = match purpose {
         Purpose::Call { session, capabilities, effect, scope } => {
-            let output = Output::new(Some(session.clone()), limits.logs, Some(Arc::clone(&capabilities.pace)));
+            let output =
+                Output::new(Some(session.clone()), limits.logs, Some(Arc::clone(&capabilities.pace)));
             let given = capabilities.prepare(&mut wasi, limits, effect, scope, &output);
             (output, Some(session), given)
         }

@@ -86,7 +86,10 @@ impl Output {
                     .log(Level::Warn, &format!("{dropped} further bytes of output dropped (`limits.logs`)"));
             }
             if hasty > 0 {
-                session.log(Level::Warn, &format!("{hasty} lines dropped that came too fast (`limits.log-rate`)"));
+                session.log(
+                    Level::Warn,
+                    &format!("{hasty} lines dropped that came too fast (`limits.log-rate`)"),
+                );
             }
         }
         String::from_utf8_lossy(&state.last_words).into_owned()

@@ -138,7 +138,13 @@ impl Policy {
         let dirs = dirs(file.grants.dirs, folder, home).map_err(PolicyError)?;
         let ActionsTable { deny, confirm, batch, .. } = file.actions;
         let terms = Terms { deny, confirm, batch };
-        Ok(Self { grants: Grants { dirs, ..Grants::default() }, limits, rules, terms, expose: file.expose.read() })
+        Ok(Self {
+            grants: Grants { dirs, ..Grants::default() },
+            limits,
+            rules,
+            terms,
+            expose: file.expose.read(),
+        })
     }
 }
 

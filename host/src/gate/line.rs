@@ -12,20 +12,14 @@ use std::{
 
 use futures_util::{FutureExt, future::BoxFuture};
 use loggia_facade::{
-    Action, Answer, Call, CallId, Envelope, Failure, Fault, FaultKind, Level, Limit, Port, Progress, Question, Reply,
-    Request, Session, Stop, Surface, code,
+    Action, Answer, Call, CallId, Envelope, Failure, Fault, FaultKind, Level, Limit, Port, Progress,
+    Question, Reply, Request, Session, Stop, Surface, code,
 };
 use loggia_schema::{Questionnaire, sanitise_line};
 use tokio::time::Instant;
 
 use super::{
-    Shared, confirm,
-    executor::log_fault,
-    peers::Asked,
-    permits::Permit,
-    plan::Planned,
-    printable,
-    run::Run,
+    Shared, confirm, executor::log_fault, peers::Asked, permits::Permit, plan::Planned, printable, run::Run,
 };
 use crate::catalog::{Entry, Slot};
 

@@ -22,7 +22,9 @@ impl Line {
     pub(super) fn facades(&self) -> Result<Vec<Surface>, Failure> {
         if self.entry.rules.invoke.is_empty() {
             let said = format!("access denied: the policy does not let `{}` call other facades", self.name());
-            return Err(Failure::new(code::DENIED, said).hint("the operator can name actions in `grants.invoke`"));
+            return Err(
+                Failure::new(code::DENIED, said).hint("the operator can name actions in `grants.invoke`")
+            );
         }
         let snapshot = self.shared.catalog.snapshot();
         let others = snapshot.serving().filter(|entry| entry.surface().name != self.name());

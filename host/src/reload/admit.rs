@@ -13,7 +13,8 @@ use std::{
 use loggia_egress::Source;
 use loggia_facade::Surface;
 use loggia_sandbox::{
-    Artifact, Cache, Confines, Digest, Engine, Grants, LoadError, WasmFacade, cache::Loaded, compile::Compiler,
+    Artifact, Cache, Confines, Digest, Engine, Grants, LoadError, WasmFacade, cache::Loaded,
+    compile::Compiler,
 };
 use loggia_schema::Contract;
 use loggia_state::{Folder, StateError, Store};
@@ -206,13 +207,13 @@ impl Loader {
         let contract = contract.under(policy.terms)?;
         let name = &contract.surface().name;
         let kept = self.kept(name, &policy.grants)?;
-        let confines =
-            Confines { name, grants: &policy.grants, limits: policy.limits, store: kept.store };
+        let confines = Confines { name, grants: &policy.grants, limits: policy.limits, store: kept.store };
         let facade = WasmFacade::new(component, surface, confines)?;
         let origin = format!("sha256:{}", facts.digest);
         let Exposed { form, split, output_schema } = policy.expose;
         let exposure = Exposure::new(form, split, output_schema);
-        let entry = Entry::new(Arc::new(facade), contract, policy.rules, exposure, origin).with_scopes(kept.scopes);
+        let entry =
+            Entry::new(Arc::new(facade), contract, policy.rules, exposure, origin).with_scopes(kept.scopes);
         Ok(Admitted { entry, facts })
     }
 

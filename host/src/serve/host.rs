@@ -8,8 +8,8 @@ use std::{
 };
 
 use loggia_sandbox::{Cache, Engine, EngineError, compile::Compiler};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use loggia_state::Folder;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::{
     runtime::{Builder, Runtime},
     task::JoinHandle,

@@ -1,9 +1,8 @@
 //! Contract 0.1: bindings, and conversion to and from the types of `loggia-facade`.
 
 use loggia_facade::{
-    Action, Block, Call, Content, Detail, Effect, Failure, Input, Next, Object, Page, Reply, Request, Surface,
-    Want,
-    code,
+    Action, Block, Call, Content, Detail, Effect, Failure, Input, Next, Object, Page, Reply, Request,
+    Surface, Want, code,
 };
 use serde_json::Value;
 // `InstanceType` and `ComponentFunc::typecheck` are what bindgen's own code checks types with, only later: when an

@@ -18,7 +18,12 @@ use serde_json::Value;
 use wasmtime::component::Linker;
 use wasmtime_wasi::WasiCtxBuilder;
 
-use crate::{LoadError, guest::Guest, limits::Limits, output::{Output, Pace}};
+use crate::{
+    LoadError,
+    guest::Guest,
+    limits::Limits,
+    output::{Output, Pace},
+};
 
 /// What a policy grants. Empty by default: nothing is granted unless it is named.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -99,9 +104,10 @@ impl Capabilities {
             wasi.envs(&self.env);
         }
         Prepared {
-            files: self.dirs.as_ref().map_or_else(fs::Files::default, |dirs| {
-                fs::Files::prepare(dirs, limits, effect)
-            }),
+            files: self
+                .dirs
+                .as_ref()
+                .map_or_else(fs::Files::default, |dirs| fs::Files::prepare(dirs, limits, effect)),
             http: http::Http::prepare(self.http.as_ref(), effect, output),
             config: self.config.clone(),
             state: self.store.as_ref().map(|store| state::Access::prepare(store, effect, scope)),

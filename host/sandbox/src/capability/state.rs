@@ -33,7 +33,8 @@ impl Access {
             (abi::Space::Shared, _) => Ok(loggia_state::Space::Shared),
             (abi::Space::Caller, Some(ScopeKey(key))) => Ok(loggia_state::Space::Caller(*key)),
             (abi::Space::Caller, None) => {
-                let failure = Failure::new(code::DENIED, "access denied: this caller has no state of its own");
+                let failure =
+                    Failure::new(code::DENIED, "access denied: this caller has no state of its own");
                 Err(failure_down(failure.hint("anonymous callers have none; the shared state can be used")))
             }
         }

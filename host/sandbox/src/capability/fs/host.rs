@@ -34,7 +34,11 @@ impl View<'_> {
     }
 
     /// What a stream of a file is given to write to.
-    fn counted(&mut self, number: u32, stream: Resource<DynOutputStream>) -> FsResult<Resource<DynOutputStream>> {
+    fn counted(
+        &mut self,
+        number: u32,
+        stream: Resource<DynOutputStream>,
+    ) -> FsResult<Resource<DynOutputStream>> {
         let stream = self.wasi.table.delete(stream)?;
         let writes = Writes { stream, budget: self.held.budget(), _place: self.held.place_of(number) };
         Ok(self.wasi.table.push(Box::new(writes) as DynOutputStream)?)
@@ -57,7 +61,10 @@ impl Host for View<'_> {
         error.downcast()
     }
 
-    fn filesystem_error_code(&mut self, error: Resource<wasmtime::Error>) -> wasmtime::Result<Option<ErrorCode>> {
+    fn filesystem_error_code(
+        &mut self,
+        error: Resource<wasmtime::Error>,
+    ) -> wasmtime::Result<Option<ErrorCode>> {
         if self.wasi.table.get(&error)?.is::<Spent>() {
             self.tell(Full::Written);
             return Ok(Some(ErrorCode::Quota));
@@ -230,7 +237,12 @@ impl HostDescriptor for View<'_> {
         self.wasi.metadata_hash(fd).await
     }
 
-    async fn metadata_hash_at(&mut self, fd: Fd, flags: PathFlags, path: String) -> FsResult<MetadataHashValue> {
+    async fn metadata_hash_at(
+        &mut self,
+        fd: Fd,
+        flags: PathFlags,
+        path: String,
+    ) -> FsResult<MetadataHashValue> {
         self.wasi.metadata_hash_at(fd, flags, path).await
     }
 }

@@ -59,10 +59,8 @@ pub(crate) struct Root {
 
 impl Root {
     pub(super) fn configure(grant: &DirGrant) -> Result<Self, LoadError> {
-        let failed = |error: std::io::Error| LoadError::Directory {
-            path: grant.path.display().to_string(),
-            error,
-        };
+        let failed =
+            |error: std::io::Error| LoadError::Directory { path: grant.path.display().to_string(), error };
         let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
         let dir: OwnedFd = open(&grant.path, flags, Mode::empty()).map_err(|e| failed(e.into()))?;
         let as_dir = |file: File, perms, mode| Dir::new(file, perms, mode, false);
