@@ -90,7 +90,11 @@ impl WasmFacade {
         match answered {
             Ok(reply) => v0_1::reply(reply).map_err(|error| blame.bad_output(error).into()),
             Err(failure) => Err(match v0_1::failure(failure) {
-                Ok(failure) => Stop::Failure(failure),
+                Ok(mut failure) => {
+                    // The guest saw an error of its file, and cannot know which limit it was.
+                    failure.hint = failure.hint.or_else(|| store.data().given.files.ran_into());
+                    Stop::Failure(failure)
+                }
                 Err(error) => blame.bad_output(error).into(),
             }),
         }

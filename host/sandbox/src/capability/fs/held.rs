@@ -8,6 +8,10 @@ use std::{
     },
 };
 
+use loggia_facade::Limit;
+
+use crate::limits::bytes_text;
+
 /// What a file or directory costs that was made, however little is in it: a call must not fill a disk with empty ones.
 const MADE: u64 = 4 << 10;
 
@@ -18,6 +22,16 @@ pub enum Full {
     Written,
     /// Of the files that may be open.
     Open,
+}
+
+impl Full {
+    /// What the guest did.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Written => "it wrote as much to files as a call may",
+            Self::Open => "it had as many files open as a call may",
+        }
+    }
 }
 
 /// What a call has written and holds open, and what it may.
@@ -62,12 +76,21 @@ impl Held {
         Self { budget, most: descriptors, ..Self::default() }
     }
 
-    pub fn may_write(&self) -> u64 {
-        self.budget.most
+    /// The limit, with the key that changes it.
+    pub fn limit(&self, full: Full) -> Limit {
+        match full {
+            Full::Written => {
+                let most = usize::try_from(self.budget.most).unwrap_or(usize::MAX);
+                Limit { key: "limits.written", value: bytes_text(most) }
+            }
+            Full::Open => Limit { key: "limits.descriptors", value: self.most.to_string() },
+        }
     }
 
-    pub fn may_open(&self) -> usize {
-        self.most
+    /// A limit that was told of.
+    pub fn ran_into(&self) -> Option<Full> {
+        let [written, open] = self.told;
+        if written { Some(Full::Written) } else { open.then_some(Full::Open) }
     }
 
     /// Whether this has not been told yet.

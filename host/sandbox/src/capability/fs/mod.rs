@@ -9,7 +9,7 @@ mod streams;
 
 use std::{fs::File, os::fd::OwnedFd, path::PathBuf, sync::Arc};
 
-use loggia_facade::Effect;
+use loggia_facade::{Effect, Level, Limit};
 use rustix::fs::{Mode, OFlags, open};
 use wasmtime::component::{HasData, Linker, ResourceTable};
 use wasmtime_wasi::{
@@ -22,7 +22,7 @@ use self::held::Held;
 use crate::{
     LoadError,
     guest::Guest,
-    limits::{Limits, bytes_text},
+    limits::Limits,
     output::Output,
 };
 
@@ -102,6 +102,13 @@ impl Files {
         }
     }
 
+    /// A limit that the guest ran into, in words.
+    pub(crate) fn ran_into(&self) -> Option<String> {
+        let full = self.held.ran_into()?;
+        let Limit { key, value } = self.held.limit(full);
+        Some(format!("{}, which is {value}; the operator can raise `{key}`", full.as_str()))
+    }
+
     pub(crate) fn view<'a>(&'a mut self, table: &'a mut ResourceTable, output: &'a Output) -> View<'a> {
         let Self { roots, held, wasi } = self;
         View { roots: roots.as_ref(), held, output, wasi: WasiFilesystemCtxView { ctx: wasi, table } }
@@ -119,19 +126,9 @@ pub(crate) struct View<'a> {
 impl View<'_> {
     /// Tells the operator once that the guest was refused for a limit; the guest itself sees an error of its file.
     fn tell(&mut self, full: held::Full) {
-        if !self.held.tell(full) {
-            return;
+        if self.held.tell(full) {
+            let Limit { key, value } = self.held.limit(full);
+            self.output.log(Level::Warn, &format!("{} ({value}, `{key}`)", full.as_str()));
         }
-        let text = match full {
-            held::Full::Written => {
-                let limit = bytes_text(usize::try_from(self.held.may_write()).unwrap_or(usize::MAX));
-                format!("a call may write {limit} to files (`limits.written`)")
-            }
-            held::Full::Open => {
-                let limit = self.held.may_open();
-                format!("a call may have {limit} files open (`limits.descriptors`)")
-            }
-        };
-        self.output.log(loggia_facade::Level::Warn, &text);
     }
 }
