@@ -191,7 +191,7 @@ impl Loader {
         let contract = contract.under(policy.terms)?;
         let facade = WasmFacade::new(component, surface, &policy.grants, policy.limits)?;
         let origin = format!("sha256:{}", facts.digest);
-        let Exposed { form, split, output_schema } = policy.expose;
+        let Exposed { form, split, output_schema, .. } = policy.expose;
         let exposure = Exposure::new(form, split, output_schema);
         let entry = Entry::new(Arc::new(facade), contract, policy.rules, exposure, origin);
         Ok(Admitted { entry, facts })
@@ -220,7 +220,7 @@ fn read_policy(path: &Path) -> Result<Policy, AdmitError> {
     // A policy that is a link is read where it points to, but its paths start where the plugin stands.
     let folder = std::path::absolute(path)?.parent().map(Path::to_owned).unwrap_or_default();
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    Policy::parse(&text, &folder, places::home().as_deref()).map_err(|e| AdmitError::Policy(name, e))
+    Policy::parse(&text, &places::setting(&folder)).map_err(|e| AdmitError::Policy(name, e))
 }
 
 /// Reads a regular file whole, and only if nobody changes it meanwhile.
@@ -255,7 +255,7 @@ mod tests {
         let check = |error: AdmitError, told: &str, may_pass: bool| {
             assert_eq!((error.told().as_ref(), error.may_pass()), (told, may_pass), "{error:?}");
         };
-        let policy = Policy::parse(&text, Path::new("/srv/secret"), None).expect_err("nonsense");
+        let policy = Policy::parse(&text, &places::setting(Path::new("/srv/secret"))).expect_err("nonsense");
         check(AdmitError::Policy("notes.toml".into(), policy), "its policy cannot be used", false);
         check(denied().into(), "its file cannot be read", true);
         let fenced = AdmitError::Fenced { grant: path.clone(), what: "plugin", folder: path };
