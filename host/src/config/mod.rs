@@ -6,5 +6,5 @@ mod words;
 
 pub mod places;
 
-pub use policy::{Exposed, Policy, PolicyError};
+pub use policy::{Exposed, Policy, PolicyError, Setting};
 pub use words::{FormWord, SplitWord};

@@ -1,8 +1,10 @@
 //! Where the host keeps what is its own.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use etcetera::{BaseStrategy, choose_base_strategy};
+
+use super::Setting;
 
 /// The platform's cache folder for compiled components; the temporary folder where there is no home.
 pub fn cache() -> PathBuf {
@@ -19,4 +21,13 @@ pub fn state() -> PathBuf {
 /// The user's home folder, which `~` in a policy means.
 pub fn home() -> Option<PathBuf> {
     etcetera::home_dir().ok()
+}
+
+/// What a policy in this folder depends on, as this process has it.
+pub fn setting(folder: &Path) -> Setting<'_> {
+    Setting { folder, home: home(), variable: &variable }
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }

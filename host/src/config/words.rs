@@ -1,12 +1,10 @@
-//! How facades are published, in the words of policy files and of the command line.
+//! How facades are published, in the words of the command line.
 
 use clap::ValueEnum;
 use loggia_schema::{Form, Split};
-use serde::Deserialize;
 
 /// What tools show of their actions.
-#[derive(Debug, Clone, Copy, Deserialize, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum FormWord {
     /// Every parameter once, with the actions that take it
     Flat,
@@ -23,8 +21,7 @@ pub enum FormWord {
 }
 
 /// Into how many tools a facade is published.
-#[derive(Debug, Clone, Copy, Deserialize, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum SplitWord {
     /// One tool
     None,

@@ -186,7 +186,7 @@ impl Loader {
         let Loaded { component, compiled } = self.cache.load(&self.engine, &artifact, &self.compiler).await?;
         let (surface, contract) = match known {
             Some((digest, surface)) if digest == artifact.digest => {
-                let contract = Contract::known(Arc::clone(&surface))?;
+                let contract = Contract::known(called(&surface, policy.expose.name.as_deref()))?;
                 // Here rather than on a call's path.
                 contract.compile()?;
                 (surface, contract)
@@ -194,7 +194,8 @@ impl Loader {
             _ => {
                 let surface = component.read_surface(&policy.limits).await?;
                 let surface = Arc::new(loggia_schema::sanitise_surface(surface));
-                (Arc::clone(&surface), Contract::new(surface)?)
+                let contract = Contract::new(called(&surface, policy.expose.name.as_deref()))?;
+                (surface, contract)
             }
         };
         let facts = Facts {
@@ -210,7 +211,7 @@ impl Loader {
         let confines = Confines { name, grants: &policy.grants, limits: policy.limits, store: kept.store };
         let facade = WasmFacade::new(component, surface, confines)?;
         let origin = format!("sha256:{}", facts.digest);
-        let Exposed { form, split, output_schema } = policy.expose;
+        let Exposed { form, split, output_schema, .. } = policy.expose;
         let exposure = Exposure::new(form, split, output_schema);
         let entry =
             Entry::new(Arc::new(facade), contract, policy.rules, exposure, origin).with_scopes(kept.scopes);
@@ -265,6 +266,16 @@ impl Loader {
     }
 }
 
+/// The surface under the name that the operator calls the facade by.
+fn called(surface: &Arc<Surface>, name: Option<&str>) -> Arc<Surface> {
+    match name {
+        Some(name) if name != surface.name => {
+            Arc::new(Surface { name: name.to_owned(), ..Surface::clone(surface) })
+        }
+        _ => Arc::clone(surface),
+    }
+}
+
 /// What a facade keeps between calls.
 #[derive(Default)]
 struct Kept {
@@ -278,7 +289,7 @@ fn read_policy(path: &Path) -> Result<Policy, AdmitError> {
     // A policy that is a link is read where it points to, but its paths start where the plugin stands.
     let folder = std::path::absolute(path)?.parent().map(Path::to_owned).unwrap_or_default();
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    Policy::parse(&text, &folder, places::home().as_deref()).map_err(|e| AdmitError::Policy(name, e))
+    Policy::parse(&text, &places::setting(&folder)).map_err(|e| AdmitError::Policy(name, e))
 }
 
 /// Reads a regular file whole, and only if nobody changes it meanwhile.
@@ -313,7 +324,7 @@ mod tests {
         let check = |error: AdmitError, told: &str, may_pass: bool| {
             assert_eq!((error.told().as_ref(), error.may_pass()), (told, may_pass), "{error:?}");
         };
-        let policy = Policy::parse(&text, Path::new("/srv/secret"), None).expect_err("nonsense");
+        let policy = Policy::parse(&text, &places::setting(Path::new("/srv/secret"))).expect_err("nonsense");
         check(AdmitError::Policy("notes.toml".into(), policy), "its policy cannot be used", false);
         check(denied().into(), "its file cannot be read", true);
         let fenced = AdmitError::Fenced { grant: path.clone(), what: "plugin", folder: path };

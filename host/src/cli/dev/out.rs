@@ -80,7 +80,7 @@ impl Out {
     /// A policy that grants `../data` means a folder beside that of the plugins, which nobody has made yet.
     fn make_granted(&self, policy: &str) {
         // A policy with a mistake is told of when the plugin is loaded, and so is a folder that is not there.
-        let Ok(policy) = Policy::parse(policy, &self.plugins, places::home().as_deref()) else { return };
+        let Ok(policy) = Policy::parse(policy, &places::setting(&self.plugins)) else { return };
         for dir in policy.grants.dirs {
             let path = plain(&dir.path);
             let ours = path.starts_with(&self.folder) && !path.starts_with(&self.plugins);

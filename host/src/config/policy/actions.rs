@@ -1,0 +1,72 @@
+//! `[actions]`: what is done with some of a plugin's actions.
+
+use loggia_schema::Terms;
+
+use super::{
+    field::Field,
+    key::{Key, Section},
+    problem::Problems,
+};
+use crate::gate::Chain;
+
+const CHAINS: &[(&str, Chain)] = &[("off", Chain::Off), ("advise", Chain::Advise), ("follow", Chain::Follow)];
+
+/// The section.
+pub const ACTIONS: Section = Section {
+    name: "actions",
+    means: "What is done with some of the plugin's actions, whatever it says of them itself.",
+    keys: &[
+        Key {
+            name: "deny",
+            kind: "list of actions",
+            default: Some("[]"),
+            means: "these are neither shown nor run; a name that the plugin does not have is an error",
+            example: r#"["purge"]"#,
+            inner: &[],
+        },
+        Key {
+            name: "confirm",
+            kind: "list of actions",
+            default: Some("[]"),
+            means: "the person is asked before these run; through a client that cannot ask, the model asks, and says \
+                    `\"confirm\": true` when they agree",
+            example: r#"["delete"]"#,
+            inner: &[],
+        },
+        Key {
+            name: "chain",
+            kind: "word",
+            default: Some("\"advise\""),
+            means: "what becomes of the call that a result leads to: `\"advise\"` tells the caller of it, `\"follow\"` makes \
+                    it where `grants.invoke` allows it, `\"off\"` drops it",
+            example: "\"follow\"",
+            inner: &[],
+        },
+        Key {
+            name: "batch",
+            kind: "true or false",
+            default: Some("false"),
+            means: "several calls may be made in one",
+            example: "true",
+            inner: &[],
+        },
+    ],
+};
+
+/// Reads the section.
+pub fn read(field: &Field<'_>, problems: &mut Problems) -> (Terms, Chain) {
+    let mut terms = Terms::default();
+    let mut chain = Chain::default();
+    let Some(fields) = field.fields(ACTIONS.names(), problems) else { return (terms, chain) };
+    let mut names = |key: &str| {
+        let Some(field) = fields.get(key) else { return Vec::new() };
+        field.texts(problems).into_iter().map(|(_, text)| text.value.clone()).collect()
+    };
+    terms.deny = names("deny");
+    terms.confirm = names("confirm");
+    terms.batch = fields.get("batch").and_then(|field| field.flag(problems)).unwrap_or_default();
+    if let Some(word) = fields.get("chain").and_then(|field| field.word(CHAINS, problems)) {
+        chain = word;
+    }
+    (terms, chain)
+}

@@ -1,0 +1,95 @@
+//! `[expose]`: how a plugin is published.
+
+use loggia_schema::{Form, Split};
+
+use super::{
+    field::Field,
+    key::{Key, Section},
+    problem::Problems,
+};
+
+/// How a plugin is published, as far as its policy says.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Exposed {
+    /// The facade's name, instead of the one that the plugin gives itself.
+    pub name: Option<String>,
+    /// What input schemas show.
+    pub form: Option<Form>,
+    /// Into how many tools.
+    pub split: Option<Split>,
+    /// Whether the tools say what their results look like.
+    pub output_schema: bool,
+}
+
+/// The section.
+pub const EXPOSE: Section = Section {
+    name: "expose",
+    means: "How the plugin is shown to clients.",
+    keys: &[
+        Key {
+            name: "name",
+            kind: "name",
+            default: Some(""),
+            means: "the tool's name, instead of the one that the plugin gives itself: a letter, then at most 31 letters, \
+                    digits, `_` or `-`, all small",
+            example: "\"notes\"",
+            inner: &[],
+        },
+        Key {
+            name: "schema",
+            kind: "word",
+            default: Some(""),
+            means: "what the tool shows of its actions: `\"flat\"`, `\"signatures\"`, `\"names\"`, `\"union\"`, `\"raw\"` or \
+                    `\"granular\"`; otherwise what `--schema` says",
+            example: "\"signatures\"",
+            inner: &[],
+        },
+        Key {
+            name: "split",
+            kind: "word",
+            default: Some(""),
+            means: "`\"none\"`, or `\"effect\"`: `notes` for what reads and `notes_write` for the rest, so that a client's \
+                    \"always allow\" means something; otherwise what `--split` says",
+            example: "\"effect\"",
+            inner: &[],
+        },
+        Key {
+            name: "output_schema",
+            kind: "true or false",
+            default: Some("false"),
+            means: "the tool says what its results look like",
+            example: "true",
+            inner: &[],
+        },
+    ],
+};
+
+/// Reads the section.
+pub fn read(field: &Field<'_>, problems: &mut Problems) -> Exposed {
+    let mut exposed = Exposed::default();
+    let Some(fields) = field.fields(EXPOSE.names(), problems) else { return exposed };
+    exposed.name = fields.get("name").and_then(|field| name(&field, problems));
+    let forms = Form::ALL.map(|form| (form.as_str(), form));
+    exposed.form = fields.get("schema").and_then(|field| field.word(&forms, problems));
+    let splits = [("none", Split::None), ("effect", Split::Effect)];
+    exposed.split = fields.get("split").and_then(|field| field.word(&splits, problems));
+    exposed.output_schema =
+        fields.get("output_schema").and_then(|field| field.flag(problems)).unwrap_or_default();
+    exposed
+}
+
+fn name(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
+    let text = field.text(problems)?;
+    if is_name(&text.value) {
+        return Some(text.value.clone());
+    }
+    let said = "must be a letter, then at most 31 letters, digits, `_` or `-`, all small";
+    field.wrong(format!("{said} (it is {})", text.shown()), problems);
+    None
+}
+
+/// `^[a-z][a-z0-9_-]{0,31}$`
+fn is_name(text: &str) -> bool {
+    let rest = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-');
+    text.len() <= 32 && text.starts_with(|c: char| c.is_ascii_lowercase()) && text.chars().all(rest)
+}

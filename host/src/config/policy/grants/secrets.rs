@@ -1,0 +1,210 @@
+//! `secrets`: headers that the host adds to requests, and that no guest sees.
+
+use loggia_egress::{Destination, HostPattern, Rule, Secret, Source};
+
+use super::covers;
+use crate::config::policy::{
+    Setting,
+    field::{Field, Fields},
+    key::{Key, names},
+    problem::Problems,
+    tree::Text,
+};
+
+/// Headers by which a request is framed or sent on: no secret goes there, and a value would break the request.
+const FRAMING: [&str; 11] = [
+    "connection",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// The key.
+pub const KEY: Key = Key {
+    name: "secrets",
+    kind: "list of tables",
+    default: Some("[]"),
+    means: "headers that the host itself adds to the plugin's HTTPS requests for exactly one host. The plugin never sees \
+            their values, and may not set such a header itself",
+    example: r#"[{ from-env = "GITHUB_TOKEN", host = "api.github.com", header = "Authorization", format = "Bearer {}" }]"#,
+    inner: &[
+        Key {
+            name: "from-env",
+            kind: "name",
+            default: Some(""),
+            means: "the host's environment variable that holds the secret; either this or `from-file`",
+            example: "\"GITHUB_TOKEN\"",
+            inner: &[],
+        },
+        Key {
+            name: "from-file",
+            kind: "path",
+            default: Some(""),
+            means: "the file that holds it, read anew for each request; white space around it does not count",
+            example: "\"~/.secrets/github\"",
+            inner: &[],
+        },
+        Key {
+            name: "host",
+            kind: "host",
+            default: None,
+            means: "the one host that gets it, with `:port` where that is not 443; an https entry of `http` must allow it",
+            example: "\"api.github.com\"",
+            inner: &[],
+        },
+        Key {
+            name: "header",
+            kind: "name",
+            default: None,
+            means: "the header's name",
+            example: "\"Authorization\"",
+            inner: &[],
+        },
+        Key {
+            name: "format",
+            kind: "string",
+            default: Some("\"{}\""),
+            means: "the header's value, with the secret in the place of `{}`",
+            example: "\"Bearer {}\"",
+            inner: &[],
+        },
+    ],
+};
+
+/// Reads the key. Each secret's host must be one that the rules allow, where these are known.
+pub fn read(
+    field: &Field<'_>,
+    rules: Option<&[Rule]>,
+    setting: &Setting<'_>,
+    problems: &mut Problems,
+) -> Vec<Secret> {
+    let mut secrets: Vec<Secret> = Vec::new();
+    for item in field.items(problems) {
+        let Some(secret) = one(&item, rules, setting, problems) else { continue };
+        let same = |other: &Secret| {
+            (&other.host, other.port, &other.header) == (&secret.host, secret.port, &secret.header)
+        };
+        if secrets.iter().any(same) {
+            item.wrong("gives two secrets for one header of one host", problems);
+        } else {
+            secrets.push(secret);
+        }
+    }
+    secrets
+}
+
+fn one(
+    item: &Field<'_>,
+    rules: Option<&[Rule]>,
+    setting: &Setting<'_>,
+    problems: &mut Problems,
+) -> Option<Secret> {
+    let fields = item.fields(names(KEY.inner), problems)?;
+    // All are looked at, so that all that is wrong is told.
+    let source = source(item, &fields, setting, problems);
+    let host = fields.needed("host", problems).and_then(|field| host(&field, rules, problems));
+    let header = fields.needed("header", problems).and_then(|field| header(&field, problems));
+    let format = match fields.get("format") {
+        Some(field) => format(&field, problems),
+        None => Some("{}".to_owned()),
+    };
+    let (host, port) = host?;
+    Some(Secret { host, port, header: header?, format: format?, source: source? })
+}
+
+fn source(
+    item: &Field<'_>,
+    fields: &Fields<'_>,
+    setting: &Setting<'_>,
+    problems: &mut Problems,
+) -> Option<Source> {
+    match (fields.get("from-env"), fields.get("from-file")) {
+        (Some(field), None) => {
+            let text = field.text(problems)?;
+            let name = &text.value;
+            let names = format!("names the environment variable {}", text.shown());
+            let Some(value) = (setting.variable)(name) else {
+                field.wrong(format!("{names}, which is not set"), problems);
+                return None;
+            };
+            let value = value.trim();
+            if value.is_empty() || value.contains(char::is_control) {
+                field.wrong(format!("{names}, which is empty or holds what no header can"), problems);
+                return None;
+            }
+            Some(Source::Value(name.clone(), value.to_owned()))
+        }
+        (None, Some(field)) => setting.path(&field, problems).map(Source::File),
+        (None, None) if fields.is_misspelt() => None,
+        (None, None) => {
+            item.wrong("needs `from-env` or `from-file`: where the secret comes from", problems);
+            None
+        }
+        (Some(_), Some(_)) => {
+            item.wrong("takes the secret from `from-env` or from `from-file`, not from both", problems);
+            None
+        }
+    }
+}
+
+/// A host, alone or with its port, which one of the rules allows.
+fn host(field: &Field<'_>, rules: Option<&[Rule]>, problems: &mut Problems) -> Option<(String, u16)> {
+    let text = field.text(problems)?;
+    let shown = text.shown();
+    let said = "must be one host, alone or with its port, like \"api.github.com\"";
+    let is_alone = !text.value.contains(['/', '@', '?', '#', '*']);
+    let to = is_alone.then(|| Destination::parse(&format!("https://{}", text.value)).ok()).flatten();
+    let host = to.and_then(|to| match &to.host {
+        HostPattern::Name(name) => Some((name.clone(), to)),
+        HostPattern::Address(address) => Some((address.to_string(), to)),
+        HostPattern::Below(_) => None,
+    });
+    let Some((name, to)) = host else {
+        field.wrong(format!("{said} (it is {shown})"), problems);
+        return None;
+    };
+    if rules.is_some_and(|rules| !rules.iter().any(|rule| covers(rule, &to.host, to.port))) {
+        let said = "is a host to which the plugin may send nothing over HTTPS: add it to `grants.http`";
+        field.wrong(format!("({shown}) {said}"), problems);
+        return None;
+    }
+    Some((name, to.port))
+}
+
+fn header(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
+    let text = field.text(problems)?;
+    let named = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    if text.value.is_empty() || !text.value.chars().all(named) {
+        field.wrong(
+            format!("must be a header's name, like \"Authorization\" (it is {})", text.shown()),
+            problems,
+        );
+        return None;
+    }
+    let header = text.value.to_ascii_lowercase();
+    if FRAMING.contains(&header.as_str()) {
+        field.wrong(format!("is a header that holds no secret (it is {})", text.shown()), problems);
+        return None;
+    }
+    Some(header)
+}
+
+fn format(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
+    let Text { value, .. } = field.text(problems)?;
+    if value.matches("{}").count() != 1 {
+        field.wrong("must hold {} exactly once, where the secret goes", problems);
+        return None;
+    }
+    if !value.chars().all(|c| matches!(c, ' '..='~')) {
+        field.wrong("must be of letters, digits and signs that a header can hold", problems);
+        return None;
+    }
+    Some(value.clone())
+}

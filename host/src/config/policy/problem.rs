@@ -1,0 +1,45 @@
+//! What is wrong with a policy file: all of it at once, so that an operator mends it in one go.
+
+use std::fmt;
+
+/// How many are told on one line; a file that is no policy at all has more than anybody wants to read.
+const TOLD: usize = 8;
+
+/// What is wrong, each with its line.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Problems(Vec<(usize, String)>);
+
+impl Problems {
+    /// Adds one.
+    pub fn add(&mut self, line: usize, said: impl Into<String>) {
+        self.0.push((line, said.into()));
+    }
+
+    /// Whether nothing is wrong.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// In the order of the lines.
+    pub fn sorted(mut self) -> Self {
+        self.0.sort_by_key(|(line, _)| *line);
+        self
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, (line, said)) in self.0.iter().take(TOLD).enumerate() {
+            write!(f, "{}line {line}: {said}", if n == 0 { "" } else { "; " })?;
+        }
+        match self.0.len().saturating_sub(TOLD) {
+            0 => Ok(()),
+            more => write!(f, "; and {more} more"),
+        }
+    }
+}
