@@ -1,37 +1,41 @@
 //! Durable key-value state of plugins: one SQLite file each, shared safely by several host processes.
+//!
+//! A [`Folder`] holds the stores of all plugins, a [`Store`] is one plugin's. Everything blocks, mostly for
+//! microseconds, and for a commit until the disk has it; a caller that must not wait uses a thread.
+//!
+//! An acknowledged commit is on the disk: it survives `kill -9` and a power failure. Several processes may use one
+//! store at once; a commit waits for another's, at most five seconds ([`StateError::Busy`]). The folder must be on a
+//! local disk: SQLite's log does not work over network file systems.
+//!
+//! An entry that has expired is invisible from that moment on, to whoever asks, and does not count for the quota; later
+//! commits remove it, some at a time. Expiry is no write: it moves no revision, so a scan in pages may lose entries that
+//! expire between them. It goes by the machine's clock, as do all processes that share the store.
 
+mod commit;
+mod connection;
 mod data;
+mod error;
+mod export;
+mod file;
+mod folder;
+mod import;
+mod limits;
+mod line;
+mod list;
+mod pool;
+mod read;
+mod row;
+mod schema;
+mod secret;
+mod store;
+mod turn;
 
 pub use data::{Change, Entries, Entry, Expect, Operation, Space, StateError};
-#[derive(Clone)]
-pub struct Store;
-impl Store {
-    pub fn get(&self, _: Space, _: &[String]) -> Result<Vec<Option<Entry>>, StateError> {
-        Ok(vec![])
-    }
-    pub fn scan(
-        &self,
-        _: Space,
-        _: &str,
-        _: Option<&str>,
-        _: u32,
-        _: Option<u64>,
-    ) -> Result<Entries, StateError> {
-        Err(StateError::Busy)
-    }
-    pub fn commit(&self, _: Space, _: Vec<Change>) -> Result<u64, StateError> {
-        Ok(0)
-    }
-}
-pub struct Folder;
-impl Folder {
-    pub fn open(_: &std::path::Path) -> Result<Self, StateError> {
-        Ok(Self)
-    }
-    pub fn store(&self, _: &str, _: u64) -> Result<Store, StateError> {
-        Ok(Store)
-    }
-    pub fn secret(&self) -> Result<[u8; 32], StateError> {
-        Ok([0; 32])
-    }
-}
+pub use folder::{Clock, Folder};
+pub use import::Imported;
+pub use limits::{
+    COMMIT_BYTES, COMMIT_CHANGES, GET_BYTES, GET_KEYS, KEY_BYTES, OVERHEAD, PAGE_BYTES, PAGE_ENTRIES,
+    VALUE_BYTES,
+};
+pub use list::{Listed, Usage};
+pub use store::Store;

@@ -1,0 +1,86 @@
+//! What the tests of a store share.
+
+#![allow(dead_code, reason = "each test binary uses some of it")]
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use loggia_state::{Change, Entry, Expect, Folder, Operation, Space, StateError, Store};
+use tempfile::TempDir;
+
+/// More than any test writes.
+pub const AMPLE: u64 = 64 * 1024 * 1024;
+/// When the clock of a test begins.
+pub const START: u64 = 1_800_000_000_000;
+
+/// A folder of its own, with a clock that only the test moves.
+pub struct Room {
+    pub dir: TempDir,
+    pub folder: Folder,
+    pub clock: Arc<AtomicU64>,
+}
+
+pub fn room() -> Room {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = Arc::new(AtomicU64::new(START));
+    let told = Arc::clone(&clock);
+    let folder = Folder::with_clock(dir.path(), Arc::new(move || told.load(Ordering::Relaxed))).unwrap();
+    Room { dir, folder, clock }
+}
+
+impl Room {
+    pub fn store(&self) -> Store {
+        self.folder.store("notes", AMPLE).unwrap()
+    }
+
+    pub fn pass(&self, ms: u64) {
+        self.clock.fetch_add(ms, Ordering::Relaxed);
+    }
+
+    pub fn file(&self) -> std::path::PathBuf {
+        self.dir.path().join("stores/notes.db")
+    }
+}
+
+pub fn change(key: &str, expect: Expect, operation: Operation) -> Change {
+    Change { key: key.to_owned(), expect, operation }
+}
+
+pub fn put(key: &str, value: impl AsRef<[u8]>) -> Change {
+    change(key, Expect::Any, Operation::Put(value.as_ref().to_vec()))
+}
+
+pub fn put_until(key: &str, value: impl AsRef<[u8]>, until: u64) -> Change {
+    change(key, Expect::Any, Operation::PutUntil(value.as_ref().to_vec(), until))
+}
+
+pub fn delete(key: &str) -> Change {
+    change(key, Expect::Any, Operation::Delete)
+}
+
+pub fn check(key: &str, expect: Expect) -> Change {
+    change(key, expect, Operation::Check)
+}
+
+/// The shared entry of a key.
+pub fn get(store: &Store, key: &str) -> Option<Entry> {
+    store.get(Space::Shared, &[key.to_owned()]).unwrap().remove(0)
+}
+
+/// The shared value of a key, as text.
+pub fn text(store: &Store, key: &str) -> Option<String> {
+    get(store, key).map(|entry| String::from_utf8(entry.value).unwrap())
+}
+
+/// All shared keys.
+pub fn keys(store: &Store) -> Vec<String> {
+    let page = store.scan(Space::Shared, "", None, 1000, None).unwrap();
+    assert!(!page.more);
+    page.items.into_iter().map(|entry| entry.key).collect()
+}
+
+pub fn said<T>(result: Result<T, StateError>) -> String {
+    result.err().expect("an error").to_string()
+}
