@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Instant};
 
 use futures_util::future::BoxFuture;
-use loggia_facade::{Call, Effect, Facade, Reply, ScopeKey, Stop, Surface};
+use loggia_facade::{Call, Effect, Facade, Next, Reply, ScopeKey, Stop, Surface};
 use loggia_state::Store;
 
 use crate::{
@@ -88,16 +88,28 @@ impl WasmFacade {
             return Err(blame.output_size(size).into());
         }
         match answered {
-            Ok(reply) => v0_1::reply(reply).map_err(|error| blame.bad_output(error).into()),
+            Ok(reply) => match v0_1::reply(reply) {
+                Ok(reply) => Ok(Reply { next: reply.next.map(|next| self.named(next)), ..reply }),
+                Err(error) => Err(blame.bad_output(error).into()),
+            },
             Err(failure) => Err(match v0_1::failure(failure) {
                 Ok(mut failure) => {
                     // The guest saw an error of its file, and cannot know which limit it was.
                     failure.hint = failure.hint.or_else(|| store.data().given.files.ran_into());
+                    failure.next = failure.next.map(|next| self.named(next));
                     Stop::Failure(failure)
                 }
                 Err(error) => blame.bad_output(error).into(),
             }),
         }
+    }
+
+    /// A plugin knows itself by the name that it was built with, whatever the operator calls it.
+    fn named(&self, mut next: Next) -> Next {
+        if next.facade == self.surface.name {
+            next.facade.clone_from(&self.name);
+        }
+        next
     }
 
     async fn run(&self, store: &mut wasmtime::Store<Guest>, call: &Call) -> wasmtime::Result<v0_1::Answered> {

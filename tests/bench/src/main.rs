@@ -6,7 +6,7 @@
 //! | `builds.rs`, `stage.rs`, `patch.rs` | Loggia, the native server and the plugin: built, and set up in a temporary folder |
 //! | `client.rs`, `lane.rs`, `wire.rs` | an MCP client that takes little processor time |
 //! | `call.rs`, `payload.rs` | what is sent, and whether the answer is right |
-//! | `measure/`, `many.rs`, `threads.rs`, `chaos.rs` | the measurements |
+//! | `measure/`, `many.rs`, `threads.rs`, `grants.rs`, `chaos.rs` | the measurements |
 //! | `figures.rs`, `flood.rs`, `report.rs`, `goals.rs` | what they came to |
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command that prints its results")]
 
@@ -18,6 +18,7 @@ mod config;
 mod figures;
 mod flood;
 mod goals;
+mod grants;
 mod lane;
 mod many;
 mod measure;
@@ -65,6 +66,13 @@ enum Command {
         /// The models; the first is the one that the others are compared with
         #[arg(long, value_delimiter = ',', default_value = "second,inline,same")]
         models: Vec<String>,
+        #[command(flatten)]
+        options: Options,
+        #[command(flatten)]
+        built: Built,
+    },
+    /// Build Loggia, measure calls of a plugin that was granted nothing and of one that was granted everything
+    Grants {
         #[command(flatten)]
         options: Options,
         #[command(flatten)]
@@ -124,6 +132,7 @@ impl Options {
             chaos: !self.no_chaos && !self.quick,
             many: Vec::new(),
             loops: false,
+            stdio_only: false,
         }
     }
 }
@@ -163,12 +172,22 @@ fn main() -> Result<()> {
         Command::Threads { models, options, built } => {
             let stage = built.stage()?;
             let servers = threads::servers(&stage, &models)?;
-            let plan = Plan { loops: true, chaos: false, ..options.plan() };
+            let plan = Plan { loops: true, stdio_only: true, chaos: false, ..options.plan() };
             let mut output = Output::new(options.out.as_deref())?;
             run::run(&servers, &plan, Some(&stage), &mut output)?;
             let baseline = models.first().map(String::as_str);
             let rounds = Rounds::new(&output.records, baseline);
             println!("{}\n{}", rounds.compared(&threads::lines(), 1), rounds.notes());
+        }
+        Command::Grants { options, built } => {
+            let stage = built.stage()?;
+            let servers = grants::servers(&stage)?;
+            // Calls are measured over stdio alone, as between thread models.
+            let plan = Plan { stdio_only: true, chaos: false, ..options.plan() };
+            let mut output = Output::new(options.out.as_deref())?;
+            run::run(&servers, &plan, Some(&stage), &mut output)?;
+            let rounds = Rounds::new(&output.records, Some("bare"));
+            println!("{}\n{}", rounds.compared(&grants::lines(), 1), rounds.notes());
         }
         Command::Run { servers, results, only, options } => {
             let mut servers = config::load(&servers)?;

@@ -30,8 +30,10 @@ pub struct Plan {
     pub chaos: bool,
     /// Folders of so many plugins, for the last server.
     pub many: Vec<usize>,
-    /// Calls beside looping ones, and otherwise only stdio.
+    /// Calls beside looping ones.
     pub loops: bool,
+    /// Only calls over stdio.
+    pub stdio_only: bool,
 }
 
 /// Where results go.
@@ -76,7 +78,7 @@ pub fn run(servers: &[Server], plan: &Plan, stage: Option<&Stage>, output: &mut 
                 measure(&mut round);
             };
             phase("stdio", measure::stdio);
-            if !plan.loops {
+            if !plan.stdio_only {
                 phase("start", measure::start);
                 phase("http", measure::http);
                 phase("reload", measure::reload);

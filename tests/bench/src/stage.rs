@@ -94,7 +94,7 @@ impl Stage {
     /// The command that serves a folder.
     pub fn serve(&self, folder: &Path, cache: &Path, options: &[&str]) -> Vec<String> {
         let mut command = vec![text(&self.builds.loggia), "serve".into(), text(folder)];
-        command.extend(["--cache".into(), text(cache)]);
+        command.extend(["--cache".into(), text(cache), "--state".into(), text(&self.at("state"))]);
         command.extend(options.iter().map(|option| (*option).to_owned()));
         command
     }
