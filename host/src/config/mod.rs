@@ -1,6 +1,6 @@
 //! The operator's files, as validated and immutable settings.
 
-mod policy;
+pub mod policy;
 mod units;
 mod words;
 

@@ -20,17 +20,19 @@ mod grants;
 mod key;
 pub mod limits;
 mod problem;
+mod reference;
 mod substitute;
 #[cfg(test)]
 mod tests;
 mod tree;
+pub mod want;
 
 use std::path::{Path, PathBuf};
 
 use loggia_sandbox::{Grants, Limits};
 use loggia_schema::Terms;
 
-pub use self::{expose::Exposed, problem::Problems};
+pub use self::{expose::Exposed, key::nearest, problem::Problems, reference::reference};
 use self::{
     field::{Field, Fields},
     grants::Granted,

@@ -1,6 +1,6 @@
 //! `http`: where a plugin may send requests, and by which methods.
 
-use loggia_egress::{Destination, HostPattern, Rule, Scheme};
+use loggia_egress::{Destination, HostPattern, Rule};
 
 use crate::config::policy::{
     field::{Field, Fields},
@@ -115,40 +115,47 @@ fn methods(fields: &Fields<'_>, key: &str, problems: &mut Problems) -> Option<Ve
     Some(methods)
 }
 
-/// Whether HTTPS requests to exactly this host and port are among what a rule allows.
-pub fn covers(rule: &Rule, host: &HostPattern, port: u16) -> bool {
+/// Whether all requests to one destination are among those to another.
+pub fn covers(granted: &Destination, to: &Destination) -> bool {
     let is_below = |name: &str, parent: &str| {
         name.strip_suffix(parent).is_some_and(|rest| rest.len() > 1 && rest.ends_with('.'))
     };
-    let is_host = match (&rule.to.host, host) {
+    let is_host = match (&granted.host, &to.host) {
         (HostPattern::Below(parent), HostPattern::Name(name)) => is_below(name, parent),
+        (HostPattern::Below(parent), HostPattern::Below(name)) => name == parent || is_below(name, parent),
         (granted, host) => granted == host,
     };
-    rule.to.scheme == Scheme::Https && rule.to.port == port && is_host
+    granted.scheme == to.scheme && granted.port == to.port && is_host
 }
 
 #[cfg(test)]
 mod tests {
+    use loggia_egress::Scheme;
+
     use super::*;
 
     #[test]
-    fn a_rule_covers_its_host_or_what_lies_below() {
+    fn a_destination_covers_its_host_or_what_lies_below() {
         let name = |name: &str| HostPattern::Name(name.to_owned());
-        let below = HostPattern::Below("example.com".to_owned());
+        let below = |name: &str| HostPattern::Below(name.to_owned());
         let check = |scheme, granted: &HostPattern, port, host: &HostPattern, expected: bool| {
-            let to = Destination { scheme, host: granted.clone(), port };
-            let rule = Rule { to, methods: None, reads: vec![] };
-            assert_eq!(covers(&rule, host, 443), expected, "{rule:?} {host:?}");
+            let granted = Destination { scheme, host: granted.clone(), port };
+            let to = Destination { scheme: Scheme::Https, host: host.clone(), port: 443 };
+            assert_eq!(covers(&granted, &to), expected, "{granted:?} {to:?}");
         };
         check(Scheme::Https, &name("example.com"), 443, &name("example.com"), true);
         check(Scheme::Http, &name("example.com"), 443, &name("example.com"), false);
         check(Scheme::Https, &name("example.com"), 8443, &name("example.com"), false);
         check(Scheme::Https, &name("example.com"), 443, &name("api.example.com"), false);
-        check(Scheme::Https, &below, 443, &name("api.example.com"), true);
-        check(Scheme::Https, &below, 443, &name("a.b.example.com"), true);
-        check(Scheme::Https, &below, 443, &name("example.com"), false);
-        check(Scheme::Https, &below, 443, &name(".example.com"), false);
-        check(Scheme::Https, &below, 443, &name("badexample.com"), false);
+        check(Scheme::Https, &below("example.com"), 443, &name("api.example.com"), true);
+        check(Scheme::Https, &below("example.com"), 443, &name("a.b.example.com"), true);
+        check(Scheme::Https, &below("example.com"), 443, &name("example.com"), false);
+        check(Scheme::Https, &below("example.com"), 443, &name(".example.com"), false);
+        check(Scheme::Https, &below("example.com"), 443, &name("badexample.com"), false);
+        check(Scheme::Https, &below("example.com"), 443, &below("example.com"), true);
+        check(Scheme::Https, &below("example.com"), 443, &below("a.example.com"), true);
+        check(Scheme::Https, &below("a.example.com"), 443, &below("example.com"), false);
+        check(Scheme::Https, &name("a.example.com"), 443, &below("example.com"), false);
         let address = HostPattern::Address([10, 0, 0, 1].into());
         check(Scheme::Https, &address, 443, &address, true);
         check(Scheme::Https, &address, 443, &HostPattern::Address([10, 0, 0, 2].into()), false);

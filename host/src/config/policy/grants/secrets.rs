@@ -170,7 +170,7 @@ fn host(field: &Field<'_>, rules: Option<&[Rule]>, problems: &mut Problems) -> O
         field.wrong(format!("{said} (it is {shown})"), problems);
         return None;
     };
-    if rules.is_some_and(|rules| !rules.iter().any(|rule| covers(rule, &to.host, to.port))) {
+    if rules.is_some_and(|rules| !rules.iter().any(|rule| covers(&rule.to, &to))) {
         let said = "is a host to which the plugin may send nothing over HTTPS: add it to `grants.http`";
         field.wrong(format!("({shown}) {said}"), problems);
         return None;

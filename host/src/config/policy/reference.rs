@@ -1,0 +1,165 @@
+//! The whole grammar as one page, from the tables that parsing uses. `docs/policy.md` is this page; a test holds it so.
+
+use std::fmt::Write;
+
+use super::{
+    actions::ACTIONS,
+    expose::EXPOSE,
+    grants::GRANTS,
+    key::{Key, Section},
+    limits::LIMITS,
+};
+
+const HEAD: &str = "\
+# Policy files
+
+What a plugin may use stands in `<name>.toml` beside `<name>.wasm`. Without such a file, or where it says nothing, a plugin
+gets nothing: no files, no network, no environment, no state. `loggia policy init notes.wasm` writes a file to begin with,
+from what the plugin asks for; `loggia policy explain notes` says in plain words what a plugin may do, and what it reaches
+by calling others. This page is what `loggia policy reference` prints.
+
+A file is read again when it is saved. One with a mistake is not used: the plugin goes on with what it had, and the log and
+`loggia check` name every mistake with its line. A key that does not exist is a mistake too, so that a misspelt limit is
+never believed to hold.
+
+Relative paths start at the policy file; `~` is your home.
+
+In every string, `${NAME}` is filled in with the environment variable NAME of the host, and `${NAME:-default}` with the
+default where the variable is not set or empty; without a default, a variable that is not set is a mistake. `$${` stands for
+the characters `${`. This is done after the file was read: what a variable holds never becomes a key or a further entry.
+";
+
+/// The page, in Markdown.
+pub fn reference() -> String {
+    let mut page = HEAD.to_owned();
+    section(&mut page, &GRANTS);
+    limits(&mut page);
+    section(&mut page, &ACTIONS);
+    section(&mut page, &EXPOSE);
+    page
+}
+
+/// Adds text. Writing to a string does not fail.
+macro_rules! add {
+    ($page:expr, $($text:tt)*) => { let _ = write!($page, $($text)*); };
+}
+
+fn section(page: &mut String, section: &Section) {
+    add!(page, "\n## `[{}]`\n\n{}\n\n", section.name, section.means);
+    add!(page, "| key | value | left out | meaning |\n|---|---|---|---|\n");
+    for key in section.keys {
+        row(page, "", key);
+        for inner in key.inner {
+            row(page, &format!("{}.", key.name), inner);
+        }
+    }
+    add!(page, "\nFor example:\n\n```toml\n[{}]\n", section.name);
+    for key in section.keys {
+        add!(page, "{} = {}\n", key.name, key.example);
+    }
+    add!(page, "```\n");
+}
+
+fn row(page: &mut String, within: &str, key: &Key) {
+    let default = match key.default {
+        None => "must be given".to_owned(),
+        Some("") => String::new(),
+        Some(default) => format!("`{default}`"),
+    };
+    add!(page, "| `{within}{}` | {} | {default} | {} |\n", key.name, key.kind, key.means);
+}
+
+fn limits(page: &mut String) {
+    add!(
+        page,
+        "\n## `[limits]`\n\nHow much of it. What goes over a limit ends the call with a fault that names the limit and its \
+         key, unless something else is said here. Sizes are whole numbers of B, KiB, MiB or GiB, times of ms, s, m or h.\n\n\
+         | key | default | at most | what is limited | what it stops |\n|---|---:|---:|---|---|\n"
+    );
+    for limit in LIMITS {
+        let (default, most) = (limit.unit.toml(limit.default()), limit.unit.toml(limit.most));
+        add!(page, "| `{}` | `{default}` | `{most}` | {} | {} |\n", limit.name, limit.means, limit.stops);
+    }
+    add!(
+        page,
+        "\nThese hold for every plugin and cannot be changed: a file of 32 MiB; 250 ms of processor time to describe \
+         itself; 100,000 table elements; arguments of 1 MiB.\n\nFor example, what holds where nothing is said:\n\n\
+         ```toml\n[limits]\n"
+    );
+    let width = LIMITS.iter().map(|limit| limit.name.len()).max().unwrap_or_default();
+    for limit in LIMITS {
+        add!(page, "{:width$} = {}\n", limit.name, limit.unit.toml(limit.default()));
+    }
+    add!(page, "```\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path};
+
+    use super::{super::tests::parse, *};
+    use crate::config::policy::Policy;
+
+    #[test]
+    fn the_page_in_docs_is_this_one() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/policy.md");
+        let page = reference();
+        if std::env::var_os("LOGGIA_WRITE").is_some() {
+            fs::write(&file, &page).unwrap();
+        }
+        let read = fs::read_to_string(&file).unwrap_or_default();
+        assert!(
+            read == page,
+            "docs/policy.md is another page: LOGGIA_WRITE=1 cargo test -p loggia --lib reference"
+        );
+    }
+
+    #[test]
+    fn the_examples_are_policies() {
+        let page = reference();
+        let blocks: Vec<&str> = page.split("```").filter_map(|block| block.strip_prefix("toml\n")).collect();
+        assert_eq!(blocks.len(), 4);
+        for block in &blocks {
+            parse(block).unwrap_or_else(|said| panic!("{said}\n{block}"));
+        }
+        assert_eq!(parse(blocks[1]).unwrap().limits, Policy::default().limits);
+    }
+
+    #[test]
+    fn a_default_says_what_leaving_it_out_says() {
+        let said = |policy: Policy| {
+            let Policy { grants, limits, rules, terms, expose } = policy;
+            (grants, limits, terms, expose, (rules.invoke, rules.elicit, rules.chain, rules.concurrency))
+        };
+        for section in [&GRANTS, &ACTIONS, &EXPOSE] {
+            for key in section.keys {
+                let Some(default) = key.default.filter(|default| !default.is_empty()) else { continue };
+                let policy = parse(&format!("[{}]\n{} = {default}", section.name, key.name)).unwrap();
+                assert_eq!(said(policy), said(Policy::default()), "{}", key.name);
+            }
+        }
+    }
+
+    #[test]
+    fn the_examples_of_inner_keys_are_of_the_kind_that_is_read() {
+        // Each inner example stands in its table among examples of the others that must be given.
+        for key in GRANTS.keys {
+            for inner in key.inner {
+                let others =
+                    key.inner.iter().filter(|other| other.name != inner.name && other.default.is_none());
+                let entries = others.chain([inner]).map(|key| format!("{} = {}", key.name, key.example));
+                let entries: Vec<String> = entries.collect();
+                let table = format!("{{ {} }}", entries.join(", "));
+                let source = if key.name == "secrets" && !inner.name.starts_with("from") {
+                    table.replace('{', "{ from-file = \"x\",").replace("{ from-file = \"x\",}", "{}")
+                } else {
+                    table
+                };
+                let value = if key.kind.starts_with("list") { format!("[{source}]") } else { source };
+                let http = if key.name == "secrets" { "http = [\"https://api.github.com\"]\n" } else { "" };
+                let text = format!("[grants]\n{http}{} = {value}", key.name);
+                parse(&text).unwrap_or_else(|said| panic!("{said}\n{text}"));
+            }
+        }
+    }
+}
