@@ -6,7 +6,7 @@ use std::{
     io::{self, Read},
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -40,6 +40,8 @@ pub struct Loader {
     engine: Engine,
     cache: Cache,
     folders: Folders,
+    /// The state folder, once it could be opened: one for all plugins and versions, which share its connections.
+    state: Mutex<Option<Folder>>,
     compiler: Compiler,
 }
 
@@ -163,7 +165,7 @@ impl AdmitError {
 impl Loader {
     /// A loader that compiles with this binary, and keeps what it compiled in a cache.
     pub fn new(engine: Engine, cache: Cache, folders: Folders, compiler: Compiler) -> Self {
-        Self { engine, cache, folders, compiler }
+        Self { engine, cache, folders, state: Mutex::default(), compiler }
     }
 
     /// Takes a plugin through every check. A surface that is known for the very same bytes is not read again.
@@ -218,12 +220,25 @@ impl Loader {
         Ok(Admitted { entry, facts })
     }
 
+    /// The state folder, made where it is missing.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be; it is tried again the next time.
+    pub fn state(&self) -> Result<Folder, StateError> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*state {
+            Some(folder) => Ok(folder.clone()),
+            None => Ok(state.insert(Folder::open(&self.folders.state)?).clone()),
+        }
+    }
+
     /// Opens what a facade keeps between calls, as far as its policy grants it.
     fn kept(&self, name: &str, grants: &Grants) -> Result<Kept, StateError> {
         if grants.store.is_none() && !grants.caller {
             return Ok(Kept::default());
         }
-        let folder = Folder::open(&self.folders.state)?;
+        let folder = self.state()?;
         let store = grants.store.map(|quota| folder.store(name, quota)).transpose()?;
         Ok(Kept { store, scopes: Some(Scopes::new(folder.secret()?)) })
     }

@@ -8,7 +8,6 @@ use std::{
 };
 
 use loggia_sandbox::{Cache, Engine, EngineError, compile::Compiler};
-use loggia_state::Folder;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::{
     runtime::{Builder, Runtime},
@@ -79,13 +78,13 @@ impl Host {
         let second = second_runtime()?;
         let executor = Executor::new(second.handle().clone(), options.inline);
         let gate = Gate::new(Arc::new(Catalog::new(options.publisher)), executor);
-        // Made now, so that no policy can grant the place where it will be. A state that cannot be had is told by the
-        // plugins that need one.
-        if let Err(error) = Folder::open(&options.state) {
-            tracing::warn!("{error}; --state DIR can name another place");
-        }
         let folders = Folders { cache: options.cache.clone(), state: options.state.clone() };
         let loader = Loader::new(engine, cache, folders, compiler);
+        // Made now, so that no policy can grant the place where it will be. Where it cannot be, the plugins that need a
+        // state say so.
+        if let Err(error) = loader.state() {
+            tracing::warn!("{error}; --state DIR can name another place");
+        }
         Ok(Self { gate, loader: Arc::new(loader), second: Some(second), following: Mutex::default() })
     }
 
