@@ -1,62 +1,12 @@
 //! Rubbish from a client, byte for byte: each call is answered, nothing runs, and the host serves on.
 
-use std::process::Stdio;
-
 use anyhow::{Context, Result};
-use loggia_tests::{Folder, HttpHost, PATIENCE, binary, cache, scratch};
+use loggia_tests::{Folder, HttpHost, PATIENCE, Raw};
 use serde_json::{Value, json};
 use tokio::{
-    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines},
+    io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
-    process::{Child, ChildStdin, ChildStdout, Command},
 };
-
-/// A host on stdio, spoken to in bytes.
-struct Raw {
-    child: Child,
-    stdin: ChildStdin,
-    stdout: Lines<BufReader<ChildStdout>>,
-}
-
-impl Raw {
-    async fn start(folder: &Folder) -> Result<Self> {
-        let mut child = Command::new(binary())
-            .arg("serve")
-            .arg(folder.path())
-            .env("LOGGIA_CACHE", cache())
-            .env("LOGGIA_STATE", scratch())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .kill_on_drop(true)
-            .spawn()?;
-        let stdin = child.stdin.take().context("stdin")?;
-        let stdout = BufReader::new(child.stdout.take().context("stdout")?).lines();
-        let mut raw = Self { child, stdin, stdout };
-        let initialize = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"raw","version":"0"}}}"#;
-        raw.ask(initialize.as_bytes()).await?;
-        raw.send(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await?;
-        Ok(raw)
-    }
-
-    async fn send(&mut self, line: &[u8]) -> Result<()> {
-        self.stdin.write_all(line).await?;
-        self.stdin.write_all(b"\n").await?;
-        Ok(self.stdin.flush().await?)
-    }
-
-    /// Sends a line; the next answer, whoever it is for.
-    async fn ask(&mut self, line: &[u8]) -> Result<Value> {
-        self.send(line).await?;
-        loop {
-            let line = tokio::time::timeout(PATIENCE, self.stdout.next_line()).await??;
-            let told: Value = serde_json::from_str(&line.context("the host ended")?)?;
-            if told.get("id").is_some() || told.get("error").is_some() {
-                return Ok(told);
-            }
-        }
-    }
-}
 
 /// Calls of `echo`, as the text of their arguments, and what is told.
 fn calls() -> Vec<(&'static str, String, &'static str)> {
@@ -89,7 +39,7 @@ fn call(id: usize, arguments: &str) -> String {
 #[tokio::test]
 async fn rubbish_in_arguments_is_told_what_is_wrong_with_it() -> Result<()> {
     let folder = Folder::with(&["echo"]);
-    let mut raw = Raw::start(&folder).await?;
+    let mut raw = Raw::start(folder.path()).await?;
     for (index, (what, arguments, expected)) in calls().into_iter().enumerate() {
         let told = raw.ask(call(index + 1, &arguments).as_bytes()).await?;
         let envelope = &told["result"]["structuredContent"];
@@ -111,7 +61,7 @@ async fn rubbish_in_arguments_is_told_what_is_wrong_with_it() -> Result<()> {
 #[tokio::test]
 async fn arguments_that_are_no_object_are_a_protocol_error() -> Result<()> {
     let folder = Folder::with(&["echo"]);
-    let mut raw = Raw::start(&folder).await?;
+    let mut raw = Raw::start(folder.path()).await?;
     for (index, arguments) in ["[1]", "\"say\"", "5", "true"].into_iter().enumerate() {
         let told = raw.ask(call(index + 1, arguments).as_bytes()).await?;
         assert_eq!(told["error"]["code"], -32602, "{arguments}: {told}");
@@ -125,7 +75,7 @@ async fn arguments_that_are_no_object_are_a_protocol_error() -> Result<()> {
 #[tokio::test]
 async fn a_line_that_is_no_message_is_answered_if_it_says_which_request_it_was() -> Result<()> {
     let folder = Folder::with(&["echo"]);
-    let mut raw = Raw::start(&folder).await?;
+    let mut raw = Raw::start(folder.path()).await?;
     let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
     let lines: Vec<(Vec<u8>, Value, i64)> = vec![
         (b"[]".to_vec(), Value::Null, -32600),

@@ -15,5 +15,6 @@ mod reload;
 mod rules;
 mod runs;
 mod seeds;
+mod state;
 mod tokens;
 mod tools;

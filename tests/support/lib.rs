@@ -1,5 +1,9 @@
 //! What the integration tests share: real guests, real hosts, real clients, all of which end with the test.
 
+mod raw;
+
+pub use raw::Raw;
+
 use std::{
     collections::VecDeque,
     future::Future,
