@@ -13,6 +13,10 @@ fn the_help_texts_are_as_they_were() {
         &["build", "--help"],
         &["check", "--help"],
         &["tokens", "--help"],
+        &["policy", "--help"],
+        &["policy", "explain", "--help"],
+        &["policy", "init", "--help"],
+        &["policy", "reference", "--help"],
         &["call", "--help"],
     ] {
         let output =

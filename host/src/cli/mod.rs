@@ -8,6 +8,7 @@ mod check;
 mod columns;
 mod dev;
 mod loaded;
+mod policy;
 mod publishing;
 mod serve;
 mod term;
@@ -32,9 +33,9 @@ pub fn compiler(space: Space) -> Vec<String> {
 pub mod exit {
     /// The command could not do its work; `tokens`: the list takes more than its budget.
     pub const FAILED: u8 = 1;
-    /// `check`, `tokens`: a plugin does not load.
+    /// `check`, `tokens`, `policy`: a plugin does not load.
     pub const REFUSED: u8 = 10;
-    /// `check`, `tokens`: there is no plugin there.
+    /// `check`, `tokens`, `policy explain`: there is no plugin there.
     pub const NOTHING: u8 = 11;
     /// `call`: the call was made and failed.
     pub const CALL_FAILED: u8 = 20;
@@ -58,10 +59,11 @@ Examples:
   loggia serve plugins/ --http 127.0.0.1:8080        the same over HTTP, at /mcp
   loggia check plugins/                              load everything, serve nothing, say what is wrong
   loggia tokens plugins/                             what the tool list costs a model, in every form
+  loggia policy explain notes                        what a plugin may do, and what it reaches
   loggia call notes add text=milk --plugins plugins  one call from the command line
 
 Exit codes: 0 well, 1 the command failed (tokens: or the list takes more than --budget), 2 the command line is wrong;
-check, tokens: 10 a plugin does not load, 11 there is none; call: 20 the call was made and failed.
+check, tokens, policy: 10 a plugin does not load, 11 there is none; call: 20 the call was made and failed.
 
 Logs go to stderr; LOGGIA_LOG sets their level (error, warn, info, debug, trace).";
 
@@ -73,6 +75,7 @@ enum Command {
     Build(build::Build),
     Check(check::Check),
     Tokens(tokens::Tokens),
+    Policy(policy::Policy),
     Call(call::Call),
     /// Compile the component on stdin (for the host's own use)
     #[command(name = COMPILE, hide = true)]
@@ -96,6 +99,7 @@ impl Cli {
             Command::Build(command) => command.run(),
             Command::Check(command) => command.run(),
             Command::Tokens(command) => command.run(),
+            Command::Policy(command) => command.run(),
             Command::Call(command) => command.run(),
         };
         term::flush();

@@ -1,7 +1,7 @@
 //! The operator's files, as validated and immutable settings.
 
 pub mod policy;
-mod units;
+pub(crate) mod units;
 mod words;
 
 pub mod places;

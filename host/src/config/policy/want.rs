@@ -3,8 +3,11 @@
 
 use loggia_egress::{Destination, Source};
 
-use super::{Policy, grants::covers};
-use crate::gate::InvokeRule;
+use super::{
+    Policy,
+    grants::{MOST_QUOTA, covers},
+};
+use crate::{config::units, gate::InvokeRule};
 
 /// A grant, by its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,12 +76,18 @@ impl<'a> Asked<'a> {
 
     /// The detail's first word: what comes after it says more of it.
     pub fn word(&self) -> Option<&'a str> {
-        self.detail.and_then(|detail| detail.split_whitespace().next())
+        let mut words = self.detail.unwrap_or_default().split_whitespace();
+        words.next().map(|word| word.trim_end_matches([',', ';'])).filter(|word| !word.is_empty())
     }
 
     /// Whether a directory is to be written to.
     pub fn is_writing(&self) -> bool {
         self.detail.is_some_and(|detail| detail.split_whitespace().any(|word| word == "read-write"))
+    }
+
+    /// How much state it asks for, where it says so and so much can be granted.
+    pub fn quota(&self) -> Option<u64> {
+        self.word().and_then(|word| units::bytes(word).ok()).filter(|bytes| (1..=MOST_QUOTA).contains(bytes))
     }
 
     /// Whether a policy grants it. What a detail means that is not understood, nobody knows; then it is granted when
@@ -108,7 +117,7 @@ impl<'a> Asked<'a> {
                 };
                 grants.http.secrets.iter().any(|secret| fits(&secret.source))
             }
-            Kind::Store => grants.store.is_some(),
+            Kind::Store => grants.store.is_some_and(|quota| quota >= self.quota().unwrap_or(0)),
             Kind::Caller => grants.caller,
             Kind::Invoke => match word.and_then(InvokeRule::parse) {
                 Some(InvokeRule { facade, action: Some(action) }) => rules.may_invoke(&facade, &action),
@@ -185,7 +194,10 @@ mod tests {
         check("env: TZ", false);
         check("config: region", true);
         check("config: zone", false);
-        check("store: 64MiB", true);
+        check("store", true);
+        check("store: 16MiB", true);
+        check("store: 64MiB", false);
+        check("store: much", true);
         check("invoke: projects:create", true);
         check("invoke: projects:delete", false);
         check("invoke: projects:*", false);

@@ -20,7 +20,7 @@ use crate::{config::units, gate::InvokeRule};
 /// Bytes of state where the policy grants some and does not say how much.
 const QUOTA: u64 = 16 << 20;
 /// The most that can be granted.
-const MOST_QUOTA: u64 = 1 << 30;
+pub const MOST_QUOTA: u64 = 1 << 30;
 
 /// The section.
 pub const GRANTS: Section = Section {

@@ -1,0 +1,139 @@
+//! What a facade reaches by calling others, and these by calling further ones.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use loggia_facade::{Action, Effect};
+use serde::Serialize;
+
+use super::{Right, Subject, rights};
+
+/// Calls nest at most so deep, as the gate holds them to.
+const DEPTH: usize = 5;
+
+/// One facade that is reached.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Reach {
+    /// Which.
+    pub facade: String,
+    /// The facades between, in their order; none where it is called directly.
+    pub through: Vec<String>,
+    /// It is among those that were looked at.
+    pub known: bool,
+    /// Which of its actions can be called, with their effects.
+    pub actions: Vec<Reached>,
+    /// What it may use itself.
+    pub may: Vec<Right>,
+}
+
+/// One action that can be called.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Reached {
+    /// Its name.
+    pub action: String,
+    /// What it does to the world.
+    pub effect: &'static str,
+    /// The person is asked first.
+    pub confirmed: bool,
+}
+
+/// How far the search has come to one facade.
+struct Way<'a> {
+    subject: &'a Subject<'a>,
+    through: Vec<String>,
+    /// The worst effect of what can be called there: a call may do no more than the one it is made from.
+    worst: Effect,
+    /// Facades between, itself included.
+    depth: usize,
+}
+
+/// All that the first reaches, the nearest first.
+///
+/// This is the most that can be: it goes by the worst action of each facade on the way, and does not ask which of them
+/// leads on.
+pub fn reaches(subjects: &[Subject<'_>]) -> Vec<Reach> {
+    let Some(first) = subjects.first() else { return Vec::new() };
+    let mut found: Vec<Reach> = Vec::new();
+    let mut seen: BTreeMap<&str, Effect> = BTreeMap::new();
+    let mut ways = VecDeque::from([Way {
+        subject: first,
+        through: Vec::new(),
+        worst: first.surface.map_or(Effect::Destructive, loggia_facade::Surface::worst_effect),
+        depth: 0,
+    }]);
+    while let Some(way) = ways.pop_front() {
+        for name in called(way.subject).filter(|name| *name != first.name) {
+            let Some(subject) = subjects.iter().find(|subject| subject.name == name) else {
+                add(&mut found, unknown(name, &way.through));
+                continue;
+            };
+            let callable: Vec<&Action> = callable(&way, subject).collect();
+            add(&mut found, reach(subject, &callable, &way.through));
+            let Some(worst) = callable.iter().map(|action| action.effect).max() else { continue };
+            // Come to once more, a facade leads on to more only if more can be done there.
+            if way.depth + 1 < DEPTH && seen.get(name).is_none_or(|before| *before < worst) {
+                seen.insert(subject.name, worst);
+                let through = way.through.iter().cloned().chain([name.to_owned()]).collect();
+                ways.push_back(Way { subject, through, worst, depth: way.depth + 1 });
+            }
+        }
+    }
+    found
+}
+
+/// The facades that a policy names, each once.
+fn called<'a>(subject: &Subject<'a>) -> impl Iterator<Item = &'a str> + use<'a> {
+    let rules = &subject.policy.rules.invoke;
+    let first = move |n: usize, name: &str| !rules[..n].iter().any(|rule| rule.facade == name);
+    let names = rules.iter().enumerate().filter(move |(n, rule)| first(*n, &rule.facade));
+    names.map(|(_, rule)| rule.facade.as_str())
+}
+
+/// The actions of a facade that can be called on a way.
+fn callable<'a>(way: &Way<'_>, subject: &Subject<'a>) -> impl Iterator<Item = &'a Action> {
+    let denied = &subject.policy.terms.deny;
+    let actions = subject.surface.into_iter().flat_map(|surface| &surface.actions);
+    let rules = &way.subject.policy.rules;
+    let name = subject.name;
+    actions.filter(move |action| {
+        !denied.contains(&action.name) && rules.may_invoke(name, &action.name) && action.effect <= way.worst
+    })
+}
+
+fn unknown(name: &str, through: &[String]) -> Reach {
+    let (facade, through) = (name.to_owned(), through.to_vec());
+    Reach { facade, through, known: false, actions: Vec::new(), may: Vec::new() }
+}
+
+fn reach(subject: &Subject<'_>, callable: &[&Action], through: &[String]) -> Reach {
+    let confirm = &subject.policy.terms.confirm;
+    let reached = callable.iter().map(|action| Reached {
+        action: action.name.clone(),
+        effect: action.effect.as_str(),
+        confirmed: confirm.contains(&action.name),
+    });
+    Reach {
+        facade: subject.name.to_owned(),
+        through: through.to_vec(),
+        known: true,
+        actions: reached.collect(),
+        // What cannot be called does nothing.
+        may: if callable.is_empty() { Vec::new() } else { rights::of(subject.policy) },
+    }
+}
+
+/// Adds what was found, or the actions by which it is more than was found before.
+fn add(found: &mut Vec<Reach>, new: Reach) {
+    match found.iter_mut().find(|reach| reach.facade == new.facade) {
+        Some(known) => {
+            if known.may.is_empty() {
+                known.may = new.may;
+            }
+            for action in new.actions {
+                if !known.actions.contains(&action) {
+                    known.actions.push(action);
+                }
+            }
+        }
+        None => found.push(new),
+    }
+}

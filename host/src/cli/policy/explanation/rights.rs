@@ -1,0 +1,124 @@
+//! What a policy grants, in words. No value of a secret, of the environment or of the configuration is among them.
+
+use loggia_egress::{Destination, HostPattern, Rule, Scheme, Secret, Source};
+use loggia_sandbox::DirGrant;
+
+use super::Right;
+use crate::{
+    config::{Policy, units::bytes_text},
+    gate::{Chain, InvokeRule},
+};
+
+/// What the policy grants, in the order of the reference.
+pub fn of(policy: &Policy) -> Vec<Right> {
+    let Policy { grants, rules, .. } = policy;
+    let mut rights = Vec::new();
+    let mut add = |grant, says: String| rights.push(Right { grant, says });
+    for dir in &grants.dirs {
+        add("dirs", directory(dir));
+    }
+    for rule in &grants.http.rules {
+        add("http", requests(rule));
+    }
+    if !grants.env.is_empty() {
+        add("env", format!("see the environment variables {}", listed(grants.env.keys())));
+    }
+    if !grants.config.is_empty() {
+        add("config", format!("read the settings {}", listed(grants.config.keys())));
+    }
+    for secret in &grants.http.secrets {
+        add("secrets", used(secret));
+    }
+    if let Some(quota) = grants.store {
+        add("store", format!("keep state from call to call, at most {}", bytes_text(quota)));
+    }
+    if grants.caller {
+        add("caller", "tell callers apart, by an id that does not say who they are".to_owned());
+    }
+    if !rules.invoke.is_empty() {
+        let called = if rules.chain == Chain::Follow { "call, or have the host call next," } else { "call" };
+        add("invoke", format!("{called} {}", listed(rules.invoke.iter().map(invoked))));
+    }
+    if rules.elicit {
+        add("elicit", "ask the person questions".to_owned());
+    }
+    rights
+}
+
+/// What data it can read that was there before the call.
+pub fn reads(policy: &Policy) -> Vec<String> {
+    let dirs = policy.grants.dirs.iter().map(|dir| dir.path.display().to_string());
+    dirs.chain(policy.grants.store.map(|_| "its state".to_owned())).collect()
+}
+
+/// Where it can send.
+pub fn sends(policy: &Policy) -> Vec<String> {
+    policy.grants.http.rules.iter().map(|rule| destination(&rule.to)).collect()
+}
+
+fn directory(dir: &DirGrant) -> String {
+    let DirGrant { path, at, writable } = dir;
+    let seen = format!("{}, which it sees as {at}", path.display());
+    if *writable {
+        format!("read and write {seen}; its read actions only read")
+    } else {
+        format!("read {seen}")
+    }
+}
+
+fn requests(rule: &Rule) -> String {
+    let to = destination(&rule.to);
+    let sent = match &rule.methods {
+        Some(methods) => format!("send {} requests to {to}", listed(methods)),
+        None => format!("send requests to {to}"),
+    };
+    let allowed = |method: &str| rule.methods.as_ref().is_none_or(|some| some.iter().any(|m| m == method));
+    let mut reading: Vec<&str> = ["GET", "HEAD"].into_iter().filter(|method| allowed(method)).collect();
+    reading.extend(rule.reads.iter().map(String::as_str).filter(|method| !["GET", "HEAD"].contains(method)));
+    // Where they are all there is, nothing is to be told apart.
+    if rule.methods.as_ref().is_some_and(|methods| methods.iter().all(|m| reading.contains(&m.as_str()))) {
+        sent
+    } else if reading.is_empty() {
+        format!("{sent}; its read actions send none")
+    } else {
+        format!("{sent}; its read actions send {} only", listed(&reading))
+    }
+}
+
+/// As a policy writes it.
+pub fn destination(to: &Destination) -> String {
+    let (scheme, usual) = match to.scheme {
+        Scheme::Http => ("http", 80),
+        Scheme::Https => ("https", 443),
+    };
+    let host = match &to.host {
+        HostPattern::Name(name) => name.clone(),
+        HostPattern::Below(name) => format!("*.{name}"),
+        HostPattern::Address(std::net::IpAddr::V6(address)) => format!("[{address}]"),
+        HostPattern::Address(address) => address.to_string(),
+    };
+    let port = if to.port == usual { String::new() } else { format!(":{}", to.port) };
+    format!("{scheme}://{host}{port}")
+}
+
+fn used(secret: &Secret) -> String {
+    let from = match &secret.source {
+        Source::Value(name, _) => format!("the secret {name}"),
+        Source::File(path) => format!("the secret in {}", path.display()),
+    };
+    let port = if secret.port == 443 { String::new() } else { format!(":{}", secret.port) };
+    let Secret { host, header, .. } = secret;
+    format!("have the host send {from} to {host}{port}, as the header {header}, without seeing it")
+}
+
+fn invoked(rule: &InvokeRule) -> String {
+    match &rule.action {
+        Some(action) => format!("{}:{action}", rule.facade),
+        None => format!("every action of {}", rule.facade),
+    }
+}
+
+fn listed<T: AsRef<str>>(items: impl IntoIterator<Item = T>) -> String {
+    let items: Vec<String> = items.into_iter().map(|item| item.as_ref().to_owned()).collect();
+    items.join(", ")
+}

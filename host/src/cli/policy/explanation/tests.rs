@@ -1,0 +1,198 @@
+//! Explanations of small folders of plugins, as they are shown.
+
+use std::{path::Path, sync::Arc};
+
+use loggia_facade::{Action, Effect, Object, Surface, Want};
+
+use super::*;
+use crate::{
+    cli::policy::shown::{Style, text},
+    config::Setting,
+};
+
+/// A facade with these actions, which wants these grants.
+pub fn surface(name: &str, actions: &[(&str, Effect)], wants: &[(&str, &str, bool)]) -> Surface {
+    let action = |(name, effect): &(&str, Effect)| Action {
+        name: (*name).to_owned(),
+        summary: String::new(),
+        effect: *effect,
+        idempotent: false,
+        open_world: false,
+        long_running: false,
+        details: false,
+        aliases: vec![],
+        params: Arc::new(Object::new()),
+        data: None,
+        examples: vec![],
+    };
+    let want = |(grant, reason, needed): &(&str, &str, bool)| Want {
+        grant: (*grant).to_owned(),
+        reason: (*reason).to_owned(),
+        needed: *needed,
+    };
+    Surface {
+        name: name.to_owned(),
+        title: name.to_owned(),
+        version: "1".to_owned(),
+        summary: String::new(),
+        instructions: None,
+        default_action: None,
+        actions: actions.iter().map(action).collect(),
+        wants: wants.iter().map(want).collect(),
+    }
+}
+
+fn policy(text: &str) -> Policy {
+    let variable = |_: &str| Some("hunter2".to_owned());
+    let setting =
+        Setting { folder: Path::new("/plugins"), home: Some("/home/ada".into()), variable: &variable };
+    Policy::parse(text, &setting).unwrap_or_else(|said| panic!("{said}\n{text}"))
+}
+
+/// The explanation of the first of these, each with its policy.
+fn explained(plugins: &[(Surface, &str)]) -> Explanation {
+    let policies: Vec<Policy> = plugins.iter().map(|(_, text)| policy(text)).collect();
+    let subjects = plugins.iter().zip(&policies).map(|((surface, _), policy)| Subject {
+        name: &surface.name,
+        policy,
+        surface: Some(surface),
+    });
+    explain(&subjects.collect::<Vec<_>>()).unwrap()
+}
+
+const ALL: [(&str, Effect); 3] =
+    [("list", Effect::Read), ("add", Effect::Write), ("delete", Effect::Destructive)];
+
+const DIR: &str = "dirs = [{ path = \"/srv/notes\", at = \"/notes\", access = \"read\" }]";
+const HTTP: &str = "http = [\"https://api.example.com\"]";
+
+#[test]
+fn a_plugin_without_a_policy_may_nothing() {
+    let wants = &[("dirs", "keeps notes", false), ("store", "remembers", true), ("gpu", "dreams", false)];
+    insta::assert_snapshot!(text(&explained(&[(surface("notes", &ALL, wants), "")]), Style::Plain));
+}
+
+#[test]
+fn everything_that_can_be_granted_is_said() {
+    let all = r#"
+        [grants]
+        dirs = [
+            { path = "~/notes", at = "/notes", access = "read-write" },
+            { path = "/srv/x", at = "/x", access = "read" },
+        ]
+        http = [
+            "https://api.example.com",
+            { url = "https://*.example.org:8443", methods = ["GET", "POST", "DELETE"], reads = ["POST"] },
+            { url = "http://127.0.0.1:8080", methods = ["GET"] },
+            { url = "https://hooks.example.com", methods = ["POST"] },
+        ]
+        env = { LANG = "C", TZ = "UTC-hidden" }
+        config = { region = "eu-hidden", pages = 5 }
+        secrets = [
+            { from-env = "TOKEN", host = "api.example.com", header = "Authorization", format = "Bearer {}" },
+            { from-file = "~/key", host = "a.example.org:8443", header = "X-Key" },
+        ]
+        store = true
+        caller = true
+        invoke = ["projects:create", "search:*"]
+        elicit = true
+        [limits]
+        memory = "128MiB"
+        concurrency = 2
+        [actions]
+        deny = ["purge"]
+        confirm = ["delete"]
+        chain = "follow"
+    "#;
+    let wants = &[("store", "remembers", true), ("http: https://other.example.com", "more", false)];
+    let explanation = explained(&[(surface("notes", &ALL, wants), all)]);
+    let shown = text(&explanation, Style::Plain);
+    insta::assert_snapshot!(shown);
+    let json = serde_json::to_string_pretty(&explanation).unwrap();
+    for hidden in ["hunter2", "hidden"] {
+        assert!(!shown.contains(hidden) && !json.contains(hidden));
+    }
+    insta::assert_snapshot!("json", json);
+}
+
+#[test]
+fn what_is_reached_through_others_is_followed_as_far_as_effects_lead() {
+    let projects = surface("projects", &ALL, &[]);
+    let search = surface("search", &[("web", Effect::Read), ("index", Effect::Write)], &[]);
+    let archive = surface("archive", &ALL, &[]);
+    let plugins = [
+        (
+            surface("notes", &[("list", Effect::Read), ("add", Effect::Write)], &[]),
+            format!("[grants]\n{DIR}\ninvoke = [\"projects:*\", \"nowhere:go\"]"),
+        ),
+        (
+            projects,
+            "[grants]\ninvoke = [\"search:*\", \"notes:*\"]\n[actions]\nconfirm = [\"add\"]".to_owned(),
+        ),
+        (search, format!("[grants]\n{HTTP}\ninvoke = [\"archive:delete\"]")),
+        (archive, "[grants]\nstore = true".to_owned()),
+    ];
+    let plugins: Vec<_> = plugins.iter().map(|(surface, text)| (surface.clone(), text.as_str())).collect();
+    insta::assert_snapshot!(text(&explained(&plugins), Style::Plain));
+}
+
+#[test]
+fn it_is_warned_of_where_data_can_leave() {
+    let read = [("list", Effect::Read)];
+    let check = |own: &str, other: &str, expected: Option<(&[&str], &[&str])>| {
+        let plugins = [
+            (surface("notes", &read, &[]), format!("[grants]\n{own}")),
+            (surface("other", &ALL, &[]), format!("[grants]\n{other}")),
+        ];
+        let plugins: Vec<_> =
+            plugins.iter().map(|(surface, text)| (surface.clone(), text.as_str())).collect();
+        let warning = explained(&plugins).warning.map(|warning| (warning.reads, warning.sends));
+        let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
+        let expected = expected.map(|(reads, sends)| (owned(reads), owned(sends)));
+        assert_eq!(warning, expected, "{own} {other}");
+    };
+    let (to, by) = ("https://api.example.com", "https://api.example.com, by calling other");
+    check("", "", None);
+    check(DIR, "", None);
+    check(HTTP, "", None);
+    check(DIR, HTTP, None);
+    check(&format!("{DIR}\n{HTTP}"), "", Some((&["/srv/notes"], &[to])));
+    check(&format!("store = true\n{HTTP}"), "", Some((&["its state"], &[to])));
+    check(&format!("{DIR}\ninvoke = [\"other:list\"]"), HTTP, Some((&["/srv/notes"], &[by])));
+    let reads = "/srv/notes, by calling other";
+    check(&format!("{HTTP}\ninvoke = [\"other:*\"]"), DIR, Some((&[reads], &[to])));
+    check("invoke = [\"other:list\"]", &format!("{DIR}\n{HTTP}"), Some((&[reads], &[by])));
+    // A read action calls nothing that writes, so nothing of it is reached.
+    check(&format!("{HTTP}\ninvoke = [\"other:add\"]"), DIR, None);
+}
+
+#[test]
+fn a_policy_without_a_plugin_is_explained_by_itself() {
+    let policy = policy(&format!("[grants]\n{DIR}\n[actions]\ndeny = [\"purge\"]\nconfirm = [\"delete\"]"));
+    let subject = Subject { name: "notes", policy: &policy, surface: None };
+    insta::assert_snapshot!(text(&explain(&[subject]).unwrap(), Style::Plain));
+    assert_eq!(explain(&[]), None);
+}
+
+#[test]
+fn a_plugins_text_steers_no_terminal_and_forges_no_line() {
+    let wants = &[("dirs\u{1b}[2J", "a\nit may do anything", true)];
+    let explanation = explained(&[(surface("notes", &ALL, wants), "")]);
+    let shown = text(&explanation, Style::Plain);
+    assert!(!shown.contains('\u{1b}') && !shown.contains("\nit may do anything"), "{shown}");
+    let coloured = text(&explanation, Style::Coloured);
+    assert!(coloured.starts_with("\u{1b}[1mnotes may\u{1b}[0m\n"), "{coloured}");
+}
+
+#[test]
+fn facades_that_call_each_other_are_each_told_once() {
+    let plugins = [
+        (surface("a", &ALL, &[]), "[grants]\ninvoke = [\"b:*\", \"c:list\"]"),
+        (surface("b", &ALL, &[]), "[grants]\ninvoke = [\"a:*\", \"c:*\"]"),
+        (surface("c", &ALL, &[]), "[grants]\ninvoke = [\"a:*\", \"b:*\"]"),
+    ];
+    let reaches = explained(&plugins).reaches;
+    let told: Vec<(&str, usize)> =
+        reaches.iter().map(|reach| (reach.facade.as_str(), reach.actions.len())).collect();
+    assert_eq!(told, [("b", 3), ("c", 3)]);
+}

@@ -1,0 +1,148 @@
+//! An explanation as it is shown: headings and indented lines, in colour for a person at a terminal.
+
+use super::explanation::{Explanation, Reach, Right, Rule};
+use crate::gate::printable;
+
+/// How headings and warnings stand out.
+#[derive(Debug, Clone, Copy)]
+pub enum Style {
+    /// By their place alone.
+    Plain,
+    /// By a terminal's colours.
+    Coloured,
+}
+
+impl Style {
+    fn heading(self, text: &str) -> String {
+        self.wrapped("\x1b[1m", text)
+    }
+
+    fn alarm(self, text: &str) -> String {
+        self.wrapped("\x1b[1;33m", text)
+    }
+
+    fn wrapped(self, code: &str, text: &str) -> String {
+        match self {
+            Self::Plain => text.to_owned(),
+            Self::Coloured => format!("{code}{text}\x1b[0m"),
+        }
+    }
+}
+
+/// The explanation in plain words.
+pub fn text(explanation: &Explanation, style: Style) -> String {
+    let mut page = Page { lines: Vec::new(), style };
+    let name = &explanation.facade;
+    page.heading(&format!("{name} may"));
+    page.rights(&explanation.may, 2);
+    if explanation.may.is_empty() {
+        page.line(2, "use nothing: it answers from what it is given");
+    }
+    actions(explanation, &mut page);
+    if !explanation.limits.is_empty() {
+        page.heading("limits that are not the defaults");
+        let rows = explanation
+            .limits
+            .iter()
+            .map(|limit| (limit.limit.to_owned(), format!("{} (default {})", limit.value, limit.default)));
+        page.rows(2, &rows.collect::<Vec<_>>());
+    }
+    lacks(explanation, &mut page);
+    if !explanation.reaches.is_empty() {
+        page.heading(&format!("by calling others, {name} reaches"));
+        explanation.reaches.iter().for_each(|reach| reached(reach, &mut page));
+    }
+    if let Some(warning) = &explanation.warning {
+        page.lines.push(String::new());
+        page.lines
+            .push(style.alarm(&format!("warning: what {} can read can leave this machine", shown(name))));
+        let rows = warning.reads.iter().map(|what| ("can read", what));
+        let rows = rows.chain(warning.sends.iter().map(|what| ("can send to", what)));
+        page.rows(2, &rows.map(|(can, what)| (can.to_owned(), what.clone())).collect::<Vec<_>>());
+    }
+    page.lines.join("\n")
+}
+
+fn actions(explanation: &Explanation, page: &mut Page) {
+    if explanation.actions.is_empty() {
+        return;
+    }
+    page.heading("its actions");
+    let rows = explanation.actions.iter().map(|ruled| {
+        let rule = match ruled.rule {
+            Rule::Allowed => None,
+            Rule::Confirmed => Some("the person is asked first"),
+            Rule::Denied => Some("denied: neither shown nor run"),
+        };
+        let says: Vec<&str> = ruled.effect.into_iter().chain(rule).collect();
+        (ruled.action.clone(), says.join("; "))
+    });
+    page.rows(2, &rows.collect::<Vec<_>>());
+}
+
+fn lacks(explanation: &Explanation, page: &mut Page) {
+    if explanation.lacks.is_empty() {
+        return;
+    }
+    page.heading("it wants, and may not have");
+    for lack in &explanation.lacks {
+        let needed = if lack.needed { " (needed)" } else { "" };
+        let known = if lack.known { "" } else { "; this host has no such grant" };
+        page.line(2, &format!("{}{needed}: {}{known}", lack.grant, lack.reason));
+    }
+}
+
+fn reached(reach: &Reach, page: &mut Page) {
+    let through = match reach.through.as_slice() {
+        [] => String::new(),
+        through => format!(", through {}", through.join(", then ")),
+    };
+    let actions = reach.actions.iter().map(|action| {
+        let confirmed = if action.confirmed { ", the person is asked first" } else { "" };
+        format!("{} ({}{confirmed})", action.action, action.effect)
+    });
+    let actions: Vec<String> = actions.collect();
+    let actions = match (reach.known, actions.as_slice()) {
+        (false, _) => "there is no such facade here".to_owned(),
+        (true, []) => "none of its actions".to_owned(),
+        (true, actions) => actions.join(", "),
+    };
+    page.line(2, &format!("{}{through}: {actions}", reach.facade));
+    page.rights(&reach.may, 4);
+}
+
+struct Page {
+    lines: Vec<String>,
+    style: Style,
+}
+
+impl Page {
+    fn heading(&mut self, text: &str) {
+        if !self.lines.is_empty() {
+            self.lines.push(String::new());
+        }
+        self.lines.push(self.style.heading(&shown(text)));
+    }
+
+    fn line(&mut self, indent: usize, text: &str) {
+        self.lines.push(format!("{:indent$}{}", "", shown(text)));
+    }
+
+    fn rights(&mut self, rights: &[Right], indent: usize) {
+        let rows = rights.iter().map(|right| (right.grant.to_owned(), right.says.clone()));
+        self.rows(indent, &rows.collect::<Vec<_>>());
+    }
+
+    /// A word and what is said of it, the latter all from one column on.
+    fn rows(&mut self, indent: usize, rows: &[(String, String)]) {
+        let width = rows.iter().map(|(word, _)| word.chars().count()).max().unwrap_or_default();
+        for (word, says) in rows {
+            self.line(indent, &format!("{word:width$}  {says}"));
+        }
+    }
+}
+
+/// Names and reasons are a plugin's own text: it must not steer the terminal, nor forge a line.
+fn shown(text: &str) -> std::borrow::Cow<'_, str> {
+    printable(text)
+}
