@@ -1,7 +1,10 @@
 //! The guest's side of the contract: the SDK's types to and from those of `wit/loggia.wit`.
 
+mod state;
+
 use std::time::Duration;
 
+pub(crate) use self::state::{now, state_commit, state_get, state_scan};
 pub use crate::bindings::exports::loggia::plugin::facade::{
     ActionSchema, Call, Description, Failure, Guest, Reply,
 };
@@ -9,7 +12,7 @@ use crate::{
     Answer, Block, Content, Detail, Effect, Facade, Level, Next, Object, Page, Value,
     bindings::loggia::plugin::{host, types},
     call::Facts,
-    host::{Peer, Request},
+    host::{Peer, Request, Schema},
     table::{self, Incoming},
 };
 
@@ -123,19 +126,32 @@ pub(crate) fn elicit(message: &str, form: Object) -> crate::Result<Answer<Value>
 }
 
 pub(crate) fn invoke(requests: Vec<Request>) -> Vec<crate::Result<crate::Reply<Value>>> {
-    let requests: Vec<_> = requests
-        .into_iter()
-        .map(|request| host::Request {
-            facade: request.facade,
-            action: request.action,
-            params: write(&Value::Object(request.params)),
-            detail: to_detail(request.detail),
-            timeout_ms: request.timeout.map(millis),
-            idempotency_key: request.idempotency_key,
-        })
-        .collect();
+    let requests: Vec<_> = requests.into_iter().map(to_request).collect();
     let answers = host::invoke(&requests);
     answers.into_iter().map(|answer| answer.map(from_reply).map_err(from_failure)).collect()
+}
+
+pub(crate) fn lookup(facade: &str, action: &str) -> crate::Result<Schema> {
+    let schema = host::lookup(facade, action).map_err(from_failure)?;
+    let mut own = Schema::new(read(&schema.params));
+    own.data = schema.data.as_deref().map(read);
+    own.examples = schema.examples.iter().map(|example| read(example)).collect();
+    Ok(own)
+}
+
+pub(crate) fn check(request: &Request) -> crate::Result<()> {
+    host::check(&to_request(request.clone())).map_err(from_failure)
+}
+
+fn to_request(request: Request) -> host::Request {
+    host::Request {
+        facade: request.facade,
+        action: request.action,
+        params: write(&Value::Object(request.params)),
+        detail: to_detail(request.detail),
+        timeout_ms: request.timeout.map(millis),
+        idempotency_key: request.idempotency_key,
+    }
 }
 
 fn to_reply(reply: crate::Reply<String>) -> Reply {

@@ -1,4 +1,6 @@
-//! What the host offers: log, progress, configuration, questions to the person, calls to other facades.
+//! What the host offers: log, progress, configuration, questions to the person, calls to other facades. Beside it stand
+//! [`state`](crate::state) and [`http`](crate::http), and what the standard library reaches: granted directories by
+//! [`std::fs`], granted variables by [`std::env`], clocks, random numbers.
 //!
 //! What the policy does not grant answers `denied`. Natively, where there is no host, `testing::Host` stands in for it;
 //! without that, the log goes nowhere, nothing is configured and no facade answers.
@@ -58,6 +60,38 @@ pub fn config<T: DeserializeOwned>(key: &str) -> Result<Option<T>> {
     })
 }
 
+/// The same, or something else where the policy gives nothing.
+///
+/// # Errors
+///
+/// As [`config`].
+pub fn config_or<T: DeserializeOwned>(key: &str, default: T) -> Result<T> {
+    Ok(config(key)?.unwrap_or(default))
+}
+
+/// The same, where the plugin cannot do without.
+///
+/// ```
+/// # use loggia_sdk::{prelude::*, testing::Host};
+/// let failure = host::require_config::<String>("region").unwrap_err();
+/// assert_eq!(failure.message, "not configured: this plugin needs `region`");
+/// assert_eq!(failure.hint.as_deref(), Some("The operator sets it in the plugin's policy file: `[grants] config = { region = … }`."));
+/// ```
+///
+/// # Errors
+///
+/// `unavailable` where the policy gives nothing: names the key and the line to write; else as [`config`].
+pub fn require_config<T: DeserializeOwned>(key: &str) -> Result<T> {
+    config(key)?.ok_or_else(|| unconfigured(key))
+}
+
+// Not generic, so that a guest holds it once.
+fn unconfigured(key: &str) -> Failure {
+    Failure::unavailable(format!("not configured: this plugin needs `{key}`")).hint(format!(
+        "The operator sets it in the plugin's policy file: `[grants] config = {{ {key} = … }}`."
+    ))
+}
+
 /// The facades that this plugin may call.
 ///
 /// # Errors
@@ -65,6 +99,15 @@ pub fn config<T: DeserializeOwned>(key: &str) -> Result<Option<T>> {
 /// `denied` where the policy grants no `invoke`.
 pub fn facades() -> Result<Vec<Peer>> {
     port::facades()
+}
+
+/// What another facade's action takes and gives.
+///
+/// # Errors
+///
+/// `denied` where the policy does not grant `invoke` of it; `not_found` where there is none.
+pub fn lookup(facade: &str, action: &str) -> Result<Schema> {
+    port::lookup(facade, action)
 }
 
 /// Makes calls to other facades, all at once; answers in the order of the requests.
@@ -109,6 +152,25 @@ impl Peer {
     pub fn action(mut self, name: impl Into<String>, summary: impl Into<String>, effect: Effect) -> Self {
         self.actions.push(PeerAction { name: name.into(), summary: summary.into(), effect });
         self
+    }
+}
+
+/// What an action of another facade takes and gives: see [`lookup`].
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Schema {
+    /// The JSON Schema of its parameters, an object.
+    pub params: Value,
+    /// The JSON Schema of its data, where it says so.
+    pub data: Option<Value>,
+    /// Parameters to learn from.
+    pub examples: Vec<Value>,
+}
+
+impl Schema {
+    /// Of an action that says nothing but what it takes.
+    pub fn new(params: Value) -> Self {
+        Self { params, data: None, examples: Vec::new() }
     }
 }
 
@@ -180,6 +242,15 @@ impl Request {
     pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
         self.idempotency_key = Some(key.into());
         self
+    }
+
+    /// Whether the host would let it through, parameters and all, without making it.
+    ///
+    /// # Errors
+    ///
+    /// What making it would be refused with: `invalid_params`, `denied`, `not_found`.
+    pub fn check(&self) -> Result<()> {
+        port::check(self)
     }
 
     /// Makes the call, alone.

@@ -33,9 +33,12 @@
 //! | [`detail`](macro@detail) | marks the fields of a result that not every caller wants |
 //! | [`Call`] | what an action may ask about the call: detail level, time left, progress |
 //! | [`host`] | what the host offers: log, configuration, questions to the person, calls to other facades |
+//! | [`state`] | what outlives a call: collections, cells, counters, transactions |
+//! | [`http`] | requests, with the feature `http` |
 //! | [`testing`] | calls a facade natively, with the host's own checks |
 //!
-//! A plugin has no memory: each call runs in a fresh instance. The value given to [`export!`] is made anew for each.
+//! A plugin has no memory but its [`state`]: each call runs in a fresh instance. The value given to [`export!`] is made
+//! anew for each.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -52,12 +55,15 @@ pub mod detail;
 mod elicit;
 pub mod failure;
 pub mod host;
+#[cfg(any(feature = "http", not(target_family = "wasm")))]
+pub mod http;
 mod incoming;
 mod list;
 mod log;
 pub mod prelude;
 mod reply;
 mod shape;
+pub mod state;
 #[doc(hidden)]
 pub mod table;
 #[cfg(not(target_family = "wasm"))]

@@ -22,19 +22,24 @@
 
 mod gate;
 pub(crate) mod port;
+mod store;
 mod surface;
+pub(crate) mod web;
 
 use std::{cell::RefCell, rc::Rc, time::Duration};
 
 use serde::Serialize;
 
 use crate::{
-    Answer, Detail, Facade, Failure, Level, Object, Reply, Result, Value,
+    Answer, Detail, Effect, Facade, Failure, Level, Object, Reply, Result, Value,
     call::Facts,
-    host::{Peer, Request},
+    host::{Peer, Request, Schema},
+    http,
     table::{self, Incoming},
 };
 use port::Double;
+pub use store::Store;
+use web::Route;
 
 /// Calls an action as the host would, with nothing granted.
 ///
@@ -130,10 +135,12 @@ impl Host {
         self
     }
 
-    /// Who calls.
+    /// Who calls: told to the plugin, and whose space of the state it is.
     #[must_use]
     pub fn caller(mut self, caller: impl Into<String>) -> Self {
-        self.facts.caller = Some(caller.into());
+        let caller = caller.into();
+        self.double.borrow_mut().caller = Some(caller.clone());
+        self.facts.caller = Some(caller);
         self
     }
 
@@ -153,6 +160,64 @@ impl Host {
     pub fn config(self, key: impl Into<String>, value: impl Serialize) -> Self {
         let json = serde_json::to_string(&value).expect("a configuration is JSON");
         self.double.borrow_mut().config.insert(key.into(), json);
+        self
+    }
+
+    /// Grants state. Several hosts may share a store: those of two callers, say.
+    ///
+    /// ```
+    /// # use loggia_sdk::{prelude::*, state::Cell, testing::{Host, Store}};
+    /// static COLOUR: Cell<String> = Cell::new("colour").in_caller_space();
+    ///
+    /// let store = Store::new();
+    /// let ann = Host::new().store(&store).caller("ann");
+    /// let bob = Host::new().store(&store).caller("bob");
+    /// ann.run(|| COLOUR.set(&"red".into())).unwrap();
+    /// assert_eq!(bob.run(|| COLOUR.get()), Ok(None));
+    /// ```
+    #[must_use]
+    pub fn store(self, store: &Store) -> Self {
+        self.double.borrow_mut().store = Some(store.clone());
+        self
+    }
+
+    /// What is answered over HTTP to requests of this method (`*` is any) to this URL, or to any that begins with it; of
+    /// several that fit, the longest. All else is `denied`, as by a policy that does not grant it.
+    ///
+    /// ```
+    /// # use loggia_sdk::{http::{self, Response}, prelude::*, testing::Host};
+    /// let host = Host::new()
+    ///     .http("GET", "https://api.example.com/", |_| Ok(Response::new(404)))
+    ///     .http("GET", "https://api.example.com/slow", |_| Err(Failure::timed_out("timed out")));
+    /// let get = |path: &str| host.run(|| http::get(format!("https://api.example.com/{path}")).send()?.ok());
+    /// assert_eq!(get("users").unwrap_err().code, "not_found");
+    /// assert_eq!(get("slow").unwrap_err().code, "timed_out");
+    /// assert_eq!(host.sent()[0].url, "https://api.example.com/users");
+    /// ```
+    #[must_use]
+    pub fn http(
+        self,
+        method: impl Into<String>,
+        url: impl Into<String>,
+        answer: impl Fn(&http::Request) -> Result<http::Response> + 'static,
+    ) -> Self {
+        let route = Route { method: method.into(), url: url.into(), answer: Rc::new(answer) };
+        self.double.borrow_mut().routes.push(route);
+        self
+    }
+
+    /// What another facade's action takes and gives, for [`host::lookup`](crate::host::lookup).
+    #[must_use]
+    pub fn schema(self, facade: impl Into<String>, action: impl Into<String>, schema: Schema) -> Self {
+        self.double.borrow_mut().schemas.insert((facade.into(), action.into()), schema);
+        self
+    }
+
+    /// What calls to an action of another facade are refused with, and [checks](Request::check) of them; without it,
+    /// what has an [`answer`](Self::answer) passes.
+    #[must_use]
+    pub fn refuse(self, facade: impl Into<String>, action: impl Into<String>, failure: Failure) -> Self {
+        self.double.borrow_mut().refusals.insert((facade.into(), action.into()), failure);
         self
     }
 
@@ -204,10 +269,21 @@ impl Host {
             return Err(Failure::invalid_params("parameters are a JSON object"));
         };
         let (action, params) = gate::admit(&surface::of::<F>(), action, params)?;
+        let effect = table::find::<F>(&action)?.effect;
         let facts = Facts { action, ..self.facts.clone() };
-        let reply = port::with(&self.double, || table::dispatch(facade, Incoming { facts, params }))?;
+        let reply = self.run_as(Some(effect), || table::dispatch(facade, Incoming { facts, params }))?;
         let data = serde_json::from_str(&reply.data).map_err(Failure::from)?;
         Ok(reply.with(data))
+    }
+
+    /// Runs any code with this host, as a `write` action would: for what stands below the actions.
+    pub fn run<T>(&self, code: impl FnOnce() -> T) -> T {
+        self.run_as(None, code)
+    }
+
+    fn run_as<T>(&self, effect: Option<Effect>, code: impl FnOnce() -> T) -> T {
+        self.double.borrow_mut().effect = effect;
+        port::with(&self.double, code)
     }
 
     /// The lines that the plugin logged.
@@ -228,5 +304,10 @@ impl Host {
     /// The calls it made to other facades.
     pub fn requests(&self) -> Vec<Request> {
         self.double.borrow().requests.clone()
+    }
+
+    /// The HTTP requests it sent, denied ones too.
+    pub fn sent(&self) -> Vec<http::Request> {
+        self.double.borrow().sent.clone()
     }
 }

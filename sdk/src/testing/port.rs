@@ -6,10 +6,13 @@ use std::{
     rc::Rc,
 };
 
+pub(crate) use super::store::{now, state_commit, state_get, state_scan};
+
 use crate::{
-    Answer, Failure, Level, Object, Reply, Result, Value,
-    host::{Peer, Request},
-    testing::Question,
+    Answer, Effect, Failure, Level, Object, Reply, Result, Value,
+    host::{Peer, Request, Schema},
+    http,
+    testing::{Question, Store, web::Route},
 };
 
 /// What another facade answers to an action.
@@ -27,6 +30,14 @@ pub(super) struct Double {
     pub logs: Vec<(Level, String)>,
     pub progress: Vec<(f64, Option<f64>, Option<String>)>,
     pub requests: Vec<Request>,
+    pub schemas: HashMap<(String, String), Schema>,
+    pub refusals: HashMap<(String, String), Failure>,
+    /// Of the action that runs.
+    pub effect: Option<Effect>,
+    pub caller: Option<String>,
+    pub store: Option<Store>,
+    pub routes: Vec<Route>,
+    pub sent: Vec<http::Request>,
 }
 
 thread_local! {
@@ -46,7 +57,7 @@ pub(super) fn with<T>(double: &Rc<RefCell<Double>>, call: impl FnOnce() -> T) ->
 }
 
 /// Does something with the current host, if there is one.
-fn current<T>(act: impl FnOnce(&mut Double) -> T) -> Option<T> {
+pub(super) fn current<T>(act: impl FnOnce(&mut Double) -> T) -> Option<T> {
     let double = CURRENT.with_borrow(Clone::clone)?;
     let mut double = double.borrow_mut();
     Some(act(&mut double))
@@ -87,6 +98,20 @@ pub(crate) fn elicit(message: &str, form: Object) -> Result<Answer<Value>> {
     })
 }
 
+pub(crate) fn lookup(facade: &str, action: &str) -> Result<Schema> {
+    let key = (facade.to_owned(), action.to_owned());
+    current(|host| host.schemas.get(&key).cloned()).flatten().ok_or_else(|| ungranted(&key))
+}
+
+pub(crate) fn check(request: &Request) -> Result<()> {
+    let key = (request.facade.clone(), request.action.clone());
+    let checked = current(|host| match host.refusals.get(&key) {
+        Some(refusal) => Some(Err(refusal.clone())),
+        None => host.answers.contains_key(&key).then_some(Ok(())),
+    });
+    checked.flatten().unwrap_or_else(|| Err(ungranted(&key)))
+}
+
 pub(crate) fn invoke(requests: Vec<Request>) -> Vec<Result<Reply<Value>>> {
     requests.into_iter().map(answer).collect()
 }
@@ -97,13 +122,17 @@ fn answer(request: Request) -> Result<Reply<Value>> {
     // The answer runs outside the borrow, as it may use the host itself.
     let answer = current(|host| {
         host.requests.push(request);
-        host.answers.get(&key).cloned()
+        match host.refusals.get(&key) {
+            Some(refusal) => Some(Err(refusal.clone())),
+            None => host.answers.get(&key).cloned().map(Ok),
+        }
     });
     match answer.flatten() {
-        Some(answer) => answer(&params),
-        None => {
-            let grant = format!("{}:{}", key.0, key.1);
-            Err(Failure::denied(format!("access denied: the policy does not grant `invoke` of `{grant}`")))
-        }
+        Some(answer) => answer?(&params),
+        None => Err(ungranted(&key)),
     }
+}
+
+fn ungranted((facade, action): &(String, String)) -> Failure {
+    Failure::denied(format!("access denied: the policy does not grant `invoke` of `{facade}:{action}`"))
 }

@@ -1,0 +1,41 @@
+//! Where [`crate::http`] leads natively: to the answers that a test holds ready.
+
+use std::rc::Rc;
+
+use crate::{
+    Effect, Result,
+    http::{Prepared, Request, Response, Trouble},
+    testing::port::current,
+};
+
+/// What is answered to requests of a method to a URL, or to all that begin with it.
+#[derive(Clone)]
+pub(super) struct Route {
+    pub method: String,
+    pub url: String,
+    pub answer: Rc<dyn Fn(&Request) -> Result<Response>>,
+}
+
+impl Route {
+    fn takes(&self, request: &Request) -> bool {
+        (self.method == "*" || self.method == request.method) && request.url.starts_with(&self.url)
+    }
+}
+
+pub(crate) fn send_all(requests: Vec<Prepared>) -> Vec<Result<Response>> {
+    requests.into_iter().map(send).collect()
+}
+
+fn send(Prepared { request, url }: Prepared) -> Result<Response> {
+    // The answer is made outside the borrow, as it may use the host itself.
+    let route = current(|host| {
+        host.sent.push(request.clone());
+        let only_reads = host.effect == Some(Effect::Read) && !matches!(&*request.method, "GET" | "HEAD");
+        let routes = host.routes.iter().filter(|route| !only_reads && route.takes(&request));
+        routes.max_by_key(|route| route.url.len()).cloned()
+    });
+    match route.flatten() {
+        Some(route) => (route.answer)(&request).map(|response| response.of(&url)),
+        None => Err(Trouble::Denied.failure(&request.method, &url)),
+    }
+}
