@@ -10,6 +10,13 @@ pub fn cache() -> PathBuf {
     base.unwrap_or_else(|_| std::env::temp_dir()).join("loggia")
 }
 
+/// The platform's folder for what must last: plugins' state. Its data folder where it has none for state; the temporary
+/// folder where there is no home.
+pub fn state() -> PathBuf {
+    let base = choose_base_strategy().map(|base| base.state_dir().unwrap_or_else(|| base.data_dir()));
+    base.unwrap_or_else(|_| std::env::temp_dir()).join("loggia")
+}
+
 /// The user's home folder, which `~` in a policy means.
 pub fn home() -> Option<PathBuf> {
     etcetera::home_dir().ok()

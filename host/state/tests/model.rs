@@ -5,7 +5,7 @@ mod support;
 use std::collections::BTreeMap;
 
 use loggia_state::{Change, Expect, OVERHEAD, Operation, Space, StateError};
-use proptest::prelude::*;
+use proptest::{prelude::*, test_runner::RngSeed};
 use support::*;
 
 const KEYS: [&str; 8] = ["a", "a\0", "ab", "b", "é", "éa", "\u{10ffff}", "z"];
@@ -14,18 +14,27 @@ const QUOTA: u64 = 1000;
 
 #[derive(Debug, Clone)]
 enum Step {
+    /// Its versions are counted back from the latest, so that they often are right.
     Commit(usize, Vec<Change>),
     Get(usize, Vec<usize>),
-    Scan { space: usize, prefix: usize, after: Option<usize>, limit: u32, resume: bool },
+    Scan {
+        space: usize,
+        prefix: usize,
+        after: Option<usize>,
+        limit: u32,
+        resume: bool,
+    },
     Pass(u64),
     Clear,
     Again,
 }
 
-/// A version is counted from the latest, so that it often is one.
+/// A value, its version, and until when.
+type Kept = (Vec<u8>, u64, Option<u64>);
+
 #[derive(Default)]
 struct Model {
-    entries: BTreeMap<(usize, &'static str), (Vec<u8>, u64, Option<u64>)>,
+    entries: BTreeMap<(usize, &'static str), Kept>,
     written: [u64; 3],
     revision: u64,
     now: u64,
@@ -197,9 +206,16 @@ fn run(steps: Vec<Step>) {
     }
 }
 
+fn config() -> ProptestConfig {
+    let told = std::env::var_os("PROPTEST_CASES").is_some();
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    if told { config } else { ProptestConfig { cases: 40, rng_seed: RngSeed::Fixed(17), ..config } }
+}
+
 proptest! {
-    // Each commit waits for the disk, so there are not many cases, but long ones.
-    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+    // Each commit waits for the disk, so there are not many cases, but long ones. With PROPTEST_CASES they are
+    // random ones, as many as it says.
+    #![proptest_config(config())]
 
     #[test]
     fn a_store_does_what_the_model_does(steps in prop::collection::vec(step(), 1..60)) {

@@ -30,7 +30,9 @@ fn prefix_after_and_limit_choose_the_page() {
     let store = room.store();
     let keys = ["a", "ab", "ab\0", "abc", "abd", "b", "\u{10ffff}x"];
     store.commit(Space::Shared, keys.iter().map(|key| put(key, "")).collect()).unwrap();
-    let cases: [(&str, Option<&str>, u32, &[&str], bool); 13] = [
+    /// Prefix, after, limit; the page, and whether there are more.
+    type Case<'a> = (&'a str, Option<&'a str>, u32, &'a [&'a str], bool);
+    let cases: [Case<'_>; 13] = [
         ("", None, 100, &keys, false),
         ("", None, 7, &keys, false),
         ("", None, 6, &keys[..6], true),
