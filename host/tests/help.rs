@@ -18,6 +18,11 @@ fn the_help_texts_are_as_they_were() {
         &["policy", "init", "--help"],
         &["policy", "reference", "--help"],
         &["call", "--help"],
+        &["state", "--help"],
+        &["state", "list", "--help"],
+        &["state", "export", "--help"],
+        &["state", "import", "--help"],
+        &["state", "clear", "--help"],
     ] {
         let output =
             Command::new(env!("CARGO_BIN_EXE_loggia")).args(words).env("COLUMNS", "100").output().unwrap();

@@ -11,6 +11,7 @@ mod loaded;
 mod policy;
 mod publishing;
 mod serve;
+mod state;
 mod term;
 mod tokens;
 
@@ -35,7 +36,7 @@ pub mod exit {
     pub const FAILED: u8 = 1;
     /// `check`, `tokens`, `policy`: a plugin does not load.
     pub const REFUSED: u8 = 10;
-    /// `check`, `tokens`, `policy explain`: there is no plugin there.
+    /// `check`, `tokens`, `policy explain`: there is no plugin there; `state`: there is no state of that name.
     pub const NOTHING: u8 = 11;
     /// `call`: the call was made and failed.
     pub const CALL_FAILED: u8 = 20;
@@ -61,9 +62,11 @@ Examples:
   loggia tokens plugins/                             what the tool list costs a model, in every form
   loggia policy explain notes                        what a plugin may do, and what it reaches
   loggia call notes add text=milk --plugins plugins  one call from the command line
+  loggia state export notes --out notes.jsonl        keep what a plugin has stored
 
 Exit codes: 0 well, 1 the command failed (tokens: or the list takes more than --budget), 2 the command line is wrong;
-check, tokens, policy: 10 a plugin does not load, 11 there is none; call: 20 the call was made and failed.
+check, tokens, policy: 10 a plugin does not load, 11 there is none; call: 20 the call was made and failed;
+state: 11 there is no state of that name.
 
 Logs go to stderr; LOGGIA_LOG sets their level (error, warn, info, debug, trace).";
 
@@ -77,6 +80,7 @@ enum Command {
     Tokens(tokens::Tokens),
     Policy(policy::Policy),
     Call(call::Call),
+    State(state::State),
     /// Compile the component on stdin (for the host's own use)
     #[command(name = COMPILE, hide = true)]
     CompileComponent {
@@ -101,6 +105,7 @@ impl Cli {
             Command::Tokens(command) => command.run(),
             Command::Policy(command) => command.run(),
             Command::Call(command) => command.run(),
+            Command::State(command) => command.run(),
         };
         term::flush();
         result.unwrap_or_else(|error| {

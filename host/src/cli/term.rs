@@ -66,6 +66,48 @@ pub fn out(text: &str) {
     }
 }
 
+/// The command's result, for what is too much to be one text. A reader that went away is no error here either.
+pub fn results() -> impl Write {
+    Results(std::io::stdout())
+}
+
+struct Results(std::io::Stdout);
+
+impl Write for Results {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        gone(self.0.write(bytes), bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        gone(self.0.flush(), ())
+    }
+}
+
+/// What comes of a write, where its reader went away.
+fn gone<T>(written: std::io::Result<T>, instead: T) -> std::io::Result<T> {
+    match written {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(instead),
+        other => other,
+    }
+}
+
+/// Asks a person; anything but a yes is a no. `None` if there is nobody to ask.
+pub fn ask(question: &str) -> Option<bool> {
+    let stdin = std::io::stdin();
+    if !stdin.is_terminal() || !std::io::stderr().is_terminal() {
+        return None;
+    }
+    let mut stderr = std::io::stderr();
+    let _ = write!(stderr, "{question} [y/N] ").and_then(|()| stderr.flush());
+    let mut answer = String::new();
+    let read = stdin.read_line(&mut answer);
+    Some(read.is_ok() && is_yes(&answer))
+}
+
+fn is_yes(answer: &str) -> bool {
+    matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
+}
+
 /// Tells what is being done.
 pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
@@ -75,4 +117,25 @@ pub fn note(text: &str) {
 pub fn error(error: &anyhow::Error) {
     let label = if stderr_is_terminal() { "\x1b[1;31merror:\x1b[0m" } else { "error:" };
     let _ = writeln!(std::io::stderr(), "{label} {error:#}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_yes_is_a_yes() {
+        for (answer, yes) in
+            [("y\n", true), (" YES \n", true), ("", false), ("\n", false), ("n\n", false), ("yep\n", false)]
+        {
+            assert_eq!(is_yes(answer), yes, "{answer:?}");
+        }
+    }
+
+    #[test]
+    fn a_reader_that_went_away_is_no_error() {
+        assert_eq!(gone(Err(ErrorKind::BrokenPipe.into()), 7).unwrap(), 7);
+        assert_eq!(gone(Ok(3), 7).unwrap(), 3);
+        assert!(gone(Err(ErrorKind::StorageFull.into()), 7).is_err());
+    }
 }

@@ -12,7 +12,8 @@ pub fn cache() -> PathBuf {
     base.unwrap_or_else(|_| std::env::temp_dir()).join("loggia")
 }
 
-/// The platform's state folder; the temporary folder where there is no home.
+/// The platform's folder for what must last: plugins' state. Its data folder where it has none for state; the temporary
+/// folder where there is no home.
 pub fn state() -> PathBuf {
     let base = choose_base_strategy().map(|base| base.state_dir().unwrap_or_else(|| base.data_dir()));
     base.unwrap_or_else(|_| std::env::temp_dir()).join("loggia")

@@ -87,7 +87,7 @@ pub fn commit(
     let old = expected(&transaction, space, changes, now)?;
     let mut meta = Meta::read(&transaction)?;
     meta.revision += 1;
-    let (mut added, mut replaced) = (0, 0);
+    let (mut added, mut replaced) = (0u64, 0u64);
     let mut touched = BTreeSet::new();
     for (change, old) in changes.iter().zip(&old) {
         if change.operation == Operation::Check {
@@ -95,7 +95,7 @@ pub fn commit(
         }
         if let Some(old) = old {
             meta.bytes = meta.bytes.saturating_sub(old.size);
-            replaced += if old.live() { old.size } else { 0 };
+            replaced = if old.live() { old.size.saturating_add(replaced) } else { replaced };
         }
         if let Some((value, until)) = written(&change.operation, now) {
             let size = limits::size(&change.key, value);
@@ -182,10 +182,10 @@ fn sweep(
          RETURNING space, size",
     )?;
     let mut rows = statement.query((now, limit))?;
-    let mut bytes = 0;
+    let mut bytes = 0u64;
     while let Some(row) = rows.next()? {
         touched.insert(row::blob(row, 0)?.to_vec());
-        bytes += row.get::<_, u64>(1)?;
+        bytes = row.get::<_, u64>(1)?.saturating_add(bytes);
     }
     Ok(bytes)
 }

@@ -14,9 +14,9 @@ use crate::{StateError, error::Trouble, schema};
 
 /// How long a request waits for other processes.
 pub const PATIENCE: Duration = Duration::from_secs(5);
-/// The first sleep, and the longest, while another process writes. A commit takes about a millisecond, so whoever
+/// The first sleep, and the longest, while another process writes. A commit takes less than a millisecond, so whoever
 /// sleeps longer comes too late again and again; SQLite's own sleeps grow to 100 ms.
-const SLEEPS: [Duration; 2] = [Duration::from_micros(100), Duration::from_millis(2)];
+const SLEEPS: [Duration; 2] = [Duration::from_micros(100), Duration::from_millis(1)];
 /// More than there are statements in this crate.
 const STATEMENTS: usize = 32;
 
@@ -47,8 +47,8 @@ pub fn create(path: &Path, revision: u64) -> Result<(), StateError> {
 }
 
 /// `synchronous = FULL` waits for the disk at each commit, so that an acknowledged one also survives a power failure.
-/// (`NORMAL` would survive `kill -9`, and lose the last commits with the power.) Measured on a virtual disk with ext4:
-/// see `tests/speed.rs`.
+/// (`NORMAL` would survive `kill -9`, and lose the last commits with the power.) Measured by `tests/speed.rs` on ext4 on a
+/// virtual disk: 4,600 commits a second, against 13,000 with `NORMAL`. A call takes longer than the 0.2 ms anyway.
 fn bare(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     let flags = flags
         | OpenFlags::SQLITE_OPEN_READ_WRITE

@@ -87,10 +87,10 @@ pub fn scan(connection: &Connection, space: &Space, wanted: &Wanted, now: u64) -
          WHERE space = ?1 AND key >= ?2 AND key < ?3 AND (until IS NULL OR until > ?4) ORDER BY key",
     )?;
     let mut rows = statement.query((row::space(space), &wanted.from, &wanted.to, now))?;
-    let mut bytes = 0;
+    let mut bytes = 0u64;
     while let Some(row) = rows.next()? {
         // Known without the value, which is read only if it is wanted.
-        bytes += row.get::<_, u64>(2)?.saturating_sub(OVERHEAD);
+        bytes = row.get::<_, u64>(2)?.saturating_sub(OVERHEAD).saturating_add(bytes);
         if page.items.len() == wanted.limit || (bytes > PAGE_BYTES as u64 && !page.items.is_empty()) {
             page.more = true;
             break;

@@ -12,20 +12,23 @@ const APPLICATION: i32 = 0x4c6f_6767;
 /// Of the tables below. A newer one is refused rather than misread.
 const VERSION: i32 = 1;
 
-/// In the order of `sqlite_schema`. `meta` has one row, [`Meta`](crate::row::Meta).
+/// In the order of their texts, since `VACUUM` changes the order they are stored in. `meta` has one row, [`Meta`](crate::row::Meta).
 const TABLES: [&str; 5] = [
+    "CREATE INDEX by_expiry ON entries (until, size) WHERE until IS NOT NULL",
     "CREATE TABLE entries (id INTEGER PRIMARY KEY, space BLOB NOT NULL, key BLOB NOT NULL, version INTEGER NOT NULL, \
      until INTEGER, size INTEGER NOT NULL, value BLOB NOT NULL) STRICT",
-    "CREATE UNIQUE INDEX by_key ON entries (space, key)",
-    "CREATE INDEX by_expiry ON entries (until, size) WHERE until IS NOT NULL",
-    "CREATE TABLE spaces (space BLOB NOT NULL PRIMARY KEY, revision INTEGER NOT NULL) STRICT, WITHOUT ROWID",
     "CREATE TABLE meta (id INTEGER PRIMARY KEY CHECK (id = 1), revision INTEGER NOT NULL, bytes INTEGER NOT NULL, \
      floor INTEGER NOT NULL) STRICT",
+    "CREATE TABLE spaces (space BLOB NOT NULL PRIMARY KEY, revision INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    "CREATE UNIQUE INDEX by_key ON entries (space, key)",
 ];
 
 /// Makes the tables in a new file, whose versions go on from this one.
 pub fn create(connection: &Connection, revision: u64) -> rusqlite::Result<()> {
-    let tables = TABLES.join(";\n");
+    // Tables before their indexes.
+    let (tables, indexes): (Vec<&str>, Vec<&str>) =
+        TABLES.into_iter().partition(|sql| sql.starts_with("CREATE TABLE"));
+    let tables = [tables, indexes].concat().join(";\n");
     connection.execute_batch(&format!(
         "PRAGMA journal_mode = WAL;
          BEGIN IMMEDIATE;
@@ -49,7 +52,7 @@ pub fn check(connection: &Connection) -> Result<(), Trouble> {
         _ => return Err(Trouble::Damaged("its format is unknown")),
     }
     let mut statement =
-        connection.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid")?;
+        connection.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY sql")?;
     let found = statement.query_map([], |row| row.get::<_, String>(0))?;
     if found.collect::<Result<Vec<_>, _>>()? != TABLES {
         return Err(Trouble::Damaged("it has other tables"));

@@ -1,6 +1,10 @@
 //! One plugin's state.
 
-use std::{fmt, io::BufRead, io::Write, sync::Arc};
+use std::{
+    fmt,
+    io::{BufRead, BufWriter, Write},
+    sync::Arc,
+};
 
 use crate::{
     Change, Clock, Entries, Entry, Imported, Listed, Operation, Space, StateError, Usage, commit, export,
@@ -114,7 +118,8 @@ impl Store {
     /// # Errors
     ///
     /// [`StateError::Storage`] if the store cannot be read or the writer fails; [`StateError::Busy`].
-    pub fn export(&self, mut writer: impl Write) -> Result<u64, StateError> {
+    pub fn export(&self, writer: impl Write) -> Result<u64, StateError> {
+        let mut writer = BufWriter::new(writer);
         let written =
             self.pool.read(|connection| export::export(connection, &self.name, self.now(), &mut writer))?;
         written.map_or_else(|| export::nothing(&self.name, &mut writer), Ok)
