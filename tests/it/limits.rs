@@ -208,7 +208,8 @@ async fn a_guest_that_closes_nothing_runs_out_of_files() -> Result<()> {
     folder.write("misbehaves.toml", &format!("[grants]\ndirs = [{dir}]\n"));
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
     let failed = client.envelope("misbehaves", json!({"action": "open_many", "path": "/data/file"})).await?;
-    let hint = "it had as many files open as a call may, which is 64; the operator can raise `limits.descriptors`";
+    let hint =
+        "it had as many files open as a call may, which is 64; the operator can raise `limits.descriptors`";
     assert_eq!((&failed["ok"], &failed["hint"]), (&json!(false), &json!(hint)), "{failed}");
     let fine = client.envelope("misbehaves", json!({"action": "read", "path": "/data/file"})).await?;
     assert_eq!(fine["data"], "text");

@@ -19,12 +19,7 @@ use wasmtime_wasi::{
 };
 
 use self::held::Held;
-use crate::{
-    LoadError,
-    guest::Guest,
-    limits::Limits,
-    output::Output,
-};
+use crate::{LoadError, guest::Guest, limits::Limits, output::Output};
 
 /// One directory of the host, given to a plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
