@@ -106,6 +106,9 @@ fn all_get_the_same_secret() {
 fn all_that_come_first_make_one_file() {
     for _ in 0..10 {
         let dir = tempfile::tempdir().unwrap();
+        Folder::open(dir.path()).unwrap();
+        // Left by one that was killed meanwhile.
+        fs::write(dir.path().join("stores/.new-abc"), "half").unwrap();
         thread::scope(|scope| {
             for n in 0..8 {
                 let path = dir.path();
