@@ -10,10 +10,8 @@ use crate::{
     limits,
     read::snapshot,
     row::{self, Meta},
+    sweep,
 };
-
-/// Expired entries that a commit removes: so many, and twice as many as it has changes, so that they do not pile up.
-const SWEEP: usize = 100;
 
 /// What is there under a key.
 struct Old {
@@ -107,18 +105,18 @@ pub fn commit(
         }
     }
     meta.bytes += added;
-    let swept = sweep(&transaction, now, SWEEP + 2 * changes.len(), &mut touched)?;
+    let swept = sweep::some(&transaction, now, changes.len(), &mut touched)?;
     meta.bytes = meta.bytes.saturating_sub(swept);
     // What shrinks is welcome, or nobody could get below a quota that was lowered.
     if added > replaced && meta.bytes > quota {
-        let needed = meta.bytes.saturating_sub(expired(&transaction, now)?);
+        let needed = meta.bytes.saturating_sub(sweep::left(&transaction, now)?);
         if needed > quota {
             return Err(StateError::Quota { needed, quota }.into());
         }
     }
     wrote(&transaction, space, meta.revision)?;
     for space in &touched {
-        forget_if_empty(&transaction, space, &mut meta)?;
+        sweep::forget_if_empty(&transaction, space, &mut meta)?;
     }
     meta.write(&transaction)?;
     transaction.commit()?;
@@ -170,33 +168,6 @@ fn delete(transaction: &Transaction<'_>, space: &Space, key: &str) -> Result<(),
     Ok(())
 }
 
-/// Removes some expired entries; answers what they counted.
-fn sweep(
-    transaction: &Transaction<'_>,
-    now: u64,
-    limit: usize,
-    touched: &mut BTreeSet<Vec<u8>>,
-) -> Result<u64, Trouble> {
-    let mut statement = transaction.prepare_cached(
-        "DELETE FROM entries WHERE id IN (SELECT id FROM entries WHERE until <= ?1 ORDER BY until LIMIT ?2) \
-         RETURNING space, size",
-    )?;
-    let mut rows = statement.query((now, limit))?;
-    let mut bytes = 0u64;
-    while let Some(row) = rows.next()? {
-        touched.insert(row::blob(row, 0)?.to_vec());
-        bytes = row.get::<_, u64>(1)?.saturating_add(bytes);
-    }
-    Ok(bytes)
-}
-
-/// What expired entries count that are still there.
-fn expired(transaction: &Transaction<'_>, now: u64) -> Result<u64, Trouble> {
-    let mut statement =
-        transaction.prepare_cached("SELECT coalesce(sum(size), 0) FROM entries WHERE until <= ?1")?;
-    Ok(statement.query_row([now], |row| row.get(0))?)
-}
-
 /// Notes when the space was last written to.
 pub fn wrote(transaction: &Transaction<'_>, space: &Space, revision: u64) -> Result<(), Trouble> {
     let mut statement = transaction.prepare_cached(
@@ -204,20 +175,5 @@ pub fn wrote(transaction: &Transaction<'_>, space: &Space, revision: u64) -> Res
          ON CONFLICT (space) DO UPDATE SET revision = excluded.revision",
     )?;
     statement.execute((row::space(space), revision))?;
-    Ok(())
-}
-
-/// Forgets when a space was last written to, if it has no entries: there may be one for each caller that ever was.
-fn forget_if_empty(transaction: &Transaction<'_>, space: &[u8], meta: &mut Meta) -> Result<(), Trouble> {
-    let mut statement = transaction.prepare_cached("SELECT 1 FROM entries WHERE space = ?1")?;
-    if statement.exists([space])? {
-        return Ok(());
-    }
-    let mut statement =
-        transaction.prepare_cached("DELETE FROM spaces WHERE space = ?1 RETURNING revision")?;
-    let mut rows = statement.query([space])?;
-    while let Some(row) = rows.next()? {
-        meta.floor = meta.floor.max(row.get(0)?);
-    }
     Ok(())
 }

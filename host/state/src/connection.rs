@@ -55,7 +55,7 @@ fn bare(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let mut connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_handler(Some(waiting()))?;
+    connection.busy_handler(Some(waiting(None)))?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     for (option, on) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
@@ -79,18 +79,24 @@ fn bare(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
+/// Lets the next requests wait until this moment at most.
+pub fn wait_until(connection: &mut Connection, deadline: Instant) -> rusqlite::Result<()> {
+    connection.busy_handler(Some(waiting(Some(deadline))))
+}
+
 /// Sleeps briefly, with chance in it, so that two processes which commit in tight loops both get their turns.
-fn waiting() -> impl FnMut(i32) -> bool + Send + 'static {
+/// Without a deadline each wait has one of its own.
+fn waiting(deadline: Option<Instant>) -> impl FnMut(i32) -> bool + Send + 'static {
     let chance = RandomState::new();
-    let mut began = Instant::now();
+    let mut ends = Instant::now();
     move |tried| {
         if tried <= 0 {
-            began = Instant::now();
-        } else if began.elapsed() >= PATIENCE {
+            ends = deadline.unwrap_or_else(|| Instant::now() + PATIENCE);
+        } else if Instant::now() >= ends {
             return false;
         }
         let longest = (SLEEPS[0] * 2u32.saturating_pow(tried.clamp(0, 8) as u32)).min(SLEEPS[1]);
-        let share = chance.hash_one((tried, began)) as u32;
+        let share = chance.hash_one((tried, ends)) as u32;
         sleep(longest / 4 + (longest / 4 * 3).mul_f64(f64::from(share) / f64::from(u32::MAX)));
         true
     }

@@ -17,6 +17,8 @@ pub const ENDING: &str = "db";
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 /// Held while a file is made or taken away. Its name is no store's.
 const LOCK: &str = ".lock";
+/// How a file's name begins until it is complete.
+const UNFINISHED: &str = ".new-";
 
 /// Where a store's file is, or would be.
 #[derive(Debug, Clone)]
@@ -54,7 +56,8 @@ impl Place {
         if self.identity()?.is_some() {
             return Ok(());
         }
-        let made = tempfile::Builder::new().prefix(".new-").tempfile_in(&self.folder);
+        self.remove_unfinished().map_err(|error| self.failed(error))?;
+        let made = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(&self.folder);
         let made = made.map_err(|error| self.failed(error))?.into_temp_path();
         connection::create(&made, revision)?;
         // Left by somebody who took only the file away: SQLite would play an old log into the new file.
@@ -72,6 +75,17 @@ impl Place {
             self.sync()
         };
         remove().map_err(|error| self.failed(error))
+    }
+
+    /// Removes what a process left that was killed while it made a file. Under the lock nobody else makes one.
+    fn remove_unfinished(&self) -> io::Result<()> {
+        for file in fs::read_dir(&self.folder)? {
+            let file = file?;
+            if file.file_name().as_encoded_bytes().starts_with(UNFINISHED.as_bytes()) {
+                absent(fs::remove_file(file.path()))?;
+            }
+        }
+        Ok(())
     }
 
     fn remove_beside(&self) -> io::Result<()> {

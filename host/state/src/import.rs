@@ -33,12 +33,13 @@ pub struct Imported {
 /// What was read and checked, on a disk of its own until it is dropped.
 pub struct Staged {
     connection: Connection,
-    imported: Imported,
+    facade: String,
+    lines: u64,
 }
 
 impl Staged {
     /// Reads and checks all lines.
-    pub fn read(mut reader: impl BufRead, now: u64) -> Result<Self, StateError> {
+    pub fn read(mut reader: impl BufRead) -> Result<Self, StateError> {
         let head = Text::next(&mut reader, 1)?;
         let head = head.ok_or_else(|| wrong(1, "it is empty, and must begin with a head"))?;
         let head: Head<'_> = head.parse()?;
@@ -48,24 +49,23 @@ impl Staged {
         if head.version > VERSION {
             return Err(wrong(1, "a newer Loggia wrote it: update this one"));
         }
-        let imported = Imported { facade: head.facade.into_owned(), entries: 0, expired: 0 };
-        let mut staged = Self { connection: temporary().map_err(unstaged)?, imported };
+        let mut staged =
+            Self { connection: temporary().map_err(unstaged)?, facade: head.facade.into_owned(), lines: 0 };
         let mut number = 1;
-        let mut lines = 0;
         while let Some(text) = Text::next(&mut reader, number + 1)? {
             number += 1;
             if text.bytes.trim_ascii().is_empty() {
                 continue;
             }
-            lines += 1;
+            staged.lines += 1;
             let record = text.parse::<Line<'_>>()?.record().map_err(|said| wrong(number, &said))?;
-            if !staged.add(&record, now).map_err(unstaged)? {
+            if !staged.add(&record).map_err(unstaged)? {
                 return Err(wrong(number, &format!("`{}` is there twice", record.key)));
             }
         }
         match head.entries {
-            Some(entries) if entries != lines => {
-                let said = format!("it ends after {lines} of {entries} entries: it was cut off");
+            Some(entries) if entries != staged.lines => {
+                let said = format!("it ends after {} of {entries} entries: it was cut off", staged.lines);
                 Err(wrong(number, &said))
             }
             _ => Ok(staged),
@@ -73,18 +73,13 @@ impl Staged {
     }
 
     /// Keeps an entry; `false` if it is there.
-    fn add(&mut self, record: &Record, now: u64) -> rusqlite::Result<bool> {
+    fn add(&self, record: &Record) -> rusqlite::Result<bool> {
         let mut statement = self.connection.prepare_cached(
             "INSERT OR IGNORE INTO staged (space, key, until, value) VALUES (?1, ?2, ?3, ?4)",
         )?;
         let until = record.until.map(|until| until.min(i64::MAX as u64));
         let added =
             statement.execute((row::space(&record.space), record.key.as_bytes(), until, &record.value))?;
-        if until.is_some_and(|until| until <= now) {
-            self.imported.expired += 1;
-        } else {
-            self.imported.entries += 1;
-        }
         Ok(added == 1)
     }
 
@@ -97,21 +92,23 @@ impl Staged {
             transaction.execute_batch("DELETE FROM entries; DELETE FROM spaces")?;
             meta.floor = meta.revision;
         }
-        self.write(&transaction, meta.revision, now)?;
+        let entries = self.write(&transaction, meta.revision, now)?;
         meta.bytes =
             transaction.query_row("SELECT coalesce(sum(size), 0) FROM entries", [], |row| row.get(0))?;
         meta.write(&transaction)?;
         transaction.commit()?;
-        Ok(self.imported)
+        Ok(Imported { facade: self.facade, entries, expired: self.lines - entries })
     }
 
-    fn write(&self, transaction: &Transaction<'_>, version: u64, now: u64) -> Result<(), Trouble> {
+    /// Writes what has not expired; answers how many.
+    fn write(&self, transaction: &Transaction<'_>, version: u64, now: u64) -> Result<u64, Trouble> {
         let mut statement = self.connection.prepare(
             "SELECT space, key, until, value FROM staged WHERE until IS NULL OR until > ?1 ORDER BY space, key",
         )?;
         let mut rows = statement.query([now])?;
-        let mut last = None;
+        let (mut last, mut entries) = (None, 0);
         while let Some(row) = rows.next()? {
+            entries += 1;
             let (space, key) = (row::space_at(row, 0)?, row::key_at(row, 1)?);
             let (until, value) = (row.get(2)?, row::blob(row, 3)?);
             let size = limits::size(&key, value);
@@ -121,7 +118,7 @@ impl Staged {
                 last = Some(space);
             }
         }
-        Ok(())
+        Ok(entries)
     }
 }
 

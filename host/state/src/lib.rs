@@ -28,6 +28,7 @@ mod row;
 mod schema;
 mod secret;
 mod store;
+mod sweep;
 mod turn;
 
 pub use data::{Change, Entries, Entry, Expect, Operation, Space, StateError};

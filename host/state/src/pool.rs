@@ -2,7 +2,11 @@
 //!
 //! One writes, by turns; others read, so that a `get` never waits for the disk that a commit waits for.
 
-use std::sync::{Mutex, PoisonError};
+use std::{
+    path::Path,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Instant,
+};
 
 use rusqlite::Connection;
 
@@ -79,7 +83,9 @@ impl Pool {
         revision: u64,
         work: impl FnOnce(&mut Connection) -> Result<R, Trouble>,
     ) -> Result<R, StateError> {
-        let done = self.writer.take(PATIENCE, |kept| {
+        // For the turn in this process, and for other processes.
+        let deadline = Instant::now() + PATIENCE;
+        let done = self.writer.take(deadline, |kept| {
             for _ in 0..ATTEMPTS {
                 let Some(file) = self.place.identity()? else {
                     *kept = None;
@@ -88,7 +94,9 @@ impl Pool {
                 };
                 let held = kept.take().filter(|held| held.file == file);
                 let Some(mut held) = self.still(file, held, connection::open)? else { continue };
-                let done = work(&mut held.connection).map_err(|trouble| trouble.at(self.place.path()));
+                let done = connection::wait_until(&mut held.connection, deadline).map_err(Trouble::from);
+                let done = done.and_then(|()| work(&mut held.connection));
+                let done = done.map_err(|trouble| trouble.at(self.place.path()));
                 if !matches!(done, Err(StateError::Storage(_))) {
                     *kept = Some(held);
                 }
@@ -104,7 +112,7 @@ impl Pool {
         &self,
         file: Identity,
         kept: Option<Held>,
-        open: fn(&std::path::Path) -> Result<Connection, StateError>,
+        open: fn(&Path) -> Result<Connection, StateError>,
     ) -> Result<Option<Held>, StateError> {
         if kept.is_some() {
             return Ok(kept);
@@ -116,7 +124,7 @@ impl Pool {
         Ok(Some(Held { connection: opened?, file }))
     }
 
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Held>> {
+    fn idle(&self) -> MutexGuard<'_, Vec<Held>> {
         self.readers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -6,9 +6,11 @@ use std::{
     sync::Arc,
 };
 
+use rusqlite::Connection;
+
 use crate::{
-    Change, Clock, Entries, Entry, Imported, Listed, Operation, Space, StateError, Usage, commit, export,
-    import::Staged, limits, list, pool::Pool, read,
+    Change, Clock, Entries, Entry, Imported, Listed, Operation, Space, StateError, Usage, commit,
+    error::Trouble, export, import::Staged, limits, list, pool::Pool, read,
 };
 
 /// One plugin's state. A clone is the same store; threads and processes may use it at once.
@@ -81,10 +83,7 @@ impl Store {
             let checked = self.pool.read(|connection| commit::check(connection, &space, &changes, now))?;
             return checked.map_or_else(|| commit::check_nothing(&changes), Ok);
         }
-        let now = self.now();
-        self.pool.write(first_revision(now), |connection| {
-            commit::commit(connection, &space, &changes, self.quota, now)
-        })
+        self.write(|connection, now| commit::commit(connection, &space, &changes, self.quota, now))
     }
 
     /// Its name.
@@ -133,9 +132,8 @@ impl Store {
     /// [`StateError::Invalid`] with the line's number for what is no entry, and for a text that was cut off;
     /// [`StateError::Storage`], [`StateError::Busy`].
     pub fn import(&self, reader: impl BufRead, replace: bool) -> Result<Imported, StateError> {
-        let now = self.now();
-        let staged = Staged::read(reader, now)?;
-        self.pool.write(first_revision(now), |connection| staged.apply(connection, replace, now))
+        let staged = Staged::read(reader)?;
+        self.write(|connection, now| staged.apply(connection, replace, now))
     }
 
     /// Takes all entries of all spaces away, and leaves the counter of versions. Answers how many there were.
@@ -147,8 +145,15 @@ impl Store {
         if self.pool.place().identity()?.is_none() {
             return Ok(0);
         }
-        let now = self.now();
-        self.pool.write(first_revision(now), |connection| list::clear(connection, now))
+        self.write(list::clear)
+    }
+
+    /// What is asked for is done at the time when its turn has come, not when it was asked for.
+    fn write<R>(
+        &self,
+        work: impl FnOnce(&mut Connection, u64) -> Result<R, Trouble>,
+    ) -> Result<R, StateError> {
+        self.pool.write(first_revision(self.now()), |connection| work(connection, self.now()))
     }
 
     fn now(&self) -> u64 {

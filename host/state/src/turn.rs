@@ -6,7 +6,7 @@
 use std::{
     collections::VecDeque,
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 /// Something that one thread at a time may use.
@@ -30,9 +30,9 @@ impl<T> Turns<T> {
         Self { queue: Mutex::default(), moved: Condvar::new(), thing: Mutex::new(thing) }
     }
 
-    /// Does something with the thing when the turn has come. `None` if it did not come in this time.
-    pub fn take<R>(&self, patience: Duration, work: impl FnOnce(&mut T) -> R) -> Option<R> {
-        let _turn = self.wait(Instant::now() + patience)?;
+    /// Does something with the thing when the turn has come. `None` if it did not come until then.
+    pub fn take<R>(&self, deadline: Instant, work: impl FnOnce(&mut T) -> R) -> Option<R> {
+        let _turn = self.wait(deadline)?;
         Some(work(&mut self.thing.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
@@ -74,20 +74,22 @@ impl<T> Drop for Turn<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use std::{sync::mpsc, thread};
+    use std::{sync::mpsc, thread, time::Duration};
 
     use super::*;
 
-    const LONG: Duration = Duration::from_secs(10);
+    fn long() -> Instant {
+        Instant::now() + Duration::from_secs(10)
+    }
 
     #[test]
     fn turns_come_in_the_order_they_were_asked_for() {
         let turns = Turns::new(Vec::new());
         thread::scope(|scope| {
-            turns.take(LONG, |_| {
+            turns.take(long(), |_| {
                 for n in 0..20 {
                     let turns = &turns;
-                    scope.spawn(move || turns.take(LONG, |order| order.push(n)));
+                    scope.spawn(move || turns.take(long(), |order| order.push(n)));
                     // Each stands in the queue before the next comes.
                     while turns.lock().waiting.len() < n + 2 {
                         thread::yield_now();
@@ -95,7 +97,7 @@ mod tests {
                 }
             });
         });
-        assert_eq!(turns.take(LONG, |order| order.clone()), Some((0..20).collect()));
+        assert_eq!(turns.take(long(), |order| order.clone()), Some((0..20).collect()));
     }
 
     #[test]
@@ -104,13 +106,13 @@ mod tests {
         let (done, wait) = mpsc::channel::<()>();
         thread::scope(|scope| {
             let turns = &turns;
-            scope.spawn(move || turns.take(LONG, |()| wait.recv().is_err()));
+            scope.spawn(move || turns.take(long(), |()| wait.recv().is_err()));
             while turns.lock().waiting.is_empty() {
                 thread::yield_now();
             }
-            assert_eq!(turns.take(Duration::ZERO, |()| ()), None);
+            assert_eq!(turns.take(Instant::now(), |()| ()), None);
             drop(done);
-            assert_eq!(turns.take(LONG, |()| ()), Some(()));
+            assert_eq!(turns.take(long(), |()| ()), Some(()));
         });
     }
 }

@@ -103,6 +103,46 @@ fn all_get_the_same_secret() {
 }
 
 #[test]
+fn all_that_come_first_make_one_file() {
+    for _ in 0..10 {
+        let dir = tempfile::tempdir().unwrap();
+        Folder::open(dir.path()).unwrap();
+        // Left by one that was killed meanwhile.
+        fs::write(dir.path().join("stores/.new-abc"), "half").unwrap();
+        thread::scope(|scope| {
+            for n in 0..8 {
+                let path = dir.path();
+                // Each with connections of its own, as in a process of its own.
+                scope.spawn(move || {
+                    let store = Folder::open(path).unwrap().store("notes", AMPLE).unwrap();
+                    store.commit(Space::Shared, vec![put(&n.to_string(), "")]).unwrap();
+                });
+            }
+        });
+        let store = Folder::open(dir.path()).unwrap().store("notes", AMPLE).unwrap();
+        assert_eq!(keys(&store).len(), 8);
+        let mut left: Vec<_> = fs::read_dir(dir.path().join("stores"))
+            .unwrap()
+            .map(|file| file.unwrap().file_name().into_string().unwrap())
+            .filter(|name| !name.starts_with("notes.db"))
+            .collect();
+        left.sort_unstable();
+        assert_eq!(left, [".lock"]);
+    }
+}
+
+#[test]
+fn a_folder_that_is_taken_away_is_told() {
+    let room = room();
+    let store = room.store();
+    store.commit(Space::Shared, vec![put("k", "")]).unwrap();
+    fs::remove_dir_all(room.dir.path().join("stores")).unwrap();
+    assert_eq!(keys(&store), [""; 0]);
+    let told = said(store.commit(Space::Shared, vec![put("k", "")]));
+    assert!(told.contains("notes.db: ") && told.contains("No such file or directory"), "{told}");
+}
+
+#[test]
 fn a_file_that_is_taken_away_is_an_empty_store() {
     for leave_the_log in [false, true] {
         let room = room();
@@ -175,7 +215,8 @@ fn what_is_no_store_is_told_and_left_as_it_is() {
         let room = room();
         fs::write(room.file(), &bytes).unwrap();
         let store = room.store();
-        let asked: [(&str, fn(&Store) -> Result<(), StateError>); 3] = [
+        type Ask = fn(&Store) -> Result<(), StateError>;
+        let asked: [(&str, Ask); 3] = [
             ("commit", |store| store.commit(Space::Shared, vec![put("k", "")]).map(drop)),
             ("scan", |store| store.scan(Space::Shared, "", None, 1, None).map(drop)),
             ("export", |store| store.export(std::io::sink()).map(drop)),
@@ -183,7 +224,6 @@ fn what_is_no_store_is_told_and_left_as_it_is() {
         for (name, ask) in asked {
             match ask(&store) {
                 Err(StateError::Storage(told)) => assert!(told.contains(expected), "{name}: {told}"),
-                // An export needs no counter but reads it.
                 other => panic!("{name}: {expected}: {other:?}"),
             }
         }

@@ -13,7 +13,7 @@ use loggia_state::{Change, Space, Store};
 use support::*;
 
 fn say(text: &str) {
-    writeln!(stderr(), "{text}").unwrap();
+    let _ = writeln!(stderr(), "{text}");
 }
 
 /// The time that one takes of many.
