@@ -20,22 +20,22 @@ fn folder() -> Folder {
 async fn increments(host: &mut Raw, times: u64, acknowledged: &mut u64) -> Result<()> {
     const WINDOW: u64 = 8;
     let increment = json!({"action": "increment"});
-    let (mut sent, mut ended) = (0, 0);
-    while ended < times {
-        while sent < times && sent - ended < WINDOW {
-            sent += 1;
-            host.call(sent, "keeps", &increment).await?;
+    let (mut id, mut open, mut done) = (0, 0, 0);
+    while done < times {
+        while open < WINDOW && done + open < times {
+            id += 1;
+            open += 1;
+            host.call(id, "keeps", &increment).await?;
         }
         let told = host.answer().await?;
         let envelope = &told["result"]["structuredContent"];
-        ended += 1;
+        open -= 1;
         if envelope["ok"] == true {
             *acknowledged += 1;
+            done += 1;
         } else {
             // The plugin tried often enough; its caller goes on trying.
             ensure!(envelope["code"] == "conflict", "{told}");
-            ended -= 1;
-            sent -= 1;
         }
     }
     Ok(())
