@@ -1,8 +1,42 @@
 //! Requests that a plugin may send: which, where to, how many, and with which secrets.
+//!
+//! A [`Client`] holds what one plugin is granted and its connections; a [`CallEgress`] counts for one call. A request is
+//! *admitted* at once by pure rules ([`policy`]), then its host is resolved once, every address is checked
+//! ([`Class`]), and only a checked address is connected to. Secrets are added last and blotted out of what comes back.
+//!
+//! Nothing here knows of WebAssembly, and nothing reads proxies from the environment: a proxy would resolve names itself.
 
+mod address;
+mod body;
+mod call;
+mod client;
+mod connect;
+mod destination;
+mod download;
+mod error;
+mod exchange;
+mod headers;
+mod host;
+pub mod policy;
+mod pool;
+mod redact;
+mod redirect;
+mod refusal;
+mod resolve;
 mod rule;
 mod secret;
+mod tls;
 
+pub use address::Class;
+pub use body::{BodyIn, BodyOut};
+pub use call::{CallEgress, Ticket};
+pub use client::{Client, Setup};
+pub use destination::Target;
+pub use error::{Part, Phase, SendError, Timeouts, TlsFault};
+pub use host::{Host, Wrong};
+pub use policy::Mode;
+pub use refusal::Refusal;
+pub use resolve::{Dial, Pending, Resolve};
 pub use rule::{Destination, HostPattern, Rule, Scheme};
 pub use secret::{Secret, Source};
 

@@ -23,7 +23,7 @@ pub struct Destination {
 }
 
 /// The schemes there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scheme {
     /// Without encryption.
     Http,
@@ -40,15 +40,4 @@ pub enum HostPattern {
     Below(String),
     /// This address, which may be a private one: naming it is what grants it.
     Address(std::net::IpAddr),
-}
-
-impl Destination {
-    /// Reads what a policy file says.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with the text and how to write it; reads after the key's name.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        Err(format!("{text:?} is not understood"))
-    }
 }

@@ -1,6 +1,17 @@
 //! A secret that the host adds to requests and that no guest sees.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use http::{HeaderName, HeaderValue};
+use tokio::io::AsyncReadExt;
+
+use crate::{Grants, Refusal, Scheme, SendError, destination::Target, headers, host::Host, redact::Patterns};
+
+/// Bytes of the shortest secret. A shorter one would be found in answers where it is none, and mangle them.
+const SHORTEST: usize = 8;
+
+/// Bytes of the longest.
+const LONGEST: usize = 4 << 10;
 
 /// A header that the host adds to HTTPS requests for exactly one host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,4 +44,118 @@ impl std::fmt::Debug for Source {
             Self::File(path) => path.fmt(f),
         }
     }
+}
+
+impl Secret {
+    /// Whether this can ever be sent; a file is not read.
+    ///
+    /// # Errors
+    ///
+    /// What the operator must mend, without the value; reads after the key's name.
+    pub fn check(&self) -> Result<(), String> {
+        match Host::parse(&self.host) {
+            Ok(host) if host.to_string() == self.host => {}
+            Ok(host) => return Err(format!("`host` must be written {:?}", host.to_string())),
+            Err(why) => return Err(format!("`host` {:?} {why}", self.host)),
+        }
+        if self.port == 0 {
+            return Err("`port` must be from 1 to 65535".into());
+        }
+        let name: HeaderName =
+            self.header.parse().map_err(|_| format!("`header` {:?} is no header's name", self.header))?;
+        if name.as_str() != self.header {
+            return Err(format!("`header` must be in lower case: {:?}", name.as_str()));
+        }
+        if headers::is_reserved(&name) || name == http::header::ACCEPT_ENCODING {
+            return Err(format!("`header` {:?} is the host's own", self.header));
+        }
+        if self.format.matches("{}").count() != 1 {
+            return Err("`format` must hold {} once, where the secret goes".into());
+        }
+        if HeaderValue::try_from(self.format.replace("{}", "")).is_err() {
+            return Err("`format` holds characters that a header cannot carry".into());
+        }
+        match &self.source {
+            Source::File(_) => Ok(()),
+            Source::Value(name, value) => {
+                self.formatted(value).map(|_| ()).map_err(|why| format!("the value of ${name} {why}"))
+            }
+        }
+    }
+
+    /// Whether it goes to this target.
+    pub(crate) fn is_for(&self, to: &Target) -> bool {
+        to.scheme == Scheme::Https && to.port == self.port && to.host.to_string() == self.host
+    }
+
+    /// The header's value.
+    fn formatted(&self, value: &str) -> Result<HeaderValue, String> {
+        if value.len() < SHORTEST || value.len() > LONGEST {
+            return Err(format!("must have from {SHORTEST} to {LONGEST} bytes"));
+        }
+        let mut header = HeaderValue::try_from(self.format.replacen("{}", value, 1))
+            .map_err(|_| "holds characters that a header cannot carry".to_owned())?;
+        header.set_sensitive(true);
+        Ok(header)
+    }
+
+    async fn load(&self) -> Result<(String, HeaderValue), SendError> {
+        let value = match &self.source {
+            Source::Value(_, value) => Ok(value.clone()),
+            Source::File(path) => read(path).await,
+        };
+        let loaded = value.and_then(|value| Ok((self.formatted(&value)?, value)));
+        match loaded {
+            Ok((header, value)) => Ok((value, header)),
+            Err(why) => {
+                let (host, header) = (&self.host, &self.header);
+                tracing::error!(host, header, source = ?self.source, why, "a secret cannot be used");
+                Err(SendError::Secret(host.clone()))
+            }
+        }
+    }
+}
+
+async fn read(path: &Path) -> Result<String, String> {
+    let told = |error: std::io::Error| error.to_string();
+    // A pipe would hold a thread for as long as nobody writes to it.
+    if !tokio::fs::metadata(path).await.map_err(told)?.is_file() {
+        return Err("is no regular file".into());
+    }
+    let file = tokio::fs::File::open(path).await.map_err(told)?;
+    let mut text = String::new();
+    file.take(2 * LONGEST as u64).read_to_string(&mut text).await.map_err(told)?;
+    Ok(text.trim().to_owned())
+}
+
+/// Refuses a guest's header in the place of a secret's.
+pub(crate) fn check_guest(grants: &Grants, headers: &http::HeaderMap, to: &Target) -> Result<(), Refusal> {
+    let taken =
+        grants.secrets.iter().find(|secret| secret.is_for(to) && headers.contains_key(&secret.header));
+    match taken {
+        Some(secret) => {
+            Err(Refusal::Header { name: secret.header.clone(), why: "is added by the host; send none" })
+        }
+        None => Ok(()),
+    }
+}
+
+/// Adds the secrets of a target, last of all, and returns what must not come back. None: nothing was added.
+pub(crate) async fn add(
+    grants: &Grants,
+    headers: &mut http::HeaderMap,
+    to: &Target,
+) -> Result<Option<Patterns>, SendError> {
+    let mut patterns = None;
+    for secret in grants.secrets.iter().filter(|secret| secret.is_for(to)) {
+        let (value, header) = secret.load().await?;
+        let name: HeaderName = secret.header.parse().map_err(|_| SendError::Secret(secret.host.clone()))?;
+        patterns.get_or_insert_with(Patterns::default).add(value.as_bytes(), header.as_bytes());
+        headers.insert(name, header);
+    }
+    if patterns.is_some() {
+        // In compressed text no secret could be found.
+        headers.insert(http::header::ACCEPT_ENCODING, http::HeaderValue::from_static("identity"));
+    }
+    Ok(patterns)
 }

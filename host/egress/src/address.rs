@@ -1,0 +1,151 @@
+//! What an address leads to. Everything that is not plainly the public internet has a class of its own.
+
+use std::{
+    fmt,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+};
+
+/// What lies behind an address, with IPv4 addresses inside IPv6 ones unwrapped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// The internet.
+    Public,
+    /// This machine.
+    Loopback,
+    /// A private network: RFC 1918, unique local, site-local, a private NAT64 prefix.
+    Private,
+    /// Only this link.
+    LinkLocal,
+    /// 100.64.0.0/10, between a provider and its customers; also what overlay networks use.
+    CarrierGrade,
+    /// A cloud's metadata and credential services.
+    Metadata,
+    /// Groups.
+    Multicast,
+    /// Everybody on the link.
+    Broadcast,
+    /// No address at all; many systems take it for this machine.
+    Unspecified,
+    /// Made for examples.
+    Documentation,
+    /// Made for measuring devices.
+    Benchmark,
+    /// Reserved, deprecated, or a tunnel whose other end cannot be known.
+    Reserved,
+}
+
+/// Services that hand credentials to whoever asks from the machine: AWS, GCP, Azure, DigitalOcean and others on
+/// 169.254.169.254; ECS and EKS credentials; Alibaba; Oracle; Azure's host channel, which lies in a public range.
+const METADATA_V4: [Ipv4Addr; 7] = [
+    Ipv4Addr::new(169, 254, 169, 254),
+    Ipv4Addr::new(169, 254, 169, 253),
+    Ipv4Addr::new(169, 254, 170, 2),
+    Ipv4Addr::new(169, 254, 170, 23),
+    Ipv4Addr::new(100, 100, 100, 200),
+    Ipv4Addr::new(192, 0, 0, 192),
+    Ipv4Addr::new(168, 63, 129, 16),
+];
+
+/// AWS, EKS credentials, AWS's resolver, GCP.
+const METADATA_V6: [Ipv6Addr; 4] = [
+    Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254),
+    Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x23),
+    Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x253),
+    Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254),
+];
+
+impl Class {
+    /// What an address leads to.
+    pub fn of(address: IpAddr) -> Self {
+        match address {
+            IpAddr::V4(address) => v4(address),
+            IpAddr::V6(address) => v6(address),
+        }
+    }
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Public => "a public address",
+            Self::Loopback => "a loopback address",
+            Self::Private => "a private address",
+            Self::LinkLocal => "a link-local address",
+            Self::CarrierGrade => "a carrier-grade NAT address",
+            Self::Metadata => "a cloud metadata address",
+            Self::Multicast => "a multicast address",
+            Self::Broadcast => "the broadcast address",
+            Self::Unspecified => "an unspecified address",
+            Self::Documentation => "an address for documentation",
+            Self::Benchmark => "an address for benchmarks",
+            Self::Reserved => "a reserved address",
+        })
+    }
+}
+
+fn v4(address: Ipv4Addr) -> Class {
+    if METADATA_V4.contains(&address) {
+        return Class::Metadata;
+    }
+    match address.octets() {
+        [0, ..] => Class::Unspecified,
+        [127, ..] => Class::Loopback,
+        [10, ..] | [172, 16..=31, ..] | [192, 168, ..] => Class::Private,
+        [100, 64..=127, ..] => Class::CarrierGrade,
+        [169, 254, ..] => Class::LinkLocal,
+        [192, 0, 2, _] | [198, 51, 100, _] | [203, 0, 113, _] => Class::Documentation,
+        [198, 18..=19, ..] => Class::Benchmark,
+        // IETF protocol assignments; relays of 6to4, which is withdrawn.
+        [192, 0, 0, _] | [192, 88, 99, _] => Class::Reserved,
+        [224..=239, ..] => Class::Multicast,
+        [255, 255, 255, 255] => Class::Broadcast,
+        [240..=255, ..] => Class::Reserved,
+        _ => Class::Public,
+    }
+}
+
+fn v6(address: Ipv6Addr) -> Class {
+    if METADATA_V6.contains(&address) {
+        return Class::Metadata;
+    }
+    let s = address.segments();
+    let tail = Ipv4Addr::from((u32::from(s[6]) << 16) | u32::from(s[7]));
+    match s {
+        [0, 0, 0, 0, 0, 0, 0, 0] => Class::Unspecified,
+        [0, 0, 0, 0, 0, 0, 0, 1] => Class::Loopback,
+        // Mapped: the system connects to the IPv4 address itself.
+        [0, 0, 0, 0, 0, 0xffff, ..] => v4(tail),
+        // Compatible, and "translated" of SIIT: withdrawn, so never public.
+        [0, 0, 0, 0, 0, 0, ..] | [0, 0, 0, 0, 0xffff, 0, ..] => inner(tail, Class::Reserved),
+        // NAT64, by which IPv6-only machines reach the public IPv4 internet.
+        [0x64, 0xff9b, 0, 0, 0, 0, ..] => v4(tail),
+        // NAT64 prefixes of a network's own: it decides where they lead.
+        [0x64, 0xff9b, 1, ..] => inner(tail, Class::Private),
+        [0x2002, high, low, ..] => {
+            inner(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)), Class::Reserved)
+        }
+        // Teredo: the client's address stands inverted at the end.
+        [0x2001, 0, ..] => inner(Ipv4Addr::from(!u32::from(tail)), Class::Reserved),
+        [0x2001, 0xdb8, ..] => Class::Documentation,
+        [0x3fff, second, ..] if second < 0x1000 => Class::Documentation,
+        [0x2001, 2, 0, ..] => Class::Benchmark,
+        // IETF protocol assignments, ORCHID among them.
+        [0x2001, second, ..] if second < 0x200 => Class::Reserved,
+        [first, ..] if first & 0xffc0 == 0xfe80 => Class::LinkLocal,
+        [first, ..] if first & 0xfe00 == 0xfc00 || first & 0xffc0 == 0xfec0 => Class::Private,
+        [first, ..] if first & 0xff00 == 0xff00 => Class::Multicast,
+        // ISATAP: below any prefix, the end names an IPv4 address of the network it tunnels through.
+        [first, _, _, _, 0 | 0x200, 0x5efe, ..] if first & 0xe000 == 0x2000 => v4(tail),
+        // Only 2000::/3 is given out; what is not (discard-only 100::/64, 5f00::/16, …) leads nowhere good.
+        [first, ..] if first & 0xe000 == 0x2000 => Class::Public,
+        _ => Class::Reserved,
+    }
+}
+
+/// The class of an address inside another, but never public.
+fn inner(address: Ipv4Addr, instead: Class) -> Class {
+    match v4(address) {
+        Class::Public => instead,
+        class => class,
+    }
+}

@@ -1,0 +1,140 @@
+//! Bodies on their way out: counted, timed, never held.
+
+use std::{
+    error::Error,
+    pin::Pin,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll},
+};
+
+use bytes::{Buf, Bytes};
+use http_body::{Body, Frame, SizeHint};
+use http_body_util::combinators::UnsyncBoxBody;
+use tokio::time::{Instant, Sleep, sleep_until};
+
+use crate::{
+    SendError,
+    error::{Part, Phase},
+};
+
+/// A request's body, as the guest gives it.
+pub type BodyIn = UnsyncBoxBody<Bytes, Box<dyn Error + Send + Sync>>;
+
+/// A response's body, as the guest is given it.
+pub type BodyOut = UnsyncBoxBody<Bytes, SendError>;
+
+/// What the two directions of one exchange tell each other.
+#[derive(Default)]
+pub(crate) struct Exchange {
+    /// Why the request's body broke off. hyper only reports that the connection ended, to the response.
+    cause: OnceLock<SendError>,
+    /// Whether the request had a body: what had one cannot be sent again.
+    had_body: AtomicBool,
+}
+
+impl Exchange {
+    /// The cause of an error that hyper reports.
+    pub fn explain(&self, error: &hyper::Error) -> SendError {
+        if let Some(cause) = self.cause.get() {
+            return cause.clone();
+        }
+        if error.is_parse_too_large() {
+            SendError::TooLarge { what: Part::ResponseHead, limit: crate::headers::HEAD }
+        } else if error.is_parse() {
+            SendError::Protocol("it is no HTTP response")
+        } else {
+            SendError::Closed
+        }
+    }
+
+    /// Whether any of a body was sent.
+    pub fn had_body(&self) -> bool {
+        self.had_body.load(Ordering::Relaxed)
+    }
+
+    fn fail(&self, cause: SendError) -> Poll<Option<Result<Frame<Bytes>, SendError>>> {
+        Poll::Ready(Some(Err(self.cause.get_or_init(|| cause).clone())))
+    }
+}
+
+/// How much and how long a request's body may be.
+#[derive(Clone, Copy)]
+pub(crate) struct Bounds {
+    /// Bytes at most.
+    pub limit: usize,
+    /// What `content-length` promised.
+    pub declared: Option<u64>,
+    /// When the exchange must have ended.
+    pub end: Instant,
+}
+
+/// A request's body on its way to the connection.
+pub(crate) struct Upload {
+    inner: BodyIn,
+    bounds: Bounds,
+    sent: u64,
+    exchange: Arc<Exchange>,
+    end: Pin<Box<Sleep>>,
+}
+
+impl Upload {
+    pub fn new(inner: BodyIn, bounds: Bounds, exchange: Arc<Exchange>) -> Self {
+        Self { inner, bounds, sent: 0, exchange, end: Box::pin(sleep_until(bounds.end)) }
+    }
+
+    fn ended(&self) -> Poll<Option<Result<Frame<Bytes>, SendError>>> {
+        match self.bounds.declared {
+            Some(declared) if declared != self.sent => self.exchange.fail(SendError::Body),
+            _ => Poll::Ready(None),
+        }
+    }
+}
+
+impl Body for Upload {
+    type Data = Bytes;
+    type Error = SendError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, SendError>>> {
+        if self.end.as_mut().poll(cx).is_ready() {
+            return self.exchange.fail(SendError::Timeout(Phase::Total));
+        }
+        let data = match Pin::new(&mut self.inner).poll_frame(cx) {
+            Poll::Pending => return Poll::Pending,
+            Poll::Ready(None) => return self.ended(),
+            Poll::Ready(Some(Err(_))) => return self.exchange.fail(SendError::Body),
+            Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
+                Ok(data) => data,
+                // Trailers: nothing that we know of reads a request's.
+                Err(_) => return self.ended(),
+            },
+        };
+        self.exchange.had_body.store(true, Ordering::Relaxed);
+        self.sent += data.remaining() as u64;
+        if self.sent > self.bounds.limit as u64 {
+            let limit = self.bounds.limit;
+            return self.exchange.fail(SendError::TooLarge { what: Part::Request, limit });
+        }
+        // Bytes beyond what was declared would begin another request on the connection.
+        if self.bounds.declared.is_some_and(|declared| self.sent > declared) {
+            return self.exchange.fail(SendError::Body);
+        }
+        Poll::Ready(Some(Ok(Frame::data(data))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream() && self.bounds.declared.unwrap_or(0) == self.sent
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self.bounds.declared {
+            Some(declared) => SizeHint::with_exact(declared.saturating_sub(self.sent)),
+            None => self.inner.size_hint(),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Connections: resolve once, check every address, connect to what was checked, TLS by name.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
+
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use tokio::{net::TcpStream, runtime::Handle, time::Instant};
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::{
+    Grants, Refusal, Scheme, SendError,
+    destination::Target,
+    error::Phase,
+    headers,
+    host::Host,
+    policy,
+    pool::{Pool, Sender},
+    resolve::{Dial, Resolve},
+    tls::Tls,
+};
+
+/// Resolving, connecting and TLS together.
+const CONNECT: Duration = Duration::from_secs(5);
+
+/// Addresses of one name that are tried.
+const TRIES: usize = 8;
+
+/// What makes connections of one plugin.
+pub(crate) struct Network {
+    pub grants: Grants,
+    pub resolver: Arc<dyn Resolve>,
+    pub dialer: Arc<dyn Dial>,
+    pub tls: Tls,
+    pub pool: Arc<Pool>,
+    /// Where connections live. A call that overruns moves to another runtime, beside looping guests; its connections
+    /// stay where they are answered at once.
+    pub runtime: Option<Handle>,
+}
+
+impl Network {
+    /// The runtime that connections live on.
+    pub fn runtime(&self) -> Handle {
+        self.runtime.clone().unwrap_or_else(Handle::current)
+    }
+
+    /// A new connection, ready for a request.
+    pub async fn connect(
+        self: &Arc<Self>,
+        to: &Target,
+        limit: Option<Duration>,
+    ) -> Result<Sender, SendError> {
+        let end = Instant::now() + limit.map_or(CONNECT, |limit| limit.min(CONNECT));
+        let (network, target) = (self.clone(), to.clone());
+        let making = async move { network.make(&target, end).await };
+        // Timed inside as well, or the time that is left could not be shared among the addresses.
+        let made = tokio::time::timeout_at(end, AbortOnDropHandle::new(self.runtime().spawn(making))).await;
+        match made {
+            Ok(Ok(made)) => made,
+            Ok(Err(_)) => Err(SendError::Connect(to.to_string())),
+            Err(_) => Err(SendError::Timeout(Phase::Connect)),
+        }
+    }
+
+    async fn make(&self, to: &Target, end: Instant) -> Result<Sender, SendError> {
+        let addresses = self.addresses(to).await?;
+        let stream = self.dial(to, &addresses, end).await?;
+        match to.scheme {
+            Scheme::Http => self.greet(to, stream).await,
+            Scheme::Https => self.greet(to, self.tls.wrap(to, stream).await?).await,
+        }
+    }
+
+    /// Those of a host's addresses that may be connected to.
+    async fn addresses(&self, to: &Target) -> Result<Vec<IpAddr>, SendError> {
+        let found = match &to.host {
+            Host::Address(address) => vec![*address],
+            Host::Name(name) => {
+                let found = self.resolver.resolve(name).await;
+                found.map_err(|_| SendError::Dns(name.clone()))?
+            }
+        };
+        let mut refused = None;
+        let mut allowed = Vec::new();
+        for address in found {
+            match policy::check_address(&self.grants, to, address) {
+                Ok(()) => allowed.push(address),
+                Err(class) => refused = refused.or(Some(class)),
+            }
+        }
+        match refused {
+            _ if !allowed.is_empty() => Ok(allowed),
+            None => Err(SendError::Dns(to.host.to_string())),
+            Some(class) => {
+                tracing::debug!(host = %to.host, %class, "no address of the host is granted");
+                let (name, scheme, port) = (to.host.to_string(), to.scheme, to.port);
+                Err(Refusal::Leads { name, class, scheme, port }.into())
+            }
+        }
+    }
+
+    /// The first of the addresses that answers; each has an equal share of the time that is left.
+    async fn dial(&self, to: &Target, addresses: &[IpAddr], end: Instant) -> Result<TcpStream, SendError> {
+        let addresses = &addresses[..addresses.len().min(TRIES)];
+        for (n, address) in addresses.iter().enumerate() {
+            let left = u32::try_from(addresses.len() - n).unwrap_or(1);
+            let share = end.saturating_duration_since(Instant::now()) / left;
+            let dialing = self.dialer.dial(SocketAddr::new(*address, to.port));
+            if let Ok(Ok(stream)) = tokio::time::timeout(share, dialing).await {
+                return Ok(stream);
+            }
+        }
+        Err(SendError::Connect(to.to_string()))
+    }
+
+    async fn greet<S>(&self, to: &Target, stream: S) -> Result<Sender, SendError>
+    where
+        S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin + 'static,
+    {
+        let closed = |_| SendError::Connect(to.to_string());
+        let (mut sender, connection) = http1::Builder::new()
+            .max_headers(headers::COUNT)
+            .max_header_size(headers::HEAD)
+            .max_buf_size(2 * headers::HEAD)
+            .handshake(TokioIo::new(stream))
+            .await
+            .map_err(closed)?;
+        self.runtime().spawn(async move {
+            if let Err(error) = connection.await {
+                // hyper's texts hold nothing of what was sent.
+                tracing::debug!(%error, "a plugin's connection ended");
+            }
+        });
+        sender.ready().await.map_err(closed)?;
+        Ok(sender)
+    }
+}

@@ -1,0 +1,180 @@
+//! Destinations as policies write them, and targets as requests name them.
+
+use std::fmt;
+
+use crate::{
+    Destination, HostPattern, Refusal, Scheme,
+    address::Class,
+    host::{Host, Wrong},
+};
+
+/// Where one request goes, in canonical form.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Target {
+    /// Exactly this scheme.
+    pub scheme: Scheme,
+    /// The host, canonical.
+    pub host: Host,
+    /// The URL's port, or the scheme's own.
+    pub port: u16,
+}
+
+impl Scheme {
+    /// The port that a URL without one means.
+    pub fn port(self) -> u16 {
+        match self {
+            Self::Http => 80,
+            Self::Https => 443,
+        }
+    }
+}
+
+impl fmt::Display for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Http => "http",
+            Self::Https => "https",
+        })
+    }
+}
+
+impl Target {
+    /// Reads a request's URL.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Scheme`] and [`Refusal::Url`].
+    pub fn of(uri: &http::Uri) -> Result<Self, Refusal> {
+        let scheme = match uri.scheme_str().map(str::to_ascii_lowercase).as_deref() {
+            Some("http") => Scheme::Http,
+            Some("https") => Scheme::Https,
+            _ => return Err(Refusal::Scheme),
+        };
+        let authority = uri.authority().map_or("", http::uri::Authority::as_str);
+        let (host, port) = Host::parse_with_port(authority).map_err(Refusal::Url)?;
+        Ok(Self { scheme, host, port: port.unwrap_or(scheme.port()) })
+    }
+
+    /// The host with its port where that is not the scheme's own: what `Host` says.
+    pub(crate) fn authority(&self) -> String {
+        if self.port == self.scheme.port() {
+            self.host.to_string()
+        } else {
+            format!("{}:{}", self.host, self.port)
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}://{}", self.scheme, self.authority())
+    }
+}
+
+impl fmt::Display for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}://", self.scheme)?;
+        match &self.host {
+            HostPattern::Name(name) => f.write_str(name)?,
+            HostPattern::Below(suffix) => write!(f, "*.{suffix}")?,
+            HostPattern::Address(address) => Host::Address(*address).fmt(f)?,
+        }
+        if self.port == self.scheme.port() { Ok(()) } else { write!(f, ":{}", self.port) }
+    }
+}
+
+impl Destination {
+    /// Reads what a policy file says.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the text and how to write it; reads after the key's name.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        parse(text).map_err(|why| format!("{:?} {why}", clip(text)))
+    }
+
+    /// Whether a target is meant. A name never means an address, nor an address a name.
+    pub fn covers(&self, target: &Target) -> bool {
+        self.scheme == target.scheme && self.port == target.port && self.host.covers(&target.host)
+    }
+}
+
+impl HostPattern {
+    /// Whether a host is meant.
+    pub fn covers(&self, host: &Host) -> bool {
+        match (self, host) {
+            (Self::Name(name), Host::Name(host)) => name == host,
+            (Self::Below(suffix), Host::Name(host)) => host
+                .strip_suffix(suffix.as_str())
+                .and_then(|rest| rest.strip_suffix('.'))
+                .is_some_and(|label| !label.is_empty()),
+            (Self::Address(address), Host::Address(host)) => address == host,
+            _ => false,
+        }
+    }
+}
+
+const FORM: &str = "write scheme, host and, where needed, port, such as \"https://api.example.com:8443\"";
+
+fn parse(text: &str) -> Result<Destination, String> {
+    let (scheme, rest) = text.split_once("://").ok_or_else(|| format!("is no destination; {FORM}"))?;
+    let scheme = match scheme.to_ascii_lowercase().as_str() {
+        "http" => Scheme::Http,
+        "https" => Scheme::Https,
+        _ => return Err(format!("has a scheme other than http and https; {FORM}")),
+    };
+    if let Some(at) = rest.find(['/', '\\', '?', '#']) {
+        let whole = clip(&rest[..at]);
+        return Err(format!(
+            "has a path, query or fragment; a grant is for a whole host: \"{scheme}://{whole}\""
+        ));
+    }
+    let (below, rest) = match rest.strip_prefix("*.") {
+        Some(rest) => (true, rest),
+        None => (false, rest),
+    };
+    if rest.contains('*') {
+        return Err(
+            "has a `*` that is not its host's whole first part; write \"https://*.example.com\"".into()
+        );
+    }
+    let (host, port) = Host::parse_with_port(rest).map_err(|why| told(scheme, &why))?;
+    let host = match (below, host) {
+        (false, Host::Name(name)) => HostPattern::Name(name),
+        (true, Host::Name(name)) if name.contains('.') => HostPattern::Below(name),
+        (true, Host::Name(_)) => {
+            return Err("would grant every name below a top-level domain; name more of it, \
+                        such as \"https://*.example.com\""
+                .into());
+        }
+        (true, Host::Address(_)) => return Err("has a `*` before an address; name each address".into()),
+        (false, Host::Address(address)) => match Class::of(address) {
+            class @ (Class::Unspecified | Class::Multicast | Class::Broadcast) => {
+                return Err(format!(
+                    "names {class}, to which no request can go; name the host's own address"
+                ));
+            }
+            _ => HostPattern::Address(address),
+        },
+    };
+    Ok(Destination { scheme, host, port: port.unwrap_or(scheme.port()) })
+}
+
+fn told(scheme: Scheme, why: &Wrong) -> String {
+    match why {
+        Wrong::Odd(Some(plain)) | Wrong::Foreign(Some(plain)) => {
+            let kind = if matches!(why, Wrong::Odd(_)) {
+                "an address in an unusual notation"
+            } else {
+                "a host not in ASCII"
+            };
+            format!("names {kind}; write \"{scheme}://{plain}\"")
+        }
+        why => format!("has a host that {why}; {FORM}"),
+    }
+}
+
+/// As much of a text as a message should hold.
+fn clip(text: &str) -> &str {
+    text.char_indices().nth(80).map_or(text, |(at, _)| &text[..at])
+}

@@ -1,0 +1,103 @@
+//! Headers: what the guest may set, what the host sets, and what stays on the connection.
+
+use http::{HeaderMap, HeaderName, HeaderValue, header, request::Parts};
+
+use crate::{Refusal, SendError, destination::Target, error::Part};
+
+/// Bytes of a head: start line and headers.
+pub(crate) const HEAD: usize = 32 << 10;
+
+/// Headers of a head.
+pub(crate) const COUNT: usize = 128;
+
+/// What the host says where the guest says nothing.
+const AGENT: &str = concat!("loggia/", env!("CARGO_PKG_VERSION"));
+
+/// Headers of one connection, or of proxies: they are dropped, in both directions. A guest that sets them asks for
+/// something that is the host's to decide; most often its HTTP library does so unasked.
+const HOP: [&str; 11] = [
+    "connection",
+    "expect",
+    "http2-settings",
+    "keep-alive",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// Whether a header is the host's alone.
+pub(crate) fn is_reserved(name: &HeaderName) -> bool {
+    HOP.contains(&name.as_str()) || *name == header::HOST || *name == header::CONTENT_LENGTH
+}
+
+/// Refuses heads that are too large or contradict their URL.
+pub(crate) fn check(parts: &Parts, to: &Target, body: usize) -> Result<(), SendError> {
+    let fields =
+        parts.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum::<usize>();
+    let path = parts.uri.path_and_query().map_or(0, |path| path.as_str().len());
+    if fields + path > HEAD || parts.headers.len() > COUNT - 16 {
+        return Err(SendError::TooLarge { what: Part::RequestHead, limit: HEAD });
+    }
+    // Another host here than in the URL would be checked as one and served as the other.
+    for host in parts.headers.get_all(header::HOST) {
+        let same = host.to_str().is_ok_and(|host| same_authority(host, to));
+        if !same {
+            return Err(refused(&header::HOST, "must be the URL's host"));
+        }
+    }
+    match length(&parts.headers)? {
+        Some(length) if length > body as u64 => Err(SendError::TooLarge { what: Part::Request, limit: body }),
+        _ => Ok(()),
+    }
+}
+
+/// What `content-length` says.
+pub(crate) fn length(headers: &HeaderMap) -> Result<Option<u64>, SendError> {
+    let mut values = headers.get_all(header::CONTENT_LENGTH).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    let digits =
+        value.to_str().ok().filter(|text| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()));
+    match (digits.and_then(|text| text.parse().ok()), values.next()) {
+        (Some(length), None) => Ok(Some(length)),
+        _ => Err(refused(&header::CONTENT_LENGTH, "must be one number")),
+    }
+}
+
+fn same_authority(host: &str, to: &Target) -> bool {
+    let read = crate::host::Host::parse_with_port(host);
+    read.is_ok_and(|(host, port)| host == to.host && port.unwrap_or(to.scheme.port()) == to.port)
+}
+
+fn refused(name: &HeaderName, why: &'static str) -> SendError {
+    Refusal::Header { name: name.as_str().into(), why }.into()
+}
+
+/// Drops what belongs to one connection, and what `connection` names.
+pub(crate) fn drop_hop(headers: &mut HeaderMap) {
+    let named: Vec<HeaderName> = headers
+        .get_all(header::CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(|name| name.trim().parse().ok())
+        .collect();
+    for name in named {
+        headers.remove(name);
+    }
+    for name in HOP {
+        headers.remove(name);
+    }
+}
+
+/// What the host itself says. `content-length` is written anew from the body.
+pub(crate) fn complete(headers: &mut HeaderMap, to: &Target) -> Result<(), SendError> {
+    headers.remove(header::CONTENT_LENGTH);
+    let host = HeaderValue::try_from(to.authority()).map_err(|_| SendError::Protocol("no host"))?;
+    headers.insert(header::HOST, host);
+    headers.entry(header::USER_AGENT).or_insert(HeaderValue::from_static(AGENT));
+    Ok(())
+}

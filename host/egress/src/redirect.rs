@@ -1,0 +1,44 @@
+//! Which redirects the host follows: pure.
+
+use http::{Method, StatusCode, Uri};
+use url::Url;
+
+use crate::{Refusal, Scheme, SendError, destination::Target, host::Wrong};
+
+/// The method of the next request, or none where the response is the guest's to look at.
+///
+/// Bodies are not kept, so what needs one again is not followed; nor is a POST turned into a GET, other than by 303,
+/// which means just that.
+pub(crate) fn method(status: StatusCode, method: &Method, had_body: bool) -> Option<Method> {
+    let reads = *method == Method::GET || *method == Method::HEAD;
+    match status.as_u16() {
+        303 if *method == Method::HEAD => Some(Method::HEAD),
+        303 => Some(Method::GET),
+        301 | 302 | 307 | 308 if reads && !had_body => Some(method.clone()),
+        _ => None,
+    }
+}
+
+/// Where a `location` leads from a URL. It is still to be checked like any other.
+pub(crate) fn resolve(from: &Target, path: &str, location: &[u8]) -> Result<(Target, Uri), SendError> {
+    const BAD: SendError = SendError::Protocol("it redirects to what is no URL");
+    let base = Url::parse(&format!("{from}{path}")).map_err(|_| BAD)?;
+    let location = std::str::from_utf8(location).map_err(|_| BAD)?;
+    let mut to = base.join(location).map_err(|_| BAD)?;
+    let refuse = |refusal| Err(SendError::Denied(Refusal::Redirect(Box::new(refusal))));
+    if !matches!(to.scheme(), "http" | "https") {
+        return refuse(Refusal::Scheme);
+    }
+    if !to.username().is_empty() || to.password().is_some() {
+        return refuse(Refusal::Url(Wrong::User));
+    }
+    to.set_fragment(None);
+    let uri: Uri = to.as_str().parse().map_err(|_| BAD)?;
+    match Target::of(&uri) {
+        Ok(target) if from.scheme == Scheme::Https && target.scheme == Scheme::Http => {
+            refuse(Refusal::Downgrade)
+        }
+        Ok(target) => Ok((target, uri)),
+        Err(refusal) => refuse(refusal),
+    }
+}

@@ -1,0 +1,102 @@
+//! TLS, by the name that the request has, whatever address it leads to.
+
+use std::{io, sync::Arc};
+
+use rustls::{
+    CertificateError, ClientConfig, RootCertStore,
+    pki_types::{CertificateDer, ServerName},
+};
+use tokio::{net::TcpStream, sync::OnceCell};
+use tokio_rustls::{TlsConnector, client::TlsStream};
+
+use crate::{SendError, destination::Target, error::TlsFault, host::Host};
+
+/// The authorities that this machine trusts. Reading them takes tens of milliseconds, so it happens at the first https
+/// request of the process, and never where there is none.
+static AUTHORITIES: OnceCell<Arc<RootCertStore>> = OnceCell::const_new();
+
+/// The TLS side of one plugin's client. Session tickets are its own: a shared store would let an upstream see that two
+/// plugins run on one machine.
+#[derive(Default)]
+pub(crate) struct Tls {
+    extra: Vec<CertificateDer<'static>>,
+    connector: OnceCell<TlsConnector>,
+}
+
+impl Tls {
+    /// Trusts these authorities besides the machine's.
+    pub fn with(extra: Vec<CertificateDer<'static>>) -> Self {
+        Self { extra, connector: OnceCell::new() }
+    }
+
+    /// Greets the host over a connection that has been made.
+    pub async fn wrap(&self, to: &Target, stream: TcpStream) -> Result<TlsStream<TcpStream>, SendError> {
+        let fault = |why| SendError::Tls { to: to.to_string(), why };
+        let connector = self.connector.get_or_try_init(|| self.connector()).await.map_err(fault)?;
+        let name = match &to.host {
+            Host::Name(name) => ServerName::try_from(name.clone()).map_err(|_| fault(TlsFault::Name))?,
+            Host::Address(address) => ServerName::from(*address),
+        };
+        connector.connect(name, stream).await.map_err(|error| fault(classify(&error)))
+    }
+
+    async fn connector(&self) -> Result<TlsConnector, TlsFault> {
+        let shared = AUTHORITIES.get_or_try_init(authorities).await?;
+        let mut roots = shared.clone();
+        if !self.extra.is_empty() {
+            let mut more = RootCertStore::clone(&roots);
+            more.add_parsable_certificates(self.extra.iter().cloned());
+            roots = Arc::new(more);
+        }
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|_| TlsFault::Handshake)?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(Arc::new(config).into())
+    }
+}
+
+async fn authorities() -> Result<Arc<RootCertStore>, TlsFault> {
+    tokio::task::spawn_blocking(read_authorities).await.map_err(|_| TlsFault::Roots)?.map(Arc::new)
+}
+
+fn read_authorities() -> Result<RootCertStore, TlsFault> {
+    let found = rustls_native_certs::load_native_certs();
+    for error in &found.errors {
+        tracing::warn!(%error, "a certificate authority could not be read");
+    }
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(found.certs);
+    if !roots.is_empty() {
+        return Ok(roots);
+    }
+    // Whoever names authorities wants those and no others.
+    if ["SSL_CERT_FILE", "SSL_CERT_DIR"].iter().any(|name| std::env::var_os(name).is_some()) {
+        tracing::error!(
+            "SSL_CERT_FILE or SSL_CERT_DIR is set, but no certificate authority could be read from it"
+        );
+        return Err(TlsFault::Roots);
+    }
+    tracing::info!("this machine has no list of certificate authorities; Mozilla's is used");
+    roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    Ok(roots)
+}
+
+fn classify(error: &io::Error) -> TlsFault {
+    use CertificateError as C;
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    match inner {
+        Some(rustls::Error::InvalidCertificate(certificate)) => match certificate {
+            C::NotValidForName | C::NotValidForNameContext { .. } => TlsFault::Name,
+            C::Expired | C::ExpiredContext { .. } | C::NotValidYet | C::NotValidYetContext { .. } => {
+                TlsFault::Time
+            }
+            C::UnknownIssuer => TlsFault::Issuer,
+            _ => TlsFault::Certificate,
+        },
+        _ => TlsFault::Handshake,
+    }
+}
