@@ -19,7 +19,7 @@ fn folder() -> Folder {
 /// Adds one to a number, so many times, with some calls in flight. How many were acknowledged.
 async fn increments(host: &mut Raw, times: u64, acknowledged: &mut u64) -> Result<()> {
     const WINDOW: u64 = 8;
-    let increment = json!({"action": "increment"});
+    let increment = json!({"action": "increment", "key": "number"});
     let (mut id, mut open, mut done) = (0, 0, 0);
     while done < times {
         while open < WINDOW && done + open < times {

@@ -81,6 +81,3 @@ impl Default for Limits {
         }
     }
 }
-
-#[derive(Debug, Clone)]
-pub struct Client;

@@ -94,8 +94,8 @@ impl WasmFacade {
             },
             Err(failure) => Err(match v0_1::failure(failure) {
                 Ok(mut failure) => {
-                    // The guest saw an error of its file, and cannot know which limit it was.
-                    failure.hint = failure.hint.or_else(|| store.data().given.files.ran_into());
+                    // The guest saw that something was refused, and cannot know why.
+                    failure.hint = failure.hint.or_else(|| store.data().given.unsaid());
                     failure.next = failure.next.map(|next| self.named(next));
                     Stop::Failure(failure)
                 }

@@ -27,7 +27,7 @@ use crate::{Failure, Result, failure::code};
 ///     TASKS.insert(&id, &Task { title: "Buy milk".into(), done: false })?;
 ///     TASKS.update(&id, |task| task.done = true)?;
 ///     assert!(TASKS.require(&id)?.done);
-///     assert_eq!(TASKS.require("t_7").err().map(|failure| failure.message), Some("not found: there is no `t_7` in tasks".into()));
+///     assert_eq!(TASKS.require("t_7").err().unwrap().message, "not found: there is no `t_7` in tasks");
 ///     TASKS.remove(&id)?;
 ///     Ok(())
 /// }

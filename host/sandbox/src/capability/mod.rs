@@ -69,6 +69,13 @@ pub(crate) struct Prepared {
     pub state: Option<state::Access>,
 }
 
+impl Prepared {
+    /// Why something was refused, where the guest saw only that it was.
+    pub fn unsaid(&self) -> Option<String> {
+        self.files.ran_into().or_else(|| self.http.refused())
+    }
+}
+
 impl Grants {
     /// Opens what is granted. The store is the facade's own, where the policy grants one.
     pub(crate) fn configure(
