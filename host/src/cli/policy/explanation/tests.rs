@@ -43,7 +43,7 @@ pub fn surface(name: &str, actions: &[(&str, Effect)], wants: &[(&str, &str, boo
 }
 
 fn policy(text: &str) -> Policy {
-    let variable = |_: &str| Some("hunter2".to_owned());
+    let variable = |_: &str| Some("hunter2-hunter2".to_owned());
     let setting =
         Setting { folder: Path::new("/plugins"), home: Some("/home/ada".into()), variable: &variable };
     Policy::parse(text, &setting).unwrap_or_else(|said| panic!("{said}\n{text}"))
@@ -109,7 +109,7 @@ fn everything_that_can_be_granted_is_said() {
     let shown = text(&explanation, Style::Plain);
     insta::assert_snapshot!(shown);
     let json = serde_json::to_string_pretty(&explanation).unwrap();
-    for hidden in ["hunter2", "hidden"] {
+    for hidden in ["hunter2-hunter2", "hidden"] {
         assert!(!shown.contains(hidden) && !json.contains(hidden));
     }
     insta::assert_snapshot!("json", json);
