@@ -226,7 +226,7 @@ mod tests {
     }
 
     fn parse(text: &str) -> Policy {
-        let variable = |_: &str| Some("hunter2".to_owned());
+        let variable = |_: &str| Some("hunter2-hunter2".to_owned());
         let setting = Setting { folder: Path::new("/plugins"), home: None, variable: &variable };
         Policy::parse(text, &setting).unwrap_or_else(|said| panic!("{said}\n{text}"))
     }

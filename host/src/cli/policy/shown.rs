@@ -103,7 +103,7 @@ fn reached(reach: &Reach, page: &mut Page) {
     });
     let actions: Vec<String> = actions.collect();
     let actions = match (reach.known, actions.as_slice()) {
-        (false, _) => "there is no such facade here".to_owned(),
+        (false, _) => "no facade of that name loads here".to_owned(),
         (true, []) => "none of its actions".to_owned(),
         (true, actions) => actions.join(", "),
     };

@@ -277,19 +277,23 @@ impl LimitKey {
         self.of(&Bounds::default())
     }
 
-    fn number(&self, field: &Field<'_>, problems: &mut Problems) -> Option<(u64, String)> {
-        let (must, read): (_, fn(&str) -> Result<u64, &'static str>) = match self.unit {
+    /// The number, if it is not less than nothing, and how a message shows it; nothing where that was told already.
+    fn number(&self, field: &Field<'_>, problems: &mut Problems) -> Option<(Option<u64>, String)> {
+        let must = match self.unit {
             Unit::Count => {
                 let number = field.integer(problems)?;
-                // What is less than nothing is too little in any case.
-                return Some((u64::try_from(number).unwrap_or(0), number.to_string()));
+                return Some((u64::try_from(number).ok(), number.to_string()));
             }
-            Unit::Size => ("a size in quotes, like \"64MiB\"", units::bytes),
-            Unit::Time => ("a time in quotes, like \"30s\"", |text| units::duration(text).map(millis)),
+            Unit::Size => "a size in quotes, like \"64MiB\"",
+            Unit::Time => "a time in quotes, like \"30s\"",
         };
         let text = field.text_of(must, problems)?;
-        match read(&text.value) {
-            Ok(number) => Some((number, text.shown())),
+        let read = match self.unit {
+            Unit::Time => units::duration(&text.value).map(millis),
+            _ => units::bytes(&text.value),
+        };
+        match read {
+            Ok(number) => Some((Some(number), text.shown())),
             Err(said) => {
                 field.wrong(format!("({}) {said}", text.shown()), problems);
                 None
@@ -299,8 +303,7 @@ impl LimitKey {
 
     fn read(&self, field: &Field<'_>, bounds: &mut Bounds, problems: &mut Problems) {
         let Some((number, shown)) = self.number(field, problems) else { return };
-        let is_negative = shown.starts_with('-');
-        if number < self.least || number > self.most || is_negative {
+        let Some(number) = number.filter(|number| (self.least..=self.most).contains(number)) else {
             let (least, most) = (self.unit.text(self.least), self.unit.text(self.most));
             let must = match self.unit {
                 Unit::Count => format!("must be {least} to {most}"),
@@ -308,7 +311,7 @@ impl LimitKey {
             };
             field.wrong(format!("{must} (it is {shown})"), problems);
             return;
-        }
+        };
         (self.set)(bounds, number);
     }
 }

@@ -72,8 +72,8 @@ fn row(page: &mut String, within: &str, key: &Key) {
 fn limits(page: &mut String) {
     add!(
         page,
-        "\n## `[limits]`\n\nHow much of it. What goes over a limit ends the call with a fault that names the limit and its \
-         key, unless something else is said here. Sizes are whole numbers of B, KiB, MiB or GiB, times of ms, s, m or h.\n\n\
+        "\n## `[limits]`\n\nHow much of it. A call that goes over a limit ends with a \
+         fault, or gets an error, that names the key; logs are cut and calls wait instead. Sizes are whole numbers of B, KiB, MiB or GiB, times of ms, s, m or h.\n\n\
          | key | default | at most | what is limited | what it stops |\n|---|---:|---:|---|---|\n"
     );
     for limit in LIMITS {

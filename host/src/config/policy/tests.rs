@@ -11,7 +11,7 @@ use crate::gate::Chain;
 /// Reads a policy in `/plugins`, by Ada, whose environment is small.
 pub(super) fn parse(text: &str) -> Result<Policy, String> {
     let variable = |name: &str| match name {
-        "GITHUB_TOKEN" => Some("hunter2\n".to_owned()),
+        "GITHUB_TOKEN" => Some("hunter2-hunter2\n".to_owned()),
         "HOST" => Some("api.example.com".to_owned()),
         "QUOTA" => Some("lots-of-secrets".to_owned()),
         "EMPTY" => Some(" ".to_owned()),
@@ -100,7 +100,7 @@ fn secrets_are_taken_from_the_environment_or_a_file() {
         ]"#,
     );
     let [first, second] = grants.http.secrets.as_slice() else { panic!("{grants:?}") };
-    assert_eq!(first.source, Source::Value("GITHUB_TOKEN".into(), "hunter2".into()));
+    assert_eq!(first.source, Source::Value("GITHUB_TOKEN".into(), "hunter2-hunter2".into()));
     assert_eq!((first.host.as_str(), first.port), ("api.github.com", 443));
     assert_eq!((first.header.as_str(), first.format.as_str()), ("authorization", "Bearer {}"));
     assert_eq!(second.source, Source::File("/plugins/token".into()));
@@ -270,7 +270,7 @@ fn mistakes_are_told_with_their_lines_and_keys() {
         let said = parse(text).expect_err(text);
         assert!(!said.contains('\n') && said.starts_with("line "), "{text}: {said}");
         assert!(
-            !said.contains("hunter2") && !said.contains("lots-of"),
+            !said.contains("hunter2-hunter2") && !said.contains("lots-of"),
             "what a variable holds is told: {said}"
         );
         told.push_str(&format!("{text}\n  => {said}\n\n"));

@@ -27,6 +27,16 @@ pub struct Subject<'a> {
     pub surface: Option<&'a Surface>,
 }
 
+impl Subject<'_> {
+    /// The worst that its actions do; where they are not known, anything.
+    fn worst(&self) -> Effect {
+        let Some(surface) = self.surface else { return Effect::Destructive };
+        let denied = &self.policy.terms.deny;
+        let allowed = surface.actions.iter().filter(|action| !denied.contains(&action.name));
+        allowed.map(|action| action.effect).max().unwrap_or(Effect::Read)
+    }
+}
+
 /// What a plugin may do.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Explanation {
@@ -117,7 +127,7 @@ pub fn explain(subjects: &[Subject<'_>]) -> Option<Explanation> {
     let reaches = reach::reaches(subjects);
     Some(Explanation {
         facade: subject.name.to_owned(),
-        may: rights::of(subject.policy),
+        may: rights::of(subject.policy, subject.worst()),
         actions: actions(subject),
         limits: limits(subject.policy),
         lacks: lacks(subject),
@@ -174,13 +184,15 @@ fn lacks(subject: &Subject<'_>) -> Vec<Lack> {
 /// What can be read beside what can be sent, whoever of those that are reached does it: they all answer the same
 /// plugin, and take from it what they are given.
 fn warning(subject: &Subject<'_>, subjects: &[Subject<'_>], reaches: &[Reach]) -> Option<Warning> {
-    let reached = reaches.iter().filter(|reach| !reach.actions.is_empty());
-    let reached = reached.filter_map(|reach| subjects.iter().find(|subject| subject.name == reach.facade));
-    let others = reached.map(|subject| (subject.policy, format!(", by calling {}", subject.name)));
+    let others = reaches.iter().filter_map(|reach| {
+        let subject = subjects.iter().find(|subject| subject.name == reach.facade)?;
+        Some((subject.policy, reach.worst?, format!(", by calling {}", subject.name)))
+    });
     let (mut reads, mut sends) = (Vec::new(), Vec::new());
-    for (policy, by) in [(subject.policy, String::new())].into_iter().chain(others) {
+    let own = (subject.policy, subject.worst(), String::new());
+    for (policy, worst, by) in std::iter::once(own).chain(others) {
         reads.extend(rights::reads(policy).into_iter().map(|what| format!("{what}{by}")));
-        sends.extend(rights::sends(policy).into_iter().map(|what| format!("{what}{by}")));
+        sends.extend(rights::sends(policy, worst).into_iter().map(|what| format!("{what}{by}")));
     }
     (!reads.is_empty() && !sends.is_empty()).then_some(Warning { reads, sends })
 }

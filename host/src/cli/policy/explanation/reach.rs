@@ -21,8 +21,11 @@ pub struct Reach {
     pub known: bool,
     /// Which of its actions can be called, with their effects.
     pub actions: Vec<Reached>,
-    /// What it may use itself.
+    /// What it may use itself, by these actions.
     pub may: Vec<Right>,
+    /// The worst effect of these; none where there are none.
+    #[serde(skip)]
+    pub worst: Option<Effect>,
 }
 
 /// One action that can be called.
@@ -54,12 +57,8 @@ pub fn reaches(subjects: &[Subject<'_>]) -> Vec<Reach> {
     let Some(first) = subjects.first() else { return Vec::new() };
     let mut found: Vec<Reach> = Vec::new();
     let mut seen: BTreeMap<&str, Effect> = BTreeMap::new();
-    let mut ways = VecDeque::from([Way {
-        subject: first,
-        through: Vec::new(),
-        worst: first.surface.map_or(Effect::Destructive, loggia_facade::Surface::worst_effect),
-        depth: 0,
-    }]);
+    let mut ways =
+        VecDeque::from([Way { subject: first, through: Vec::new(), worst: first.worst(), depth: 0 }]);
     while let Some(way) = ways.pop_front() {
         for name in called(way.subject).filter(|name| *name != first.name) {
             let Some(subject) = subjects.iter().find(|subject| subject.name == name) else {
@@ -101,11 +100,12 @@ fn callable<'a>(way: &Way<'_>, subject: &Subject<'a>) -> impl Iterator<Item = &'
 
 fn unknown(name: &str, through: &[String]) -> Reach {
     let (facade, through) = (name.to_owned(), through.to_vec());
-    Reach { facade, through, known: false, actions: Vec::new(), may: Vec::new() }
+    Reach { facade, through, known: false, actions: Vec::new(), may: Vec::new(), worst: None }
 }
 
 fn reach(subject: &Subject<'_>, callable: &[&Action], through: &[String]) -> Reach {
     let confirm = &subject.policy.terms.confirm;
+    let worst = callable.iter().map(|action| action.effect).max();
     let reached = callable.iter().map(|action| Reached {
         action: action.name.clone(),
         effect: action.effect.as_str(),
@@ -117,7 +117,8 @@ fn reach(subject: &Subject<'_>, callable: &[&Action], through: &[String]) -> Rea
         known: true,
         actions: reached.collect(),
         // What cannot be called does nothing.
-        may: if callable.is_empty() { Vec::new() } else { rights::of(subject.policy) },
+        may: worst.map_or(Vec::new(), |worst| rights::of(subject.policy, worst)),
+        worst,
     }
 }
 
@@ -125,8 +126,9 @@ fn reach(subject: &Subject<'_>, callable: &[&Action], through: &[String]) -> Rea
 fn add(found: &mut Vec<Reach>, new: Reach) {
     match found.iter_mut().find(|reach| reach.facade == new.facade) {
         Some(known) => {
-            if known.may.is_empty() {
-                known.may = new.may;
+            // More can be done by worse actions, and nothing less.
+            if known.worst < new.worst {
+                (known.worst, known.may) = (new.worst, new.may);
             }
             for action in new.actions {
                 if !known.actions.contains(&action) {

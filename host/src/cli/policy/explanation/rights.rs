@@ -1,6 +1,7 @@
 //! What a policy grants, in words. No value of a secret, of the environment or of the configuration is among them.
 
 use loggia_egress::{Destination, HostPattern, Rule, Scheme, Secret, Source};
+use loggia_facade::Effect;
 use loggia_sandbox::DirGrant;
 
 use super::Right;
@@ -9,16 +10,16 @@ use crate::{
     gate::{Chain, InvokeRule},
 };
 
-/// What the policy grants, in the order of the reference.
-pub fn of(policy: &Policy) -> Vec<Right> {
+/// What the policy grants, in the order of the reference, as far as actions of this effect and below can use it.
+pub fn of(policy: &Policy, worst: Effect) -> Vec<Right> {
     let Policy { grants, rules, .. } = policy;
     let mut rights = Vec::new();
     let mut add = |grant, says: String| rights.push(Right { grant, says });
     for dir in &grants.dirs {
-        add("dirs", directory(dir));
+        add("dirs", directory(dir, worst));
     }
     for rule in &grants.http.rules {
-        add("http", requests(rule));
+        add("http", requests(rule, worst));
     }
     if !grants.env.is_empty() {
         add("env", format!("see the environment variables {}", listed(grants.env.keys())));
@@ -30,7 +31,15 @@ pub fn of(policy: &Policy) -> Vec<Right> {
         add("secrets", used(secret));
     }
     if let Some(quota) = grants.store {
-        add("store", format!("keep state from call to call, at most {}", bytes_text(quota)));
+        add(
+            "store",
+            match worst {
+                Effect::Read => {
+                    "read its state from earlier calls; none of its actions changes it".to_owned()
+                }
+                _ => format!("keep state from call to call, at most {}", bytes_text(quota)),
+            },
+        );
     }
     if grants.caller {
         add("caller", "tell callers apart, by an id that does not say who they are".to_owned());
@@ -51,30 +60,36 @@ pub fn reads(policy: &Policy) -> Vec<String> {
     dirs.chain(policy.grants.store.map(|_| "its state".to_owned())).collect()
 }
 
-/// Where it can send.
-pub fn sends(policy: &Policy) -> Vec<String> {
-    policy.grants.http.rules.iter().map(|rule| destination(&rule.to)).collect()
+/// Where actions of this effect and below can send.
+pub fn sends(policy: &Policy, worst: Effect) -> Vec<String> {
+    let sending =
+        policy.grants.http.rules.iter().filter(|rule| worst > Effect::Read || !reading(rule).is_empty());
+    sending.map(|rule| destination(&rule.to)).collect()
 }
 
-fn directory(dir: &DirGrant) -> String {
+fn directory(dir: &DirGrant, worst: Effect) -> String {
     let DirGrant { path, at, writable } = dir;
     let seen = format!("{}, which it sees as {at}", path.display());
-    if *writable {
-        format!("read and write {seen}; its read actions only read")
-    } else {
-        format!("read {seen}")
+    match (writable, worst) {
+        (false, _) => format!("read {seen}"),
+        (true, Effect::Read) => format!("read {seen}; none of its actions writes"),
+        (true, _) => format!("read and write {seen}; its read actions only read"),
     }
 }
 
-fn requests(rule: &Rule) -> String {
+fn requests(rule: &Rule, worst: Effect) -> String {
     let to = destination(&rule.to);
+    let reading = reading(rule);
+    if worst == Effect::Read {
+        return match reading.as_slice() {
+            [] => format!("send nothing to {to}: its actions only read, and no method there does"),
+            reading => format!("send {} requests to {to}", listed(reading)),
+        };
+    }
     let sent = match &rule.methods {
         Some(methods) => format!("send {} requests to {to}", listed(methods)),
         None => format!("send requests to {to}"),
     };
-    let allowed = |method: &str| rule.methods.as_ref().is_none_or(|some| some.iter().any(|m| m == method));
-    let mut reading: Vec<&str> = ["GET", "HEAD"].into_iter().filter(|method| allowed(method)).collect();
-    reading.extend(rule.reads.iter().map(String::as_str).filter(|method| !["GET", "HEAD"].contains(method)));
     // Where they are all there is, nothing is to be told apart.
     if rule.methods.as_ref().is_some_and(|methods| methods.iter().all(|m| reading.contains(&m.as_str()))) {
         sent
@@ -83,6 +98,14 @@ fn requests(rule: &Rule) -> String {
     } else {
         format!("{sent}; its read actions send {} only", listed(&reading))
     }
+}
+
+/// The methods that `read` actions may send.
+fn reading(rule: &Rule) -> Vec<&str> {
+    let allowed = |method: &str| rule.methods.as_ref().is_none_or(|some| some.iter().any(|m| m == method));
+    let mut reading: Vec<&str> = ["GET", "HEAD"].into_iter().filter(|method| allowed(method)).collect();
+    reading.extend(rule.reads.iter().map(String::as_str).filter(|method| !["GET", "HEAD"].contains(method)));
+    reading
 }
 
 /// As a policy writes it.

@@ -43,7 +43,7 @@ pub fn surface(name: &str, actions: &[(&str, Effect)], wants: &[(&str, &str, boo
 }
 
 fn policy(text: &str) -> Policy {
-    let variable = |_: &str| Some("hunter2".to_owned());
+    let variable = |_: &str| Some("hunter2-hunter2".to_owned());
     let setting =
         Setting { folder: Path::new("/plugins"), home: Some("/home/ada".into()), variable: &variable };
     Policy::parse(text, &setting).unwrap_or_else(|said| panic!("{said}\n{text}"))
@@ -109,7 +109,7 @@ fn everything_that_can_be_granted_is_said() {
     let shown = text(&explanation, Style::Plain);
     insta::assert_snapshot!(shown);
     let json = serde_json::to_string_pretty(&explanation).unwrap();
-    for hidden in ["hunter2", "hidden"] {
+    for hidden in ["hunter2-hunter2", "hidden"] {
         assert!(!shown.contains(hidden) && !json.contains(hidden));
     }
     insta::assert_snapshot!("json", json);
@@ -157,6 +157,13 @@ fn it_is_warned_of_where_data_can_leave() {
     check(HTTP, "", None);
     check(DIR, HTTP, None);
     check(&format!("{DIR}\n{HTTP}"), "", Some((&["/srv/notes"], &[to])));
+    let post = "http = [{ url = \"https://api.example.com\", methods = [\"POST\"] }]";
+    check(&format!("{DIR}\n{post}"), "", None);
+    check(
+        &format!("{DIR}\n{}", post.replace(" }", ", reads = [\"POST\"] }")),
+        "",
+        Some((&["/srv/notes"], &[to])),
+    );
     check(&format!("store = true\n{HTTP}"), "", Some((&["its state"], &[to])));
     check(&format!("{DIR}\ninvoke = [\"other:list\"]"), HTTP, Some((&["/srv/notes"], &[by])));
     let reads = "/srv/notes, by calling other";
@@ -164,6 +171,30 @@ fn it_is_warned_of_where_data_can_leave() {
     check("invoke = [\"other:list\"]", &format!("{DIR}\n{HTTP}"), Some((&[reads], &[by])));
     // A read action calls nothing that writes, so nothing of it is reached.
     check(&format!("{HTTP}\ninvoke = [\"other:add\"]"), DIR, None);
+}
+
+#[test]
+fn of_what_is_granted_it_is_said_what_its_actions_can_use() {
+    let read = [("list", Effect::Read)];
+    let granted = format!("[grants]\n{}\n{HTTP}\nstore = true", DIR.replace("\"read\"", "\"read-write\""));
+    let says = |explanation: Explanation| {
+        let rights = explanation.may.into_iter().map(|right| right.says);
+        rights.collect::<Vec<_>>()
+    };
+    let expected = [
+        "read /srv/notes, which it sees as /notes; none of its actions writes",
+        "send GET, HEAD requests to https://api.example.com",
+        "read its state from earlier calls; none of its actions changes it",
+    ];
+    assert_eq!(says(explained(&[(surface("notes", &read, &[]), &granted)])), expected);
+    // So too of another's, as far as it is called; a worse way tells more.
+    let caller = |rules: &str| {
+        let own = format!("[grants]\ninvoke = [{rules}]");
+        let plugins = [(surface("a", &ALL, &[]), own.as_str()), (surface("notes", &ALL, &[]), &granted)];
+        explained(&plugins).reaches[0].may[0].says.clone()
+    };
+    assert_eq!(caller("\"notes:list\""), expected[0]);
+    assert!(caller("\"notes:list\", \"notes:add\"").starts_with("read and write"));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! `secrets`: headers that the host adds to requests, and that no guest sees.
 
+use std::net::IpAddr;
+
 use loggia_egress::{Destination, HostPattern, Rule, Secret, Source};
 
 use super::covers;
@@ -163,6 +165,7 @@ fn host(field: &Field<'_>, rules: Option<&[Rule]>, problems: &mut Problems) -> O
     let to = is_alone.then(|| Destination::parse(&format!("https://{}", text.value)).ok()).flatten();
     let host = to.and_then(|to| match &to.host {
         HostPattern::Name(name) => Some((name.clone(), to)),
+        HostPattern::Address(IpAddr::V6(address)) => Some((format!("[{address}]"), to)),
         HostPattern::Address(address) => Some((address.to_string(), to)),
         HostPattern::Below(_) => None,
     });

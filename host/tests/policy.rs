@@ -1,0 +1,61 @@
+//! `loggia policy` as a process: what it prints, and how it ends. Nothing is compiled: the policies stand alone.
+
+use std::{fs, path::Path, process::Command};
+
+/// Runs the command in a folder; its exit code, what it printed and what it said.
+fn policy(folder: &Path, words: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_loggia"));
+    command.arg("policy").args(words).current_dir(folder).env("LOGGIA_CACHE", folder.join("cache"));
+    let output = command.env("EXAMPLE_TOKEN", "hunter2-hunter2").output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn the_reference_is_the_page_in_docs() {
+    let page = include_str!("../../docs/policy.md");
+    let (code, told, _) = policy(Path::new("."), &["reference"]);
+    assert_eq!((code, told.as_str()), (Some(0), page));
+}
+
+#[test]
+fn a_policy_is_explained_before_its_plugin_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let plugins = folder.path().join("plugins");
+    fs::create_dir(&plugins).unwrap();
+    let text = "[grants]\nstore = true\nenv = { TOKEN = \"${EXAMPLE_TOKEN}\" }\n[limits]\ncpu = \"5s\"\n";
+    fs::write(plugins.join("notes.toml"), text).unwrap();
+    let expected = "notes may\n  env    see the environment variables TOKEN\n  store  keep state from call to call, at most \
+                    16MiB\n\nlimits that are not the defaults\n  cpu  5s (default 2s)\n";
+    for name in ["notes", "plugins/notes.toml", "./plugins/notes.wasm"] {
+        let (code, told, _) = policy(folder.path(), &["explain", name]);
+        assert_eq!((code, told.as_str()), (Some(0), expected), "{name}");
+    }
+    let (_, told, _) = policy(&plugins, &["explain", "notes.toml", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(json["limits"][0]["value"], "5s");
+    assert!(!told.contains("hunter2"));
+}
+
+#[test]
+fn what_cannot_be_explained_ends_with_the_code_that_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let plugins = folder.path().join("plugins");
+    fs::create_dir(&plugins).unwrap();
+    fs::write(plugins.join("notes.toml"), "[grants]\nstor = true\n").unwrap();
+    let check = |words: &[&str], expected: i32, reason: &str| {
+        let (code, told, said) = policy(folder.path(), words);
+        assert_eq!((code, told.as_str()), (Some(expected), ""), "{words:?}: {said}");
+        assert!(said.contains(reason), "{words:?}: {said}");
+    };
+    check(&["explain", "notes"], 10, "line 2: unknown key `stor` in `grants`; did you mean `store`?");
+    check(&["explain", "other"], 11, "there is no plugin `other` in plugins");
+    check(&["explain", "notes", "--plugins", "nowhere"], 1, "there is no folder nowhere");
+    check(&["init", "plugins/none.wasm"], 1, "failed to read plugins/none.wasm");
+    check(&["init", "plugins/notes.toml"], 1, "is no plugin: name a .wasm file");
+    fs::write(plugins.join("notes.wasm"), "nonsense").unwrap();
+    check(&["init", "plugins/notes.wasm"], 1, "is there already");
+    check(&["init", "plugins/notes.wasm", "--force"], 10, "does not load");
+    check(&["explain", "notes"], 10, "line 2: unknown key `stor`");
+    assert_eq!(fs::read_to_string(plugins.join("notes.toml")).unwrap(), "[grants]\nstor = true\n");
+}
