@@ -1,6 +1,6 @@
 //! What a policy grants, in words. No value of a secret, of the environment or of the configuration is among them.
 
-use loggia_egress::{Destination, HostPattern, Rule, Scheme, Secret, Source};
+use loggia_egress::{Rule, Secret, Source};
 use loggia_facade::Effect;
 use loggia_sandbox::DirGrant;
 
@@ -64,7 +64,7 @@ pub fn reads(policy: &Policy) -> Vec<String> {
 pub fn sends(policy: &Policy, worst: Effect) -> Vec<String> {
     let sending =
         policy.grants.http.rules.iter().filter(|rule| worst > Effect::Read || !reading(rule).is_empty());
-    sending.map(|rule| destination(&rule.to)).collect()
+    sending.map(|rule| rule.to.to_string()).collect()
 }
 
 fn directory(dir: &DirGrant, worst: Effect) -> String {
@@ -78,7 +78,7 @@ fn directory(dir: &DirGrant, worst: Effect) -> String {
 }
 
 fn requests(rule: &Rule, worst: Effect) -> String {
-    let to = destination(&rule.to);
+    let to = rule.to.to_string();
     let reading = reading(rule);
     if worst == Effect::Read {
         return match reading.as_slice() {
@@ -106,22 +106,6 @@ fn reading(rule: &Rule) -> Vec<&str> {
     let mut reading: Vec<&str> = ["GET", "HEAD"].into_iter().filter(|method| allowed(method)).collect();
     reading.extend(rule.reads.iter().map(String::as_str).filter(|method| !["GET", "HEAD"].contains(method)));
     reading
-}
-
-/// As a policy writes it.
-pub fn destination(to: &Destination) -> String {
-    let (scheme, usual) = match to.scheme {
-        Scheme::Http => ("http", 80),
-        Scheme::Https => ("https", 443),
-    };
-    let host = match &to.host {
-        HostPattern::Name(name) => name.clone(),
-        HostPattern::Below(name) => format!("*.{name}"),
-        HostPattern::Address(std::net::IpAddr::V6(address)) => format!("[{address}]"),
-        HostPattern::Address(address) => address.to_string(),
-    };
-    let port = if to.port == usual { String::new() } else { format!(":{}", to.port) };
-    format!("{scheme}://{host}{port}")
 }
 
 fn used(secret: &Secret) -> String {

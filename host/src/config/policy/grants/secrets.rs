@@ -118,7 +118,12 @@ fn one(
         None => Some("{}".to_owned()),
     };
     let (host, port) = host?;
-    Some(Secret { host, port, header: header?, format: format?, source: source? })
+    let secret = Secret { host, port, header: header?, format: format?, source: source? };
+    if let Err(why) = secret.check() {
+        item.wrong(format!("cannot be used: {why}"), problems);
+        return None;
+    }
+    Some(secret)
 }
 
 fn source(
