@@ -1,0 +1,49 @@
+//! Callers, as plugins may know them: by an opaque name, and by a state of their own.
+
+use anyhow::Result;
+use loggia_tests::{Client, Era, Folder, HttpHost, Kind};
+use serde_json::json;
+
+use super::said;
+
+#[tokio::test]
+async fn a_caller_has_one_name_for_each_plugin_in_every_host() -> Result<()> {
+    let folder = Folder::with(&["reaches"]);
+    folder.write("reaches.toml", "[grants]\ncaller = true\n");
+    folder.put("other", &loggia_tests::fixture("reaches"));
+    folder.write("other.toml", "[grants]\ncaller = true\n[expose]\nname = \"other\"\n");
+    let mut names = Vec::new();
+    for _ in 0..2 {
+        let client = Client::stdio(folder.path(), Era::Stateful).await?;
+        for facade in ["reaches", "other"] {
+            names.push(client.envelope(facade, json!({"action": "whoami"})).await?["data"].to_string());
+        }
+        client.end().await?;
+    }
+    assert_eq!(names[..2], names[2..], "another host");
+    assert_ne!(names[0], names[1], "another plugin");
+    assert!(names[0].starts_with("\"caller_"), "{names:?}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_caller_has_a_state_of_its_own_and_an_anonymous_one_has_none() -> Result<()> {
+    let folder = Folder::with(&["keeps"]);
+    folder.write("keeps.toml", "[grants]\nstore = true\n");
+    let put = json!({"action": "mine_put", "key": "a", "value": "mine"});
+    let get = json!({"action": "mine_get", "key": "a"});
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    assert_eq!(client.envelope("keeps", put.clone()).await?["ok"], true);
+    assert_eq!(client.envelope("keeps", get.clone()).await?["data"]["value"], "mine");
+    let shared = client.envelope("keeps", json!({"action": "get", "key": "a"})).await?;
+    assert_eq!(shared["data"], json!(null), "the shared state is another");
+    client.end().await?;
+
+    let host = HttpHost::start(folder.path()).await?;
+    let client = Client::http_as(&host, Era::Stateful, Kind::default()).await?;
+    for arguments in [put, get] {
+        let told = said(&client.envelope("keeps", arguments).await?);
+        assert!(told.starts_with("denied: access denied: this caller has no state of its own"), "{told}");
+    }
+    client.end().await
+}

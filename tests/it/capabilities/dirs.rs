@@ -1,0 +1,175 @@
+//! Directories: how they may be used, how much may be written, and which are never granted.
+
+use std::{fs, os::unix::fs::symlink, path::Path};
+
+use anyhow::{Context, Result};
+use loggia_tests::{Client, Era, Folder, binary, cache, state};
+use serde_json::{Value, json};
+use tokio::process::Command;
+
+use super::said;
+
+/// A folder with the fixture, which is granted directories beside it.
+fn granted(dirs: &[(&str, &str, &str)], more: &str) -> Folder {
+    let folder = Folder::with(&["reaches"]);
+    let dirs: Vec<String> = dirs
+        .iter()
+        .map(|(path, at, access)| {
+            format!("{{ path = {:?}, at = {at:?}, access = {access:?} }}", folder.beside(path))
+        })
+        .collect();
+    folder.write("reaches.toml", &format!("[grants]\ndirs = [{}]\n{more}", dirs.join(", ")));
+    folder
+}
+
+#[tokio::test]
+async fn a_plugin_sees_the_directories_that_are_granted_and_no_others() -> Result<()> {
+    let folder = granted(&[("a", "/a", "read"), ("b", "/deep/b", "read-write")], "");
+    fs::write(folder.beside("a").join("file"), "in a")?;
+    fs::write(folder.beside("c").join("file"), "in c")?;
+    symlink(folder.beside("c"), folder.beside("a").join("link"))?;
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    assert_eq!(
+        client.envelope("reaches", json!({"action": "dirs"})).await?["data"],
+        json!(["/a", "/deep/b"])
+    );
+    let cases = [
+        (json!({"action": "read_file", "path": "/a/file"}), "\"in a\""),
+        (json!({"action": "read_file", "path": "/a/link/file"}), "denied"),
+        (json!({"action": "read_file", "path": "/a/../c/file"}), "not_found"),
+        (json!({"action": "read_file", "path": "/c/file"}), "not_found"),
+        (json!({"action": "read_file", "path": "/etc/passwd"}), "not_found"),
+        (json!({"action": "write_file", "path": "/a/new", "text": "x"}), "denied"),
+        (json!({"action": "write_file", "path": "/deep/b/new", "text": "x"}), "null"),
+    ];
+    for (arguments, expected) in cases {
+        let told = said(&client.envelope("reaches", arguments.clone()).await?);
+        assert!(told.starts_with(expected), "{arguments}: {told}");
+    }
+    assert!(!folder.beside("a").join("new").exists());
+    assert_eq!(fs::read_to_string(folder.beside("b").join("new"))?, "x");
+    client.end().await
+}
+
+/// Name, size, text and times of everything in a directory.
+fn contents(dir: &Path) -> Result<Vec<String>> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let meta = entry.path().symlink_metadata()?;
+        let text = if meta.is_file() { fs::read_to_string(entry.path())? } else { String::new() };
+        all.push(format!("{:?} {:?} {text:?} {:?}", entry.file_name(), meta.file_type(), meta.modified()?));
+    }
+    all.sort();
+    Ok(all)
+}
+
+#[tokio::test]
+async fn no_kind_of_write_passes_where_only_reading_is_allowed() -> Result<()> {
+    let prepare = |folder: &Folder| -> Result<Vec<String>> {
+        let dir = folder.beside("data");
+        fs::write(dir.join("file"), "as it was")?;
+        fs::create_dir_all(dir.join("file.empty"))?;
+        contents(&dir)
+    };
+    let cases = [
+        ("read-write", "does_write", true),
+        ("read-write", "tries_to_write", false),
+        ("read", "does_write", false),
+    ];
+    for (access, action, writes) in cases {
+        let folder = granted(&[("data", "/data", access)], "");
+        let before = prepare(&folder)?;
+        let client = Client::stdio(folder.path(), Era::Stateful).await?;
+        let told = client.envelope("reaches", json!({"action": action, "path": "/data/file"})).await?;
+        let done = told["data"].as_object().context("what was done")?;
+        assert_eq!(done.len(), 11, "{told}");
+        for (kind, said) in done {
+            assert_eq!(said == "done", writes, "{kind} by {action} where {access} is granted: {said}");
+        }
+        assert_eq!(
+            contents(&folder.beside("data"))? == before,
+            !writes,
+            "{action} where {access} is granted"
+        );
+        client.end().await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_call_writes_and_opens_only_so_much() -> Result<()> {
+    let limits = "[limits]\nwritten = \"256KiB\"\ndescriptors = 10\n";
+    let folder = granted(&[("data", "/data", "read-write")], limits);
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    let call = async |arguments: Value| client.envelope("reaches", arguments).await;
+
+    let within = call(json!({"action": "write_big", "path": "/data/big", "bytes": 192 << 10})).await?;
+    assert_eq!(within["data"], 192 << 10, "{within}");
+    let beyond = call(json!({"action": "write_big", "path": "/data/big", "bytes": 1 << 20})).await?;
+    let hint =
+        "it wrote as much to files as a call may, which is 256KiB; the operator can raise `limits.written`";
+    assert_eq!((&beyond["ok"], &beyond["hint"]), (&json!(false), &json!(hint)), "{beyond}");
+    let size = fs::metadata(folder.beside("data").join("big"))?.len();
+    assert!(size <= 256 << 10, "{size} bytes were written");
+    // The limit is a call's, not the plugin's.
+    let again = call(json!({"action": "write_file", "path": "/data/again", "text": "x"})).await?;
+    assert_eq!(again["ok"], true, "{again}");
+
+    let opened = call(json!({"action": "open_many", "dir": "/data", "n": 100})).await?;
+    assert_eq!(opened["data"]["opened"], 10, "{opened}");
+    let few = call(json!({"action": "open_many", "dir": "/data", "n": 9})).await?;
+    assert_eq!(few["data"], json!({"opened": 9, "error": null}), "{few}");
+    client.end().await
+}
+
+#[tokio::test]
+async fn a_directory_by_which_a_plugin_could_change_what_it_may_do_is_refused() -> Result<()> {
+    let folder = Folder::with(&["reaches"]);
+    let (plugins, all) = (folder.path().to_owned(), folder.path().parent().context("a parent")?.to_owned());
+    folder.beside("fine");
+    let kept = folder.beside("kept");
+    fs::write(kept.join("token"), "0123456789")?;
+    symlink(&plugins, all.join("link"))?;
+    symlink(kept.join("token"), all.join("token-link"))?;
+    let secret = |path: &Path| {
+        format!(
+            "http = [\"https://api.example.com\"]\nsecrets = [{{ from-file = {path:?}, host = \"api.example.com\", \
+             header = \"authorization\" }}]\n"
+        )
+    };
+    let stores = state(folder.path()).join("stores");
+    let cases = [
+        (all.join("fine"), String::new(), None),
+        (all.join("fine"), secret(&kept.join("token")), None),
+        (plugins.clone(), String::new(), Some("the plugin folder")),
+        (plugins.join("data"), String::new(), Some("the plugin folder")),
+        (all.clone(), String::new(), Some("the plugin folder")),
+        (all.join("link"), String::new(), Some("the plugin folder")),
+        (all.join("link/../fine/../plugins"), String::new(), Some("the plugin folder")),
+        ("/".into(), String::new(), Some("the plugin folder")),
+        (state(&plugins), String::new(), Some("the state folder")),
+        (stores, String::new(), Some("the state folder")),
+        (cache(), String::new(), Some("the cache folder")),
+        (kept.clone(), secret(&kept.join("token")), Some("the secrets folder")),
+        (kept.clone(), secret(&all.join("token-link")), Some("the secrets folder")),
+    ];
+    fs::create_dir(plugins.join("data"))?;
+    for (path, more, refused) in cases {
+        let dir = format!("dirs = [{{ path = {path:?}, at = \"/data\", access = \"read\" }}]");
+        folder.write("reaches.toml", &format!("[grants]\n{dir}\n{more}"));
+        let output = Command::new(binary())
+            .arg("check")
+            .arg(&plugins)
+            .env("LOGGIA_CACHE", cache())
+            .env("LOGGIA_STATE", state(&plugins))
+            .output()
+            .await?;
+        let told = String::from_utf8_lossy(&output.stdout);
+        match refused {
+            None => assert!(output.status.success(), "{path:?} {more}: {told}"),
+            Some(what) => assert!(told.contains(&format!("lies in {what}")), "{path:?} {more}: {told}"),
+        }
+    }
+    Ok(())
+}
