@@ -118,9 +118,14 @@ impl Job {
                 None => network.connect(to, self.timeouts.connect).await?,
             };
             let sending = sender.try_send_request(request);
-            let first_byte = self.timeouts.first_byte.map_or(self.end, |limit| Instant::now() + limit);
-            let answer = timeout_at(first_byte, sending).await;
-            match answer.map_err(|_| SendError::Timeout(Phase::FirstByte))? {
+            let answer = match self.timeouts.first_byte {
+                None => sending.await,
+                Some(limit) => {
+                    let answer = tokio::time::timeout(limit, sending).await;
+                    answer.map_err(|_| SendError::Timeout(Phase::FirstByte))?
+                }
+            };
+            match answer {
                 Ok(response) => break (response, sender),
                 // The host closed a waiting connection; nothing of the request was sent.
                 Err(mut error) => match error.take_message() {
