@@ -14,7 +14,7 @@ use tokio::{
 use crate::{
     BodyIn, BodyOut, Refusal, SendError, Timeouts,
     body::{Bounds, Exchange, Upload},
-    call::Inner,
+    call::{self, Inner},
     destination::Target,
     download::{Download, Lease, Open, Terms},
     error::{Part, Phase},
@@ -65,6 +65,9 @@ pub(crate) async fn run(
         let (next, uri) = redirect::resolve(&to, path, location)?;
         left -= 1;
         parts = hop(&parts, method, uri, next == to)?;
+        if answer.response.body().is_end_stream() {
+            answer.lease.settle();
+        }
         job.call.check(&parts, &next).map_err(|error| match error {
             SendError::Denied(refusal) => Refusal::Redirect(Box::new(refusal)).into(),
             error => error,
@@ -140,6 +143,9 @@ impl Job {
         }
         // The connection's addresses are among them.
         response.extensions_mut().clear();
+        if secrets.is_some() && headers::is_transfer_coded(response.headers()) {
+            return Err(SendError::Encoded);
+        }
         headers::drop_hop(response.headers_mut());
         if let Some(secrets) = &secrets {
             // Before a redirect is followed, or it could carry a secret elsewhere.
@@ -180,7 +186,10 @@ impl Job {
         if secrets.is_some() && encoded && parts.method != http::Method::HEAD {
             return Err(SendError::Encoded);
         }
-        let terms = Terms { limit, end: self.end, between: self.timeouts.between_bytes, secrets };
+        // No longer than the exchange: a guest may name any time, even one that no clock can hold.
+        let between =
+            self.timeouts.between_bytes.map(|time| time.min(self.call.limits.time).min(call::LONGEST));
+        let terms = Terms { limit, end: self.end, between, secrets };
         let open = Open { body, lease, exchange, permit };
         Ok(Response::from_parts(head, Download::new(open, terms).boxed_unsync()))
     }

@@ -149,10 +149,19 @@ async fn a_redirect_carries_no_secret_away() {
 #[tokio::test]
 async fn compressed_answers_and_unusable_secrets_are_refused() {
     let (acceptor, authority) = tls("api.test");
-    let upstream =
-        Upstream::serve(Some(acceptor), |_| whole("200 OK", "content-encoding: gzip\r\n", "zip")).await;
+    let upstream = Upstream::serve(Some(acceptor), |head| match head {
+        head if head.contains("/te") => Answer::Parts(vec![
+            b"HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\n3\r\nzip\r\n0\r\n\r\n".to_vec(),
+        ]),
+        _ => whole("200 OK", "content-encoding: gzip\r\n", "zip"),
+    })
+    .await;
     let (client, url, _) = setup(&upstream, authority.clone(), value(), 0);
     assert_eq!(fetch(&client.call(Reads), get(&url)).await.expect_err("gzip"), SendError::Encoded);
+    assert_eq!(
+        fetch(&client.call(Reads), get(&format!("{url}/te"))).await.expect_err("gzip"),
+        SendError::Encoded
+    );
 
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("canary-token");

@@ -300,3 +300,31 @@ async fn failures_have_names() {
         SendError::Dns("no.example".into())
     );
 }
+
+#[test]
+fn connections_live_on_the_runtime_they_are_given() {
+    let runtime = || {
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime")
+    };
+    let (network, first, second) = (runtime(), runtime(), runtime());
+    let upstream = network.block_on(Upstream::start(|_| ok("x")));
+    let client =
+        Client::setup(grants(&[&upstream.url()]), limits()).runtime(network.handle().clone()).build();
+    first.block_on(fetch(&client.call(Reads), get(&upstream.url()))).expect("an answer");
+    // The connection outlives the runtime of the request that it was made for.
+    first.shutdown_background();
+    for _ in 0..3 {
+        second.block_on(fetch(&client.call(Reads), get(&upstream.url()))).expect("an answer");
+    }
+    assert!(upstream.connections() <= 2, "{} connections", upstream.connections());
+}
+
+#[tokio::test]
+async fn no_time_is_too_long_to_wait() {
+    let upstream = Upstream::start(|_| ok("x")).await;
+    let endless = Limits { time: Duration::MAX, ..limits() };
+    let call = Client::new(grants(&[&upstream.url()]), endless).call(Reads);
+    let ever = Some(Duration::MAX);
+    let timeouts = Timeouts { connect: ever, first_byte: ever, between_bytes: ever };
+    read(call.send(get(&upstream.url()), timeouts).await.expect("a head")).await.expect("an answer");
+}
