@@ -77,7 +77,6 @@ impl Inner {
     pub fn check(&self, parts: &Parts, to: &Target) -> Result<(), SendError> {
         let grants = &self.network.grants;
         policy::check(grants, self.mode, &parts.method, to)?;
-        policy::check_literal(grants, to)?;
         headers::check(parts, to, self.limits.request)?;
         secret::check_guest(grants, &parts.headers, to)?;
         let limit = self.limits.requests;

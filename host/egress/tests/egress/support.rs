@@ -50,6 +50,8 @@ pub fn whole(status: &str, headers: &str, body: &str) -> Answer {
 #[derive(Default)]
 pub struct Counts {
     pub connections: AtomicUsize,
+    /// Connections that ended.
+    pub ended: AtomicUsize,
     pub running: AtomicUsize,
     pub most: AtomicUsize,
     /// Heads of requests.
@@ -80,13 +82,14 @@ impl Upstream {
                 let (shared, answer, tls) = (shared.clone(), answer.clone(), tls.clone());
                 tokio::spawn(async move {
                     match tls {
-                        None => drop(talk(stream, shared, answer).await),
+                        None => drop(talk(stream, shared.clone(), answer).await),
                         Some(tls) => {
                             if let Ok(stream) = tls.accept(stream).await {
-                                let _ = talk(stream, shared, answer).await;
+                                let _ = talk(stream, shared.clone(), answer).await;
                             }
                         }
                     }
+                    shared.ended.fetch_add(1, SeqCst);
                 });
             }
         });
@@ -95,6 +98,16 @@ impl Upstream {
 
     pub fn connections(&self) -> usize {
         self.counts.connections.load(SeqCst)
+    }
+
+    /// Waits until that many connections have ended.
+    pub async fn ended(&self, connections: usize) {
+        let ended = async {
+            while self.counts.ended.load(SeqCst) < connections {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_secs(5), ended).await.expect("connections end");
     }
 
     pub fn seen(&self) -> Vec<String> {

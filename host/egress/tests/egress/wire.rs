@@ -328,3 +328,32 @@ async fn no_time_is_too_long_to_wait() {
     let timeouts = Timeouts { connect: ever, first_byte: ever, between_bytes: ever };
     read(call.send(get(&upstream.url()), timeouts).await.expect("a head")).await.expect("an answer");
 }
+
+#[tokio::test]
+async fn whatever_is_dropped_ends_its_connection() {
+    let upstream = Upstream::start(|head| match head {
+        head if head.contains("/half") => Answer::Stall(b"HTTP/1.1 200 OK\r\n\r\nhalf".to_vec()),
+        head if head.contains("/endless") => Answer::Endless(b"HTTP/1.1 200 OK\r\n\r\n".to_vec()),
+        _ => Answer::Silence,
+    })
+    .await;
+    let client = Client::new(grants(&[&upstream.url()]), Limits { response: 1 << 16, ..limits() });
+    let call = client.call(Reads);
+    let send = |path: &str| call.send(get(&format!("{}{path}", upstream.url())), Timeouts::default());
+    let silent = tokio::spawn(send("/silent"));
+    while upstream.seen().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    silent.abort();
+    upstream.ended(1).await;
+    drop(send("/half").await.expect("a head"));
+    upstream.ended(2).await;
+    read(send("/endless").await.expect("a head")).await.expect_err("too large");
+    upstream.ended(3).await;
+    // A client that is dropped takes its waiting connections along.
+    let kept = Upstream::start(|_| ok("x")).await;
+    let client = Client::new(grants(&[&kept.url()]), limits());
+    fetch(&client.call(Reads), get(&kept.url())).await.expect("an answer");
+    drop(client);
+    kept.ended(1).await;
+}
