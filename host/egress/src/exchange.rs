@@ -14,7 +14,7 @@ use tokio::{
 use crate::{
     BodyIn, BodyOut, Refusal, SendError, Timeouts,
     body::{Bounds, Exchange, Upload},
-    call::Inner,
+    call::{self, Inner},
     destination::Target,
     download::{Download, Lease, Open, Terms},
     error::{Part, Phase},
@@ -65,6 +65,9 @@ pub(crate) async fn run(
         let (next, uri) = redirect::resolve(&to, path, location)?;
         left -= 1;
         parts = hop(&parts, method, uri, next == to)?;
+        if answer.response.body().is_end_stream() {
+            answer.lease.settle();
+        }
         job.call.check(&parts, &next).map_err(|error| match error {
             SendError::Denied(refusal) => Refusal::Redirect(Box::new(refusal)).into(),
             error => error,
@@ -118,9 +121,14 @@ impl Job {
                 None => network.connect(to, self.timeouts.connect).await?,
             };
             let sending = sender.try_send_request(request);
-            let first_byte = self.timeouts.first_byte.map_or(self.end, |limit| Instant::now() + limit);
-            let answer = timeout_at(first_byte, sending).await;
-            match answer.map_err(|_| SendError::Timeout(Phase::FirstByte))? {
+            let answer = match self.timeouts.first_byte {
+                None => sending.await,
+                Some(limit) => {
+                    let answer = tokio::time::timeout(limit, sending).await;
+                    answer.map_err(|_| SendError::Timeout(Phase::FirstByte))?
+                }
+            };
+            match answer {
                 Ok(response) => break (response, sender),
                 // The host closed a waiting connection; nothing of the request was sent.
                 Err(mut error) => match error.take_message() {
@@ -135,6 +143,9 @@ impl Job {
         }
         // The connection's addresses are among them.
         response.extensions_mut().clear();
+        if secrets.is_some() && headers::is_transfer_coded(response.headers()) {
+            return Err(SendError::Encoded);
+        }
         headers::drop_hop(response.headers_mut());
         if let Some(secrets) = &secrets {
             // Before a redirect is followed, or it could carry a secret elsewhere.
@@ -175,7 +186,10 @@ impl Job {
         if secrets.is_some() && encoded && parts.method != http::Method::HEAD {
             return Err(SendError::Encoded);
         }
-        let terms = Terms { limit, end: self.end, between: self.timeouts.between_bytes, secrets };
+        // No longer than the exchange: a guest may name any time, even one that no clock can hold.
+        let between =
+            self.timeouts.between_bytes.map(|time| time.min(self.call.limits.time).min(call::LONGEST));
+        let terms = Terms { limit, end: self.end, between, secrets };
         let open = Open { body, lease, exchange, permit };
         Ok(Response::from_parts(head, Download::new(open, terms).boxed_unsync()))
     }

@@ -101,3 +101,9 @@ pub(crate) fn complete(headers: &mut HeaderMap, to: &Target) -> Result<(), SendE
     headers.entry(header::USER_AGENT).or_insert(HeaderValue::from_static(AGENT));
     Ok(())
 }
+
+/// Whether a response's body is packed in a way that is undone neither here nor by hyper.
+pub(crate) fn is_transfer_coded(headers: &HeaderMap) -> bool {
+    let chunked = |value: &HeaderValue| value.as_bytes().trim_ascii().eq_ignore_ascii_case(b"chunked");
+    !headers.get_all(header::TRANSFER_ENCODING).iter().all(chunked)
+}

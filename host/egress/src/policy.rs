@@ -57,20 +57,6 @@ pub fn check_address(grants: &Grants, to: &Target, address: IpAddr) -> Result<()
     if granted { Ok(()) } else { Err(class) }
 }
 
-/// The same for a host that is an address already, so that it is refused before anything is opened.
-///
-/// # Errors
-///
-/// [`Refusal::Destination`].
-pub fn check_literal(grants: &Grants, to: &Target) -> Result<(), Refusal> {
-    match to.host {
-        Host::Address(address) if check_address(grants, to, address).is_err() => {
-            Err(Refusal::Destination { to: to.to_string(), near: None })
-        }
-        _ => Ok(()),
-    }
-}
-
 impl Rule {
     /// What is in `reads` is granted even where `methods` does not repeat it.
     fn admits(&self, mode: Mode, method: &Method) -> Result<(), Refusal> {

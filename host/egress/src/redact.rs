@@ -154,3 +154,59 @@ fn percent(text: &[u8]) -> Vec<u8> {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{Patterns, Redactor};
+
+    /// Each byte of a whole text that lies in an occurrence of a pattern.
+    fn naive(text: &[u8], patterns: &[Vec<u8>]) -> Vec<u8> {
+        let hidden = |at: usize| {
+            patterns.iter().any(|p| {
+                (0..text.len()).any(|from| from <= at && at < from + p.len() && text[from..].starts_with(p))
+            })
+        };
+        (0..text.len()).map(|at| if hidden(at) { b'*' } else { text[at] }).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 2000, ..Default::default() })]
+
+        // Few letters, so that occurrences overlap, and begin where others end.
+        #[test]
+        fn chunks_hide_nothing(
+            patterns in proptest::collection::vec("[ab]{2,6}", 1..4),
+            chunks in proptest::collection::vec("[abc]{0,9}", 0..9),
+        ) {
+            let patterns: Vec<Vec<u8>> = patterns.into_iter().map(String::into_bytes).collect();
+            let mut redactor = Redactor::new(Patterns(patterns.clone()));
+            let mut out = Vec::new();
+            for chunk in &chunks {
+                out.extend(redactor.feed(chunk.as_bytes()));
+                let held = redactor.held();
+                prop_assert!(held < 6, "{} bytes held back", held);
+            }
+            out.extend(redactor.end());
+            prop_assert_eq!(out, naive(chunks.concat().as_bytes(), &patterns));
+        }
+
+        #[test]
+        fn base64_is_found_wherever_the_secret_stands(
+            before in proptest::collection::vec(any::<u8>(), 0..20), secret in "[!-~]{8,40}",
+            after in proptest::collection::vec(any::<u8>(), 0..20),
+        ) {
+            use base64::{Engine, engine::general_purpose::{STANDARD, URL_SAFE}};
+            let mut patterns = Patterns::default();
+            patterns.add(secret.as_bytes(), secret.as_bytes());
+            let text = [before.as_slice(), secret.as_bytes(), &after].concat();
+            // What is left of it decodes to no more than the bytes beside its edges.
+            for encoded in [STANDARD.encode(&text), URL_SAFE.encode(&text)] {
+                let masked = patterns.mask(encoded.as_bytes()).unwrap_or_default();
+                let stars = masked.iter().filter(|b| **b == b'*').count();
+                prop_assert!(stars >= secret.len() * 4 / 3 - 2, "{} stars of {}", stars, secret.len());
+            }
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! What a plugin may send, by tables, by an oracle, and over sockets of this machine.
+
+mod hosts;
+mod oracle;
+mod rules;
+mod secrets;
+mod support;
+mod wire;

@@ -1,0 +1,210 @@
+//! TLS by name, and secrets: who is sent them, and that nobody reads them back.
+
+use std::{sync::Arc, time::Duration};
+
+use base64::{
+    Engine,
+    engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
+};
+use loggia_egress::{
+    Client, Grants, Limits,
+    Mode::{Reads, Writes},
+    Refusal, Secret, SendError, Source, TlsFault,
+};
+use rustls::{ServerConfig, pki_types::PrivateKeyDer};
+use tokio_rustls::TlsAcceptor;
+
+use crate::support::{Answer, Names, Upstream, fetch, get, grants, ok, whole};
+
+const CANARY: &str = "canary-4f9d/+2c71";
+
+/// A server's side of TLS for a name, and the certificate that vouches for it.
+fn tls(name: &str) -> (TlsAcceptor, Vec<u8>) {
+    let made = rcgen::generate_simple_self_signed([name.to_owned()]).expect("a certificate");
+    let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).expect("a key");
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_no_client_auth()
+        .with_single_cert(vec![made.cert.der().clone()], key)
+        .expect("a configuration");
+    (Arc::new(config).into(), made.cert.der().to_vec())
+}
+
+fn secret(host: &str, port: u16, source: Source) -> Secret {
+    Secret { host: host.into(), port, header: "authorization".into(), format: "Bearer {}".into(), source }
+}
+
+fn value() -> Source {
+    Source::Value("TOKEN".into(), CANARY.into())
+}
+
+fn setup(
+    upstream: &Upstream,
+    authority: Vec<u8>,
+    source: Source,
+    redirects: usize,
+) -> (Client, String, Grants) {
+    let port = upstream.address.port();
+    let to = |name: &str| format!("https://{name}:{port}");
+    let mut granted = grants(&[&to("api.test"), &to("other.test"), &to("127.0.0.1")]);
+    granted.secrets.push(secret("api.test", port, source));
+    let names = Names::new(&[("api.test", &[&["127.0.0.1"]]), ("other.test", &[&["127.0.0.1"]])]);
+    let limits = Limits { time: Duration::from_secs(10), redirects, ..Limits::default() };
+    let client = Client::setup(granted.clone(), limits).resolver(names).authority(authority).build();
+    (client, to("api.test"), granted)
+}
+
+#[tokio::test]
+async fn a_secret_goes_to_its_host_and_does_not_come_back() {
+    let (acceptor, authority) = tls("api.test");
+    let upstream = Upstream::serve(Some(acceptor), |head| {
+        let sent =
+            head.split("authorization: ").nth(1).and_then(|rest| rest.split("\r\n").next()).unwrap_or("none");
+        let (basic, url) = (STANDARD.encode(format!("me:{CANARY}")), URL_SAFE_NO_PAD.encode(CANARY));
+        let body =
+            format!("you sent {sent}; {CANARY}; {basic}; {url}; canary-4f9d is not all of it; {CANARY}");
+        let head = format!("HTTP/1.1 200 OK\r\nx-echo: {sent}\r\ncontent-length: {}\r\n\r\n", body.len());
+        // Every byte a chunk of its own: no boundary hides anything.
+        let bytes = body.into_bytes().into_iter().map(|byte| vec![byte]);
+        Answer::Parts(std::iter::once(head.into_bytes()).chain(bytes).collect())
+    })
+    .await;
+    let (client, url, _) = setup(&upstream, authority, value(), 0);
+    let mut request = get(&url);
+    request.headers_mut().insert("accept-encoding", "gzip".parse().expect("a value"));
+    let response = fetch(&client.call(Reads), request).await.expect("an answer");
+    let seen = upstream.seen().remove(0);
+    assert!(seen.contains(&format!("authorization: Bearer {CANARY}\r\n")), "{seen}");
+    assert!(seen.contains("accept-encoding: identity"), "{seen}");
+    assert_eq!(response.headers()["x-echo"], "*".repeat("Bearer ".len() + CANARY.len()));
+    assert_eq!(response.headers()["content-length"], response.body().len().to_string());
+    let body = String::from_utf8_lossy(response.body()).into_owned();
+    for hidden in
+        [CANARY, &STANDARD.encode(format!("me:{CANARY}"))[6..], &URL_SAFE_NO_PAD.encode(CANARY)[..20]]
+    {
+        assert!(!body.contains(hidden), "{body}");
+    }
+    assert!(body.starts_with("you sent ******") && body.contains("canary-4f9d is not all of it"), "{body}");
+}
+
+#[tokio::test]
+async fn a_secret_goes_nowhere_else() {
+    let (acceptor, authority) = tls("other.test");
+    let upstream = Upstream::serve(Some(acceptor), |_| ok("x")).await;
+    let (client, url, granted) = setup(&upstream, authority, value(), 0);
+    let call = client.call(Writes);
+    fetch(&call, get(&url.replace("api.test", "other.test"))).await.expect("an answer");
+    assert!(!upstream.seen().concat().contains("canary"), "{:?}", upstream.seen());
+    // The certificate is for another name, so nothing was sent.
+    let error = fetch(&call, get(&url)).await.expect_err("a wrong name");
+    assert!(matches!(error, SendError::Tls { why: TlsFault::Name, .. }), "{error}");
+    let mut own = get(&url);
+    own.headers_mut().insert("authorization", "mine".parse().expect("a value"));
+    let refused = fetch(&call, own).await.expect_err("taken");
+    assert!(matches!(refused, SendError::Denied(Refusal::Header { .. })), "{refused}");
+    assert_eq!(upstream.seen().len(), 1);
+    let shown = format!("{client:?} {granted:?} {error:?} {error} {refused:?} {refused}");
+    assert!(!shown.contains("canary"), "{shown}");
+
+    let plain = Upstream::start(|_| ok("x")).await;
+    let mut granted = grants(&[&plain.url()]);
+    granted.secrets.push(secret("127.0.0.1", plain.address.port(), value()));
+    fetch(&Client::new(granted, Limits::default()).call(Reads), get(&plain.url())).await.expect("an answer");
+    assert!(!plain.seen().concat().contains("canary"));
+}
+
+#[tokio::test]
+async fn only_trusted_authorities_are_trusted() {
+    let (acceptor, _) = tls("api.test");
+    let (_, another) = tls("api.test");
+    let upstream = Upstream::serve(Some(acceptor), |_| ok("x")).await;
+    let (client, url, _) = setup(&upstream, another, value(), 0);
+    let error = fetch(&client.call(Reads), get(&url)).await.expect_err("unknown");
+    assert!(matches!(error, SendError::Tls { .. }), "{error}");
+    assert_eq!(upstream.seen().len(), 0);
+}
+
+#[tokio::test]
+async fn a_redirect_carries_no_secret_away() {
+    let (acceptor, authority) = tls("api.test");
+    let plain = Upstream::start(|_| ok("x")).await;
+    let down = plain.url();
+    let upstream = Upstream::serve(Some(acceptor), move |head| match head {
+        head if head.contains("/down") => whole("302 Found", &format!("location: {down}\r\n"), ""),
+        head if head.contains("/leak") => whole("302 Found", &format!("location: /?{CANARY}\r\n"), ""),
+        _ => ok("x"),
+    })
+    .await;
+    let (client, url, _) = setup(&upstream, authority, value(), 3);
+    let call = client.call(Reads);
+    let error = fetch(&call, get(&format!("{url}/down"))).await.expect_err("a downgrade");
+    assert!(error.to_string().contains("not continued over http"), "{error}");
+    assert_eq!(plain.connections(), 0);
+    fetch(&call, get(&format!("{url}/leak"))).await.expect("an answer");
+    assert!(upstream.seen().last().expect("one").starts_with("GET /?***"), "{:?}", upstream.seen());
+}
+
+#[tokio::test]
+async fn compressed_answers_and_unusable_secrets_are_refused() {
+    let (acceptor, authority) = tls("api.test");
+    let upstream = Upstream::serve(Some(acceptor), |head| match head {
+        head if head.contains("/te") => Answer::Parts(vec![
+            b"HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\n3\r\nzip\r\n0\r\n\r\n".to_vec(),
+        ]),
+        _ => whole("200 OK", "content-encoding: gzip\r\n", "zip"),
+    })
+    .await;
+    let (client, url, _) = setup(&upstream, authority.clone(), value(), 0);
+    assert_eq!(fetch(&client.call(Reads), get(&url)).await.expect_err("gzip"), SendError::Encoded);
+    assert_eq!(
+        fetch(&client.call(Reads), get(&format!("{url}/te"))).await.expect_err("gzip"),
+        SendError::Encoded
+    );
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("canary-token");
+    let (client, url, _) = setup(&upstream, authority, Source::File(path.clone()), 0);
+    for content in [None, Some("short"), Some("two\nlines of it")] {
+        if let Some(content) = content {
+            std::fs::write(&path, content).expect("written");
+        }
+        let error = fetch(&client.call(Reads), get(&url)).await.expect_err("unusable");
+        assert_eq!(error, SendError::Secret("api.test".into()));
+        assert!(!format!("{error} {error:?}").contains("canary"));
+    }
+    // Read anew, so a rotation needs no restart.
+    for turn in ["first-token", "second-token"] {
+        std::fs::write(&path, format!("  {turn}\n")).expect("written");
+        let _ = fetch(&client.call(Reads), get(&url)).await;
+        assert!(upstream.seen().last().expect("one").contains(&format!("Bearer {turn}\r\n")));
+    }
+}
+
+#[test]
+fn secrets_are_checked_before_they_are_needed() {
+    let good = secret("api.test", 443, value());
+    assert_eq!(good.check(), Ok(()));
+    type Change = fn(&mut Secret);
+    let with = |change: Change| {
+        let mut secret = good.clone();
+        change(&mut secret);
+        secret.check().expect_err("refused")
+    };
+    let table: [(Change, &str); 9] = [
+        (|s| s.host = "API.test".into(), "must be written \"api.test\""),
+        (|s| s.host = "*.test".into(), "'*'"),
+        (|s| s.port = 0, "port"),
+        (|s| s.header = "Authorization".into(), "lower case"),
+        (|s| s.header = "host".into(), "own"),
+        (|s| s.header = "a b".into(), "no header"),
+        (|s| s.format = "Bearer".into(), "{} once"),
+        (|s| s.source = Source::Value("TOKEN".into(), "canary".into()), "$TOKEN must have from 8"),
+        (|s| s.source = Source::Value("TOKEN".into(), "canary\r\nx: y".into()), "cannot carry"),
+    ];
+    for (change, why) in table {
+        let error = with(change);
+        assert!(error.contains(why) && !error.contains("canary"), "{error}");
+    }
+}

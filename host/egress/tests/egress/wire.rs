@@ -1,0 +1,359 @@
+//! Over sockets: what is connected to, what is bounded, what is kept.
+
+use std::{
+    sync::{Arc, atomic::Ordering::SeqCst},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::Request;
+use loggia_egress::{
+    Client, Limits,
+    Mode::{Reads, Writes},
+    Part, Phase, Refusal, SendError, Timeouts,
+};
+
+use crate::support::{Answer, Detour, Names, Upstream, body, fetch, get, grants, ok, read, whole};
+
+fn limits() -> Limits {
+    Limits { time: Duration::from_secs(10), ..Limits::default() }
+}
+
+#[tokio::test]
+async fn a_request_goes_out_as_the_host_wants_it() {
+    let upstream = Upstream::start(|_| ok("hello")).await;
+    let call = Client::new(grants(&[&upstream.url()]), limits()).call(Reads);
+    let mut request = get(&format!("{}/a?b=c", upstream.url()));
+    for (name, value) in [
+        ("connection", "x-hop"),
+        ("x-hop", "1"),
+        ("te", "trailers"),
+        ("proxy-authorization", "p"),
+        ("x-mine", "1"),
+    ] {
+        request.headers_mut().insert(name, value.parse().expect("a value"));
+    }
+    let response = fetch(&call, request).await.expect("an answer");
+    assert_eq!(response.body(), "hello");
+    let seen = upstream.seen().remove(0);
+    let expected = format!(
+        "GET /a?b=c HTTP/1.1\r\nx-mine: 1\r\nhost: {}\r\nuser-agent: loggia/{}\r\n\r\n",
+        upstream.address,
+        env!("CARGO_PKG_VERSION")
+    );
+    assert_eq!(seen, expected);
+}
+
+#[tokio::test]
+async fn the_connection_goes_to_what_was_checked_and_to_nothing_else() {
+    let trap = Upstream::start(|_| ok("trapped")).await;
+    let upstream = Upstream::start(|_| whole("200 OK", "connection: close\r\n", "fine")).await;
+    let port = trap.address.port();
+    let names = Names::new(&[(
+        "api.example.com",
+        &[&["93.184.215.14"], &["127.0.0.1"], &["10.0.0.1", "93.184.215.15"]],
+    )]);
+    let dialer = Detour::new(upstream.address);
+    let url = format!("http://api.example.com:{port}");
+    let client =
+        Client::setup(grants(&[&url]), limits()).resolver(names.clone()).dialer(dialer.clone()).build();
+    let call = client.call(Reads);
+
+    assert_eq!(fetch(&call, get(&url)).await.expect("an answer").body(), "fine");
+    let refused = fetch(&call, get(&url)).await.expect_err("rebound");
+    assert!(matches!(refused, SendError::Denied(Refusal::Leads { .. })), "{refused}");
+    assert!(
+        refused.to_string().contains("leads to a loopback address") && !refused.to_string().contains("127.")
+    );
+    fetch(&call, get(&url)).await.expect("the public one of two");
+    let asked: Vec<String> = dialer.asked.lock().expect("no panic").iter().map(ToString::to_string).collect();
+    assert_eq!(asked, [format!("93.184.215.14:{port}"), format!("93.184.215.15:{port}")]);
+    assert_eq!((trap.connections(), names.asked.load(SeqCst)), (0, 3));
+}
+
+#[tokio::test]
+async fn metadata_is_out_of_reach_by_name_number_and_redirect() {
+    let places = [
+        "http://169.254.169.254/",
+        "http://[::ffff:169.254.169.254]/",
+        "http://[fd00:ec2::254]/",
+        "http://127.0.0.1:1/",
+        "http://2852039166/",
+        "http://0xa9fea9fe/",
+        "http://metadata.google.internal/",
+        "file:///etc/passwd",
+        "http://user@api.example.com/",
+    ];
+    let upstream = Upstream::start(move |head| {
+        let n: usize = head.split(['/', ' ']).nth(2).and_then(|n| n.parse().ok()).expect("a number");
+        whole("302 Found", &format!("location: {}\r\n", places[n]), "")
+    })
+    .await;
+    let names = Names::new(&[
+        ("api.example.com", &[&["93.184.215.14"]]),
+        ("metadata.google.internal", &[&["169.254.169.254"]]),
+    ]);
+    let dialer = Detour::new(upstream.address);
+    let granted = grants(&["http://api.example.com", "http://metadata.google.internal"]);
+    let many = Limits { redirects: 5, requests: 100, ..limits() };
+    let client = Client::setup(granted, many).resolver(names).dialer(dialer.clone()).build();
+    let call = client.call(Reads);
+    for (n, place) in places.iter().enumerate() {
+        if let Ok(uri) = place.parse::<http::Uri>() {
+            let mut request = get("http://api.example.com/");
+            *request.uri_mut() = uri;
+            let direct = fetch(&call, request).await.expect_err(place);
+            assert!(matches!(direct, SendError::Denied(_)), "{place}: {direct}");
+        }
+        let hop = fetch(&call, get(&format!("http://api.example.com/{n}"))).await.expect_err(place);
+        assert!(matches!(hop, SendError::Denied(_)), "{place}: {hop}");
+    }
+    let asked = dialer.asked.lock().expect("no panic").clone();
+    assert!(asked.iter().all(|to| to.to_string() == "93.184.215.14:80"), "{asked:?}");
+}
+
+#[tokio::test]
+async fn redirects_are_the_guests_unless_the_operator_wants_them_followed() {
+    let other = Upstream::start(|_| ok("there")).await;
+    let to = other.url();
+    let upstream = Upstream::start(move |head| match head {
+        head if head.contains("/loop") => whole("302 Found", "location: /loop\r\n", ""),
+        head if head.starts_with("POST /see") => whole("303 See Other", "location: /end\r\n", ""),
+        head if head.starts_with("POST") => whole("307 Temporary Redirect", "location: /end\r\n", ""),
+        head if head.contains("/end") => ok("end"),
+        _ => whole("302 Found", &format!("location: {to}/x\r\n"), ""),
+    })
+    .await;
+    let granted = grants(&[&upstream.url(), &other.url()]);
+    let request = |path: &str| {
+        let mut request = get(&format!("{}{path}", upstream.url()));
+        request.headers_mut().insert("authorization", "guest".parse().expect("a value"));
+        request.headers_mut().insert("cookie", "guest".parse().expect("a value"));
+        request
+    };
+    let call = Client::new(granted.clone(), limits()).call(Writes);
+    assert_eq!(fetch(&call, request("/away")).await.expect("an answer").status(), 302);
+    assert_eq!(other.connections(), 0);
+
+    let call = Client::new(granted, Limits { redirects: 3, ..limits() }).call(Writes);
+    assert_eq!(fetch(&call, request("/away")).await.expect("an answer").body(), "there");
+    assert!(!other.seen()[0].contains("guest"), "{:?}", other.seen());
+    assert_eq!(fetch(&call, request("/loop")).await.expect("the last one").status(), 302);
+    let post =
+        |path: &str| Request::post(format!("{}{path}", upstream.url())).body(body("")).expect("a request");
+    assert_eq!(fetch(&call, post("/see")).await.expect("an answer").body(), "end");
+    assert_eq!(fetch(&call, post("/keep")).await.expect("an answer").status(), 307);
+}
+
+#[tokio::test]
+async fn what_is_slow_times_out() {
+    let slow = Upstream::start(|head| match head {
+        head if head.contains("/stall") => {
+            Answer::Stall(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf".to_vec())
+        }
+        _ => Answer::Silence,
+    })
+    .await;
+    let call = Client::new(grants(&[&slow.url()]), Limits { time: Duration::from_millis(150), ..limits() })
+        .call(Reads);
+    let total = SendError::Timeout(Phase::Total);
+    assert_eq!(fetch(&call, get(&slow.url())).await.expect_err("no head"), total);
+    assert_eq!(fetch(&call, get(&format!("{}/stall", slow.url()))).await.expect_err("no end"), total);
+
+    let call = Client::new(grants(&[&slow.url()]), limits()).call(Reads);
+    let short = Some(Duration::from_millis(50));
+    let send = |path: &str, timeouts| {
+        let sending = call.send(get(&format!("{}{path}", slow.url())), timeouts);
+        async move { read(sending.await?).await }
+    };
+    let first = send("/", Timeouts { first_byte: short, ..Timeouts::default() }).await;
+    assert_eq!(first.expect_err("no head"), SendError::Timeout(Phase::FirstByte));
+    let between = send("/stall", Timeouts { between_bytes: short, ..Timeouts::default() }).await;
+    assert_eq!(between.expect_err("no end"), SendError::Timeout(Phase::BetweenBytes));
+}
+
+#[tokio::test]
+async fn what_is_large_is_refused() {
+    let upstream = Upstream::start(|head| match head {
+        head if head.contains("/endless") => Answer::Endless(b"HTTP/1.1 200 OK\r\n\r\n".to_vec()),
+        head if head.contains("/declared") => {
+            Answer::Stall(b"HTTP/1.1 200 OK\r\ncontent-length: 1001\r\n\r\n".to_vec())
+        }
+        head if head.contains("/head") => {
+            Answer::Stall(format!("HTTP/1.1 200 OK\r\na: {}\r\n\r\n", "x".repeat(40_000)).into())
+        }
+        head if head.contains("/many") => {
+            Answer::Stall(format!("HTTP/1.1 200 OK\r\n{}\r\n", "a: b\r\n".repeat(2000)).into())
+        }
+        head if head.contains("/junk") => Answer::Stall(b"SSH-2.0-OpenSSH_9.9\r\n\r\n".to_vec()),
+        _ => Answer::Stall(Vec::new()),
+    })
+    .await;
+    let small = Limits { request: 1000, response: 1000, ..limits() };
+    let call = Client::new(grants(&[&upstream.url()]), small).call(Writes);
+    let response = SendError::TooLarge { what: Part::Response, limit: 1000 };
+    let head = SendError::TooLarge { what: Part::ResponseHead, limit: 32 << 10 };
+    let junk = SendError::Protocol("it is no HTTP response");
+    let answers = [
+        ("/endless", response.clone()),
+        ("/declared", response),
+        ("/head", head.clone()),
+        ("/many", head),
+        ("/junk", junk),
+    ];
+    for (path, error) in answers {
+        assert_eq!(
+            fetch(&call, get(&format!("{}{path}", upstream.url()))).await.expect_err(path),
+            error,
+            "{path}"
+        );
+    }
+    let post = |body| Request::post(upstream.url()).body(body).expect("a request");
+    let error = fetch(&call, post(body(vec![0; 1001]))).await.expect_err("too large");
+    assert_eq!(error, SendError::TooLarge { what: Part::Request, limit: 1000 });
+    let mut declared = post(body(""));
+    declared.headers_mut().insert("content-length", "1001".parse().expect("a value"));
+    let error = call.admit(&declared.into_parts().0).err().expect("too large");
+    assert_eq!(error, SendError::TooLarge { what: Part::Request, limit: 1000 });
+    for declared in ["5", "999"] {
+        let mut request = post(body("four"));
+        request.headers_mut().insert("content-length", declared.parse().expect("a value"));
+        assert_eq!(fetch(&call, request).await.expect_err("another length"), SendError::Body);
+    }
+    let mut long = get(&upstream.url());
+    long.headers_mut().insert("x", "x".repeat(33 << 10).parse().expect("a value"));
+    assert!(matches!(fetch(&call, long).await, Err(SendError::TooLarge { what: Part::RequestHead, .. })));
+    let mut other = get(&upstream.url());
+    other.headers_mut().insert("host", "other.example".parse().expect("a value"));
+    assert!(matches!(fetch(&call, other).await, Err(SendError::Denied(Refusal::Header { .. }))));
+}
+
+#[tokio::test]
+async fn a_call_sends_so_many_requests_and_so_many_at_once() {
+    let barrier = Arc::new(tokio::sync::Barrier::new(6));
+    let upstream = Upstream::start(move |_| Answer::Together(barrier.clone())).await;
+    let client = Client::new(grants(&[&upstream.url()]), Limits { requests: 30, ..limits() });
+    let call = client.call(Reads);
+    let mut running = tokio::task::JoinSet::new();
+    for _ in 0..40 {
+        let (call, request) = (call.clone(), get(&upstream.url()));
+        running.spawn(async move { fetch(&call, request).await });
+    }
+    let done = running.join_all().await;
+    assert_eq!(done.iter().filter(|done| done.is_ok()).count(), 30);
+    assert_eq!(done.iter().filter(|done| matches!(done, Err(SendError::TooMany(30)))).count(), 10);
+    assert_eq!(upstream.counts.most.load(SeqCst), 6);
+    assert!(upstream.connections() <= 12, "{} connections", upstream.connections());
+    client.call(Reads).admit(&get(&upstream.url()).into_parts().0).expect("another call has its own count");
+}
+
+#[tokio::test]
+async fn connections_are_kept_and_replaced() {
+    let upstream = Upstream::start(|head| match head {
+        head if head.contains("/close") => {
+            Answer::Parts(vec![b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n".to_vec()])
+        }
+        head if head.contains("/half") => {
+            Answer::Stall(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf".to_vec())
+        }
+        _ => ok("x"),
+    })
+    .await;
+    let client = Client::new(grants(&[&upstream.url()]), limits());
+    for _ in 0..3 {
+        fetch(&client.call(Reads), get(&upstream.url())).await.expect("an answer");
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(upstream.connections(), 1);
+    let call = client.call(Reads);
+    // A body that is dropped takes its connection with it.
+    let half =
+        call.send(get(&format!("{}/half", upstream.url())), Timeouts::default()).await.expect("a head");
+    drop(half);
+    fetch(&call, get(&format!("{}/close", upstream.url()))).await.expect("an answer");
+    fetch(&call, get(&upstream.url())).await.expect("an answer");
+    assert_eq!(upstream.connections(), 3);
+}
+
+#[tokio::test]
+async fn a_ticket_is_for_the_request_that_was_admitted() {
+    let upstream = Upstream::start(|_| ok("x")).await;
+    let call = Client::new(grants(&[&upstream.url()]), limits()).call(Reads);
+    let ticket = call.admit(&get(&upstream.url()).into_parts().0).expect("admitted");
+    let other = Request::post(upstream.url()).body(body(Bytes::new())).expect("a request");
+    let error = ticket.send(other, Timeouts::default()).await.map(drop).expect_err("refused");
+    assert_eq!(error, SendError::Denied(Refusal::Changed));
+    assert_eq!(upstream.connections(), 0);
+}
+
+#[tokio::test]
+async fn failures_have_names() {
+    let gone =
+        tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port").local_addr().expect("an address");
+    let url = format!("http://{gone}");
+    let names = Names::new(&[]);
+    let client = Client::setup(grants(&[&url, "http://no.example"]), limits()).resolver(names).build();
+    let call = client.call(Reads);
+    assert_eq!(fetch(&call, get(&url)).await.expect_err("closed"), SendError::Connect(url));
+    assert_eq!(
+        fetch(&call, get("http://no.example")).await.expect_err("unknown"),
+        SendError::Dns("no.example".into())
+    );
+}
+
+#[test]
+fn connections_live_on_the_runtime_they_are_given() {
+    let runtime = || {
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime")
+    };
+    let (network, first, second) = (runtime(), runtime(), runtime());
+    let upstream = network.block_on(Upstream::start(|_| ok("x")));
+    let client =
+        Client::setup(grants(&[&upstream.url()]), limits()).runtime(network.handle().clone()).build();
+    first.block_on(fetch(&client.call(Reads), get(&upstream.url()))).expect("an answer");
+    // The connection outlives the runtime of the request that it was made for.
+    first.shutdown_background();
+    for _ in 0..3 {
+        second.block_on(fetch(&client.call(Reads), get(&upstream.url()))).expect("an answer");
+    }
+    assert!(upstream.connections() <= 2, "{} connections", upstream.connections());
+}
+
+#[tokio::test]
+async fn no_time_is_too_long_to_wait() {
+    let upstream = Upstream::start(|_| ok("x")).await;
+    let endless = Limits { time: Duration::MAX, ..limits() };
+    let call = Client::new(grants(&[&upstream.url()]), endless).call(Reads);
+    let ever = Some(Duration::MAX);
+    let timeouts = Timeouts { connect: ever, first_byte: ever, between_bytes: ever };
+    read(call.send(get(&upstream.url()), timeouts).await.expect("a head")).await.expect("an answer");
+}
+
+#[tokio::test]
+async fn whatever_is_dropped_ends_its_connection() {
+    let upstream = Upstream::start(|head| match head {
+        head if head.contains("/half") => Answer::Stall(b"HTTP/1.1 200 OK\r\n\r\nhalf".to_vec()),
+        head if head.contains("/endless") => Answer::Endless(b"HTTP/1.1 200 OK\r\n\r\n".to_vec()),
+        _ => Answer::Silence,
+    })
+    .await;
+    let client = Client::new(grants(&[&upstream.url()]), Limits { response: 1 << 16, ..limits() });
+    let call = client.call(Reads);
+    let send = |path: &str| call.send(get(&format!("{}{path}", upstream.url())), Timeouts::default());
+    let silent = tokio::spawn(send("/silent"));
+    while upstream.seen().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    silent.abort();
+    upstream.ended(1).await;
+    drop(send("/half").await.expect("a head"));
+    upstream.ended(2).await;
+    read(send("/endless").await.expect("a head")).await.expect_err("too large");
+    upstream.ended(3).await;
+    // A client that is dropped takes its waiting connections along.
+    let kept = Upstream::start(|_| ok("x")).await;
+    let client = Client::new(grants(&[&kept.url()]), limits());
+    fetch(&client.call(Reads), get(&kept.url())).await.expect("an answer");
+    drop(client);
+    kept.ended(1).await;
+}
