@@ -78,11 +78,11 @@ impl WasmFacade {
             Ok(Ok(answered)) => answered,
             Ok(Err(error)) => return Err(blame.of(&error, &store).into()),
             Err(Spent) => {
-                store.data().output.finish();
+                store.data().finish();
                 return Err(blame.spent().into());
             }
         };
-        store.data().output.finish();
+        store.data().finish();
         let size = v0_1::size(&answered);
         if size > self.limits.result {
             return Err(blame.output_size(size).into());

@@ -19,7 +19,7 @@ pub(crate) struct Blame<'a> {
 impl Blame<'_> {
     /// The fault that a guest's error is.
     pub fn of(&self, error: &wasmtime::Error, store: &Store<Guest>) -> Fault {
-        let last_words = store.data().output.finish();
+        let last_words = store.data().finish();
         let (kind, said, limit) = self.verdict(error, store, &last_words);
         // Not the debug form, which may hold a backtrace of the host's own.
         let log = match last_words.trim() {

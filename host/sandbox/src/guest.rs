@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use loggia_facade::{Effect, ScopeKey, Session};
+use loggia_facade::{Effect, Level, ScopeKey, Session};
 use wasmtime::{Store, UpdateDeadline, component::ResourceTable};
 use wasmtime_wasi::{
     Deterministic, HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView,
@@ -38,9 +38,17 @@ impl WasiView for Guest {
 }
 
 impl Guest {
+    /// Ends its log: with what the operator may want to change, and what was dropped.
+    pub fn finish(&self) -> String {
+        if let Some(text) = self.given.files.ran_into() {
+            self.output.log(Level::Warn, &text);
+        }
+        self.output.finish()
+    }
+
     /// Its files, for the host's functions.
     pub fn files(&mut self) -> fs::View<'_> {
-        self.given.files.view(&mut self.table, &self.output)
+        self.given.files.view(&mut self.table)
     }
 }
 

@@ -100,11 +100,6 @@ impl WasiHttpHooks for Hooks {
             Ok((response.map(body), nothing))
         })
     }
-
-    // Ours is the only one: what it takes is checked where the request is admitted.
-    fn set_host_header(&mut self) -> bool {
-        false
-    }
 }
 
 impl Hooks {

@@ -1,10 +1,11 @@
 //! What a call has written and holds open.
 
 use std::{
+    cell::Cell,
     collections::HashMap,
     sync::{
         Arc,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
 };
 
@@ -42,7 +43,8 @@ pub struct Held {
     most: usize,
     /// By the guest's number for it.
     files: HashMap<u32, Arc<Open>>,
-    told: [bool; 2],
+    /// One more than may be open was wanted.
+    refused: Cell<bool>,
 }
 
 /// Bytes that may still be written; shared with the streams of a call.
@@ -50,6 +52,8 @@ pub struct Held {
 pub struct Budget {
     left: AtomicU64,
     most: u64,
+    /// More was wanted.
+    refused: AtomicBool,
 }
 
 impl Budget {
@@ -57,7 +61,10 @@ impl Budget {
     pub fn take(&self, bytes: u64) -> Result<(), Full> {
         let take = |left: u64| left.checked_sub(bytes);
         let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
-        taken.map(drop).map_err(|_| Full::Written)
+        taken.map(drop).map_err(|_| {
+            self.refused.store(true, Ordering::Relaxed);
+            Full::Written
+        })
     }
 }
 
@@ -72,7 +79,11 @@ impl Drop for Open {
 
 impl Held {
     pub fn new(written: u64, descriptors: usize) -> Self {
-        let budget = Arc::new(Budget { left: AtomicU64::new(written), most: written });
+        let budget = Arc::new(Budget {
+            left: AtomicU64::new(written),
+            most: written,
+            refused: AtomicBool::new(false),
+        });
         Self { budget, most: descriptors, ..Self::default() }
     }
 
@@ -87,16 +98,13 @@ impl Held {
         }
     }
 
-    /// A limit that was told of.
+    /// A limit that the guest ran into.
     pub fn ran_into(&self) -> Option<Full> {
-        let [written, open] = self.told;
-        if written { Some(Full::Written) } else { open.then_some(Full::Open) }
-    }
-
-    /// Whether this has not been told yet.
-    pub fn tell(&mut self, full: Full) -> bool {
-        let told = &mut self.told[usize::from(full == Full::Open)];
-        !std::mem::replace(told, true)
+        if self.budget.refused.load(Ordering::Relaxed) {
+            Some(Full::Written)
+        } else {
+            self.refused.get().then_some(Full::Open)
+        }
     }
 
     /// A place for one more open file; given back when it is dropped.
@@ -104,7 +112,10 @@ impl Held {
         let more = |open: usize| (open < self.most).then_some(open + 1);
         match self.open.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more) {
             Ok(_) => Ok(Open(Arc::clone(&self.open))),
-            Err(_) => Err(Full::Open),
+            Err(_) => {
+                self.refused.set(true);
+                Err(Full::Open)
+            }
         }
     }
 
@@ -165,9 +176,12 @@ mod tests {
     }
 
     #[test]
-    fn each_limit_is_told_once() {
-        let mut held = Held::new(0, 0);
-        assert!(held.tell(Full::Open) && held.tell(Full::Written));
-        assert!(!held.tell(Full::Open) && !held.tell(Full::Written));
+    fn the_limit_that_was_run_into_is_known() {
+        let held = Held::new(10, 0);
+        assert_eq!(held.ran_into(), None);
+        let _ = held.place();
+        assert_eq!(held.ran_into(), Some(Full::Open));
+        let _ = held.budget().take(11);
+        assert_eq!(held.ran_into(), Some(Full::Written));
     }
 }

@@ -24,15 +24,12 @@ use super::{
 
 type Fd = Resource<Descriptor>;
 
-impl View<'_> {
-    /// What the guest sees of a limit that it ran into: EDQUOT.
-    fn within(&mut self, checked: Result<(), Full>) -> FsResult<()> {
-        checked.map_err(|full| {
-            self.tell(full);
-            ErrorCode::Quota.into()
-        })
-    }
+/// What the guest sees of a limit that it ran into; the call's own end says which it was.
+fn quota(_: Full) -> FsError {
+    ErrorCode::Quota.into()
+}
 
+impl View<'_> {
     /// What a stream of a file is given to write to.
     fn counted(
         &mut self,
@@ -66,7 +63,6 @@ impl Host for View<'_> {
         error: Resource<wasmtime::Error>,
     ) -> wasmtime::Result<Option<ErrorCode>> {
         if self.wasi.table.get(&error)?.is::<Spent>() {
-            self.tell(Full::Written);
             return Ok(Some(ErrorCode::Quota));
         }
         self.wasi.filesystem_error_code(error)
@@ -82,16 +78,9 @@ impl HostDescriptor for View<'_> {
         open_flags: OpenFlags,
         flags: DescriptorFlags,
     ) -> FsResult<Fd> {
-        let place = match self.held.place() {
-            Ok(place) => place,
-            Err(full) => {
-                self.tell(full);
-                return Err(ErrorCode::Quota.into());
-            }
-        };
+        let place = self.held.place().map_err(quota)?;
         if open_flags.contains(OpenFlags::CREATE) {
-            let made = self.held.make();
-            self.within(made)?;
+            self.held.make().map_err(quota)?;
         }
         let opened = self.wasi.open_at(fd, path_flags, path, open_flags, flags).await?;
         self.held.keep(opened.rep(), place);
@@ -104,15 +93,13 @@ impl HostDescriptor for View<'_> {
     }
 
     async fn write(&mut self, fd: Fd, bytes: Vec<u8>, offset: Filesize) -> FsResult<Filesize> {
-        let checked = self.held.write(bytes.len() as u64);
-        self.within(checked)?;
+        self.held.write(bytes.len() as u64).map_err(quota)?;
         self.wasi.write(fd, bytes, offset).await
     }
 
     async fn set_size(&mut self, fd: Fd, size: Filesize) -> FsResult<()> {
         let now = self.wasi.stat(Resource::new_borrow(fd.rep())).await?.size;
-        let checked = self.held.write(size.saturating_sub(now));
-        self.within(checked)?;
+        self.held.write(size.saturating_sub(now)).map_err(quota)?;
         self.wasi.set_size(fd, size).await
     }
 
@@ -136,8 +123,7 @@ impl HostDescriptor for View<'_> {
     }
 
     async fn create_directory_at(&mut self, fd: Fd, path: String) -> FsResult<()> {
-        let made = self.held.make();
-        self.within(made)?;
+        self.held.make().map_err(quota)?;
         self.wasi.create_directory_at(fd, path).await
     }
 
@@ -149,14 +135,12 @@ impl HostDescriptor for View<'_> {
         new_fd: Fd,
         new_path: String,
     ) -> FsResult<()> {
-        let made = self.held.make();
-        self.within(made)?;
+        self.held.make().map_err(quota)?;
         self.wasi.link_at(fd, old_flags, old_path, new_fd, new_path).await
     }
 
     async fn symlink_at(&mut self, fd: Fd, old_path: String, new_path: String) -> FsResult<()> {
-        let made = self.held.make();
-        self.within(made)?;
+        self.held.make().map_err(quota)?;
         self.wasi.symlink_at(fd, old_path, new_path).await
     }
 

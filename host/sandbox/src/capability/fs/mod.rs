@@ -9,7 +9,7 @@ mod streams;
 
 use std::{fs::File, os::fd::OwnedFd, path::PathBuf, sync::Arc};
 
-use loggia_facade::{Effect, Level, Limit};
+use loggia_facade::{Effect, Limit};
 use rustix::fs::{Mode, OFlags, open};
 use wasmtime::component::{HasData, Linker, ResourceTable};
 use wasmtime_wasi::{
@@ -19,7 +19,7 @@ use wasmtime_wasi::{
 };
 
 use self::held::Held;
-use crate::{LoadError, guest::Guest, limits::Limits, output::Output};
+use crate::{LoadError, guest::Guest, limits::Limits};
 
 /// One directory of the host, given to a plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,9 +104,9 @@ impl Files {
         Some(format!("{}, which is {value}; the operator can raise `{key}`", full.as_str()))
     }
 
-    pub(crate) fn view<'a>(&'a mut self, table: &'a mut ResourceTable, output: &'a Output) -> View<'a> {
+    pub(crate) fn view<'a>(&'a mut self, table: &'a mut ResourceTable) -> View<'a> {
         let Self { roots, held, wasi } = self;
-        View { roots: roots.as_ref(), held, output, wasi: WasiFilesystemCtxView { ctx: wasi, table } }
+        View { roots: roots.as_ref(), held, wasi: WasiFilesystemCtxView { ctx: wasi, table } }
     }
 }
 
@@ -114,16 +114,5 @@ impl Files {
 pub(crate) struct View<'a> {
     roots: Option<&'a (Arc<[Root]>, Effect)>,
     held: &'a mut Held,
-    output: &'a Output,
     wasi: WasiFilesystemCtxView<'a>,
-}
-
-impl View<'_> {
-    /// Tells the operator once that the guest was refused for a limit; the guest itself sees an error of its file.
-    fn tell(&mut self, full: held::Full) {
-        if self.held.tell(full) {
-            let Limit { key, value } = self.held.limit(full);
-            self.output.log(Level::Warn, &format!("{} ({value}, `{key}`)", full.as_str()));
-        }
-    }
 }
