@@ -156,7 +156,7 @@ fn callers_have_spaces_of_their_own_and_strangers_none() {
     static MINE: Collection<Note> = Collection::new("notes").in_caller_space();
     let store = Store::new();
     let [ann, bob] = ["ann", "bob"].map(|name| Host::new().store(&store).caller(name));
-    ann.run(|| MINE.create("n_", |id| note(id))).unwrap();
+    ann.run(|| MINE.create("n_", note)).unwrap();
     assert_eq!(bob.run(|| MINE.list()), Ok(vec![]));
     assert_eq!(ann.run(|| NOTES.list()), Ok(vec![]));
     assert_eq!(ids(ann.run(|| MINE.list()).unwrap()), ["n_1"]);
