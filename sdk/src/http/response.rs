@@ -107,7 +107,8 @@ impl Response {
     /// `invalid_data` where it is something else.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T> {
         // By way of a `Value`, as parameters are read: a parser of its own for each type would make the guest larger.
-        let value: Value = serde_json::from_str(self.text()?).map_err(|error| self.unfit(&error.to_string()))?;
+        let value: Value =
+            serde_json::from_str(self.text()?).map_err(|error| self.unfit(&error.to_string()))?;
         serde_json::from_value(value).map_err(|error| self.unfit(&error.to_string()))
     }
 
