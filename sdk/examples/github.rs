@@ -17,7 +17,7 @@ struct Issue {
 const REPOSITORIES: &str = "https://api.github.com/repos";
 
 /// Issues of projects on GitHub.
-#[facade(name = "issues", needs("http: https://api.github.com", "there they are"))]
+#[facade(name = "github", needs("http: https://api.github.com", "there they are"))]
 impl Issues {
     /// List open issues.
     #[action(read, open_world)]
