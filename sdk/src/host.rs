@@ -1,6 +1,6 @@
 //! What the host offers: log, progress, configuration, questions to the person, calls to other facades. Beside it stand
 //! [`state`](crate::state) and [`http`](crate::http), and what the standard library reaches: granted directories by
-//! [`std::fs`], granted variables by [`std::env`], clocks, random numbers.
+//! [`std::fs`], granted variables by [`std::env`](mod@std::env), clocks, random numbers.
 //!
 //! What the policy does not grant answers `denied`. Natively, where there is no host, `testing::Host` stands in for it;
 //! without that, the log goes nowhere, nothing is configured and no facade answers.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 
 use super::url::Url;
-use crate::{Failure, Result, failure::code, json};
+use crate::{Failure, Result, Value, failure::code, json};
 
 /// How much of a body a failure shows, in bytes.
 const SHOWN: usize = 500;
@@ -106,7 +106,10 @@ impl Response {
     ///
     /// `invalid_data` where it is something else.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T> {
-        serde_json::from_slice(&self.body).map_err(|error| self.unfit(&error.to_string()))
+        // By way of a `Value`, as parameters are read: a parser of its own for each type would make the guest larger.
+        let value: Value =
+            serde_json::from_str(self.text()?).map_err(|error| self.unfit(&error.to_string()))?;
+        serde_json::from_value(value).map_err(|error| self.unfit(&error.to_string()))
     }
 
     /// The body.

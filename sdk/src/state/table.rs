@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{Change, Entry, Operation, Space};
-use crate::{Failure, Result, failure::code, host::port};
+use crate::{Failure, Result, Value, failure::code, host::port};
 
 /// How often something is tried that others keep changing.
 pub(super) const ATTEMPTS: u32 = 10;
@@ -138,8 +138,14 @@ pub(super) fn pause(attempt: u32) {
     }
 }
 
+/// By way of a [`Value`], as parameters are read: a parser of its own for each type would make the guest larger.
 pub(super) fn decode<T: DeserializeOwned>(key: &str, json: &[u8]) -> Result<T> {
-    serde_json::from_slice(json).map_err(|error| unreadable(key, &error))
+    serde_json::from_value(value(key, json)?).map_err(|error| unreadable(key, &error))
+}
+
+fn value(key: &str, json: &[u8]) -> Result<Value> {
+    let text = std::str::from_utf8(json).unwrap_or_default();
+    serde_json::from_str(text).map_err(|error| unreadable(key, &error))
 }
 
 pub(super) fn encode<T: Serialize>(key: &str, value: &T) -> Result<Vec<u8>> {

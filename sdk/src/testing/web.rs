@@ -8,12 +8,15 @@ use crate::{
     testing::port::current,
 };
 
+/// What a server answers.
+type Answer = Rc<dyn Fn(&Request) -> Result<Response>>;
+
 /// What is answered to requests of a method to a URL, or to all that begin with it.
 #[derive(Clone)]
 pub(super) struct Route {
     pub method: String,
     pub url: String,
-    pub answer: Rc<dyn Fn(&Request) -> Result<Response>>,
+    pub answer: Answer,
 }
 
 impl Route {
