@@ -1,0 +1,46 @@
+//! Rights of nested calls: each facade by its own grants, and none beyond the effect of the call that it answers.
+
+use anyhow::Result;
+use loggia_tests::{Client, Era, Folder};
+use serde_json::{Value, json};
+
+use super::said;
+
+#[tokio::test]
+async fn what_a_plugin_may_not_do_one_that_it_may_call_does_for_it() -> Result<()> {
+    let folder = Folder::with(&["reaches", "keeps", "relays"]);
+    folder.write("reaches.toml", "[grants]\ninvoke = [\"keeps:*\", \"relays:read\"]\n");
+    folder.write("keeps.toml", "[grants]\nstore = true\n[actions]\ndeny = [\"fill\"]\n");
+    folder.write("relays.toml", "[grants]\ninvoke = [\"keeps:list\"]\n");
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    let call = |action: &str, facade: &str, what: &str, with: Value| json!({"action": action, "facade": facade, "what": what, "with": with});
+    let put = json!({"key": "a", "value": "1"});
+    let relayed = |what: &str| json!({"facade": "keeps", "what": what});
+    let cases = [
+        // The store is not `reaches`'s own, and it may not have one.
+        (call("call_write", "keeps", "put", put.clone()), Ok("")),
+        (call("call", "keeps", "get", json!({"key": "a"})), Ok(r#""value":"1""#)),
+        (call("call", "keeps", "put", put), Err("a read action may not call `keeps.put`, which is write")),
+        (call("call_write", "keeps", "delete", json!({"key": "a"})), Err("which is destructive")),
+        (call("call", "keeps", "read_writes", json!({"key": "a"})), Ok(r#""code":"denied""#)),
+        // What the target's own policy denies, nobody calls.
+        (call("call_write", "keeps", "fill", json!({"bytes": 1})), Err("the operator does not allow `fill`")),
+        // A hop further each facade has its own grants again.
+        (call("call", "relays", "read", relayed("list")), Ok(r#""value":"1""#)),
+        (
+            call("call", "relays", "read", relayed("notes")),
+            Err("the policy does not let `relays` call `keeps`"),
+        ),
+        (
+            call("call", "relays", "write", relayed("list")),
+            Err("the policy does not let `reaches` call `relays`"),
+        ),
+    ];
+    for (arguments, expected) in cases {
+        let told = client.envelope("reaches", arguments.clone()).await?;
+        assert_eq!(told["ok"], expected.is_ok(), "{arguments}: {told}");
+        let (Ok(text) | Err(text)) = expected;
+        assert!(said(&told).contains(text), "{arguments}: {told}");
+    }
+    client.end().await
+}
