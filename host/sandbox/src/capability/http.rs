@@ -13,6 +13,9 @@ use crate::{guest::Guest, limits::Limits, output::Output};
 /// Bytes of the headers of a request or response, as they are held in memory.
 const FIELDS: usize = 64 << 10;
 
+/// Bytes of a request's body that the host takes from the guest at once.
+const CHUNK: usize = 64 << 10;
+
 /// Links `wasi:http`.
 pub(super) fn init(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
     wasmtime_wasi_http::p2::add_only_http_to_linker_async(linker)
@@ -99,6 +102,11 @@ impl WasiHttpHooks for Hooks {
             let nothing: Box<dyn Future<Output = Result<(), Error>> + Send> = Box::new(async { Ok(()) });
             Ok((response.map(body), nothing))
         })
+    }
+
+    // What is written to a request that is never sent is held by the host, for as many requests as there are handles.
+    fn p2_outgoing_body_chunk_size(&mut self) -> usize {
+        CHUNK
     }
 }
 
