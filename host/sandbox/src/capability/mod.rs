@@ -1,7 +1,7 @@
 //! What a policy may grant, one capability a module.
 //!
 //! Each is linked once (`init`): linked is not granted. Each is configured once, when a facade is made
-//! ([`Grants::configure`]), and prepared for each call ([`Capabilities::prepare`]), where the action's effect decides
+//! (`Grants::configure`), and prepared for each call (`Capabilities::prepare`), where the action's effect decides
 //! how much of it the call gets. What a call does not use, it should not pay for.
 //!
 //! Clocks and randomness are WASI's own and are everybody's, but for the reading of a surface (`guest.rs`).

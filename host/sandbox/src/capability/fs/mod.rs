@@ -1,6 +1,6 @@
 //! Directories: which, how they may be used, and how much of them a call may write and hold open.
 //!
-//! WASI's file functions are wasmtime-wasi's; this module stands before them ([`host`]) and counts. So a directory costs
+//! WASI's file functions are wasmtime-wasi's; this module stands before them (`host.rs`) and counts. So a directory costs
 //! a call nothing until the guest asks which ones there are.
 
 mod held;
