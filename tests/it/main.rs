@@ -3,6 +3,7 @@
 mod asks;
 mod author;
 mod bad_input;
+mod capabilities;
 mod cli;
 mod http;
 mod invoke;

@@ -118,9 +118,15 @@ impl Job {
                 None => network.connect(to, self.timeouts.connect).await?,
             };
             let sending = sender.try_send_request(request);
-            let first_byte = self.timeouts.first_byte.map_or(self.end, |limit| Instant::now() + limit);
-            let answer = timeout_at(first_byte, sending).await;
-            match answer.map_err(|_| SendError::Timeout(Phase::FirstByte))? {
+            let first_byte = self.timeouts.first_byte.map(|limit| Instant::now() + limit);
+            let answer = match first_byte.filter(|first_byte| *first_byte < self.end) {
+                Some(first_byte) => {
+                    timeout_at(first_byte, sending).await.map_err(|_| SendError::Timeout(Phase::FirstByte))?
+                }
+                // The whole exchange's end comes first, and is waited for outside.
+                None => sending.await,
+            };
+            match answer {
                 Ok(response) => break (response, sender),
                 // The host closed a waiting connection; nothing of the request was sent.
                 Err(mut error) => match error.take_message() {

@@ -1,0 +1,3 @@
+//! What a policy grants, over the real process.
+
+mod http;
