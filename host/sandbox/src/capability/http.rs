@@ -9,8 +9,14 @@ use std::{
 use http_body_util::BodyExt;
 use loggia_egress::{CallEgress, Client, Grants, Mode, Part, Phase, Refusal, SendError, Target, Timeouts};
 use loggia_facade::{Effect, Level};
-use wasmtime::component::{Linker, ResourceTable};
-use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks};
+use wasmtime::{
+    StoreContextMut,
+    component::{Linker, Resource, ResourceTable},
+};
+use wasmtime_wasi_http::{
+    Error, RequestOptions, WasiBody, WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks, WasiHttpView,
+    p2::bindings::http::types::{ErrorCode, IoError},
+};
 
 use crate::{guest::Guest, limits::Limits, output::Output};
 
@@ -19,7 +25,33 @@ const FIELDS: usize = 64 << 10;
 
 /// Links `wasi:http`.
 pub(super) fn init(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
-    wasmtime_wasi_http::p2::add_only_http_to_linker_async(linker)
+    wasmtime_wasi_http::p2::add_only_http_to_linker_async(linker)?;
+    // wasmtime keeps what went wrong with a body as another type than the one that its own `http-error-code` looks for
+    // (seen in 48.0.8), so that a guest would be told of neither a time nor a size that ran out.
+    linker.instance(TYPES)?.func_wrap(
+        "http-error-code",
+        |mut store: StoreContextMut<'_, Guest>, (error,): (Resource<IoError>,)| {
+            let error = store.data_mut().http().table.get(&error)?;
+            let code = error.downcast_ref::<ErrorCode>().cloned();
+            Ok((code.or_else(|| of_body(error.downcast_ref()?)),))
+        },
+    )
+}
+
+/// As wasmtime links it.
+const TYPES: &str = "wasi:http/types@0.2.12";
+
+/// What can go wrong with a response's body, in WASI's words: see [`told`].
+fn of_body(error: &Error) -> Option<ErrorCode> {
+    Some(match error {
+        Error::HttpResponseTimeout => ErrorCode::HttpResponseTimeout,
+        Error::ConnectionReadTimeout => ErrorCode::ConnectionReadTimeout,
+        Error::HttpResponseBodySize(size) => ErrorCode::HttpResponseBodySize(*size),
+        Error::HttpResponseIncomplete => ErrorCode::HttpResponseIncomplete,
+        Error::ConnectionTerminated => ErrorCode::ConnectionTerminated,
+        Error::InternalError(why) => ErrorCode::InternalError(why.clone()),
+        _ => return None,
+    })
 }
 
 /// What all calls of a facade send through; none where nothing is granted.
