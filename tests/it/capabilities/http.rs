@@ -28,7 +28,7 @@ fn folder(policy: &str) -> Folder {
     folder
 }
 
-fn granting(http: &[String]) -> String {
+fn granting(http: &[impl std::fmt::Debug]) -> String {
     format!("[grants]\nhttp = {http:?}\n")
 }
 
@@ -108,46 +108,36 @@ async fn a_grant_is_for_its_scheme_host_port_and_methods() -> Result<()> {
     let only_get = format!("[grants]\nhttp = [{{ url = \"{number}\", methods = [\"GET\"] }}]\n");
     let post = || json!({"method": "POST", "body": "x"});
     let cases = [
-        (granting(&[number.clone()]), web.url("/"), json!({}), Ok(())),
-        (granting(&[number.clone()]), trap.url("/"), json!({}), Err(format!("({number} is)"))),
-        (
-            granting(&[number.clone()]),
-            web.at("https", "127.0.0.1", "/"),
-            json!({}),
-            Err(format!("({number} is)")),
-        ),
+        (granting(&[&number]), web.url("/"), json!({}), Ok(())),
+        (granting(&[&number]), trap.url("/"), json!({}), Err(format!("({number} is)"))),
+        (granting(&[&number]), web.at("https", "127.0.0.1", "/"), json!({}), Err(format!("({number} is)"))),
         // A name is no address, whatever it leads to; and a name that leads to this machine is not enough.
         (
-            granting(&[number.clone()]),
+            granting(&[&number]),
             web.at("http", "localhost", "/"),
             json!({}),
             Err(format!("http = [\"{name}\"]")),
         ),
         (
-            granting(&[name.clone()]),
+            granting(&[&name]),
             web.at("http", "localhost", "/"),
             json!({}),
             Err("a loopback address, and such an address must be granted itself, by its number".into()),
         ),
-        (granting(&[name.clone()]), web.url("/"), json!({}), Err(format!("http = [\"{number}\"]"))),
+        (granting(&[&name]), web.url("/"), json!({}), Err(format!("http = [\"{number}\"]"))),
         (granting(&[name.clone(), number.clone()]), web.at("http", "localhost", "/"), json!({}), Ok(())),
         (granting(&[name, number.clone()]), web.at("http", "LOCALHOST.", "/"), json!({}), Ok(())),
         (only_get.clone(), web.url("/"), json!({}), Ok(())),
         (only_get.clone(), web.url("/"), post(), Err("the `methods` of that `http` entry".into())),
         (only_get, web.url("/"), json!({"method": "HEAD"}), Err("the `methods` of that `http` entry".into())),
+        (granting(&[&number]), web.url("/"), json!({"method": "TRACE"}), Err("TRACE is never sent".into())),
         (
-            granting(&[number.clone()]),
-            web.url("/"),
-            json!({"method": "TRACE"}),
-            Err("TRACE is never sent".into()),
-        ),
-        (
-            granting(&[number.clone()]),
+            granting(&[&number]),
             web.url("/"),
             json!({"method": "CONNECT"}),
             Err("CONNECT is never sent".into()),
         ),
-        (granting(&[number]), web.url("/"), json!({"headers": {"x-odd": "fine"}}), Ok(())),
+        (granting(&[&number]), web.url("/"), json!({"headers": {"x-odd": "fine"}}), Ok(())),
     ];
     for (policy, url, more, expected) in cases {
         let (_folder, client) = host(&policy).await?;
