@@ -1,6 +1,7 @@
 //! What the integration tests share: real guests, real hosts, real clients, all of which end with the test.
 
 mod raw;
+pub mod web;
 
 pub use raw::Raw;
 
@@ -30,9 +31,10 @@ use rmcp::{
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::{
-    io::{AsyncBufReadExt, BufReader},
+    io::{AsyncBufReadExt, AsyncReadExt, BufReader},
     process::{Child, ChildStderr, Command},
     sync::mpsc,
+    task::JoinHandle,
 };
 
 /// Longer than anything takes on a busy machine; a test that fails takes this long.
@@ -275,6 +277,25 @@ impl Client {
         });
         let (transport, stderr) = TokioChildProcess::builder(command).stderr(Stdio::piped()).spawn()?;
         Ok((Self::connect(transport, Era::Stateful).await?, stderr))
+    }
+
+    /// Starts a host on stdio whose log is kept: all of it, when the host has ended.
+    pub async fn stdio_logged(
+        folder: &Path,
+        more: impl FnOnce(&mut Command),
+    ) -> Result<(Self, JoinHandle<std::io::Result<String>>)> {
+        let command = Command::new(binary()).configure(|command| {
+            command.arg("serve").arg(folder).env("LOGGIA_CACHE", cache()).env("LOGGIA_STATE", state(folder));
+            more(command);
+        });
+        let (transport, stderr) = TokioChildProcess::builder(command).stderr(Stdio::piped()).spawn()?;
+        let mut stderr = stderr.context("no stderr")?;
+        let log = tokio::spawn(async move {
+            let mut text = Vec::new();
+            stderr.read_to_end(&mut text).await?;
+            Ok(String::from_utf8_lossy(&text).into_owned())
+        });
+        Ok((Self::connect(transport, Era::Stateful).await?, log))
     }
 
     /// Connects to a host over HTTP.

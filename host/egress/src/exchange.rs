@@ -121,12 +121,13 @@ impl Job {
                 None => network.connect(to, self.timeouts.connect).await?,
             };
             let sending = sender.try_send_request(request);
-            let answer = match self.timeouts.first_byte {
-                None => sending.await,
-                Some(limit) => {
-                    let answer = tokio::time::timeout(limit, sending).await;
-                    answer.map_err(|_| SendError::Timeout(Phase::FirstByte))?
+            let first_byte = self.timeouts.first_byte.map(|limit| Instant::now() + limit);
+            let answer = match first_byte.filter(|first_byte| *first_byte < self.end) {
+                Some(first_byte) => {
+                    timeout_at(first_byte, sending).await.map_err(|_| SendError::Timeout(Phase::FirstByte))?
                 }
+                // The whole exchange's end comes first, and is waited for outside.
+                None => sending.await,
             };
             match answer {
                 Ok(response) => break (response, sender),

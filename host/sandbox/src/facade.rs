@@ -95,7 +95,7 @@ impl WasmFacade {
             Err(failure) => Err(match v0_1::failure(failure) {
                 Ok(mut failure) => {
                     // The guest saw that something was refused, and cannot know why.
-                    failure.hint = failure.hint.or_else(|| store.data().given.unsaid());
+                    failure.hint = failure.hint.or_else(|| store.data().given.unsaid(&failure.code));
                     failure.next = failure.next.map(|next| self.named(next));
                     Stop::Failure(failure)
                 }

@@ -31,7 +31,7 @@ impl Trouble<'_> {
                 let grant = format!("The operator grants it in the plugin's policy file: `http = [\"{origin}\"]`.");
                 let reading = "While a `read` action runs, only GET and HEAD pass.";
                 let hint = if matches!(method, "GET" | "HEAD") { grant } else { [&grant, " ", reading].concat() };
-                Failure::denied(format!("access denied: {method} to {server} is not granted")).hint(hint)
+                Failure::denied(format!("access denied: {method} to {server} is refused by the policy")).hint(hint)
             }
             Self::Private => Failure::denied(format!("access denied: {server} leads to an address that is not public"))
                 .hint("The operator can grant such an address only by naming it: `http = [\"http://127.0.0.1:8080\"]`."),

@@ -284,9 +284,9 @@ fn failure(error: &ErrorCode, method: &str, url: &Url) -> Failure {
         ErrorCode::ConnectionTerminated | ErrorCode::HttpResponseIncomplete => {
             Trouble::Unreachable("the connection broke off")
         }
-        ErrorCode::ConnectionLimitReached => {
-            Trouble::Unreachable("this call has sent all the requests it may send")
-        }
+        ErrorCode::ConnectionLimitReached => Trouble::Unreachable(
+            "this call has sent all the requests that `limits.http-requests` lets it send",
+        ),
         ErrorCode::HttpRequestBodySize(_) => Trouble::TooLarge("request"),
         ErrorCode::HttpResponseBodySize(_)
         | ErrorCode::HttpResponseHeaderSectionSize(_)
@@ -301,5 +301,10 @@ fn failure(error: &ErrorCode, method: &str, url: &Url) -> Failure {
         ErrorCode::InternalError(Some(why)) => Trouble::Unreachable(why),
         _ => Trouble::Unreachable("it does not answer as a server should"),
     };
-    trouble.failure(method, url)
+    let mut failure = trouble.failure(method, url);
+    if matches!(trouble, Trouble::Denied | Trouble::Private) {
+        // The host knows which rule it was, and adds its own hint where there is none.
+        failure.hint = None;
+    }
+    failure
 }

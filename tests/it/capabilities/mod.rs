@@ -2,6 +2,7 @@
 
 mod callers;
 mod dirs;
+mod http;
 mod nested;
 mod plain;
 mod state;

@@ -1,12 +1,22 @@
 //! Requests over HTTP: `wasi:http` in front of our own egress.
 
-use std::future::Future;
+use std::{
+    collections::BTreeMap,
+    future::Future,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use http_body_util::BodyExt;
-use loggia_egress::{CallEgress, Client, Grants, Mode, Part, Phase, Refusal, SendError, Timeouts};
+use loggia_egress::{CallEgress, Client, Grants, Mode, Part, Phase, Refusal, SendError, Target, Timeouts};
 use loggia_facade::{Effect, Level};
-use wasmtime::component::{Linker, ResourceTable};
-use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks};
+use wasmtime::{
+    StoreContextMut,
+    component::{Linker, Resource, ResourceTable},
+};
+use wasmtime_wasi_http::{
+    Error, RequestOptions, WasiBody, WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks, WasiHttpView,
+    p2::bindings::http::types::{ErrorCode, IoError},
+};
 
 use crate::{guest::Guest, limits::Limits, output::Output};
 
@@ -18,7 +28,33 @@ const CHUNK: usize = 64 << 10;
 
 /// Links `wasi:http`.
 pub(super) fn init(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
-    wasmtime_wasi_http::p2::add_only_http_to_linker_async(linker)
+    wasmtime_wasi_http::p2::add_only_http_to_linker_async(linker)?;
+    // wasmtime keeps what went wrong with a body as another type than the one that its own `http-error-code` looks for
+    // (seen in 48.0.8), so that a guest would be told of neither a time nor a size that ran out.
+    linker.instance(TYPES)?.func_wrap(
+        "http-error-code",
+        |mut store: StoreContextMut<'_, Guest>, (error,): (Resource<IoError>,)| {
+            let error = store.data_mut().http().table.get(&error)?;
+            let code = error.downcast_ref::<ErrorCode>().cloned();
+            Ok((code.or_else(|| of_body(error.downcast_ref()?)),))
+        },
+    )
+}
+
+/// As wasmtime links it.
+const TYPES: &str = "wasi:http/types@0.2.12";
+
+/// What can go wrong with a response's body, in WASI's words: see [`told`].
+fn of_body(error: &Error) -> Option<ErrorCode> {
+    Some(match error {
+        Error::HttpResponseTimeout => ErrorCode::HttpResponseTimeout,
+        Error::ConnectionReadTimeout => ErrorCode::ConnectionReadTimeout,
+        Error::HttpResponseBodySize(size) => ErrorCode::HttpResponseBodySize(*size),
+        Error::HttpResponseIncomplete => ErrorCode::HttpResponseIncomplete,
+        Error::ConnectionTerminated => ErrorCode::ConnectionTerminated,
+        Error::InternalError(why) => ErrorCode::InternalError(why.clone()),
+        _ => return None,
+    })
 }
 
 /// What all calls of a facade send through; none where nothing is granted.
@@ -39,16 +75,20 @@ impl Http {
         wasi.set_field_size_limit(FIELDS);
         let mode = if effect == Effect::Read { Mode::Reads } else { Mode::Writes };
         let egress = client.map(|client| (client.clone(), mode));
-        Self { wasi, hooks: Hooks { egress, call: None, output: Some(output.clone()), refused: None } }
+        Self {
+            wasi,
+            hooks: Hooks { egress, call: None, words: Words { output: Some(output.clone()), unsaid: None } },
+        }
     }
 
     pub(crate) fn view<'a>(&'a mut self, table: &'a mut ResourceTable) -> WasiHttpCtxView<'a> {
         WasiHttpCtxView { hooks: &mut self.hooks, table, ctx: &mut self.wasi }
     }
 
-    /// Why the last request was refused that was: the guest sees only that it was.
-    pub(crate) fn refused(&self) -> Option<String> {
-        self.hooks.refused.clone()
+    /// Why the last request failed that failed with this code: the guest sees a word of a list, and neither what would
+    /// grant the request nor which limit it ran into.
+    pub(crate) fn unsaid(&self, code: &str) -> Option<String> {
+        lock(self.hooks.words.unsaid.as_ref()?).get(code).cloned()
     }
 }
 
@@ -57,9 +97,22 @@ struct Hooks {
     egress: Option<(Client, Mode)>,
     /// Made by the first request.
     call: Option<CallEgress>,
+    words: Words,
+}
+
+/// What is said of a request that fails, beside what the guest sees.
+#[derive(Clone, Default)]
+struct Words {
     /// For what the operator should know.
     output: Option<Output>,
-    refused: Option<String>,
+    /// Hints for who called, by the code that the guest makes of the failure. Made by the first request.
+    unsaid: Option<Arc<Mutex<Unsaid>>>,
+}
+
+type Unsaid = BTreeMap<&'static str, String>;
+
+fn lock(unsaid: &Mutex<Unsaid>) -> std::sync::MutexGuard<'_, Unsaid> {
+    unsaid.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// An answer, and what is to be run for its connection: nothing, since the egress does that itself.
@@ -91,14 +144,13 @@ impl WasiHttpHooks for Hooks {
             first_byte: options.first_byte_timeout,
             between_bytes: options.between_bytes_timeout,
         };
-        let output = self.output.clone();
+        let words = self.words.clone();
         let sending = ticket.send(http::Request::from_parts(parts, body), timeouts);
         Box::new(async move {
-            let response = sending.await.map_err(|error| {
-                tell(output.as_ref(), &error);
-                told(&error)
-            })?;
-            let body = |body: loggia_egress::BodyOut| body.map_err(|error| told(&error)).boxed_unsync();
+            let response = sending.await.map_err(|error| words.fail(&error))?;
+            let body = move |body: loggia_egress::BodyOut| {
+                body.map_err(move |error| words.fail(&error)).boxed_unsync()
+            };
             let nothing: Box<dyn Future<Output = Result<(), Error>> + Send> = Box::new(async { Ok(()) });
             Ok((response.map(body), nothing))
         })
@@ -112,37 +164,60 @@ impl WasiHttpHooks for Hooks {
 
 impl Hooks {
     fn admit(&mut self, parts: &http::request::Parts) -> Result<loggia_egress::Ticket, Error> {
+        self.words.unsaid.get_or_insert_default();
         let Some((client, mode)) = &self.egress else {
-            self.refused = Some("the policy of this plugin does not grant `http`".to_owned());
-            self.log(Level::Warn, "a request was refused: the policy does not grant `http`");
-            return Err(Error::HttpRequestDenied);
+            return Err(self.words.refuse_all(parts));
         };
         let call = self.call.get_or_insert_with(|| client.call(*mode));
-        call.admit(parts).map_err(|error| {
-            tell(self.output.as_ref(), &error);
-            self.refused = Some(error.to_string());
-            told(&error)
-        })
+        call.admit(parts).map_err(|error| self.words.fail(&error))
+    }
+}
+
+impl Words {
+    /// Where nothing is granted, nobody is asked.
+    fn refuse_all(&self, parts: &http::request::Parts) -> Error {
+        let refusal = match Target::of(&parts.uri) {
+            Ok(to) => Refusal::Destination { to: to.to_string(), near: None },
+            Err(refusal) => refusal,
+        };
+        self.fail(&refusal.into())
     }
 
-    fn log(&self, level: Level, text: &str) {
+    /// Tells the operator and who called, each what they can do about it; what the guest is told.
+    fn fail(&self, error: &SendError) -> Error {
         if let Some(output) = &self.output {
-            output.log(level, text);
+            output.log(level(error), &format!("a request failed: {error}"));
         }
+        if let (Some(unsaid), Some((code, hint))) = (&self.unsaid, hint(error)) {
+            lock(unsaid).insert(code, hint);
+        }
+        told(error)
     }
 }
 
 /// What the operator may want to change is in the log.
-fn tell(output: Option<&Output>, error: &SendError) {
-    let level = match error {
+fn level(error: &SendError) -> Level {
+    match error {
         SendError::Denied(_) | SendError::TooMany(_) | SendError::TooLarge { .. } | SendError::Secret(_) => {
             Level::Warn
         }
         _ => Level::Debug,
-    };
-    if let Some(output) = output {
-        output.log(level, &format!("a request failed: {error}"));
     }
+}
+
+/// What the guest cannot know of a failure, with the code that it makes of it.
+fn hint(error: &SendError) -> Option<(&'static str, String)> {
+    let limit = |key| format!("{error}; the operator can raise `limits.{key}`");
+    Some(match error {
+        SendError::Denied(refusal) => ("denied", refusal.to_string()),
+        SendError::TooMany(_) => ("unavailable", limit("http-requests")),
+        SendError::TooLarge { what: Part::Request, .. } => ("unavailable", limit("http-request")),
+        SendError::TooLarge { what: Part::Response, .. } => ("unavailable", limit("http-response")),
+        SendError::Timeout(Phase::Total) => ("timed_out", limit("http-time")),
+        SendError::Timeout(Phase::Queue) => ("timed_out", limit("http-time` or `limits.http-at-once")),
+        SendError::Tls { .. } => ("unavailable", error.to_string()),
+        _ => return None,
+    })
 }
 
 /// What the guest is told.

@@ -70,9 +70,9 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// Why something was refused, where the guest saw only that it was.
-    pub fn unsaid(&self) -> Option<String> {
-        self.files.ran_into().or_else(|| self.http.refused())
+    /// Why something was refused, where the guest saw only that it was and failed with this code.
+    pub fn unsaid(&self, code: &str) -> Option<String> {
+        self.files.ran_into().or_else(|| self.http.unsaid(code))
     }
 }
 
