@@ -19,6 +19,9 @@ const CANARY: &str = "canary-9f8e7d6c5b4a";
 async fn host(policy: &str) -> Result<(Folder, Client)> {
     let folder = folder(policy);
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    // A policy that cannot be used would refuse everything.
+    let told = client.envelope("reaches", json!({"action": "whoami"})).await?;
+    anyhow::ensure!(told["ok"] == true, "{told}");
     Ok((folder, client))
 }
 
@@ -190,9 +193,9 @@ async fn no_notation_and_no_name_leads_to_what_was_not_granted_by_its_number() -
     let trap = Web::trap().await?;
     let port = trap.port;
     let granted = [
-        "http://*.internal".to_owned(),
+        "http://*.google.internal".to_owned(),
         "http://metadata.google.internal".to_owned(),
-        format!("http://*.internal:{port}"),
+        format!("http://*.x.internal:{port}"),
         trap.at("http", "localhost", ""),
     ];
     let (_folder, client) = host(&granting(&granted)).await?;
@@ -228,10 +231,12 @@ async fn no_notation_and_no_name_leads_to_what_was_not_granted_by_its_number() -
         for action in ["fetch", "send"] {
             let told = ask(&client, action, &url, json!({})).await?;
             let code = told["code"].as_str().unwrap_or_default();
-            assert!(
-                ["denied", "invalid_params", "unavailable", "timed_out"].contains(&code),
-                "{action} {url}: {told}"
-            );
+            // Only a granted name is looked up at all, and this machine may or may not know it.
+            let codes: &[&str] = match url.contains("metadata.google.internal") {
+                true => &["denied", "unavailable", "timed_out"],
+                false => &["denied", "invalid_params"],
+            };
+            assert!(codes.contains(&code), "{action} {url}: {told}");
             assert_eq!(trap.connections(), 0, "{action} {url}: {told}");
         }
     }
