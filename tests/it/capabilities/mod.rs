@@ -2,6 +2,7 @@
 
 mod callers;
 mod dirs;
+mod hoards;
 mod plain;
 mod state;
 

@@ -8,14 +8,21 @@ use loggia_facade::{Effect, Level};
 use wasmtime::component::{Linker, ResourceTable};
 use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks};
 
+mod names;
+
 use crate::{guest::Guest, limits::Limits, output::Output};
 
 /// Bytes of the headers of a request or response, as they are held in memory.
 const FIELDS: usize = 64 << 10;
 
+/// Bytes that one write to a request's body may have. The host keeps two such pieces of each body, also of requests
+/// that are never sent, which no limit of memory counts.
+const PIECE: usize = 64 << 10;
+
 /// Links `wasi:http`.
 pub(super) fn init(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
-    wasmtime_wasi_http::p2::add_only_http_to_linker_async(linker)
+    wasmtime_wasi_http::p2::add_only_http_to_linker_async(linker)?;
+    names::init(linker)
 }
 
 /// What all calls of a facade send through; none where nothing is granted.
@@ -63,6 +70,10 @@ struct Hooks {
 type Sent = Result<(http::Response<WasiBody>, Box<dyn Future<Output = Result<(), Error>> + Send>), Error>;
 
 impl WasiHttpHooks for Hooks {
+    fn p2_outgoing_body_chunk_size(&mut self) -> usize {
+        PIECE
+    }
+
     fn send_request(
         &mut self,
         request: http::Request<WasiBody>,
