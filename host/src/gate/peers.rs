@@ -124,7 +124,8 @@ impl Line {
             Err(_) => {
                 let said = format!("the policy does not let `{}` call `{facade}.{name:.80}`", self.name());
                 let failure = Failure::new(code::DENIED, format!("access denied: {said}"));
-                Err(failure.hint(format!("the operator can grant all of it by \"{facade}:*\" in `grants.invoke`")))
+                Err(failure
+                    .hint(format!("the operator can grant all of it by \"{facade}:*\" in `grants.invoke`")))
             }
         }
     }

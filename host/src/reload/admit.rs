@@ -2,6 +2,7 @@
 
 use std::{
     borrow::Cow,
+    collections::BTreeSet,
     fs::{File, OpenOptions},
     io::{self, Read},
     os::unix::fs::OpenOptionsExt,
@@ -20,7 +21,7 @@ use loggia_schema::Contract;
 use loggia_state::{Folder, StateError, Store};
 
 use super::{
-    fence::Chain,
+    fence::{Chain, linked},
     scan::{Found, Stamp},
 };
 use crate::{
@@ -111,7 +112,7 @@ pub enum AdmitError {
     Fenced {
         /// The directory, as the policy means it.
         grant: PathBuf,
-        /// `plugin`, `cache`, `state` or `secrets`.
+        /// `plugin`, `linked plugin`, `cache`, `state` or `secrets`.
         what: &'static str,
         /// Where that is.
         folder: PathBuf,
@@ -251,6 +252,8 @@ impl Loader {
             Source::Value(..) => None,
         });
         let secrets: Vec<&PathBuf> = secrets.collect();
+        let writing = grants.dirs.iter().any(|grant| grant.writable);
+        let linked = if writing { linked(&plugins)? } else { BTreeSet::new() };
         for grant in &grants.dirs {
             let granted = Chain::of(&grant.path)
                 .map_err(|error| LoadError::Directory { path: grant.path.display().to_string(), error })?;
@@ -265,6 +268,11 @@ impl Loader {
                     // It could not be made, so there is nothing in it.
                     Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                     other => drop(other?),
+                }
+            }
+            for folder in linked.iter().filter(|_| grant.writable) {
+                if granted.holds(&Chain::of(folder)?) {
+                    return refused("linked plugin", folder);
                 }
             }
             for secret in &secrets {

@@ -173,3 +173,35 @@ async fn a_directory_by_which_a_plugin_could_change_what_it_may_do_is_refused() 
     }
     Ok(())
 }
+
+#[tokio::test]
+async fn where_a_plugin_folders_links_lead_no_plugin_may_write() -> Result<()> {
+    let folder = Folder::with(&["reaches"]);
+    let (policies, builds) = (folder.beside("policies"), folder.beside("builds"));
+    fs::create_dir(builds.join("below"))?;
+    symlink("../policies/reaches.toml", folder.path().join("reaches.toml"))?;
+    // By two links; the plugin itself need not be there yet.
+    symlink("../policies/other", folder.path().join("other.wasm"))?;
+    symlink(builds.join("other.wasm"), policies.join("other"))?;
+    for (path, access, refused) in [
+        (&policies, "read-write", true),
+        (&builds, "read-write", true),
+        (&builds, "read", false),
+        (&builds.join("below"), "read-write", false),
+    ] {
+        let policy =
+            format!("[grants]\ndirs = [{{ path = {path:?}, at = \"/data\", access = {access:?} }}]\n");
+        fs::write(policies.join("reaches.toml"), policy)?;
+        let output = Command::new(binary())
+            .arg("check")
+            .arg(folder.path())
+            .env("LOGGIA_CACHE", cache())
+            .env("LOGGIA_STATE", state(folder.path()))
+            .output()
+            .await?;
+        let told = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(told.contains("lies in the linked plugin folder"), refused, "{path:?} {access}: {told}");
+        assert_eq!(output.status.success(), !refused, "{path:?} {access}: {told}");
+    }
+    Ok(())
+}

@@ -94,11 +94,7 @@ async fn with_a_grant_for_one_action_nothing_is_learnt_of_the_others_or_of_other
         });
         let b = puppet("b", async |_| panic!("it was called"));
         let hidden = puppet("hidden", async |_| Ok(Reply::default()));
-        let gate = gate(vec![
-            (a, invoking(rules)),
-            (b, Rules::default()),
-            (hidden, Rules::default()),
-        ]);
+        let gate = gate(vec![(a, invoking(rules)), (b, Rules::default()), (hidden, Rules::default())]);
         let told = call(&gate, request("a", "look")).await["data"].to_string();
         assert!(told.contains(expected), "{facade}.{action}: {told}");
         for unknown in ["smash", "hidden", "Some(\"touch("] {
