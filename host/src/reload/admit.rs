@@ -117,6 +117,9 @@ pub enum AdmitError {
         /// Where that is.
         folder: PathBuf,
     },
+    /// A path of a granted directory led elsewhere when it was opened than when it was checked.
+    #[error("a directory that its policy grants was exchanged while it was opened")]
+    Exchanged,
     /// A defect of the host's own.
     #[error("the host panicked while it loaded the plugin")]
     Panicked,
@@ -133,6 +136,7 @@ impl AdmitError {
             Self::Surface(_) => "what it publishes cannot be used",
             Self::Policy(..) => "its policy cannot be used",
             Self::Fenced { .. } => "its policy grants a directory that no plugin may have",
+            Self::Exchanged => "a directory that its policy grants cannot be opened",
             Self::Panicked => "the host failed while it loaded it",
             Self::Load(error) => match error {
                 LoadError::NotWasm | LoadError::CoreModule | LoadError::Precompiled => {
@@ -155,7 +159,9 @@ impl AdmitError {
 
     /// Whether the very same files may load at another time: it was the machine that failed, not the plugin.
     pub fn may_pass(&self) -> bool {
-        let Self::Load(error) = self else { return matches!(self, Self::Read(_) | Self::State(_)) };
+        let Self::Load(error) = self else {
+            return matches!(self, Self::Read(_) | Self::State(_) | Self::Exchanged);
+        };
         matches!(
             error,
             LoadError::Io(..) | LoadError::Directory { .. } | LoadError::CompileLimit(_) | LoadError::Code(_)
@@ -184,7 +190,7 @@ impl Loader {
             None => Policy::default(),
             Some(path) => read_policy(path)?,
         };
-        self.fence(&found.wasm, &policy.grants)?;
+        let fenced = self.fence(&found.wasm, &policy.grants)?;
         let artifact = Artifact::new(read(&found.wasm, ARTIFACT)?)?;
         let Loaded { component, compiled } = self.cache.load(&self.engine, &artifact, &self.compiler).await?;
         let (surface, contract) = match known {
@@ -213,6 +219,10 @@ impl Loader {
         let kept = self.kept(name, &policy.grants)?;
         let confines = Confines { name, grants: &policy.grants, limits: policy.limits, store: kept.store };
         let facade = WasmFacade::new(component, surface, confines)?;
+        // Another may have taken the path of one meanwhile.
+        if !facade.dirs().eq(fenced) {
+            return Err(AdmitError::Exchanged);
+        }
         let origin = format!("sha256:{}", facts.digest);
         let Exposed { form, split, output_schema, .. } = policy.expose;
         let exposure = Exposure::new(form, split, output_schema);
@@ -245,7 +255,8 @@ impl Loader {
     }
 
     /// Refuses to grant a directory by which a plugin could reach its own policy, another plugin, or machine code.
-    fn fence(&self, wasm: &Path, grants: &Grants) -> Result<(), AdmitError> {
+    /// Answers which directories were looked at, by device and inode.
+    fn fence(&self, wasm: &Path, grants: &Grants) -> Result<Vec<(u64, u64)>, AdmitError> {
         let plugins = std::path::absolute(wasm)?.parent().map(Path::to_owned).unwrap_or_default();
         let secrets = grants.http.secrets.iter().filter_map(|secret| match &secret.source {
             Source::File(path) => Some(path),
@@ -254,6 +265,7 @@ impl Loader {
         let secrets: Vec<&PathBuf> = secrets.collect();
         let writing = grants.dirs.iter().any(|grant| grant.writable);
         let linked = if writing { linked(&plugins)? } else { BTreeSet::new() };
+        let mut dirs = Vec::with_capacity(grants.dirs.len());
         for grant in &grants.dirs {
             let granted = Chain::of(&grant.path)
                 .map_err(|error| LoadError::Directory { path: grant.path.display().to_string(), error })?;
@@ -284,8 +296,9 @@ impl Loader {
                     return refused("secrets", folder);
                 }
             }
+            dirs.extend(granted.dir());
         }
-        Ok(())
+        Ok(dirs)
     }
 }
 

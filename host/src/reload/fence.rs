@@ -26,6 +26,11 @@ impl Chain {
         dir.canonicalize()?.ancestors().map(id).collect::<io::Result<_>>().map(Self)
     }
 
+    /// The directory itself, by device and inode.
+    pub fn dir(&self) -> Option<(u64, u64)> {
+        self.0.first().copied()
+    }
+
     /// Whether the two are one directory, or one lies in the other.
     pub fn meets(&self, other: &Self) -> bool {
         self.holds(other) || other.holds(self)
