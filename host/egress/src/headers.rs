@@ -29,6 +29,9 @@ const HOP: [&str; 11] = [
     "upgrade",
 ];
 
+/// Headers that make another method of a request than the one it has: what is granted is judged by the method.
+const OVERRIDES: [&str; 3] = ["x-http-method", "x-http-method-override", "x-method-override"];
+
 /// Whether a header is the host's alone.
 pub(crate) fn is_reserved(name: &HeaderName) -> bool {
     HOP.contains(&name.as_str()) || *name == header::HOST || *name == header::CONTENT_LENGTH
@@ -48,6 +51,9 @@ pub(crate) fn check(parts: &Parts, to: &Target, body: usize) -> Result<(), SendE
         if !same {
             return Err(refused(&header::HOST, "must be the URL's host"));
         }
+    }
+    if let Some(name) = parts.headers.keys().find(|name| OVERRIDES.contains(&name.as_str())) {
+        return Err(refused(name, "would make another method of the request; send it by that method"));
     }
     match length(&parts.headers)? {
         Some(length) if length > body as u64 => Err(SendError::TooLarge { what: Part::Request, limit: body }),

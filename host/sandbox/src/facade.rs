@@ -53,6 +53,11 @@ impl WasmFacade {
         Ok(Self { component, surface, name: name.to_owned(), capabilities, limits })
     }
 
+    /// The directories that were opened for it, in the order of the grants, by device and inode.
+    pub fn dirs(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.capabilities.dirs()
+    }
+
     async fn answer(&self, call: Call) -> Result<Reply, Stop> {
         // The gate resolves names against this surface, so the action is there; without one nothing is allowed.
         let action = self.surface.action(&call.action);

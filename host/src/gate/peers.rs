@@ -1,7 +1,7 @@
 //! What a facade may know of others, and may call: its own grant, the target's policy, and the effect of the action
 //! that it is answering, at every hop.
 
-use loggia_facade::{Action, Effect, Failure, Request, Surface, code};
+use loggia_facade::{Action, Effect, Failure, Input, Request, Surface, code};
 use loggia_schema::View;
 
 use super::{
@@ -44,9 +44,8 @@ impl Line {
             let said = format!("`{facade:.80}` is unavailable: it is not served now");
             return Err(Failure::new(code::UNAVAILABLE, said));
         };
-        let action = entry.contract.action(action)?;
-        self.may_invoke(facade, action)?;
-        Ok(action.clone())
+        self.may_ask_of(&entry, action)?;
+        entry.contract.action(action).cloned()
     }
 
     /// Whether a call would be made: everything but the call itself.
@@ -61,6 +60,22 @@ impl Line {
     pub(super) fn plan(&self, request: Request) -> Result<Asked, Failure> {
         self.may_reach(&request.facade)?;
         let snapshot = self.shared.catalog.snapshot();
+        let facade = request.facade.as_str();
+        // Told here rather than by the plan, which names all facades that there are.
+        let entry = match snapshot.slots.get(facade) {
+            Some(Slot::Serving(entry)) => entry,
+            Some(Slot::Unavailable(reason)) => {
+                let said = format!("`{facade}` is unavailable: {reason}");
+                return Err(Failure::new(code::UNAVAILABLE, said));
+            }
+            None => {
+                let said = format!("not found: there is no facade `{facade:.80}`");
+                return Err(Failure::new(code::NOT_FOUND, said));
+            }
+        };
+        if let Input::Action { action, .. } = &request.input {
+            self.may_ask_of(entry, action)?;
+        }
         match plan(&snapshot, request, &View::whole()) {
             Plan::Answer(envelope) => Ok(Asked::Answered(envelope)),
             Plan::Run(planned) => {
@@ -74,7 +89,8 @@ impl Line {
         }
     }
 
-    /// The actions of another facade that this call could make: by policy of both, and by effect.
+    /// The actions of another facade that this one may call, by policy of both. Which of them a call may make, its own
+    /// action's effect decides as well.
     fn callable<'a>(&'a self, entry: &'a Entry) -> impl Iterator<Item = &'a Action> {
         let surface = entry.surface();
         surface.actions.iter().filter(move |action| {
@@ -91,6 +107,27 @@ impl Line {
         let said = format!("the policy does not let `{}` call `{target:.80}`", self.name());
         let failure = Failure::new(code::DENIED, format!("access denied: {said}"));
         Err(failure.hint("the operator can name its actions in `grants.invoke`"))
+    }
+
+    /// Before an action is looked up: whoever may call some of a facade's actions is told of these alone, neither of the
+    /// others' names nor, by what is wrong with a request, of what they take.
+    fn may_ask_of(&self, entry: &Entry, action: &str) -> Result<(), Failure> {
+        let facade = &entry.surface().name;
+        if self.entry.rules.may_invoke_all(facade) {
+            return Ok(());
+        }
+        // Without one the facade's default is meant.
+        let default = entry.surface().default_action.as_deref().unwrap_or_default();
+        let name = if action.is_empty() { default } else { action };
+        match entry.contract.action(name) {
+            Ok(action) => self.may_invoke(facade, action),
+            Err(_) => {
+                let said = format!("the policy does not let `{}` call `{facade}.{name:.80}`", self.name());
+                let failure = Failure::new(code::DENIED, format!("access denied: {said}"));
+                Err(failure
+                    .hint(format!("the operator can grant all of it by \"{facade}:*\" in `grants.invoke`")))
+            }
+        }
     }
 
     fn may_invoke(&self, target: &str, action: &Action) -> Result<(), Failure> {

@@ -51,6 +51,11 @@ impl Rules {
         self.invoke.iter().any(|rule| rule.facade == facade)
     }
 
+    /// Whether every action of another facade may be called, and the host's own asked about it.
+    pub fn may_invoke_all(&self, facade: &str) -> bool {
+        self.invoke.iter().any(|rule| rule.facade == facade && rule.action.is_none())
+    }
+
     /// Whether an action of another facade may be called.
     pub fn may_invoke(&self, facade: &str, action: &str) -> bool {
         self.invoke.iter().any(|rule| rule.allows(facade, action))

@@ -2,6 +2,7 @@
 
 use std::{
     borrow::Cow,
+    collections::BTreeSet,
     fs::{File, OpenOptions},
     io::{self, Read},
     os::unix::fs::OpenOptionsExt,
@@ -20,7 +21,7 @@ use loggia_schema::Contract;
 use loggia_state::{Folder, StateError, Store};
 
 use super::{
-    fence::Chain,
+    fence::{Chain, linked},
     scan::{Found, Stamp},
 };
 use crate::{
@@ -111,11 +112,14 @@ pub enum AdmitError {
     Fenced {
         /// The directory, as the policy means it.
         grant: PathBuf,
-        /// `plugin`, `cache`, `state` or `secrets`.
+        /// `plugin`, `linked plugin`, `cache`, `state` or `secrets`.
         what: &'static str,
         /// Where that is.
         folder: PathBuf,
     },
+    /// A path of a granted directory led elsewhere when it was opened than when it was checked.
+    #[error("a directory that its policy grants was exchanged while it was opened")]
+    Exchanged,
     /// A defect of the host's own.
     #[error("the host panicked while it loaded the plugin")]
     Panicked,
@@ -132,6 +136,7 @@ impl AdmitError {
             Self::Surface(_) => "what it publishes cannot be used",
             Self::Policy(..) => "its policy cannot be used",
             Self::Fenced { .. } => "its policy grants a directory that no plugin may have",
+            Self::Exchanged => "a directory that its policy grants cannot be opened",
             Self::Panicked => "the host failed while it loaded it",
             Self::Load(error) => match error {
                 LoadError::NotWasm | LoadError::CoreModule | LoadError::Precompiled => {
@@ -154,7 +159,9 @@ impl AdmitError {
 
     /// Whether the very same files may load at another time: it was the machine that failed, not the plugin.
     pub fn may_pass(&self) -> bool {
-        let Self::Load(error) = self else { return matches!(self, Self::Read(_) | Self::State(_)) };
+        let Self::Load(error) = self else {
+            return matches!(self, Self::Read(_) | Self::State(_) | Self::Exchanged);
+        };
         matches!(
             error,
             LoadError::Io(..) | LoadError::Directory { .. } | LoadError::CompileLimit(_) | LoadError::Code(_)
@@ -183,7 +190,7 @@ impl Loader {
             None => Policy::default(),
             Some(path) => read_policy(path)?,
         };
-        self.fence(&found.wasm, &policy.grants)?;
+        let fenced = self.fence(&found.wasm, &policy.grants)?;
         let artifact = Artifact::new(read(&found.wasm, ARTIFACT)?)?;
         let Loaded { component, compiled } = self.cache.load(&self.engine, &artifact, &self.compiler).await?;
         let (surface, contract) = match known {
@@ -212,6 +219,10 @@ impl Loader {
         let kept = self.kept(name, &policy.grants)?;
         let confines = Confines { name, grants: &policy.grants, limits: policy.limits, store: kept.store };
         let facade = WasmFacade::new(component, surface, confines)?;
+        // Another may have taken the path of one meanwhile.
+        if !facade.dirs().eq(fenced) {
+            return Err(AdmitError::Exchanged);
+        }
         let origin = format!("sha256:{}", facts.digest);
         let Exposed { form, split, output_schema, .. } = policy.expose;
         let exposure = Exposure::new(form, split, output_schema);
@@ -244,13 +255,17 @@ impl Loader {
     }
 
     /// Refuses to grant a directory by which a plugin could reach its own policy, another plugin, or machine code.
-    fn fence(&self, wasm: &Path, grants: &Grants) -> Result<(), AdmitError> {
+    /// Answers which directories were looked at, by device and inode.
+    fn fence(&self, wasm: &Path, grants: &Grants) -> Result<Vec<(u64, u64)>, AdmitError> {
         let plugins = std::path::absolute(wasm)?.parent().map(Path::to_owned).unwrap_or_default();
         let secrets = grants.http.secrets.iter().filter_map(|secret| match &secret.source {
             Source::File(path) => Some(path),
             Source::Value(..) => None,
         });
         let secrets: Vec<&PathBuf> = secrets.collect();
+        let writing = grants.dirs.iter().any(|grant| grant.writable);
+        let linked = if writing { linked(&plugins)? } else { BTreeSet::new() };
+        let mut dirs = Vec::with_capacity(grants.dirs.len());
         for grant in &grants.dirs {
             let granted = Chain::of(&grant.path)
                 .map_err(|error| LoadError::Directory { path: grant.path.display().to_string(), error })?;
@@ -267,6 +282,11 @@ impl Loader {
                     other => drop(other?),
                 }
             }
+            for folder in linked.iter().filter(|_| grant.writable) {
+                if granted.holds(&Chain::of(folder)?) {
+                    return refused("linked plugin", folder);
+                }
+            }
             for secret in &secrets {
                 // A secret that is not there yet cannot be read; requests that need it say so.
                 if let Ok(real) = secret.canonicalize()
@@ -276,8 +296,9 @@ impl Loader {
                     return refused("secrets", folder);
                 }
             }
+            dirs.extend(granted.dir());
         }
-        Ok(())
+        Ok(dirs)
     }
 }
 

@@ -1,6 +1,14 @@
 //! Directories that no plugin may be granted: those by which it could change what the host trusts.
 
-use std::{fs, io, os::unix::fs::MetadataExt, path::Path};
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+};
+
+/// Links that are followed, one to the next, as systems do.
+const HOPS: usize = 40;
 
 /// A directory and those above it, each by device and inode: whatever a directory is called, and however it is reached,
 /// these are the same.
@@ -18,6 +26,11 @@ impl Chain {
         dir.canonicalize()?.ancestors().map(id).collect::<io::Result<_>>().map(Self)
     }
 
+    /// The directory itself, by device and inode.
+    pub fn dir(&self) -> Option<(u64, u64)> {
+        self.0.first().copied()
+    }
+
     /// Whether the two are one directory, or one lies in the other.
     pub fn meets(&self, other: &Self) -> bool {
         self.holds(other) || other.holds(self)
@@ -27,6 +40,31 @@ impl Chain {
     pub fn holds(&self, other: &Self) -> bool {
         self.0.first().is_some_and(|dir| other.0.contains(dir))
     }
+}
+
+/// Where the files of a plugin folder lie that are links, and where links between lie: whoever can write there decides
+/// what the host reads as plugins and policies.
+///
+/// # Errors
+///
+/// If the folder cannot be read.
+pub fn linked(folder: &Path) -> io::Result<BTreeSet<PathBuf>> {
+    let mut folders = BTreeSet::new();
+    for entry in fs::read_dir(folder)? {
+        let mut path = entry?.path();
+        if !path.extension().is_some_and(|ending| ending == "wasm" || ending == "toml") {
+            continue;
+        }
+        for _ in 0..HOPS {
+            let Ok(to) = fs::read_link(&path) else { break };
+            path = path.parent().unwrap_or(folder).join(to);
+            // A link that leads nowhere leads there once somebody makes the file.
+            if let Some(Ok(real)) = path.parent().map(Path::canonicalize) {
+                folders.insert(real);
+            }
+        }
+    }
+    Ok(folders)
 }
 
 #[cfg(test)]

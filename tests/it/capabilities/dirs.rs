@@ -1,6 +1,12 @@
 //! Directories: how they may be used, how much may be written, and which are never granted.
 
-use std::{fs, os::unix::fs::symlink, path::Path};
+use std::{
+    fs,
+    os::unix::fs::symlink,
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+};
 
 use anyhow::{Context, Result};
 use loggia_tests::{Client, Era, Folder, binary, cache, state};
@@ -172,4 +178,74 @@ async fn a_directory_by_which_a_plugin_could_change_what_it_may_do_is_refused() 
         }
     }
     Ok(())
+}
+
+#[tokio::test]
+async fn where_a_plugin_folders_links_lead_no_plugin_may_write() -> Result<()> {
+    let folder = Folder::with(&["reaches"]);
+    let (policies, builds) = (folder.beside("policies"), folder.beside("builds"));
+    fs::create_dir(builds.join("below"))?;
+    symlink("../policies/reaches.toml", folder.path().join("reaches.toml"))?;
+    // By two links; the plugin itself need not be there yet.
+    symlink("../policies/other", folder.path().join("other.wasm"))?;
+    symlink(builds.join("other.wasm"), policies.join("other"))?;
+    for (path, access, refused) in [
+        (&policies, "read-write", true),
+        (&builds, "read-write", true),
+        (&builds, "read", false),
+        (&builds.join("below"), "read-write", false),
+    ] {
+        let policy =
+            format!("[grants]\ndirs = [{{ path = {path:?}, at = \"/data\", access = {access:?} }}]\n");
+        fs::write(policies.join("reaches.toml"), policy)?;
+        let output = Command::new(binary())
+            .arg("check")
+            .arg(folder.path())
+            .env("LOGGIA_CACHE", cache())
+            .env("LOGGIA_STATE", state(folder.path()))
+            .output()
+            .await?;
+        let told = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(told.contains("lies in the linked plugin folder"), refused, "{path:?} {access}: {told}");
+        assert_eq!(output.status.success(), !refused, "{path:?} {access}: {told}");
+    }
+    Ok(())
+}
+
+/// Another plugin may write beside a granted directory, and put a link in its place at the very moment.
+#[tokio::test]
+async fn a_directory_that_is_exchanged_after_it_was_checked_is_not_opened() -> Result<()> {
+    let folder = granted(&[("data/sub", "/data", "read-write")], "");
+    let data = folder.beside("data");
+    fs::rename(data.join("sub"), data.join("real"))?;
+    symlink("real", data.join("sub"))?;
+    let ended = AtomicBool::new(false);
+    let call = || {
+        std::process::Command::new(binary())
+            .args(["call", "reaches", "read_file", "path=/data/reaches.toml", "--plugins"])
+            .arg(folder.path())
+            .env("LOGGIA_CACHE", cache())
+            .env("LOGGIA_STATE", state(folder.path()))
+            .output()
+    };
+    thread::scope(|scope| -> Result<()> {
+        scope.spawn(|| {
+            for target in ["../plugins", "real"].iter().cycle() {
+                if ended.load(Ordering::Relaxed) {
+                    break;
+                }
+                let exchanged = symlink(target, data.join("new"))
+                    .and_then(|()| fs::rename(data.join("new"), data.join("sub")));
+                exchanged.expect("exchanged");
+                thread::sleep(std::time::Duration::from_millis(1));
+            }
+        });
+        let told = (0..20).map(|_| call()).collect::<Result<Vec<_>, _>>();
+        ended.store(true, Ordering::Relaxed);
+        for output in told? {
+            let told = String::from_utf8_lossy(&output.stdout);
+            assert!(told.contains("\"ok\":false"), "it read its own policy: {told}");
+        }
+        Ok(())
+    })
 }

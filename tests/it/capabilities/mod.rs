@@ -2,6 +2,7 @@
 
 mod callers;
 mod dirs;
+mod hoards;
 mod http;
 mod nested;
 mod plain;

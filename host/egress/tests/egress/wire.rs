@@ -45,6 +45,20 @@ async fn a_request_goes_out_as_the_host_wants_it() {
 }
 
 #[tokio::test]
+async fn no_header_makes_another_method_of_a_request() {
+    let upstream = Upstream::start(|_| ok("hello")).await;
+    let call = Client::new(grants(&[&upstream.url()]), limits()).call(Reads);
+    for name in ["X-HTTP-Method-Override", "x-http-method", "x-method-override"] {
+        let mut request = get(&upstream.url());
+        let name: http::HeaderName = name.parse().expect("a name");
+        request.headers_mut().insert(name, "DELETE".parse().expect("a value"));
+        let refused = fetch(&call, request).await.expect_err("refused").to_string();
+        assert!(refused.contains("would make another method of the request"), "{refused}");
+    }
+    assert_eq!(upstream.connections(), 0);
+}
+
+#[tokio::test]
 async fn the_connection_goes_to_what_was_checked_and_to_nothing_else() {
     let trap = Upstream::start(|_| ok("trapped")).await;
     let upstream = Upstream::start(|_| whole("200 OK", "connection: close\r\n", "fine")).await;

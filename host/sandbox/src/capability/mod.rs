@@ -98,6 +98,11 @@ impl Grants {
 }
 
 impl Capabilities {
+    /// The directories that were opened, by device and inode.
+    pub fn dirs(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.dirs.iter().flat_map(|roots| roots.iter().map(fs::Root::identity))
+    }
+
     /// Gives a call what its action may use.
     pub fn prepare(
         &self,

@@ -79,6 +79,35 @@ async fn without_a_grant_nothing_is_learnt_of_another_facade() {
     }
 }
 
+#[tokio::test]
+async fn with_a_grant_for_one_action_nothing_is_learnt_of_the_others_or_of_other_facades() {
+    let check = async |rules: &[&str], facade: &'static str, action: &'static str, expected: &str| {
+        let a = puppet("a", async move |call: Call| {
+            let mut request = request(facade, action);
+            if let Input::Action { params, .. } = &mut request.input {
+                params.insert("odd".into(), json!({"not": "a parameter"}));
+            }
+            let checked = call.session.check(request.clone()).expect_err("refused");
+            let Err(Stop::Failure(failure)) = call.session.invoke(request).await else { panic!("it ran") };
+            assert_eq!(checked.message, failure.message);
+            Ok(Reply::data(format!("{} {:?} {:?}", failure.message, failure.expected, failure.hint)))
+        });
+        let b = puppet("b", async |_| panic!("it was called"));
+        let hidden = puppet("hidden", async |_| Ok(Reply::default()));
+        let gate = gate(vec![(a, invoking(rules)), (b, Rules::default()), (hidden, Rules::default())]);
+        let told = call(&gate, request("a", "look")).await["data"].to_string();
+        assert!(told.contains(expected), "{facade}.{action}: {told}");
+        for unknown in ["smash", "hidden", "Some(\"touch("] {
+            assert!(!told.contains(unknown), "{facade}.{action}: {told}");
+        }
+    };
+    for action in ["describe", "nothing", "run_status"] {
+        check(&["b:look"], "b", action, "access denied: the policy does not let `a` call `b.").await;
+    }
+    check(&["b:look"], "b", "touch", "access denied: the policy does not let `a` call `b`").await;
+    check(&["c:*"], "c", "look", "not found: there is no facade `c`").await;
+}
+
 /// Asks its port something about other facades.
 fn asks<T: Into<Value>>(
     name: &str,

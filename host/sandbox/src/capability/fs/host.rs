@@ -40,6 +40,19 @@ impl View<'_> {
         let writes = Writes { stream, budget: self.held.budget(), _place: self.held.place_of(number) };
         Ok(self.wasi.table.push(Box::new(writes) as DynOutputStream)?)
     }
+
+    /// Opening a pipe waits for its other end, on a thread that nothing can call back, and a few hundred of those would
+    /// end all file access of the host; a device does whatever it does. What is not there is left to `open_at`.
+    async fn refuse_what_waits(&mut self, fd: &Fd, flags: PathFlags, path: &str) -> FsResult<()> {
+        let stat = self.wasi.stat_at(Resource::new_borrow(fd.rep()), flags, path.to_owned()).await;
+        match stat.map(|stat| stat.type_) {
+            Err(_)
+            | Ok(DescriptorType::RegularFile | DescriptorType::Directory | DescriptorType::SymbolicLink) => {
+                Ok(())
+            }
+            Ok(_) => Err(ErrorCode::NotPermitted.into()),
+        }
+    }
 }
 
 impl preopens::Host for View<'_> {
@@ -79,6 +92,7 @@ impl HostDescriptor for View<'_> {
         flags: DescriptorFlags,
     ) -> FsResult<Fd> {
         let place = self.held.place().map_err(quota)?;
+        self.refuse_what_waits(&fd, path_flags, &path).await?;
         if open_flags.contains(OpenFlags::CREATE) {
             self.held.make().map_err(quota)?;
         }
@@ -120,6 +134,14 @@ impl HostDescriptor for View<'_> {
         let stream = self.wasi.read_via_stream(fd, offset)?;
         let stream = self.wasi.table.delete(stream)?;
         Ok(self.wasi.table.push(Box::new(Reads { stream, _place: place }) as DynInputStream)?)
+    }
+
+    /// The host holds a listing as a whole, so it counts as an open directory of its own.
+    async fn read_directory(&mut self, fd: Fd) -> FsResult<Resource<DirectoryEntryStream>> {
+        let place = self.held.place().map_err(quota)?;
+        let listing = self.wasi.read_directory(fd).await?;
+        self.held.keep(listing.rep(), place);
+        Ok(listing)
     }
 
     async fn create_directory_at(&mut self, fd: Fd, path: String) -> FsResult<()> {
@@ -168,10 +190,6 @@ impl HostDescriptor for View<'_> {
 
     async fn read(&mut self, fd: Fd, len: Filesize, offset: Filesize) -> FsResult<(Vec<u8>, bool)> {
         self.wasi.read(fd, len, offset).await
-    }
-
-    async fn read_directory(&mut self, fd: Fd) -> FsResult<Resource<DirectoryEntryStream>> {
-        self.wasi.read_directory(fd).await
     }
 
     async fn sync(&mut self, fd: Fd) -> FsResult<()> {
@@ -240,6 +258,7 @@ impl HostDirectoryEntryStream for View<'_> {
     }
 
     fn drop(&mut self, stream: Resource<DirectoryEntryStream>) -> wasmtime::Result<()> {
+        self.held.close(stream.rep());
         HostDirectoryEntryStream::drop(&mut self.wasi, stream)
     }
 }

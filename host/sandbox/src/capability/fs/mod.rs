@@ -7,7 +7,12 @@ mod held;
 mod host;
 mod streams;
 
-use std::{fs::File, os::fd::OwnedFd, path::PathBuf, sync::Arc};
+use std::{
+    fs::File,
+    os::{fd::OwnedFd, unix::fs::MetadataExt},
+    path::PathBuf,
+    sync::Arc,
+};
 
 use loggia_facade::{Effect, Limit};
 use rustix::fs::{Mode, OFlags, open};
@@ -47,6 +52,8 @@ impl HasData for HasFiles {
 /// A directory that was opened: replacing it on disk does not lead a plugin elsewhere.
 pub(crate) struct Root {
     at: String,
+    /// Device and inode.
+    identity: (u64, u64),
     read: Dir,
     /// Only where it may be written.
     write: Option<Dir>,
@@ -58,16 +65,24 @@ impl Root {
             |error: std::io::Error| LoadError::Directory { path: grant.path.display().to_string(), error };
         let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
         let dir: OwnedFd = open(&grant.path, flags, Mode::empty()).map_err(|e| failed(e.into()))?;
+        let opened = File::from(dir);
+        let meta = opened.metadata().map_err(failed)?;
         let as_dir = |file: File, perms, mode| Dir::new(file, perms, mode, false);
         let write = match grant.writable {
-            true => Some(File::from(dir.try_clone().map_err(failed)?)),
+            true => Some(opened.try_clone().map_err(failed)?),
             false => None,
         };
         Ok(Self {
             at: grant.at.clone(),
-            read: as_dir(File::from(dir), FsPerms::ReadOnly, OpenMode::READ),
+            identity: (meta.dev(), meta.ino()),
+            read: as_dir(opened, FsPerms::ReadOnly, OpenMode::READ),
             write: write.map(|file| as_dir(file, FsPerms::ReadWrite, OpenMode::READ | OpenMode::WRITE)),
         })
+    }
+
+    /// Which directory it is, by device and inode.
+    pub(super) fn identity(&self) -> (u64, u64) {
+        self.identity
     }
 
     /// The directory as an action of this effect may use it.

@@ -9,52 +9,29 @@ use std::{
 use http_body_util::BodyExt;
 use loggia_egress::{CallEgress, Client, Grants, Mode, Part, Phase, Refusal, SendError, Target, Timeouts};
 use loggia_facade::{Effect, Level};
-use wasmtime::{
-    StoreContextMut,
-    component::{Linker, Resource, ResourceTable},
-};
-use wasmtime_wasi_http::{
-    Error, RequestOptions, WasiBody, WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks, WasiHttpView,
-    p2::bindings::http::types::{ErrorCode, IoError},
-};
+use wasmtime::component::{Linker, ResourceTable};
+use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks};
+
+mod names;
+mod trouble;
 
 use crate::{guest::Guest, limits::Limits, output::Output};
 
 /// Bytes of the headers of a request or response, as they are held in memory.
 const FIELDS: usize = 64 << 10;
 
-/// Bytes of a request's body that the host takes from the guest at once.
-const CHUNK: usize = 64 << 10;
+/// Bytes that one write to a request's body may have. The host keeps two such pieces of each body, also of requests
+/// that are never sent, which no limit of memory counts.
+const PIECE: usize = 64 << 10;
+
+/// The interface with types, as wasmtime-wasi-http links it. Some of its functions have our own in their place.
+const TYPES: &str = "wasi:http/types@0.2.12";
 
 /// Links `wasi:http`.
 pub(super) fn init(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
     wasmtime_wasi_http::p2::add_only_http_to_linker_async(linker)?;
-    // wasmtime keeps what went wrong with a body as another type than the one that its own `http-error-code` looks for
-    // (seen in 48.0.8), so that a guest would be told of neither a time nor a size that ran out.
-    linker.instance(TYPES)?.func_wrap(
-        "http-error-code",
-        |mut store: StoreContextMut<'_, Guest>, (error,): (Resource<IoError>,)| {
-            let error = store.data_mut().http().table.get(&error)?;
-            let code = error.downcast_ref::<ErrorCode>().cloned();
-            Ok((code.or_else(|| of_body(error.downcast_ref()?)),))
-        },
-    )
-}
-
-/// As wasmtime links it.
-const TYPES: &str = "wasi:http/types@0.2.12";
-
-/// What can go wrong with a response's body, in WASI's words: see [`told`].
-fn of_body(error: &Error) -> Option<ErrorCode> {
-    Some(match error {
-        Error::HttpResponseTimeout => ErrorCode::HttpResponseTimeout,
-        Error::ConnectionReadTimeout => ErrorCode::ConnectionReadTimeout,
-        Error::HttpResponseBodySize(size) => ErrorCode::HttpResponseBodySize(*size),
-        Error::HttpResponseIncomplete => ErrorCode::HttpResponseIncomplete,
-        Error::ConnectionTerminated => ErrorCode::ConnectionTerminated,
-        Error::InternalError(why) => ErrorCode::InternalError(why.clone()),
-        _ => return None,
-    })
+    names::init(linker)?;
+    trouble::init(linker)
 }
 
 /// What all calls of a facade send through; none where nothing is granted.
@@ -119,6 +96,10 @@ fn lock(unsaid: &Mutex<Unsaid>) -> std::sync::MutexGuard<'_, Unsaid> {
 type Sent = Result<(http::Response<WasiBody>, Box<dyn Future<Output = Result<(), Error>> + Send>), Error>;
 
 impl WasiHttpHooks for Hooks {
+    fn p2_outgoing_body_chunk_size(&mut self) -> usize {
+        PIECE
+    }
+
     fn send_request(
         &mut self,
         request: http::Request<WasiBody>,
@@ -154,11 +135,6 @@ impl WasiHttpHooks for Hooks {
             let nothing: Box<dyn Future<Output = Result<(), Error>> + Send> = Box::new(async { Ok(()) });
             Ok((response.map(body), nothing))
         })
-    }
-
-    // What is written to a request that is never sent is held by the host, for as many requests as there are handles.
-    fn p2_outgoing_body_chunk_size(&mut self) -> usize {
-        CHUNK
     }
 }
 
