@@ -42,9 +42,11 @@ impl Staged {
     pub fn read(mut reader: impl BufRead) -> Result<Self, StateError> {
         let head = Text::next(&mut reader, 1)?;
         let head = head.ok_or_else(|| wrong(1, "it is empty, and must begin with a head"))?;
-        let head: Head<'_> = head.parse()?;
-        if head.format != FORMAT {
-            return Err(wrong(1, "it is no export of state: `format` must be \"loggia-state\""));
+        let no_export =
+            || wrong(1, "it is no export of state, which begins with a line of `loggia state export`");
+        let head: Head<'_> = head.parse().map_err(|_| no_export())?;
+        if head.format != FORMAT || head.version == 0 {
+            return Err(no_export());
         }
         if head.version > VERSION {
             return Err(wrong(1, "a newer Loggia wrote it: update this one"));

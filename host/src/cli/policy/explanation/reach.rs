@@ -7,9 +7,6 @@ use serde::Serialize;
 
 use super::{Right, Subject, rights};
 
-/// Calls nest at most so deep, as the gate holds them to.
-const DEPTH: usize = 5;
-
 /// One facade that is reached.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Reach {
@@ -45,20 +42,17 @@ struct Way<'a> {
     through: Vec<String>,
     /// The worst effect of what can be called there: a call may do no more than the one it is made from.
     worst: Effect,
-    /// Facades between, itself included.
-    depth: usize,
 }
 
 /// All that the first reaches, the nearest first.
 ///
-/// This is the most that can be: it goes by the worst action of each facade on the way, and does not ask which of them
-/// leads on.
+/// This is the most that can be: it goes by the worst action of each facade on the way, does not ask which of them leads
+/// on, and has no end in depth, since a chain that is followed goes on where nested calls may not.
 pub fn reaches(subjects: &[Subject<'_>]) -> Vec<Reach> {
     let Some(first) = subjects.first() else { return Vec::new() };
     let mut found: Vec<Reach> = Vec::new();
     let mut seen: BTreeMap<&str, Effect> = BTreeMap::new();
-    let mut ways =
-        VecDeque::from([Way { subject: first, through: Vec::new(), worst: first.worst(), depth: 0 }]);
+    let mut ways = VecDeque::from([Way { subject: first, through: Vec::new(), worst: first.worst() }]);
     while let Some(way) = ways.pop_front() {
         for name in called(way.subject).filter(|name| *name != first.name) {
             let Some(subject) = subjects.iter().find(|subject| subject.name == name) else {
@@ -69,10 +63,10 @@ pub fn reaches(subjects: &[Subject<'_>]) -> Vec<Reach> {
             add(&mut found, reach(subject, &callable, &way.through));
             let Some(worst) = callable.iter().map(|action| action.effect).max() else { continue };
             // Come to once more, a facade leads on to more only if more can be done there.
-            if way.depth + 1 < DEPTH && seen.get(name).is_none_or(|before| *before < worst) {
+            if seen.get(name).is_none_or(|before| *before < worst) {
                 seen.insert(subject.name, worst);
                 let through = way.through.iter().cloned().chain([name.to_owned()]).collect();
-                ways.push_back(Way { subject, through, worst, depth: way.depth + 1 });
+                ways.push_back(Way { subject, through, worst });
             }
         }
     }
