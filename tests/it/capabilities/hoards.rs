@@ -50,6 +50,22 @@ async fn a_listing_counts_as_an_open_directory_and_a_pipe_is_not_waited_for() ->
 }
 
 #[tokio::test]
+async fn listings_hold_so_many_entries_together() -> Result<()> {
+    let folder = Folder::with(&["hoards"]);
+    let data = folder.beside("data");
+    for n in 0..1998 {
+        std::fs::write(data.join(n.to_string()), "")?;
+    }
+    let dir = format!("{{ path = {data:?}, at = \"/data\", access = \"read\" }}");
+    folder.write("hoards.toml", &format!("[grants]\ndirs = [{dir}]\n"));
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    // 2,000 entries each, with the directory itself and the one above it; 100,000 in all.
+    let told = client.envelope("hoards", json!({"action": "listings", "n": 60})).await?;
+    assert_eq!(told["data"], 50, "{told}");
+    client.end().await
+}
+
+#[tokio::test]
 async fn a_commit_that_is_too_large_is_told_so_by_the_state_itself() -> Result<()> {
     let policy = "[grants]\nstore = true\n";
     let commit = async |n: usize| under("hoards", policy, json!({"action": "commit", "n": n})).await;

@@ -16,6 +16,10 @@ use crate::limits::bytes_text;
 /// What a file or directory costs that was made, however little is in it: a call must not fill a disk with empty ones.
 const MADE: u64 = 4 << 10;
 
+/// Entries of directories that a call may have listed and not closed. The host holds a listing as a whole, some hundred
+/// bytes an entry.
+const LISTED: usize = 100_000;
+
 /// A limit that the guest ran into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Full {
@@ -23,6 +27,8 @@ pub enum Full {
     Written,
     /// Of the files that may be open.
     Open,
+    /// Of the entries that may be listed at once.
+    Listed,
 }
 
 impl Full {
@@ -31,6 +37,7 @@ impl Full {
         match self {
             Self::Written => "it wrote as much to files as a call may",
             Self::Open => "it had as many files open as a call may",
+            Self::Listed => "it listed as many files at once as a call may",
         }
     }
 }
@@ -43,8 +50,10 @@ pub struct Held {
     most: usize,
     /// By the guest's number for it.
     files: HashMap<u32, Arc<Open>>,
-    /// One more than may be open was wanted.
-    refused: Cell<bool>,
+    /// Entries of each listing, by the guest's number for it.
+    listed: HashMap<u32, usize>,
+    /// More open, or more listed, than may be was wanted.
+    refused: Cell<Option<Full>>,
 }
 
 /// Bytes that may still be written; shared with the streams of a call.
@@ -88,23 +97,21 @@ impl Held {
     }
 
     /// The limit, with the key that changes it.
-    pub fn limit(&self, full: Full) -> Limit {
-        match full {
+    pub fn limit(&self, full: Full) -> Option<Limit> {
+        Some(match full {
             Full::Written => {
                 let most = usize::try_from(self.budget.most).unwrap_or(usize::MAX);
                 Limit { key: "limits.written", value: bytes_text(most) }
             }
             Full::Open => Limit { key: "limits.descriptors", value: self.most.to_string() },
-        }
+            // Nobody reads so many.
+            Full::Listed => return None,
+        })
     }
 
     /// A limit that the guest ran into.
     pub fn ran_into(&self) -> Option<Full> {
-        if self.budget.refused.load(Ordering::Relaxed) {
-            Some(Full::Written)
-        } else {
-            self.refused.get().then_some(Full::Open)
-        }
+        if self.budget.refused.load(Ordering::Relaxed) { Some(Full::Written) } else { self.refused.get() }
     }
 
     /// A place for one more open file; given back when it is dropped.
@@ -113,7 +120,7 @@ impl Held {
         match self.open.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more) {
             Ok(_) => Ok(Open(Arc::clone(&self.open))),
             Err(_) => {
-                self.refused.set(true);
+                self.refused.set(Some(Full::Open));
                 Err(Full::Open)
             }
         }
@@ -132,6 +139,24 @@ impl Held {
     /// The guest let go of a file.
     pub fn close(&mut self, number: u32) {
         self.files.remove(&number);
+        self.listed.remove(&number);
+    }
+
+    /// How many entries further listings may have.
+    pub fn may_list(&self) -> usize {
+        LISTED.saturating_sub(self.listed.values().sum())
+    }
+
+    /// Remembers a listing, and how many entries it has.
+    pub fn keep_listing(&mut self, number: u32, place: Open, entries: usize) {
+        self.keep(number, place);
+        self.listed.insert(number, entries);
+    }
+
+    /// A directory has more entries than further listings may have.
+    pub fn refuse_listing(&self) -> Full {
+        self.refused.set(Some(Full::Listed));
+        Full::Listed
     }
 
     /// Bytes that the guest is about to write.
@@ -173,6 +198,18 @@ mod tests {
         assert!(held.place().is_err());
         drop(stream);
         assert!(held.place().is_ok());
+    }
+
+    #[test]
+    fn listings_share_their_entries_until_they_are_closed() {
+        let mut held = Held::new(0, 2);
+        for number in [1, 2] {
+            let place = held.place().ok().unwrap();
+            held.keep_listing(number, place, 30_000);
+        }
+        assert_eq!((held.may_list(), held.place().is_err()), (40_000, true));
+        held.close(1);
+        assert_eq!((held.may_list(), held.place().is_ok()), (70_000, true));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! WASI's file functions: wasmtime-wasi's own, with our limits before those that write, make or open.
 
+use std::sync::Arc;
+
 use wasmtime::component::Resource;
 use wasmtime_wasi::{
     filesystem::Descriptor,
@@ -39,6 +41,18 @@ impl View<'_> {
         let stream = self.wasi.table.delete(stream)?;
         let writes = Writes { stream, budget: self.held.budget(), _place: self.held.place_of(number) };
         Ok(self.wasi.table.push(Box::new(writes) as DynOutputStream)?)
+    }
+
+    /// How many entries a directory has, if that is no more than may be listed.
+    async fn entries(&mut self, fd: &Fd) -> FsResult<usize> {
+        // What is no directory has no listing either.
+        let Descriptor::Dir(dir) = self.wasi.table.get(fd)? else { return Ok(0) };
+        let (dir, most) = (Arc::clone(&dir.dir), self.held.may_list());
+        let count = move || Ok(rustix::fs::Dir::read_from(&*dir)?.take(most + 1).count());
+        let counted: std::io::Result<usize> =
+            tokio::task::spawn_blocking(count).await.map_err(std::io::Error::other)?;
+        let entries = counted?;
+        if entries > most { Err(quota(self.held.refuse_listing())) } else { Ok(entries) }
     }
 
     /// Opening a pipe waits for its other end, on a thread that nothing can call back, and a few hundred of those would
@@ -136,11 +150,12 @@ impl HostDescriptor for View<'_> {
         Ok(self.wasi.table.push(Box::new(Reads { stream, _place: place }) as DynInputStream)?)
     }
 
-    /// The host holds a listing as a whole, so it counts as an open directory of its own.
+    /// The host holds a listing as a whole, so it counts as an open directory of its own, and with all of its entries.
     async fn read_directory(&mut self, fd: Fd) -> FsResult<Resource<DirectoryEntryStream>> {
         let place = self.held.place().map_err(quota)?;
+        let entries = self.entries(&fd).await?;
         let listing = self.wasi.read_directory(fd).await?;
-        self.held.keep(listing.rep(), place);
+        self.held.keep_listing(listing.rep(), place, entries);
         Ok(listing)
     }
 

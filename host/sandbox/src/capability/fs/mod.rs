@@ -115,8 +115,11 @@ impl Files {
     /// A limit that the guest ran into, in words.
     pub(crate) fn ran_into(&self) -> Option<String> {
         let full = self.held.ran_into()?;
-        let Limit { key, value } = self.held.limit(full);
-        Some(format!("{}, which is {value}; the operator can raise `{key}`", full.as_str()))
+        let said = full.as_str();
+        Some(match self.held.limit(full) {
+            Some(Limit { key, value }) => format!("{said}, which is {value}; the operator can raise `{key}`"),
+            None => said.to_owned(),
+        })
     }
 
     pub(crate) fn view<'a>(&'a mut self, table: &'a mut ResourceTable) -> View<'a> {

@@ -69,7 +69,9 @@ impl OutputStream for Writes {
     fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
         match self.budget.take(bytes.len() as u64) {
             Ok(()) => self.stream.write(bytes),
-            Err(Full::Written | Full::Open) => Err(StreamError::LastOperationFailed(Spent.into())),
+            Err(Full::Written | Full::Open | Full::Listed) => {
+                Err(StreamError::LastOperationFailed(Spent.into()))
+            }
         }
     }
 
