@@ -121,7 +121,7 @@ impl Job {
                 None => network.connect(to, self.timeouts.connect).await?,
             };
             let sending = sender.try_send_request(request);
-            let first_byte = self.timeouts.first_byte.map(|limit| Instant::now() + limit);
+            let first_byte = self.timeouts.first_byte.map(|limit| Instant::now() + limit.min(call::LONGEST));
             let answer = match first_byte.filter(|first_byte| *first_byte < self.end) {
                 Some(first_byte) => {
                     timeout_at(first_byte, sending).await.map_err(|_| SendError::Timeout(Phase::FirstByte))?
