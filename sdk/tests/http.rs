@@ -82,7 +82,7 @@ fn what_is_not_granted_is_denied_with_the_line_that_would() {
     for (method, url, message, hint) in cases {
         let failure = host.run(|| Request::new(method, url).send()).unwrap_err();
         assert_eq!(failure.code, "denied");
-        assert_eq!(failure.message, format!("access denied: {message} is not granted"));
+        assert_eq!(failure.message, format!("access denied: {message} is refused by the policy"));
         assert!(failure.hint.as_deref().unwrap().ends_with(hint), "{:?}", failure.hint);
     }
     assert_eq!(http::get("https://a.example/open").send().unwrap_err().code, "denied", "without a host");
