@@ -243,7 +243,8 @@ const MISTAKES: &[&str] = &[
     "[grants]\nhttp = [\"https://*.example.com\"]\nsecrets = [{ from-env = \"GITHUB_TOKEN\", host = \"*.example.com\", header = \"X\" }]",
     "[grants]\nhttp = [\"https://a.example.com\"]\nsecrets = [{ from-env = \"GITHUB_TOKEN\", host = \"https://a.example.com\", header = \"X\" }]",
     "[grants]\nhttp = [\"https://a.example.com\"]\nsecrets = [{ from-env = \"GITHUB_TOKEN\", host = \"a.example.com\", header = \"X Y\", format = \"{} {}\" }]",
-    "[grants]\nhttp = [\"https://a.example.com\"]\nsecrets = [{ from-env = \"GITHUB_TOKEN\", host = \"a.example.com\", header = \"Host\", format = \"a\\nb{}\" }]",
+    "[grants]\nhttp = [\"https://a.example.com\"]\nsecrets = [{ from-env = \"GITHUB_TOKEN\", host = \"a.example.com\", header = \"X\", format = \"a\\nb{}\" }]",
+    "[grants]\nhttp = [\"https://a.example.com\"]\nsecrets = [{ from-env = \"GITHUB_TOKEN\", host = \"a.example.com\", header = \"Host\" }]",
     "[grants]\nhttp = [\"https://a.example.com\"]\nsecrets = [\n  { from-env = \"GITHUB_TOKEN\", host = \"a.example.com\", header = \"X\" },\n  { from-env = \"GITHUB_TOKEN\", host = \"a.example.com:443\", header = \"x\" },\n]",
     "[grants]\nhttp = [\"https://a.example.com\"]\nsecrets = [{ from-env = \"${GITHUB_TOKEN}\", host = \"a.example.com\", header = \"X\" }]",
     // The rest.

@@ -13,21 +13,6 @@ use crate::config::policy::{
     tree::Text,
 };
 
-/// Headers by which a request is framed or sent on: no secret goes there, and a value would break the request.
-const FRAMING: [&str; 11] = [
-    "connection",
-    "content-length",
-    "content-type",
-    "expect",
-    "host",
-    "keep-alive",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
-
 /// The key.
 pub const KEY: Key = Key {
     name: "secrets",
@@ -196,12 +181,8 @@ fn header(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
         );
         return None;
     }
-    let header = text.value.to_ascii_lowercase();
-    if FRAMING.contains(&header.as_str()) {
-        field.wrong(format!("is a header that holds no secret (it is {})", text.shown()), problems);
-        return None;
-    }
-    Some(header)
+    // Which headers are the host's own, the egress knows.
+    Some(text.value.to_ascii_lowercase())
 }
 
 fn format(field: &Field<'_>, problems: &mut Problems) -> Option<String> {

@@ -1,6 +1,6 @@
-//! What a store costs on this machine:
-//! `cargo test --release -p loggia-state --test speed -- --ignored --nocapture`.
+//! What a store costs on this machine: `cargo bench -p loggia-state`.
 
+#[path = "../tests/support/mod.rs"]
 mod support;
 
 use std::{
@@ -39,9 +39,7 @@ fn all(store: &Store) -> usize {
     }
 }
 
-#[test]
-#[ignore = "measures, and proves nothing"]
-fn speed() {
+fn main() {
     let room = room();
     let began = Instant::now();
     let store = room.store();
