@@ -4,7 +4,7 @@
 //! with a target folder of its own, so that it does not wait for the lock that the outer cargo holds.
 
 use std::{
-    env,
+    env, fs,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -19,10 +19,21 @@ fn main() {
         println!("cargo::rerun-if-changed={}", root.join(source).display());
     }
     build(&root, &target, &["build", "--package", "loggia-fixtures", "--examples", "--features", "guest"]);
-    // An rlib, made along with a cdylib, would keep the linker from optimising across crates.
-    build(&root, &target, &["rustc", "--package", "files", "--lib", "--crate-type", "cdylib"]);
+    let plugins = plugins(&root.join("plugins"));
+    let packages = plugins.iter().flat_map(|name| ["--package", name]);
+    build(&root, &target, &["build"].into_iter().chain(packages).collect::<Vec<_>>());
     let built = target.join("wasm32-wasip2/guest");
     println!("cargo::rustc-env=LOGGIA_GUESTS={}", built.display());
+}
+
+/// The crates that become components, by the names of their folders; the others are what these share.
+fn plugins(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("the plugins").map(|entry| entry.expect("an entry").path());
+    let is_plugin = |path: &PathBuf| {
+        fs::read_to_string(path.join("Cargo.toml")).is_ok_and(|manifest| manifest.contains("\"cdylib\""))
+    };
+    let name = |path: PathBuf| path.file_name().expect("a name").to_string_lossy().into_owned();
+    entries.filter(is_plugin).map(name).collect()
 }
 
 fn build(root: &Path, target: &Path, what: &[&str]) {

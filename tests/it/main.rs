@@ -5,6 +5,7 @@ mod author;
 mod bad_input;
 mod capabilities;
 mod cli;
+mod facades;
 mod http;
 mod invoke;
 mod limits;

@@ -1,0 +1,1 @@
+//! Ranked search for plugins.

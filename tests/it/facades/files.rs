@@ -1,0 +1,1 @@
+//! `files`, over MCP: round trips above all, which must survive a kill.

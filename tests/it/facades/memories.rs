@@ -1,0 +1,1 @@
+//! `memories`, over MCP.

@@ -1,0 +1,7 @@
+//! The plugins of `plugins/`, in the real host.
+
+mod conversations;
+mod files;
+mod knowledge;
+mod memories;
+mod search;

@@ -1,0 +1,1 @@
+//! `search`, over MCP, with the facades that it asks.
