@@ -125,11 +125,11 @@ impl Index {
         let mut seen = BTreeSet::new();
         wanted.retain(|term| seen.insert(term.clone()));
         wanted.truncate(QUERY);
-        let kept = state::shared().get(&self.totals())?;
-        let totals = read_totals(kept.as_ref().map(|entry| &*entry.value))?;
+        let totals = self.read()?;
         let average = totals.words as f32 / totals.texts.max(1) as f32;
         let mut scores = vec![0.0_f32; totals.last as usize + 1];
-        for (postings, rarity) in self.postings(&wanted, totals)? {
+        for postings in self.postings(&wanted, totals.last)? {
+            let rarity = bm25::rarity(postings.len(), totals.texts);
             for (number, posting) in postings {
                 // One that was added since the totals were read is for the next search.
                 if let Some(score) = scores.get_mut(number as usize) {
@@ -144,10 +144,10 @@ impl Index {
         Ok(hits)
     }
 
-    /// Where each word stands, and what it is worth.
-    fn postings(&self, wanted: &[String], totals: Totals) -> Result<Vec<(Vec<(u32, Posting)>, f32)>> {
+    /// Where each word stands, in texts up to the last one.
+    fn postings(&self, wanted: &[String], last: u32) -> Result<Vec<Vec<(u32, Posting)>>> {
         let buckets: BTreeSet<u32> = wanted.iter().map(|term| bucket(term)).collect();
-        let blocks = 0..=totals.last / BLOCK;
+        let blocks = 0..=last / BLOCK;
         let places: Vec<(u32, u32)> =
             buckets.iter().flat_map(|bucket| blocks.clone().map(|block| (*bucket, block))).collect();
         let mut found: Vec<Vec<(u32, Posting)>> = vec![Vec::new(); wanted.len()];
@@ -165,11 +165,21 @@ impl Index {
                 }
             }
         }
-        let worth = |postings: Vec<_>| {
-            let rarity = bm25::rarity(postings.len(), totals.texts);
-            (postings, rarity)
-        };
-        Ok(found.into_iter().map(worth).collect())
+        Ok(found)
+    }
+
+    /// How many texts there are.
+    ///
+    /// # Errors
+    ///
+    /// The state's.
+    pub fn count(&self) -> Result<u32> {
+        Ok(self.read()?.texts)
+    }
+
+    fn read(&self) -> Result<Totals> {
+        let kept = state::shared().get(&self.totals())?;
+        read_totals(kept.as_ref().map(|entry| &*entry.value))
     }
 
     fn totals(&self) -> String {
