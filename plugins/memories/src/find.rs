@@ -1,7 +1,7 @@
 //! What is read: lists, and searches by words, by meaning and by both.
 
 use loggia_sdk::prelude::*;
-use ranking::{Embedder, Hit, mix};
+use ranking::{Embedder, Hit, close, mix};
 
 use crate::{
     keep::{INDEX, PINNED, VECTORS},
@@ -53,22 +53,46 @@ pub fn list(filter: &Filter, limit: u32, cursor: Option<&str>) -> Result<Reply<V
     Ok(Reply::new(listed).page(page))
 }
 
+/// What was found, and what the caller should know of it.
+struct Hits {
+    hits: Vec<Hit>,
+    message: Option<String>,
+}
+
+impl Hits {
+    fn by_words(query: &str) -> Result<Self> {
+        Ok(Self { hits: INDEX.search(query)?, message: None })
+    }
+
+    fn by_meaning(embedder: &Embedder, query: &str) -> Result<Self> {
+        let query = embedder.embed(&[query])?;
+        let compared =
+            query.first().map_or_else(|| Ok(Vec::new()), |query| VECTORS.nearest(embedder, query))?;
+        let lacking = (INDEX.count()? as usize).saturating_sub(compared.len());
+        let message = (lacking > 0).then(|| {
+            format!("{lacking} memories cannot be found by their meaning yet: `embed` makes them so.")
+        });
+        Ok(Self { hits: close(compared), message })
+    }
+
+    fn by_both(embedder: &Embedder, query: &str) -> Result<Self> {
+        let words = Self::by_words(query)?;
+        Ok(match Self::by_meaning(embedder, query) {
+            Ok(meaning) => Self { hits: mix(&words.hits, &meaning.hits, embedder.weight()), ..meaning },
+            // Words are better than nothing.
+            Err(failure) => Self { message: Some(format!("By words alone: {}.", failure.message)), ..words },
+        })
+    }
+}
+
 /// The best first.
 pub fn search(query: &str, mode: Mode, filter: &Filter, limit: usize) -> Result<Reply<Vec<Listed>>> {
-    let mut message = None;
-    let hits = match mode {
-        Mode::Words => INDEX.search(query)?,
-        Mode::Meaning => meaning(&Embedder::required()?, query)?,
+    let Hits { hits, message } = match mode {
+        Mode::Words => Hits::by_words(query)?,
+        Mode::Meaning => Hits::by_meaning(&Embedder::required()?, query)?,
         Mode::Hybrid => match Embedder::configured()? {
-            None => INDEX.search(query)?,
-            Some(embedder) => match meaning(&embedder, query) {
-                Ok(meaning) => mix(&INDEX.search(query)?, &meaning, embedder.weight()),
-                // Words are better than nothing.
-                Err(failure) => {
-                    message = Some(format!("By words alone: {}.", failure.message));
-                    INDEX.search(query)?
-                }
-            },
+            None => Hits::by_words(query)?,
+            Some(embedder) => Hits::by_both(&embedder, query)?,
         },
     };
     let mut found = Vec::new();
@@ -83,12 +107,6 @@ pub fn search(query: &str, mode: Mode, filter: &Filter, limit: usize) -> Result<
         }
     }
     Ok(told(found, message))
-}
-
-fn meaning(embedder: &Embedder, query: &str) -> Result<Vec<Hit>> {
-    let query = embedder.embed(&[query])?;
-    let nearest = query.first().map(|query| VECTORS.nearest(embedder, query));
-    nearest.unwrap_or_else(|| Ok(Vec::new()))
 }
 
 fn told(found: Vec<Listed>, message: Option<String>) -> Reply<Vec<Listed>> {
