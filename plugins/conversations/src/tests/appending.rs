@@ -30,7 +30,7 @@ fn a_title_comes_from_the_first_user_message_or_from_the_caller() {
     let system = json!({"role": "system", "text": "Be kind."});
     let user = json!({"conversation": "c_1", "role": "user", "text": " Where\nis\tthe Etna? "});
     let named = json!({"conversation": "c_1", "role": "user", "text": "x", "title": "Volcanoes"});
-    assert_eq!(title(&[system.clone()]), "(untitled)");
+    assert_eq!(title(std::slice::from_ref(&system)), "(untitled)");
     assert_eq!(title(&[system.clone(), user.clone()]), "Where is the Etna?");
     assert_eq!(title(&[system.clone(), named.clone(), user.clone()]), "Volcanoes");
     assert_eq!(title(&[system, user, named]), "Volcanoes", "it is renamed");
