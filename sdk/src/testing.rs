@@ -201,8 +201,35 @@ impl Host {
         url: impl Into<String>,
         answer: impl Fn(&http::Request) -> Result<http::Response> + 'static,
     ) -> Self {
-        let route = Route { method: method.into(), url: url.into(), answer: Rc::new(answer) };
+        let route = Route { method: method.into(), url: url.into(), reads: false, answer: Rc::new(answer) };
         self.double.borrow_mut().routes.push(route);
+        self
+    }
+
+    /// What is answered to requests of this method only reads, as the policy says by `reads`: `read` actions may send them.
+    /// Holds for what [`http`](Self::http) was told of that method so far.
+    ///
+    /// ```
+    /// # use loggia_sdk::{http::{self, Response}, prelude::*, testing::Host};
+    /// # struct Places;
+    /// # /// Places.
+    /// # #[facade]
+    /// # impl Places {
+    /// /// Find a place.
+    /// #[action(read)]
+    /// fn find(&self, name: String) -> Result<Value> {
+    ///     http::post("https://api.example.com/search").json(&json!({"name": name})).send()?.ok()?.json()
+    /// }
+    /// # }
+    /// let host = Host::new().http("POST", "https://api.example.com/search", |_| Ok(Response::new(200).with_json(&json!([]))));
+    /// assert_eq!(host.call(&Places, "find", json!({"name": "Rome"})).unwrap_err().code, "denied");
+    /// assert!(host.reads("POST").call(&Places, "find", json!({"name": "Rome"})).is_ok());
+    /// ```
+    #[must_use]
+    pub fn reads(self, method: &str) -> Self {
+        for route in self.double.borrow_mut().routes.iter_mut().filter(|route| route.method == method) {
+            route.reads = true;
+        }
         self
     }
 

@@ -16,6 +16,8 @@ type Answer = Rc<dyn Fn(&Request) -> Result<Response>>;
 pub(super) struct Route {
     pub method: String,
     pub url: String,
+    /// Whether a `read` action may send it, whatever the method.
+    pub reads: bool,
     pub answer: Answer,
 }
 
@@ -34,7 +36,7 @@ fn send(Prepared { request, url }: Prepared) -> Result<Response> {
     let route = current(|host| {
         host.sent.push(request.clone());
         let only_reads = host.effect == Some(Effect::Read) && !matches!(&*request.method, "GET" | "HEAD");
-        let routes = host.routes.iter().filter(|route| !only_reads && route.takes(&request));
+        let routes = host.routes.iter().filter(|route| (route.reads || !only_reads) && route.takes(&request));
         routes.max_by_key(|route| route.url.len()).cloned()
     });
     match route.flatten() {
