@@ -27,10 +27,8 @@ pub fn gather(query: &str, sources: Option<&[Source]>, limit: usize) -> Result<G
     let mut sources = sources.unwrap_or(&SOURCES).to_vec();
     sources.sort_unstable();
     sources.dedup();
-    let asked: Vec<(Source, Request)> = sources
-        .iter()
-        .filter_map(|source| Some((*source, source.request(query, limit)?)))
-        .collect();
+    let asked: Vec<(Source, Request)> =
+        sources.iter().filter_map(|source| Some((*source, source.request(query, limit)?))).collect();
     let (asked, requests): (Vec<Source>, Vec<Request>) = asked.into_iter().unzip();
     let answers = if requests.is_empty() { Vec::new() } else { host::invoke(requests) };
     let mut gathered = Gathered { candidates: Vec::new(), passed_over: Vec::new() };
@@ -62,9 +60,9 @@ fn none(asked: &[Source], gathered: &Gathered, failures: &[Failure]) -> Failure 
     ))
 }
 
-
 /// `files (timed out), knowledge (access denied)`
 pub fn reasons(passed_over: &[(&'static str, String)]) -> String {
-    let reasons: Vec<String> = passed_over.iter().map(|(name, reason)| format!("{name} ({reason})")).collect();
+    let reasons: Vec<String> =
+        passed_over.iter().map(|(name, reason)| format!("{name} ({reason})")).collect();
     reasons.join(", ")
 }

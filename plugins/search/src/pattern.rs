@@ -23,8 +23,12 @@ pub fn of(query: &str) -> Option<String> {
     // A query of letters and common words alone means them.
     let wanted = if rare.is_empty() { words.iter().collect() } else { rare };
     let mut seen = BTreeSet::new();
-    let stems: Vec<String> =
-        wanted.into_iter().map(|word| stem(word)).filter(|stem| seen.insert(stem.clone())).take(WORDS).collect();
+    let stems: Vec<String> = wanted
+        .into_iter()
+        .map(|word| stem(word))
+        .filter(|stem| seen.insert(stem.clone()))
+        .take(WORDS)
+        .collect();
     let patterns: Vec<String> = stems.iter().map(|stem| stem.chars().map(letter).collect()).collect();
     let any = patterns.join("|");
     // The expressions of `files` know where an ASCII word begins, and nothing of others.

@@ -147,7 +147,8 @@ fn choose(candidates: &[Candidate], ranked: Vec<(usize, f32)>, limit: usize) -> 
         let own: BTreeSet<String> = ranking::terms(shown(candidate)).into_iter().collect();
         if let Some(same) = words.iter().position(|other| alike(&own, other)) {
             let also = &mut chosen[same].2;
-            let place = [candidate.source.name(), &candidate.id, &candidate.place].join(" ").trim_end().to_owned();
+            let place =
+                [candidate.source.name(), &candidate.id, &candidate.place].join(" ").trim_end().to_owned();
             if also.len() < PARTS && !also.contains(&place) {
                 also.push(place);
             }

@@ -110,10 +110,9 @@ impl Source {
     pub fn request(self, query: &str, limit: usize) -> Option<Request> {
         let request = Request::new(self.name(), "search");
         Some(match self {
-            Self::Files => request
-                .param("pattern", pattern::of(query)?)
-                .param("ignore_case", true)
-                .param("limit", LINES),
+            Self::Files => {
+                request.param("pattern", pattern::of(query)?).param("ignore_case", true).param("limit", LINES)
+            }
             _ => request.param("query", query).param("limit", limit),
         })
     }
@@ -131,7 +130,8 @@ impl Source {
 
     fn candidate(self, record: &Value) -> Option<Candidate> {
         let fields = self.fields();
-        let first = |names: &[&str]| names.iter().map(|name| said(&record[name])).find(|text| !text.is_empty());
+        let first =
+            |names: &[&str]| names.iter().map(|name| said(&record[name])).find(|text| !text.is_empty());
         let id = first(fields.id).filter(|id| id.chars().count() <= ID)?;
         let title = text::short(&first(fields.title).unwrap_or_default(), TITLE);
         let text = text::short(&first(fields.text).unwrap_or_default(), TEXT);
@@ -144,7 +144,9 @@ impl Source {
         };
         let places: Vec<String> = fields.place.iter().filter_map(place).collect();
         let (action, params) = fields.open;
-        let open = params.iter().fold(Next::of(fields.facade, action), |open, (param, field)| match &record[field] {
+        let open = params.iter().fold(Next::of(fields.facade, action), |open, (param, field)| match &record
+            [field]
+        {
             Value::Null if *param == "id" => open.param("id", &id),
             Value::Null => open,
             value => open.param(*param, value),

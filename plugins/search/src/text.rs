@@ -11,10 +11,16 @@ pub fn short(text: &str, characters: usize) -> String {
     let visible: String = text.chars().filter(|char| !is_hidden(*char)).collect();
     let mut short = String::new();
     let mut left = characters;
-    for word in visible.split(|char: char| char.is_whitespace() || char.is_control()).filter(|word| !word.is_empty()) {
+    for word in
+        visible.split(|char: char| char.is_whitespace() || char.is_control()).filter(|word| !word.is_empty())
+    {
         let length = word.chars().count() + usize::from(!short.is_empty());
         if length > left {
-            let begun = if short.is_empty() { word.chars().take(characters.saturating_sub(1)).collect() } else { short };
+            let begun = if short.is_empty() {
+                word.chars().take(characters.saturating_sub(1)).collect()
+            } else {
+                short
+            };
             return begun + "…";
         }
         left -= length;
@@ -39,7 +45,9 @@ fn without_tags(text: &str) -> String {
     let mut rest = text;
     while let Some(at) = rest.find('<') {
         let inside = &rest[at + 1..];
-        let begins = inside.trim_start_matches('/').starts_with(|char: char| char.is_ascii_alphabetic() || char == '!');
+        let begins = inside
+            .trim_start_matches('/')
+            .starts_with(|char: char| char.is_ascii_alphabetic() || char == '!');
         match inside.find('>').filter(|_| begins) {
             Some(end) => {
                 plain.push_str(&rest[..at]);
@@ -78,13 +86,17 @@ fn without_entities(text: &str) -> String {
 pub fn web_address(url: &str) -> Option<String> {
     let url = url.trim();
     let rest = ["https://", "http://"].iter().find_map(|scheme| {
-        url.get(..scheme.len()).filter(|start| start.eq_ignore_ascii_case(scheme)).map(|start| &url[start.len()..])
+        url.get(..scheme.len())
+            .filter(|start| start.eq_ignore_ascii_case(scheme))
+            .map(|start| &url[start.len()..])
     })?;
     let server = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
     let sound = !server.is_empty()
         && !server.contains('@')
         && url.len() <= 2000
-        && !url.chars().any(|char| char.is_whitespace() || char.is_control() || is_hidden(char) || "<>\"`".contains(char));
+        && !url.chars().any(|char| {
+            char.is_whitespace() || char.is_control() || is_hidden(char) || "<>\"`".contains(char)
+        });
     sound.then(|| url.to_owned())
 }
 

@@ -58,7 +58,9 @@ pub fn search(query: &Query, detail: Detail) -> Result<Reply<Pages>> {
     let endpoint: Endpoint = host::config("web")?
         .ok_or_else(|| Failure::unavailable("not configured: the web needs a search server").hint(LINES))?;
     if web_address(&endpoint.url).is_none() {
-        return Err(Failure::internal("the configuration `web` does not fit: `url` is no address").hint(LINES));
+        return Err(
+            Failure::internal("the configuration `web` does not fit: `url` is no address").hint(LINES)
+        );
     }
     let response = request(&endpoint.url, query).send()?;
     let answer = read(response)?;
@@ -87,7 +89,8 @@ fn request(url: &str, query: &Query) -> http::Request {
 /// The answer as JSON; what servers do instead is explained.
 fn read(response: Response) -> Result<Value> {
     if response.status == 429 {
-        let hint = "The search server turns away who asks often: wait a while. Its limiter may not know this host.";
+        let hint =
+            "The search server turns away who asks often: wait a while. Its limiter may not know this host.";
         return response.ok().map(|_| Value::Null).map_err(|failure| failure.hint(hint));
     }
     let response = response.ok().map_err(|failure| match failure.code.as_str() {

@@ -38,8 +38,10 @@ fn each_action_says_what_it_lacks_and_what_does_not_fit() {
 #[test]
 fn where_nothing_can_be_searched_it_is_said_what_to_grant() {
     let denied = testing::call(&Search, "hybrid", json!({"query": "x", "sources": ["files", "memories"]}));
-    let mixed = Host::new()
-        .answer("memories", "search", |_| Err(Failure::timed_out("timed out")))
-        .call(&Search, "hybrid", json!({"query": "x", "sources": ["files", "memories"]}));
+    let mixed = Host::new().answer("memories", "search", |_| Err(Failure::timed_out("timed out"))).call(
+        &Search,
+        "hybrid",
+        json!({"query": "x", "sources": ["files", "memories"]}),
+    );
     insta::assert_snapshot!([denied, mixed].map(|reply| told(&reply.unwrap_err())).join("\n"));
 }

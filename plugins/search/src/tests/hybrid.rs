@@ -21,7 +21,9 @@ fn each_source_is_asked_in_its_own_way() {
     let asked: Vec<_> = host
         .requests()
         .iter()
-        .map(|request| format!("{}.{} {}", request.facade, request.action, Value::Object(request.params.clone())))
+        .map(|request| {
+            format!("{}.{} {}", request.facade, request.action, Value::Object(request.params.clone()))
+        })
         .collect();
     insta::assert_snapshot!(asked.join("\n"));
 }
@@ -31,7 +33,7 @@ fn only_the_sources_that_are_wanted_are_asked_each_once() {
     let host = world();
     let params = json!({"query": "etna", "sources": ["conversations", "memories", "memories"]});
     let found = host.call(&Search, "hybrid", params).unwrap().data;
-    assert_eq!(names(&found), ["memories m_7", "conversations c_4", "memories m_2"]);
+    assert_eq!(names(&found), ["conversations c_4", "memories m_7", "memories m_2"]);
     assert_eq!(host.requests().len(), 2);
 }
 
@@ -51,7 +53,13 @@ fn a_text_that_stands_in_two_sources_is_shown_once() {
         .filter(|hit| hit["text"].as_str().unwrap().contains("highest"))
         .map(|hit| (hit["source"].clone(), hit["also"].clone()))
         .collect();
-    assert_eq!(same, [(json!("knowledge"), json!(["files /notes/trip.md line 9"]))]);
+    assert_eq!(
+        same,
+        [(
+            json!("files"),
+            json!(["knowledge d_1, Nature > Volcanoes, passage 3, https://example.com/sicily"])
+        )]
+    );
 }
 
 #[test]
@@ -90,7 +98,8 @@ fn what_nothing_fits_is_said() {
     let none = |_: &Object| Ok(Reply::new(json!([])));
     let host = Host::new().answer("memories", "search", none).answer("files", "search", none);
     let found = |query: &str| {
-        let reply = host.call(&Search, "hybrid", json!({"query": query, "sources": ["memories", "files"]})).unwrap();
+        let reply =
+            host.call(&Search, "hybrid", json!({"query": query, "sources": ["memories", "files"]})).unwrap();
         (reply.data, reply.message)
     };
     let expected = (json!([]), Some("Nothing was found: other words may be there.".to_owned()));
@@ -108,8 +117,11 @@ fn meaning_counts_where_it_is_configured() {
             let near = text.as_str().unwrap().contains("oven") || text == "etna volcano";
             if near { json!([1.0, 0.0]) } else { json!([0.0, 1.0]) }
         };
-        let data: Vec<_> =
-            input.iter().enumerate().map(|(index, text)| json!({"index": index, "embedding": vector(text)})).collect();
+        let data: Vec<_> = input
+            .iter()
+            .enumerate()
+            .map(|(index, text)| json!({"index": index, "embedding": vector(text)}))
+            .collect();
         Ok(Response::new(200).with_json(&json!({"data": data})))
     };
     let url = "https://models.example.com/v1/embeddings";
@@ -119,10 +131,10 @@ fn meaning_counts_where_it_is_configured() {
         (names(&found.data).iter().position(|name| name == "files /notes/bread.md").unwrap(), found.message)
     };
     let (without, _) = place(world());
-    let (with, message) = place(configured().http("POST", url, embeddings).reads(url));
+    let (with, message) = place(configured().http("POST", url, embeddings).reads("POST"));
     assert!(with < without, "{with} < {without}");
     assert_eq!(message, None);
-    let (failing, message) = place(configured().http("POST", url, |_| Ok(Response::new(500))).reads(url));
+    let (failing, message) = place(configured().http("POST", url, |_| Ok(Response::new(500))).reads("POST"));
     assert_eq!(failing, without);
     assert_eq!(
         message.unwrap(),

@@ -7,7 +7,9 @@ use crate::source::{Candidate, Source};
 fn each_source_is_read_by_its_own_fields() {
     let check = |source: Source, record: Value, expected: [&str; 4], open: &str| {
         let read = source.read(&json!([record]));
-        let [Candidate { id, title, place, text, open: next, .. }] = read.as_slice() else { panic!("{read:?}") };
+        let [Candidate { id, title, place, text, open: next, .. }] = read.as_slice() else {
+            panic!("{read:?}")
+        };
         assert_eq!([id, title, place, text], expected.each_ref());
         assert_eq!(format!("{} {}", next.action, Value::Object(next.params.clone())), open);
         assert_eq!(next.facade.as_deref(), Some(source.name()));
@@ -18,7 +20,12 @@ fn each_source_is_read_by_its_own_fields() {
         ["m_1", "Tea", "", "Green."],
         r#"get {"id":"m_1"}"#,
     );
-    check(Source::Memories, json!({"id": "m_1", "title": "Tea"}), ["m_1", "Tea", "", ""], r#"get {"id":"m_1"}"#);
+    check(
+        Source::Memories,
+        json!({"id": "m_1", "title": "Tea"}),
+        ["m_1", "Tea", "", ""],
+        r#"get {"id":"m_1"}"#,
+    );
     check(
         Source::Knowledge,
         json!({"document": "d_1", "title": "Tea", "headings": ["A", "B"], "position": 3, "source": "tea.md", "text": "Hot."}),

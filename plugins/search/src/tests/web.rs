@@ -69,12 +69,17 @@ fn odd_shapes_are_tolerated() {
         json!({"results": [], "answers": [null, {}, {"answer": 1}], "infoboxes": [1, {"infobox": "x"}], "suggestions": [null, ""]}),
     ] {
         let reply = found(&answer, json!({"query": "x"}));
-        assert_eq!((reply.data, reply.message.as_deref()), (empty.clone(), Some("Nothing was found.")), "{answer}");
+        assert_eq!(
+            (reply.data, reply.message.as_deref()),
+            (empty.clone(), Some("Nothing was found.")),
+            "{answer}"
+        );
     }
     let bare = json!({"results": [{"url": "https://example.com/a", "title": null, "content": 1, "engines": "x", "score": "1"}]});
     let page = json!([{"title": "https://example.com/a", "url": "https://example.com/a"}]);
     assert_eq!(found(&bare, json!({"query": "x"})).data["results"], page);
-    let silent = json!({"unresponsive_engines": [["google", "CAPTCHA"], ["bing"], [], "qwant", 1, ["<b>x</b>", "y"]]});
+    let silent =
+        json!({"unresponsive_engines": [["google", "CAPTCHA"], ["bing"], [], "qwant", 1, ["<b>x</b>", "y"]]});
     assert_eq!(
         found(&silent, json!({"query": "x"})).message.unwrap(),
         "Nothing was found. Engines that did not answer: google (CAPTCHA), bing, qwant, x (y)."
@@ -117,8 +122,12 @@ fn the_configuration_is_checked() {
         assert_eq!(failure.code, "internal");
         failure.message.clone()
     };
-    assert_eq!(check(json!({"url": "searx.example.org"})), "the configuration `web` does not fit: `url` is no address");
+    assert_eq!(
+        check(json!({"url": "searx.example.org"})),
+        "the configuration `web` does not fit: `url` is no address"
+    );
     assert!(check(json!({"address": "x"})).starts_with("the configuration `web` does not fit"));
-    let ungranted = Host::new().config("web", json!({"url": URL})).call(&Search, "web", json!({"query": "x"}));
+    let ungranted =
+        Host::new().config("web", json!({"url": URL})).call(&Search, "web", json!({"query": "x"}));
     assert_eq!(ungranted.unwrap_err().code, "denied");
 }

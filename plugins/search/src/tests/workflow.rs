@@ -10,7 +10,9 @@ fn what_was_found_is_opened_where_it_stands() {
     });
     // The action that a call means which names none.
     assert_eq!(testing::describe(&Search)["default_action"], "hybrid");
-    let reply = host.call(&Search, "hybrid", json!({"query": "how to get there", "sources": ["conversations"]})).unwrap();
+    let reply = host
+        .call(&Search, "hybrid", json!({"query": "how to get there", "sources": ["conversations"]}))
+        .unwrap();
     let next = reply.next.unwrap();
     let open = host::Request::new(next.facade.unwrap(), next.action);
     let open = next.params.into_iter().fold(open, |open, (name, value)| open.param(name, value));

@@ -73,7 +73,10 @@ impl Pages {
             results,
             answers: said("answers", Said::answer),
             infoboxes: said("infoboxes", Said::infobox),
-            suggestions: list(&answer["suggestions"]).filter_map(|value| text(value, SHORT)).take(FEW).collect(),
+            suggestions: list(&answer["suggestions"])
+                .filter_map(|value| text(value, SHORT))
+                .take(FEW)
+                .collect(),
         };
         (pages, more)
     }
