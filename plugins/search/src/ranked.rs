@@ -147,8 +147,10 @@ fn choose(candidates: &[Candidate], ranked: Vec<(usize, f32)>, limit: usize) -> 
         let own: BTreeSet<String> = ranking::terms(shown(candidate)).into_iter().collect();
         if let Some(same) = words.iter().position(|other| alike(&own, other)) {
             let also = &mut chosen[same].2;
-            let place =
-                [candidate.source.name(), &candidate.id, &candidate.place].join(" ").trim_end().to_owned();
+            let mut place = [candidate.source.name(), " ", &candidate.id].concat();
+            if !candidate.place.is_empty() {
+                place = [&place, ", ", &candidate.place].concat();
+            }
             if also.len() < PARTS && !also.contains(&place) {
                 also.push(place);
             }
