@@ -42,11 +42,17 @@ const MEMORIES: Fields = Fields {
 
 const KNOWLEDGE: Fields = Fields {
     facade: "knowledge",
-    id: &["document", "id"],
+    id: &["id", "document"],
     title: &["title"],
     text: &["text", "excerpt"],
-    place: &[("", "headings"), ("passage ", "position"), ("", "source")],
-    open: ("get", &[("id", "document")]),
+    place: &[
+        ("", "heading"),
+        ("", "headings"),
+        ("passage ", "chunk"),
+        ("passage ", "position"),
+        ("", "source"),
+    ],
+    open: ("get", &[("id", "id"), ("chunk", "chunk")]),
 };
 
 const CONVERSATIONS: Fields = Fields {

@@ -57,7 +57,7 @@ fn a_text_that_stands_in_two_sources_is_shown_once() {
         same,
         [(
             json!("files"),
-            json!(["knowledge d_1, Nature > Volcanoes, passage 3, https://example.com/sicily"])
+            json!(["knowledge k_1, Nature > Volcanoes, passage 3, https://example.com/sicily"])
         )]
     );
 }

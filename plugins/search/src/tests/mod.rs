@@ -25,8 +25,8 @@ fn world() -> Host {
         })
         .answer("knowledge", "search", |_| {
             Ok(Reply::new(json!([
-                {"document": "d_1", "title": "Sicily", "source": "https://example.com/sicily", "headings": ["Nature", "Volcanoes"],
-                 "position": 3, "text": "The Etna is the highest volcano of Europe.", "score": 0.8},
+                {"id": "k_1", "title": "Sicily", "source": "https://example.com/sicily", "heading": "Nature > Volcanoes",
+                 "chunk": 3, "of": 9, "lines": [20, 24], "text": "The Etna is the highest volcano of Europe.", "score": 0.8},
             ])))
         })
         .answer("conversations", "search", |_| {

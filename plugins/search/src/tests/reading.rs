@@ -28,14 +28,14 @@ fn each_source_is_read_by_its_own_fields() {
     );
     check(
         Source::Knowledge,
-        json!({"document": "d_1", "title": "Tea", "headings": ["A", "B"], "position": 3, "source": "tea.md", "text": "Hot."}),
-        ["d_1", "Tea", "A > B, passage 3, tea.md", "Hot."],
-        r#"get {"id":"d_1"}"#,
+        json!({"id": "k_1", "title": "Tea", "heading": "A > B", "chunk": 3, "of": 4, "lines": [1, 2], "source": "tea.md", "text": "Hot."}),
+        ["k_1", "Tea", "A > B, passage 3, tea.md", "Hot."],
+        r#"get {"id":"k_1","chunk":3}"#,
     );
     check(
         Source::Knowledge,
-        json!({"id": "d_1", "title": "Tea", "headings": "A", "excerpt": "Hot."}),
-        ["d_1", "Tea", "A", "Hot."],
+        json!({"document": "d_1", "title": "Tea", "headings": ["A", "B"], "position": 3, "excerpt": "Hot."}),
+        ["d_1", "Tea", "A > B, passage 3", "Hot."],
         r#"get {"id":"d_1"}"#,
     );
     check(
