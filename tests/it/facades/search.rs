@@ -74,12 +74,19 @@ async fn world() -> Result<Folder> {
     Ok(folder)
 }
 
+/// A client of a host that has all its facades: a list waits for them, a call only for its own.
+async fn ready(folder: &Folder) -> Result<Client> {
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    client.names().await?;
+    Ok(client)
+}
+
 #[tokio::test]
 async fn all_facades_are_searched_as_one_and_what_is_not_granted_is_passed_over() -> Result<()> {
     let folder = world().await?;
     let granted = r#"invoke = ["memories:search", "conversations:search", "files:search"]"#;
     add(&folder, "search", &format!("[grants]\n{granted}\n"));
-    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    let client = ready(&folder).await?;
     let mut found = client.envelope("search", json!({"query": "Etna volcanoes"})).await?;
     // Scores are the ranking's own affair.
     for hit in found["data"].as_array_mut().into_iter().flatten() {
@@ -100,7 +107,7 @@ async fn all_facades_are_searched_as_one_and_what_is_not_granted_is_passed_over(
     client.end().await?;
 
     folder.write("search.toml", "");
-    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    let client = ready(&folder).await?;
     let denied = client.envelope("search", json!({"action": "hybrid", "query": "etna"})).await?;
     insta::assert_json_snapshot!(denied);
     client.end().await
@@ -112,7 +119,7 @@ async fn meaning_puts_all_sources_on_one_scale() -> Result<()> {
     let web = embeddings().await?;
     let invoke = r#"invoke = ["memories:search", "conversations:search", "files:search"]"#;
     add(&folder, "search", &format!("[grants]\n{invoke}\n{}", meaning(&web)));
-    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    let client = ready(&folder).await?;
     // By letters, this is nearer to the first message than to anything else.
     let call = json!({"action": "semantic", "query": "how to get to the Etna we do?", "sources": ["conversations", "files"]});
     let found = client.envelope("search", call).await?;
