@@ -1,0 +1,2 @@
+mod cutting;
+mod converting;
