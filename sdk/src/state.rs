@@ -56,6 +56,7 @@ mod collection;
 mod counter;
 mod data;
 mod listing;
+mod newest;
 mod rows;
 mod table;
 mod transaction;

@@ -143,6 +143,29 @@ impl Transaction {
         Ok(value)
     }
 
+    /// What is kept under several keys, and what this transaction has written there; in the order of the keys. Asks the
+    /// host once for all that it has not read yet, so ask for all at once.
+    ///
+    /// # Errors
+    ///
+    /// As [`Space::get_many`].
+    pub fn get_many(&self, keys: &[String]) -> Result<Vec<Option<Vec<u8>>>> {
+        let known = |key: &&String| {
+            let keys = self.keys.borrow();
+            self.find(key).is_ok_and(|at| keys[at].write.is_some() || keys[at].seen.is_some())
+        };
+        let mut wanted: Vec<String> = keys.iter().filter(|key| !known(key)).cloned().collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        if !wanted.is_empty() {
+            let entries = self.space.get_many(wanted.clone())?;
+            for (key, entry) in wanted.iter().zip(entries) {
+                self.touch(key, |touched| touched.seen = Some(entry));
+            }
+        }
+        keys.iter().map(|key| self.get(key)).collect()
+    }
+
     /// Reads a key for its version alone, also where it is written.
     pub(super) fn see(&self, key: &str) -> Result<()> {
         if self.find(key).is_ok_and(|at| self.keys.borrow()[at].seen.is_some()) {

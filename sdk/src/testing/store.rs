@@ -20,6 +20,10 @@ const KEY_LIMIT: usize = 1 << 10;
 const VALUE_LIMIT: usize = 1 << 20;
 /// Entries that the host gives at once.
 const PART: usize = 1000;
+/// What the host takes and gives at once: keys or changes, and bytes.
+const AT_ONCE: usize = 1000;
+const GET_LIMIT: usize = 8 << 20;
+const COMMIT_LIMIT: usize = 3 << 20;
 
 /// What a plugin keeps, for one test or for several hosts of one: `Host::new().store(&store)` grants it.
 ///
@@ -134,6 +138,18 @@ impl Kept {
 
     fn commit(&mut self, caller: &Option<String>, changes: Vec<Change>) -> Result<u64> {
         self.commits += 1;
+        if changes.len() > AT_ONCE {
+            return Err(Failure::invalid_params(format!(
+                "{} changes are too many: at most {AT_ONCE} in a commit",
+                changes.len()
+            )));
+        }
+        let bytes: usize = changes.iter().map(bytes).sum();
+        if bytes > COMMIT_LIMIT {
+            return Err(Failure::invalid_params(format!(
+                "the commit has {bytes} bytes, and may have {COMMIT_LIMIT}: make several"
+            )));
+        }
         for (at, change) in changes.iter().enumerate() {
             valid(change)?;
             if changes[..at].iter().any(|other| other.key == change.key) {
@@ -209,6 +225,15 @@ fn valid(change: &Change) -> Result<()> {
     }
 }
 
+/// What it counts of a commit's limit.
+fn bytes(change: &Change) -> usize {
+    let value = match &change.operation {
+        Operation::Put(value) | Operation::PutUntil(value, _) => value.len(),
+        Operation::Delete | Operation::Check => 0,
+    };
+    change.key.len() + value
+}
+
 fn conflict(keys: Vec<&str>) -> Failure {
     Failure::conflict(format!("the state has changed: {}", keys.join(", "))).details(json!({"keys": keys}))
 }
@@ -233,7 +258,19 @@ pub(crate) fn state_get(space: Space, keys: Vec<String>) -> Result<Vec<Option<En
     let (store, caller) = granted(space)?;
     let mut kept = store.0.borrow_mut();
     kept.expire();
-    Ok(keys.iter().map(|key| kept.entry(&caller, key)).collect())
+    if keys.len() > AT_ONCE {
+        return Err(Failure::invalid_params(format!(
+            "{} keys are too many: at most {AT_ONCE} at once",
+            keys.len()
+        )));
+    }
+    let found: Vec<Option<Entry>> = keys.iter().map(|key| kept.entry(&caller, key)).collect();
+    if found.iter().flatten().map(|entry| entry.value.len()).sum::<usize>() > GET_LIMIT {
+        return Err(Failure::invalid_params(format!(
+            "these keys have values of more than {GET_LIMIT} bytes: get fewer at once"
+        )));
+    }
+    Ok(found)
 }
 
 pub(crate) fn state_scan(

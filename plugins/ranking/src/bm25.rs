@@ -1,0 +1,48 @@
+//! How well a text answers a query by its words: Okapi BM25, with the usual constants.
+
+use std::collections::BTreeSet;
+
+use crate::terms;
+
+/// How soon a word that comes again stops to count.
+const K1: f32 = 1.2;
+/// How much a long text is held against it.
+const B: f32 = 0.75;
+
+/// What a word is worth that so many of all texts have. (The form of Lucene, which is never negative.)
+pub fn rarity(having: usize, all: u32) -> f32 {
+    let (having, all) = (having as f32, all as f32);
+    (1.0 + (all - having + 0.5).max(0.0) / (having + 0.5)).ln()
+}
+
+/// What a text gets for a word of that rarity that it has so many times, being so long.
+pub fn score(rarity: f32, times: u32, length: u32, average: f32) -> f32 {
+    let times = times as f32;
+    let long = 1.0 - B + B * length as f32 / average.max(1.0);
+    rarity * times * (K1 + 1.0) / (times + K1 * long)
+}
+
+/// Scores of texts that are at hand, without an index, in their order; 0 for those that have no word of the query.
+///
+/// ```
+/// let scores = ranking::rank("red fox", &["A fox.", "The red foxes", "Nothing"]);
+/// assert!(scores[1] > scores[0] && scores[0] > 0.0);
+/// assert_eq!(scores[2], 0.0);
+/// ```
+pub fn rank(query: &str, texts: &[&str]) -> Vec<f32> {
+    let texts: Vec<Vec<String>> = texts.iter().map(|text| terms(text)).collect();
+    let average = texts.iter().map(Vec::len).sum::<usize>() as f32 / texts.len().max(1) as f32;
+    let all = u32::try_from(texts.len()).unwrap_or(u32::MAX);
+    let mut scores = vec![0.0; texts.len()];
+    for wanted in terms(query).into_iter().collect::<BTreeSet<_>>() {
+        let times = |text: &Vec<String>| text.iter().filter(|term| **term == wanted).count() as u32;
+        let times: Vec<u32> = texts.iter().map(times).collect();
+        let rarity = rarity(times.iter().filter(|times| **times > 0).count(), all);
+        for ((total, text), times) in scores.iter_mut().zip(&texts).zip(times) {
+            if times > 0 {
+                *total += score(rarity, times, text.len() as u32, average);
+            }
+        }
+    }
+    scores
+}

@@ -1,0 +1,126 @@
+//! Vectors from an embeddings endpoint of OpenAI's shape, which many servers speak, local ones too.
+
+use loggia_sdk::{http, prelude::*};
+
+use crate::Vector;
+
+/// Texts in one request: few enough that the answer stays far below what the host takes.
+const BATCH: usize = 32;
+/// What is sent of a text, in characters: models take some 8,000 tokens.
+const LONGEST: usize = 16_000;
+
+/// An endpoint that the operator has configured:
+///
+/// ```toml
+/// [grants]
+/// http = [{ url = "https://api.openai.com", methods = ["POST"], reads = ["POST"] }]
+/// secrets = [{ from-env = "OPENAI_API_KEY", host = "api.openai.com", header = "Authorization", format = "Bearer {}" }]
+/// config.embeddings = { url = "https://api.openai.com/v1/embeddings", model = "text-embedding-3-small", dimensions = 256 }
+/// ```
+///
+/// `dimensions` is for models that can give shorter vectors. `reads` lets a search, which only reads, send its POST.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Embedder {
+    url: String,
+    model: String,
+    dimensions: Option<u32>,
+    /// What meaning counts beside words where both are searched.
+    #[serde(default = "half")]
+    weight: f32,
+}
+
+fn half() -> f32 {
+    0.5
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    data: Vec<Embedding>,
+}
+
+#[derive(Deserialize)]
+struct Embedding {
+    index: usize,
+    embedding: Vec<f32>,
+}
+
+impl Embedder {
+    /// The endpoint, where there is one.
+    ///
+    /// # Errors
+    ///
+    /// `internal` where its configuration does not fit.
+    pub fn configured() -> Result<Option<Self>> {
+        host::config("embeddings")
+    }
+
+    /// The endpoint.
+    ///
+    /// # Errors
+    ///
+    /// `unavailable` where there is none, with what the operator has to write.
+    pub fn required() -> Result<Self> {
+        Self::configured()?.ok_or_else(|| {
+            Failure::unavailable("not configured: meaning needs an embeddings endpoint").hint(
+                "The operator adds to the plugin's policy file, under [grants]: \
+                 `config.embeddings = { url = \"https://api.openai.com/v1/embeddings\", model = \"text-embedding-3-small\" }`, \
+                 `http = [{ url = \"https://api.openai.com\", methods = [\"POST\"], reads = [\"POST\"] }]` \
+                 and a `secrets` entry for the key; any server of that shape will do.",
+            )
+        })
+    }
+
+    /// What meaning counts beside words, from 0 to 1.
+    pub fn weight(&self) -> f32 {
+        self.weight
+    }
+
+    /// Tells models apart: the vectors of two cannot be compared.
+    pub(crate) fn tag(&self) -> u32 {
+        let text = format!("{}/{}", self.model, self.dimensions.unwrap_or_default());
+        text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+    }
+
+    /// The directions of these texts, in their order.
+    ///
+    /// # Errors
+    ///
+    /// `denied` where the policy does not grant the endpoint; what it answers otherwise than by vectors; `unavailable`,
+    /// `timed_out`.
+    pub fn embed(&self, texts: &[&str]) -> Result<Vec<Vector>> {
+        let batches: Vec<&[&str]> = texts.chunks(BATCH).collect();
+        let answers = http::send_all(batches.iter().map(|batch| self.request(batch)).collect());
+        let mut vectors = Vec::with_capacity(texts.len());
+        for (batch, answer) in batches.into_iter().zip(answers) {
+            vectors.extend(read(answer?.ok()?.json()?, batch.len())?);
+        }
+        Ok(vectors)
+    }
+
+    fn request(&self, batch: &[&str]) -> http::Request {
+        let cut = |text: &&str| text.chars().take(LONGEST).collect::<String>();
+        let mut body = json!({"model": self.model, "input": batch.iter().map(cut).collect::<Vec<_>>()});
+        if let Some(dimensions) = self.dimensions {
+            body["dimensions"] = dimensions.into();
+        }
+        http::post(&self.url).json(&body)
+    }
+}
+
+/// The endpoint is as little trusted as any other: it may answer too few, or nonsense.
+fn read(answer: Answer, wanted: usize) -> Result<Vec<Vector>> {
+    let odd = |said: &str| {
+        Failure::unavailable(format!("the embeddings endpoint gave no usable vectors: {said}"))
+            .hint("The operator checks `config.embeddings`: the url, the model and its dimensions.")
+    };
+    if answer.data.len() != wanted {
+        return Err(odd(&format!("{} for {wanted} texts", answer.data.len())));
+    }
+    let mut vectors = vec![None; wanted];
+    for embedding in &answer.data {
+        let slot = vectors.get_mut(embedding.index).ok_or_else(|| odd("one for a text that was not sent"))?;
+        *slot = Vector::new(&embedding.embedding);
+    }
+    vectors.into_iter().collect::<Option<Vec<_>>>().ok_or_else(|| odd("one has no direction"))
+}

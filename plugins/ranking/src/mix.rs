@@ -1,0 +1,52 @@
+//! One list of several.
+
+use std::collections::BTreeMap;
+
+use crate::Hit;
+
+/// In reciprocal rank fusion, how little the first places differ. (60 is the value of the paper that named it.)
+const FUSION: f32 = 60.0;
+
+/// One list of what was found by words and by meaning, best first. Scores of words are told as shares of the best one;
+/// `weight` is what the meaning counts, from 0 to 1.
+///
+/// ```
+/// use ranking::{Hit, mix};
+/// let words = [Hit { number: 1, score: 8.0 }, Hit { number: 2, score: 4.0 }];
+/// let meaning = [Hit { number: 2, score: 0.9 }, Hit { number: 3, score: 0.8 }];
+/// let mixed = mix(&words, &meaning, 0.5);
+/// assert_eq!(mixed.iter().map(|hit| hit.number).collect::<Vec<_>>(), [2, 1, 3]);
+/// ```
+pub fn mix(words: &[Hit], meaning: &[Hit], weight: f32) -> Vec<Hit> {
+    let weight = weight.clamp(0.0, 1.0);
+    let best = words.iter().map(|hit| hit.score).fold(f32::MIN_POSITIVE, f32::max);
+    let mut scores: BTreeMap<u32, f32> = BTreeMap::new();
+    for hit in words {
+        *scores.entry(hit.number).or_default() += (1.0 - weight) * hit.score / best;
+    }
+    for hit in meaning {
+        *scores.entry(hit.number).or_default() += weight * hit.score.max(0.0);
+    }
+    let mut hits: Vec<Hit> = scores.into_iter().map(|(number, score)| Hit { number, score }).collect();
+    Hit::sort(&mut hits);
+    hits
+}
+
+/// Joins lists whose scores cannot be compared, by the places alone: each list holds, best first, positions of something
+/// that they have in common. Positions and scores, best first.
+///
+/// ```
+/// let fused = ranking::fuse(&[vec![0, 1, 2], vec![1, 3]]);
+/// assert_eq!(fused.iter().map(|(position, _)| *position).collect::<Vec<_>>(), [1, 0, 3, 2]);
+/// ```
+pub fn fuse(lists: &[Vec<usize>]) -> Vec<(usize, f32)> {
+    let mut scores: BTreeMap<usize, f32> = BTreeMap::new();
+    for list in lists {
+        for (place, position) in list.iter().enumerate() {
+            *scores.entry(*position).or_default() += 1.0 / (FUSION + place as f32 + 1.0);
+        }
+    }
+    let mut fused: Vec<(usize, f32)> = scores.into_iter().collect();
+    fused.sort_by(|a, b| b.1.total_cmp(&a.1));
+    fused
+}

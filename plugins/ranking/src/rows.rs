@@ -1,0 +1,105 @@
+//! How the index is cut into rows of the state.
+//!
+//! A row holds, for 256 neighbouring texts, the words that fall into one of 64 buckets. So writing a text touches at most
+//! 64 rows of about a kilobyte, whatever the size of the index; looking a word up reads one row for every 256 texts, all
+//! at once; and no row is worth its overhead in the quota only with many words in it.
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use loggia_sdk::prelude::*;
+use serde::de::DeserializeOwned;
+
+/// Texts whose words share rows.
+pub const BLOCK: u32 = 256;
+const BUCKETS: u32 = 64;
+
+/// A word in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Posting {
+    /// Which text of the block.
+    pub at: u8,
+    /// How often the word stands there.
+    pub times: u32,
+    /// How many words the text has.
+    pub length: u32,
+}
+
+/// The words of a row, each with its postings, which stay encoded until they are asked for.
+#[derive(Default)]
+pub struct Row<'a>(BTreeMap<&'a str, Cow<'a, [u8]>>);
+
+/// Which row holds a word of a text.
+pub fn bucket(term: &str) -> u32 {
+    // FNV-1a: the same in every build, unlike the hashes of `std`.
+    let hash =
+        term.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    hash % BUCKETS
+}
+
+/// The row's key.
+pub fn key(name: &str, bucket: u32, block: u32) -> String {
+    format!("{name}#{bucket:02x}/{block}")
+}
+
+impl<'a> Row<'a> {
+    /// A row as it was kept; an empty one where there is none.
+    pub fn read(bytes: Option<&'a [u8]>) -> Result<Self> {
+        let Some(bytes) = bytes else { return Ok(Self::default()) };
+        let row: BTreeMap<&str, &[u8]> = postcard::from_bytes(bytes).map_err(unreadable)?;
+        Ok(Self(row.into_iter().map(|(term, postings)| (term, Cow::Borrowed(postings))).collect()))
+    }
+
+    /// As it is to be kept; nothing where it has become empty.
+    pub fn write(&self) -> Result<Option<Vec<u8>>> {
+        if self.0.is_empty() {
+            return Ok(None);
+        }
+        let row: BTreeMap<&str, &[u8]> = self.0.iter().map(|(term, postings)| (*term, &**postings)).collect();
+        encode(&row).map(Some)
+    }
+
+    /// Where the word stands, ordered by text.
+    pub fn postings(&self, term: &str) -> Result<Vec<Posting>> {
+        let Some(bytes) = self.0.get(term) else { return Ok(Vec::new()) };
+        decode(bytes)
+    }
+
+    /// Says that the word stands in the text, in place of what was said of it.
+    pub fn put(&mut self, term: &'a str, posting: Posting) -> Result<()> {
+        self.change(term, posting.at, Some(posting))
+    }
+
+    /// Says that it does not.
+    pub fn take(&mut self, term: &'a str, at: u8) -> Result<()> {
+        self.change(term, at, None)
+    }
+
+    fn change(&mut self, term: &'a str, at: u8, posting: Option<Posting>) -> Result<()> {
+        let mut postings = self.postings(term)?;
+        postings.retain(|posting| posting.at != at);
+        postings.extend(posting);
+        postings.sort_unstable_by_key(|posting| posting.at);
+        if postings.is_empty() {
+            self.0.remove(term);
+        } else {
+            self.0.insert(term, Cow::Owned(encode(&postings)?));
+        }
+        Ok(())
+    }
+}
+
+/// Reads what was written by [`encode`].
+pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+    postcard::from_bytes(bytes).map_err(unreadable)
+}
+
+/// Writes it as few bytes.
+pub fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>> {
+    let unwritable = |error| Failure::internal(format!("the search index cannot be written: {error}"));
+    postcard::to_allocvec(value).map_err(unwritable)
+}
+
+fn unreadable(error: postcard::Error) -> Failure {
+    Failure::internal(format!("the search index cannot be read: {error}"))
+        .hint("Another version of the plugin may have written it.")
+}

@@ -1,0 +1,30 @@
+//! Words and excerpts of any text.
+
+use proptest::prelude::*;
+
+use crate::{excerpt, terms};
+
+proptest! {
+    #[test]
+    fn any_text_has_words_and_an_excerpt(text in any::<String>(), query in any::<String>(), chars in 1..200_usize) {
+        terms(&text);
+        let excerpt = excerpt(&text, &query, chars);
+        prop_assert!(excerpt.chars().count() <= chars.max(5), "{excerpt:?}");
+    }
+
+    #[test]
+    fn an_excerpt_shows_a_word_of_the_query(before in "( [a-f]{1,8}){0,90}", after in "( [a-f]{1,8}){0,90}") {
+        let text = format!("{before} needle {after}");
+        prop_assert!(excerpt(&text, "needles", 60).contains("needle"));
+    }
+}
+
+#[test]
+fn words_are_compared_in_lower_case_and_without_endings() {
+    let check = |text: &str, expected: &[&str]| assert_eq!(terms(text), expected, "{text}");
+    check("Deployments, deployed; deploying!", &["deploy", "deploy", "deploy"]);
+    check("max_tokens = 3.5", &["max", "token", "3.5"]);
+    check("Größe", &["größe"]);
+    check("東京", &["東", "京"]);
+    check(&"x".repeat(100), &[&"x".repeat(64)]);
+}

@@ -1,0 +1,42 @@
+//! What a text means, as a direction.
+
+/// More than any model has. Bounds what a cosine adds up.
+pub const DIMENSIONS: usize = 16_384;
+
+/// A direction, in steps of 1/127 of its longest part: a byte for each dimension takes a quarter of the space, and moves a
+/// cosine by less than a hundredth.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Vector(Vec<i8>);
+
+impl Vector {
+    /// Of the numbers that a model gives; none for what has no direction.
+    pub fn new(parts: &[f32]) -> Option<Self> {
+        let longest = parts.iter().fold(0.0_f32, |longest, part| longest.max(part.abs()));
+        let sound = longest > 0.0 && parts.len() <= DIMENSIONS && parts.iter().all(|part| part.is_finite());
+        sound.then(|| Self(parts.iter().map(|part| (part / longest * 127.0).round() as i8).collect()))
+    }
+
+    /// How alike two directions are, from -1 to 1; 0 for those of different models.
+    pub fn cosine(&self, other: &Self) -> f32 {
+        self.cosine_of(&other.bytes())
+    }
+
+    /// The same, of a vector as it is kept.
+    pub(crate) fn cosine_of(&self, kept: &[u8]) -> f32 {
+        if kept.len() != self.0.len() {
+            return 0.0;
+        }
+        let (mut dot, mut here, mut there) = (0_i32, 0_i32, 0_i32);
+        for (a, b) in self.0.iter().zip(kept) {
+            let (a, b) = (i32::from(*a), i32::from(b.cast_signed()));
+            dot += a * b;
+            here += a * a;
+            there += b * b;
+        }
+        dot as f32 / (here as f32 * there as f32).sqrt().max(1.0)
+    }
+
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        self.0.iter().map(|part| part.cast_unsigned()).collect()
+    }
+}
