@@ -90,11 +90,12 @@ fn length(atoms: &[Atom], from: usize, last: usize) -> usize {
 }
 
 /// Where a passage begins that has `fresh` as its first own atom: as much before it as may overlap, and leaves room for
-/// the block that follows, or for its first atom where it is a large one.
+/// that atom, or for the whole block where it is code or a table that fits.
 fn overlapping(atoms: &[Atom], fresh: usize, measure: Measure) -> usize {
     let block = atoms[fresh].block;
     let whole = last_of_block(atoms, fresh);
-    let needed = if length(atoms, fresh, whole) <= measure.size { whole } else { fresh };
+    let fits = atoms[fresh].solid && length(atoms, fresh, whole) <= measure.size;
+    let needed = if fits { whole } else { fresh };
     let mut start = fresh;
     while let Some(before) = start.checked_sub(1) {
         let torn = atoms[before].solid && atoms[before].block != block;

@@ -80,6 +80,9 @@ impl Scan {
                 last.1 = heading;
             }
             self.open = Open::Nothing;
+        } else if is_rule(content) && indent < 4 {
+            self.starts.push((start, Kind::Prose));
+            self.open = Open::Nothing;
         } else if content.contains('|') && next.is_some_and(is_delimiter) {
             self.starts.push((start, Kind::Solid));
             self.open = Open::Other;
@@ -127,6 +130,13 @@ fn heading(content: &str) -> Option<(u8, String)> {
 fn underline(content: &str) -> Option<u8> {
     let all = |mark| content.bytes().all(|byte| byte == mark);
     if all(b'=') { Some(1) } else { all(b'-').then_some(2) }
+}
+
+/// `---`, `* * *`: a line across.
+fn is_rule(content: &str) -> bool {
+    let mark = content.chars().next().filter(|mark| matches!(mark, '-' | '*' | '_'));
+    let all = |mark| content.chars().all(|char| char == mark || char.is_whitespace());
+    mark.is_some_and(|mark| all(mark) && content.matches(mark).count() >= 3)
 }
 
 /// `- item`, `2. item`.

@@ -58,7 +58,7 @@ fn the_format_is_guessed() {
     check("<a> is less than <b>", None, Format::Text, "<a> is less than <b>");
     check("\u{feff}---\ntitle: x\n---\n# A", None, Format::Markdown, "A");
     check("A\n===\nb", None, Format::Markdown, "A");
-    check(&"word ".repeat(100), None, Format::Text, &format!("{}wor…", "word ".repeat(23) + ""));
+    check(&"word ".repeat(100), None, Format::Text, &format!("{}word…", "word ".repeat(23)));
 }
 
 #[test]

@@ -152,12 +152,12 @@ proptest! {
 
     #[test]
     fn sentences_overlap_as_far_as_asked(count in 2_usize..60, size in 40_usize..300, overlap in 20_usize..100) {
-        let text: String = (0..count).map(|n| format!("This is no. {n:03}! ")).collect();
+        let text: String = (0..count).map(|n| format!("This is item {n:03}! ")).collect();
         let overlap = overlap.min(size / 2);
         for pair in cuts(&text, Format::Text, size, overlap).windows(2) {
             let shared = pair[1].fresh - pair[1].range.start;
             // The next sentence more would be too much, for the overlap or for the passage.
-            let full = shared + 17 > overlap || shared + 2 * 17 > size;
+            let full = shared + 18 > overlap || shared + 18 + 17 > size;
             prop_assert!(full && shared <= overlap, "{} of {}", shared, overlap);
         }
     }
