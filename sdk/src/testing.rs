@@ -206,6 +206,31 @@ impl Host {
         self
     }
 
+    /// Requests by this method pass in a `read` action, too, as where the grant says of the URL that it reads:
+    /// `http = [{ url = "…", methods = ["POST"], reads = ["POST"] }]`.
+    ///
+    /// ```
+    /// # use loggia_sdk::{http::{self, Response}, prelude::*, testing::Host};
+    /// # struct Notes;
+    /// # /// Notes.
+    /// # #[facade]
+    /// # impl Notes {
+    /// /// Look something up.
+    /// #[action(read)]
+    /// fn look_up(&self) -> Result<u16> {
+    ///     Ok(http::post("https://api.example.com/query").send()?.status)
+    /// }
+    /// # }
+    /// let host = || Host::new().http("POST", "https://api.example.com", |_| Ok(Response::new(200)));
+    /// assert_eq!(host().call(&Notes, "look_up", json!({})).unwrap_err().code, "denied");
+    /// assert_eq!(host().reads("POST").call(&Notes, "look_up", json!({})).unwrap().data, 200);
+    /// ```
+    #[must_use]
+    pub fn reads(self, method: impl Into<String>) -> Self {
+        self.double.borrow_mut().reads.push(method.into());
+        self
+    }
+
     /// What another facade's action takes and gives, for [`host::lookup`](crate::host::lookup).
     #[must_use]
     pub fn schema(self, facade: impl Into<String>, action: impl Into<String>, schema: Schema) -> Self {
