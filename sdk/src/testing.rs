@@ -201,33 +201,35 @@ impl Host {
         url: impl Into<String>,
         answer: impl Fn(&http::Request) -> Result<http::Response> + 'static,
     ) -> Self {
-        let route = Route { method: method.into(), url: url.into(), answer: Rc::new(answer) };
+        let route = Route { method: method.into(), url: url.into(), reads: false, answer: Rc::new(answer) };
         self.double.borrow_mut().routes.push(route);
         self
     }
 
-    /// Requests by this method pass in a `read` action, too, as where the grant says of the URL that it reads:
-    /// `http = [{ url = "…", methods = ["POST"], reads = ["POST"] }]`.
+    /// What is answered to requests of this method only reads, as the policy says by `reads`: `read` actions may send them.
+    /// Holds for what [`http`](Self::http) was told of that method so far.
     ///
     /// ```
     /// # use loggia_sdk::{http::{self, Response}, prelude::*, testing::Host};
-    /// # struct Notes;
-    /// # /// Notes.
+    /// # struct Places;
+    /// # /// Places.
     /// # #[facade]
-    /// # impl Notes {
-    /// /// Look something up.
+    /// # impl Places {
+    /// /// Find a place.
     /// #[action(read)]
-    /// fn look_up(&self) -> Result<u16> {
-    ///     Ok(http::post("https://api.example.com/query").send()?.status)
+    /// fn find(&self, name: String) -> Result<Value> {
+    ///     http::post("https://api.example.com/search").json(&json!({"name": name})).send()?.ok()?.json()
     /// }
     /// # }
-    /// let host = || Host::new().http("POST", "https://api.example.com", |_| Ok(Response::new(200)));
-    /// assert_eq!(host().call(&Notes, "look_up", json!({})).unwrap_err().code, "denied");
-    /// assert_eq!(host().reads("POST").call(&Notes, "look_up", json!({})).unwrap().data, 200);
+    /// let host = Host::new().http("POST", "https://api.example.com/search", |_| Ok(Response::new(200).with_json(&json!([]))));
+    /// assert_eq!(host.call(&Places, "find", json!({"name": "Rome"})).unwrap_err().code, "denied");
+    /// assert!(host.reads("POST").call(&Places, "find", json!({"name": "Rome"})).is_ok());
     /// ```
     #[must_use]
-    pub fn reads(self, method: impl Into<String>) -> Self {
-        self.double.borrow_mut().reads.push(method.into());
+    pub fn reads(self, method: &str) -> Self {
+        for route in self.double.borrow_mut().routes.iter_mut().filter(|route| route.method == method) {
+            route.reads = true;
+        }
         self
     }
 

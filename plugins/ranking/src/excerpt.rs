@@ -1,7 +1,5 @@
 //! The part of a text that shows why it was found.
 
-use std::collections::BTreeSet;
-
 use crate::words::{stemmer, term, terms, words};
 
 /// The part of the text, at most so many characters long, that has the most of the query's words; with `…` where it was
@@ -27,7 +25,7 @@ pub fn excerpt(text: &str, query: &str, chars: usize) -> String {
 
 /// Begins and ends, in bytes, at borders of words where there are any.
 fn window(text: &str, query: &str, room: usize) -> (usize, usize) {
-    let wanted: BTreeSet<String> = terms(query).into_iter().collect();
+    let wanted = terms(query);
     let stemmer = stemmer();
     // Counted in characters, which is what the room is measured in.
     let mut chars = (0, 0);
@@ -42,7 +40,10 @@ fn window(text: &str, query: &str, room: usize) -> (usize, usize) {
         .collect();
     let value = |from: usize| {
         let here = matches[from..].iter().take_while(|(at, _)| at + 1 < matches[from].0 + room * 3 / 4);
-        here.map(|(_, term)| term).collect::<BTreeSet<_>>().len()
+        let mut terms: Vec<&String> = here.map(|(_, term)| term).collect();
+        terms.sort_unstable();
+        terms.dedup();
+        terms.len()
     };
     // The first of the best: texts say at the beginning what they are about.
     let best = (0..matches.len()).rev().max_by_key(|at| value(*at)).map_or(0, |at| matches[at].0);

@@ -1,6 +1,6 @@
 //! An index of words that grows with each text.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use loggia_sdk::{prelude::*, state::Transaction};
 
@@ -122,9 +122,9 @@ impl Index {
     /// The state's.
     pub fn search(&self, query: &str) -> Result<Vec<Hit>> {
         let mut wanted = terms(query);
-        let mut seen = BTreeSet::new();
-        wanted.retain(|term| seen.insert(term.clone()));
         wanted.truncate(QUERY);
+        wanted.sort_unstable();
+        wanted.dedup();
         let totals = self.read()?;
         let average = totals.words as f32 / totals.texts.max(1) as f32;
         let mut scores = vec![0.0_f32; totals.last as usize + 1];
@@ -146,7 +146,9 @@ impl Index {
 
     /// Where each word stands, in texts up to the last one.
     fn postings(&self, wanted: &[String], last: u32) -> Result<Vec<Vec<(u32, Posting)>>> {
-        let buckets: BTreeSet<u32> = wanted.iter().map(|term| bucket(term)).collect();
+        let mut buckets: Vec<u32> = wanted.iter().map(|term| bucket(term)).collect();
+        buckets.sort_unstable();
+        buckets.dedup();
         let blocks = 0..=last / BLOCK;
         let places: Vec<(u32, u32)> =
             buckets.iter().flat_map(|bucket| blocks.clone().map(|block| (*bucket, block))).collect();
@@ -188,12 +190,16 @@ impl Index {
 }
 
 /// How often each word stands in a text, and how many it has.
-fn count(text: &str) -> (BTreeMap<String, u32>, u32) {
-    let mut times = BTreeMap::new();
-    let mut length = 0;
-    for term in terms(text) {
-        *times.entry(term).or_default() += 1;
-        length += 1;
+fn count(text: &str) -> (Vec<(String, u32)>, u32) {
+    let mut terms = terms(text);
+    let length = u32::try_from(terms.len()).unwrap_or(u32::MAX);
+    terms.sort_unstable();
+    let mut times: Vec<(String, u32)> = Vec::new();
+    for term in terms {
+        match times.last_mut() {
+            Some((last, times)) if *last == term => *times += 1,
+            _ => times.push((term, 1)),
+        }
     }
     (times, length)
 }

@@ -33,7 +33,7 @@ pub use bm25::rank;
 pub use embedder::Embedder;
 pub use excerpt::excerpt;
 pub use index::Index;
-pub use mix::{fuse, mix};
+pub use mix::{close, fuse, mix};
 pub use vector::Vector;
 pub use vectors::Vectors;
 pub use words::terms;

@@ -7,6 +7,23 @@ use crate::Hit;
 /// In reciprocal rank fusion, how little the first places differ. (60 is the value of the paper that named it.)
 const FUSION: f32 = 60.0;
 
+/// What is less alike than this share of the best is not what was meant: something is always the nearest.
+const CLOSE: f32 = 0.6;
+
+/// Of what was compared with a query, what is close enough to be told: nothing that points elsewhere, and nothing far
+/// behind the best.
+///
+/// ```
+/// use ranking::{Hit, close};
+/// let hits = vec![Hit { number: 1, score: 0.8 }, Hit { number: 2, score: 0.5 }, Hit { number: 3, score: 0.1 }];
+/// assert_eq!(close(hits).len(), 2);
+/// ```
+pub fn close(mut hits: Vec<Hit>) -> Vec<Hit> {
+    let best = hits.iter().map(|hit| hit.score).fold(0.0, f32::max);
+    hits.retain(|hit| hit.score > 0.0 && hit.score >= CLOSE * best);
+    hits
+}
+
 /// One list of what was found by words and by meaning, best first. Scores of words are told as shares of the best one;
 /// `weight` is what the meaning counts, from 0 to 1.
 ///

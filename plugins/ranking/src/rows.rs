@@ -4,7 +4,7 @@
 //! 64 rows of about a kilobyte, whatever the size of the index; looking a word up reads one row for every 256 texts, all
 //! at once; and no row is worth its overhead in the quota only with many words in it.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::borrow::Cow;
 
 use loggia_sdk::prelude::*;
 use serde::de::DeserializeOwned;
@@ -24,9 +24,9 @@ pub struct Posting {
     pub length: u32,
 }
 
-/// The words of a row, each with its postings, which stay encoded until they are asked for.
+/// The words of a row, in order, each with its postings, which stay encoded until they are asked for.
 #[derive(Default)]
-pub struct Row<'a>(BTreeMap<&'a str, Cow<'a, [u8]>>);
+pub struct Row<'a>(Vec<(&'a str, Cow<'a, [u8]>)>);
 
 /// Which row holds a word of a text.
 pub fn bucket(term: &str) -> u32 {
@@ -45,7 +45,7 @@ impl<'a> Row<'a> {
     /// A row as it was kept; an empty one where there is none.
     pub fn read(bytes: Option<&'a [u8]>) -> Result<Self> {
         let Some(bytes) = bytes else { return Ok(Self::default()) };
-        let row: BTreeMap<&str, &[u8]> = postcard::from_bytes(bytes).map_err(unreadable)?;
+        let row: Vec<(&str, &[u8])> = postcard::from_bytes(bytes).map_err(unreadable)?;
         Ok(Self(row.into_iter().map(|(term, postings)| (term, Cow::Borrowed(postings))).collect()))
     }
 
@@ -54,14 +54,20 @@ impl<'a> Row<'a> {
         if self.0.is_empty() {
             return Ok(None);
         }
-        let row: BTreeMap<&str, &[u8]> = self.0.iter().map(|(term, postings)| (*term, &**postings)).collect();
+        let row: Vec<(&str, &[u8])> = self.0.iter().map(|(term, postings)| (*term, &**postings)).collect();
         encode(&row).map(Some)
     }
 
     /// Where the word stands, ordered by text.
     pub fn postings(&self, term: &str) -> Result<Vec<Posting>> {
-        let Some(bytes) = self.0.get(term) else { return Ok(Vec::new()) };
-        decode(bytes)
+        match self.find(term) {
+            Ok(place) => decode(&self.0[place].1),
+            Err(_) => Ok(Vec::new()),
+        }
+    }
+
+    fn find(&self, term: &str) -> Result<usize, usize> {
+        self.0.binary_search_by(|(other, _)| (*other).cmp(term))
     }
 
     /// Says that the word stands in the text, in place of what was said of it.
@@ -76,13 +82,20 @@ impl<'a> Row<'a> {
 
     fn change(&mut self, term: &'a str, at: u8, posting: Option<Posting>) -> Result<()> {
         let mut postings = self.postings(term)?;
-        postings.retain(|posting| posting.at != at);
-        postings.extend(posting);
-        postings.sort_unstable_by_key(|posting| posting.at);
-        if postings.is_empty() {
-            self.0.remove(term);
-        } else {
-            self.0.insert(term, Cow::Owned(encode(&postings)?));
+        let place = postings.binary_search_by_key(&at, |posting| posting.at);
+        match (place, posting) {
+            (Ok(place), Some(posting)) => postings[place] = posting,
+            (Ok(place), None) => {
+                postings.remove(place);
+            }
+            (Err(place), Some(posting)) => postings.insert(place, posting),
+            (Err(_), None) => {}
+        }
+        match (self.find(term), postings.is_empty()) {
+            (Ok(place), true) => drop(self.0.remove(place)),
+            (Ok(place), false) => self.0[place].1 = Cow::Owned(encode(&postings)?),
+            (Err(_), true) => {}
+            (Err(place), false) => self.0.insert(place, (term, Cow::Owned(encode(&postings)?))),
         }
         Ok(())
     }

@@ -37,8 +37,6 @@ pub(super) struct Double {
     pub caller: Option<String>,
     pub store: Option<Store>,
     pub routes: Vec<Route>,
-    /// Methods that a `read` action may use beside GET and HEAD.
-    pub reads: Vec<String>,
     pub sent: Vec<http::Request>,
 }
 

@@ -16,6 +16,8 @@ type Answer = Rc<dyn Fn(&Request) -> Result<Response>>;
 pub(super) struct Route {
     pub method: String,
     pub url: String,
+    /// Whether a `read` action may send it, whatever the method.
+    pub reads: bool,
     pub answer: Answer,
 }
 
@@ -33,9 +35,8 @@ fn send(Prepared { request, url }: Prepared) -> Result<Response> {
     // The answer is made outside the borrow, as it may use the host itself.
     let route = current(|host| {
         host.sent.push(request.clone());
-        let reads = matches!(&*request.method, "GET" | "HEAD") || host.reads.contains(&request.method);
-        let passes = reads || host.effect != Some(Effect::Read);
-        let routes = host.routes.iter().filter(|route| passes && route.takes(&request));
+        let only_reads = host.effect == Some(Effect::Read) && !matches!(&*request.method, "GET" | "HEAD");
+        let routes = host.routes.iter().filter(|route| (route.reads || !only_reads) && route.takes(&request));
         routes.max_by_key(|route| route.url.len()).cloned()
     });
     match route.flatten() {

@@ -1,0 +1,139 @@
+//! What is written: each memory together with what it is found by, in one transaction.
+
+use loggia_sdk::{
+    prelude::*,
+    state::{Cell, Transaction},
+};
+use ranking::{Index, Vectors};
+
+use crate::memory::{Link, MEMORIES, Memory, PREFIX, missing, now, number};
+
+/// Finds memories by their words.
+pub static INDEX: Index = Index::new("words");
+
+/// Finds them by what they mean.
+pub static VECTORS: Vectors = Vectors::new("vectors");
+
+/// The ids of those that stand first in a list.
+pub static PINNED: Cell<Vec<String>> = Cell::new("pinned");
+
+/// More would push everything else out of sight.
+const PINS: usize = 50;
+
+/// Of one memory.
+const LINKS: usize = 100;
+
+/// Adds a memory.
+pub fn add(title: &str, body: &str, tags: &[String]) -> Result<Memory> {
+    state::transaction(|tx| {
+        let memory = MEMORIES.of(tx).create(PREFIX, |id| Memory::new(id, title, body, tags))?;
+        INDEX.add(tx, &[(number(&memory.id)?, &memory.text())])?;
+        Ok(memory)
+    })
+}
+
+/// Changes what a memory says; its vector is of what it said before.
+pub fn update(id: &str, title: Option<&str>, body: Option<&str>, tags: Option<&[String]>) -> Result<Memory> {
+    let number = number(id)?;
+    change(id, |tx, memory| {
+        let old = memory.text();
+        memory.title = title.map_or_else(|| memory.title.clone(), str::to_owned);
+        memory.body = body.map_or_else(|| memory.body.clone(), str::to_owned);
+        memory.tags = tags.map_or_else(|| memory.tags.clone(), <[_]>::to_vec);
+        let new = memory.text();
+        if new != old {
+            INDEX.replace(tx, number, &old, &new)?;
+            VECTORS.remove(tx, &[number]);
+        }
+        Ok(())
+    })
+}
+
+/// Forgets a memory, and what others have to do with it.
+pub fn delete(id: &str) -> Result<Memory> {
+    let number = number(id)?;
+    state::transaction(|tx| {
+        let memories = MEMORIES.of(tx);
+        let memory = memories.get(id)?.ok_or_else(|| missing(id))?;
+        for link in &memory.links {
+            if let Some(mut other) = memories.get(&link.id)? {
+                other.links.retain(|link| link.id != id);
+                memories.put(&other.id, &other)?;
+            }
+        }
+        unpin(tx, id)?;
+        INDEX.remove(tx, &[(number, &memory.text())])?;
+        VECTORS.remove(tx, &[number]);
+        memories.remove(id)?;
+        Ok(memory)
+    })
+}
+
+/// Puts a memory first in every list, or back among the others.
+pub fn pin(id: &str, pinned: bool) -> Result<Memory> {
+    change(id, |tx, memory| {
+        unpin(tx, id)?;
+        memory.pinned = pinned;
+        if pinned {
+            let mut pins = PINNED.of(tx).get()?.unwrap_or_default();
+            if pins.len() >= PINS {
+                let failure = Failure::conflict(format!("{PINS} memories are pinned already"));
+                return Err(failure.hint("`pin` one of them with `pinned: false` first; `list` shows them."));
+            }
+            pins.insert(0, id.to_owned());
+            PINNED.of(tx).set(&pins)?;
+        }
+        Ok(())
+    })
+}
+
+fn unpin(tx: &Transaction, id: &str) -> Result<()> {
+    let mut pins = PINNED.of(tx).get()?.unwrap_or_default();
+    let before = pins.len();
+    pins.retain(|pin| pin != id);
+    if pins.len() < before { PINNED.of(tx).set(&pins) } else { Ok(()) }
+}
+
+/// Puts a memory out of lists and searches, or back.
+pub fn archive(id: &str, archived: bool) -> Result<Memory> {
+    change(id, |_, memory| {
+        memory.archived = archived;
+        Ok(())
+    })
+}
+
+/// Says what a memory has to do with another one, or that it has nothing to do with it any more.
+pub fn link(id: &str, to: &str, relation: &str, linked: bool) -> Result<Memory> {
+    if id == to {
+        return Err(
+            Failure::invalid_params("a memory is not linked with itself").hint("`to` is another one.")
+        );
+    }
+    state::transaction(|tx| {
+        let memories = MEMORIES.of(tx);
+        let mut here = memories.get(id)?.ok_or_else(|| missing(id))?;
+        let mut there = memories.get(to)?.ok_or_else(|| missing(to))?;
+        for (memory, other, inverse) in [(&mut here, to, false), (&mut there, id, true)] {
+            memory.links.retain(|link| link.id != other);
+            if linked {
+                memory.links.push(Link { id: other.to_owned(), relation: relation.to_owned(), inverse });
+            }
+            if memory.links.len() > LINKS {
+                let failure = Failure::conflict(format!("{} has {LINKS} links already", memory.id));
+                return Err(failure.hint("Take one away by `linked: false`."));
+            }
+            memories.put(&memory.id, memory)?;
+        }
+        Ok(here)
+    })
+}
+
+fn change(id: &str, mut how: impl FnMut(&Transaction, &mut Memory) -> Result<()>) -> Result<Memory> {
+    state::transaction(|tx| {
+        let mut memory = MEMORIES.of(tx).get(id)?.ok_or_else(|| missing(id))?;
+        how(tx, &mut memory)?;
+        memory.updated = now();
+        MEMORIES.of(tx).put(id, &memory)?;
+        Ok(memory)
+    })
+}

@@ -1,0 +1,187 @@
+//! What an agent should know again next time, as a Loggia plugin. What it does and why is in the README.
+
+mod embed;
+mod find;
+mod keep;
+mod memory;
+
+use loggia_sdk::prelude::*;
+
+use embed::Embedded;
+use find::{Filter, Mode};
+use memory::{Listed, MEMORIES, Memory};
+
+/// The facade.
+#[derive(Debug, Clone, Copy)]
+pub struct Memories;
+
+/// What should be known again next time: facts, preferences, decisions.
+///
+/// `search` before you `add`: `update` what is there rather than say it twice. One fact a memory, with a title that says it.
+#[facade(
+    needs("store", "to keep them"),
+    wants("http: an embeddings endpoint", "to find memories by their meaning")
+)]
+impl Memories {
+    /// Remember something.
+    #[action(
+        write,
+        open_world,
+        example = r#"{"title": "Prefers tea", "body": "Green, without sugar.", "tags": ["taste"]}"#
+    )]
+    fn add(
+        &self,
+        /// The fact in one line.
+        #[param(length = 1..=200)]
+        title: String,
+        /// What else there is to know.
+        #[param(default = "", length = 0..=32_768)]
+        body: String,
+        #[param(default, length = 0..=20, hint = "reuse tags that `list` shows")] tags: Vec<String>,
+    ) -> Result<Reply<Listed>> {
+        Ok(followed(keep::add(&title, &body, &tidy(tags)?)?))
+    }
+
+    /// Read a memory whole.
+    #[action(read, example = r#"{"id": "m_1"}"#)]
+    fn get(&self, #[param(length = 1..=32)] id: String) -> Result<Memory> {
+        MEMORIES.get(&id)?.ok_or_else(|| memory::missing(&id))
+    }
+
+    /// List memories: the pinned ones, then the newest.
+    #[action(read)]
+    fn list(
+        &self,
+        /// Only those with this tag.
+        #[param(length = 1..=64)]
+        tag: Option<String>,
+        /// Only the pinned ones.
+        #[param(default)]
+        pinned: bool,
+        /// The archived ones instead.
+        #[param(default)]
+        archived: bool,
+        #[param(default = 20, range = 1..=200)] limit: u32,
+        /// From the last answer, for the next part.
+        cursor: Option<String>,
+    ) -> Result<Reply<Vec<Listed>>> {
+        find::list(&Filter { tag, pinned, archived }, limit, cursor.as_deref())
+    }
+
+    /// Find memories by words and by meaning, best first.
+    #[action(read, open_world, example = r#"{"query": "what does she drink"}"#)]
+    fn search(
+        &self,
+        #[param(length = 1..=1000)] query: String,
+        /// What to go by.
+        #[param(default)]
+        mode: Mode,
+        /// Only those with this tag.
+        #[param(length = 1..=64)]
+        tag: Option<String>,
+        /// The archived ones instead.
+        #[param(default)]
+        archived: bool,
+        #[param(default = 10, range = 1..=100)] limit: u32,
+    ) -> Result<Reply<Vec<Listed>>> {
+        find::search(&query, mode, &Filter { tag, pinned: false, archived }, limit as usize)
+    }
+
+    /// Change what a memory says: only what is given.
+    #[action(write, idempotent, open_world, example = r#"{"id": "m_1", "body": "Black, with milk."}"#)]
+    fn update(
+        &self,
+        #[param(length = 1..=32)] id: String,
+        #[param(length = 1..=200)] title: Option<String>,
+        #[param(length = 0..=32_768)] body: Option<String>,
+        #[param(length = 0..=20)] tags: Option<Vec<String>>,
+    ) -> Result<Reply<Listed>> {
+        if title.is_none() && body.is_none() && tags.is_none() {
+            let failure = Failure::invalid_params("nothing to change: give `title`, `body` or `tags`");
+            return Err(failure.hint("`pin`, `archive` and `link` have actions of their own."));
+        }
+        let tags = tags.map(tidy).transpose()?;
+        Ok(followed(keep::update(&id, title.as_deref(), body.as_deref(), tags.as_deref())?))
+    }
+
+    /// Forget a memory for good.
+    #[action(destructive, example = r#"{"id": "m_1"}"#)]
+    fn delete(&self, #[param(length = 1..=32)] id: String) -> Result<Listed> {
+        Ok(keep::delete(&id)?.changed())
+    }
+
+    /// Put a memory first in every list, or back.
+    #[action(write, idempotent, example = r#"{"id": "m_1"}"#)]
+    fn pin(
+        &self,
+        #[param(length = 1..=32)] id: String,
+        #[param(default = true)] pinned: bool,
+    ) -> Result<Listed> {
+        Ok(keep::pin(&id, pinned)?.changed())
+    }
+
+    /// Put a memory out of lists and searches, or back.
+    #[action(write, idempotent, example = r#"{"id": "m_1"}"#)]
+    fn archive(
+        &self,
+        #[param(length = 1..=32)] id: String,
+        #[param(default = true)] archived: bool,
+    ) -> Result<Listed> {
+        Ok(keep::archive(&id, archived)?.changed())
+    }
+
+    /// Say what a memory has to do with another one.
+    #[action(write, idempotent, example = r#"{"id": "m_1", "to": "m_2", "relation": "contradicts"}"#)]
+    fn link(
+        &self,
+        #[param(length = 1..=32)] id: String,
+        /// The other one.
+        #[param(length = 1..=32)]
+        to: String,
+        #[param(default = "related to", length = 1..=64)] relation: String,
+        /// `false` takes the link away.
+        #[param(default = true)]
+        linked: bool,
+    ) -> Result<Listed> {
+        Ok(keep::link(&id, &to, &relation, linked)?.changed())
+    }
+
+    /// Make memories that cannot yet be found by their meaning so.
+    #[action(write, idempotent, open_world, long_running)]
+    fn embed(
+        &self,
+        call: &Call,
+        /// Only this one.
+        #[param(length = 1..=32)]
+        id: Option<String>,
+    ) -> Result<Reply<Embedded>> {
+        embed::embed(call, id.as_deref())
+    }
+}
+
+fn followed(memory: Memory) -> Reply<Listed> {
+    let message = embed::follow(&memory);
+    let mut reply = Reply::new(memory.changed());
+    reply.message = message;
+    reply
+}
+
+/// Tags without blanks around them, each once.
+fn tidy(tags: Vec<String>) -> Result<Vec<String>> {
+    let mut tidy: Vec<String> = Vec::new();
+    for tag in tags {
+        let tag = tag.trim();
+        if tag.is_empty() || tag.chars().count() > 64 {
+            return Err(Failure::invalid_params("a tag has 1 to 64 characters").hint("Say more in the body."));
+        }
+        if !tidy.iter().any(|other| other.to_lowercase() == tag.to_lowercase()) {
+            tidy.push(tag.to_owned());
+        }
+    }
+    Ok(tidy)
+}
+
+loggia_sdk::export!(Memories);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,69 @@
+//! What goes wrong, and what is said of it.
+
+use super::*;
+
+#[test]
+fn what_is_missing_or_out_of_bounds_is_named() {
+    let world = World::with(&["Tea"]);
+    let check = |action: &str, params: Value, expected: &str| {
+        let said = world.failure(action, params.clone());
+        assert!(said.contains(expected), "{action} {params}: {said}");
+    };
+    check("add", json!({}), "`title` is required");
+    check("add", json!({"title": ""}), "`title`");
+    check("add", json!({"title": "x".repeat(201)}), "`title`");
+    check("add", json!({"title": "Tea", "body": 7}), "`body`");
+    check("add", json!({"title": "Tea", "tags": [""]}), "a tag has 1 to 64 characters");
+    check("add", json!({"title": "Tea", "colour": "green"}), "`colour`");
+    check("search", json!({}), "`query` is required");
+    check("search", json!({"query": "tea", "limit": 0}), "`limit`");
+    check("search", json!({"query": "tea", "mode": "magic"}), "`mode`");
+    check("update", json!({"id": "m_1"}), "nothing to change");
+    check("link", json!({"id": "m_1", "to": "m_1"}), "not linked with itself");
+    check("list", json!({"cursor": "somewhere"}), "`cursor` is not one");
+    check("forget", json!({}), "Unknown action");
+}
+
+#[test]
+fn who_names_a_memory_that_is_not_there_is_told_how_to_find_one() {
+    let world = World::with(&["Tea"]);
+    for id in ["m_2", "m_", "m_x", "1", "n_1", "m_99999999999"] {
+        for (action, params) in [
+            ("get", json!({"id": id})),
+            ("update", json!({"id": id, "title": "x"})),
+            ("delete", json!({"id": id})),
+            ("pin", json!({"id": id})),
+            ("archive", json!({"id": id})),
+            ("link", json!({"id": id, "to": "m_1"})),
+            ("link", json!({"id": "m_1", "to": id})),
+        ] {
+            let failure = world.reply(action, params).unwrap_err();
+            assert_eq!(
+                failure.to_string(),
+                format!("not_found: not found: there is no memory `{id}`"),
+                "{action}"
+            );
+            assert!(failure.hint.is_some() && failure.next.is_some());
+        }
+    }
+    assert!(world.data("get", json!({"id": "m_1"}))["links"].is_null(), "a link to nothing is no half link");
+}
+
+#[test]
+fn fifty_may_be_pinned() {
+    let titles: Vec<String> = (1..=51).map(|n| format!("Memory {n}")).collect();
+    let world = World::with(&titles.iter().map(String::as_str).collect::<Vec<_>>());
+    for n in 1..=50 {
+        world.data("pin", json!({"id": format!("m_{n}")}));
+    }
+    world.data("pin", json!({"id": "m_50"}));
+    assert_eq!(world.failure("pin", json!({"id": "m_51"})), "conflict: 50 memories are pinned already");
+    assert!(world.data("get", json!({"id": "m_51"}))["pinned"].is_null());
+}
+
+#[test]
+fn without_a_store_the_operator_is_told_what_to_grant() {
+    let failure = Host::new().call(&Memories, "add", json!({"title": "Tea"})).unwrap_err();
+    assert_eq!(failure.code, "denied");
+    assert!(failure.hint.as_deref().is_some_and(|hint| hint.contains("store = true")));
+}

@@ -1,0 +1,73 @@
+//! Lists and searches.
+
+use super::*;
+
+#[test]
+fn words_find_what_says_them_the_best_first() {
+    let world = World::with(&[
+        "Deploys on Mondays|Never on Fridays.|work",
+        "The deployment failed|The disk was full; deploying again helped.|work",
+        "Likes music|",
+        "Lives in Prague|Moved there for work.|home",
+    ]);
+    let check = |params: Value, expected: &[&str]| {
+        assert_eq!(world.ids("search", params.clone()), expected, "{params}");
+    };
+    check(json!({"query": "deploying"}), &["m_2", "m_1"]);
+    check(json!({"query": "monday deploy"}), &["m_1", "m_2"]);
+    check(json!({"query": "WORK"}), &["m_1", "m_4", "m_2"]);
+    check(json!({"query": "work", "tag": "Home"}), &["m_4"]);
+    check(json!({"query": "deploying", "limit": 1}), &["m_2"]);
+    check(json!({"query": "deploying", "mode": "words"}), &["m_2", "m_1"]);
+    check(json!({"query": "nothing of it"}), &[]);
+    check(json!({"query": "?!"}), &[]);
+}
+
+#[test]
+fn a_search_goes_by_what_a_memory_says_now() {
+    let world = World::with(&["Likes tea", "Likes milk"]);
+    world.data("update", json!({"id": "m_1", "title": "Likes coffee"}));
+    assert_eq!(world.ids("search", json!({"query": "tea"})), [""; 0]);
+    assert_eq!(world.ids("search", json!({"query": "coffee"})), ["m_1"]);
+    assert_eq!(world.ids("search", json!({"query": "likes"})), ["m_2", "m_1"]);
+}
+
+#[test]
+fn an_excerpt_shows_why() {
+    let body = format!("{} The needle is here. {}", "Hay and straw. ".repeat(40), "More hay. ".repeat(40));
+    let world = World::with(&[&format!("Field|{body}")]);
+    let found = world.data("search", json!({"query": "needles"}));
+    let excerpt = found[0]["excerpt"].as_str().unwrap();
+    assert!(excerpt.contains("The needle is here.") && excerpt.chars().count() <= 200, "{excerpt}");
+    let listed = world.data("list", json!({}));
+    assert!(listed[0]["excerpt"].as_str().unwrap().starts_with("Hay and straw."));
+}
+
+#[test]
+fn a_filter_looks_past_what_fits_better() {
+    let titles: Vec<String> =
+        (0..120).map(|n| format!("Tea {n}||{}", if n == 0 { "rare" } else { "" })).collect();
+    let world = World::with(&titles.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(world.ids("search", json!({"query": "tea", "tag": "rare"})), ["m_1"]);
+    assert_eq!(world.ids("list", json!({"tag": "rare"})), ["m_1"]);
+}
+
+#[test]
+fn pages_hold_each_memory_once() {
+    let titles: Vec<String> = (1..=25).map(|n| format!("Memory {n}")).collect();
+    let world = World::with(&titles.iter().map(String::as_str).collect::<Vec<_>>());
+    world.data("pin", json!({"id": "m_7"}));
+    world.data("archive", json!({"id": "m_9"}));
+    let (mut seen, mut params) = (Vec::new(), json!({"limit": 10}));
+    loop {
+        let reply = world.reply("list", params.clone()).unwrap();
+        seen.extend(ids(&reply.data));
+        match reply.page.unwrap().cursor {
+            Some(cursor) => params["cursor"] = json!(cursor),
+            None => break,
+        }
+    }
+    let rest = (1..=25).rev().filter(|n| ![7, 9].contains(n)).map(|n| format!("m_{n}"));
+    let expected: Vec<String> = ["m_7".to_owned()].into_iter().chain(rest).collect();
+    assert_eq!(seen, expected);
+}

@@ -1,0 +1,151 @@
+//! Each action that writes, alone.
+
+use super::*;
+
+#[test]
+fn a_memory_is_kept_as_it_was_said() {
+    let world = World::default();
+    let added =
+        world.data("add", json!({"title": "Prefers tea", "body": "Green.", "tags": [" taste ", "Taste"]}));
+    assert_eq!(timeless(added), json!({"id": "m_1", "title": "Prefers tea", "tags": ["taste"]}));
+    let got = timeless(world.data("get", json!({"id": "m_1"})));
+    assert_eq!(
+        got,
+        json!({"id": "m_1", "title": "Prefers tea", "body": "Green.", "tags": ["taste"], "updated": "…"})
+    );
+    let short = world.data("add", json!({"title": "Only this"}));
+    assert_eq!(timeless(short), json!({"id": "m_2", "title": "Only this"}));
+}
+
+#[test]
+fn as_much_is_told_as_is_asked_for() {
+    let world = World::with(&["Tea|Green, without sugar.|taste"]);
+    let check = |action: &str, params: Value, expected: [&[&str]; 3]| {
+        for (level, expected) in [Detail::Minimal, Detail::Standard, Detail::Full].into_iter().zip(expected) {
+            let data = world.host().detail(level).call(&Memories, action, params.clone()).unwrap().data;
+            let one = data.get(0).unwrap_or(&data);
+            let keys: Vec<&str> = one.as_object().unwrap().keys().map(String::as_str).collect();
+            assert_eq!(keys, expected, "{action} {level:?}");
+        }
+    };
+    let brief: &[&str] = &["id", "title"];
+    check(
+        "get",
+        json!({"id": "m_1"}),
+        [
+            brief,
+            &["id", "title", "body", "tags", "updated"],
+            &["id", "title", "body", "tags", "updated", "created"],
+        ],
+    );
+    check(
+        "list",
+        json!({}),
+        [
+            brief,
+            &["id", "title", "excerpt", "tags"],
+            &["id", "title", "excerpt", "tags", "body", "created", "updated"],
+        ],
+    );
+    check(
+        "search",
+        json!({"query": "tea"}),
+        [
+            brief,
+            &["id", "title", "score", "excerpt", "tags"],
+            &["id", "title", "score", "excerpt", "tags", "body", "created", "updated"],
+        ],
+    );
+    check(
+        "pin",
+        json!({"id": "m_1"}),
+        [
+            brief,
+            &["id", "title", "tags", "pinned"],
+            &["id", "title", "tags", "pinned", "body", "created", "updated"],
+        ],
+    );
+}
+
+#[test]
+fn only_what_is_given_is_changed() {
+    let world = World::with(&["Tea|Green.|taste"]);
+    let check = |change: Value, expected: Value| {
+        let mut params = change;
+        params["id"] = json!("m_1");
+        world.data("update", params);
+        let got = world.data("get", json!({"id": "m_1"}));
+        assert_eq!(json!([got["title"], got["body"], got["tags"]]), expected);
+    };
+    check(json!({"body": "Black."}), json!(["Tea", "Black.", ["taste"]]));
+    check(json!({"title": "Coffee"}), json!(["Coffee", "Black.", ["taste"]]));
+    check(json!({"tags": []}), json!(["Coffee", "Black.", null]));
+    check(json!({"body": ""}), json!(["Coffee", null, null]));
+}
+
+#[test]
+fn what_is_forgotten_is_gone_from_everywhere() {
+    let world = World::with(&["Tea", "Milk"]);
+    world.data("link", json!({"id": "m_1", "to": "m_2"}));
+    world.data("pin", json!({"id": "m_1"}));
+    assert_eq!(world.data("delete", json!({"id": "m_1"}))["title"], "Tea");
+    assert_eq!(world.failure("get", json!({"id": "m_1"})), "not_found: not found: there is no memory `m_1`");
+    assert_eq!(world.ids("list", json!({})), ["m_2"]);
+    assert_eq!(world.ids("search", json!({"query": "tea"})), [""; 0]);
+    assert!(world.data("get", json!({"id": "m_2"}))["links"].is_null());
+    world.data("add", json!({"title": "Another"}));
+    assert_eq!(world.ids("list", json!({})), ["m_3", "m_2"], "an id never comes again");
+}
+
+#[test]
+fn an_empty_store_is_left_by_who_forgets_everything() {
+    let world = World::with(&["Tea|Green|taste", "Milk"]);
+    world.data("pin", json!({"id": "m_1"}));
+    for id in ["m_1", "m_2"] {
+        world.data("delete", json!({"id": id}));
+    }
+    let kept: Vec<String> = world
+        .store
+        .keys()
+        .into_iter()
+        .filter(|key| key.contains('/') && !key.starts_with("words#"))
+        .collect();
+    assert_eq!(kept, [""; 0]);
+}
+
+#[test]
+fn the_pinned_stand_first() {
+    let world = World::with(&["One", "Two", "Three", "Four"]);
+    world.data("pin", json!({"id": "m_1"}));
+    world.data("pin", json!({"id": "m_3"}));
+    world.data("pin", json!({"id": "m_3"}));
+    assert_eq!(world.ids("list", json!({})), ["m_3", "m_1", "m_4", "m_2"]);
+    assert_eq!(world.ids("list", json!({"pinned": true})), ["m_3", "m_1"]);
+    assert!(world.data("pin", json!({"id": "m_3", "pinned": false}))["pinned"].is_null());
+    assert_eq!(world.ids("list", json!({})), ["m_1", "m_4", "m_3", "m_2"]);
+}
+
+#[test]
+fn the_archived_are_out_of_the_way_but_not_gone() {
+    let world = World::with(&["Old tea", "New tea"]);
+    assert_eq!(world.data("archive", json!({"id": "m_1"}))["archived"], true);
+    assert_eq!(world.ids("list", json!({})), ["m_2"]);
+    assert_eq!(world.ids("list", json!({"archived": true})), ["m_1"]);
+    assert_eq!(world.ids("search", json!({"query": "tea"})), ["m_2"]);
+    assert_eq!(world.ids("search", json!({"query": "tea", "archived": true})), ["m_1"]);
+    world.data("archive", json!({"id": "m_1", "archived": false}));
+    assert_eq!(world.ids("search", json!({"query": "old"})), ["m_1"]);
+}
+
+#[test]
+fn both_ends_of_a_link_know_of_it() {
+    let world = World::with(&["Tea", "Milk"]);
+    let links = |id: &str| world.data("get", json!({"id": id}))["links"].clone();
+    world.data("link", json!({"id": "m_1", "to": "m_2", "relation": "goes with"}));
+    assert_eq!(links("m_1"), json!([{"id": "m_2", "relation": "goes with"}]));
+    assert_eq!(links("m_2"), json!([{"id": "m_1", "relation": "goes with", "inverse": true}]));
+    world.data("link", json!({"id": "m_1", "to": "m_2", "relation": "spoils"}));
+    assert_eq!(links("m_1"), json!([{"id": "m_2", "relation": "spoils"}]), "one link between two");
+    world.data("link", json!({"id": "m_2", "to": "m_1", "linked": false}));
+    assert_eq!((links("m_1"), links("m_2")), (Value::Null, Value::Null));
+}

@@ -1,0 +1,110 @@
+//! Meaning, by an endpoint that knows three subjects.
+
+use loggia_sdk::http::{self, Response};
+
+use super::*;
+
+const URL: &str = "https://embed.example.com/v1/embeddings";
+
+/// Each text's direction: drink, music, travel. Words that no stemmer brings together.
+fn subjects(text: &str) -> [f32; 3] {
+    let has =
+        |words: &[&str]| words.iter().filter(|word| text.to_lowercase().contains(**word)).count() as f32;
+    [has(&["tea", "beverage", "thirst"]), has(&["jazz", "tune"]), has(&["train", "journey"]) + 0.01]
+}
+
+fn answer(request: &http::Request) -> Result<Response> {
+    let body: Value = serde_json::from_slice(&request.body).unwrap();
+    let inputs = body["input"].as_array().unwrap().iter().enumerate();
+    let data: Vec<Value> = inputs
+        .map(|(index, text)| json!({"index": index, "embedding": subjects(text.as_str().unwrap())}))
+        .collect();
+    Ok(Response::new(200).with_json(&json!({"data": data})))
+}
+
+impl World {
+    fn embedding(&self) -> Host {
+        self.host()
+            .config("embeddings", json!({"url": URL, "model": "m"}))
+            .http("POST", URL, answer)
+            .reads("POST")
+    }
+}
+
+fn found(host: &Host, params: Value) -> Vec<String> {
+    ids(&host.call(&Memories, "search", params).unwrap().data)
+}
+
+#[test]
+fn what_is_meant_is_found_though_no_word_is_the_same() {
+    let world = World::with(&["Drinks tea", "Plays jazz", "Goes by train"]);
+    let host = world.embedding();
+    let embedded = host.call(&Memories, "embed", json!({})).unwrap();
+    assert_eq!(embedded.data, json!({"embedded": 3, "left": 0}));
+    assert_eq!(found(&host, json!({"query": "beverage"})), ["m_1"]);
+    assert_eq!(found(&host, json!({"query": "tunes", "mode": "meaning"}))[0], "m_2");
+    assert_eq!(found(&host, json!({"query": "tunes", "mode": "words"})), [""; 0]);
+    // Words and meaning together are more than either.
+    assert_eq!(found(&host, json!({"query": "a journey with jazz"}))[..2], ["m_2", "m_3"]);
+}
+
+#[test]
+fn only_those_without_a_vector_are_sent() {
+    let world = World::with(&["Drinks tea", "Plays jazz"]);
+    let host = world.embedding();
+    host.call(&Memories, "embed", json!({"id": "m_2"})).unwrap();
+    let reply = host.call(&Memories, "search", json!({"query": "jazz"})).unwrap();
+    let message = "1 memories cannot be found by their meaning yet: `embed` makes them so.";
+    assert_eq!((ids(&reply.data), reply.message.as_deref()), (vec!["m_2".to_owned()], Some(message)));
+    host.call(&Memories, "embed", json!({})).unwrap();
+    host.call(&Memories, "embed", json!({})).unwrap();
+    let sent: Vec<Value> = host
+        .sent()
+        .iter()
+        .map(|request| serde_json::from_slice::<Value>(&request.body).unwrap()["input"].clone())
+        .collect();
+    assert_eq!(sent, [json!(["Plays jazz\n\n"]), json!(["jazz"]), json!(["Drinks tea\n\n"])]);
+}
+
+#[test]
+fn what_is_added_or_changed_is_found_by_its_meaning_at_once() {
+    let world = World::default();
+    let host = world.embedding();
+    host.call(&Memories, "add", json!({"title": "Drinks tea"})).unwrap();
+    assert_eq!(found(&host, json!({"query": "thirst", "mode": "meaning"})), ["m_1"]);
+    host.call(&Memories, "update", json!({"id": "m_1", "title": "Plays jazz"})).unwrap();
+    let scores = |query: &str| {
+        let reply = host.call(&Memories, "search", json!({"query": query, "mode": "meaning"})).unwrap();
+        reply.data[0]["score"].as_f64().unwrap()
+    };
+    assert!(scores("tune") > 0.9 && scores("thirst") < 0.1);
+}
+
+#[test]
+fn a_memory_is_kept_though_the_endpoint_is_down() {
+    let world = World::default();
+    let down = |_: &http::Request| Ok(Response::new(503));
+    let host = world
+        .host()
+        .config("embeddings", json!({"url": URL, "model": "m"}))
+        .http("POST", URL, down)
+        .reads("POST");
+    let added = host.call(&Memories, "add", json!({"title": "Drinks tea"})).unwrap();
+    insta::assert_snapshot!(added.message.unwrap());
+    let reply = host.call(&Memories, "search", json!({"query": "tea"})).unwrap();
+    assert_eq!(ids(&reply.data), ["m_1"]);
+    insta::assert_snapshot!(reply.message.unwrap());
+    assert_eq!(host.call(&Memories, "embed", json!({})).unwrap_err().code, "unavailable");
+}
+
+#[test]
+fn without_an_endpoint_words_do_and_embed_says_what_to_configure() {
+    let world = World::with(&["Drinks tea"]);
+    let reply = world.reply("search", json!({"query": "tea"})).unwrap();
+    assert_eq!((ids(&reply.data), reply.message), (vec!["m_1".to_owned()], None));
+    for (action, params) in [("embed", json!({})), ("search", json!({"query": "tea", "mode": "meaning"}))] {
+        let failure = world.reply(action, params).unwrap_err();
+        assert_eq!(failure.to_string(), "unavailable: not configured: meaning needs an embeddings endpoint");
+        assert!(failure.hint.as_deref().is_some_and(|hint| hint.contains("config.embeddings")));
+    }
+}

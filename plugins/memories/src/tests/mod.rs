@@ -1,0 +1,86 @@
+//! The facade as its callers meet it.
+
+mod errors;
+mod finding;
+mod keeping;
+mod meaning;
+mod workflow;
+
+use loggia_sdk::{
+    prelude::*,
+    testing::{self, Host, Store},
+};
+
+use crate::Memories;
+
+/// A store that outlives calls.
+#[derive(Default)]
+struct World {
+    store: Store,
+}
+
+impl World {
+    /// With memories `m_1`, `m_2`, … of these titles, each with a body and a tag after a bar: `Tea|green|taste`.
+    fn with(memories: &[&str]) -> Self {
+        let world = Self::default();
+        for memory in memories {
+            let mut parts = memory.split('|');
+            let mut part = || parts.next().unwrap_or_default();
+            let (title, body, tag) = (part(), part(), part());
+            let tags: Vec<&str> = if tag.is_empty() { vec![] } else { vec![tag] };
+            world.data("add", json!({"title": title, "body": body, "tags": tags}));
+        }
+        world
+    }
+
+    fn host(&self) -> Host {
+        Host::new().store(&self.store)
+    }
+
+    fn reply(&self, action: &str, params: Value) -> Result<Reply<Value>> {
+        self.host().call(&Memories, action, params)
+    }
+
+    /// The data of a call that works.
+    fn data(&self, action: &str, params: Value) -> Value {
+        self.reply(action, params).unwrap().data
+    }
+
+    /// Code and message of a call that does not.
+    fn failure(&self, action: &str, params: Value) -> String {
+        self.reply(action, params).unwrap_err().to_string()
+    }
+
+    /// The ids that a call gives, in order.
+    fn ids(&self, action: &str, params: Value) -> Vec<String> {
+        ids(&self.data(action, params))
+    }
+}
+
+fn ids(data: &Value) -> Vec<String> {
+    data.as_array().unwrap().iter().map(|memory| memory["id"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Without the times.
+fn timeless(mut data: Value) -> Value {
+    for key in ["created", "updated"] {
+        if let Some(time) = data.get_mut(key) {
+            *time = "…".into();
+        }
+    }
+    data
+}
+
+#[test]
+fn the_facade_is_one_that_the_host_takes() {
+    let described = testing::describe(&Memories);
+    let actions = described["actions"].as_array().unwrap().iter();
+    let lines: Vec<_> = actions
+        .map(|action| {
+            let names: Vec<_> = action["params"]["properties"].as_object().unwrap().keys().cloned().collect();
+            let word = |key: &str| action[key].as_str().unwrap().to_owned();
+            format!("{} ({}): {}\n    {}", word("name"), word("effect"), word("summary"), names.join(", "))
+        })
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"));
+}
