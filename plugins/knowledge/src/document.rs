@@ -34,8 +34,8 @@ pub struct Document {
     pub format: Format,
     pub tags: Vec<String>,
     pub added: String,
-    /// When its text was last replaced.
-    pub changed: Option<String>,
+    /// When its text was last replaced, if it was.
+    pub changed: String,
     /// Tells its text from others.
     pub digest: String,
     pub characters: u32,

@@ -54,8 +54,10 @@ pub fn embed(id: Option<&str>, call: &Call) -> Result<Reply<Embedded>> {
     }
     let left = waiting.len() - embedded;
     let reply = Reply::new(Embedded { embedded, left });
-    let again = Next::action("embed");
-    let again = id.map_or(again.clone(), |id| again.param("id", id));
+    let again = match id {
+        Some(id) => Next::action("embed").param("id", id),
+        None => Next::action("embed"),
+    };
     Ok(match trouble {
         Some(failure) => reply.message(format!("It ended early: {}", failure.message)).next(again),
         None if left > 0 => reply.message(format!("{left} passages are left: call again.")).next(again),

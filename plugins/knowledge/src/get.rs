@@ -3,9 +3,8 @@
 use loggia_sdk::prelude::*;
 
 use crate::{
-    convert::Format,
     document::{Document, Passage, find},
-    view::{Place, beginning},
+    view::{Part, Shown, beginning},
 };
 
 /// Characters of a document's excerpt.
@@ -19,76 +18,8 @@ const BYTES: usize = 128 * 1024;
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Got {
-    Document(Whole),
+    Document(Shown),
     Passage(Part),
-}
-
-/// A document.
-#[detail]
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Whole {
-    #[detail(minimal)]
-    id: String,
-    #[detail(minimal)]
-    title: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    source: Option<String>,
-    format: Format,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tags: Vec<String>,
-    added: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    changed: Option<String>,
-    /// How many passages it has.
-    chunks: u32,
-    characters: u32,
-    #[detail(full)]
-    size: u32,
-    #[detail(full)]
-    overlap: u32,
-    /// Its sections: the heading, and the passage that it begins with.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    outline: Vec<Section>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    excerpt: Option<String>,
-    #[detail(full)]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<String>,
-    /// Where the text goes on; absent at the end.
-    #[detail(full)]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_offset: Option<u32>,
-}
-
-/// A section of a document.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Section {
-    heading: String,
-    chunk: u32,
-}
-
-/// A passage.
-#[detail]
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Part {
-    #[detail(minimal)]
-    id: String,
-    #[detail(minimal)]
-    title: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    source: Option<String>,
-    #[serde(flatten)]
-    #[detail(minimal)]
-    place: Place,
-    /// How many passages the document has.
-    of: u32,
-    text: String,
-    /// The passage before.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    before: Option<Place>,
-    /// The passage after.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    after: Option<Place>,
 }
 
 /// One passage, counted from 1.
@@ -97,89 +28,64 @@ pub fn passage(id: &str, chunk: u32) -> Result<Reply<Got>> {
     within(&document, "chunk", chunk)?;
     let at = chunk - 1;
     let first = at.saturating_sub(1);
-    let near = document.passages(first..at + 2)?;
-    let place = |at: u32| near.get(at.checked_sub(first)? as usize).map(|passage| Place::of(at, passage));
-    let here = (at - first) as usize;
-    let Some(passage) = near.get(here) else { return Err(Failure::internal("a passage is missing")) };
-    Ok(Reply::new(Got::Passage(Part {
-        text: passage.shown().to_owned(),
-        place: Place::of(at, passage),
-        of: document.count,
-        before: at.checked_sub(1).and_then(place),
-        after: place(at + 1),
-        id: document.id,
-        title: document.title,
-        source: document.source,
-    })))
+    let mut near = document.passages(first..at + 2)?.into_iter();
+    let before = if at > first { near.next() } else { None };
+    let passage = near.next().ok_or_else(|| Failure::internal("a passage is missing"))?;
+    let part = Part::of(&document, at, &passage, passage.shown().to_owned()).named(&document);
+    let (before, after) = (place(at, before), place(at + 2, near.next()));
+    Ok(Reply::new(Got::Passage(Part { before, after, ..part })))
+}
+
+/// `Chunk 4, lines 20-31: Guide > Use`.
+fn place(chunk: u32, passage: Option<Passage>) -> String {
+    let Some(passage) = passage else { return String::new() };
+    let [first, last] = passage.lines;
+    let heading = passage.heading();
+    let colon = if heading.is_empty() { "" } else { ": " };
+    format!("Chunk {chunk}, lines {first}-{last}{colon}{heading}")
 }
 
 /// A document, with as much of its text as the caller wants.
 pub fn document(id: &str, offset: u32, limit: u32, detail: Detail) -> Result<Reply<Got>> {
     let document = find(id)?;
-    let mut whole = Whole::of(&document);
-    match detail {
-        Detail::Minimal => {}
-        Detail::Standard => {
-            let passages = document.passages(0..document.count)?;
-            whole.outline = outline(&passages);
-            whole.excerpt = passages.first().map(|passage| beginning(&passage.text, EXCERPT));
-        }
-        Detail::Full => {
-            within(&document, "offset", offset)?;
-            let mut text = String::new();
-            let mut end = offset - 1;
-            for passage in document.passages(end..document.count.min(end + limit))? {
-                // The first one of a page repeats what it shares, so that each page reads well.
-                let more = if text.is_empty() { &*passage.text } else { passage.own() };
-                if !text.is_empty() && text.len() + more.len() > BYTES {
-                    break;
-                }
-                text.push_str(more);
-                end += 1;
-            }
-            whole.text = Some(text);
-            whole.next_offset = (end < document.count).then_some(end + 1);
-        }
+    let count = document.count;
+    let mut shown = Shown::from(document.clone());
+    if detail == Detail::Standard {
+        let passages = document.passages(0..count)?;
+        shown.outline = outline(&passages);
+        shown.text = passages.first().map(|passage| beginning(&passage.text, EXCERPT)).unwrap_or_default();
     }
-    let Some(next) = whole.next_offset else { return Ok(Reply::new(Got::Document(whole))) };
-    let message = format!("Chunks {offset} to {} of {}: the text goes on.", next - 1, document.count);
-    let next = Next::action("get").param("id", id).param("offset", next);
-    Ok(Reply::new(Got::Document(whole)).message(message).next(next))
+    if detail < Detail::Full {
+        return Ok(Reply::new(Got::Document(shown)));
+    }
+    within(&document, "offset", offset)?;
+    let mut end = offset - 1;
+    for passage in document.passages(end..count.min(end + limit))? {
+        if !shown.text.is_empty() && shown.text.len() + passage.own().len() > BYTES {
+            break;
+        }
+        shown.text.push_str(passage.own());
+        end += 1;
+    }
+    if end == count {
+        return Ok(Reply::new(Got::Document(shown)));
+    }
+    shown.next_offset = Some(end + 1);
+    let message = format!("Chunks {offset} to {end} of {count}: the text goes on.");
+    let next = Next::action("get").param("id", id).param("offset", end + 1);
+    Ok(Reply::new(Got::Document(shown)).message(message).next(next))
 }
 
-impl Whole {
-    fn of(document: &Document) -> Self {
-        let Document { id, title, source, format, tags, added, changed, count, characters, size, overlap, .. } =
-            document.clone();
-        Self {
-            id,
-            title,
-            source,
-            format,
-            tags,
-            added,
-            changed,
-            chunks: count,
-            characters,
-            size,
-            overlap,
-            outline: Vec::new(),
-            excerpt: None,
-            text: None,
-            next_offset: None,
-        }
-    }
-}
-
-fn outline(passages: &[Passage]) -> Vec<Section> {
-    let mut sections: Vec<Section> = Vec::new();
+fn outline(passages: &[Passage]) -> Vec<String> {
+    let mut sections = Vec::new();
+    let mut last: &[String] = &[];
     for (chunk, passage) in (1..).zip(passages) {
-        let heading = passage.heading();
-        let new = !heading.is_empty() && sections.last().is_none_or(|last| last.heading != heading);
-        if new && sections.len() < OUTLINE {
-            sections.push(Section { heading, chunk });
+        if passage.path != last && !passage.path.is_empty() {
+            sections.push(format!("{chunk} {}", passage.heading()));
         }
+        last = &passage.path;
     }
+    sections.truncate(OUTLINE);
     sections
 }
 

@@ -1,9 +1,9 @@
 //! HTML to Markdown: headings, paragraphs, lists, tables and code; without links, pictures, scripts and navigation.
 
+mod entities;
 mod tokens;
 
-use html_escape::decode_html_entities;
-
+use entities::decode;
 use tokens::{Token, Tokens};
 
 /// The Markdown, and what stands in `<title>`.
@@ -11,7 +11,7 @@ pub fn to_markdown(html: &str) -> (String, Option<String>) {
     let mut writer = Writer::default();
     for token in Tokens::new(html) {
         match token {
-            Token::Text(text) => writer.text(&decode_html_entities(text)),
+            Token::Text(text) => writer.text(&decode(text)),
             Token::Open(name) => writer.open(&name),
             Token::Close(name) => writer.close(&name),
         }

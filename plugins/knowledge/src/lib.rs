@@ -16,12 +16,12 @@ use loggia_sdk::prelude::*;
 
 use convert::{Format, convert};
 use cut::Measure;
-use document::{DOCUMENTS, PREFIX, number};
+use document::{DOCUMENTS, PREFIX};
 use embed::Embedded;
 use get::Got;
-use search::{Found, Mode, Query};
+use search::{Mode, Query};
 use store::New;
-use view::{Listed, Named, Piece};
+use view::{Part, Shown};
 
 /// Bytes of a document at most.
 const TEXT: usize = 512 * 1024;
@@ -64,7 +64,7 @@ impl Knowledge {
         /// The id of a document that this text takes the place of; what is not given stays.
         #[param(length = 1..=40)]
         replace: Option<String>,
-    ) -> Result<Reply<Named>> {
+    ) -> Result<Reply<Shown>> {
         let long = |name: &str, length: usize, limit: usize| {
             Failure::invalid_params(format!("`{name}` is too long: {length} bytes, and it may have {limit}"))
         };
@@ -76,7 +76,7 @@ impl Knowledge {
         }
         let converted = convert(&text, format, source.as_deref())?;
         let document = store::add(&New { converted, title, source, tags }, replace.as_deref(), measure()?)?;
-        Ok(Reply::new(document.into()))
+        Ok(Reply::new(Shown::named(document)))
     }
 
     /// Show a document, or one of its passages.
@@ -112,7 +112,7 @@ impl Knowledge {
         #[param(default = 20, range = 1..=100)] limit: u32,
         /// From the last answer, for the next part.
         cursor: Option<String>,
-    ) -> Result<Reply<Vec<Listed>>> {
+    ) -> Result<Reply<Vec<Shown>>> {
         let wanted = |document: &document::Document| tag.as_ref().is_none_or(|tag| document.tags.contains(tag));
         let page = DOCUMENTS.newest(PREFIX, cursor.as_deref(), limit, wanted)?;
         Ok(page.reply_with(|item| item.value.into()))
@@ -132,7 +132,7 @@ impl Knowledge {
         tag: Option<String>,
         /// Only this document, by its id.
         document: Option<String>,
-    ) -> Result<Reply<Vec<Found>>> {
+    ) -> Result<Reply<Vec<Part>>> {
         let (limit, detail) = (limit as usize, call.detail());
         search::search(&Query { text: query, mode, limit, tag, document, detail })
     }
@@ -160,7 +160,7 @@ impl Knowledge {
         /// Characters that neighbours share at most; half the `size` at most.
         #[param(range = 0..=4000)]
         overlap: Option<u32>,
-    ) -> Result<Reply<Vec<Piece>>> {
+    ) -> Result<Reply<Vec<Part>>> {
         let change = |now: Measure| {
             let size = size.map_or(now.size, |size| size as usize);
             let asked = overlap.map(|overlap| overlap as usize);
@@ -170,16 +170,8 @@ impl Knowledge {
             Ok(Measure { size, overlap: asked.unwrap_or(now.overlap.min(size / 2)) })
         };
         let (document, passages) = store::recut(&id, change)?;
-        let pieces: Vec<_> = (1..)
-            .zip(passages.iter().take(PIECES))
-            .map(|(chunk, passage)| Piece {
-                chunk,
-                heading: passage.heading(),
-                lines: passage.lines,
-                characters: number(passage.text.trim_end().chars().count()),
-                text: view::beginning(&passage.text, 80),
-            })
-            .collect();
+        let part = |(at, passage)| Part::of(&document, at, passage, view::beginning(&passage.text, 80));
+        let pieces: Vec<_> = (0..).zip(passages.iter().take(PIECES)).map(part).collect();
         let reply = Reply::new(pieces).page(Page::default().total(document.count as usize));
         Ok(match passages.len() {
             ..=PIECES => reply,
@@ -189,8 +181,8 @@ impl Knowledge {
 
     /// Delete a document for good.
     #[action(destructive, alias = "rm", example = r#"{"id": "k_1"}"#)]
-    fn delete(&self, #[param(length = 1..=40)] id: String) -> Result<Named> {
-        store::delete(&id).map(Named::from)
+    fn delete(&self, #[param(length = 1..=40)] id: String) -> Result<Shown> {
+        store::delete(&id).map(Shown::named)
     }
 }
 

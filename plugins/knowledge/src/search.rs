@@ -1,13 +1,13 @@
 //! `search`: passages, by words, by meaning, or by both.
 
-use std::{collections::BTreeMap, ops::Range};
+use std::ops::Range;
 
 use loggia_sdk::prelude::*;
 use ranking::{Embedder, Hit, excerpt, mix};
 
 use crate::{
     document::{DOCUMENTS, Document, Passage, VECTORS, WORDS, find, passages},
-    view::Place,
+    view::Part,
 };
 
 /// Characters of an excerpt.
@@ -35,30 +35,8 @@ pub struct Query {
     pub detail: Detail,
 }
 
-/// A passage that was found.
-#[detail]
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Found {
-    /// The document's.
-    #[detail(minimal)]
-    id: String,
-    #[detail(minimal)]
-    title: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    source: Option<String>,
-    #[serde(flatten)]
-    #[detail(minimal)]
-    place: Place,
-    /// How many passages the document has.
-    of: u32,
-    /// An excerpt; with detail `full` all of it.
-    text: String,
-    /// Comparable within one answer alone.
-    score: f32,
-}
-
 /// Finds passages, best first.
-pub fn search(query: &Query) -> Result<Reply<Vec<Found>>> {
+pub fn search(query: &Query) -> Result<Reply<Vec<Part>>> {
     let within = scope(query)?;
     let (mut hits, said) = hits(query)?;
     if let Some(within) = &within {
@@ -137,24 +115,18 @@ fn without_vector(having: usize) -> Result<Option<Said>> {
 }
 
 /// The passages of the best hits, with their documents. A hit whose passage is gone is passed over.
-fn found(query: &Query, hits: &[Hit]) -> Result<Vec<Found>> {
+fn found(query: &Query, hits: &[Hit]) -> Result<Vec<Part>> {
     let mut found = Vec::new();
-    let mut documents: BTreeMap<String, Option<Document>> = BTreeMap::new();
     for hits in hits.chunks(query.limit) {
         let numbers: Vec<u32> = hits.iter().map(|hit| hit.number).collect();
         let kept = passages(&numbers)?;
-        let mut unknown: Vec<String> = kept.iter().flatten().map(|(id, _)| id.clone()).collect();
-        unknown.sort_unstable();
-        unknown.dedup();
-        unknown.retain(|id| !documents.contains_key(id));
-        let read = DOCUMENTS.get_many(&unknown)?;
-        documents.extend(unknown.into_iter().zip(read));
+        let ids: Vec<String> = kept.iter().flatten().map(|(id, _)| id.clone()).collect();
+        let mut documents = DOCUMENTS.get_many(&ids)?.into_iter();
         for (hit, passage) in hits.iter().zip(kept) {
-            let Some((id, passage)) = passage else { continue };
-            let Some(Some(document)) = documents.get(&id) else { continue };
-            if document.numbers().contains(&hit.number) {
-                found.push(Found::of(query, document, &passage, *hit));
-            }
+            let Some((_, passage)) = passage else { continue };
+            let document = documents.next().flatten();
+            let Some(document) = document.filter(|now| now.numbers().contains(&hit.number)) else { continue };
+            found.push(part(query, &document, &passage, *hit));
             if found.len() == query.limit {
                 return Ok(found);
             }
@@ -163,20 +135,12 @@ fn found(query: &Query, hits: &[Hit]) -> Result<Vec<Found>> {
     Ok(found)
 }
 
-impl Found {
-    fn of(query: &Query, document: &Document, passage: &Passage, hit: Hit) -> Self {
-        Self {
-            id: document.id.clone(),
-            title: document.title.clone(),
-            source: document.source.clone(),
-            place: Place::of(hit.number - document.first, passage),
-            of: document.count,
-            text: match query.detail {
-                Detail::Minimal => String::new(),
-                Detail::Standard => excerpt(passage.shown(), &query.text, EXCERPT),
-                Detail::Full => passage.shown().to_owned(),
-            },
-            score: (hit.score * 1000.0).round() / 1000.0,
-        }
-    }
+fn part(query: &Query, document: &Document, passage: &Passage, hit: Hit) -> Part {
+    let text = match query.detail {
+        Detail::Minimal => String::new(),
+        Detail::Standard => excerpt(passage.shown(), &query.text, EXCERPT),
+        Detail::Full => passage.shown().to_owned(),
+    };
+    let part = Part::of(document, hit.number - document.first, passage, text).named(document);
+    Part { score: Some((f64::from(hit.score) * 1000.0).round() / 1000.0), ..part }
 }

@@ -38,7 +38,7 @@ pub fn add(new: &New, replaced: Option<&str>, measure: Measure) -> Result<Docume
     state::transaction(|tx| {
         let before = replaced.map(|id| DOCUMENTS.of(tx).get(id)?.ok_or_else(|| missing(id))).transpose()?;
         let mut document = match &before {
-            Some(before) => Document { changed: Some(now()), ..before.clone() },
+            Some(before) => Document { changed: now(), ..before.clone() },
             None => Document {
                 id: DOCUMENTS.of(tx).next_id(PREFIX)?,
                 title: new.converted.title.clone(),
@@ -46,7 +46,7 @@ pub fn add(new: &New, replaced: Option<&str>, measure: Measure) -> Result<Docume
                 format: new.converted.format,
                 tags: Vec::new(),
                 added: now(),
-                changed: None,
+                changed: String::new(),
                 digest: String::new(),
                 characters: 0,
                 first: 0,

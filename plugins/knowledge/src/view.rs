@@ -7,10 +7,10 @@ use crate::{
     document::{Document, Passage},
 };
 
-/// A document of a list, and what `add` and `delete` answer.
+/// A document.
 #[detail]
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Listed {
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct Shown {
     #[detail(minimal)]
     pub id: String,
     #[detail(minimal)]
@@ -26,66 +26,107 @@ pub struct Listed {
     #[detail(full)]
     pub added: String,
     #[detail(full)]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub changed: Option<String>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub changed: String,
     #[detail(full)]
     pub characters: u32,
+    /// How it is cut.
+    #[detail(full)]
+    pub size: u32,
+    #[detail(full)]
+    pub overlap: u32,
+    /// `get`: its sections, each with the passage that it begins with: `3 Guide > Install`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outline: Vec<String>,
+    /// `get`: how it begins; with detail `full` the text, or a part of it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    /// `get`: the passage that the text goes on with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_offset: Option<u32>,
 }
 
-impl From<Document> for Listed {
-    fn from(document: Document) -> Self {
-        let Document { id, title, source, tags, count, format, added, changed, characters, .. } = document;
-        Self { id, title, source, tags, chunks: count, format, added, changed, characters }
+impl Shown {
+    /// What tells it from others, for who knows the rest.
+    pub fn named(document: Document) -> Self {
+        Self { source: None, tags: Vec::new(), ..document.into() }
     }
 }
 
-/// What `add` and `delete` say of the document.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Named {
+impl From<Document> for Shown {
+    fn from(document: Document) -> Self {
+        Self {
+            id: document.id,
+            title: document.title,
+            source: document.source,
+            tags: document.tags,
+            chunks: document.count,
+            format: document.format,
+            added: document.added,
+            changed: document.changed,
+            characters: document.characters,
+            size: document.size,
+            overlap: document.overlap,
+            ..Self::default()
+        }
+    }
+}
+
+/// A passage.
+#[detail]
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct Part {
+    /// The document's; not said where it is known.
+    #[detail(minimal)]
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub id: String,
+    #[detail(minimal)]
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub title: String,
-    /// How many passages it has.
-    pub chunks: u32,
-}
-
-impl From<Document> for Named {
-    fn from(document: Document) -> Self {
-        Self { id: document.id, title: document.title, chunks: document.count }
-    }
-}
-
-/// Where a passage stands in its document.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Place {
-    /// Counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Which of the document's passages, counted from 1.
+    #[detail(minimal)]
     pub chunk: u32,
+    /// How many it has.
+    pub of: u32,
     /// The headings it stands under: `Guide > Install`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub heading: String,
     /// First and last line in the document's text.
     pub lines: [u32; 2],
-}
-
-impl Place {
-    /// Of the passage at that position, counted from 0.
-    pub fn of(at: u32, passage: &Passage) -> Self {
-        Self { chunk: at + 1, heading: passage.heading(), lines: passage.lines }
-    }
-}
-
-/// A passage of a document that was cut anew.
-#[detail]
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Piece {
-    #[detail(minimal)]
-    pub chunk: u32,
-    #[detail(minimal)]
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub heading: String,
-    pub lines: [u32; 2],
-    pub characters: u32,
-    #[detail(full)]
+    /// `search`: comparable within one answer alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// An excerpt, or all of it.
     pub text: String,
+    /// `get`: what stands before, and where.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub before: String,
+    /// `get`: what stands after, and where.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub after: String,
+}
+
+impl Part {
+    /// The passage at that position, counted from 0, without words on its document.
+    pub fn of(document: &Document, at: u32, passage: &Passage, text: String) -> Self {
+        Self {
+            chunk: at + 1,
+            of: document.count,
+            heading: passage.heading(),
+            lines: passage.lines,
+            text,
+            ..Self::default()
+        }
+    }
+
+    /// The same, with which document it is of.
+    #[must_use]
+    pub fn named(self, document: &Document) -> Self {
+        let Document { id, title, source, .. } = document;
+        Self { id: id.clone(), title: title.clone(), source: source.clone(), ..self }
+    }
 }
 
 /// One line of the beginning of a text.

@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use unicode_segmentation::UnicodeSegmentation;
-
 use crate::block::{Block, Kind};
 
 /// A piece of a section. Each begins where the one before ends.
@@ -44,30 +42,44 @@ pub fn atoms(text: &str, blocks: &[Block], size: usize) -> Vec<Atom> {
     atoms
 }
 
-/// The lines or the sentences of a block. Unicode's rules end a sentence at the end of a line, too; so that a sentence that
-/// goes on in the next line is not cut there, only lines that end one, or begin an item, count.
+/// The lines or the sentences of a block.
 fn pieces(block: &str, solid: bool) -> Vec<&str> {
-    if solid {
-        return block.split_inclusive('\n').collect();
-    }
-    let mut pieces = Vec::new();
-    let mut start = 0;
-    for (at, sentence) in block.split_sentence_bound_indices() {
-        let end = at + sentence.len();
-        if sentence.ends_with('\n') && goes_on(sentence, &block[end..]) {
-            continue;
-        }
-        pieces.push(&block[start..end]);
-        start = end;
-    }
-    pieces.extend(Some(&block[start..]).filter(|rest| !rest.is_empty()));
-    pieces
+    if solid { block.split_inclusive('\n').collect() } else { sentences(block) }
 }
 
-/// Whether a line ends within a sentence: the next one begins with a small letter, or this one has no end of its own.
-fn goes_on(line: &str, rest: &str) -> bool {
-    let ended = line.trim_end().ends_with(['.', '!', '?', ':', ';', '。', '！', '？', '"', ')', '|']);
-    !ended && rest.starts_with(char::is_alphanumeric)
+/// The sentences of some prose, each with the white space after it. A line ends one, too, unless it plainly goes on in the
+/// next: so the items of a list are sentences, and wrapped lines are not cut.
+///
+/// (Unicode's own rules, in `unicode-segmentation`, take 30 KB of tables, and end a sentence with each line.)
+fn sentences(prose: &str) -> Vec<&str> {
+    let mut sentences = Vec::new();
+    let mut start = 0;
+    // What stands before, with quotes and brackets that close it set aside; and what white space follows it.
+    let (mut last, mut closed, mut blank, mut line) = (' ', false, false, false);
+    for (at, char) in prose.char_indices() {
+        if char.is_whitespace() {
+            blank = true;
+            line |= char == '\n';
+            continue;
+        }
+        let ended = matches!(last, '.' | '!' | '?' | '…');
+        let closes = matches!(char, '"' | '\'' | ')' | ']' | '”' | '’' | '»' | '」' | '』' | '*' | '_');
+        let border = match last {
+            '。' | '！' | '？' => !closes && !matches!(char, '。' | '！' | '？'),
+            _ if line => ended || closed || matches!(last, ':' | ';' | '|') || !char.is_alphanumeric(),
+            _ => blank && ended && !char.is_lowercase(),
+        };
+        if border {
+            sentences.push(&prose[start..at]);
+            start = at;
+        }
+        if border || blank || !closes {
+            last = char;
+        }
+        (closed, blank, line) = (closes, false, false);
+    }
+    sentences.push(&prose[start..]);
+    sentences
 }
 
 /// A piece in parts that are not too large: cut at white space where there is some in the second half of a part.
@@ -83,4 +95,25 @@ fn parts(mut piece: &str, size: usize) -> Vec<&str> {
     }
     parts.push(piece);
     parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_end_where_readers_say() {
+        let check = |text: &str| {
+            let found: Vec<_> = sentences(&text.replace('¦', "")).into_iter().map(str::to_owned).collect();
+            assert_eq!(found, text.split('¦').collect::<Vec<_>>());
+        };
+        check("One. ¦Two! ¦Three?");
+        check("It costs 3.50 euros, e.g. in Rome. ¦\"Really?\" ¦He nodded.");
+        check("A line that is wrapped\nin the middle. ¦Then\nmore.");
+        check("Steps:\n¦- first\n¦- second one\n  goes on\n¦- third");
+        check("日本語の文。¦次の文！？¦「終わり。」¦はい");
+        check("Ends. \n¦Begins");
+        check("");
+        check("...");
+    }
 }
