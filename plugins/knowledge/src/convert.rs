@@ -106,13 +106,29 @@ fn guess(text: &str, source: Option<&str>) -> Format {
 /// Whether a text begins with a tag that HTML begins with, and has a second one.
 fn is_html(text: &str) -> bool {
     const FIRST: [&str; 16] = [
-        "!doctype html", "html", "head", "body", "title", "meta", "article", "main", "section", "header", "div", "p",
-        "h1", "h2", "ul", "table",
+        "!doctype html",
+        "html",
+        "head",
+        "body",
+        "title",
+        "meta",
+        "article",
+        "main",
+        "section",
+        "header",
+        "div",
+        "p",
+        "h1",
+        "h2",
+        "ul",
+        "table",
     ];
     let Some(inside) = text.trim_start().strip_prefix('<') else { return false };
     let start: String = inside.chars().take(16).collect::<String>().to_ascii_lowercase();
     let begins = |tag: &&str| {
-        start.strip_prefix(*tag).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '>', '\n', '\t']))
+        start
+            .strip_prefix(*tag)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '>', '\n', '\t']))
     };
     FIRST.iter().any(|tag| begins(&tag)) && inside.contains('<')
 }

@@ -8,7 +8,10 @@ use loggia_sdk::{
 };
 use ranking::{Index, Vectors};
 
-use crate::{convert::Format, cut::{Cut, Measure}};
+use crate::{
+    convert::Format,
+    cut::{Cut, Measure},
+};
 
 pub static DOCUMENTS: Collection<Document> = Collection::new("documents");
 /// The id of the document that has a source or, of those without one, a text; see [`Document::key`].

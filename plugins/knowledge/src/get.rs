@@ -50,17 +50,20 @@ pub fn document(id: &str, offset: u32, limit: u32, detail: Detail) -> Result<Rep
     let document = find(id)?;
     let count = document.count;
     let mut shown = Shown::from(document.clone());
-    if detail == Detail::Standard {
-        let passages = document.passages(0..count)?;
-        shown.outline = outline(&passages);
-        shown.text = passages.first().map(|passage| beginning(&passage.text, EXCERPT)).unwrap_or_default();
+    if detail == Detail::Minimal {
+        return Ok(Reply::new(Got::Document(shown)));
     }
-    if detail < Detail::Full {
+    let passages = document.passages(0..count)?;
+    if offset == 1 {
+        shown.outline = outline(&passages);
+    }
+    if detail == Detail::Standard {
+        shown.text = passages.first().map(|passage| beginning(&passage.text, EXCERPT)).unwrap_or_default();
         return Ok(Reply::new(Got::Document(shown)));
     }
     within(&document, "offset", offset)?;
     let mut end = offset - 1;
-    for passage in document.passages(end..count.min(end + limit))? {
+    for passage in passages.iter().skip(end as usize).take(limit as usize) {
         if !shown.text.is_empty() && shown.text.len() + passage.own().len() > BYTES {
             break;
         }

@@ -104,18 +104,21 @@ impl Knowledge {
     }
 
     /// List documents, newest first.
-    #[action(read, alias = "ls", example = r#"{"tag": "kitchen"}"#)]
+    #[action(read, details, alias = "ls", example = r#"{"tag": "kitchen"}"#)]
     fn list(
         &self,
+        call: &Call,
         /// Only documents with this tag.
         tag: Option<String>,
         #[param(default = 20, range = 1..=100)] limit: u32,
         /// From the last answer, for the next part.
         cursor: Option<String>,
     ) -> Result<Reply<Vec<Shown>>> {
-        let wanted = |document: &document::Document| tag.as_ref().is_none_or(|tag| document.tags.contains(tag));
+        let wanted =
+            |document: &document::Document| tag.as_ref().is_none_or(|tag| document.tags.contains(tag));
         let page = DOCUMENTS.newest(PREFIX, cursor.as_deref(), limit, wanted)?;
-        Ok(page.reply_with(|item| item.value.into()))
+        let shown = if call.detail() == Detail::Full { Shown::from } else { Shown::listed };
+        Ok(page.reply_with(|item| shown(item.value)))
     }
 
     /// Find passages, best first.
@@ -165,7 +168,9 @@ impl Knowledge {
             let size = size.map_or(now.size, |size| size as usize);
             let asked = overlap.map(|overlap| overlap as usize);
             if let Some(overlap) = asked.filter(|overlap| overlap * 2 > size) {
-                return Err(Failure::invalid_params(format!("`overlap` {overlap} is more than half the size, {size}")));
+                return Err(Failure::invalid_params(format!(
+                    "`overlap` {overlap} is more than half the size, {size}"
+                )));
             }
             Ok(Measure { size, overlap: asked.unwrap_or(now.overlap.min(size / 2)) })
         };

@@ -6,8 +6,8 @@ use crate::{
     convert::{Converted, blocks, digest},
     cut::{Measure, cut},
     document::{
-        DOCUMENTS, Document, KNOWN, PREFIX, Passage, VECTORS, WORDS, erase, find, known_as, missing, now, number,
-        read_all, write,
+        DOCUMENTS, Document, KNOWN, PREFIX, Passage, VECTORS, WORDS, erase, find, known_as, missing, now,
+        number, read_all, write,
     },
 };
 
@@ -32,7 +32,9 @@ pub fn add(new: &New, replaced: Option<&str>, measure: Measure) -> Result<Docume
     let passages = cut_up(text, new, measure)?;
     let digest = digest(text);
     if let Some(before) = &before {
-        check_known(&digest, new.source.as_deref().or(before.source.as_deref()), Some(before), |key| KNOWN.get(key))?;
+        check_known(&digest, new.source.as_deref().or(before.source.as_deref()), Some(before), |key| {
+            KNOWN.get(key)
+        })?;
         forget_many(before)?;
     }
     state::transaction(|tx| {
@@ -105,7 +107,12 @@ pub fn delete(id: &str) -> Result<Document> {
 }
 
 /// Writes a document, its passages and its index in the place of what was there.
-fn put(tx: &Transaction, before: Option<&Document>, mut document: Document, passages: &[Passage]) -> Result<Document> {
+fn put(
+    tx: &Transaction,
+    before: Option<&Document>,
+    mut document: Document,
+    passages: &[Passage],
+) -> Result<Document> {
     let old = before.map(|before| take(tx, before)).transpose()?.unwrap_or_default();
     if let Some(before) = before {
         KNOWN.of(tx).remove(&before.key())?;

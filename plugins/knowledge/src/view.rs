@@ -21,11 +21,12 @@ pub struct Shown {
     pub tags: Vec<String>,
     /// How many passages it has.
     pub chunks: u32,
-    #[detail(full)]
-    pub format: Format,
-    #[detail(full)]
+    /// `get`, and lists with detail `full`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<Format>,
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub added: String,
-    #[detail(full)]
+    /// When the text was last replaced.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub changed: String,
     #[detail(full)]
@@ -47,9 +48,14 @@ pub struct Shown {
 }
 
 impl Shown {
+    /// For a list.
+    pub fn listed(document: Document) -> Self {
+        Self { format: None, added: String::new(), changed: String::new(), ..document.into() }
+    }
+
     /// What tells it from others, for who knows the rest.
     pub fn named(document: Document) -> Self {
-        Self { source: None, tags: Vec::new(), ..document.into() }
+        Self { source: None, tags: Vec::new(), ..Self::listed(document) }
     }
 }
 
@@ -61,7 +67,7 @@ impl From<Document> for Shown {
             source: document.source,
             tags: document.tags,
             chunks: document.count,
-            format: document.format,
+            format: Some(document.format),
             added: document.added,
             changed: document.changed,
             characters: document.characters,

@@ -34,7 +34,9 @@ pub fn atoms(text: &str, blocks: &[Block], size: usize) -> Vec<Atom> {
             match atoms.last_mut().filter(|_| shown == 0) {
                 // White space belongs to what it follows.
                 Some(last) => last.bytes.end = bytes.end,
-                None => atoms.push(Atom { bytes, chars: chars..chars + shown, block: number, solid, heading }),
+                None => {
+                    atoms.push(Atom { bytes, chars: chars..chars + shown, block: number, solid, heading })
+                }
             }
             chars = next;
         }
@@ -85,7 +87,9 @@ fn sentences(prose: &str) -> Vec<&str> {
 /// A piece in parts that are not too large: cut at white space where there is some in the second half of a part.
 fn parts(mut piece: &str, size: usize) -> Vec<&str> {
     let mut parts = Vec::new();
-    while let Some((limit, _)) = piece.char_indices().nth(size).filter(|_| piece.trim_end().chars().nth(size).is_some()) {
+    while let Some((limit, _)) =
+        piece.char_indices().nth(size).filter(|_| piece.trim_end().chars().nth(size).is_some())
+    {
         let head = &piece[..limit];
         let border = head.rfind(char::is_whitespace).filter(|at| *at >= limit / 2);
         let at = border.map_or(limit, |at| at + head[at..].chars().next().map_or(0, char::len_utf8));

@@ -65,7 +65,9 @@ fn character(name: &str) -> Option<char> {
     if let Some(digits) = name.strip_prefix('#') {
         let hex = digits.strip_prefix(['x', 'X']);
         let code = hex.map_or_else(|| digits.parse(), |hex| u32::from_str_radix(hex, 16)).ok()?;
-        return Some(char::from_u32(code).filter(|char| *char != '\0').unwrap_or(char::REPLACEMENT_CHARACTER));
+        return Some(
+            char::from_u32(code).filter(|char| *char != '\0').unwrap_or(char::REPLACEMENT_CHARACTER),
+        );
     }
     let within = |names: &str, first: u32| {
         let at = names.split_ascii_whitespace().position(|known| known == name && known != "-")?;
@@ -92,7 +94,8 @@ mod tests {
     fn names_stand_for_what_the_standard_says() {
         let others = OTHERS.split_ascii_whitespace().step_by(2);
         let blanks = BLANKS.iter().map(|(name, _)| *name);
-        let names = LATIN.split_ascii_whitespace().chain(GREEK.split_ascii_whitespace()).chain(others).chain(blanks);
+        let names =
+            LATIN.split_ascii_whitespace().chain(GREEK.split_ascii_whitespace()).chain(others).chain(blanks);
         for name in names.filter(|name| *name != "-") {
             let entity = format!("&{name};");
             assert!(name.len() <= LONGEST, "{name}");

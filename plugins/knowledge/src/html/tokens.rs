@@ -111,7 +111,8 @@ impl<'a> Iterator for Tokens<'a> {
                 [b'<', b'!' | b'?' | b'/', ..] => self.skip_past(">"),
                 // A `<` that begins nothing is one.
                 _ => {
-                    let end = bytes[1..].iter().position(|byte| *byte == b'<').map_or(bytes.len(), |at| at + 1);
+                    let end =
+                        bytes[1..].iter().position(|byte| *byte == b'<').map_or(bytes.len(), |at| at + 1);
                     return Some(Token::Text(self.take(end)));
                 }
             }

@@ -1,6 +1,9 @@
 //! What text is made of what is given.
 
-use crate::{convert::{Format, convert}, html};
+use crate::{
+    convert::{Format, convert},
+    html,
+};
 
 #[test]
 fn html_becomes_markdown() {

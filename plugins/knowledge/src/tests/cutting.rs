@@ -21,7 +21,8 @@ fn shown(text: &str, size: usize, overlap: usize) -> Vec<String> {
 
 #[test]
 fn headings_come_first() {
-    let text = "Before.\n\n# Guide\n\n## Install\nRun it.\n\n## Use\n\nUse it.\n\n### Often\n\n# End\nOver.\n";
+    let text =
+        "Before.\n\n# Guide\n\n## Install\nRun it.\n\n## Use\n\nUse it.\n\n### Often\n\n# End\nOver.\n";
     let expected = [
         ": Before.",
         "Guide > Install: # Guide\n\n## Install\nRun it.",
@@ -35,10 +36,17 @@ fn headings_come_first() {
 #[test]
 fn a_section_is_cut_at_sentences_and_the_next_passage_begins_with_the_last_ones() {
     let text = "One is first. Two comes next. Three follows it. Four is the last.";
-    assert_eq!(shown(text, 30, 0), [": One is first. Two comes next.", ": Three follows it.", ": Four is the last."]);
+    assert_eq!(
+        shown(text, 30, 0),
+        [": One is first. Two comes next.", ": Three follows it.", ": Four is the last."]
+    );
     assert_eq!(
         shown(text, 36, 18),
-        [": One is first. Two comes next.", ": Two comes next. Three follows it.", ": Three follows it. Four is the last."]
+        [
+            ": One is first. Two comes next.",
+            ": Two comes next. Three follows it.",
+            ": Three follows it. Four is the last."
+        ]
     );
 }
 
@@ -97,10 +105,31 @@ fn headings(text: &str) -> Vec<(u8, usize)> {
 
 fn line() -> impl Strategy<Value = String> {
     let marks = prop::sample::select(vec![
-        "", "", "# ", "## ", "### ", "#", "- ", "1. ", "> ", "```", "~~~~", "    ", "| a | b |", "|---|---|", "===", "---",
+        "",
+        "",
+        "# ",
+        "## ",
+        "### ",
+        "#",
+        "- ",
+        "1. ",
+        "> ",
+        "```",
+        "~~~~",
+        "    ",
+        "| a | b |",
+        "|---|---|",
+        "===",
+        "---",
     ]);
     let words = prop::sample::select(vec![
-        "", "A word.", "and more", "日本語の文。次の文。", "Ünïcödé? Yes!", "<b>x</b>", "long long long long long long",
+        "",
+        "A word.",
+        "and more",
+        "日本語の文。次の文。",
+        "Ünïcödé? Yes!",
+        "<b>x</b>",
+        "long long long long long long",
     ]);
     (marks, words).prop_map(|(mark, words)| format!("{mark}{words}\n"))
 }
@@ -108,8 +137,24 @@ fn line() -> impl Strategy<Value = String> {
 /// Lines of which `pulldown-cmark` and this scan think alike: no lists and quotes, whose content has rules of its own.
 fn plain_line() -> impl Strategy<Value = String> {
     prop::sample::select(vec![
-        "", "", "# One", "## Two ##", "###", "#hash", "####### seven", "  # Indented", "```", "```rust", "~~~", "Some words.",
-        "more words", "===", "---", "=", "  ---", "\\# escaped",
+        "",
+        "",
+        "# One",
+        "## Two ##",
+        "###",
+        "#hash",
+        "####### seven",
+        "  # Indented",
+        "```",
+        "```rust",
+        "~~~",
+        "Some words.",
+        "more words",
+        "===",
+        "---",
+        "=",
+        "  ---",
+        "\\# escaped",
     ])
     .prop_map(|line| format!("{line}\n"))
 }
