@@ -76,6 +76,11 @@ pub enum Why {
 }
 
 impl Why {
+    /// Whether the path is none of a file, so that no round trip can begin with it.
+    pub fn is_no_file(self) -> bool {
+        matches!(self, Self::IsDirectory | Self::IsLink | Self::IsOther | Self::NoDirectory)
+    }
+
     pub fn words(self) -> &'static str {
         match self {
             Self::Changed => "has changed",
@@ -108,7 +113,7 @@ pub fn read(roots: &Roots, changes: Vec<Change>) -> Result<Vec<New<'_>>> {
         new.push(New { place, path, bytes, sha256 });
     }
     // Name by name, so that a directory comes right before what is in it.
-    new.sort_by(|a, b| a.path.split('/').cmp(b.path.split('/')));
+    new.sort_unstable_by(|a, b| a.path.split('/').cmp(b.path.split('/')));
     for pair in new.windows(2) {
         let (one, other) = (&pair[0], &pair[1]);
         if one.path == other.path {

@@ -6,6 +6,7 @@
 //! decision. Then it is carried out in small steps, each of which may be taken again ([`worker`]). Whoever comes next and
 //! finds a journal finishes its work, or undoes it, before its own ([`settle`]).
 
+mod beside;
 mod changes;
 mod commit;
 mod diff;
@@ -110,8 +111,10 @@ fn place<'r>(roots: &'r Roots, path: &str) -> Result<Place<'r>> {
 
 /// The call that begins anew.
 fn begin_anew(paths: impl IntoIterator<Item = String>) -> Next {
-    let paths: std::collections::BTreeSet<_> = paths.into_iter().collect();
-    let paths: Vec<_> = paths.into_iter().take(FILES).collect();
+    let mut paths: Vec<_> = paths.into_iter().collect();
+    paths.sort_unstable();
+    paths.dedup();
+    paths.truncate(FILES);
     Next::action("roundtrip_start").param("paths", paths)
 }
 

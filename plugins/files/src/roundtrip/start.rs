@@ -1,6 +1,6 @@
 //! `roundtrip_start`: reads the files, and keeps what was read.
 
-use std::{collections::BTreeMap, fs::File, io::Read, time::Duration};
+use std::{fs::File, io::Read, time::Duration};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use loggia_sdk::prelude::*;
@@ -58,9 +58,10 @@ pub struct Snapshot {
 
 /// Reads the files and makes a manifest of them.
 pub fn start(roots: &Roots, paths: &[String], patience: Duration) -> Result<Reply<Started>> {
-    let places = paths.iter().map(|path| place(roots, path)).collect::<Result<Vec<_>>>()?;
-    // By path, so that one that is named twice is read once.
-    let places: BTreeMap<String, Place> = places.into_iter().map(|place| (place.path(), place)).collect();
+    let mut paths = paths.iter().map(|path| Ok(place(roots, path)?.path())).collect::<Result<Vec<_>>>()?;
+    // One that is named twice is read once.
+    paths.sort_unstable();
+    paths.dedup();
     granted()?;
     let manifests = manifests()?;
     for _ in 0..TURNS {
@@ -70,7 +71,7 @@ pub fn start(roots: &Roots, paths: &[String], patience: Duration) -> Result<Repl
             if !at_rest(tx)? {
                 return Ok(None);
             }
-            let files = read(&places)?;
+            let files = read(roots, &paths)?;
             let seen = |file: &Snapshot| Seen { path: file.path.clone(), sha256: file.sha256.clone() };
             let seen: Vec<_> = files.iter().map(seen).collect();
             let manifest =
@@ -85,11 +86,11 @@ pub fn start(roots: &Roots, paths: &[String], patience: Duration) -> Result<Repl
 }
 
 /// Reads all of them, as far as they may be given in one answer.
-fn read(places: &BTreeMap<String, Place>) -> Result<Vec<Snapshot>> {
+fn read(roots: &Roots, paths: &[String]) -> Result<Vec<Snapshot>> {
     let mut total = 0;
     let mut files = Vec::new();
-    for place in places.values() {
-        let file = snapshot(place)?;
+    for path in paths {
+        let file = snapshot(&roots.place(path)?)?;
         let text = file.text.as_ref().map_or(0, |text| json!(text).to_string().len());
         total += text + file.base64.as_ref().map_or(0, String::len) + file.path.len() + 200;
         if total > TOTAL {
@@ -98,7 +99,7 @@ fn read(places: &BTreeMap<String, Place>) -> Result<Vec<Snapshot>> {
                 file.path,
                 TOTAL >> 10
             );
-            let fewer = places.keys().take(files.len()).cloned();
+            let fewer = paths.iter().take(files.len()).cloned();
             let failure = Failure::invalid_params(message)
                 .hint("Take fewer files at once; a large one is read in parts by `get`.");
             return Err(if files.is_empty() { failure } else { failure.next(begin_anew(fewer)) });

@@ -1,7 +1,5 @@
 //! A look at all the files of a round trip, before anything is done with them.
 
-use std::collections::BTreeSet;
-
 use loggia_sdk::prelude::*;
 
 use super::{
@@ -34,12 +32,11 @@ pub struct Conflict {
 /// Looks at the files of the manifest and of the changes.
 pub fn survey(roots: &Roots, manifest: &Manifest, new: &[New], mode: Mode) -> Result<Survey> {
     let mut survey = Survey { found: Vec::new(), conflicts: Vec::new(), directories: Vec::new() };
-    let mut directories = BTreeSet::new();
     for change in new {
         let now = Now::at(&change.place)?;
         let mut conflict = |why| survey.conflicts.push(Conflict { path: change.path.clone(), why });
         let fate = match fate(manifest, mode, change, &now) {
-            Ok(Fate::Create) if !parents(&change.place, &mut directories)? => {
+            Ok(Fate::Create) if !parents(&change.place, &mut survey.directories)? => {
                 conflict(Why::NoDirectory);
                 Fate::Conflict
             }
@@ -60,19 +57,21 @@ pub fn survey(roots: &Roots, manifest: &Manifest, new: &[New], mode: Mode) -> Re
             survey.conflicts.push(Conflict { path: seen.path.clone(), why });
         }
     }
-    survey.conflicts.sort_by(|a, b| a.path.cmp(&b.path));
-    survey.directories.extend(directories);
+    survey.conflicts.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    // A directory comes before what is in it.
+    survey.directories.sort_unstable();
+    survey.directories.dedup();
     Ok(survey)
 }
 
 /// Adds the directories that are missing above a place. Whether they can be made: nothing else stands there.
-fn parents(place: &Place, missing: &mut BTreeSet<String>) -> Result<bool> {
+fn parents(place: &Place, missing: &mut Vec<String>) -> Result<bool> {
     let mut above = place.parent();
     while let Some(directory) = above {
         match std::fs::metadata(directory.followed()?) {
             Ok(metadata) => return Ok(metadata.is_dir()),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                missing.insert(directory.path());
+                missing.push(directory.path());
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => return Ok(false),
             Err(error) => return Err(directory.failed(error)),
@@ -93,13 +92,11 @@ pub fn refused(manifest: &Manifest, conflicts: &[Conflict]) -> Failure {
         0 => String::new(),
         more => format!(", and {more} more"),
     };
-    let files = |why: Why| !matches!(why, Why::IsDirectory | Why::IsLink | Why::IsOther | Why::NoDirectory);
-    let no_files: BTreeSet<_> =
-        conflicts.iter().filter(|conflict| !files(conflict.why)).map(|conflict| &conflict.path).collect();
     let seen = manifest.files.iter().map(|seen| &seen.path);
     let paths = seen.chain(conflicts.iter().map(|conflict| &conflict.path));
+    let no_file = |path: &String| conflicts.iter().any(|at| at.path == *path && at.why.is_no_file());
     Failure::conflict(format!("not as the manifest has it: {}{more}", named.join(", ")))
         .hint("Nothing was changed. Start anew, look at what is there now, and commit again.")
         .details(json!({"files": conflicts}))
-        .next(begin_anew(paths.filter(|path| !no_files.contains(path)).cloned()))
+        .next(begin_anew(paths.filter(|path| !no_file(path)).cloned()))
 }

@@ -261,7 +261,7 @@ fn a_copy_is_whole_or_not_there() {
     let directory = tempfile::tempdir().unwrap();
     let at = |name| directory.path().join(name);
     fs::write(at("a"), "content").unwrap();
-    worker::copy(&at("a"), &at("beside"), &at("b")).unwrap();
+    beside::copy(&at("a"), &at("beside"), &at("b")).unwrap();
     assert_eq!(fs::read_to_string(at("b")).unwrap(), "content");
     assert!(!at("beside").exists());
 }

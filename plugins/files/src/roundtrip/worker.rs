@@ -5,17 +5,13 @@
 //! own, and drafts bear the number of the attempt: who takes over removes those of earlier attempts first, so that a
 //! move that comes too late finds nothing to move.
 
-use std::{
-    collections::VecDeque,
-    fs::{self, OpenOptions},
-    io::{self, Write},
-    path::{Path, PathBuf},
-};
+use std::{collections::VecDeque, fs, io, path::PathBuf};
 
 use loggia_sdk::prelude::*;
 
 use super::{
-    Now, OURS,
+    Now,
+    beside::{anew, copy, failed, named, sibling, write},
     journal::{Entry, Journal, Phase},
 };
 use crate::roots::{Place, Roots};
@@ -222,7 +218,7 @@ impl<'r> Worker<'r> {
     fn stage(&self, at: usize) -> Result<()> {
         let place = self.place(at)?;
         let content = self.journal.content(at)?.ok_or_else(|| changed(&self.entry(at).path))?;
-        write(&self.draft(&place, at)?, &content).map_err(|error| beside(&place, error))
+        write(&self.draft(&place, at)?, &content).map_err(|error| failed(&place, error))
     }
 
     fn keep(&self, at: usize) -> Result<()> {
@@ -241,7 +237,7 @@ impl<'r> Worker<'r> {
             }
             linked => linked,
         }
-        .map_err(|error| beside(&place, error))
+        .map_err(|error| failed(&place, error))
     }
 
     fn settle(&self, at: usize) -> Result<Flow> {
@@ -369,50 +365,6 @@ impl<'r> Worker<'r> {
     }
 }
 
-fn named(number: u64, at: usize, attempt: u32, kind: &str) -> String {
-    format!("{OURS}rt{number}-{at}.{attempt}.{kind}")
-}
-
-fn sibling<'r>(place: &Place<'r>, name: &str) -> Place<'r> {
-    place.parent().map_or_else(|| place.join(name), |parent| parent.join(name))
-}
-
 fn changed(path: &str) -> Failure {
     Failure::conflict(format!("changed meanwhile: {path}")).hint("Start anew: nothing was changed.")
-}
-
-/// What happened when something was to be put beside a file.
-fn beside(place: &Place, error: io::Error) -> Failure {
-    if error.kind() != io::ErrorKind::AlreadyExists {
-        return place.unchanged(error);
-    }
-    Failure::conflict(format!("a name is taken that is needed beside {}", place.path()))
-        .hint(format!("`list` with `hidden: true` shows it: it begins with `{OURS}rt`."))
-}
-
-/// Writes a new file, to the disk.
-fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
-}
-
-/// Copies a file, where there are no hard links: whole or not at all.
-pub fn copy(from: &Path, beside: &Path, to: &Path) -> io::Result<()> {
-    write(beside, &fs::read(from)?)?;
-    fs::rename(beside, to)
-}
-
-/// Moves a draft where nothing is. Unlike [`place_anew`](crate::draft::place_anew) it leaves the new file where the draft
-/// cannot be removed: another worker may have found it in place, and done with it.
-fn anew(draft: &Path, to: &Path) -> io::Result<()> {
-    match fs::hard_link(draft, to) {
-        Ok(()) => {
-            let _ = fs::remove_file(draft);
-            Ok(())
-        }
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
-        Err(_) if fs::symlink_metadata(to).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
-        Err(_) => fs::rename(draft, to),
-    }
 }
