@@ -83,7 +83,7 @@ fn give(embedder: &Embedder, batch: &[(&Document, u32)]) -> Result<()> {
                 there.push((*number, vector.clone()));
             }
         }
-        VECTORS.put(tx, embedder, &there);
+        VECTORS.put(tx, embedder, &there)?;
         Ok(())
     })
 }

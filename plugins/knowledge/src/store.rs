@@ -131,7 +131,7 @@ fn take(tx: &Transaction, document: &Document) -> Result<Vec<String>> {
     let passages = read_all(tx, document)?;
     erase(tx, document)?;
     if document.count <= VECTORS_AT_ONCE {
-        VECTORS.remove(tx, &document.numbers().collect::<Vec<_>>());
+        VECTORS.remove(tx, &document.numbers().collect::<Vec<_>>())?;
     }
     Ok(passages.iter().map(|passage| document.said(passage)).collect())
 }
@@ -148,7 +148,7 @@ fn forget_many(document: &Document) -> Result<()> {
     let numbers: Vec<u32> = document.numbers().collect();
     numbers.chunks(500).try_for_each(|numbers| {
         state::transaction(|tx| {
-            VECTORS.remove(tx, numbers);
+            VECTORS.remove(tx, numbers)?;
             Ok(())
         })
     })
