@@ -6,8 +6,8 @@ use crate::{
     convert::{Converted, blocks, digest},
     cut::{Measure, cut},
     document::{
-        DOCUMENTS, Document, KNOWN, PREFIX, Passage, VECTORS, WORDS, erase, find, known_as, missing, now,
-        number, read_all, write,
+        DOCUMENTS, Document, PREFIX, Passage, VECTORS, WORDS, erase, find, known_as, missing, now, number,
+        read_all, write,
     },
 };
 
@@ -32,9 +32,8 @@ pub fn add(new: &New, replaced: Option<&str>, measure: Measure) -> Result<Docume
     let passages = cut_up(text, new, measure)?;
     let digest = digest(text);
     if let Some(before) = &before {
-        check_known(&digest, new.source.as_deref().or(before.source.as_deref()), Some(before), |key| {
-            KNOWN.get(key)
-        })?;
+        let source = new.source.as_deref().or(before.source.as_deref());
+        state::transaction(|tx| check_known(tx, &digest, source, Some(before)))?;
         forget_many(before)?;
     }
     state::transaction(|tx| {
@@ -67,7 +66,7 @@ pub fn add(new: &New, replaced: Option<&str>, measure: Measure) -> Result<Docume
         if let Some(tags) = &new.tags {
             document.tags.clone_from(tags);
         }
-        check_known(&digest, document.source.as_deref(), before.as_ref(), |key| KNOWN.of(tx).get(key))?;
+        check_known(tx, &digest, document.source.as_deref(), before.as_ref())?;
         put(tx, before.as_ref(), document, &passages)
     })
 }
@@ -101,7 +100,7 @@ pub fn delete(id: &str) -> Result<Document> {
         let passages = take(tx, &document)?;
         WORDS.remove(tx, &numbered(&document, &passages))?;
         DOCUMENTS.of(tx).remove(id)?;
-        KNOWN.of(tx).remove(&document.key())?;
+        tx.delete(&document.key());
         Ok(document)
     })
 }
@@ -115,13 +114,13 @@ fn put(
 ) -> Result<Document> {
     let old = before.map(|before| take(tx, before)).transpose()?.unwrap_or_default();
     if let Some(before) = before {
-        KNOWN.of(tx).remove(&before.key())?;
+        tx.delete(&before.key());
     }
     write(tx, &mut document, passages)?;
     let new: Vec<String> = passages.iter().map(|passage| document.said(passage)).collect();
     let new: Vec<(u32, &str)> = document.numbers().zip(new.iter().map(String::as_str)).collect();
     WORDS.change(tx, &before.map(|before| numbered(before, &old)).unwrap_or_default(), &new)?;
-    KNOWN.of(tx).put(&document.key(), &document.id)?;
+    tx.put(&document.key(), document.id.as_bytes());
     DOCUMENTS.of(tx).put(&document.id, &document)?;
     Ok(document)
 }
@@ -169,17 +168,13 @@ fn cut_up(text: &str, new: &New, measure: Measure) -> Result<Vec<Passage>> {
 }
 
 /// Refuses a text or a source that another document has.
-fn check_known(
-    digest: &str,
-    source: Option<&str>,
-    own: Option<&Document>,
-    get: impl Fn(&str) -> Result<Option<String>>,
-) -> Result<()> {
-    let Some(id) = get(&known_as(source, digest))? else { return Ok(()) };
+fn check_known(tx: &Transaction, digest: &str, source: Option<&str>, own: Option<&Document>) -> Result<()> {
+    let Some(id) = tx.get(&known_as(source, digest))? else { return Ok(()) };
+    let id = String::from_utf8_lossy(&id).into_owned();
     if own.is_some_and(|own| own.id == id) {
         return Ok(());
     }
-    let same = DOCUMENTS.get(&id)?.is_some_and(|document| document.digest == digest);
+    let same = DOCUMENTS.of(tx).get(&id)?.is_some_and(|document| document.digest == digest);
     let failure = if same {
         Failure::conflict(format!("already exists: `{id}` holds this text"))
             .hint(format!("To give it another title or other tags, add it with `replace: \"{id}\"`."))
