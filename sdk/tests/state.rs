@@ -325,8 +325,8 @@ fn a_conflict_begins_the_transaction_again_but_not_for_ever() {
         assert_eq!((add(), runs.take()), (Ok(1), 4));
         store.conflicts(100);
         let failure = add().unwrap_err();
-        assert_eq!((failure.code.as_str(), runs.take()), ("conflict", 10));
-        assert_eq!(failure.hint.as_deref(), Some("Others keep changing it: try again."));
+        assert_eq!((failure.code.as_str(), runs.take()), ("conflict", 50));
+        assert_eq!(failure.hint.as_deref(), Some("Nothing was written: try again in a moment."));
         store.conflicts(0);
         assert_eq!((TOTAL.get(), COUNT.next(), COUNT.add(5)), (Ok(Some(1)), Ok(1), Ok(6)));
     });

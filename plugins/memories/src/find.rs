@@ -69,9 +69,8 @@ impl Hits {
         let compared =
             query.first().map_or_else(|| Ok(Vec::new()), |query| VECTORS.nearest(embedder, query))?;
         let lacking = (INDEX.count()? as usize).saturating_sub(compared.len());
-        let message = (lacking > 0).then(|| {
-            format!("{lacking} memories cannot be found by their meaning yet: `embed` makes them so.")
-        });
+        let message = (lacking > 0)
+            .then(|| format!("Not found by their meaning yet: {lacking}. `embed` makes them so."));
         Ok(Self { hits: close(compared), message })
     }
 

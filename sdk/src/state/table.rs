@@ -2,7 +2,10 @@
 //!
 //! Not generic, so that a guest holds it once.
 
-use std::time::Duration;
+use std::{
+    hash::{BuildHasher, RandomState},
+    time::Duration,
+};
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -10,7 +13,7 @@ use super::{Change, Entry, Operation, Space};
 use crate::{Failure, Result, Value, failure::code, host::port};
 
 /// How often something is tried that others keep changing.
-pub(super) const ATTEMPTS: u32 = 10;
+pub(super) const ATTEMPTS: u32 = 50;
 
 /// Rows that are asked for at once where all are wanted; the host may give fewer.
 const PART: u32 = 500;
@@ -131,10 +134,13 @@ impl Table {
     }
 }
 
-/// Lets the others finish: not at first, then for longer and longer.
+/// Lets the others finish: not at first, then for longer and longer, and each for another time, or those that met once
+/// would meet again. Up to 1.5 s in all.
 pub(super) fn pause(attempt: u32) {
-    if attempt > 2 {
-        std::thread::sleep(Duration::from_millis(1 << attempt.min(6) >> 2));
+    // Natively there are no others.
+    if cfg!(target_family = "wasm") && attempt > 2 {
+        let longest = 1 << attempt.min(6);
+        std::thread::sleep(Duration::from_millis(RandomState::new().hash_one(attempt) % longest));
     }
 }
 

@@ -66,7 +66,7 @@ impl Space {
 /// - What is written stays here until the closure ends, and later reads and lists of the closure see it. A closure that
 ///   fails writes nothing.
 /// - At the end all is written at once, if nothing that was read has changed meanwhile. If something has, the closure
-///   runs again from the start, up to 10 times in all; so it must do nothing else than compute: no log lines that
+///   runs again from the start, up to 50 times in all; so it must do nothing else than compute: no log lines that
 ///   would be odd twice, no requests.
 /// - What the closure returns, a failure too, was decided on what was true at one moment.
 /// - Rows that appear meanwhile count as well: a closure that listed a collection runs again if any row of it was added,
@@ -94,7 +94,7 @@ struct Touched {
 enum End {
     Done,
     /// Somebody else changed what was read.
-    Moved(Failure),
+    Moved,
 }
 
 fn run(space: Space, attempt: &mut dyn FnMut(&Transaction) -> Result<()>) -> Result<()> {
@@ -105,15 +105,18 @@ fn run(space: Space, attempt: &mut dyn FnMut(&Transaction) -> Result<()>) -> Res
             Ok(()) => tx.commit()?,
             // It stands only if what it was decided on holds.
             Err(failure) => match tx.check() {
-                Ok(End::Moved(moved)) => End::Moved(moved),
+                Ok(End::Moved) => End::Moved,
                 _ => return Err(failure),
             },
         };
         match end {
             End::Done => return Ok(()),
-            End::Moved(_) if attempts < ATTEMPTS => pause(attempts),
-            End::Moved(failure) if failure.hint.is_some() => return Err(failure),
-            End::Moved(failure) => return Err(failure.hint("Others keep changing it: try again.")),
+            End::Moved if attempts < ATTEMPTS => pause(attempts),
+            // Which keys these are says nothing to who called.
+            End::Moved => {
+                return Err(Failure::conflict("others keep changing the same thing")
+                    .hint("Nothing was written: try again in a moment."));
+            }
         }
         attempts += 1;
     }
@@ -248,7 +251,7 @@ impl Transaction {
         };
         match self.space.commit(self.keys.into_inner().into_iter().map(change).collect()) {
             Ok(_) => Ok(End::Done),
-            Err(failure) if failure.code == code::CONFLICT => Ok(End::Moved(failure)),
+            Err(failure) if failure.code == code::CONFLICT => Ok(End::Moved),
             Err(failure) => Err(failure),
         }
     }
@@ -265,11 +268,7 @@ impl Transaction {
             return Ok(End::Done);
         }
         let now = self.space.get_many(seen.iter().map(|(key, _)| key.clone()).collect())?;
-        let moved =
-            seen.iter().zip(&now).find(|((_, before), now)| *before != Expect::unchanged(now.as_ref()));
-        Ok(match moved {
-            None => End::Done,
-            Some(((key, _), _)) => End::Moved(Failure::conflict(format!("the state has changed: {key}"))),
-        })
+        let same = seen.iter().zip(&now).all(|((_, before), now)| *before == Expect::unchanged(now.as_ref()));
+        Ok(if same { End::Done } else { End::Moved })
     }
 }

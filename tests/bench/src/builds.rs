@@ -24,17 +24,29 @@ const TARGET: &str = "wasm32-wasip2";
 impl Builds {
     /// Builds in release, each alone, so that none is compiled with another's features; takes what is given instead.
     pub fn make(loggia: Option<PathBuf>, native: Option<PathBuf>, guest: Option<PathBuf>) -> Result<Self> {
-        let or = |given: Option<PathBuf>, args: &[&str], ends: &str| match given {
-            Some(path) => path.canonicalize().with_context(|| format!("no file {}", path.display())),
-            None => build(args, ends),
-        };
-        let loggia = or(loggia, &["--release", "-p", "loggia", "--bin", "loggia"], "loggia")?;
-        let native = or(native, &["--release", "-p", "loggia-bench", "--bin", "native"], "native")?;
-        let plugin = ["--profile", "guest", "--target", TARGET, "-p", "loggia-bench-guest", "--lib"];
-        let guest = or(guest, &plugin, ".wasm").with_context(|| {
+        let loggia = self::loggia(loggia)?;
+        let native = built(native, &["--release", "-p", "loggia-bench", "--bin", "native"], "native")?;
+        let guest = plugin("loggia-bench-guest", guest).with_context(|| {
             format!("building the plugin needs the target {TARGET}: rustup target add {TARGET}")
         })?;
         Ok(Self { loggia, native, guest })
+    }
+}
+
+/// The `loggia` command, built unless it is given.
+pub fn loggia(given: Option<PathBuf>) -> Result<PathBuf> {
+    built(given, &["--release", "-p", "loggia", "--bin", "loggia"], "loggia")
+}
+
+/// The plugin of that package, built unless it is given.
+pub fn plugin(package: &str, given: Option<PathBuf>) -> Result<PathBuf> {
+    built(given, &["--profile", "guest", "--target", TARGET, "-p", package, "--lib"], ".wasm")
+}
+
+fn built(given: Option<PathBuf>, args: &[&str], ends: &str) -> Result<PathBuf> {
+    match given {
+        Some(path) => path.canonicalize().with_context(|| format!("no file {}", path.display())),
+        None => build(args, ends),
     }
 }
 

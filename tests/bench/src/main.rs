@@ -6,7 +6,7 @@
 //! | `builds.rs`, `stage.rs`, `patch.rs` | Loggia, the native server and the plugin: built, and set up in a temporary folder |
 //! | `client.rs`, `lane.rs`, `wire.rs` | an MCP client that takes little processor time |
 //! | `call.rs`, `payload.rs` | what is sent, and whether the answer is right |
-//! | `measure/`, `many.rs`, `threads.rs`, `grants.rs`, `chaos.rs` | the measurements |
+//! | `measure/`, `many.rs`, `threads.rs`, `grants.rs`, `memories.rs`, `chaos.rs` | the measurements |
 //! | `figures.rs`, `flood.rs`, `report.rs`, `goals.rs` | what they came to |
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command that prints its results")]
 
@@ -22,6 +22,7 @@ mod grants;
 mod lane;
 mod many;
 mod measure;
+mod memories;
 mod patch;
 mod payload;
 mod process;
@@ -77,6 +78,18 @@ enum Command {
         options: Options,
         #[command(flatten)]
         built: Built,
+    },
+    /// Build Loggia and the plugin `memories`, measure it when it holds many
+    Memories {
+        /// How many
+        #[arg(long, default_value_t = 10_000)]
+        count: usize,
+        /// Measure this `loggia` instead of building one
+        #[arg(long, value_name = "FILE")]
+        loggia: Option<PathBuf>,
+        /// Use this plugin instead of building one
+        #[arg(long, value_name = "FILE")]
+        plugin: Option<PathBuf>,
     },
     /// Measure the servers that a JSON file lists
     Run {
@@ -188,6 +201,12 @@ fn main() -> Result<()> {
             run::run(&servers, &plan, Some(&stage), &mut output)?;
             let rounds = Rounds::new(&output.records, Some("bare"));
             println!("{}\n{}", rounds.compared(&grants::lines(), 1), rounds.notes());
+        }
+        Command::Memories { count, loggia, plugin } => {
+            let (loggia, plugin) = (builds::loggia(loggia)?, builds::plugin("memories", plugin)?);
+            for line in memories::run(&memories::Plan { loggia, plugin, memories: count })? {
+                println!("{line}");
+            }
         }
         Command::Run { servers, results, only, options } => {
             let mut servers = config::load(&servers)?;

@@ -1,1 +1,105 @@
 //! `memories`, over MCP.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Result, ensure};
+use loggia_tests::{Client, Era, Raw};
+use serde_json::{Value, json};
+
+use super::{embeddings, folder, meaning};
+
+const STORE: &str = "[grants]\nstore = { quota = \"64MiB\" }\n";
+
+/// The titles that a list holds.
+fn titles(envelope: &Value) -> Vec<&str> {
+    let data = envelope["data"].as_array().map(Vec::as_slice).unwrap_or_default();
+    data.iter().filter_map(|memory| memory["title"].as_str()).collect()
+}
+
+#[tokio::test]
+async fn memories_are_there_for_the_next_host() -> Result<()> {
+    let folder = folder("memories", STORE);
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    let call = |arguments: Value| client.envelope("memories", arguments);
+    for (title, body) in [("Prefers tea", "Green."), ("Deploys on Mondays", "Never on Fridays.")] {
+        let added = call(json!({"action": "add", "title": title, "body": body})).await?;
+        assert_eq!(added["ok"], true, "{added}");
+    }
+    call(json!({"action": "link", "id": "m_1", "to": "m_2", "relation": "has nothing to do with"})).await?;
+    call(json!({"action": "pin", "id": "m_1"})).await?;
+    client.end().await?;
+
+    let client = Client::stdio(folder.path(), Era::Stateless).await?;
+    let call = |arguments: Value| client.envelope("memories", arguments);
+    assert_eq!(titles(&call(json!({"action": "list"})).await?), ["Prefers tea", "Deploys on Mondays"]);
+    let found = call(json!({"action": "search", "query": "deployment", "detail": "minimal"})).await?;
+    assert_eq!(found["data"], json!([{"id": "m_2", "title": "Deploys on Mondays"}]), "{found}");
+    let missing = call(json!({"action": "get", "id": "m_3"})).await?;
+    insta::assert_json_snapshot!(missing);
+    client.end().await
+}
+
+#[tokio::test]
+async fn meaning_needs_an_endpoint_and_finds_what_no_word_would() -> Result<()> {
+    let folder = folder("memories", STORE);
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    client.envelope("memories", json!({"action": "add", "title": "tea time"})).await?;
+    let refused = client.envelope("memories", json!({"action": "embed"})).await?;
+    insta::assert_json_snapshot!(refused);
+    client.end().await?;
+
+    let web = embeddings().await?;
+    folder.write("memories.toml", &[STORE, &meaning(&web)].concat());
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    let call = |arguments: Value| client.envelope("memories", arguments);
+    call(json!({"action": "add", "title": "quick fox"})).await?;
+    let told = call(json!({"action": "search", "query": "meat it"})).await?;
+    assert_eq!(told["message"], "Not found by their meaning yet: 1. `embed` makes them so.", "{told}");
+    let embedded = call(json!({"action": "embed"})).await?;
+    assert_eq!(embedded["data"], json!({"embedded": 1, "left": 0}), "{embedded}");
+    let found = call(json!({"action": "search", "query": "meat it"})).await?;
+    assert_eq!(titles(&found), ["tea time"], "{found}");
+    assert_eq!(
+        titles(&call(json!({"action": "search", "query": "meat it", "mode": "words"})).await?),
+        [""; 0]
+    );
+    client.end().await
+}
+
+/// Adds memories with some calls in flight; the ids that were given.
+async fn add(host: &mut Raw, who: &str, times: u64, ids: &mut BTreeSet<String>) -> Result<()> {
+    const WINDOW: u64 = 8;
+    let (mut id, mut open) = (0, 0);
+    while (ids.len() as u64) < times {
+        while open < WINDOW && ids.len() as u64 + open < times {
+            id += 1;
+            open += 1;
+            let title = format!("The {who} thing, number {id}");
+            host.call(id, "memories", &json!({"action": "add", "title": title, "tags": [who]})).await?;
+        }
+        let told = host.answer().await?;
+        let envelope = &told["result"]["structuredContent"];
+        open -= 1;
+        ensure!(envelope["ok"] == true, "{told}");
+        ids.insert(envelope["data"]["id"].as_str().unwrap_or_default().to_owned());
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_hosts_that_add_at_once_lose_nothing() -> Result<()> {
+    const TIMES: u64 = 150;
+    let folder = folder("memories", STORE);
+    let (mut one, mut other) = (Raw::start(folder.path()).await?, Raw::start(folder.path()).await?);
+    let (mut ones, mut others) = (BTreeSet::new(), BTreeSet::new());
+    tokio::try_join!(add(&mut one, "one", TIMES, &mut ones), add(&mut other, "other", TIMES, &mut others))?;
+    assert_eq!(ones.union(&others).count() as u64, 2 * TIMES, "each has an id of its own");
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    for who in ["one", "other"] {
+        let search = json!({"action": "search", "query": "thing number", "tag": who, "limit": 100, "detail": "minimal"});
+        assert_eq!(titles(&client.envelope("memories", search).await?).len(), 100);
+        let list = json!({"action": "list", "tag": who, "limit": 200, "detail": "minimal"});
+        assert_eq!(titles(&client.envelope("memories", list).await?).len() as u64, TIMES);
+    }
+    client.end().await
+}

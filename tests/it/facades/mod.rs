@@ -5,3 +5,52 @@ mod files;
 mod knowledge;
 mod memories;
 mod search;
+mod table;
+
+use loggia_tests::{
+    Folder, plugin,
+    web::{Answer, Asked, Web},
+};
+use serde_json::{Value, json};
+
+/// A folder with one of the plugins, and its policy.
+fn folder(name: &str, policy: &str) -> Folder {
+    let folder = Folder::new();
+    add(&folder, name, policy);
+    folder
+}
+
+/// One more plugin, and its policy.
+fn add(folder: &Folder, name: &str, policy: &str) {
+    folder.write(&format!("{name}.toml"), policy);
+    folder.put(name, &plugin(name));
+}
+
+/// A server of OpenAI's embeddings. Texts are alike that have the same letters.
+async fn embeddings() -> anyhow::Result<Web> {
+    Web::start(|asked: &Asked| {
+        let body: Value = serde_json::from_slice(&asked.body).unwrap_or_default();
+        let texts = body["input"].as_array().cloned().unwrap_or_default();
+        let letters = |text: &Value| -> Vec<usize> {
+            let text = text.as_str().unwrap_or_default().to_lowercase();
+            ('a'..='z').map(|letter| text.matches(letter).count()).collect()
+        };
+        let data: Vec<Value> = texts
+            .iter()
+            .enumerate()
+            .map(|(index, text)| json!({"object": "embedding", "index": index, "embedding": letters(text)}))
+            .collect();
+        Answer::text(json!({"object": "list", "model": body["model"], "data": data}).to_string())
+    })
+    .await
+}
+
+/// What grants a plugin that server.
+fn meaning(web: &Web) -> String {
+    format!(
+        "http = [{{ url = {:?}, methods = [\"POST\"], reads = [\"POST\"] }}]\n\
+         config.embeddings = {{ url = {:?}, model = \"letters\" }}\n",
+        web.url(""),
+        web.url("/v1/embeddings"),
+    )
+}

@@ -1,1 +1,136 @@
-//! `search`, over MCP, with the facades that it asks.
+//! `search`, over MCP: the real facades beside it, and servers on loopback for the web and for meaning.
+
+use std::fs;
+
+use anyhow::Result;
+use loggia_tests::{
+    Client, Era, Folder,
+    web::{Answer, Web},
+};
+use serde_json::{Value, json};
+
+use super::{add, embeddings, meaning};
+
+/// As SearXNG answers; the plugin's own tests read the same.
+const ETNA: &str = include_str!("../../../plugins/search/src/tests/etna.json");
+
+const STORE: &str = "[grants]\nstore = true\n";
+
+fn policy(web: &Web) -> String {
+    let (origin, url) = (web.url(""), web.url("/search"));
+    format!("[grants]\nhttp = [{origin:?}]\nconfig.web = {{ url = {url:?} }}\n")
+}
+
+#[tokio::test]
+async fn the_web_is_searched_where_a_server_is_configured() -> Result<()> {
+    let web = Web::start(|asked| match asked.path.contains("q=etna") {
+        true => Answer::Plain(200, vec![("content-type", "application/json".into())], ETNA.into()),
+        false => Answer::Plain(403, vec![("content-type", "text/html".into())], "<h1>Forbidden</h1>".into()),
+    })
+    .await?;
+    let folder = super::folder("search", "");
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    let unconfigured = client.envelope("search", json!({"action": "web", "query": "etna"})).await?;
+    client.end().await?;
+
+    folder.write("search.toml", &policy(&web));
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    let asked = json!({"action": "web", "query": "etna", "time_range": "month"});
+    let found = client.envelope("search", asked).await?;
+    assert_eq!(web.last().path, "/search?q=etna&format=json&pageno=1&time_range=month");
+    assert_eq!(web.last().method, "GET");
+    let refused = client.envelope("search", json!({"action": "web", "query": "other"})).await?;
+    let port = format!(":{}", web.port);
+    let shown = json!([unconfigured, found, refused]).to_string().replace(&port, "");
+    insta::assert_json_snapshot!(serde_json::from_str::<Value>(&shown)?);
+    client.end().await
+}
+
+/// What there is to find: a memory, a conversation, a file; and a text that stands in two of them.
+async fn world() -> Result<Folder> {
+    let folder = Folder::new();
+    let notes = folder.beside("notes");
+    fs::write(notes.join("trip.md"), "# Trip\n\n- see the volcano Etna\n- buy bread\n")?;
+    fs::write(notes.join("other.md"), "Nothing of the kind.\n")?;
+    add(&folder, "memories", STORE);
+    add(&folder, "conversations", STORE);
+    add(
+        &folder,
+        "files",
+        &format!("[grants]\ndirs = [{{ path = {notes:?}, at = \"/notes\", access = \"read\" }}]\n"),
+    );
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    let memory = json!({"action": "add", "title": "Wants to see a volcano", "body": "The Etna, in May."});
+    client.envelope("memories", memory).await?;
+    let said = json!([
+        {"role": "user", "text": "How do we get to the Etna?"},
+        {"role": "assistant", "text": "See the volcano Etna."},
+        {"role": "user", "text": "And where do we eat?"},
+    ]);
+    client
+        .envelope("conversations", json!({"action": "append", "messages": said, "title": "A trip"}))
+        .await?;
+    client.end().await?;
+    Ok(folder)
+}
+
+/// A client of a host that has all its facades: a list waits for them, a call only for its own.
+async fn ready(folder: &Folder) -> Result<Client> {
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    client.names().await?;
+    Ok(client)
+}
+
+#[tokio::test]
+async fn all_facades_are_searched_as_one_and_what_is_not_granted_is_passed_over() -> Result<()> {
+    let folder = world().await?;
+    let granted = r#"invoke = ["memories:search", "conversations:search", "files:search"]"#;
+    add(&folder, "search", &format!("[grants]\n{granted}\n"));
+    let client = ready(&folder).await?;
+    let mut found = client.envelope("search", json!({"query": "Etna volcanoes"})).await?;
+    // Scores are the ranking's own affair.
+    for hit in found["data"].as_array_mut().into_iter().flatten() {
+        let score = hit["score"].take().as_f64().unwrap_or_default();
+        assert!(score > 0.0 && score <= 1.0, "{hit}");
+    }
+    insta::assert_json_snapshot!(found);
+
+    // Each hit can be opened as it says.
+    let full = json!({"action": "hybrid", "query": "Etna volcanoes", "detail": "full"});
+    let full = client.envelope("search", full).await?;
+    for hit in full["data"].as_array().into_iter().flatten() {
+        let open = &hit["open"];
+        let call = json!({"action": open["action"], "params": open["params"]});
+        let opened = client.envelope(open["tool"].as_str().unwrap_or_default(), call).await?;
+        assert_eq!(opened["ok"], true, "{hit} {opened}");
+    }
+    client.end().await?;
+
+    folder.write("search.toml", "");
+    let client = ready(&folder).await?;
+    let denied = client.envelope("search", json!({"action": "hybrid", "query": "etna"})).await?;
+    insta::assert_json_snapshot!(denied);
+    client.end().await
+}
+
+#[tokio::test]
+async fn meaning_puts_all_sources_on_one_scale() -> Result<()> {
+    let folder = world().await?;
+    let web = embeddings().await?;
+    let invoke = r#"invoke = ["memories:search", "conversations:search", "files:search"]"#;
+    add(&folder, "search", &format!("[grants]\n{invoke}\n{}", meaning(&web)));
+    let client = ready(&folder).await?;
+    // By letters, this is nearer to the first message than to anything else.
+    let call = json!({"action": "semantic", "query": "how to get to the Etna we do?", "sources": ["conversations", "files"]});
+    let found = client.envelope("search", call).await?;
+    assert_eq!(found["data"][0]["text"], "How do we get to the Etna?", "{found}");
+    let scores: Vec<f64> =
+        found["data"].as_array().into_iter().flatten().filter_map(|hit| hit["score"].as_f64()).collect();
+    assert!(scores.len() > 1 && scores.is_sorted_by(|a, b| a >= b), "{found}");
+    assert_eq!(web.asked().len(), 1);
+
+    let mixed = client.envelope("search", json!({"action": "hybrid", "query": "Etna"})).await?;
+    assert_eq!(mixed["ok"], true, "{mixed}");
+    assert_eq!(web.asked().len(), 2);
+    client.end().await
+}

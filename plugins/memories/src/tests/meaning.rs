@@ -54,7 +54,7 @@ fn only_those_without_a_vector_are_sent() {
     let host = world.embedding();
     host.call(&Memories, "embed", json!({"id": "m_2"})).unwrap();
     let reply = host.call(&Memories, "search", json!({"query": "jazz"})).unwrap();
-    let message = "1 memories cannot be found by their meaning yet: `embed` makes them so.";
+    let message = "Not found by their meaning yet: 1. `embed` makes them so.";
     assert_eq!((ids(&reply.data), reply.message.as_deref()), (vec!["m_2".to_owned()], Some(message)));
     host.call(&Memories, "embed", json!({})).unwrap();
     host.call(&Memories, "embed", json!({})).unwrap();

@@ -1,0 +1,136 @@
+//! Conversations, kept word for word, as a Loggia plugin. What it does and why is in the README.
+
+mod append;
+mod archive;
+mod export;
+mod get;
+mod kept;
+mod list;
+mod search;
+mod summary;
+
+use loggia_sdk::prelude::*;
+
+use append::{Appended, Said};
+use export::{Exported, Format};
+use get::Transcript;
+use kept::Role;
+use search::Passage;
+use summary::Summary;
+
+/// The facade.
+pub struct Conversations;
+
+/// Conversations, kept word for word: append, read, search, archive, export.
+#[facade(needs("store", "to keep them"))]
+impl Conversations {
+    /// Add one message (`role`, `text`) or many (`messages`), to a conversation or to a new one.
+    #[action(
+        write,
+        alias = "add",
+        example = r#"{"messages": [{"role": "user", "text": "Where is the Etna?"}, {"role": "assistant", "text": "On Sicily."}]}"#
+    )]
+    #[allow(clippy::too_many_arguments)]
+    fn append(
+        &self,
+        call: &Call,
+        /// Its id; without it a new one begins.
+        #[param(length = 1..=16, example = "c_1")]
+        conversation: Option<String>,
+        #[param(length = 1..=100)] messages: Option<Vec<Said>>,
+        role: Option<Role>,
+        #[param(length = 1..=50_000)] text: Option<String>,
+        /// Who or which tool said it.
+        #[param(length = 1..=100)]
+        name: Option<String>,
+        /// Of the conversation; else its first user message gives one.
+        #[param(length = 1..=200)]
+        title: Option<String>,
+    ) -> Result<Reply<Appended>> {
+        let said = append::said(messages, role, text, name)?;
+        append::append(conversation.as_deref(), &said, title.as_deref(), call.detail())
+    }
+
+    /// List conversations, the last active ones first.
+    #[action(read, alias = "ls")]
+    fn list(
+        &self,
+        /// Those in the archive instead.
+        #[param(default)]
+        archived: bool,
+        #[param(default = 20, range = 1..=200)] limit: u32,
+        /// From the last answer, for the next part.
+        cursor: Option<String>,
+    ) -> Result<Reply<Vec<Summary>>> {
+        list::list(archived, limit, cursor.as_deref())
+    }
+
+    /// Read messages: the newest, or those from a position on.
+    ///
+    /// With detail `minimal` no texts, `standard` the first 1,000 characters of each, `full` all.
+    #[action(read, details, alias = "read", example = r#"{"id": "c_1", "from": 1}"#)]
+    fn get(
+        &self,
+        call: &Call,
+        #[param(length = 1..=16)] id: String,
+        /// The first position wanted; positions count from 1.
+        #[param(range = 1..=1_000_000_000)]
+        from: Option<u32>,
+        #[param(default = 20, range = 1..=200)] limit: u32,
+        /// From the last answer: without `from` the page before, with it the one after.
+        cursor: Option<String>,
+    ) -> Result<Reply<Transcript>> {
+        get::get(&id, get::Wanted::new(from, cursor.as_deref())?, limit, call.detail())
+    }
+
+    /// Find messages by words, best first.
+    #[action(read, alias = "find", example = r#"{"query": "volcano sicily", "role": "user"}"#)]
+    #[allow(clippy::too_many_arguments)]
+    fn search(
+        &self,
+        call: &Call,
+        #[param(length = 1..=1000)] query: String,
+        #[param(default = 10, range = 1..=50)] limit: u32,
+        /// Only in this one.
+        #[param(length = 1..=16)]
+        conversation: Option<String>,
+        role: Option<Role>,
+        /// Only in archived ones, or only in others; else in all.
+        archived: Option<bool>,
+    ) -> Result<Reply<Vec<Passage>>> {
+        let query = search::Query { query, limit: limit as usize, conversation, role, archived };
+        search::search(&query, call.detail())
+    }
+
+    /// Put a conversation into the archive, or take it out.
+    #[action(write, idempotent, example = r#"{"id": "c_1"}"#)]
+    fn archive(
+        &self,
+        #[param(length = 1..=16)] id: String,
+        /// `false` takes it out.
+        #[param(default = true)]
+        archived: bool,
+    ) -> Result<Reply<Summary>> {
+        archive::archive(&id, archived)
+    }
+
+    /// Give a whole conversation as Markdown or JSON, in parts where it is long.
+    ///
+    /// The text is a resource beside the data; with detail `full` it is in the data instead.
+    #[action(read, details, example = r#"{"id": "c_1", "format": "json"}"#)]
+    fn export(
+        &self,
+        call: &Call,
+        #[param(length = 1..=16)] id: String,
+        #[param(default)] format: Format,
+        /// From the last answer, for the next part.
+        cursor: Option<String>,
+    ) -> Result<Reply<Exported>> {
+        export::export(&id, format, cursor.as_deref(), call.detail())
+    }
+}
+
+loggia_sdk::export!(Conversations);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+//! `append`, `list`, `archive`.
+
+use super::*;
+
+#[test]
+fn messages_go_to_a_new_conversation_or_to_one_there_is() {
+    let world = World::new();
+    let first = world.data("append", json!({"role": "user", "text": "Where is the Etna?"}));
+    assert_eq!(first, json!({"conversation": "c_1", "messages": 1, "title": "Where is the Etna?"}));
+    let more =
+        json!([{"role": "assistant", "text": "On Sicily."}, {"role": "tool", "text": "{}", "name": "maps"}]);
+    let second = world.data("append", json!({"conversation": "c_1", "messages": more}));
+    assert_eq!(second, json!({"conversation": "c_1", "messages": 3}));
+    let third =
+        world.data("append", json!({"role": "user", "text": "Something else", "title": "Other things"}));
+    assert_eq!(third, json!({"conversation": "c_2", "messages": 1, "title": "Other things"}));
+    assert_eq!(world.texts(json!({"id": "c_1"})).0, ["Where is the Etna?", "On Sicily.", "{}"]);
+    assert_eq!(world.store.commits(), 3, "each is written at once");
+}
+
+#[test]
+fn a_title_comes_from_the_first_user_message_or_from_the_caller() {
+    let title = |appends: &[Value]| {
+        let world = World::new();
+        for append in appends {
+            world.data("append", append.clone());
+        }
+        world.data("list", json!({}))[0]["title"].clone()
+    };
+    let system = json!({"role": "system", "text": "Be kind."});
+    let user = json!({"conversation": "c_1", "role": "user", "text": " Where\nis\tthe Etna? "});
+    let named = json!({"conversation": "c_1", "role": "user", "text": "x", "title": "Volcanoes"});
+    assert_eq!(title(std::slice::from_ref(&system)), "(untitled)");
+    assert_eq!(title(&[system.clone(), user.clone()]), "Where is the Etna?");
+    assert_eq!(title(&[system.clone(), named.clone(), user.clone()]), "Volcanoes");
+    assert_eq!(title(&[system, user, named]), "Volcanoes", "it is renamed");
+}
+
+#[test]
+fn a_write_that_comes_between_is_not_lost() {
+    let world = World::with(&[&["one"]]);
+    world.store.conflicts(3);
+    world.data("append", json!({"conversation": "c_1", "role": "user", "text": "two"}));
+    assert_eq!(world.texts(json!({"id": "c_1"})).0, ["one", "two"]);
+    assert_eq!(world.data("search", json!({"query": "two"})).as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn the_last_active_conversation_stands_first() {
+    let world = World::with(&[&["a"], &["b", "b"], &["c"]]);
+    assert_eq!(world.ids(json!({})), ["c_3", "c_2", "c_1"]);
+    world.data("append", json!({"conversation": "c_1", "role": "user", "text": "again"}));
+    assert_eq!(world.ids(json!({})), ["c_1", "c_3", "c_2"]);
+    let page = world.reply("list", json!({"limit": 2})).unwrap().page.unwrap();
+    // What moves to the front meanwhile is not seen twice.
+    world.data("append", json!({"conversation": "c_3", "role": "user", "text": "again"}));
+    assert_eq!(world.ids(json!({"limit": 2, "cursor": page.cursor.unwrap()})), ["c_2"]);
+}
+
+#[test]
+fn a_list_is_as_detailed_as_wanted() {
+    let world = World::with(&[&["One?", "One."], &["Two?"]]);
+    let levels = [Detail::Minimal, Detail::Standard, Detail::Full];
+    let lists: Vec<_> = levels.map(|level| shown(&world.at(level, "list", json!({"limit": 1})))).into();
+    insta::assert_snapshot!(lists.join("\n\n"));
+}
+
+#[test]
+fn the_archive_is_another_list() {
+    let world = World::with(&[&["a"], &["b"], &["c"]]);
+    let archived = |ids: &[&str]| assert_eq!(world.ids(json!({"archived": true})), ids);
+    let said = |params| world.reply("archive", params).unwrap().message.unwrap();
+    archived(&[]);
+    assert_eq!(said(json!({"id": "c_2"})), "In the archive: `list` shows it with `archived: true` only.");
+    assert_eq!(said(json!({"id": "c_2"})), "It was in the archive already.");
+    archived(&["c_2"]);
+    assert_eq!(world.ids(json!({})), ["c_3", "c_1"]);
+
+    let reply =
+        world.reply("append", json!({"conversation": "c_2", "role": "user", "text": "more"})).unwrap();
+    assert_eq!(reply.message.unwrap(), "The conversation is in the archive, and stays there.");
+    assert_eq!(reply.next.unwrap().action, "archive");
+    world.data("archive", json!({"id": "c_1"}));
+    archived(&["c_2", "c_1"]);
+
+    assert_eq!(said(json!({"id": "c_2", "archived": false})), "Out of the archive.");
+    assert_eq!(said(json!({"id": "c_2", "archived": false})), "It was not in the archive.");
+    archived(&["c_1"]);
+    assert_eq!(world.ids(json!({})), ["c_2", "c_3"]);
+}
+
+#[test]
+fn nothing_is_left_over_of_what_moved() {
+    let world = World::with(&[&["a"], &["b"]]);
+    for _ in 0..3 {
+        world.data("append", json!({"conversation": "c_1", "role": "user", "text": "more"}));
+        world.data("archive", json!({"id": "c_1"}));
+        world.data("archive", json!({"id": "c_1", "archived": false}));
+    }
+    let listed = |key: &&String| key.starts_with("recent/") || key.starts_with("archived/");
+    assert_eq!(world.store.keys().iter().filter(listed).count(), 2);
+}

@@ -1,0 +1,74 @@
+//! Calls that cannot work, and what the caller is told.
+
+use super::*;
+
+#[test]
+fn an_unknown_action_is_answered_with_those_there_are() {
+    assert_eq!(
+        World::new().failure("delete", json!({})),
+        "invalid_params: Unknown action: \"delete\". \
+         Available actions: append, list, get, search, archive, export, describe."
+    );
+}
+
+#[test]
+fn each_action_says_what_it_lacks_and_what_does_not_fit() {
+    let world = World::with(&[&["one", "two"]]);
+    let cases = [
+        ("append", json!({})),
+        ("append", json!({"text": "x"})),
+        ("append", json!({"role": "user"})),
+        ("append", json!({"role": "user", "text": ""})),
+        ("append", json!({"role": "robot", "text": "x"})),
+        ("append", json!({"messages": []})),
+        ("append", json!({"messages": [{"role": "user"}]})),
+        ("append", json!({"messages": [{"role": "user", "text": "x"}], "text": "x"})),
+        ("append", json!({"messages": [{"role": "user", "text": "x"}], "name": "x"})),
+        ("append", json!({"role": "user", "text": "x", "title": ""})),
+        ("append", json!({"conversation": "c_7", "role": "user", "text": "x"})),
+        ("list", json!({"limit": 0})),
+        ("list", json!({"cursor": "x"})),
+        ("get", json!({})),
+        ("get", json!({"id": "c_7"})),
+        ("get", json!({"id": "c_1", "from": 0})),
+        ("get", json!({"id": "c_1", "from": 3})),
+        ("get", json!({"id": "c_1", "cursor": "x"})),
+        ("get", json!({"id": "c_1", "cursor": ">3"})),
+        ("search", json!({})),
+        ("search", json!({"query": "x", "limit": 51})),
+        ("search", json!({"query": "x", "conversation": "c_7"})),
+        ("search", json!({"query": "x", "role": "robot"})),
+        ("archive", json!({})),
+        ("archive", json!({"id": "c_7"})),
+        ("export", json!({"id": "c_7"})),
+        ("export", json!({"id": "c_1", "format": "html"})),
+        ("export", json!({"id": "c_1", "cursor": "3"})),
+    ];
+    let line = |(action, params): (&str, Value)| {
+        let failure = world.reply(action, params.clone()).unwrap_err();
+        let hint = failure.hint.as_ref().map(|hint| format!("\n    {hint}")).unwrap_or_default();
+        format!("{action} {params}\n    {failure}{hint}")
+    };
+    let lines: Vec<_> = cases.into_iter().map(line).collect();
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn without_the_grant_it_is_said_so() {
+    let failure = testing::call(&Conversations, "list", json!({})).unwrap_err();
+    assert_eq!(failure.code, "denied");
+    let failure = testing::call(&Conversations, "append", json!({"role": "user", "text": "x"})).unwrap_err();
+    assert_eq!(failure.code, "denied");
+}
+
+#[test]
+fn a_full_store_takes_no_half_of_an_append() {
+    let store = Store::new().quota(20_000);
+    let host = Host::new().store(&store);
+    let append = |text: &str| host.call(&Conversations, "append", json!({"role": "user", "text": text}));
+    append("one").unwrap();
+    let before = store.keys();
+    append(&"two ".repeat(10_000)).unwrap_err();
+    assert_eq!(store.keys(), before);
+    append("three").unwrap();
+}

@@ -1,0 +1,121 @@
+//! The facade as its callers meet it.
+
+mod appending;
+mod errors;
+mod exporting;
+mod reading;
+mod searching;
+mod workflow;
+
+use loggia_sdk::{
+    prelude::*,
+    testing::{self, Host, Store},
+};
+
+use crate::Conversations;
+
+/// A host whose state lasts as long as this.
+struct World {
+    store: Store,
+    host: Host,
+}
+
+impl World {
+    fn new() -> Self {
+        let store = Store::new();
+        Self { host: Host::new().store(&store), store }
+    }
+
+    /// With conversations of these texts; the user and the assistant take turns.
+    fn with(conversations: &[&[&str]]) -> Self {
+        let world = Self::new();
+        for texts in conversations {
+            let roles = ["user", "assistant"].into_iter().cycle();
+            let said: Vec<Value> =
+                roles.zip(*texts).map(|(role, text)| json!({"role": role, "text": text})).collect();
+            world.data("append", json!({"messages": said}));
+        }
+        world
+    }
+
+    fn reply(&self, action: &str, params: Value) -> Result<Reply<Value>> {
+        self.host.call(&Conversations, action, params)
+    }
+
+    fn at(&self, detail: Detail, action: &str, params: Value) -> Reply<Value> {
+        let host = Host::new().store(&self.store).detail(detail);
+        host.call(&Conversations, action, params).unwrap()
+    }
+
+    /// The data of a call that works.
+    fn data(&self, action: &str, params: Value) -> Value {
+        self.reply(action, params).unwrap().data
+    }
+
+    /// Code and message of a call that does not.
+    fn failure(&self, action: &str, params: Value) -> String {
+        self.reply(action, params).unwrap_err().to_string()
+    }
+
+    /// The texts of a page.
+    fn texts(&self, params: Value) -> (Vec<String>, Option<String>) {
+        let reply = self.reply("get", params).unwrap();
+        let text = |message: &Value| message["text"].as_str().unwrap().to_owned();
+        let texts = reply.data["messages"].as_array().unwrap().iter().map(text).collect();
+        (texts, reply.page.and_then(|page| page.cursor))
+    }
+
+    fn ids(&self, params: Value) -> Vec<String> {
+        let list = self.data("list", params);
+        list.as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+/// A reply as its caller reads it, without what the clock says.
+fn shown(reply: &Reply<Value>) -> String {
+    let mut text = format!("{:#}", reply.data);
+    for extra in
+        [&reply.message, &reply.page.as_ref().and_then(|page| page.cursor.clone())].into_iter().flatten()
+    {
+        text.push_str(&format!("\n+ {extra}"));
+    }
+    if let Some(next) = &reply.next {
+        text.push_str(&format!("\n> {} {}", next.action, Value::Object(next.params.clone())));
+    }
+    timeless(&text)
+}
+
+/// `2026-11-21T10:04:33Z` → `(time)`.
+fn timeless(text: &str) -> String {
+    let digits = |part: &str| part.len() == 4 && part.bytes().all(|byte| byte.is_ascii_digit());
+    let mut rest = text;
+    let mut out = String::new();
+    while let Some(at) = rest.find('T') {
+        let (from, to) = (at.wrapping_sub(10), at + 10);
+        let is_time = rest.get(from..from.wrapping_add(4)).is_some_and(digits)
+            && rest.get(at..to).is_some_and(|part| part.ends_with('Z') && part.contains(':'));
+        if is_time {
+            out.push_str(&rest[..from]);
+            out.push_str("(time)");
+            rest = &rest[to..];
+        } else {
+            out.push_str(&rest[..=at]);
+            rest = &rest[at + 1..];
+        }
+    }
+    out + rest
+}
+
+#[test]
+fn the_facade_is_one_that_the_host_takes() {
+    let described = testing::describe(&Conversations);
+    let actions = described["actions"].as_array().unwrap().iter();
+    let lines: Vec<_> = actions
+        .map(|action| {
+            let names: Vec<_> = action["params"]["properties"].as_object().unwrap().keys().cloned().collect();
+            let word = |key: &str| action[key].as_str().unwrap().to_owned();
+            format!("{} ({}): {}\n    {}", word("name"), word("effect"), word("summary"), names.join(", "))
+        })
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"));
+}

@@ -1,0 +1,179 @@
+//! `hybrid` and `semantic`: one ranked list of what all sources found.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use loggia_sdk::prelude::*;
+use ranking::{Embedder, Vector, fuse};
+
+use crate::{
+    found::Found,
+    gather::{Gathered, gather, reasons},
+    source::{Candidate, SOURCES},
+};
+
+/// Asked of each source, at least: what is best in one list may stand further down in another.
+const LEAST: usize = 25;
+/// So many are compared by meaning: with the query, what two requests to the endpoint hold.
+const MEANT: usize = 63;
+/// Parts of one thing (lines of a file, messages of a conversation) that are shown.
+const PARTS: usize = 3;
+/// Two texts are one where they share this much of their words.
+const ALIKE: f32 = 0.9;
+/// What the first place of a list adds in a fusion.
+const FIRST: f32 = 1.0 / 61.0;
+
+/// By words, by each source's own order and, where that is configured, by meaning.
+pub fn hybrid(
+    query: &str,
+    sources: Option<&[crate::Source]>,
+    limit: usize,
+    detail: Detail,
+) -> Result<Reply<Vec<Found>>> {
+    let embedder = Embedder::configured()?;
+    let mut gathered = gather(query, sources, limit.max(LEAST))?;
+    let mut lists = by_words(query, &gathered.candidates);
+    let mut most = 2.0;
+    if let Some(embedder) = embedder {
+        let best: Vec<usize> = fuse(&lists).into_iter().map(|(at, _)| at).take(MEANT).collect();
+        match by_meaning(&embedder, query, &gathered.candidates, &best) {
+            Ok(meant) => {
+                lists.push(meant.into_iter().map(|(at, _)| at).collect());
+                most = 3.0;
+            }
+            Err(failure) => gathered.passed_over.push(("meaning", failure.message.clone())),
+        }
+    }
+    let fused: Vec<(usize, f32)> =
+        fuse(&lists).into_iter().map(|(at, score)| (at, score / (most * FIRST))).collect();
+    Ok(reply(query, &gathered, fused, limit, detail))
+}
+
+/// By meaning alone, on one scale for all sources.
+pub fn semantic(
+    query: &str,
+    sources: Option<&[crate::Source]>,
+    limit: usize,
+    detail: Detail,
+) -> Result<Reply<Vec<Found>>> {
+    let embedder = Embedder::required()?;
+    let gathered = gather(query, sources, limit.max(LEAST))?;
+    let lists = by_words(query, &gathered.candidates);
+    let best: Vec<usize> = fuse(&lists).into_iter().map(|(at, _)| at).take(MEANT).collect();
+    let meant = by_meaning(&embedder, query, &gathered.candidates, &best)?;
+    Ok(reply(query, &gathered, meant, limit, detail))
+}
+
+/// One list of all by their words, and the own list of each source that has one. Each candidate is in at least one.
+fn by_words(query: &str, candidates: &[Candidate]) -> Vec<Vec<usize>> {
+    let texts: Vec<String> = candidates.iter().map(compared).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let scores = ranking::rank(query, &texts);
+    let mut words: Vec<usize> = (0..candidates.len()).filter(|at| scores[*at] > 0.0).collect();
+    words.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
+    let of = |source| (0..candidates.len()).filter(move |at| candidates[*at].source == source);
+    let own = SOURCES.into_iter().map(|source| {
+        let mut own: Vec<usize> = of(source).collect();
+        if !source.is_ranked() {
+            own.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
+        }
+        own
+    });
+    let own: Vec<Vec<usize>> = own.collect();
+    [words].into_iter().chain(own).filter(|list| !list.is_empty()).collect()
+}
+
+/// These candidates by meaning, best first.
+fn by_meaning(
+    embedder: &Embedder,
+    query: &str,
+    candidates: &[Candidate],
+    chosen: &[usize],
+) -> Result<Vec<(usize, f32)>> {
+    if chosen.is_empty() {
+        return Ok(Vec::new());
+    }
+    let texts: Vec<String> = chosen.iter().map(|at| compared(&candidates[*at])).collect();
+    let texts: Vec<&str> = [query].into_iter().chain(texts.iter().map(String::as_str)).collect();
+    let vectors = embedder.embed(&texts)?;
+    let [query, vectors @ ..] = vectors.as_slice() else { return Ok(Vec::new()) };
+    let cosine = |vector: &Vector| query.cosine(vector).max(0.0);
+    let mut meant: Vec<(usize, f32)> = chosen.iter().copied().zip(vectors.iter().map(cosine)).collect();
+    meant.sort_by(|a, b| b.1.total_cmp(&a.1));
+    Ok(meant)
+}
+
+/// What is compared of a candidate.
+fn compared(candidate: &Candidate) -> String {
+    [candidate.title.as_str(), &candidate.text].join("\n")
+}
+
+/// The best of them, each text once.
+fn reply(
+    query: &str,
+    gathered: &Gathered,
+    ranked: Vec<(usize, f32)>,
+    limit: usize,
+    detail: Detail,
+) -> Reply<Vec<Found>> {
+    let chosen = choose(&gathered.candidates, ranked, limit);
+    let next = chosen.first().map(|(candidate, ..)| candidate.open.clone().reason("to read the first whole"));
+    let found: Vec<Found> = chosen
+        .into_iter()
+        .map(|(candidate, score, also)| Found::new(candidate, also, score, query, detail))
+        .collect();
+    let mut said = Vec::new();
+    if found.is_empty() {
+        said.push("Nothing was found: other words may be there.".to_owned());
+    }
+    if !gathered.passed_over.is_empty() {
+        said.push(format!("Passed over: {}.", reasons(&gathered.passed_over)));
+    }
+    let mut reply = Reply::new(found);
+    reply.next = next;
+    reply.message = (!said.is_empty()).then(|| said.join(" "));
+    reply
+}
+
+/// A candidate, its score, and where else its text stands.
+type Chosen<'c> = (&'c Candidate, f32, Vec<String>);
+
+/// The best, few parts of each thing, and near-identical texts once.
+fn choose(candidates: &[Candidate], ranked: Vec<(usize, f32)>, limit: usize) -> Vec<Chosen<'_>> {
+    let mut chosen: Vec<Chosen<'_>> = Vec::new();
+    let mut words: Vec<BTreeSet<String>> = Vec::new();
+    let mut parts: BTreeMap<(crate::Source, &str), usize> = BTreeMap::new();
+    for (at, score) in ranked {
+        let candidate = &candidates[at];
+        let own: BTreeSet<String> = ranking::terms(shown(candidate)).into_iter().collect();
+        if let Some(same) = words.iter().position(|other| alike(&own, other)) {
+            let also = &mut chosen[same].2;
+            let mut place = [candidate.source.name(), " ", &candidate.id].concat();
+            if !candidate.place.is_empty() {
+                place = [&place, ", ", &candidate.place].concat();
+            }
+            if also.len() < PARTS && !also.contains(&place) {
+                also.push(place);
+            }
+            continue;
+        }
+        let part = parts.entry((candidate.source, &candidate.id)).or_default();
+        *part += 1;
+        if chosen.len() == limit || *part > PARTS {
+            continue;
+        }
+        chosen.push((candidate, score, Vec::new()));
+        words.push(own);
+    }
+    chosen
+}
+
+/// The text; a memory may be its title alone.
+fn shown(candidate: &Candidate) -> &str {
+    if candidate.text.is_empty() { &candidate.title } else { &candidate.text }
+}
+
+fn alike(a: &BTreeSet<String>, b: &BTreeSet<String>) -> bool {
+    let shared = a.intersection(b).count() as f32;
+    let all = (a.len() + b.len()) as f32 - shared;
+    all > 0.0 && shared / all >= ALIKE
+}

@@ -1,0 +1,172 @@
+//! The facades that are searched: how each is asked, and how its answers are read.
+//!
+//! What they answer is not trusted: fields may be missing, or be of another type. The table says where each keeps what.
+
+use loggia_sdk::{host::Request, prelude::*};
+
+use crate::{pattern, text};
+
+/// A facade that is searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Source {
+    Memories,
+    Knowledge,
+    Conversations,
+    Files,
+}
+
+/// All of them.
+pub const SOURCES: [Source; 4] = [Source::Memories, Source::Knowledge, Source::Conversations, Source::Files];
+
+/// Where a facade's answers keep what is wanted of them; of several names, the first that is there.
+struct Fields {
+    facade: &'static str,
+    id: &'static [&'static str],
+    title: &'static [&'static str],
+    text: &'static [&'static str],
+    /// What says where in it, each with a word before.
+    place: &'static [(&'static str, &'static str)],
+    /// The action that opens it, and its parameters with the fields that give them.
+    open: (&'static str, &'static [(&'static str, &'static str)]),
+}
+
+const MEMORIES: Fields = Fields {
+    facade: "memories",
+    id: &["id"],
+    title: &["title"],
+    text: &["excerpt", "body", "text"],
+    place: &[],
+    open: ("get", &[("id", "id")]),
+};
+
+const KNOWLEDGE: Fields = Fields {
+    facade: "knowledge",
+    id: &["id", "document"],
+    title: &["title"],
+    text: &["text", "excerpt"],
+    place: &[
+        ("", "heading"),
+        ("", "headings"),
+        ("passage ", "chunk"),
+        ("passage ", "position"),
+        ("", "source"),
+    ],
+    open: ("get", &[("id", "id"), ("chunk", "chunk")]),
+};
+
+const CONVERSATIONS: Fields = Fields {
+    facade: "conversations",
+    id: &["conversation", "id"],
+    title: &["title"],
+    text: &["text", "excerpt"],
+    place: &[("message ", "position"), ("", "role")],
+    open: ("get", &[("id", "conversation"), ("from", "position")]),
+};
+
+const FILES: Fields = Fields {
+    facade: "files",
+    id: &["path"],
+    title: &[],
+    text: &["text"],
+    place: &[("line ", "line")],
+    open: ("get", &[("path", "path")]),
+};
+
+/// Lines of files that are asked for. They come in the order of their paths, so the best may be far down.
+const LINES: usize = 200;
+/// The longest text that is compared, in characters; of a title and of an id.
+const TEXT: usize = 2000;
+const TITLE: usize = 200;
+const ID: usize = 1000;
+
+/// Something that a source has found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    pub source: Source,
+    pub id: String,
+    pub title: String,
+    pub place: String,
+    pub text: String,
+    /// The call that opens it.
+    pub open: Next,
+}
+
+impl Source {
+    fn fields(self) -> &'static Fields {
+        match self {
+            Self::Memories => &MEMORIES,
+            Self::Knowledge => &KNOWLEDGE,
+            Self::Conversations => &CONVERSATIONS,
+            Self::Files => &FILES,
+        }
+    }
+
+    /// The facade's name.
+    pub fn name(self) -> &'static str {
+        self.fields().facade
+    }
+
+    /// Whether its answers come best first.
+    pub fn is_ranked(self) -> bool {
+        self != Self::Files
+    }
+
+    /// The call that searches it; none where the query holds nothing that it could look for.
+    pub fn request(self, query: &str, limit: usize) -> Option<Request> {
+        let request = Request::new(self.name(), "search");
+        Some(match self {
+            Self::Files => {
+                request.param("pattern", pattern::of(query)?).param("ignore_case", true).param("limit", LINES)
+            }
+            _ => request.param("query", query).param("limit", limit),
+        })
+    }
+
+    /// What it found, in its order. What is no record is passed over.
+    pub fn read(self, data: &Value) -> Vec<Candidate> {
+        let records = match data {
+            Value::Array(records) => Some(records),
+            // A list with something beside it.
+            Value::Object(object) => object.values().find_map(Value::as_array),
+            _ => None,
+        };
+        records.into_iter().flatten().filter_map(|record| self.candidate(record)).collect()
+    }
+
+    fn candidate(self, record: &Value) -> Option<Candidate> {
+        let fields = self.fields();
+        let first =
+            |names: &[&str]| names.iter().map(|name| said(&record[name])).find(|text| !text.is_empty());
+        let id = first(fields.id).filter(|id| id.chars().count() <= ID)?;
+        let title = text::short(&first(fields.title).unwrap_or_default(), TITLE);
+        let text = text::short(&first(fields.text).unwrap_or_default(), TEXT);
+        if title.is_empty() && text.is_empty() {
+            return None;
+        }
+        let place = |(word, name): &(&str, &str)| {
+            let value = said(&record[name]);
+            (!value.is_empty()).then(|| [word, &*value].concat())
+        };
+        let places: Vec<String> = fields.place.iter().filter_map(place).collect();
+        let (action, params) = fields.open;
+        let open = params.iter().fold(Next::of(fields.facade, action), |open, (param, field)| match &record
+            [field]
+        {
+            Value::Null if *param == "id" => open.param("id", &id),
+            Value::Null => open,
+            value => open.param(*param, value),
+        });
+        Some(Candidate { source: self, id, title, place: text::short(&places.join(", "), TITLE), text, open })
+    }
+}
+
+/// A value in words: texts and numbers as they are, lists joined, all else nothing.
+fn said(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        Value::Array(items) => items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" > "),
+        _ => String::new(),
+    }
+}

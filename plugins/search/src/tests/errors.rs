@@ -1,0 +1,47 @@
+//! Calls that cannot work, and what the caller is told.
+
+use super::*;
+
+#[test]
+fn an_unknown_action_is_answered_with_those_there_are() {
+    let failure = testing::call(&Search, "images", json!({})).unwrap_err();
+    assert_eq!(
+        failure.to_string(),
+        "invalid_params: Unknown action: \"images\". Available actions: hybrid, semantic, web, describe."
+    );
+}
+
+#[test]
+fn each_action_says_what_it_lacks_and_what_does_not_fit() {
+    let cases = [
+        ("hybrid", json!({})),
+        ("hybrid", json!({"query": ""})),
+        ("hybrid", json!({"query": "x", "limit": 51})),
+        ("hybrid", json!({"query": "x", "sources": []})),
+        ("hybrid", json!({"query": "x", "sources": ["web"]})),
+        ("semantic", json!({})),
+        ("semantic", json!({"query": "x"})),
+        ("web", json!({})),
+        ("web", json!({"query": "x", "page": 0})),
+        ("web", json!({"query": "x", "time_range": "hour"})),
+        ("web", json!({"query": "x", "language": "en&x=y"})),
+        ("web", json!({"query": "x"})),
+    ];
+    let line = |(action, params): (&str, Value)| {
+        let failure = world().call(&Search, action, params.clone()).unwrap_err();
+        format!("{action} {params}\n    {}", told(&failure))
+    };
+    let lines: Vec<_> = cases.into_iter().map(line).collect();
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn where_nothing_can_be_searched_it_is_said_what_to_grant() {
+    let denied = testing::call(&Search, "hybrid", json!({"query": "x", "sources": ["files", "memories"]}));
+    let mixed = Host::new().answer("memories", "search", |_| Err(Failure::timed_out("timed out"))).call(
+        &Search,
+        "hybrid",
+        json!({"query": "x", "sources": ["files", "memories"]}),
+    );
+    insta::assert_snapshot!([denied, mixed].map(|reply| told(&reply.unwrap_err())).join("\n"));
+}

@@ -1,0 +1,20 @@
+//! A few calls that belong together.
+
+use super::*;
+
+#[test]
+fn what_was_found_is_opened_where_it_stands() {
+    let host = world().answer("conversations", "get", |params| {
+        assert_eq!(Value::Object(params.clone()), json!({"id": "c_4", "from": 12}));
+        Ok(Reply::new(json!({"id": "c_4", "messages": []})))
+    });
+    // The action that a call means which names none.
+    assert_eq!(testing::describe(&Search)["default_action"], "hybrid");
+    let reply = host
+        .call(&Search, "hybrid", json!({"query": "how to get there", "sources": ["conversations"]}))
+        .unwrap();
+    let next = reply.next.unwrap();
+    let open = host::Request::new(next.facade.unwrap(), next.action);
+    let open = next.params.into_iter().fold(open, |open, (name, value)| open.param(name, value));
+    assert_eq!(host.run(|| open.call()).unwrap().data["id"], "c_4");
+}

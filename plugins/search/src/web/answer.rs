@@ -1,0 +1,143 @@
+//! What a search server answers: read with care, as strangers wrote every word of it.
+
+use loggia_sdk::prelude::*;
+
+use crate::text::{plain, web_address};
+
+/// Characters that are shown of a page's text, and with detail `full`.
+const EXCERPT: usize = 300;
+const LONG: usize = 1500;
+/// Of titles, names and the like.
+const SHORT: usize = 200;
+/// Answers, infoboxes, suggestions, engines that are shown.
+const FEW: usize = 5;
+
+/// Pages that were found, and what the server says itself.
+#[detail]
+#[derive(Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Pages {
+    #[detail(minimal)]
+    pub results: Vec<Found>,
+    /// Direct answers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<Said>,
+    /// What an encyclopedia says of the subject.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub infoboxes: Vec<Said>,
+    /// Other queries to try.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub suggestions: Vec<String>,
+}
+
+/// A page.
+#[detail]
+#[derive(Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Found {
+    #[detail(minimal)]
+    pub title: String,
+    #[detail(minimal)]
+    pub url: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub published: String,
+    #[detail(full)]
+    pub engines: Vec<String>,
+    #[detail(full)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+}
+
+/// What the server says itself.
+#[derive(Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Said {
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub title: String,
+    pub text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+}
+
+impl Pages {
+    /// The first so many pages, and how many more there are. What has no address is passed over.
+    pub fn read(answer: &Value, limit: usize, detail: Detail) -> (Self, usize) {
+        let characters = if detail == Detail::Full { LONG } else { EXCERPT };
+        let mut results: Vec<Found> =
+            list(&answer["results"]).filter_map(|result| Found::read(result, characters)).collect();
+        let more = results.len().saturating_sub(limit);
+        results.truncate(limit);
+        let said = |name: &str, read: fn(&Value, usize) -> Option<Said>| {
+            list(&answer[name]).filter_map(|value| read(value, characters)).take(FEW).collect()
+        };
+        let pages = Self {
+            results,
+            answers: said("answers", Said::answer),
+            infoboxes: said("infoboxes", Said::infobox),
+            suggestions: list(&answer["suggestions"])
+                .filter_map(|value| text(value, SHORT))
+                .take(FEW)
+                .collect(),
+        };
+        (pages, more)
+    }
+}
+
+impl Found {
+    fn read(result: &Value, characters: usize) -> Option<Self> {
+        let url = web_address(result["url"].as_str()?)?;
+        let mut engines: Vec<String> = list(&result["engines"]).filter_map(|value| text(value, 40)).collect();
+        if engines.is_empty() {
+            engines.extend(text(&result["engine"], 40));
+        }
+        engines.truncate(FEW);
+        Some(Self {
+            title: text(&result["title"], SHORT).unwrap_or_else(|| url.clone()),
+            url,
+            text: text(&result["content"], characters).unwrap_or_default(),
+            published: text(&result["publishedDate"], 40).unwrap_or_default(),
+            engines,
+            score: result["score"].as_f64().map(|score| (score * 1000.0).round() / 1000.0),
+        })
+    }
+}
+
+impl Said {
+    /// Older servers give texts, newer ones objects.
+    fn answer(value: &Value, characters: usize) -> Option<Self> {
+        let said = text(value, characters).or_else(|| text(&value["answer"], characters))?;
+        let url = value["url"].as_str().and_then(web_address);
+        Some(Self { title: String::new(), text: said, url })
+    }
+
+    fn infobox(value: &Value, characters: usize) -> Option<Self> {
+        let title = text(&value["infobox"], SHORT).unwrap_or_default();
+        let said = text(&value["content"], characters)?;
+        let first = || list(&value["urls"]).find_map(|link| web_address(link["url"].as_str()?));
+        let url = value["id"].as_str().and_then(web_address).or_else(first);
+        Some(Self { title, text: said, url })
+    }
+}
+
+/// Engines that gave nothing, each with the server's reason.
+pub fn unresponsive(answer: &Value) -> Vec<String> {
+    let engine = |value: &Value| match value {
+        Value::Array(parts) => {
+            let name = text(parts.first()?, 40)?;
+            let reason = parts.get(1).and_then(|reason| text(reason, 60));
+            Some(reason.map_or(name.clone(), |reason| format!("{name} ({reason})")))
+        }
+        value => text(value, 40),
+    };
+    list(&answer["unresponsive_engines"]).filter_map(engine).take(FEW).collect()
+}
+
+/// The items of a list; none of anything else.
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+/// A text that says something, made plain.
+fn text(value: &Value, characters: usize) -> Option<String> {
+    let text = plain(value.as_str()?, characters);
+    (!text.is_empty()).then_some(text)
+}
