@@ -83,7 +83,6 @@ fn give(embedder: &Embedder, batch: &[(&Document, u32)]) -> Result<()> {
                 there.push((*number, vector.clone()));
             }
         }
-        VECTORS.put(tx, embedder, &there);
-        Ok(())
+        VECTORS.put(tx, embedder, &there)
     })
 }

@@ -13,8 +13,6 @@ use crate::{
 
 /// Passages of a document at most: what is written of so many, and taken away of as many, fits into one commit.
 pub const PASSAGES: usize = 1000;
-/// Of more passages, the vectors are taken away beforehand: they are a row each.
-const VECTORS_AT_ONCE: u32 = 200;
 
 /// What is to become a document.
 pub struct New {
@@ -31,11 +29,6 @@ pub fn add(new: &New, replaced: Option<&str>, measure: Measure) -> Result<Docume
     let text = &new.converted.text;
     let passages = cut_up(text, new, measure)?;
     let digest = digest(text);
-    if let Some(before) = &before {
-        let source = new.source.as_deref().or(before.source.as_deref());
-        state::transaction(|tx| check_known(tx, &digest, source, Some(before)))?;
-        forget_many(before)?;
-    }
     state::transaction(|tx| {
         let before = replaced.map(|id| DOCUMENTS.of(tx).get(id)?.ok_or_else(|| missing(id))).transpose()?;
         let mut document = match &before {
@@ -52,10 +45,12 @@ pub fn add(new: &New, replaced: Option<&str>, measure: Measure) -> Result<Docume
                 characters: 0,
                 first: 0,
                 count: 0,
-                size: number(measure.size),
-                overlap: number(measure.overlap),
+                size: 0,
+                overlap: 0,
             },
         };
+        document.size = number(measure.size);
+        document.overlap = number(measure.overlap);
         document.digest.clone_from(&digest);
         document.format = new.converted.format;
         document.characters = number(text.chars().count());
@@ -73,7 +68,6 @@ pub fn add(new: &New, replaced: Option<&str>, measure: Measure) -> Result<Docume
 
 /// Cuts a document anew.
 pub fn recut(id: &str, change: impl Fn(Measure) -> Result<Measure>) -> Result<(Document, Vec<Passage>)> {
-    forget_many(&find(id)?)?;
     state::transaction(|tx| {
         let before = DOCUMENTS.of(tx).get(id)?.ok_or_else(|| missing(id))?;
         let measure = change(before.measure())?;
@@ -94,7 +88,6 @@ pub fn recut(id: &str, change: impl Fn(Measure) -> Result<Measure>) -> Result<(D
 
 /// Takes a document away, with all that was made of it.
 pub fn delete(id: &str) -> Result<Document> {
-    forget_many(&find(id)?)?;
     state::transaction(|tx| {
         let document = DOCUMENTS.of(tx).get(id)?.ok_or_else(|| missing(id))?;
         let passages = take(tx, &document)?;
@@ -129,28 +122,12 @@ fn put(
 fn take(tx: &Transaction, document: &Document) -> Result<Vec<String>> {
     let passages = read_all(tx, document)?;
     erase(tx, document)?;
-    if document.count <= VECTORS_AT_ONCE {
-        VECTORS.remove(tx, &document.numbers().collect::<Vec<_>>());
-    }
+    VECTORS.remove(tx, &document.numbers().collect::<Vec<_>>())?;
     Ok(passages.iter().map(|passage| document.said(passage)).collect())
 }
 
 fn numbered<'a>(document: &Document, said: &'a [String]) -> Vec<(u32, &'a str)> {
     document.numbers().zip(said.iter().map(String::as_str)).collect()
-}
-
-/// Takes the vectors of a large document away, before the rest. Should the rest fail, `embed` gives them anew.
-fn forget_many(document: &Document) -> Result<()> {
-    if document.count <= VECTORS_AT_ONCE {
-        return Ok(());
-    }
-    let numbers: Vec<u32> = document.numbers().collect();
-    numbers.chunks(500).try_for_each(|numbers| {
-        state::transaction(|tx| {
-            VECTORS.remove(tx, numbers);
-            Ok(())
-        })
-    })
 }
 
 /// Cuts a text that is to be added.
