@@ -20,6 +20,18 @@ pub enum Format {
     Text,
 }
 
+impl Format {
+    /// As a caller writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Markdown => "markdown",
+            Self::Html => "html",
+            Self::Text => "text",
+        }
+    }
+}
+
 /// A longer run of white space is cut to this.
 const SPACE: usize = 100;
 /// Characters of a title that is taken from the text.
@@ -74,11 +86,14 @@ pub fn digest(text: &str) -> String {
 
 /// Lines end in `\n`; no other control characters, and no endless white space.
 fn tidy(text: &str) -> String {
-    let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
     let mut tidy = String::with_capacity(text.len());
-    let mut space = 0;
-    for char in text.chars() {
-        let char = if char == '\r' { '\n' } else { char };
+    let (mut space, mut last) = (0, ' ');
+    for given in text.trim_start_matches('\u{feff}').chars() {
+        let before = std::mem::replace(&mut last, given);
+        if (before, given) == ('\r', '\n') {
+            continue;
+        }
+        let char = if given == '\r' { '\n' } else { given };
         space = if char.is_whitespace() { space + 1 } else { 0 };
         if space <= SPACE && (char == '\n' || char == '\t' || !char.is_control()) {
             tidy.push(char);

@@ -4,7 +4,7 @@ use std::{ops::Range, time::SystemTime};
 
 use loggia_sdk::{
     prelude::*,
-    state::{Collection, Counter, Transaction},
+    state::{Collection, Counter, Listing, Transaction},
 };
 use ranking::{Index, Vectors};
 
@@ -14,15 +14,13 @@ use crate::{
 };
 
 pub static DOCUMENTS: Collection<Document> = Collection::new("documents");
-/// The id of the document that has a source or, of those without one, a text; see [`Document::key`].
-pub static KNOWN: Collection<String> = Collection::new("known");
 static PACKS: Collection<Pack> = Collection::new("passages");
 static LAST_PACK: Counter = Counter::new("last_pack");
 pub static WORDS: Index = Index::new("words");
 pub static VECTORS: Vectors = Vectors::new("vectors");
 
 /// What the ids of documents begin with.
-pub const PREFIX: &str = "k_";
+pub(crate) const PREFIX: &str = "k_";
 /// Passages that share a row: a commit takes 1,000 changes, and a document may have as many passages.
 const PACK: u32 = 8;
 /// Packs that are read at once: with the largest passages less than the host gives.
@@ -69,7 +67,7 @@ struct Pack {
 }
 
 impl Document {
-    /// Under what it is known: no two documents have the same source and, without one, the same text.
+    /// The key of the row that holds its id: no two documents have the same source and, without one, the same text.
     pub fn key(&self) -> String {
         known_as(self.source.as_deref(), &self.digest)
     }
@@ -98,6 +96,20 @@ impl Document {
 /// See [`Document::key`].
 pub fn known_as(source: Option<&str>, digest: &str) -> String {
     source.map_or_else(|| format!("text/{digest}"), |source| format!("source/{source}"))
+}
+
+/// Documents, newest first, of which it is true.
+pub fn every(true_of: &mut dyn FnMut(&Document) -> bool) -> Result<Vec<Document>> {
+    Ok(page(None, u32::MAX, true_of)?.items.into_iter().map(|item| item.value).collect())
+}
+
+/// The same, a page of them.
+pub fn page(
+    cursor: Option<&str>,
+    limit: u32,
+    true_of: &mut dyn FnMut(&Document) -> bool,
+) -> Result<Listing<Document>> {
+    DOCUMENTS.newest(PREFIX, cursor, limit, true_of)
 }
 
 /// The document of that id.

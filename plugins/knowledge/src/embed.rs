@@ -5,7 +5,7 @@ use std::time::Duration;
 use loggia_sdk::prelude::*;
 use ranking::Embedder;
 
-use crate::document::{DOCUMENTS, Document, VECTORS, find, passages};
+use crate::document::{DOCUMENTS, Document, VECTORS, every, find, passages};
 
 /// Passages of one round, which the endpoint gets in two requests at once.
 const BATCH: usize = 64;
@@ -28,7 +28,7 @@ pub fn embed(id: Option<&str>, call: &Call) -> Result<Reply<Embedded>> {
     let embedder = Embedder::required()?;
     let documents = match id {
         Some(id) => vec![find(id)?],
-        None => DOCUMENTS.list()?.into_iter().map(|item| item.value).collect(),
+        None => every(&mut |_| true)?,
     };
     let have = VECTORS.numbers(&embedder)?;
     let waiting: Vec<(&Document, u32)> = documents
@@ -83,7 +83,6 @@ fn give(embedder: &Embedder, batch: &[(&Document, u32)]) -> Result<()> {
                 there.push((*number, vector.clone()));
             }
         }
-        VECTORS.put(tx, embedder, &there)?;
-        Ok(())
+        VECTORS.put(tx, embedder, &there)
     })
 }

@@ -73,7 +73,7 @@ pub fn document(id: &str, offset: u32, limit: u32, detail: Detail) -> Result<Rep
     if end == count {
         return Ok(Reply::new(Got::Document(shown)));
     }
-    shown.next_offset = Some(end + 1);
+    shown.next_offset = end + 1;
     let message = format!("Chunks {offset} to {end} of {count}: the text goes on.");
     let next = Next::action("get").param("id", id).param("offset", end + 1);
     Ok(Reply::new(Got::Document(shown)).message(message).next(next))

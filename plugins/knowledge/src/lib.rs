@@ -16,7 +16,7 @@ use loggia_sdk::prelude::*;
 
 use convert::{Format, convert};
 use cut::Measure;
-use document::{DOCUMENTS, PREFIX};
+use document::{Document, page};
 use embed::Embedded;
 use get::Got;
 use search::{Mode, Query};
@@ -114,9 +114,8 @@ impl Knowledge {
         /// From the last answer, for the next part.
         cursor: Option<String>,
     ) -> Result<Reply<Vec<Shown>>> {
-        let wanted =
-            |document: &document::Document| tag.as_ref().is_none_or(|tag| document.tags.contains(tag));
-        let page = DOCUMENTS.newest(PREFIX, cursor.as_deref(), limit, wanted)?;
+        let mut tagged = |document: &Document| tag.as_ref().is_none_or(|tag| document.tags.contains(tag));
+        let page = page(cursor.as_deref(), limit, &mut tagged)?;
         let shown = if call.detail() == Detail::Full { Shown::from } else { Shown::listed };
         Ok(page.reply_with(|item| shown(item.value)))
     }

@@ -153,7 +153,7 @@ fn is_delimiter(line: &str) -> bool {
     line.contains('-') && line.contains('|') && line.chars().all(|char| matches!(char, '|' | '-' | ':' | ' '))
 }
 
-/// A heading's words without marks for code and strong words.
+/// A heading's words without marks for code and emphasis.
 fn plain(words: &str) -> String {
-    words.trim().replace("**", "").replace('`', "")
+    words.trim().chars().filter(|char| !matches!(char, '`' | '*')).collect()
 }

@@ -6,7 +6,7 @@ use loggia_sdk::prelude::*;
 use ranking::{Embedder, Hit, excerpt, mix};
 
 use crate::{
-    document::{DOCUMENTS, Document, Passage, VECTORS, WORDS, find, passages},
+    document::{DOCUMENTS, Document, Passage, VECTORS, WORDS, every, find, passages},
     view::Part,
 };
 
@@ -64,8 +64,8 @@ fn scope(query: &Query) -> Result<Option<Vec<Range<u32>>>> {
     if query.tag.is_none() {
         return Ok(None);
     }
-    let documents = DOCUMENTS.list()?.into_iter().map(|item| item.value);
-    Ok(Some(documents.filter(tagged).map(|document| document.numbers()).collect()))
+    let documents = every(&mut |document| tagged(document))?;
+    Ok(Some(documents.iter().map(Document::numbers).collect()))
 }
 
 /// What the caller should know beside what was found.
@@ -142,5 +142,5 @@ fn part(query: &Query, document: &Document, passage: &Passage, hit: Hit) -> Part
         Detail::Full => passage.shown().to_owned(),
     };
     let part = Part::of(document, hit.number - document.first, passage, text).named(document);
-    Part { score: Some((f64::from(hit.score) * 1000.0).round() / 1000.0), ..part }
+    Part { score: (f64::from(hit.score) * 1000.0).round() / 1000.0, ..part }
 }

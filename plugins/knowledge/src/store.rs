@@ -6,15 +6,13 @@ use crate::{
     convert::{Converted, blocks, digest},
     cut::{Measure, cut},
     document::{
-        DOCUMENTS, Document, KNOWN, PREFIX, Passage, VECTORS, WORDS, erase, find, known_as, missing, now,
-        number, read_all, write,
+        DOCUMENTS, Document, PREFIX, Passage, VECTORS, WORDS, erase, find, known_as, missing, now, number,
+        read_all, write,
     },
 };
 
 /// Passages of a document at most: what is written of so many, and taken away of as many, fits into one commit.
 pub const PASSAGES: usize = 1000;
-/// Of more passages, the vectors are taken away beforehand: they are a row each.
-const VECTORS_AT_ONCE: u32 = 200;
 
 /// What is to become a document.
 pub struct New {
@@ -31,12 +29,6 @@ pub fn add(new: &New, replaced: Option<&str>, measure: Measure) -> Result<Docume
     let text = &new.converted.text;
     let passages = cut_up(text, new, measure)?;
     let digest = digest(text);
-    if let Some(before) = &before {
-        check_known(&digest, new.source.as_deref().or(before.source.as_deref()), Some(before), |key| {
-            KNOWN.get(key)
-        })?;
-        forget_many(before)?;
-    }
     state::transaction(|tx| {
         let before = replaced.map(|id| DOCUMENTS.of(tx).get(id)?.ok_or_else(|| missing(id))).transpose()?;
         let mut document = match &before {
@@ -53,10 +45,12 @@ pub fn add(new: &New, replaced: Option<&str>, measure: Measure) -> Result<Docume
                 characters: 0,
                 first: 0,
                 count: 0,
-                size: number(measure.size),
-                overlap: number(measure.overlap),
+                size: 0,
+                overlap: 0,
             },
         };
+        document.size = number(measure.size);
+        document.overlap = number(measure.overlap);
         document.digest.clone_from(&digest);
         document.format = new.converted.format;
         document.characters = number(text.chars().count());
@@ -67,14 +61,13 @@ pub fn add(new: &New, replaced: Option<&str>, measure: Measure) -> Result<Docume
         if let Some(tags) = &new.tags {
             document.tags.clone_from(tags);
         }
-        check_known(&digest, document.source.as_deref(), before.as_ref(), |key| KNOWN.of(tx).get(key))?;
+        check_known(tx, &digest, document.source.as_deref(), before.as_ref())?;
         put(tx, before.as_ref(), document, &passages)
     })
 }
 
 /// Cuts a document anew.
 pub fn recut(id: &str, change: impl Fn(Measure) -> Result<Measure>) -> Result<(Document, Vec<Passage>)> {
-    forget_many(&find(id)?)?;
     state::transaction(|tx| {
         let before = DOCUMENTS.of(tx).get(id)?.ok_or_else(|| missing(id))?;
         let measure = change(before.measure())?;
@@ -95,13 +88,12 @@ pub fn recut(id: &str, change: impl Fn(Measure) -> Result<Measure>) -> Result<(D
 
 /// Takes a document away, with all that was made of it.
 pub fn delete(id: &str) -> Result<Document> {
-    forget_many(&find(id)?)?;
     state::transaction(|tx| {
         let document = DOCUMENTS.of(tx).get(id)?.ok_or_else(|| missing(id))?;
         let passages = take(tx, &document)?;
         WORDS.remove(tx, &numbered(&document, &passages))?;
         DOCUMENTS.of(tx).remove(id)?;
-        KNOWN.of(tx).remove(&document.key())?;
+        tx.delete(&document.key());
         Ok(document)
     })
 }
@@ -115,13 +107,13 @@ fn put(
 ) -> Result<Document> {
     let old = before.map(|before| take(tx, before)).transpose()?.unwrap_or_default();
     if let Some(before) = before {
-        KNOWN.of(tx).remove(&before.key())?;
+        tx.delete(&before.key());
     }
     write(tx, &mut document, passages)?;
     let new: Vec<String> = passages.iter().map(|passage| document.said(passage)).collect();
     let new: Vec<(u32, &str)> = document.numbers().zip(new.iter().map(String::as_str)).collect();
     WORDS.change(tx, &before.map(|before| numbered(before, &old)).unwrap_or_default(), &new)?;
-    KNOWN.of(tx).put(&document.key(), &document.id)?;
+    tx.put(&document.key(), document.id.as_bytes());
     DOCUMENTS.of(tx).put(&document.id, &document)?;
     Ok(document)
 }
@@ -130,28 +122,12 @@ fn put(
 fn take(tx: &Transaction, document: &Document) -> Result<Vec<String>> {
     let passages = read_all(tx, document)?;
     erase(tx, document)?;
-    if document.count <= VECTORS_AT_ONCE {
-        VECTORS.remove(tx, &document.numbers().collect::<Vec<_>>())?;
-    }
+    VECTORS.remove(tx, &document.numbers().collect::<Vec<_>>())?;
     Ok(passages.iter().map(|passage| document.said(passage)).collect())
 }
 
 fn numbered<'a>(document: &Document, said: &'a [String]) -> Vec<(u32, &'a str)> {
     document.numbers().zip(said.iter().map(String::as_str)).collect()
-}
-
-/// Takes the vectors of a large document away, before the rest. Should the rest fail, `embed` gives them anew.
-fn forget_many(document: &Document) -> Result<()> {
-    if document.count <= VECTORS_AT_ONCE {
-        return Ok(());
-    }
-    let numbers: Vec<u32> = document.numbers().collect();
-    numbers.chunks(500).try_for_each(|numbers| {
-        state::transaction(|tx| {
-            VECTORS.remove(tx, numbers)?;
-            Ok(())
-        })
-    })
 }
 
 /// Cuts a text that is to be added.
@@ -169,17 +145,13 @@ fn cut_up(text: &str, new: &New, measure: Measure) -> Result<Vec<Passage>> {
 }
 
 /// Refuses a text or a source that another document has.
-fn check_known(
-    digest: &str,
-    source: Option<&str>,
-    own: Option<&Document>,
-    get: impl Fn(&str) -> Result<Option<String>>,
-) -> Result<()> {
-    let Some(id) = get(&known_as(source, digest))? else { return Ok(()) };
+fn check_known(tx: &Transaction, digest: &str, source: Option<&str>, own: Option<&Document>) -> Result<()> {
+    let Some(id) = tx.get(&known_as(source, digest))? else { return Ok(()) };
+    let id = String::from_utf8_lossy(&id).into_owned();
     if own.is_some_and(|own| own.id == id) {
         return Ok(());
     }
-    let same = DOCUMENTS.get(&id)?.is_some_and(|document| document.digest == digest);
+    let same = DOCUMENTS.of(tx).get(&id)?.is_some_and(|document| document.digest == digest);
     let failure = if same {
         Failure::conflict(format!("already exists: `{id}` holds this text"))
             .hint(format!("To give it another title or other tags, add it with `replace: \"{id}\"`."))

@@ -2,10 +2,7 @@
 
 use loggia_sdk::prelude::*;
 
-use crate::{
-    convert::Format,
-    document::{Document, Passage},
-};
+use crate::document::{Document, Passage};
 
 /// A document.
 #[detail]
@@ -15,15 +12,15 @@ pub struct Shown {
     pub id: String,
     #[detail(minimal)]
     pub title: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub source: Option<String>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub source: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     /// How many passages it has.
     pub chunks: u32,
     /// `get`, and lists with detail `full`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub format: Option<Format>,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub format: &'static str,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub added: String,
     /// When the text was last replaced.
@@ -43,19 +40,19 @@ pub struct Shown {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub text: String,
     /// `get`: the passage that the text goes on with.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next_offset: Option<u32>,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub next_offset: u32,
 }
 
 impl Shown {
     /// For a list.
     pub fn listed(document: Document) -> Self {
-        Self { format: None, added: String::new(), changed: String::new(), ..document.into() }
+        Self { format: "", added: String::new(), changed: String::new(), ..document.into() }
     }
 
     /// What tells it from others, for who knows the rest.
     pub fn named(document: Document) -> Self {
-        Self { source: None, tags: Vec::new(), ..Self::listed(document) }
+        Self { source: String::new(), tags: Vec::new(), ..Self::listed(document) }
     }
 }
 
@@ -64,10 +61,10 @@ impl From<Document> for Shown {
         Self {
             id: document.id,
             title: document.title,
-            source: document.source,
+            source: document.source.unwrap_or_default(),
             tags: document.tags,
             chunks: document.count,
-            format: Some(document.format),
+            format: document.format.name(),
             added: document.added,
             changed: document.changed,
             characters: document.characters,
@@ -89,8 +86,8 @@ pub struct Part {
     #[detail(minimal)]
     #[serde(skip_serializing_if = "String::is_empty")]
     pub title: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub source: Option<String>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub source: String,
     /// Which of the document's passages, counted from 1.
     #[detail(minimal)]
     pub chunk: u32,
@@ -102,8 +99,8 @@ pub struct Part {
     /// First and last line in the document's text.
     pub lines: [u32; 2],
     /// `search`: comparable within one answer alone.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub score: Option<f64>,
+    #[serde(skip_serializing_if = "is_none")]
+    pub score: f64,
     /// An excerpt, or all of it.
     pub text: String,
     /// `get`: what stands before, and where.
@@ -131,8 +128,16 @@ impl Part {
     #[must_use]
     pub fn named(self, document: &Document) -> Self {
         let Document { id, title, source, .. } = document;
-        Self { id: id.clone(), title: title.clone(), source: source.clone(), ..self }
+        Self { id: id.clone(), title: title.clone(), source: source.clone().unwrap_or_default(), ..self }
     }
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+fn is_none(score: &f64) -> bool {
+    *score == 0.0
 }
 
 /// One line of the beginning of a text.

@@ -40,8 +40,8 @@ impl<'a> Tokens<'a> {
 
     /// Skips all before `end`, and it too; to the end of the document where there is none.
     fn skip_past(&mut self, end: &str) {
-        let bytes = self.rest.find(end).map_or(self.rest.len(), |at| at + end.len());
-        self.take(bytes);
+        let found = self.rest.as_bytes().windows(end.len()).position(|bytes| bytes == end.as_bytes());
+        self.take(found.map_or(self.rest.len(), |at| at + end.len()));
     }
 
     /// Skips what an element holds that is not read.
@@ -50,12 +50,12 @@ impl<'a> Tokens<'a> {
         if self.unclosed[which] {
             return;
         }
-        let closes = |(at, _): &(usize, &str)| {
-            let tail = &self.rest.as_bytes()[at + 2..];
-            let after = tail.get(name.len()).is_none_or(|byte| !byte.is_ascii_alphanumeric());
-            tail.get(..name.len()).is_some_and(|tag| tag.eq_ignore_ascii_case(name.as_bytes())) && after
-        };
-        match self.rest.match_indices("</").find(closes) {
+        let bytes = self.rest.as_bytes();
+        let closes = |tag: &[u8]| tag.starts_with(b"</") && tag[2..].eq_ignore_ascii_case(name.as_bytes());
+        let ends = |at: usize| bytes.get(at).is_none_or(|byte| !byte.is_ascii_alphanumeric());
+        let length = name.len() + 2;
+        let mut tags = bytes.windows(length).enumerate();
+        match tags.find(|(at, tag)| closes(tag) && ends(at + length)) {
             Some((at, _)) => drop(self.take(at)),
             None if which < 2 => self.rest = "",
             None => self.unclosed[which] = true,
