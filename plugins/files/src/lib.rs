@@ -11,11 +11,12 @@ mod platform;
 mod put;
 mod relocate;
 mod roots;
+mod roundtrip;
 mod search;
 mod version;
 mod walk;
 
-use std::fs::File;
+use std::{fs::File, time::Duration};
 
 use loggia_sdk::prelude::*;
 
@@ -26,33 +27,45 @@ use list::Listed;
 use put::Written;
 use relocate::Moved;
 use roots::{Roots, Target};
+use roundtrip::{Change, Committed, Finished, Mode, Preview, Started};
 use search::Match;
 use walk::Filter;
 
 /// The facade, over the directories that a policy grants.
 pub struct Files {
     roots: Roots,
+    /// How long a round trip's journal may rest before it is taken for abandoned.
+    patience: Duration,
 }
 
 impl Files {
     /// Over the directories that the host opened for this call.
     pub fn granted() -> Self {
-        Self { roots: Roots::new(platform::granted()) }
+        Self { roots: Roots::new(platform::granted()), patience: roundtrip::PATIENCE }
     }
 
     /// Over directories of this machine, outside the sandbox: what a policy would write as `at`, and where it is.
     #[cfg(not(target_os = "wasi"))]
     pub fn over<'a>(directories: impl IntoIterator<Item = (&'a str, std::path::PathBuf)>) -> Self {
         let base = |(at, directory): (&str, _)| (at.to_owned(), platform::Base::at(directory));
-        Self { roots: Roots::new(directories.into_iter().map(base)) }
+        Self { roots: Roots::new(directories.into_iter().map(base)), patience: roundtrip::PATIENCE }
+    }
+
+    /// Before anything is written: what a round trip left unfinished is finished or undone.
+    fn settle(&self) -> Result<()> {
+        roundtrip::settle(&self.roots, self.patience).map(drop)
     }
 }
 
 /// Files and directories: list, read, search, write, move, delete.
 ///
 /// Paths are absolute; `list` of `/` shows the directories there are. To change a file, `get` it, then `put` the whole
-/// new content with the `version` that `get` gave as `expect`.
-#[facade(needs("dirs", "the directories it works in"))]
+/// new content with the `version` that `get` gave as `expect`. To change several files as one, `roundtrip_start`, then
+/// `roundtrip_commit` with the whole new contents.
+#[facade(
+    needs("dirs", "the directories it works in"),
+    wants("store", "to change several files as one: round trips")
+)]
 impl Files {
     /// List what is in a directory, sorted by path.
     ///
@@ -81,7 +94,7 @@ impl Files {
     ) -> Result<Reply<Vec<Listed>>> {
         let filter = Filter::new(glob, hidden);
         let query = list::Query { filter, depth, limit: limit as usize, cursor, detail: call.detail() };
-        list::list(&self.roots, &path, &query)
+        roundtrip::undisturbed(self.patience, || list::list(&self.roots, &path, &query))
     }
 
     /// Read a file, or a part of a large one.
@@ -101,6 +114,7 @@ impl Files {
         #[param(default)]
         encoding: get::Encoding,
     ) -> Result<Reply<Content>> {
+        roundtrip::calm(self.patience)?;
         get::get(&self.roots.place(&path)?, offset, limit, encoding)
     }
 
@@ -121,6 +135,7 @@ impl Files {
         #[param(length = 1..=64, hint = "`get` gives it")]
         expect: Option<String>,
     ) -> Result<Reply<Written>> {
+        self.settle()?;
         put::put(&self.roots.place(&path)?, content, encoding, parents, expect.as_deref())
     }
 
@@ -159,7 +174,7 @@ impl Files {
         let filter = Filter::new(glob, hidden);
         let (context, limit) = (context as usize, limit as usize);
         let query = search::Query { pattern, ignore_case, filter, context, limit, cursor };
-        search::search(&self.roots, &path, &query, call)
+        roundtrip::undisturbed(self.patience, || search::search(&self.roots, &path, &query, call))
     }
 
     /// Tell what stands at a path: kind, size, time of the last change, type.
@@ -167,6 +182,7 @@ impl Files {
     /// With detail `full` also the version, for which the whole file is read.
     #[action(read, details, alias = "info", example = r#"{"path": "/notes/todo.md"}"#)]
     fn stat(&self, call: &Call, #[param(length = 1..=4096)] path: String) -> Result<Entry> {
+        roundtrip::calm(self.patience)?;
         let place = match self.roots.target(&path)? {
             Target::Place(place) => place,
             Target::Above(_) => return Ok(Entry { kind: Some(Kind::Directory), ..Entry::new(path) }),
@@ -204,6 +220,7 @@ impl Files {
         #[param(length = 1..=64, hint = "`get` gives it")]
         expect: Option<String>,
     ) -> Result<Moved> {
+        self.settle()?;
         relocate::relocate(&self.roots.place(&from)?, &self.roots.place(&to)?, parents, expect.as_deref())
     }
 
@@ -216,7 +233,55 @@ impl Files {
         #[param(default)]
         recursive: bool,
     ) -> Result<Deleted> {
+        self.settle()?;
         delete::delete(&self.roots.place(&path)?, recursive)
+    }
+
+    /// Read files that are to be changed as one, also such as are to be made, and remember what they hold.
+    #[action(write, example = r#"{"paths": ["/notes/a.md", "/notes/new.md"]}"#)]
+    fn roundtrip_start(
+        &self,
+        /// Files; 900 KiB together.
+        #[param(length = 1..=200)]
+        paths: Vec<String>,
+    ) -> Result<Reply<Started>> {
+        roundtrip::start(&self.roots, &paths, self.patience)
+    }
+
+    /// Tell what a commit would do: diffs, and conflicts with what others wrote since.
+    #[action(read, details)]
+    fn roundtrip_preview(
+        &self,
+        call: &Call,
+        #[param(length = 1..=64)] manifest_id: String,
+        #[param(length = 1..=200)] changes: Vec<Change>,
+        #[param(default)] mode: Mode,
+    ) -> Result<Reply<Preview>> {
+        roundtrip::preview(&self.roots, &manifest_id, changes, mode, self.patience, call.detail())
+    }
+
+    /// Write all the changes or none; refused where a file of the manifest is no longer as it was seen.
+    ///
+    /// A file that the manifest does not have is made, but never overwritten.
+    #[action(
+        write,
+        example = r##"{"manifest_id": "rt_1", "changes": [{"path": "/notes/a.md", "content": "# A\n"}]}"##
+    )]
+    fn roundtrip_commit(
+        &self,
+        #[param(length = 1..=64)] manifest_id: String,
+        #[param(length = 1..=200)] changes: Vec<Change>,
+        /// `add_only` skips files that are there, `update_only` those that are not.
+        #[param(default)]
+        mode: Mode,
+    ) -> Result<Reply<Committed>> {
+        roundtrip::commit(&self.roots, &manifest_id, changes, mode, self.patience)
+    }
+
+    /// Finish or undo a round trip that was interrupted.
+    #[action(write, idempotent)]
+    fn roundtrip_finish(&self) -> Result<Reply<Finished>> {
+        roundtrip::finish(&self.roots, self.patience)
     }
 }
 

@@ -20,6 +20,23 @@ pub enum Encoding {
     Base64,
 }
 
+impl Encoding {
+    /// The bytes that are meant.
+    ///
+    /// # Errors
+    ///
+    /// `invalid_params` where it is not so written.
+    pub fn decode(self, content: String) -> Result<Vec<u8>> {
+        match self {
+            Self::Text => Ok(content.into_bytes()),
+            Self::Base64 => {
+                let no_base64 = |error| Failure::invalid_params(format!("`content` is not base64: {error}"));
+                STANDARD.decode(content.trim()).map_err(no_base64)
+            }
+        }
+    }
+}
+
 /// What was written.
 #[derive(Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Written {
@@ -40,13 +57,7 @@ pub fn put(
     parents: bool,
     expect: Option<&str>,
 ) -> Result<Reply<Written>> {
-    let bytes = match encoding {
-        Encoding::Text => content.into_bytes(),
-        Encoding::Base64 => {
-            let no_base64 = |error| Failure::invalid_params(format!("`content` is not base64: {error}"));
-            STANDARD.decode(content.trim()).map_err(no_base64)?
-        }
-    };
+    let bytes = encoding.decode(content)?;
     let replaced = may_write(place, expect)?;
     let directory = parent(place, parents)?;
     let draft = Draft::write(&directory, &bytes).map_err(|error| place.unchanged(error))?;

@@ -118,6 +118,11 @@ impl<'a> Place<'a> {
         self.below.is_empty()
     }
 
+    /// The last part of its path; empty for a root.
+    pub fn name(&self) -> &str {
+        self.below.rsplit('/').next().unwrap_or_default()
+    }
+
     /// Something in this directory.
     pub fn join(&self, name: &str) -> Self {
         let below = if self.below.is_empty() { name.to_owned() } else { format!("{}/{name}", self.below) };

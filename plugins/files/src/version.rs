@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 /// The version of this content: the first half of its SHA-256, in hex.
 pub fn of(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
+    short(sha256(bytes))
 }
 
 /// The version of what is read, piece by piece.
@@ -17,7 +17,21 @@ pub fn of(bytes: &[u8]) -> String {
 /// # Errors
 ///
 /// As for reading.
-pub fn read(mut from: impl Read) -> io::Result<String> {
+pub fn read(from: impl Read) -> io::Result<String> {
+    read_sha256(from).map(short)
+}
+
+/// The whole SHA-256 of this content, in hex.
+pub fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// The whole SHA-256 of what is read, piece by piece.
+///
+/// # Errors
+///
+/// As for reading.
+pub fn read_sha256(mut from: impl Read) -> io::Result<String> {
     let mut hasher = Sha256::new();
     let mut piece = vec![0; 64 * 1024];
     loop {
@@ -28,8 +42,13 @@ pub fn read(mut from: impl Read) -> io::Result<String> {
     }
 }
 
+fn short(mut sha256: String) -> String {
+    sha256.truncate(32);
+    sha256
+}
+
 fn hex(digest: &[u8]) -> String {
-    digest.iter().take(16).fold(String::new(), |mut text, byte| {
+    digest.iter().fold(String::new(), |mut text, byte| {
         // Writing to a `String` cannot fail.
         let _ = write!(text, "{byte:02x}");
         text

@@ -77,7 +77,7 @@ fn keep(embedder: &Embedder, memories: &[Memory]) -> Result<usize> {
                 same.push((number(&memory.id)?, vector.clone()));
             }
         }
-        VECTORS.put(tx, embedder, &same);
+        VECTORS.put(tx, embedder, &same)?;
         Ok(same.len())
     })
 }

@@ -43,7 +43,7 @@ pub fn update(id: &str, title: Option<&str>, body: Option<&str>, tags: Option<&[
         let new = memory.text();
         if new != old {
             INDEX.replace(tx, number, &old, &new)?;
-            VECTORS.remove(tx, &[number]);
+            VECTORS.remove(tx, &[number])?;
         }
         Ok(())
     })
@@ -63,7 +63,7 @@ pub fn delete(id: &str) -> Result<Memory> {
         }
         unpin(tx, id)?;
         INDEX.remove(tx, &[(number, &memory.text())])?;
-        VECTORS.remove(tx, &[number]);
+        VECTORS.remove(tx, &[number])?;
         memories.remove(id)?;
         Ok(memory)
     })

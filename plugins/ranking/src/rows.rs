@@ -7,7 +7,6 @@
 use std::borrow::Cow;
 
 use loggia_sdk::prelude::*;
-use serde::de::DeserializeOwned;
 
 /// Texts whose words share rows.
 pub const BLOCK: u32 = 256;
@@ -45,7 +44,7 @@ impl<'a> Row<'a> {
     /// A row as it was kept; an empty one where there is none.
     pub fn read(bytes: Option<&'a [u8]>) -> Result<Self> {
         let Some(bytes) = bytes else { return Ok(Self::default()) };
-        let row: Vec<(&str, &[u8])> = postcard::from_bytes(bytes).map_err(unreadable)?;
+        let row: Vec<(&str, &[u8])> = decode(bytes)?;
         Ok(Self(row.into_iter().map(|(term, postings)| (term, Cow::Borrowed(postings))).collect()))
     }
 
@@ -102,7 +101,7 @@ impl<'a> Row<'a> {
 }
 
 /// Reads what was written by [`encode`].
-pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+pub fn decode<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T> {
     postcard::from_bytes(bytes).map_err(unreadable)
 }
 

@@ -26,13 +26,10 @@ impl Vector {
         if kept.len() != self.0.len() {
             return 0.0;
         }
-        let (mut dot, mut here, mut there) = (0_i32, 0_i32, 0_i32);
-        for (a, b) in self.0.iter().zip(kept) {
-            let (a, b) = (i32::from(*a), i32::from(b.cast_signed()));
-            dot += a * b;
-            here += a * a;
-            there += b * b;
-        }
+        // Plain loops over bytes, which the compiler makes vectors of where the machine has them.
+        let dot: i32 = self.0.iter().zip(kept).map(|(a, b)| i32::from(*a) * i32::from(b.cast_signed())).sum();
+        let here: i32 = self.0.iter().map(|a| i32::from(*a) * i32::from(*a)).sum();
+        let there: i32 = kept.iter().map(|b| i32::from(b.cast_signed()).pow(2)).sum();
         dot as f32 / (here as f32 * there as f32).sqrt().max(1.0)
     }
 

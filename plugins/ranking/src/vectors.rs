@@ -1,10 +1,16 @@
 //! Vectors in the state.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use loggia_sdk::{prelude::*, state::Transaction};
 
-use crate::{Embedder, Hit, Vector};
+use crate::{
+    Embedder, Hit, Vector,
+    rows::{decode, encode},
+};
+
+/// Texts whose vectors share a row: all rows are read for each query, and each costs as much as some kilobytes.
+const BLOCK: u32 = 32;
 
 /// Rows that are read at once; the host may give fewer.
 const PART: u32 = 1000;
@@ -18,6 +24,9 @@ pub struct Vectors {
     name: &'static str,
 }
 
+/// A vector in a row: which text of the block, of which model, and its parts.
+type Kept<'a> = (u32, u32, &'a [u8]);
+
 impl Vectors {
     /// The vectors of that name, which no collection and no index of the plugin has.
     pub const fn new(name: &'static str) -> Self {
@@ -25,18 +34,45 @@ impl Vectors {
     }
 
     /// Keeps vectors, as part of a transaction: in it the plugin makes sure that the texts are still those that were sent.
-    pub fn put(&self, tx: &Transaction, embedder: &Embedder, vectors: &[(u32, Vector)]) {
-        for (number, vector) in vectors {
-            let row = [&embedder.tag().to_be_bytes()[..], &vector.bytes()].concat();
-            tx.put(&self.key(*number), row);
-        }
+    ///
+    /// # Errors
+    ///
+    /// The state's.
+    pub fn put(&self, tx: &Transaction, embedder: &Embedder, vectors: &[(u32, Vector)]) -> Result<()> {
+        let vectors: Vec<(u32, Vec<u8>)> =
+            vectors.iter().map(|(number, vector)| (*number, vector.bytes())).collect();
+        let put: Vec<_> = vectors.iter().map(|(number, bytes)| (*number, Some(&**bytes))).collect();
+        self.change(tx, embedder.tag(), &put)
     }
 
     /// Takes vectors away, if they are there: of texts that are gone, or have changed.
-    pub fn remove(&self, tx: &Transaction, numbers: &[u32]) {
-        for number in numbers {
-            tx.delete(&self.key(*number));
+    ///
+    /// # Errors
+    ///
+    /// The state's.
+    pub fn remove(&self, tx: &Transaction, numbers: &[u32]) -> Result<()> {
+        let gone: Vec<_> = numbers.iter().map(|number| (*number, None)).collect();
+        self.change(tx, 0, &gone)
+    }
+
+    fn change(&self, tx: &Transaction, tag: u32, changes: &[(u32, Option<&[u8]>)]) -> Result<()> {
+        let mut by_row: BTreeMap<u32, Vec<(u32, Option<&[u8]>)>> = BTreeMap::new();
+        for (number, vector) in changes {
+            by_row.entry(number / BLOCK).or_default().push((number % BLOCK, *vector));
         }
+        let keys: Vec<String> = by_row.keys().map(|block| self.key(*block)).collect();
+        let rows = tx.get_many(&keys)?;
+        for ((key, old), changes) in keys.iter().zip(&rows).zip(by_row.into_values()) {
+            let mut row = read(old.as_deref())?;
+            row.retain(|(at, ..)| changes.iter().all(|(changed, _)| changed != at));
+            row.extend(changes.into_iter().filter_map(|(at, vector)| Some((at, tag, vector?))));
+            match (row.is_empty(), old) {
+                (false, _) => tx.put(key, encode(&row)?),
+                (true, Some(_)) => tx.delete(key),
+                (true, None) => {}
+            }
+        }
+        Ok(())
     }
 
     /// Which texts have a vector of this model.
@@ -66,14 +102,18 @@ impl Vectors {
 
     fn each(&self, embedder: &Embedder, mut see: impl FnMut(u32, &[u8])) -> Result<()> {
         let prefix = format!("{}#", self.name);
-        let tag = embedder.tag().to_be_bytes();
+        let tag = embedder.tag();
         let mut after: Option<String> = None;
         loop {
             let part = state::shared().scan(&prefix, after.as_deref(), PART, None)?;
             for entry in &part.items {
-                let number = entry.key.get(prefix.len()..).and_then(|hex| u32::from_str_radix(hex, 16).ok());
-                if let (Some(number), Some(kept)) = (number, entry.value.strip_prefix(&tag)) {
-                    see(number, kept);
+                let Some(block) =
+                    entry.key.get(prefix.len()..).and_then(|hex| u32::from_str_radix(hex, 16).ok())
+                else {
+                    continue;
+                };
+                for (at, _, kept) in read(Some(&entry.value))?.iter().filter(|(_, of, _)| *of == tag) {
+                    see(block * BLOCK + at, kept);
                 }
             }
             match part.items.into_iter().next_back() {
@@ -83,7 +123,11 @@ impl Vectors {
         }
     }
 
-    fn key(&self, number: u32) -> String {
-        format!("{}#{number:08x}", self.name)
+    fn key(&self, block: u32) -> String {
+        format!("{}#{block:08x}", self.name)
     }
+}
+
+fn read(row: Option<&[u8]>) -> Result<Vec<Kept<'_>>> {
+    row.map_or_else(|| Ok(Vec::new()), decode)
 }

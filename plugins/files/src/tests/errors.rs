@@ -8,7 +8,8 @@ fn an_unknown_action_is_answered_with_those_there_are() {
     assert_eq!(
         failure,
         "invalid_params: Unknown action: \"frobnicate\". \
-         Available actions: list, get, put, search, stat, move, delete, describe."
+         Available actions: list, get, put, search, stat, move, delete, roundtrip_start, roundtrip_preview, \
+         roundtrip_commit, roundtrip_finish, describe."
     );
 }
 

@@ -2,72 +2,101 @@
 
 mod errors;
 mod listing;
+mod modes;
 mod reading;
+mod roundtrip;
 mod searching;
 mod workflow;
 mod writing;
 
-use std::{fs, path::PathBuf};
+use std::{fs, path::PathBuf, time::Duration};
 
 use loggia_sdk::{
     prelude::*,
-    testing::{self, Host},
+    testing::{self, Host, Store},
 };
 use tempfile::TempDir;
 
 use crate::Files;
 
 /// Two granted directories, `/notes` and `/docs`, in a directory that has more beside them.
-struct World {
+pub struct World {
     directory: TempDir,
-    files: Files,
+    pub files: Files,
+    pub store: Store,
 }
 
 impl World {
     /// With these files: paths below the directory, and contents.
-    fn new(contents: &[(&str, &str)]) -> Self {
+    pub fn new(contents: &[(&str, &str)]) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let at = |name| directory.path().join(name);
         for name in ["notes", "docs", "outside"] {
             fs::create_dir(at(name)).unwrap();
         }
-        let files = Files::over([("/notes", at("notes")), ("/docs", at("docs"))]);
-        let world = Self { directory, files };
+        let mut files = Files::over([("/notes", at("notes")), ("/docs", at("docs"))]);
+        // Nobody else is at work here.
+        files.patience = Duration::ZERO;
+        let world = Self { directory, files, store: Store::new() };
         for (path, content) in contents {
             world.write(path, content.as_bytes());
         }
         world
     }
 
-    fn real(&self, path: &str) -> PathBuf {
+    pub fn real(&self, path: &str) -> PathBuf {
         self.directory.path().join(path)
     }
 
-    fn write(&self, path: &str, content: &[u8]) {
+    pub fn write(&self, path: &str, content: &[u8]) {
         let path = self.real(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
     }
 
-    fn read(&self, path: &str) -> String {
+    pub fn read(&self, path: &str) -> String {
         fs::read_to_string(self.real(path)).unwrap()
     }
 
-    fn reply(&self, action: &str, params: Value) -> Result<Reply<Value>> {
-        testing::call(&self.files, action, params)
+    pub fn reply(&self, action: &str, params: Value) -> Result<Reply<Value>> {
+        self.host().call(&self.files, action, params)
     }
 
-    fn detailed(&self, detail: Detail, action: &str, params: Value) -> Value {
-        Host::new().detail(detail).call(&self.files, action, params).unwrap().data
+    /// A host that grants state.
+    pub fn host(&self) -> Host {
+        Host::new().store(&self.store)
+    }
+
+    /// All names below the directory, hidden ones too, but for the directories.
+    pub fn names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        let mut open = vec![self.directory.path().to_owned()];
+        while let Some(directory) = open.pop() {
+            for entry in fs::read_dir(directory).unwrap().map(Result::unwrap) {
+                if entry.file_type().unwrap().is_dir() {
+                    open.push(entry.path());
+                } else {
+                    let path = entry.path();
+                    let below = path.strip_prefix(self.directory.path()).unwrap();
+                    names.push(below.to_str().unwrap().to_owned());
+                }
+            }
+        }
+        names.sort();
+        names
+    }
+
+    pub fn detailed(&self, detail: Detail, action: &str, params: Value) -> Value {
+        self.host().detail(detail).call(&self.files, action, params).unwrap().data
     }
 
     /// The data of a call that works.
-    fn data(&self, action: &str, params: Value) -> Value {
+    pub fn data(&self, action: &str, params: Value) -> Value {
         self.reply(action, params).unwrap().data
     }
 
     /// Code and message of a call that does not.
-    fn failure(&self, action: &str, params: Value) -> String {
+    pub fn failure(&self, action: &str, params: Value) -> String {
         self.reply(action, params).unwrap_err().to_string()
     }
 }

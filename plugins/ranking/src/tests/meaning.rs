@@ -59,10 +59,7 @@ fn the_nearest_come_first_and_only_those_of_the_same_model() {
         let texts = [(7, "aaa"), (8, "ab"), (9, "c")];
         let vectors = embedder.embed(&texts.map(|(_, text)| text))?;
         let numbered: Vec<_> = texts.iter().map(|(number, _)| *number).zip(vectors).collect();
-        state::transaction(|tx| {
-            VECTORS.put(tx, &embedder, &numbered);
-            Ok(())
-        })?;
+        state::transaction(|tx| VECTORS.put(tx, &embedder, &numbered))?;
         let query = embedder.embed(&["aa"])?.remove(0);
         Ok(VECTORS.nearest(&embedder, &query)?.iter().map(|hit| (hit.number, hit.score)).collect())
     };
@@ -75,13 +72,7 @@ fn the_nearest_come_first_and_only_those_of_the_same_model() {
         host.run(|| VECTORS.numbers(&Embedder::required()?)).unwrap().into_iter().collect::<Vec<_>>()
     };
     assert_eq!(numbers(&host), [7, 8, 9]);
-    host.run(|| {
-        state::transaction(|tx| {
-            VECTORS.remove(tx, &[8, 100]);
-            Ok(())
-        })
-    })
-    .unwrap();
+    host.run(|| state::transaction(|tx| VECTORS.remove(tx, &[8, 100]))).unwrap();
     assert_eq!(numbers(&host), [7, 9]);
     assert_eq!(numbers(&self::host("another", letters).store(&store)), [0; 0]);
 }

@@ -1,0 +1,175 @@
+//! `roundtrip_commit`: all changes or none, and over nothing that was not seen.
+
+use std::time::Duration;
+
+use loggia_sdk::prelude::*;
+
+use super::{
+    FILES, Manifest, Mode,
+    changes::{self, Change, Fate, New},
+    journal::{self, Entry, Head, Phase, granted},
+    manifest::{self, expires, manifests},
+    settle::{TURNS, busy, run, settle},
+    survey::{Survey, refused, survey},
+    worker::{Outcome, Worker},
+};
+use crate::roots::Roots;
+
+/// What was done.
+#[detail]
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Committed {
+    /// The same manifest, which now has the files as they are: the next commit needs no new start.
+    #[detail(minimal)]
+    pub manifest_id: String,
+    /// When it is over, in UTC.
+    pub expires: String,
+    #[detail(minimal)]
+    pub files: Vec<Written>,
+}
+
+/// What became of a change.
+#[detail]
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Written {
+    #[detail(minimal)]
+    pub path: String,
+    #[detail(minimal)]
+    pub done: Fate,
+    /// Bytes of the new content.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<usize>,
+    /// Of the new content.
+    #[detail(full)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+}
+
+/// Writes all the changes, or none of them.
+pub fn commit(
+    roots: &Roots,
+    id: &str,
+    changes: Vec<Change>,
+    mode: Mode,
+    patience: Duration,
+) -> Result<Reply<Committed>> {
+    granted()?;
+    let new = changes::read(roots, changes)?;
+    let (survey, worker) = decide(roots, id, &new, mode, patience)?;
+    if let Some(worker) = worker {
+        carry_out(roots, worker, patience)?;
+    }
+    reply(id, &new, &survey)
+}
+
+/// Looks at all the files, and writes the decision down. There is no worker where there is nothing to write.
+///
+/// # Errors
+///
+/// `conflict` where a file is not as it was seen.
+pub fn decide<'r>(
+    roots: &'r Roots,
+    id: &str,
+    new: &[New],
+    mode: Mode,
+    patience: Duration,
+) -> Result<(Survey, Option<Worker<'r>>)> {
+    for _ in 0..TURNS {
+        settle(roots, patience)?;
+        let manifest = manifest::require(id, || new.iter().map(|new| new.path.clone()).collect())?;
+        let survey = survey(roots, &manifest, new, mode)?;
+        if !survey.conflicts.is_empty() {
+            return Err(refused(&manifest, &survey.conflicts));
+        }
+        let head = head(&manifest, new, &survey)?;
+        if head.files.is_empty() {
+            renew(&manifest, &head.manifest)?;
+            return Ok((survey, None));
+        }
+        let written = new.iter().zip(&survey.found).filter(|(_, (_, fate))| writes(*fate));
+        let contents: Vec<_> = written.map(|(new, _)| new.bytes.as_slice()).collect();
+        if let Some(journal) = journal::begin(&head, &contents, &manifest)? {
+            return Ok((survey, Some(Worker::new(roots, journal))));
+        }
+    }
+    Err(busy())
+}
+
+fn writes(fate: Fate) -> bool {
+    matches!(fate, Fate::Create | Fate::Replace)
+}
+
+/// What is to be done.
+fn head(manifest: &Manifest, new: &[New], survey: &Survey) -> Result<Head> {
+    let mut manifest = manifest.clone();
+    let mut files = Vec::new();
+    for (new, (now, fate)) in new.iter().zip(&survey.found) {
+        if *fate != Fate::Skip {
+            manifest.set(&new.path, &new.sha256);
+        }
+        if writes(*fate) {
+            let old = now.sha256().map(str::to_owned);
+            files.push(Entry { path: new.path.clone(), old, new: new.sha256.clone() });
+        }
+    }
+    if manifest.files.len() > FILES {
+        let message =
+            format!("too many files for one manifest: {}, and {FILES} is the most", manifest.files.len());
+        return Err(Failure::invalid_params(message).hint("Start anew for further files."));
+    }
+    let directories = survey.directories.clone();
+    Ok(Head { number: 0, attempt: 1, phase: Phase::Redo, manifest, files, directories })
+}
+
+/// Lets the manifest live anew, unless it is another by now.
+fn renew(seen: &Manifest, now: &Manifest) -> Result<()> {
+    let manifests = manifests()?;
+    state::transaction(|tx| {
+        if manifests.of(tx).get(&seen.id)?.as_ref() == Some(seen) {
+            manifests.of(tx).put(&seen.id, now)?;
+        }
+        Ok(())
+    })
+}
+
+/// Carries the decision out.
+///
+/// # Errors
+///
+/// Why it was undone; `unavailable` where it could be neither carried out nor undone.
+fn carry_out(roots: &Roots, mut worker: Worker, patience: Duration) -> Result<()> {
+    match run(&mut worker)? {
+        Outcome::Done { left } if left.is_empty() => Ok(()),
+        Outcome::Done { left } => Err(Failure::conflict(format!("changed meanwhile: {}", left.join(", ")))),
+        Outcome::Undone { reason } => Err(unchanged(reason)),
+        Outcome::Lost => {
+            // Somebody took this call for dead. What they make of the journal is what becomes of the commit.
+            settle(roots, patience)?;
+            worker.sweep_up();
+            let now = &worker.journal().head.manifest;
+            match manifests()?.get(&now.id)? {
+                Some(manifest) if manifest == *now => Ok(()),
+                _ => Err(unchanged(None)),
+            }
+        }
+    }
+}
+
+/// Says that all is as it was.
+fn unchanged(reason: Option<Failure>) -> Failure {
+    let Some(mut failure) = reason else {
+        return Failure::unavailable("interrupted: nothing was changed").hint("Try again.");
+    };
+    failure.message = format!("nothing was changed: {}", failure.message);
+    failure
+}
+
+fn reply(id: &str, new: &[New], survey: &Survey) -> Result<Reply<Committed>> {
+    let written = |(new, (_, fate)): (&New, &(_, Fate))| {
+        let there = *fate != Fate::Skip;
+        let (size, sha256) = (there.then_some(new.bytes.len()), there.then(|| new.sha256.clone()));
+        Written { path: new.path.clone(), done: *fate, size, sha256 }
+    };
+    let files: Vec<_> = new.iter().zip(&survey.found).map(written).collect();
+    Ok(Reply::new(Committed { manifest_id: id.to_owned(), expires: expires()?, files }))
+}

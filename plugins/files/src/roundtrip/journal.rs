@@ -1,0 +1,191 @@
+//! The journal of the one commit that is being carried out: in state, with the new content.
+//!
+//! One key says what is to be done and how far it has come, and beside it stands a key for each file's content. There is
+//! a journal from the moment of decision to the moment when nothing is left to do, and at most one. It changes hands
+//! where its worker seems to have died; then `attempt` goes up, and the worker that was too slow finds that the journal
+//! is no longer what it holds.
+
+use loggia_sdk::{
+    failure::code,
+    prelude::*,
+    state::{Cell, Transaction},
+};
+
+use super::{Manifest, manifest::manifests};
+
+const HEAD: &str = "journal";
+
+/// How many journals there were: each has a number of its own.
+static NUMBER: Cell<u64> = Cell::new("journals");
+
+/// What is being done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// The new files are put in place.
+    Redo,
+    /// It could not be done: the old files are put back.
+    Undo,
+    /// The new files are all there: what was needed for it is taken away.
+    Clean,
+}
+
+/// What is written in the journal, but for the content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
+    pub number: u64,
+    /// How many have worked at it.
+    pub attempt: u32,
+    pub phase: Phase,
+    /// As it is when all is done.
+    pub manifest: Manifest,
+    pub files: Vec<Entry>,
+    /// Directories to be made, outermost first.
+    pub directories: Vec<String>,
+}
+
+/// A file to be written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    pub path: String,
+    /// None where there was no file.
+    pub old: Option<String>,
+    pub new: String,
+}
+
+/// A journal that this call has read or written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Journal {
+    pub head: Head,
+    /// As it stands in the state. No two of these are the same, as numbers and attempts only go up.
+    raw: Vec<u8>,
+}
+
+/// The journal that there is. Where no state is granted, there is none.
+pub fn pending() -> Result<Option<Journal>> {
+    match state::shared().get(HEAD) {
+        Ok(entry) => entry.map(|entry| Journal::read(entry.value)).transpose(),
+        Err(failure) if failure.code == code::DENIED => Ok(None),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// The journal that there is, and what changes with every new one.
+pub fn moment() -> Result<(Option<Journal>, Vec<u8>)> {
+    let mut entries = match state::shared().get_many(vec![HEAD.to_owned(), "journals".to_owned()]) {
+        Ok(entries) => entries,
+        Err(failure) if failure.code == code::DENIED => return Ok((None, Vec::new())),
+        Err(failure) => return Err(failure),
+    };
+    let number = entries.pop().flatten().map_or(Vec::new(), |entry| entry.value);
+    let journal = entries.pop().flatten().map(|entry| Journal::read(entry.value)).transpose()?;
+    Ok((journal, number))
+}
+
+/// Whether there is no journal, and none comes before the transaction ends.
+pub fn at_rest(tx: &Transaction) -> Result<bool> {
+    NUMBER.of(tx).get()?;
+    Ok(tx.get(HEAD)?.is_none())
+}
+
+/// Whether there is a state to keep journals in.
+///
+/// # Errors
+///
+/// `denied`, with what the operator has to do.
+pub fn granted() -> Result<()> {
+    match state::shared().get(HEAD) {
+        Err(failure) if failure.code == code::DENIED => Err(Failure::denied(
+            "access denied: round trips need state, which is not granted",
+        )
+        .hint(
+            "The operator grants it in files.toml: `[grants] store = true`. `get` and `put` work without it.",
+        )),
+        other => other.map(drop),
+    }
+}
+
+/// The decision: from here on the files are to be as these contents say. Given up, without a trace, where another
+/// journal is there or the manifest is no longer the one that was looked at.
+pub fn begin(head: &Head, contents: &[&[u8]], seen: &Manifest) -> Result<Option<Journal>> {
+    let manifests = manifests()?;
+    state::transaction(|tx| {
+        if tx.get(HEAD)?.is_some() || manifests.of(tx).get(&seen.id)?.as_ref() != Some(seen) {
+            return Ok(None);
+        }
+        let number = NUMBER.of(tx).update(|number| *number += 1)?;
+        let journal = Journal::of(Head { number, ..head.clone() })?;
+        tx.put(HEAD, journal.raw.clone());
+        for (at, content) in contents.iter().enumerate() {
+            tx.put(&key(at), *content);
+        }
+        Ok(Some(journal))
+    })
+}
+
+fn key(at: usize) -> String {
+    format!("{HEAD}/{at}")
+}
+
+impl Journal {
+    fn of(head: Head) -> Result<Self> {
+        let raw = json!(head).to_string().into_bytes();
+        Ok(Self { head, raw })
+    }
+
+    fn read(raw: Vec<u8>) -> Result<Self> {
+        let text = std::str::from_utf8(&raw)?;
+        let value: Value = text.parse().map_err(Failure::from)?;
+        let head = Head::deserialize(value)?;
+        Ok(Self { head, raw })
+    }
+
+    /// Whether it is still this one's to carry out.
+    pub fn holds(&self) -> Result<bool> {
+        Ok(state::shared().get(HEAD)?.is_some_and(|entry| entry.value == self.raw))
+    }
+
+    /// The new content of a file. None where the journal is another's by now.
+    pub fn content(&self, at: usize) -> Result<Option<Vec<u8>>> {
+        Ok(state::shared().get(&key(at))?.map(|entry| entry.value))
+    }
+
+    /// Takes it over from who seems to have died. None where somebody else was quicker.
+    pub fn take_over(&self) -> Result<Option<Self>> {
+        self.change(|head| head.attempt += 1)
+    }
+
+    /// Goes on to another phase. None where the journal is another's by now.
+    pub fn turn(&self, phase: Phase) -> Result<Option<Self>> {
+        self.change(|head| head.phase = phase)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Head)) -> Result<Option<Self>> {
+        let mut head = self.head.clone();
+        change(&mut head);
+        let journal = Self::of(head)?;
+        state::transaction(|tx| {
+            if tx.get(HEAD)?.as_ref() != Some(&self.raw) {
+                return Ok(None);
+            }
+            tx.put(HEAD, journal.raw.clone());
+            Ok(Some(journal.clone()))
+        })
+    }
+
+    /// Ends it: where the new files are there, the manifest has them from now on. Whether it was still this one's.
+    pub fn close(&self) -> Result<bool> {
+        let manifests = manifests()?;
+        state::transaction(|tx| {
+            if tx.get(HEAD)?.as_ref() != Some(&self.raw) {
+                return Ok(false);
+            }
+            tx.delete(HEAD);
+            (0..self.head.files.len()).for_each(|at| tx.delete(&key(at)));
+            if self.head.phase == Phase::Clean {
+                manifests.of(tx).put(&self.head.manifest.id, &self.head.manifest)?;
+            }
+            Ok(true)
+        })
+    }
+}

@@ -1,0 +1,103 @@
+//! `roundtrip_preview`: what a commit would do.
+
+use std::time::{Duration, Instant};
+
+use loggia_sdk::prelude::*;
+
+use super::{
+    Manifest, Mode, Now, begin_anew,
+    changes::{self, Change, Fate, New},
+    diff::{Budget, diff},
+    journal::granted,
+    manifest,
+    settle::undisturbed,
+    start::content,
+    survey::{Conflict, survey},
+};
+use crate::roots::Roots;
+
+/// What a commit would do.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Preview {
+    pub changes: Vec<Planned>,
+    /// For these the commit would be refused.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<Conflict>,
+}
+
+/// What would become of a change.
+#[detail]
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Planned {
+    #[detail(minimal)]
+    pub path: String,
+    #[detail(minimal)]
+    pub would: Fate,
+    /// From what is there now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+}
+
+/// Says what a commit of these changes would do.
+pub fn preview(
+    roots: &Roots,
+    id: &str,
+    changes: Vec<Change>,
+    mode: Mode,
+    patience: Duration,
+    detail: Detail,
+) -> Result<Reply<Preview>> {
+    granted()?;
+    let new = changes::read(roots, changes)?;
+    undisturbed(patience, || {
+        let manifest = manifest::require(id, || new.iter().map(|new| new.path.clone()).collect())?;
+        look(roots, &manifest, &new, mode, detail)
+    })
+}
+
+fn look(
+    roots: &Roots,
+    manifest: &Manifest,
+    new: &[New],
+    mode: Mode,
+    detail: Detail,
+) -> Result<Reply<Preview>> {
+    let survey = survey(roots, manifest, new, mode)?;
+    let mut budget = Budget::of(detail, Instant::now());
+    let mut changes = Vec::with_capacity(new.len());
+    for (new, (now, fate)) in new.iter().zip(&survey.found) {
+        let shown = detail > Detail::Minimal && matches!(fate, Fate::Create | Fate::Replace | Fate::Conflict);
+        let diff = if shown { difference(new, now, &mut budget)? } else { None };
+        changes.push(Planned { path: new.path.clone(), would: *fate, diff });
+    }
+    let count = survey.conflicts.len();
+    let reply = Reply::new(Preview { changes, conflicts: survey.conflicts });
+    if count == 0 {
+        return Ok(reply);
+    }
+    let conflicts = &reply.data.conflicts;
+    let paths = manifest.files.iter().map(|seen| &seen.path).chain(conflicts.iter().map(|at| &at.path));
+    let anew = begin_anew(paths.cloned());
+    let message = if count == 1 {
+        "1 conflict: the commit would be refused.".to_owned()
+    } else {
+        format!("{count} conflicts: the commit would be refused.")
+    };
+    Ok(reply.message(message).next(anew))
+}
+
+/// From what is there to what is to be; none where something else than a file is there.
+fn difference(new: &New, now: &Now, budget: &mut Budget) -> Result<Option<String>> {
+    let old = match now {
+        Now::Other(_) => return Ok(None),
+        Now::File { sha256: None, size } => {
+            return Ok(Some(format!(
+                "({size} bytes before, {} after: too large to compare)\n",
+                new.bytes.len()
+            )));
+        }
+        Now::Absent => None,
+        Now::File { .. } => content(&new.place)?,
+    };
+    Ok(Some(diff(&new.path, old.as_deref(), &new.bytes, budget)))
+}

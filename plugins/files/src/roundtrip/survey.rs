@@ -1,0 +1,102 @@
+//! A look at all the files of a round trip, before anything is done with them.
+
+use loggia_sdk::prelude::*;
+
+use super::{
+    Manifest, Mode, Now, begin_anew,
+    changes::{Fate, New, Why, differs, fate},
+    place,
+};
+use crate::roots::{Place, Roots};
+
+/// Conflicts that are named in a sentence.
+const NAMED: usize = 10;
+
+/// What was found.
+pub struct Survey {
+    /// Of each change: what stands there, and what becomes of it.
+    pub found: Vec<(Now, Fate)>,
+    /// Ordered by path.
+    pub conflicts: Vec<Conflict>,
+    /// Directories to be made, outermost first.
+    pub directories: Vec<String>,
+}
+
+/// A file that is not as its caller has seen it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Conflict {
+    pub path: String,
+    pub why: Why,
+}
+
+/// Looks at the files of the manifest and of the changes.
+pub fn survey(roots: &Roots, manifest: &Manifest, new: &[New], mode: Mode) -> Result<Survey> {
+    let mut survey = Survey { found: Vec::new(), conflicts: Vec::new(), directories: Vec::new() };
+    for change in new {
+        let now = Now::at(&change.place)?;
+        let mut conflict = |why| survey.conflicts.push(Conflict { path: change.path.clone(), why });
+        let fate = match fate(manifest, mode, change, &now) {
+            Ok(Fate::Create) if !parents(&change.place, &mut survey.directories)? => {
+                conflict(Why::NoDirectory);
+                Fate::Conflict
+            }
+            Ok(fate) => fate,
+            Err(why) => {
+                conflict(why);
+                Fate::Conflict
+            }
+        };
+        survey.found.push((now, fate));
+    }
+    for seen in &manifest.files {
+        if new.iter().any(|change| change.path == seen.path) {
+            continue;
+        }
+        let now = Now::at(&place(roots, &seen.path)?)?;
+        if let Some(why) = differs(seen.sha256.as_deref(), &now) {
+            survey.conflicts.push(Conflict { path: seen.path.clone(), why });
+        }
+    }
+    survey.conflicts.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    // A directory comes before what is in it.
+    survey.directories.sort_unstable();
+    survey.directories.dedup();
+    Ok(survey)
+}
+
+/// Adds the directories that are missing above a place. Whether they can be made: nothing else stands there.
+fn parents(place: &Place, missing: &mut Vec<String>) -> Result<bool> {
+    let mut above = place.parent();
+    while let Some(directory) = above {
+        match std::fs::metadata(directory.followed()?) {
+            Ok(metadata) => return Ok(metadata.is_dir()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                missing.push(directory.path());
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => return Ok(false),
+            Err(error) => return Err(directory.failed(error)),
+        }
+        above = directory.parent();
+    }
+    Ok(true)
+}
+
+/// The refusal of a commit.
+pub fn refused(manifest: &Manifest, conflicts: &[Conflict]) -> Failure {
+    let named: Vec<_> = conflicts
+        .iter()
+        .take(NAMED)
+        .map(|Conflict { path, why }| format!("{path} {}", why.words()))
+        .collect();
+    let more = match conflicts.len() - named.len() {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let seen = manifest.files.iter().map(|seen| &seen.path);
+    let paths = seen.chain(conflicts.iter().map(|conflict| &conflict.path));
+    let no_file = |path: &String| conflicts.iter().any(|at| at.path == *path && at.why.is_no_file());
+    Failure::conflict(format!("not as the manifest has it: {}{more}", named.join(", ")))
+        .hint("Nothing was changed. Start anew, look at what is there now, and commit again.")
+        .details(json!({"files": conflicts}))
+        .next(begin_anew(paths.filter(|path| !no_file(path)).cloned()))
+}

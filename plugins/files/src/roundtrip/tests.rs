@@ -1,0 +1,267 @@
+//! Round trips that are interrupted after each step, and others that come in between.
+
+use std::{collections::BTreeSet, fs};
+
+use super::{
+    changes::New,
+    worker::{Flow, Outcome, Worker},
+    *,
+};
+use crate::tests::World;
+
+const OLD: [(&str, &str); 3] = [("notes/a.md", "a"), ("notes/b.md", "b"), ("docs/kept.md", "kept")];
+/// What it is to become.
+const NEW: [(&str, &str); 5] = [
+    ("docs/kept.md", "kept"),
+    ("docs/x/y/c.md", "c 2"),
+    ("docs/x/d.md", "d 2"),
+    ("notes/a.md", "a 2"),
+    ("notes/b.md", "b 2"),
+];
+
+fn changed<'r>(roots: &'r Roots) -> Vec<New<'r>> {
+    let change = |(path, content): &(&str, &str)| json!({"path": format!("/{path}"), "content": content});
+    let changes: Value = NEW[1..].iter().map(change).collect();
+    changes::read(roots, Vec::deserialize(changes).unwrap()).unwrap()
+}
+
+/// What somebody else does.
+type Act = fn(&World);
+
+/// A world in which the decision is made, and what then becomes of it.
+fn decided<T>(act: impl FnOnce(&World, &mut Worker) -> T) -> (World, T) {
+    let world = World::new(&OLD);
+    let paths = json!(["/notes/a.md", "/notes/b.md", "/docs/kept.md", "/docs/x/y/c.md"]);
+    world.data("roundtrip_start", json!({"paths": paths}));
+    let value = world.host().run(|| {
+        let new = changed(&world.files.roots);
+        let decision = commit::decide(&world.files.roots, "rt_1", &new, Mode::Replace, Duration::ZERO);
+        act(&world, &mut decision.unwrap().1.unwrap())
+    });
+    (world, value)
+}
+
+/// Takes so many steps; whether that was all.
+fn steps(worker: &mut Worker, count: usize) -> Option<Outcome> {
+    (0..count).find_map(|_| match worker.step().unwrap() {
+        Flow::On => None,
+        Flow::Over(outcome) => Some(outcome),
+    })
+}
+
+/// All files, hidden ones too.
+fn contents(world: &World) -> Vec<(String, String)> {
+    world.names().into_iter().map(|name| (name.clone(), world.read(&name))).collect()
+}
+
+fn are(world: &World, expected: &[(&str, &str)]) -> bool {
+    let mut expected: Vec<_> =
+        expected.iter().map(|(path, content)| ((*path).to_owned(), (*content).to_owned())).collect();
+    expected.sort();
+    contents(world) == expected
+}
+
+/// The calls that settle, none of which has to do with the files.
+const CALLS: [&str; 5] = ["roundtrip_finish", "roundtrip_start", "put", "move", "delete"];
+
+fn call(world: &World, action: &str) {
+    let params = match action {
+        "roundtrip_finish" => json!({}),
+        "roundtrip_start" => json!({"paths": ["/notes/other"]}),
+        "put" => json!({"path": "/docs", "content": ""}),
+        "move" => json!({"from": "/notes/none", "to": "/notes/none.md"}),
+        _ => json!({"path": "/notes/none"}),
+    };
+    // Those of them that fail settle first as well.
+    let _ = world.reply(action, params);
+}
+
+#[test]
+fn a_commit_that_is_interrupted_after_any_step_is_finished_by_the_next_call() {
+    for count in 0.. {
+        let (world, over) = decided(|_, worker| steps(worker, count).is_some());
+        call(&world, CALLS[count % CALLS.len()]);
+        assert!(are(&world, &NEW), "after {count} steps: {:?}", contents(&world));
+        assert_eq!(world.data("roundtrip_finish", json!({}))["did"], "nothing");
+        // The manifest goes on with what is there.
+        let changes = json!([{"path": "/docs/x/d.md", "content": "d 3"}]);
+        world.data("roundtrip_commit", json!({"manifest_id": "rt_1", "changes": changes}));
+        if over {
+            assert!(count > 15, "{count}");
+            return;
+        }
+    }
+}
+
+#[test]
+fn one_who_helps_may_be_interrupted_too() {
+    for (first, second) in (0..18).flat_map(|first| (0..18).step_by(3).map(move |second| (first, second))) {
+        let (world, ()) = decided(|world, worker| {
+            if steps(worker, first).is_some() {
+                return;
+            }
+            let journal = journal::pending().unwrap().unwrap().take_over().unwrap().unwrap();
+            steps(&mut Worker::new(&world.files.roots, journal), second);
+        });
+        call(&world, "roundtrip_finish");
+        assert!(are(&world, &NEW), "after {first} and {second} steps: {:?}", contents(&world));
+    }
+}
+
+/// Puts a full directory there, unless there is a file already.
+fn occupy(world: &World, path: &str) {
+    if fs::create_dir(world.real(path)).is_ok() {
+        world.write(&format!("{path}/full"), b"");
+    }
+}
+
+#[test]
+fn what_cannot_be_done_is_undone_also_where_that_is_interrupted() {
+    // What is in the way: a directory in place of a draft, of a kept file, and a file of somebody else's.
+    let ways: [(&str, Act); 4] = [
+        ("a draft", |world| occupy(world, "notes/.loggia-rt1-3.1.part")),
+        ("a kept file", |world| occupy(world, "notes/.loggia-rt1-2.0.old")),
+        ("a written file", |world| world.write("notes/b.md", b"theirs")),
+        ("a new file", |world| world.write("docs/x/d.md", b"theirs")),
+    ];
+    let mut undone = BTreeSet::new();
+    for (way, block) in ways {
+        for (first, second) in (0..18).flat_map(|first| [0, 2, 6, 11].map(|second| (first, second))) {
+            let (world, over) = decided(|world, worker| {
+                let over = steps(worker, first);
+                block(world);
+                over.or_else(|| steps(worker, second)).is_some()
+            });
+            // It is in the way of this attempt, and of none that takes over.
+            let finished = world.data("roundtrip_finish", json!({}));
+            let names = world.names();
+            let (blocked, rest): (Vec<_>, Vec<_>) = contents(&world)
+                .into_iter()
+                .partition(|(name, content)| name.contains(".loggia-") || content == "theirs");
+            assert!(blocked.len() <= 1, "{way}, {first} and {second}: {names:?}");
+            let is = |expected: &[(&str, &str)]| {
+                let expected =
+                    expected.iter().filter(|(path, _)| blocked.iter().all(|(name, _)| name != path));
+                expected
+                    .map(|(path, content)| ((*path).to_owned(), (*content).to_owned()))
+                    .eq(rest.iter().cloned())
+            };
+            let mut old = OLD;
+            old.sort_unstable();
+            let mut new = NEW;
+            new.sort_unstable();
+            assert!(is(&old) || is(&new), "{way}, {first} and {second}: {finished} {rest:?}");
+            if is(&old) {
+                undone.insert(way);
+                assert!(finished["did"] == "undone" || (over && finished["did"] == "nothing"), "{finished}");
+                assert!(!world.real("docs/x/y").exists(), "{way}, {first} and {second}");
+            }
+        }
+    }
+    assert_eq!(undone.len(), 4, "each was in the way once: {undone:?}");
+}
+
+#[test]
+fn a_failed_commit_says_that_nothing_was_changed() {
+    let world = World::new(&OLD);
+    world.data("roundtrip_start", json!({"paths": ["/notes/a.md", "/notes/b.md"]}));
+    occupy(&world, "notes/.loggia-rt1-0.1.part");
+    let changes = json!([
+        {"path": "/notes/a.md", "content": "a 2"},
+        {"path": "/notes/new/c.md", "content": "c 2"},
+    ]);
+    let failure = world.failure("roundtrip_commit", json!({"manifest_id": "rt_1", "changes": changes}));
+    let expected = "conflict: nothing was changed: a name is taken that is needed beside /notes/a.md";
+    assert_eq!(failure, expected);
+    assert_eq!(contents(&world).len(), 4);
+    assert!(!world.real("notes/new").exists());
+}
+
+#[test]
+fn a_worker_that_was_only_slow_does_no_harm() {
+    for count in 0..17 {
+        let (world, ()) = decided(|world, worker| {
+            assert!(steps(worker, count).is_none(), "{count}");
+            let settled = settle(&world.files.roots, Duration::ZERO).unwrap().unwrap();
+            assert!(matches!(settled.outcome, Outcome::Done { .. }));
+            // Life goes on.
+            fs::write(world.real("notes/a.md"), "a 3").unwrap();
+            fs::remove_file(world.real("docs/x/d.md")).unwrap();
+            assert!(matches!(settle::run(worker), Ok(Outcome::Lost)), "{count}");
+            worker.sweep_up();
+        });
+        let expected: Vec<_> = NEW
+            .into_iter()
+            .filter(|(path, _)| *path != "docs/x/d.md")
+            .map(|(path, content)| if path == "notes/a.md" { (path, "a 3") } else { (path, content) })
+            .collect();
+        assert!(are(&world, &expected), "{count}: {:?}", contents(&world));
+    }
+}
+
+#[test]
+fn what_only_reads_waits_for_a_round_trip_to_be_finished() {
+    let (world, ()) = decided(|_, worker| drop(steps(worker, 13)));
+    let changes = json!([{"path": "/notes/a.md", "content": "x"}]);
+    for (action, params) in [
+        ("list", json!({})),
+        ("get", json!({"path": "/notes/a.md"})),
+        ("search", json!({"pattern": "a"})),
+        ("stat", json!({"path": "/notes/a.md"})),
+        ("roundtrip_preview", json!({"manifest_id": "rt_1", "changes": changes})),
+    ] {
+        let failure = world.reply(action, params).unwrap_err();
+        let expected = "unavailable: a round trip was interrupted, and must be finished first";
+        assert_eq!(failure.to_string(), expected, "{action}");
+        assert_eq!(failure.next, Some(Next::of("files", "roundtrip_finish")));
+    }
+    let finished = world.reply("roundtrip_finish", json!({})).unwrap();
+    assert_eq!(finished.data["did"], "finished");
+    assert_eq!(finished.message.as_deref(), Some("The files are as the round trip wrote them."));
+    assert_eq!(world.data("get", json!({"path": "/notes/a.md"}))["text"], "a 2");
+}
+
+#[test]
+fn what_is_granted_no_more_is_left_alone() {
+    let (world, ()) = decided(|_, worker| drop(steps(worker, 11)));
+    let mut files = crate::Files::over([("/notes", world.real("notes"))]);
+    files.patience = Duration::ZERO;
+    let finished = world.host().call(&files, "roundtrip_finish", json!({})).unwrap();
+    assert_eq!(finished.data["did"], "finished");
+    assert_eq!((world.read("notes/a.md"), world.read("notes/b.md")), ("a 2".into(), "b 2".into()));
+}
+
+#[test]
+fn a_round_trip_that_can_neither_be_done_nor_undone_stays_until_it_can() {
+    const KEPT: &str = "notes/.loggia-rt1-2.0.old";
+    let (world, ()) = decided(|world, worker| {
+        // All but the last file are in place.
+        assert!(steps(worker, 14).is_none());
+        world.write("docs/x/d.md", b"theirs");
+        fs::rename(world.real(KEPT), world.real("outside/kept")).unwrap();
+        fs::create_dir(world.real(KEPT)).unwrap();
+    });
+    let failure = world.reply("roundtrip_finish", json!({})).unwrap_err();
+    let expected = "unavailable: the round trip is unfinished: changed meanwhile: /docs/x/d.md; \
+         undoing it failed: not a directory: /notes/a.md";
+    assert_eq!(failure.to_string(), expected);
+    assert_eq!(failure.details.as_ref().unwrap()["files"].as_array().unwrap().len(), 4);
+    let put = world.failure("put", json!({"path": "/notes/z", "content": ""}));
+    assert_eq!(put, "unavailable: the round trip is unfinished: not a directory: /notes/a.md");
+    assert_eq!(world.reply("get", json!({"path": "/notes/b.md"})).unwrap_err().code, "unavailable");
+
+    fs::remove_dir(world.real(KEPT)).unwrap();
+    fs::rename(world.real("outside/kept"), world.real(KEPT)).unwrap();
+    assert_eq!(world.data("roundtrip_finish", json!({}))["did"], "undone");
+    assert!(are(&world, &[OLD[0], OLD[1], OLD[2], ("docs/x/d.md", "theirs")]), "{:?}", contents(&world));
+}
+
+#[test]
+fn a_copy_is_whole_or_not_there() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name| directory.path().join(name);
+    fs::write(at("a"), "content").unwrap();
+    beside::copy(&at("a"), &at("beside"), &at("b")).unwrap();
+    assert_eq!(fs::read_to_string(at("b")).unwrap(), "content");
+    assert!(!at("beside").exists());
+}

@@ -1,0 +1,370 @@
+//! Carries out what a journal says, in small steps.
+//!
+//! A worker may die after any step, or within one: the next takes the journal over and begins from what it finds. A
+//! worker that only seemed dead does no harm. It moves a draft into place only after a look that the journal is still its
+//! own, and drafts bear the number of the attempt: who takes over removes those of earlier attempts first, so that a
+//! move that comes too late finds nothing to move.
+
+use std::{collections::VecDeque, fs, io, path::PathBuf};
+
+use loggia_sdk::prelude::*;
+
+use super::{
+    Now,
+    beside::{anew, copy, failed, named, sibling, write},
+    journal::{Entry, Journal, Phase},
+};
+use crate::roots::{Place, Roots};
+
+/// Carries a journal out.
+pub struct Worker<'r> {
+    roots: &'r Roots,
+    journal: Journal,
+    steps: VecDeque<Step>,
+    /// Why it is undone, where this worker decided so.
+    reason: Option<Failure>,
+    /// Files that somebody wrote to meanwhile, and that were left as they are.
+    left: Vec<String>,
+}
+
+/// What can be done at once. Each may be done again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// Removes the drafts of earlier attempts.
+    Fence,
+    /// Looks what is left to do.
+    Look,
+    /// Makes missing directories.
+    Make,
+    /// Writes a draft beside its place.
+    Stage(usize),
+    /// Keeps the old file under another name.
+    Keep(usize),
+    /// Moves a draft into place.
+    Settle(usize),
+    /// Puts the old file back.
+    Restore(usize),
+    /// Says that the new files are all there.
+    Turn,
+    /// Takes away what lies beside a file.
+    Sweep(usize),
+    /// Takes away the directories that were made and hold nothing.
+    Unmake,
+    /// Ends the journal.
+    Close,
+}
+
+/// Whether there is more to do.
+#[derive(Debug)]
+pub enum Flow {
+    On,
+    Over(Outcome),
+}
+
+/// How it ended.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The files are the new ones, but for those that somebody wrote to meanwhile.
+    Done { left: Vec<String> },
+    /// The files are the old ones.
+    Undone { reason: Option<Failure> },
+    /// Another worker has taken over.
+    Lost,
+}
+
+/// How a file stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stand {
+    Old,
+    New,
+    /// Somebody has written to it.
+    Theirs,
+    /// It is in no granted directory any more.
+    Away,
+}
+
+impl<'r> Worker<'r> {
+    /// At the beginning of what the journal's phase asks for.
+    pub fn new(roots: &'r Roots, journal: Journal) -> Self {
+        let mut worker = Self { roots, journal, steps: VecDeque::new(), reason: None, left: Vec::new() };
+        worker.plan();
+        worker
+    }
+
+    /// What it carries out.
+    pub fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    fn files(&self) -> std::ops::Range<usize> {
+        0..self.journal.head.files.len()
+    }
+
+    fn plan(&mut self) {
+        self.steps = match self.journal.head.phase {
+            Phase::Redo => [Step::Fence, Step::Look].into(),
+            Phase::Undo => {
+                let files = self.files().map(Step::Restore).chain(self.files().map(Step::Sweep));
+                [Step::Fence].into_iter().chain(files).chain([Step::Unmake, Step::Close]).collect()
+            }
+            Phase::Clean => self.files().map(Step::Sweep).chain([Step::Close]).collect(),
+        };
+    }
+
+    /// Takes the next step. What fails while the new files are put in place is the reason to put the old ones back.
+    ///
+    /// # Errors
+    ///
+    /// `unavailable` where the old files cannot be put back either: the journal stays.
+    pub fn step(&mut self) -> Result<Flow> {
+        let Some(step) = self.steps.pop_front() else {
+            return Err(Failure::internal("the round trip has no further step"));
+        };
+        let taken = self.take(step);
+        match (taken, self.journal.head.phase) {
+            (Ok(flow), _) => Ok(flow),
+            (Err(failure), Phase::Redo) => {
+                self.reason = Some(failure);
+                let turned = self.journal.turn(Phase::Undo);
+                self.turned(turned.map_err(|failure| self.unfinished(&failure))?)
+            }
+            (Err(failure), Phase::Undo) => Err(self.unfinished(&failure)),
+            // The files are as they should be.
+            (Err(failure), Phase::Clean) => {
+                warn!("a round trip's journal stays: {failure}");
+                Ok(Flow::Over(Outcome::Done { left: std::mem::take(&mut self.left) }))
+            }
+        }
+    }
+
+    fn turned(&mut self, journal: Option<Journal>) -> Result<Flow> {
+        let Some(journal) = journal else { return Ok(Flow::Over(Outcome::Lost)) };
+        self.journal = journal;
+        self.plan();
+        Ok(Flow::On)
+    }
+
+    fn unfinished(&self, failure: &Failure) -> Failure {
+        let paths: Vec<_> = self.journal.head.files.iter().map(|file| file.path.as_str()).collect();
+        let why = self.reason.as_ref().unwrap_or(failure);
+        let message = if why.message == failure.message {
+            format!("the round trip is unfinished: {}", failure.message)
+        } else {
+            format!("the round trip is unfinished: {}; undoing it failed: {}", why.message, failure.message)
+        };
+        Failure::unavailable(message)
+            .hint("Some of its files may be new and others old. When the cause is mended, `roundtrip_finish` ends it.")
+            .details(json!({"files": paths}))
+            .next(Next::action("roundtrip_finish"))
+    }
+
+    fn take(&mut self, step: Step) -> Result<Flow> {
+        match step {
+            Step::Fence => self.fence(),
+            Step::Look => self.look()?,
+            Step::Make => self.make()?,
+            Step::Stage(at) => self.stage(at)?,
+            Step::Keep(at) => self.keep(at)?,
+            Step::Settle(at) => return self.settle(at),
+            Step::Restore(at) => return self.restore(at),
+            Step::Turn => {
+                let turned = self.journal.turn(Phase::Clean)?;
+                return self.turned(turned);
+            }
+            Step::Sweep(at) => self.sweep(at),
+            Step::Unmake => self.unmake(),
+            Step::Close => {
+                let closed = self.journal.close()?;
+                return Ok(Flow::Over(match (closed, self.journal.head.phase) {
+                    (false, _) => Outcome::Lost,
+                    (true, Phase::Clean) => Outcome::Done { left: std::mem::take(&mut self.left) },
+                    (true, _) => Outcome::Undone { reason: self.reason.take() },
+                }));
+            }
+        }
+        Ok(Flow::On)
+    }
+
+    fn look(&mut self) -> Result<()> {
+        let stands = self.files().map(|at| self.stand(at)).collect::<Result<Vec<_>>>()?;
+        let all = |wanted| stands.iter().enumerate().filter(move |(_, stand)| **stand == wanted);
+        let todo: Vec<_> = all(Stand::Old).map(|(at, _)| at).collect();
+        let theirs: Vec<_> = all(Stand::Theirs).map(|(at, _)| self.entry(at).path.clone()).collect();
+        // Where all the others are in place already, it was after this was that somebody wrote.
+        let undecided = !todo.is_empty() || all(Stand::New).next().is_none();
+        if undecided && let Some(path) = theirs.first() {
+            return Err(changed(path));
+        }
+        self.left = theirs;
+        let each = |step: fn(usize) -> Step| todo.iter().copied().map(step);
+        self.steps = [Step::Make].into_iter().filter(|_| !todo.is_empty()).collect();
+        self.steps.extend(each(Step::Stage).chain(each(Step::Keep)).chain(each(Step::Settle)));
+        self.steps.push_back(Step::Turn);
+        Ok(())
+    }
+
+    fn make(&self) -> Result<()> {
+        for path in &self.journal.head.directories {
+            // In no granted directory any more, like the files in it.
+            let Ok(place) = self.roots.place(path) else { continue };
+            match fs::create_dir(place.real()?) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                made => made.map_err(|error| place.unchanged(error))?,
+            }
+        }
+        Ok(())
+    }
+
+    fn stage(&self, at: usize) -> Result<()> {
+        let place = self.place(at)?;
+        let content = self.journal.content(at)?.ok_or_else(|| changed(&self.entry(at).path))?;
+        write(&self.draft(&place, at)?, &content).map_err(|error| failed(&place, error))
+    }
+
+    fn keep(&self, at: usize) -> Result<()> {
+        let Some(sha256) = &self.entry(at).old else { return Ok(()) };
+        let place = self.place(at)?;
+        let kept = sibling(&place, &self.kept(at));
+        if let Some(found) = Now::at(&kept)?.sha256()
+            && found == sha256
+        {
+            return Ok(());
+        }
+        let (from, to) = (place.real()?, kept.real()?);
+        match fs::hard_link(&from, &to) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                copy(&from, &sibling(&place, &self.name(at, "copy")).real()?, &to)
+            }
+            linked => linked,
+        }
+        .map_err(|error| failed(&place, error))
+    }
+
+    fn settle(&self, at: usize) -> Result<Flow> {
+        let place = self.place(at)?;
+        let (draft, to) = (self.draft(&place, at)?, place.real()?);
+        if !self.journal.holds()? {
+            return Ok(Flow::Over(Outcome::Lost));
+        }
+        let moved = match self.stand(at)? {
+            Stand::New | Stand::Away => return Ok(Flow::On),
+            Stand::Theirs => return Err(changed(&self.entry(at).path)),
+            Stand::Old if self.entry(at).old.is_some() => fs::rename(draft, to),
+            Stand::Old => anew(&draft, &to),
+        };
+        match moved {
+            Ok(()) => Ok(Flow::On),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(changed(&self.entry(at).path)),
+            Err(error) => Err(place.unchanged(error)),
+        }
+    }
+
+    fn restore(&self, at: usize) -> Result<Flow> {
+        if self.stand(at)? != Stand::New {
+            return Ok(Flow::On);
+        }
+        let place = self.place(at)?;
+        let to = place.real()?;
+        let kept = sibling(&place, &self.kept(at)).real()?;
+        if !self.journal.holds()? {
+            return Ok(Flow::Over(Outcome::Lost));
+        }
+        let restored = match self.entry(at).old {
+            Some(_) => fs::rename(kept, to),
+            None => fs::remove_file(to),
+        };
+        match restored {
+            Ok(()) => Ok(Flow::On),
+            Err(_) if !self.journal.holds()? => Ok(Flow::Over(Outcome::Lost)),
+            // Somebody has taken it away: there is nothing left that could be put back.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                warn!("what was to be put back is gone: {}", self.entry(at).path);
+                Ok(Flow::On)
+            }
+            Err(error) => Err(place.unchanged(error)),
+        }
+    }
+
+    fn fence(&self) {
+        self.files().for_each(|at| self.remove(at, &self.drafts(at, self.journal.head.attempt - 1)));
+    }
+
+    /// Takes away what lies beside a file.
+    fn sweep(&self, at: usize) {
+        let mut names = self.drafts(at, self.journal.head.attempt);
+        names.push(self.kept(at));
+        self.remove(at, &names);
+    }
+
+    /// After another has taken over and ended the journal: what this worker did too late.
+    pub fn sweep_up(&self) {
+        self.files().for_each(|at| self.sweep(at));
+        self.unmake();
+    }
+
+    fn unmake(&self) {
+        for path in self.journal.head.directories.iter().rev() {
+            // One that is not empty is somebody's by now.
+            let real = self.roots.place(path).and_then(|place| place.real());
+            let _ = real.map(fs::remove_dir);
+        }
+    }
+
+    /// What cannot be removed stays: it is hidden, and no part of any file.
+    fn remove(&self, at: usize, names: &[String]) {
+        let Ok(place) = self.place(at) else { return };
+        for name in names {
+            let removed = sibling(&place, name).real().map(fs::remove_file);
+            if let Ok(Err(error)) = removed
+                && !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+            {
+                warn!("{name} beside {} stays: {error}", place.path());
+            }
+        }
+    }
+
+    fn stand(&self, at: usize) -> Result<Stand> {
+        let Ok(place) = self.place(at) else {
+            warn!("a round trip's file is in no granted directory any more: {}", self.entry(at).path);
+            return Ok(Stand::Away);
+        };
+        let entry = self.entry(at);
+        Ok(match (Now::at(&place)?, &entry.old) {
+            (Now::Absent, None) => Stand::Old,
+            (now, _) if now.sha256() == Some(&entry.new) => Stand::New,
+            (now, Some(old)) if now.sha256() == Some(old) => Stand::Old,
+            _ => Stand::Theirs,
+        })
+    }
+
+    fn entry(&self, at: usize) -> &Entry {
+        &self.journal.head.files[at]
+    }
+
+    fn place(&self, at: usize) -> Result<Place<'r>> {
+        self.roots.place(&self.entry(at).path)
+    }
+
+    fn draft(&self, place: &Place, at: usize) -> Result<PathBuf> {
+        sibling(place, &self.name(at, "part")).real()
+    }
+
+    fn name(&self, at: usize, kind: &str) -> String {
+        named(self.journal.head.number, at, self.journal.head.attempt, kind)
+    }
+
+    /// The same in all attempts: the first to keep the old file keeps it for all.
+    fn kept(&self, at: usize) -> String {
+        named(self.journal.head.number, at, 0, "old")
+    }
+
+    fn drafts(&self, at: usize, attempts: u32) -> Vec<String> {
+        let number = self.journal.head.number;
+        let of = |attempt| ["part", "copy"].map(|kind| named(number, at, attempt, kind));
+        (1..=attempts).flat_map(of).collect()
+    }
+}
+
+fn changed(path: &str) -> Failure {
+    Failure::conflict(format!("changed meanwhile: {path}")).hint("Start anew: nothing was changed.")
+}

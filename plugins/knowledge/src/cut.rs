@@ -1,0 +1,131 @@
+//! Cutting a text into passages: by headings first, then by size, at borders of paragraphs and sentences, with overlap.
+//!
+//! `text-splitter` cuts Markdown, too, but its tables of Unicode make a guest of 3.4 MB.
+
+mod atoms;
+
+use std::ops::Range;
+
+use crate::block::{Block, Kind};
+use atoms::{Atom, atoms};
+
+/// Sizes in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Measure {
+    /// A passage has at most so many, white space at its end not counted.
+    pub size: usize,
+    /// So many at most are at the end of one passage and at the start of the next one of the same section, in whole
+    /// sentences.
+    pub overlap: usize,
+}
+
+/// Where a passage is in its text, in bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cut {
+    pub range: Range<usize>,
+    /// Where it begins to say what the one before does not. Together, what the passages say first is the whole text.
+    pub fresh: usize,
+    /// Which of the headings it stands under, from the outermost one.
+    pub path: Vec<String>,
+}
+
+/// Cuts a text into passages.
+pub fn cut(text: &str, blocks: &[Block], measure: Measure) -> Vec<Cut> {
+    let mut cuts = Vec::new();
+    let mut path: Vec<(u8, String)> = Vec::new();
+    let mut rest = blocks;
+    while let Some(first) = rest.first() {
+        // A heading that stands right above one of its own sections has no passage of its own.
+        let mut length = 0;
+        let mut above = 0;
+        for block in rest {
+            match &block.kind {
+                Kind::Heading(level, words) if length == 0 || *level > above && is_bare(&rest[..length]) => {
+                    path.retain(|(outer, _)| outer < level);
+                    path.push((*level, words.clone()));
+                    above = *level;
+                }
+                Kind::Heading(..) => break,
+                _ => {}
+            }
+            length += 1;
+        }
+        let (section, others) = rest.split_at(length);
+        debug_assert_eq!(section.first(), Some(first));
+        let words = || path.iter().map(|(_, words)| words.clone()).filter(|words| !words.is_empty());
+        let atoms = atoms(text, section, measure.size);
+        cuts.extend(fill(&atoms, measure).map(|(own, fresh)| Cut {
+            range: atoms[own.start].bytes.start..atoms[own.end - 1].bytes.end,
+            fresh: atoms[fresh].bytes.start,
+            path: words().collect(),
+        }));
+        rest = others;
+    }
+    cuts
+}
+
+/// Whether there is nothing but headings.
+fn is_bare(blocks: &[Block]) -> bool {
+    blocks.iter().all(|block| matches!(block.kind, Kind::Heading(..)))
+}
+
+/// The passages of a section: their atoms, and the first of them that is not of the passage before.
+fn fill(atoms: &[Atom], measure: Measure) -> impl Iterator<Item = (Range<usize>, usize)> {
+    let mut fresh = 0;
+    std::iter::from_fn(move || {
+        if fresh == atoms.len() {
+            return None;
+        }
+        let start = overlapping(atoms, fresh, measure);
+        let end = end_of(atoms, start, fresh, measure.size);
+        let passage = (start..end, fresh);
+        fresh = end;
+        Some(passage)
+    })
+}
+
+/// Characters from one atom to the end of another.
+fn length(atoms: &[Atom], from: usize, last: usize) -> usize {
+    atoms[last].chars.end - atoms[from].chars.start
+}
+
+/// Where a passage begins that has `fresh` as its first own atom: as much before it as may overlap, and leaves room for
+/// that atom, or for the whole block where it is code or a table that fits.
+fn overlapping(atoms: &[Atom], fresh: usize, measure: Measure) -> usize {
+    let block = atoms[fresh].block;
+    let whole = last_of_block(atoms, fresh);
+    let fits = atoms[fresh].solid && length(atoms, fresh, whole) <= measure.size;
+    let needed = if fits { whole } else { fresh };
+    let mut start = fresh;
+    while let Some(before) = start.checked_sub(1) {
+        let torn = atoms[before].solid && atoms[before].block != block;
+        let overlap = atoms[fresh].chars.start - atoms[before].chars.start;
+        if torn || overlap > measure.overlap || length(atoms, before, needed) > measure.size {
+            break;
+        }
+        start = before;
+    }
+    start
+}
+
+/// Where a passage ends: it takes atoms until it is full, and then gives back the part of a block that would fit whole into
+/// the next passage, if it is code or a table, or if enough is left.
+fn end_of(atoms: &[Atom], start: usize, fresh: usize, size: usize) -> usize {
+    let mut end = fresh + 1;
+    while end < atoms.len() && length(atoms, start, end) <= size {
+        end += 1;
+    }
+    let Some(next) = atoms.get(end) else { return end };
+    let first = (fresh..end).find(|at| atoms[*at].block == next.block).unwrap_or(end);
+    let torn = first > fresh && first < end;
+    let fits = torn && length(atoms, first, last_of_block(atoms, first)) <= size;
+    let enough = |at: usize| length(atoms, start, at - 1) * 2 >= size;
+    // A heading stays with what it is the heading of.
+    if fits && (next.solid || enough(first)) && !atoms[first - 1].heading { first } else { end }
+}
+
+/// The last atom of the block that this one is of.
+fn last_of_block(atoms: &[Atom], at: usize) -> usize {
+    let more = atoms[at..].iter().take_while(|atom| atom.block == atoms[at].block).count();
+    at + more - 1
+}

@@ -1,0 +1,146 @@
+//! `search`: passages, by words, by meaning, or by both.
+
+use std::ops::Range;
+
+use loggia_sdk::prelude::*;
+use ranking::{Embedder, Hit, excerpt, mix};
+
+use crate::{
+    document::{DOCUMENTS, Document, Passage, VECTORS, WORDS, find, passages},
+    view::Part,
+};
+
+/// Characters of an excerpt.
+const EXCERPT: usize = 300;
+
+/// By what passages are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// By both, as far as there are vectors.
+    #[default]
+    Hybrid,
+    Words,
+    /// By vectors alone.
+    Meaning,
+}
+
+/// What is wanted.
+pub struct Query {
+    pub text: String,
+    pub mode: Mode,
+    pub limit: usize,
+    pub tag: Option<String>,
+    pub document: Option<String>,
+    pub detail: Detail,
+}
+
+/// Finds passages, best first.
+pub fn search(query: &Query) -> Result<Reply<Vec<Part>>> {
+    let within = scope(query)?;
+    let (mut hits, said) = hits(query)?;
+    if let Some(within) = &within {
+        hits.retain(|hit| within.iter().any(|range| range.contains(&hit.number)));
+    }
+    let found = found(query, &hits)?;
+    let nothing = found.is_empty();
+    let reply = Reply::new(found);
+    Ok(match said {
+        Some(Said { message, next: Some(next) }) => reply.message(message).next(next),
+        Some(Said { message, next: None }) => reply.message(message),
+        None if nothing && WORDS.count()? == 0 => reply.message("There are no documents yet: `add` one."),
+        None if nothing => reply.message("No passage has these words: try others."),
+        None => reply,
+    })
+}
+
+/// The numbers of the passages that are asked for; nothing where all are.
+fn scope(query: &Query) -> Result<Option<Vec<Range<u32>>>> {
+    let tagged = |document: &Document| query.tag.as_ref().is_none_or(|tag| document.tags.contains(tag));
+    if let Some(id) = &query.document {
+        let document = find(id)?;
+        return Ok(Some(Some(document.numbers()).filter(|_| tagged(&document)).into_iter().collect()));
+    }
+    if query.tag.is_none() {
+        return Ok(None);
+    }
+    let documents = DOCUMENTS.list()?.into_iter().map(|item| item.value);
+    Ok(Some(documents.filter(tagged).map(|document| document.numbers()).collect()))
+}
+
+/// What the caller should know beside what was found.
+struct Said {
+    message: String,
+    next: Option<Next>,
+}
+
+/// All that fit, best first.
+fn hits(query: &Query) -> Result<(Vec<Hit>, Option<Said>)> {
+    let (words, embedder) = match query.mode {
+        Mode::Words => return Ok((WORDS.search(&query.text)?, None)),
+        Mode::Meaning => (None, Some(Embedder::required()?)),
+        Mode::Hybrid => (Some(WORDS.search(&query.text)?), Embedder::configured()?),
+    };
+    let Some(embedder) = embedder else { return Ok((words.unwrap_or_default(), None)) };
+    let meaning = match nearest(&embedder, &query.text) {
+        Ok(meaning) => meaning,
+        Err(failure) => {
+            // What is found by words is better than nothing.
+            let Some(words) = words else { return Err(failure) };
+            let message = format!("Found by words alone: {}", failure.message);
+            return Ok((words, Some(Said { message, next: None })));
+        }
+    };
+    let said = without_vector(meaning.len())?;
+    let hits = match words {
+        Some(words) => mix(&words, &meaning, embedder.weight()),
+        None => meaning,
+    };
+    Ok((hits, said))
+}
+
+fn nearest(embedder: &Embedder, text: &str) -> Result<Vec<Hit>> {
+    let vectors = embedder.embed(&[text])?;
+    vectors.first().map_or_else(|| Ok(Vec::new()), |vector| VECTORS.nearest(embedder, vector))
+}
+
+/// Says so where passages cannot be found by their meaning.
+fn without_vector(having: usize) -> Result<Option<Said>> {
+    let all = WORDS.count()? as usize;
+    let without = all.saturating_sub(having);
+    Ok((without > 0).then(|| Said {
+        message: format!("{without} of {all} passages have no vector yet: `embed` gives them one."),
+        next: Some(Next::action("embed")),
+    }))
+}
+
+/// The passages of the best hits, with their documents. A hit whose passage is gone is passed over.
+fn found(query: &Query, hits: &[Hit]) -> Result<Vec<Part>> {
+    let mut found = Vec::new();
+    for hits in hits.chunks(query.limit) {
+        let numbers: Vec<u32> = hits.iter().map(|hit| hit.number).collect();
+        let kept = passages(&numbers)?;
+        let ids: Vec<String> = kept.iter().flatten().map(|(id, _)| id.clone()).collect();
+        let mut documents = DOCUMENTS.get_many(&ids)?.into_iter();
+        for (hit, passage) in hits.iter().zip(kept) {
+            let Some((_, passage)) = passage else { continue };
+            let document = documents.next().flatten();
+            let Some(document) = document.filter(|now| now.numbers().contains(&hit.number)) else { continue };
+            found.push(part(query, &document, &passage, *hit));
+            if found.len() == query.limit {
+                return Ok(found);
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn part(query: &Query, document: &Document, passage: &Passage, hit: Hit) -> Part {
+    let text = match query.detail {
+        Detail::Minimal => String::new(),
+        Detail::Standard => excerpt(passage.shown(), &query.text, EXCERPT),
+        Detail::Full => passage.shown().to_owned(),
+    };
+    let part = Part::of(document, hit.number - document.first, passage, text).named(document);
+    Part { score: Some((f64::from(hit.score) * 1000.0).round() / 1000.0), ..part }
+}

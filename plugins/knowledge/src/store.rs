@@ -1,0 +1,192 @@
+//! `add`, `chunk`, `delete`: what changes a document, its passages and its index, all in one transaction.
+
+use loggia_sdk::{prelude::*, state::Transaction};
+
+use crate::{
+    convert::{Converted, blocks, digest},
+    cut::{Measure, cut},
+    document::{
+        DOCUMENTS, Document, KNOWN, PREFIX, Passage, VECTORS, WORDS, erase, find, known_as, missing, now,
+        number, read_all, write,
+    },
+};
+
+/// Passages of a document at most: what is written of so many, and taken away of as many, fits into one commit.
+pub const PASSAGES: usize = 1000;
+/// Of more passages, the vectors are taken away beforehand: they are a row each.
+const VECTORS_AT_ONCE: u32 = 200;
+
+/// What is to become a document.
+pub struct New {
+    pub converted: Converted,
+    pub title: Option<String>,
+    pub source: Option<String>,
+    pub tags: Option<Vec<String>>,
+}
+
+/// Adds a document, or puts it in the place of the one with the id `replaced`.
+pub fn add(new: &New, replaced: Option<&str>, measure: Measure) -> Result<Document> {
+    let before = replaced.map(find).transpose()?;
+    let measure = before.as_ref().map_or(measure, Document::measure);
+    let text = &new.converted.text;
+    let passages = cut_up(text, new, measure)?;
+    let digest = digest(text);
+    if let Some(before) = &before {
+        check_known(&digest, new.source.as_deref().or(before.source.as_deref()), Some(before), |key| {
+            KNOWN.get(key)
+        })?;
+        forget_many(before)?;
+    }
+    state::transaction(|tx| {
+        let before = replaced.map(|id| DOCUMENTS.of(tx).get(id)?.ok_or_else(|| missing(id))).transpose()?;
+        let mut document = match &before {
+            Some(before) => Document { changed: now(), ..before.clone() },
+            None => Document {
+                id: DOCUMENTS.of(tx).next_id(PREFIX)?,
+                title: new.converted.title.clone(),
+                source: None,
+                format: new.converted.format,
+                tags: Vec::new(),
+                added: now(),
+                changed: String::new(),
+                digest: String::new(),
+                characters: 0,
+                first: 0,
+                count: 0,
+                size: number(measure.size),
+                overlap: number(measure.overlap),
+            },
+        };
+        document.digest.clone_from(&digest);
+        document.format = new.converted.format;
+        document.characters = number(text.chars().count());
+        document.title = new.title.clone().unwrap_or_else(|| new.converted.title.clone());
+        if new.source.is_some() {
+            document.source.clone_from(&new.source);
+        }
+        if let Some(tags) = &new.tags {
+            document.tags.clone_from(tags);
+        }
+        check_known(&digest, document.source.as_deref(), before.as_ref(), |key| KNOWN.of(tx).get(key))?;
+        put(tx, before.as_ref(), document, &passages)
+    })
+}
+
+/// Cuts a document anew.
+pub fn recut(id: &str, change: impl Fn(Measure) -> Result<Measure>) -> Result<(Document, Vec<Passage>)> {
+    forget_many(&find(id)?)?;
+    state::transaction(|tx| {
+        let before = DOCUMENTS.of(tx).get(id)?.ok_or_else(|| missing(id))?;
+        let measure = change(before.measure())?;
+        let text: String = read_all(tx, &before)?.iter().map(Passage::own).collect();
+        let passages = Passage::of(&text, &cut(&text, &blocks(&text, before.format), measure));
+        let (count, size) = (passages.len(), measure.size);
+        if count > PASSAGES {
+            return Err(Failure::invalid_params(format!(
+                "it would be {count} passages, and a document has at most {PASSAGES}"
+            ))
+            .hint(format!("Give a larger `size` than {size}, or a smaller `overlap`.")));
+        }
+        let document = Document { size: number(size), overlap: number(measure.overlap), ..before.clone() };
+        let document = put(tx, Some(&before), document, &passages)?;
+        Ok((document, passages))
+    })
+}
+
+/// Takes a document away, with all that was made of it.
+pub fn delete(id: &str) -> Result<Document> {
+    forget_many(&find(id)?)?;
+    state::transaction(|tx| {
+        let document = DOCUMENTS.of(tx).get(id)?.ok_or_else(|| missing(id))?;
+        let passages = take(tx, &document)?;
+        WORDS.remove(tx, &numbered(&document, &passages))?;
+        DOCUMENTS.of(tx).remove(id)?;
+        KNOWN.of(tx).remove(&document.key())?;
+        Ok(document)
+    })
+}
+
+/// Writes a document, its passages and its index in the place of what was there.
+fn put(
+    tx: &Transaction,
+    before: Option<&Document>,
+    mut document: Document,
+    passages: &[Passage],
+) -> Result<Document> {
+    let old = before.map(|before| take(tx, before)).transpose()?.unwrap_or_default();
+    if let Some(before) = before {
+        KNOWN.of(tx).remove(&before.key())?;
+    }
+    write(tx, &mut document, passages)?;
+    let new: Vec<String> = passages.iter().map(|passage| document.said(passage)).collect();
+    let new: Vec<(u32, &str)> = document.numbers().zip(new.iter().map(String::as_str)).collect();
+    WORDS.change(tx, &before.map(|before| numbered(before, &old)).unwrap_or_default(), &new)?;
+    KNOWN.of(tx).put(&document.key(), &document.id)?;
+    DOCUMENTS.of(tx).put(&document.id, &document)?;
+    Ok(document)
+}
+
+/// Takes the passages of a document away, and their vectors; what the index was given of them.
+fn take(tx: &Transaction, document: &Document) -> Result<Vec<String>> {
+    let passages = read_all(tx, document)?;
+    erase(tx, document)?;
+    if document.count <= VECTORS_AT_ONCE {
+        VECTORS.remove(tx, &document.numbers().collect::<Vec<_>>());
+    }
+    Ok(passages.iter().map(|passage| document.said(passage)).collect())
+}
+
+fn numbered<'a>(document: &Document, said: &'a [String]) -> Vec<(u32, &'a str)> {
+    document.numbers().zip(said.iter().map(String::as_str)).collect()
+}
+
+/// Takes the vectors of a large document away, before the rest. Should the rest fail, `embed` gives them anew.
+fn forget_many(document: &Document) -> Result<()> {
+    if document.count <= VECTORS_AT_ONCE {
+        return Ok(());
+    }
+    let numbers: Vec<u32> = document.numbers().collect();
+    numbers.chunks(500).try_for_each(|numbers| {
+        state::transaction(|tx| {
+            VECTORS.remove(tx, numbers);
+            Ok(())
+        })
+    })
+}
+
+/// Cuts a text that is to be added.
+fn cut_up(text: &str, new: &New, measure: Measure) -> Result<Vec<Passage>> {
+    let blocks = blocks(text, new.converted.format);
+    let passages = Passage::of(text, &cut(text, &blocks, measure));
+    if passages.len() > PASSAGES {
+        return Err(Failure::invalid_params(format!(
+            "it would be {} passages, and a document has at most {PASSAGES}",
+            passages.len()
+        ))
+        .hint("Each heading begins one: add it in parts, or, where its headings are none, with `format: \"text\"`."));
+    }
+    Ok(passages)
+}
+
+/// Refuses a text or a source that another document has.
+fn check_known(
+    digest: &str,
+    source: Option<&str>,
+    own: Option<&Document>,
+    get: impl Fn(&str) -> Result<Option<String>>,
+) -> Result<()> {
+    let Some(id) = get(&known_as(source, digest))? else { return Ok(()) };
+    if own.is_some_and(|own| own.id == id) {
+        return Ok(());
+    }
+    let same = DOCUMENTS.get(&id)?.is_some_and(|document| document.digest == digest);
+    let failure = if same {
+        Failure::conflict(format!("already exists: `{id}` holds this text"))
+            .hint(format!("To give it another title or other tags, add it with `replace: \"{id}\"`."))
+    } else {
+        Failure::conflict(format!("already exists: `{id}` has this source, with another text")).hint(format!(
+            "`replace: \"{id}\"` puts the text in its place; under another `source`, both are kept."
+        ))
+    };
+    Err(failure.next(Next::action("get").param("id", id)))
+}

@@ -1,0 +1,95 @@
+//! Calls that cannot work, and what the caller is told.
+
+use super::*;
+
+#[test]
+fn an_unknown_action_is_answered_with_those_there_are() {
+    assert_eq!(
+        World::new().failure("frobnicate", json!({})).to_string(),
+        "invalid_params: Unknown action: \"frobnicate\". \
+         Available actions: add, get, list, search, embed, chunk, delete, describe, run_status, run_cancel."
+    );
+}
+
+#[test]
+fn each_action_says_what_it_lacks_and_what_does_not_fit() {
+    let world = World::filled();
+    let cases = [
+        ("add", json!({})),
+        ("add", json!({"text": ""})),
+        ("add", json!({"text": " \n "})),
+        ("add", json!({"text": "<style>p {}</style>", "format": "html"})),
+        ("add", json!({"text": "a", "format": "pdf"})),
+        ("add", json!({"text": "é".repeat(300_000)})),
+        ("add", json!({"text": "a", "source": "é".repeat(500)})),
+        ("add", json!({"text": "a", "tags": "b"})),
+        ("get", json!({})),
+        ("get", json!({"id": "k_1", "chunk": 0})),
+        ("list", json!({"limit": 101})),
+        ("list", json!({"cursor": "?"})),
+        ("search", json!({})),
+        ("search", json!({"query": "a", "mode": "sense"})),
+        ("search", json!({"query": "a", "limit": 51})),
+        ("embed", json!({"id": 1})),
+        ("chunk", json!({"id": "k_1", "size": 10})),
+        ("chunk", json!({"id": "k_1", "size": 400, "overlap": 201})),
+        ("delete", json!({})),
+    ];
+    let lines: Vec<_> = cases
+        .into_iter()
+        .map(|(action, params)| format!("{action}: {}", world.failure(action, params)))
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn what_is_not_there_is_said_so_with_what_to_do() {
+    let world = World::filled();
+    let cases = [
+        ("get", json!({"id": "k_9"})),
+        ("get", json!({"id": "k_1", "chunk": 9})),
+        ("search", json!({"query": "a", "document": "k_9"})),
+        ("search", json!({"query": "a", "mode": "meaning"})),
+        ("embed", json!({})),
+        ("chunk", json!({"id": "k_9"})),
+        ("delete", json!({"id": "k_9"})),
+        ("add", json!({"text": "a", "replace": "k_9"})),
+        ("add", json!({"text": GUIDE, "source": "docs/guide.md"})),
+        ("add", json!({"text": "Other.", "source": "docs/guide.md"})),
+        ("add", json!({"text": "Other.", "source": "docs/guide.md", "replace": "k_2"})),
+        ("add", json!({"text": "# a\n".repeat(1001)})),
+    ];
+    let lines: Vec<_> = cases
+        .into_iter()
+        .map(|(action, params)| format!("{action}: {}", told(&world.failure(action, params))))
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"));
+    let page = world.detailed(Detail::Full, "get", json!({"id": "k_1", "offset": 4}));
+    assert_eq!(page["text"], "### Cleaning\n\nRinse it with vinegar.\n");
+    let failure =
+        world.host().detail(Detail::Full).call(&Knowledge, "get", json!({"id": "k_1", "offset": 5}));
+    assert_eq!(failure.unwrap_err().code, "not_found");
+}
+
+#[test]
+fn without_the_grant_nothing_is_kept() {
+    for (action, params) in
+        [("add", json!({"text": "a"})), ("list", json!({})), ("search", json!({"query": "a"}))]
+    {
+        let failure = testing::call(&Knowledge, action, params).unwrap_err();
+        assert_eq!((&*failure.code, failure.hint.is_some()), ("denied", true), "{action}: {failure}");
+    }
+}
+
+#[test]
+fn a_document_that_would_be_too_many_passages_is_refused() {
+    let world = World::new();
+    world.data("add", json!({"text": "A sentence of some words. ".repeat(10_000)}));
+    let failure = world.failure("chunk", json!({"id": "k_1", "size": 200, "overlap": 100}));
+    assert_eq!(
+        told(&failure),
+        "invalid_params: it would be 2500 passages, and a document has at most 1000\n    \
+         Give a larger `size` than 200, or a smaller `overlap`."
+    );
+    assert_eq!(world.data("get", json!({"id": "k_1"}))["chunks"].as_u64(), Some(186));
+}

@@ -1,0 +1,108 @@
+//! `embed`, and `search` by meaning.
+
+use loggia_sdk::http::Response;
+
+use super::*;
+
+const URL: &str = "https://embed.example.com/v1/embeddings";
+
+/// How often each letter stands in a text: alike texts have alike letters.
+fn letters(text: &str) -> Vec<f64> {
+    ('a'..='z').map(|letter| text.to_lowercase().matches(letter).count() as f64 + 0.01).collect()
+}
+
+impl World {
+    /// With an endpoint that answers the first requests, so many.
+    fn endpoint(&self, answers: usize) -> Host {
+        let left = std::cell::Cell::new(answers);
+        let answer = move |request: &loggia_sdk::http::Request| {
+            if left.get() == 0 {
+                return Ok(Response::new(503));
+            }
+            left.set(left.get() - 1);
+            let asked: Value = serde_json::from_slice(&request.body).unwrap();
+            let texts = asked["input"].as_array().unwrap().iter().enumerate();
+            let data: Vec<_> = texts
+                .map(|(index, text)| json!({"index": index, "embedding": letters(text.as_str().unwrap())}))
+                .collect();
+            Ok(Response::new(200).with_json(&json!({"data": data})))
+        };
+        self.host()
+            .config("embeddings", json!({"url": URL, "model": "letters"}))
+            .http("POST", URL, answer)
+            .reads("POST")
+    }
+}
+
+#[test]
+fn passages_are_found_by_their_meaning() {
+    let world = World::filled();
+    let host = world.endpoint(100);
+    let found = host.call(&Knowledge, "search", json!({"query": "bake"})).unwrap();
+    assert_eq!(found.message.as_deref(), Some("6 of 6 passages have no vector yet: `embed` gives them one."));
+    assert_eq!(found.next.unwrap().action, "embed");
+    let embedded = host.call(&Knowledge, "embed", json!({"id": "k_2"})).unwrap();
+    assert_eq!(embedded.data, json!({"embedded": 2, "left": 0}));
+    let embedded = host.call(&Knowledge, "embed", json!({})).unwrap();
+    assert_eq!((embedded.data, embedded.message), (json!({"embedded": 4, "left": 0}), None));
+    assert_eq!(host.call(&Knowledge, "embed", json!({})).unwrap().data, json!({"embedded": 0, "left": 0}));
+
+    let said = "Bread Bread Baking Baking Bake the bread for forty minutes at 220 degrees.";
+    let query: String = said.chars().rev().filter(|char| !char.is_numeric()).collect();
+    let search = |mode: &str| {
+        let reply = host.call(&Knowledge, "search", json!({"query": query, "mode": mode})).unwrap();
+        (places(&reply.data), reply.message)
+    };
+    let (meaning, message) = search("meaning");
+    assert_eq!((meaning.len(), meaning[0].as_str(), message), (6, "k_2/2", None));
+    assert_eq!(search("words").0, Vec::<String>::new());
+    assert_eq!(search("hybrid").0[0], "k_2/2");
+}
+
+#[test]
+fn vectors_go_with_their_passages() {
+    let world = World::filled();
+    let host = world.endpoint(100);
+    let call = |action: &str, params: Value| host.call(&Knowledge, action, params).unwrap();
+    call("embed", json!({}));
+    call("chunk", json!({"id": "k_1"}));
+    assert_eq!(call("embed", json!({})).data["embedded"], 4);
+    call("add", json!({"text": "New.", "replace": "k_2"}));
+    assert_eq!(call("embed", json!({})).data["embedded"], 1);
+    call("delete", json!({"id": "k_1"}));
+    assert_eq!(places(&call("search", json!({"query": "vinegar", "mode": "meaning"})).data), ["k_2/1"]);
+    assert_eq!(world.store.keys().iter().filter(|key| key.starts_with("vectors#")).count(), 1);
+}
+
+#[test]
+fn a_call_gives_as_many_vectors_as_it_can_and_says_how_many_are_left() {
+    let world = World::new();
+    world.data("add", json!({"text": "A sentence of some words. ".repeat(10_000), "title": "Long"}));
+    let host = world.endpoint(usize::MAX).time_left(std::time::Duration::from_secs(1));
+    let reply = host.call(&Knowledge, "embed", json!({"id": "k_1"})).unwrap();
+    assert_eq!(reply.data, json!({"embedded": 64, "left": 122}));
+    assert_eq!(reply.message.as_deref(), Some("122 passages are left: call again."));
+    assert_eq!(reply.next.unwrap().params["id"], "k_1");
+    let reply = world.endpoint(3).call(&Knowledge, "embed", json!({})).unwrap();
+    assert_eq!(reply.data, json!({"embedded": 64, "left": 58}));
+    assert!(reply.message.unwrap().starts_with("It ended early: "));
+    let failure = world.endpoint(0).call(&Knowledge, "embed", json!({})).unwrap_err();
+    assert_eq!(failure.code, "unavailable");
+    let host = world.endpoint(usize::MAX);
+    assert_eq!(host.call(&Knowledge, "embed", json!({})).unwrap().data["left"], 0);
+    assert_eq!(host.progress()[0].1, Some(58.0));
+    world.data("delete", json!({"id": "k_1"}));
+    assert_eq!(world.store.keys().iter().filter(|key| key.starts_with("vectors#")).count(), 0);
+}
+
+#[test]
+fn where_the_endpoint_fails_words_are_left() {
+    let world = World::filled();
+    let call =
+        |mode: &str| world.endpoint(0).call(&Knowledge, "search", json!({"query": "vinegar", "mode": mode}));
+    let reply = call("hybrid").unwrap();
+    assert_eq!(places(&reply.data), ["k_1/4"]);
+    assert!(reply.message.unwrap().starts_with("Found by words alone: "));
+    assert_eq!(call("meaning").unwrap_err().code, "unavailable");
+    assert_eq!(call("words").unwrap().message, None);
+}

@@ -1,0 +1,37 @@
+//! `search` by words.
+
+use super::*;
+
+#[test]
+fn passages_are_found_with_source_and_place() {
+    let world = World::filled();
+    let query = json!({"query": "brewing coffee, pressing a button"});
+    let mut shown = Vec::new();
+    for detail in [Detail::Minimal, Detail::Standard, Detail::Full] {
+        shown.push(lines(&world.detailed(detail, "search", query.clone())));
+    }
+    insta::assert_snapshot!(shown.join("\n"));
+}
+
+#[test]
+fn what_a_passage_is_about_is_said_by_its_title_and_headings_too() {
+    let world = World::filled();
+    let check = |params: Value, expected: &[&str]| {
+        assert_eq!(places(&world.data("search", params.clone())), expected, "{params}");
+    };
+    check(json!({"query": "cleaning"}), &["k_1/4"]);
+    check(json!({"query": "bread yeast"}), &["k_2/1", "k_2/2"]);
+    check(json!({"query": "water", "tag": "coffee"}), &["k_1/2"]);
+    check(json!({"query": "water", "tag": "kitchen", "limit": 1}), &["k_2/1"]);
+    check(json!({"query": "water", "document": "k_2"}), &["k_2/1"]);
+    check(json!({"query": "water", "document": "k_2", "tag": "coffee"}), &[]);
+    check(json!({"query": "guide", "mode": "words"}), &["k_1/1", "k_1/4", "k_1/2", "k_1/3"]);
+}
+
+#[test]
+fn who_finds_nothing_is_told_why() {
+    let message = |world: &World| world.reply("search", json!({"query": "zebra"})).unwrap().message;
+    assert_eq!(message(&World::new()).as_deref(), Some("There are no documents yet: `add` one."));
+    assert_eq!(message(&World::filled()).as_deref(), Some("No passage has these words: try others."));
+    assert_eq!(World::filled().reply("search", json!({"query": "water"})).unwrap().message, None);
+}

@@ -1,0 +1,141 @@
+//! What a caller is shown of documents and passages.
+
+use loggia_sdk::prelude::*;
+
+use crate::{
+    convert::Format,
+    document::{Document, Passage},
+};
+
+/// A document.
+#[detail]
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct Shown {
+    #[detail(minimal)]
+    pub id: String,
+    #[detail(minimal)]
+    pub title: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// How many passages it has.
+    pub chunks: u32,
+    /// `get`, and lists with detail `full`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<Format>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub added: String,
+    /// When the text was last replaced.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub changed: String,
+    #[detail(full)]
+    pub characters: u32,
+    /// How it is cut.
+    #[detail(full)]
+    pub size: u32,
+    #[detail(full)]
+    pub overlap: u32,
+    /// `get`: its sections, each with the passage that it begins with: `3 Guide > Install`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outline: Vec<String>,
+    /// `get`: how it begins; with detail `full` the text, or a part of it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    /// `get`: the passage that the text goes on with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_offset: Option<u32>,
+}
+
+impl Shown {
+    /// For a list.
+    pub fn listed(document: Document) -> Self {
+        Self { format: None, added: String::new(), changed: String::new(), ..document.into() }
+    }
+
+    /// What tells it from others, for who knows the rest.
+    pub fn named(document: Document) -> Self {
+        Self { source: None, tags: Vec::new(), ..Self::listed(document) }
+    }
+}
+
+impl From<Document> for Shown {
+    fn from(document: Document) -> Self {
+        Self {
+            id: document.id,
+            title: document.title,
+            source: document.source,
+            tags: document.tags,
+            chunks: document.count,
+            format: Some(document.format),
+            added: document.added,
+            changed: document.changed,
+            characters: document.characters,
+            size: document.size,
+            overlap: document.overlap,
+            ..Self::default()
+        }
+    }
+}
+
+/// A passage.
+#[detail]
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct Part {
+    /// The document's; not said where it is known.
+    #[detail(minimal)]
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub id: String,
+    #[detail(minimal)]
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub title: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Which of the document's passages, counted from 1.
+    #[detail(minimal)]
+    pub chunk: u32,
+    /// How many it has.
+    pub of: u32,
+    /// The headings it stands under: `Guide > Install`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub heading: String,
+    /// First and last line in the document's text.
+    pub lines: [u32; 2],
+    /// `search`: comparable within one answer alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// An excerpt, or all of it.
+    pub text: String,
+    /// `get`: what stands before, and where.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub before: String,
+    /// `get`: what stands after, and where.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub after: String,
+}
+
+impl Part {
+    /// The passage at that position, counted from 0, without words on its document.
+    pub fn of(document: &Document, at: u32, passage: &Passage, text: String) -> Self {
+        Self {
+            chunk: at + 1,
+            of: document.count,
+            heading: passage.heading(),
+            lines: passage.lines,
+            text,
+            ..Self::default()
+        }
+    }
+
+    /// The same, with which document it is of.
+    #[must_use]
+    pub fn named(self, document: &Document) -> Self {
+        let Document { id, title, source, .. } = document;
+        Self { id: id.clone(), title: title.clone(), source: source.clone(), ..self }
+    }
+}
+
+/// One line of the beginning of a text.
+pub fn beginning(text: &str, characters: usize) -> String {
+    ranking::excerpt(text, "", characters)
+}

@@ -1,0 +1,110 @@
+//! The table of `plugins/README.md`, and the sizes that plugins keep to.
+
+use std::{fmt::Write, fs, path::Path};
+
+use anyhow::{Context, Result, ensure};
+use loggia_tests::{Client, Era, Folder, binary, cache, plugin, scratch};
+use serde_json::{Value, json};
+use tokio::process::Command;
+
+/// Each plugin: what it is for, what it needs, what it can use beside that, and how many bytes it may have.
+const PLUGINS: [(&str, &str, &str, &str, u64); 5] = [
+    (
+        "files",
+        "files in granted directories, changed one by one or several as one",
+        "`dirs`",
+        "`store`: round trips",
+        1_000_000,
+    ),
+    ("memories", "what to know again next time", "`store`", "`http`, `config`: meaning", 600_000),
+    ("knowledge", "documents, found as passages", "`store`", "`http`, `config`: meaning", 600_000),
+    ("conversations", "what was said", "`store`", "", 600_000),
+    (
+        "search",
+        "the web, and all of these as one",
+        "`invoke` or `http`, `config`",
+        "`http`, `config`: meaning",
+        600_000,
+    ),
+];
+
+const FORMS: [&str; 4] = ["flat", "signatures", "names", "granular"];
+
+/// Above and below the table.
+const BEGIN: &str = "<!-- written by a test -->\n";
+const END: &str = "<!-- to here -->\n";
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    for (name, ..) in PLUGINS {
+        folder.put(name, &plugin(name));
+    }
+    folder
+}
+
+/// What the whole costs in tokens, as `loggia tokens` counts it.
+async fn tokens(folder: &Path) -> Result<Value> {
+    let file = tempfile::tempdir()?;
+    let file = file.path().join("figures.json");
+    let output = Command::new(binary())
+        .arg("tokens")
+        .arg(folder)
+        .arg("--output")
+        .arg(&file)
+        .env("LOGGIA_CACHE", cache())
+        .env("LOGGIA_STATE", scratch())
+        .output()
+        .await?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Ok(serde_json::from_slice(&fs::read(file)?)?)
+}
+
+#[tokio::test]
+async fn the_table_says_what_there_is() -> Result<()> {
+    let folder = folder();
+    let figures = tokens(folder.path()).await?;
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    let mut table = "| facade | what it is for | actions | needs | can use | KB | flat | signatures | names | granular |\n\
+        |---|---|---|---|---|---|---|---|---|---|\n"
+        .to_owned();
+    for (name, purpose, needs, wants, _) in PLUGINS {
+        let described = client.envelope(name, json!({"action": "describe"})).await?;
+        let actions = described["data"]["actions"].as_array().context("no actions")?;
+        let actions: Vec<String> =
+            actions.iter().filter_map(|action| Some(format!("`{}`", action["name"].as_str()?))).collect();
+        // In steps, since the size depends a little on where the sources lie.
+        let size = fs::metadata(plugin(name))?.len().next_multiple_of(20_000) / 1000;
+        let tokens = FORMS.map(|form| figures["facades"][name][form]["tokens"].to_string()).join(" | ");
+        let actions = actions.join(", ");
+        writeln!(
+            table,
+            "| [`{name}`]({name}) | {purpose} | {actions} | {needs} | {wants} | {size} | {tokens} |"
+        )?;
+    }
+    let total = FORMS.map(|form| figures["total"][form]["tokens"].to_string()).join(" | ");
+    writeln!(table, "| together | | | | | | {total} |")?;
+    client.end().await?;
+
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins/README.md");
+    let readme = fs::read_to_string(&path)?;
+    let (before, rest) = readme.split_once(BEGIN).context("no begin")?;
+    let (there, after) = rest.split_once(END).context("no end")?;
+    if std::env::var_os("LOGGIA_WRITE").is_some() {
+        fs::write(&path, [before, BEGIN, &table, END, after].concat())?;
+    } else {
+        assert!(
+            there == table,
+            "LOGGIA_WRITE=1 writes the table of plugins/README.md anew:\n{table}\nbut it is\n{there}"
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn no_plugin_is_larger_than_it_may_be() -> Result<()> {
+    for (name, .., most) in PLUGINS {
+        let size = fs::metadata(plugin(name))?.len();
+        assert!(size <= most, "{name} has {size} bytes, and may have {most}");
+    }
+    Ok(())
+}
