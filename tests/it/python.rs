@@ -15,7 +15,7 @@ const SDK: &str = "mcp==2.3.0";
 const CLIENT: &str = include_str!("python/client.py");
 
 /// A Python with the SDK. Installed once, and kept with the other build results.
-async fn python() -> Result<PathBuf> {
+pub async fn python() -> Result<PathBuf> {
     let home = cache().join(SDK);
     let python = home.join("bin/python");
     if python.exists() && run(Command::new(&python).args(["-c", "import mcp"])).await.is_ok() {

@@ -2,7 +2,10 @@
 
 use loggia_sdk::prelude::*;
 
-use crate::kept::{self, CONVERSATIONS, Conversation, Message, NUMBERS, Role, WORDS};
+use crate::{
+    kept::{self, CONVERSATIONS, Conversation, Message, Role},
+    places::NUMBERS,
+};
 
 /// A title made of a message has so many characters at most.
 const TITLE: usize = 60;
@@ -86,9 +89,6 @@ pub fn append(
         now.updated = at;
         now.list().of(tx).put(&now.rank(), &id)?;
         kept::write(tx, &id, before.messages + 1, &numbered)?;
-        let texts: Vec<(u32, &str)> =
-            numbered.iter().map(|(number, message)| (*number, message.text.as_str())).collect();
-        WORDS.add(tx, &texts)?;
         conversations.put(&id, &now)?;
         let titled = before.title != now.title;
         Ok((id, now, titled))

@@ -6,6 +6,7 @@ mod export;
 mod get;
 mod kept;
 mod list;
+mod places;
 mod search;
 mod summary;
 

@@ -5,7 +5,10 @@ use std::collections::HashMap;
 use loggia_sdk::prelude::*;
 use ranking::Hit;
 
-use crate::kept::{self, CONVERSATIONS, Conversation, Place, Places, Role, WORDS};
+use crate::{
+    kept::{self, CONVERSATIONS, Conversation, Role, WORDS},
+    places::{Place, Places},
+};
 
 /// Characters that are shown of a message.
 const EXCERPT: usize = 300;

@@ -40,9 +40,12 @@ fn window(text: &str, query: &str, room: usize) -> (usize, usize) {
         .collect();
     let value = |from: usize| {
         let here = matches[from..].iter().take_while(|(at, _)| at + 1 < matches[from].0 + room * 3 / 4);
-        let mut terms: Vec<&String> = here.map(|(_, term)| term).collect();
-        terms.sort_unstable();
-        terms.dedup();
+        let mut terms: Vec<&String> = Vec::new();
+        for (_, term) in here {
+            if !terms.contains(&term) {
+                terms.push(term);
+            }
+        }
         terms.len()
     };
     // The first of the best: texts say at the beginning what they are about.

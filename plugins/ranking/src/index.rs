@@ -121,10 +121,7 @@ impl Index {
     ///
     /// The state's.
     pub fn search(&self, query: &str) -> Result<Vec<Hit>> {
-        let mut wanted = terms(query);
-        wanted.truncate(QUERY);
-        wanted.sort_unstable();
-        wanted.dedup();
+        let wanted = distinct(terms(query).into_iter().take(QUERY));
         let totals = self.read()?;
         let average = totals.words as f32 / totals.texts.max(1) as f32;
         let mut scores = vec![0.0_f32; totals.last as usize + 1];
@@ -138,17 +135,13 @@ impl Index {
             }
         }
         let numbered = (0..).zip(scores);
-        let mut hits: Vec<Hit> =
-            numbered.filter(|(_, score)| *score > 0.0).map(|(number, score)| Hit { number, score }).collect();
-        Hit::sort(&mut hits);
-        Ok(hits)
+        let hits = numbered.filter(|(_, score)| *score > 0.0).map(|(number, score)| Hit { number, score });
+        Ok(Hit::sorted(hits))
     }
 
     /// Where each word stands, in texts up to the last one.
     fn postings(&self, wanted: &[String], last: u32) -> Result<Vec<Vec<(u32, Posting)>>> {
-        let mut buckets: Vec<u32> = wanted.iter().map(|term| bucket(term)).collect();
-        buckets.sort_unstable();
-        buckets.dedup();
+        let buckets = distinct(wanted.iter().map(|term| bucket(term)));
         let blocks = 0..=last / BLOCK;
         let places: Vec<(u32, u32)> =
             buckets.iter().flat_map(|bucket| blocks.clone().map(|block| (*bucket, block))).collect();
@@ -190,18 +183,25 @@ impl Index {
 }
 
 /// How often each word stands in a text, and how many it has.
-fn count(text: &str) -> (Vec<(String, u32)>, u32) {
-    let mut terms = terms(text);
-    let length = u32::try_from(terms.len()).unwrap_or(u32::MAX);
-    terms.sort_unstable();
-    let mut times: Vec<(String, u32)> = Vec::new();
-    for term in terms {
-        match times.last_mut() {
-            Some((last, times)) if *last == term => *times += 1,
-            _ => times.push((term, 1)),
-        }
+fn count(text: &str) -> (BTreeMap<String, u32>, u32) {
+    let mut times = BTreeMap::new();
+    let mut length = 0;
+    for term in terms(text) {
+        *times.entry(term).or_default() += 1;
+        length += 1;
     }
     (times, length)
+}
+
+/// Few things, each once, in the order in which they come.
+fn distinct<T: PartialEq>(things: impl Iterator<Item = T>) -> Vec<T> {
+    let mut distinct = Vec::new();
+    for thing in things {
+        if !distinct.contains(&thing) {
+            distinct.push(thing);
+        }
+    }
+    distinct
 }
 
 /// The block, and the place in it.

@@ -44,9 +44,7 @@ pub fn mix(words: &[Hit], meaning: &[Hit], weight: f32) -> Vec<Hit> {
     for hit in meaning {
         *scores.entry(hit.number).or_default() += weight * hit.score.max(0.0);
     }
-    let mut hits: Vec<Hit> = scores.into_iter().map(|(number, score)| Hit { number, score }).collect();
-    Hit::sort(&mut hits);
-    hits
+    Hit::sorted(scores.into_iter().map(|(number, score)| Hit { number, score }))
 }
 
 /// Joins lists whose scores cannot be compared, by the places alone: each list holds, best first, positions of something

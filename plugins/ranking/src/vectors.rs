@@ -96,8 +96,7 @@ impl Vectors {
     pub fn nearest(&self, embedder: &Embedder, query: &Vector) -> Result<Vec<Hit>> {
         let mut hits = Vec::new();
         self.each(embedder, |number, kept| hits.push(Hit { number, score: query.cosine_of(kept) }))?;
-        Hit::sort(&mut hits);
-        Ok(hits)
+        Ok(Hit::sorted(hits))
     }
 
     fn each(&self, embedder: &Embedder, mut see: impl FnMut(u32, &[u8])) -> Result<()> {

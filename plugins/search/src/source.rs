@@ -2,6 +2,8 @@
 //!
 //! What they answer is not trusted: fields may be missing, or be of another type. The table says where each keeps what.
 
+use std::time::Duration;
+
 use loggia_sdk::{host::Request, prelude::*};
 
 use crate::{pattern, text};
@@ -73,8 +75,11 @@ const FILES: Fields = Fields {
     open: ("get", &[("path", "path")]),
 };
 
-/// Lines of files that are asked for. They come in the order of their paths, so the best may be far down.
+/// Lines of files that are asked for: they come in the order of their paths, so the best may be far down. No source's
+/// answer is read further.
 const LINES: usize = 200;
+/// One source that hangs must not cost the answers of the others.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// The longest text that is compared, in characters; of a title and of an id.
 const TEXT: usize = 2000;
 const TITLE: usize = 200;
@@ -114,7 +119,7 @@ impl Source {
 
     /// The call that searches it; none where the query holds nothing that it could look for.
     pub fn request(self, query: &str, limit: usize) -> Option<Request> {
-        let request = Request::new(self.name(), "search");
+        let request = Request::new(self.name(), "search").timeout(PATIENCE);
         Some(match self {
             Self::Files => {
                 request.param("pattern", pattern::of(query)?).param("ignore_case", true).param("limit", LINES)
@@ -131,7 +136,7 @@ impl Source {
             Value::Object(object) => object.values().find_map(Value::as_array),
             _ => None,
         };
-        records.into_iter().flatten().filter_map(|record| self.candidate(record)).collect()
+        records.into_iter().flatten().take(LINES).filter_map(|record| self.candidate(record)).collect()
     }
 
     fn candidate(self, record: &Value) -> Option<Candidate> {

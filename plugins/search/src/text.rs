@@ -32,11 +32,11 @@ pub fn short(text: &str, characters: usize) -> String {
     short
 }
 
-/// Characters that no reader sees, and that can hide words from a person but not from a model: zero-width ones, those
-/// that turn the direction of writing, tags.
+/// Characters that no reader sees, and that can hide words from a person but not from a model: blanks without width, those
+/// that turn the direction of writing, tags. (Joiners stay: some scripts cannot do without.)
 fn is_hidden(char: char) -> bool {
     matches!(char,
-        '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
+        '\u{ad}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// `a <b>bold</b> word` → `a bold word`; `1 < 2` stays.

@@ -62,6 +62,12 @@ pub fn search(query: &Query, detail: Detail) -> Result<Reply<Pages>> {
             Failure::internal("the configuration `web` does not fit: `url` is no address").hint(LINES)
         );
     }
+    let categories = query.categories.iter().flatten();
+    if categories.into_iter().any(|category| !(1..=40).contains(&category.chars().count())) {
+        return Err(
+            Failure::invalid_params("a category has 1 to 40 characters").hint("Such as general, news, it.")
+        );
+    }
     let response = request(&endpoint.url, query).send()?;
     let answer = read(response)?;
     let (pages, more) = Pages::read(&answer, query.limit, detail);

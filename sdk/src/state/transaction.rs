@@ -157,9 +157,13 @@ impl Transaction {
             let keys = self.keys.borrow();
             self.find(key).is_ok_and(|at| keys[at].write.is_some() || keys[at].seen.is_some())
         };
-        let mut wanted: Vec<String> = keys.iter().filter(|key| !known(key)).cloned().collect();
-        wanted.sort_unstable();
-        wanted.dedup();
+        let mut wanted: Vec<String> = Vec::new();
+        for key in keys.iter().filter(|key| !known(key)) {
+            // Kept in order, as the keys of this transaction are.
+            if let Err(place) = wanted.binary_search(key) {
+                wanted.insert(place, key.clone());
+            }
+        }
         if !wanted.is_empty() {
             let entries = self.space.get_many(wanted.clone())?;
             for (key, entry) in wanted.iter().zip(entries) {

@@ -5,6 +5,7 @@ mod files;
 mod knowledge;
 mod memories;
 mod search;
+mod session;
 mod table;
 
 use loggia_tests::{

@@ -16,6 +16,10 @@ const ETNA: &str = include_str!("../../../plugins/search/src/tests/etna.json");
 
 const STORE: &str = "[grants]\nstore = true\n";
 
+/// What the plugin brings along as its policy, which grants all four.
+const ALL: &str = "[grants]\n\
+    invoke = [\"memories:search\", \"knowledge:search\", \"conversations:search\", \"files:search\"]\n";
+
 fn policy(web: &Web) -> String {
     let (origin, url) = (web.url(""), web.url("/search"));
     format!("[grants]\nhttp = [{origin:?}]\nconfig.web = {{ url = {url:?} }}\n")
@@ -46,13 +50,14 @@ async fn the_web_is_searched_where_a_server_is_configured() -> Result<()> {
     client.end().await
 }
 
-/// What there is to find: a memory, a conversation, a file; and a text that stands in two of them.
+/// What there is to find: a memory, a document, a conversation, a file; and a text that stands in two of them.
 async fn world() -> Result<Folder> {
     let folder = Folder::new();
     let notes = folder.beside("notes");
     fs::write(notes.join("trip.md"), "# Trip\n\n- see the volcano Etna\n- buy bread\n")?;
     fs::write(notes.join("other.md"), "Nothing of the kind.\n")?;
     add(&folder, "memories", STORE);
+    add(&folder, "knowledge", STORE);
     add(&folder, "conversations", STORE);
     add(
         &folder,
@@ -62,6 +67,9 @@ async fn world() -> Result<Folder> {
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
     let memory = json!({"action": "add", "title": "Wants to see a volcano", "body": "The Etna, in May."});
     client.envelope("memories", memory).await?;
+    let text = "# Sicily\n\nAn island.\n\n## Volcanoes\n\nThe highest one is the Etna, above Catania.\n";
+    let document = json!({"action": "add", "text": text, "source": "https://example.com/sicily.md"});
+    client.envelope("knowledge", document).await?;
     let said = json!([
         {"role": "user", "text": "How do we get to the Etna?"},
         {"role": "assistant", "text": "See the volcano Etna."},
@@ -81,29 +89,45 @@ async fn ready(folder: &Folder) -> Result<Client> {
     Ok(client)
 }
 
-#[tokio::test]
-async fn all_facades_are_searched_as_one_and_what_is_not_granted_is_passed_over() -> Result<()> {
-    let folder = world().await?;
-    let granted = r#"invoke = ["memories:search", "conversations:search", "files:search"]"#;
-    add(&folder, "search", &format!("[grants]\n{granted}\n"));
-    let client = ready(&folder).await?;
-    let mut found = client.envelope("search", json!({"query": "Etna volcanoes"})).await?;
-    // Scores are the ranking's own affair.
+/// Scores are the ranking's own affair.
+fn scoreless(mut found: Value) -> Value {
     for hit in found["data"].as_array_mut().into_iter().flatten() {
         let score = hit["score"].take().as_f64().unwrap_or_default();
         assert!(score > 0.0 && score <= 1.0, "{hit}");
     }
-    insta::assert_json_snapshot!(found);
+    found
+}
+
+#[tokio::test]
+async fn all_facades_are_searched_as_one() -> Result<()> {
+    let folder = world().await?;
+    add(&folder, "search", ALL);
+    let client = ready(&folder).await?;
+    let found = client.envelope("search", json!({"query": "Etna volcanoes"})).await?;
+    insta::assert_json_snapshot!(scoreless(found));
 
     // Each hit can be opened as it says.
     let full = json!({"action": "hybrid", "query": "Etna volcanoes", "detail": "full"});
     let full = client.envelope("search", full).await?;
-    for hit in full["data"].as_array().into_iter().flatten() {
+    let hits = full["data"].as_array().map(Vec::as_slice).unwrap_or_default();
+    assert!(hits.len() >= 4, "{full}");
+    for hit in hits {
         let open = &hit["open"];
         let call = json!({"action": open["action"], "params": open["params"]});
         let opened = client.envelope(open["tool"].as_str().unwrap_or_default(), call).await?;
         assert_eq!(opened["ok"], true, "{hit} {opened}");
     }
+    client.end().await
+}
+
+#[tokio::test]
+async fn what_is_not_granted_or_not_there_is_passed_over() -> Result<()> {
+    let folder = world().await?;
+    add(&folder, "search", "[grants]\ninvoke = [\"memories:search\", \"knowledge:get\", \"files:search\"]\n");
+    folder.remove("memories.wasm");
+    let client = ready(&folder).await?;
+    let found = client.envelope("search", json!({"query": "Etna"})).await?;
+    insta::assert_json_snapshot!(scoreless(found));
     client.end().await?;
 
     folder.write("search.toml", "");
@@ -117,8 +141,7 @@ async fn all_facades_are_searched_as_one_and_what_is_not_granted_is_passed_over(
 async fn meaning_puts_all_sources_on_one_scale() -> Result<()> {
     let folder = world().await?;
     let web = embeddings().await?;
-    let invoke = r#"invoke = ["memories:search", "conversations:search", "files:search"]"#;
-    add(&folder, "search", &format!("[grants]\n{invoke}\n{}", meaning(&web)));
+    add(&folder, "search", &[ALL, &meaning(&web)].concat());
     let client = ready(&folder).await?;
     // By letters, this is nearer to the first message than to anything else.
     let call = json!({"action": "semantic", "query": "how to get to the Etna we do?", "sources": ["conversations", "files"]});

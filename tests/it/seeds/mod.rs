@@ -60,7 +60,7 @@ fn every_point_has_a_test_or_says_that_it_is_for_later() {
         }
         let (file, name) = test.rsplit_once("::").unwrap_or_default();
         let file = match (file.strip_prefix("it::"), file.strip_prefix("schema::")) {
-            (Some(file), _) => format!("it/{file}.rs"),
+            (Some(file), _) => format!("it/{}.rs", file.replace("::", "/")),
             (_, Some(file)) => format!("../host/schema/src/{file}.rs"),
             _ => format!("it/seeds/{file}.rs"),
         };

@@ -153,10 +153,7 @@ pub const POINTS: &[Point] = &[
         .but("`names` reaches the seed's 83 percent on large facades, `signatures` 80; `flat`, the default, saves about half and shows every parameter."),
     point("004", "Not for simple servers: these show their verbs", "envelopes::a_small_server_may_show_its_verbs")
         .but("By `expose.schema = \"granular\"`, without another plugin."),
-    point("004", "Round trip: start gives a manifest of hashes and the content", "")
-        .but("Later: round trips have an issue of their own."),
-    point("004", "Round trip: preview tells the difference and the conflicts", "")
-        .but("Later: round trips have an issue of their own."),
-    point("004", "Round trip: commit is atomic, with `replace`, `add_only`, `update_only`", "")
-        .but("Later: round trips have an issue of their own."),
+    point("004", "Round trip: start gives a manifest of hashes and the content", "it::facades::files::a_round_trip_starts_with_hashes_and_contents"),
+    point("004", "Round trip: preview tells the difference and the conflicts", "it::facades::files::a_preview_tells_the_difference_and_the_conflicts"),
+    point("004", "Round trip: commit is atomic, with `replace`, `add_only`, `update_only`", "it::facades::files::a_commit_that_is_killed_is_made_whole_or_not_at_all"),
 ];

@@ -18,8 +18,9 @@ pub struct Change {
     path: String,
     /// The whole new content.
     content: String,
-    #[serde(default)]
-    encoding: put::Encoding,
+    // Not by a default, which the host would fill in, and then give all the contents back as inputs that it resolved.
+    /// `text` where it is left out.
+    encoding: Option<put::Encoding>,
 }
 
 /// What is done with files that are there, and with those that are not.
@@ -106,7 +107,7 @@ pub fn read(roots: &Roots, changes: Vec<Change>) -> Result<Vec<New<'_>>> {
     for Change { path, content, encoding } in changes {
         let place = place(roots, &path)?;
         let path = place.path();
-        let bytes = encoding.decode(content).map_err(|failure| {
+        let bytes = encoding.unwrap_or_default().decode(content).map_err(|failure| {
             Failure::invalid_params(format!("{path}: {}", failure.message.trim_end_matches('.')))
         })?;
         let sha256 = version::sha256(&bytes);

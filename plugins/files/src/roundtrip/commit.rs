@@ -137,7 +137,7 @@ fn renew(seen: &Manifest, now: &Manifest) -> Result<()> {
 /// # Errors
 ///
 /// Why it was undone; `unavailable` where it could be neither carried out nor undone.
-fn carry_out(roots: &Roots, mut worker: Worker, patience: Duration) -> Result<()> {
+pub fn carry_out(roots: &Roots, mut worker: Worker, patience: Duration) -> Result<()> {
     match run(&mut worker)? {
         Outcome::Done { left } if left.is_empty() => Ok(()),
         Outcome::Done { left } => Err(Failure::conflict(format!("changed meanwhile: {}", left.join(", ")))),

@@ -19,6 +19,8 @@ use crate::roots::Roots;
 
 /// How often a call makes way for others before it gives up.
 pub const TURNS: usize = 10;
+/// How often several files are read in vain. A call has 2 s of CPU time.
+const LOOKS: usize = 3;
 /// Between two looks.
 const POLL: Duration = Duration::from_millis(5);
 /// No call waits longer than this for others, if each of them is at work.
@@ -101,7 +103,7 @@ pub fn calm(patience: Duration) -> Result<()> {
 ///
 /// As for reading; else as [`calm`].
 pub fn undisturbed<T>(patience: Duration, read: impl Fn() -> Result<T>) -> Result<T> {
-    for _ in 0..TURNS {
+    for _ in 0..LOOKS {
         calm(patience)?;
         let (before, number) = moment()?;
         if at_work(before.as_ref()) {

@@ -200,6 +200,27 @@ fn a_worker_that_was_only_slow_does_no_harm() {
 }
 
 #[test]
+fn what_becomes_of_a_commit_that_was_taken_over_is_told_truly() {
+    let told = |block: Act| {
+        let world = World::new(&OLD);
+        world.data("roundtrip_start", json!({"paths": ["/notes/a.md", "/notes/b.md"]}));
+        world.host().run(|| {
+            let roots = &world.files.roots;
+            let new = changed(roots);
+            let decision = commit::decide(roots, "rt_1", &new, Mode::Replace, Duration::ZERO);
+            let mut worker = decision.unwrap().1.unwrap();
+            assert!(steps(&mut worker, 5).is_none());
+            block(&world);
+            settle(roots, Duration::ZERO).unwrap();
+            commit::carry_out(roots, worker, Duration::ZERO).map_err(|failure| failure.to_string())
+        })
+    };
+    assert_eq!(told(|_| {}), Ok(()));
+    let undone = "unavailable: interrupted: nothing was changed".to_owned();
+    assert_eq!(told(|world| occupy(world, "notes/.loggia-rt1-2.2.part")), Err(undone));
+}
+
+#[test]
 fn what_only_reads_waits_for_a_round_trip_to_be_finished() {
     let (world, ()) = decided(|_, worker| drop(steps(worker, 13)));
     let changes = json!([{"path": "/notes/a.md", "content": "x"}]);

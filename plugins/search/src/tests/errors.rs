@@ -25,6 +25,7 @@ fn each_action_says_what_it_lacks_and_what_does_not_fit() {
         ("web", json!({"query": "x", "page": 0})),
         ("web", json!({"query": "x", "time_range": "hour"})),
         ("web", json!({"query": "x", "language": "en&x=y"})),
+        ("web", json!({"query": "x", "categories": []})),
         ("web", json!({"query": "x"})),
     ];
     let line = |(action, params): (&str, Value)| {

@@ -66,6 +66,7 @@ fn odd_answers_are_passed_over() {
     let record = json!({"id": "1", "path": "1", "text": "x"});
     check(json!([{"id": "1", "path": "1"}, record.clone()]), 1);
     check(json!({"total": 1, "results": [record]}), 1);
+    check(json!(vec![json!({"id": "1", "path": "1", "text": "x"}); 1000]), 200);
     check(json!([{"id": "i".repeat(1001), "path": "i".repeat(1001), "text": "x"}]), 0);
 }
 

@@ -116,7 +116,7 @@ fn what_servers_do_instead_is_explained() {
 }
 
 #[test]
-fn the_configuration_is_checked() {
+fn what_is_configured_and_asked_is_checked() {
     let check = |web: Value| {
         let failure = Host::new().config("web", web).call(&Search, "web", json!({"query": "x"})).unwrap_err();
         assert_eq!(failure.code, "internal");

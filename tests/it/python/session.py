@@ -1,0 +1,122 @@
+"""A session of thirty calls over five facades, whose host is killed in the middle and started again.
+
+Takes the first host's address; says `half` when it is to be killed, and reads the next one's address.
+"""
+
+import asyncio
+import json
+import sys
+
+from mcp import Client
+
+OLD = {"/data/a.md": "# A\n\nOld.\n", "/data/b.md": "# B\n\nOld.\n"}
+NEW = {"/data/a.md": "# A\n\nNew.\n", "/data/b.md": "# B\n\nNew.\n", "/data/c.md": "# C\n\nNew.\n"}
+
+GUIDE = """# Guide
+
+## Brewing
+
+Green tea wants water of 80 degrees, and two minutes.
+
+## Serving
+
+Serve it in small cups.
+"""
+
+made = 0
+
+
+async def call(client, tool, action, fails=None, **params):
+    """Makes a call; its envelope, which is as it should be."""
+    global made
+    made += 1
+    result = await client.call_tool(tool, {"action": action, **params})
+    envelope = json.loads(result.content[0].text)
+    # Beside media there is only the text.
+    assert result.structured_content in (None, envelope), "text and structured content differ"
+    assert envelope.get("code") == fails, envelope
+    assert fails is None or envelope["hint"], envelope
+    print(f"{made:2} {tool} {action}: {fails or 'ok'}", flush=True)
+    return envelope
+
+
+def ids(envelope):
+    return [one["id"] for one in envelope["data"]]
+
+
+async def before(client):
+    tools = (await client.list_tools()).tools
+    assert [tool.name for tool in tools] == ["conversations", "files", "knowledge", "memories", "search"], tools
+    for path, content in OLD.items():
+        await call(client, "files", "put", path=path, content=content)
+    await call(client, "memories", "add", title="Prefers green tea", body="Without sugar.", tags=["taste"])
+    await call(client, "memories", "add", title="Has a small kitchen")
+    await call(client, "memories", "link", id="m_1", to="m_2", relation="made in")
+    assert ids(await call(client, "memories", "search", query="sugar")) == ["m_1"]
+    await call(client, "knowledge", "add", text=GUIDE, source="guide.md")
+    found = await call(client, "knowledge", "search", query="how hot should the water be for tea")
+    assert "80 degrees" in found["data"][0]["text"], found
+    await call(client, "conversations", "append", role="user", text="How hot should the water be?")
+    await call(client, "conversations", "append", conversation="c_1", role="assistant", text="80 degrees.")
+    both = await call(client, "search", "hybrid", query="tea")
+    assert {hit["source"] for hit in both["data"]} >= {"memories", "knowledge"}, both
+    await call(client, "memories", "embed", fails="unavailable")
+    started = await call(client, "files", "roundtrip_start", paths=[*NEW])
+    trip = started["data"]["manifest_id"]
+    changes = [{"path": path, "content": content} for path, content in NEW.items()]
+    preview = await call(client, "files", "roundtrip_preview", manifest_id=trip, changes=changes, mode="replace")
+    assert "+New." in json.dumps(preview["data"]), preview
+    return trip, changes
+
+
+async def killed(client, trip, changes):
+    """A commit whose host is killed while it runs, or just before or after."""
+    global made
+    made += 1
+    print("half", flush=True)
+    arguments = {"action": "roundtrip_commit", "manifest_id": trip, "changes": changes, "mode": "replace"}
+    await client.call_tool("files", arguments)
+
+
+async def after(client, trip, changes):
+    start = await call(client, "files", "roundtrip_start", paths=[*NEW])
+    there = {file["path"]: file.get("text") for file in start["data"]["files"]}
+    assert there in (NEW, {**OLD, "/data/c.md": None}), f"neither old nor new: {there}"
+    # The manifest is there still, and a commit that is repeated changes nothing.
+    await call(client, "files", "roundtrip_commit", manifest_id=trip, changes=changes, mode="replace")
+    got = await call(client, "files", "get", path="/data/c.md")
+    assert got["data"]["text"] == NEW["/data/c.md"], got
+    got = await call(client, "memories", "get", id="m_1")
+    assert got["data"]["links"] == [{"id": "m_2", "relation": "made in"}], got
+    await call(client, "memories", "update", id="m_1", body="With honey.")
+    assert ids(await call(client, "memories", "search", query="honey")) == ["m_1"]
+    await call(client, "memories", "pin", id="m_2")
+    assert ids(await call(client, "memories", "list", detail="minimal")) == ["m_2", "m_1"]
+    found = await call(client, "knowledge", "search", query="cups")
+    assert found["data"][0]["source"] == "guide.md", found
+    await call(client, "knowledge", "chunk", id="k_1", size=200)
+    said = await call(client, "conversations", "append", conversation="c_1", role="user", text="Thank you.")
+    assert said["data"]["messages"] == 3, said
+    assert (await call(client, "conversations", "search", query="degrees"))["data"][0]["conversation"] == "c_1"
+    await call(client, "conversations", "export", id="c_1", format="json")
+    await call(client, "search", "web", fails="unavailable", query="tea")
+    await call(client, "knowledge", "get", fails="not_found", id="k_2")
+
+
+async def main():
+    trip = None
+    try:
+        async with Client(sys.argv[1]) as client:
+            trip, changes = await before(client)
+            await killed(client, trip, changes)
+    except Exception:
+        # A host that is gone in the middle of a call is what is wanted.
+        if trip is None:
+            raise
+    url = sys.stdin.readline().strip()
+    async with Client(url) as client:
+        await after(client, trip, changes)
+    print(f"{made} calls")
+
+
+asyncio.run(main())
