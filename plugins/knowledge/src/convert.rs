@@ -145,7 +145,7 @@ fn is_html(text: &str) -> bool {
             .strip_prefix(*tag)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '>', '\n', '\t']))
     };
-    FIRST.iter().any(|tag| begins(&tag)) && inside.contains('<')
+    FIRST.iter().any(begins) && inside.contains('<')
 }
 
 /// The first heading's words, or the first line.

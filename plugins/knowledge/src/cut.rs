@@ -93,9 +93,9 @@ fn length(atoms: &[Atom], from: usize, last: usize) -> usize {
 /// that atom, or for the whole block where it is code or a table that fits.
 fn overlapping(atoms: &[Atom], fresh: usize, measure: Measure) -> usize {
     let block = atoms[fresh].block;
-    let whole = last_of_block(atoms, fresh);
-    let fits = atoms[fresh].solid && length(atoms, fresh, whole) <= measure.size;
-    let needed = if fits { whole } else { fresh };
+    let whole =
+        Some(fresh).filter(|at| atoms[*at].solid).and_then(|at| rest_of_block(atoms, at, measure.size));
+    let needed = whole.unwrap_or(fresh);
     let mut start = fresh;
     while let Some(before) = start.checked_sub(1) {
         let torn = atoms[before].solid && atoms[before].block != block;
@@ -118,14 +118,20 @@ fn end_of(atoms: &[Atom], start: usize, fresh: usize, size: usize) -> usize {
     let Some(next) = atoms.get(end) else { return end };
     let first = (fresh..end).find(|at| atoms[*at].block == next.block).unwrap_or(end);
     let torn = first > fresh && first < end;
-    let fits = torn && length(atoms, first, last_of_block(atoms, first)) <= size;
+    let fits = torn && rest_of_block(atoms, first, size).is_some();
     let enough = |at: usize| length(atoms, start, at - 1) * 2 >= size;
     // A heading stays with what it is the heading of.
     if fits && (next.solid || enough(first)) && !atoms[first - 1].heading { first } else { end }
 }
 
-/// The last atom of the block that this one is of.
-fn last_of_block(atoms: &[Atom], at: usize) -> usize {
-    let more = atoms[at..].iter().take_while(|atom| atom.block == atoms[at].block).count();
-    at + more - 1
+/// The last atom of the block that this one is of, if all from here to there has the size at most.
+fn rest_of_block(atoms: &[Atom], at: usize, size: usize) -> Option<usize> {
+    let mut last = at;
+    while atoms.get(last + 1).is_some_and(|next| next.block == atoms[at].block) {
+        last += 1;
+        if length(atoms, at, last) > size {
+            return None;
+        }
+    }
+    Some(last)
 }

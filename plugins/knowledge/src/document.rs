@@ -181,14 +181,19 @@ pub fn number(length: usize) -> u32 {
 /// Passages by their numbers, with the ids of their documents; nothing for numbers that are no longer used.
 pub fn passages(numbers: &[u32]) -> Result<Vec<Option<(String, Passage)>>> {
     let mut found = Vec::with_capacity(numbers.len());
-    // Neighbours are in one pack.
-    for numbers in numbers.chunks(PACKS_AT_ONCE) {
-        let mut ids: Vec<String> = numbers.iter().map(|number| pack(*number)).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        let packs = PACKS.get_many(&ids)?;
+    for numbers in numbers.chunks(PACKS_AT_ONCE * PACK as usize) {
+        let mut wanted: Vec<u32> = Vec::new();
+        for pack in numbers.iter().map(|number| number / PACK) {
+            if !wanted.contains(&pack) {
+                wanted.push(pack);
+            }
+        }
+        let mut packs = Vec::with_capacity(wanted.len());
+        for wanted in wanted.chunks(PACKS_AT_ONCE) {
+            packs.extend(PACKS.get_many(&wanted.iter().map(u32::to_string).collect::<Vec<_>>())?);
+        }
         for number in numbers {
-            let at = ids.binary_search(&pack(*number)).ok();
+            let at = wanted.iter().position(|pack| *pack == number / PACK);
             let kept = at.and_then(|at| packs[at].as_ref());
             let passage = kept.and_then(|kept| kept.passages.get((number % PACK) as usize));
             found.push(kept.zip(passage).map(|(kept, passage)| (kept.document.clone(), passage.clone())));

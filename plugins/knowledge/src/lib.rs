@@ -91,15 +91,15 @@ impl Knowledge {
         #[param(range = 1..=100_000)]
         chunk: Option<u32>,
         /// With detail `full`: the passage that the text begins with.
-        #[param(default = 1, range = 1..=100_000)]
-        offset: u32,
-        /// With detail `full`: passages at most.
-        #[param(default = 20, range = 1..=1000)]
-        limit: u32,
+        #[param(range = 1..=100_000)]
+        offset: Option<u32>,
+        /// With detail `full`: passages at most; else 20.
+        #[param(range = 1..=1000)]
+        limit: Option<u32>,
     ) -> Result<Reply<Got>> {
         match chunk {
             Some(chunk) => get::passage(&id, chunk),
-            None => get::document(&id, offset, limit, call.detail()),
+            None => get::document(&id, offset.unwrap_or(1), limit.unwrap_or(20), call.detail()),
         }
     }
 

@@ -5,6 +5,9 @@
 
 use crate::block::{Block, Kind, lines, until_the_next};
 
+/// Characters of a heading.
+const HEADING: usize = 120;
+
 /// The blocks of a Markdown text.
 pub fn blocks(text: &str) -> Vec<Block> {
     let mut scan = Scan::default();
@@ -153,7 +156,7 @@ fn is_delimiter(line: &str) -> bool {
     line.contains('-') && line.contains('|') && line.chars().all(|char| matches!(char, '|' | '-' | ':' | ' '))
 }
 
-/// A heading's words without marks for code and emphasis.
+/// A heading's words without marks for code and emphasis. Each passage below it carries them, so they have an end.
 fn plain(words: &str) -> String {
-    words.trim().chars().filter(|char| !matches!(char, '`' | '*')).collect()
+    words.trim().chars().filter(|char| !matches!(char, '`' | '*')).take(HEADING).collect()
 }

@@ -66,6 +66,13 @@ fn code_and_tables_are_whole_where_they_fit() {
 }
 
 #[test]
+fn a_heading_without_end_is_cut() {
+    let text = format!("# {}\n\nSays something.", "x".repeat(100_000));
+    let cuts = cuts(&text, Format::Markdown, 1000, 100);
+    assert!(cuts.len() > 100 && cuts.iter().all(|cut| cut.path[0].len() == 120));
+}
+
+#[test]
 fn what_has_no_borders_is_cut_anyway() {
     let text = "x".repeat(100);
     assert_eq!(shown(&text, 40, 0).iter().map(|line| line.len() - 2).collect::<Vec<_>>(), [40, 40, 20]);
