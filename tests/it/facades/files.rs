@@ -343,6 +343,14 @@ async fn a_commit_that_is_killed_is_made_whole_or_not_at_all() -> Result<()> {
         *before.entry(found).or_insert(0) += 1;
 
         host = stage.host().await?;
+        if kill % 8 == 7 {
+            // Who helps is killed as well.
+            host.call(9, "files", &json!({"action": "roundtrip_finish"})).await?;
+            thread::sleep(Duration::from_micros(chance.hash_one((kill, "again")) % (100_000 + longest)));
+            host.child.start_kill()?;
+            host.child.wait().await?;
+            host = stage.host().await?;
+        }
         let said = next_call(&stage, &mut host, kill).await?;
         *settled.entry(said).or_insert(0) += 1;
         let whole = stage.look(old, new)?;
