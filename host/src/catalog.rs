@@ -199,6 +199,11 @@ impl Catalog {
         self.admitted.send_replace(true);
     }
 
+    /// Whether the first admission has ended: what is missing now is not there.
+    pub fn is_admitted(&self) -> bool {
+        *self.admitted.borrow()
+    }
+
     /// Waits for the first admission, but not longer than a client waits for a list. Whether it ended in time.
     pub async fn admitted(&self) -> bool {
         const PATIENCE: Duration = Duration::from_secs(8);

@@ -46,6 +46,10 @@ pub struct Line {
 pub async fn root(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envelope {
     let (entry, command) = (Arc::clone(&planned.entry), planned.command.clone());
     let refused = |failure| Envelope::new(command.clone(), Err(failure));
+    if !entry.rules.invoke.is_empty() {
+        // Just after the start it would find a facade missing that stands there a moment later.
+        shared.catalog.admitted().await;
+    }
     let permit = match shared.permits.root(&entry.pace).await {
         Ok(permit) => permit,
         Err(busy) => return refused(busy),

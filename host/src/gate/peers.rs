@@ -68,6 +68,10 @@ impl Line {
                 let said = format!("`{facade}` is unavailable: {reason}");
                 return Err(Failure::new(code::UNAVAILABLE, said));
             }
+            None if !self.shared.catalog.is_admitted() => {
+                let said = format!("`{facade:.80}` is unavailable: plugins are still being loaded");
+                return Err(Failure::new(code::UNAVAILABLE, said).hint("try again in some seconds"));
+            }
             None => {
                 let said = format!("not found: there is no facade `{facade:.80}`");
                 return Err(Failure::new(code::NOT_FOUND, said));

@@ -24,6 +24,9 @@ pub struct Vectors {
     name: &'static str,
 }
 
+/// What is to stand for a text: a vector's parts, or nothing.
+type Changed<'a> = (u32, Option<&'a [u8]>);
+
 /// A vector in a row: which text of the block, of which model, and its parts.
 type Kept<'a> = (u32, u32, &'a [u8]);
 
@@ -55,8 +58,8 @@ impl Vectors {
         self.change(tx, 0, &gone)
     }
 
-    fn change(&self, tx: &Transaction, tag: u32, changes: &[(u32, Option<&[u8]>)]) -> Result<()> {
-        let mut by_row: BTreeMap<u32, Vec<(u32, Option<&[u8]>)>> = BTreeMap::new();
+    fn change(&self, tx: &Transaction, tag: u32, changes: &[Changed<'_>]) -> Result<()> {
+        let mut by_row: BTreeMap<u32, Vec<Changed<'_>>> = BTreeMap::new();
         for (number, vector) in changes {
             by_row.entry(number / BLOCK).or_default().push((number % BLOCK, *vector));
         }

@@ -113,6 +113,7 @@ fn entry_under(puppet: Puppet, rules: Rules, terms: Terms) -> Entry {
 
 fn gate_with(puppets: Vec<(Puppet, Rules)>, inline: Inline) -> Gate {
     let catalog = Arc::new(Catalog::default());
+    catalog.admit();
     let slots: BTreeMap<String, Slot> = puppets
         .into_iter()
         .map(|(puppet, rules)| (puppet.surface.name.clone(), Slot::Serving(Arc::new(entry(puppet, rules)))))

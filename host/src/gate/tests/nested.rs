@@ -214,3 +214,33 @@ async fn what_a_facade_may_not_call_one_that_it_calls_may() {
     let told = call(&further, request("a", "look")).await;
     assert_eq!(failed(&told).1, "access denied: a read action may not call `c.touch`, which is write");
 }
+
+/// Only `a`, which calls `b`, as just after a start.
+fn half_loaded() -> (Gate, Arc<Entry>) {
+    let catalog = Arc::new(Catalog::default());
+    let caller = Arc::new(entry(forwards("a", "b", "look"), invoking(&["b:*"])));
+    catalog.swap(BTreeMap::from([("a".to_owned(), Slot::Serving(Arc::clone(&caller)))]));
+    (Gate::new(catalog, Executor::new(Handle::current(), Inline::Slots(4))), caller)
+}
+
+#[tokio::test]
+async fn who_calls_others_begins_when_the_first_of_them_are_there() {
+    let (gate, caller) = half_loaded();
+    let mut exec = gate.start(Origin::local(), request("a", "look"));
+    let mut soon = std::pin::pin!(exec.next());
+    assert!(futures_util::poll!(soon.as_mut()).is_pending());
+    let callee = Arc::new(entry(puppet("b", async |_| Ok(Reply::data("done"))), Rules::default()));
+    let slots = [("a", caller), ("b", callee)].map(|(name, entry)| (name.to_owned(), Slot::Serving(entry)));
+    gate.catalog().swap(slots.into());
+    gate.catalog().admit();
+    let Event::Done(envelope) = soon.await else { panic!("it asked or told something") };
+    assert_eq!(json_of(*envelope)["data"], "done");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_would_wait_too_long_for_others_is_told_that_they_are_not_there_yet() {
+    let (gate, _) = half_loaded();
+    let envelope = call(&gate, request("a", "look")).await;
+    let said = "`b` is unavailable: plugins are still being loaded";
+    assert_eq!(failed(&envelope), ("unavailable", said));
+}

@@ -7,7 +7,7 @@ use loggia_sdk::prelude::*;
 use super::{
     FILES, Manifest, Mode,
     changes::{self, Change, Fate, New},
-    journal::{self, Entry, Head, Phase, granted},
+    journal::{self, Entry, Plan, granted},
     manifest::{self, expires, manifests},
     settle::{TURNS, busy, run, settle},
     survey::{Survey, refused, survey},
@@ -81,14 +81,14 @@ pub fn decide<'r>(
         if !survey.conflicts.is_empty() {
             return Err(refused(&manifest, &survey.conflicts));
         }
-        let head = head(&manifest, new, &survey)?;
-        if head.files.is_empty() {
-            renew(&manifest, &head.manifest)?;
+        let plan = plan(&manifest, new, &survey)?;
+        if plan.files.is_empty() {
+            renew(&manifest, &plan.manifest)?;
             return Ok((survey, None));
         }
         let written = new.iter().zip(&survey.found).filter(|(_, (_, fate))| writes(*fate));
         let contents: Vec<_> = written.map(|(new, _)| new.bytes.as_slice()).collect();
-        if let Some(journal) = journal::begin(&head, &contents, &manifest)? {
+        if let Some(journal) = journal::begin(&plan, &contents, &manifest)? {
             return Ok((survey, Some(Worker::new(roots, journal))));
         }
     }
@@ -100,7 +100,7 @@ fn writes(fate: Fate) -> bool {
 }
 
 /// What is to be done.
-fn head(manifest: &Manifest, new: &[New], survey: &Survey) -> Result<Head> {
+fn plan(manifest: &Manifest, new: &[New], survey: &Survey) -> Result<Plan> {
     let mut manifest = manifest.clone();
     let mut files = Vec::new();
     for (new, (now, fate)) in new.iter().zip(&survey.found) {
@@ -118,7 +118,7 @@ fn head(manifest: &Manifest, new: &[New], survey: &Survey) -> Result<Head> {
         return Err(Failure::invalid_params(message).hint("Start anew for further files."));
     }
     let directories = survey.directories.clone();
-    Ok(Head { number: 0, attempt: 1, phase: Phase::Redo, manifest, files, directories })
+    Ok(Plan { manifest, files, directories })
 }
 
 /// Lets the manifest live anew, unless it is another by now.
@@ -146,7 +146,7 @@ pub fn carry_out(roots: &Roots, mut worker: Worker, patience: Duration) -> Resul
             // Somebody took this call for dead. What they make of the journal is what becomes of the commit.
             settle(roots, patience)?;
             worker.sweep_up();
-            let now = &worker.journal().head.manifest;
+            let now = &worker.journal().plan.manifest;
             match manifests()?.get(&now.id)? {
                 Some(manifest) if manifest == *now => Ok(()),
                 _ => Err(unchanged(None)),

@@ -1,9 +1,9 @@
 //! The journal of the one commit that is being carried out: in state, with the new content.
 //!
-//! One key says what is to be done and how far it has come, and beside it stands a key for each file's content. There is
-//! a journal from the moment of decision to the moment when nothing is left to do, and at most one. It changes hands
-//! where its worker seems to have died; then `attempt` goes up, and the worker that was too slow finds that the journal
-//! is no longer what it holds.
+//! One key says whose turn it is and how far it has come; beside it stand a key for what is to be done, and one for each
+//! file's content. There is a journal from the moment of decision to the moment when nothing is left to do, and at most
+//! one. It changes hands where its worker seems to have died; then `attempt` goes up, and the worker that was too slow
+//! finds that the journal is no longer what it holds.
 
 use loggia_sdk::{
     failure::code,
@@ -14,6 +14,7 @@ use loggia_sdk::{
 use super::{Manifest, manifest::manifests};
 
 const HEAD: &str = "journal";
+const PLAN: &str = "journal/plan";
 
 /// How many journals there were: each has a number of its own.
 static NUMBER: Cell<u64> = Cell::new("journals");
@@ -30,13 +31,18 @@ pub enum Phase {
     Clean,
 }
 
-/// What is written in the journal, but for the content.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// How far it has come: all that is read again before each move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     pub number: u64,
     /// How many have worked at it.
     pub attempt: u32,
     pub phase: Phase,
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
     /// As it is when all is done.
     pub manifest: Manifest,
     pub files: Vec<Entry>,
@@ -57,29 +63,36 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Journal {
     pub head: Head,
-    /// As it stands in the state. No two of these are the same, as numbers and attempts only go up.
-    raw: Vec<u8>,
+    pub plan: Plan,
 }
 
 /// The journal that there is. Where no state is granted, there is none.
 pub fn pending() -> Result<Option<Journal>> {
-    match state::shared().get(HEAD) {
-        Ok(entry) => entry.map(|entry| Journal::read(entry.value)).transpose(),
-        Err(failure) if failure.code == code::DENIED => Ok(None),
-        Err(failure) => Err(failure),
-    }
+    Ok(moment()?.0)
 }
 
 /// The journal that there is, and what changes with every new one.
 pub fn moment() -> Result<(Option<Journal>, Vec<u8>)> {
-    let mut entries = match state::shared().get_many(vec![HEAD.to_owned(), "journals".to_owned()]) {
+    let keys = [HEAD, PLAN, "journals"].map(str::to_owned);
+    let entries = match state::shared().get_many(keys.into()) {
         Ok(entries) => entries,
         Err(failure) if failure.code == code::DENIED => return Ok((None, Vec::new())),
         Err(failure) => return Err(failure),
     };
-    let number = entries.pop().flatten().map_or(Vec::new(), |entry| entry.value);
-    let journal = entries.pop().flatten().map(|entry| Journal::read(entry.value)).transpose()?;
-    Ok((journal, number))
+    let mut values = entries.into_iter().map(|entry| entry.map(|entry| entry.value));
+    let mut next = || values.next().flatten();
+    let journal = match (next(), next()) {
+        (Some(head), Some(plan)) => {
+            let (head, plan) = (Head::deserialize(parse(&head)?)?, Plan::deserialize(parse(&plan)?)?);
+            Some(Journal { head, plan })
+        }
+        _ => None,
+    };
+    Ok((journal, next().unwrap_or_default()))
+}
+
+fn parse(json: &[u8]) -> Result<Value> {
+    Ok(std::str::from_utf8(json)?.parse()?)
 }
 
 /// Whether there is no journal, and none comes before the transaction ends.
@@ -107,19 +120,20 @@ pub fn granted() -> Result<()> {
 
 /// The decision: from here on the files are to be as these contents say. Given up, without a trace, where another
 /// journal is there or the manifest is no longer the one that was looked at.
-pub fn begin(head: &Head, contents: &[&[u8]], seen: &Manifest) -> Result<Option<Journal>> {
+pub fn begin(plan: &Plan, contents: &[&[u8]], seen: &Manifest) -> Result<Option<Journal>> {
     let manifests = manifests()?;
     state::transaction(|tx| {
         if tx.get(HEAD)?.is_some() || manifests.of(tx).get(&seen.id)?.as_ref() != Some(seen) {
             return Ok(None);
         }
         let number = NUMBER.of(tx).update(|number| *number += 1)?;
-        let journal = Journal::of(Head { number, ..head.clone() })?;
-        tx.put(HEAD, journal.raw.clone());
+        let head = Head { number, attempt: 1, phase: Phase::Redo };
+        tx.put(HEAD, head.json());
+        tx.put(PLAN, json!(plan).to_string());
         for (at, content) in contents.iter().enumerate() {
             tx.put(&key(at), *content);
         }
-        Ok(Some(journal))
+        Ok(Some(Journal { head, plan: plan.clone() }))
     })
 }
 
@@ -127,22 +141,17 @@ fn key(at: usize) -> String {
     format!("{HEAD}/{at}")
 }
 
+impl Head {
+    /// As it stands in the state. No two journals have the same, as numbers and attempts only go up.
+    fn json(self) -> Vec<u8> {
+        json!(self).to_string().into_bytes()
+    }
+}
+
 impl Journal {
-    fn of(head: Head) -> Result<Self> {
-        let raw = json!(head).to_string().into_bytes();
-        Ok(Self { head, raw })
-    }
-
-    fn read(raw: Vec<u8>) -> Result<Self> {
-        let text = std::str::from_utf8(&raw)?;
-        let value: Value = text.parse().map_err(Failure::from)?;
-        let head = Head::deserialize(value)?;
-        Ok(Self { head, raw })
-    }
-
     /// Whether it is still this one's to carry out.
     pub fn holds(&self) -> Result<bool> {
-        Ok(state::shared().get(HEAD)?.is_some_and(|entry| entry.value == self.raw))
+        Ok(state::shared().get(HEAD)?.is_some_and(|entry| entry.value == self.head.json()))
     }
 
     /// The new content of a file. None where the journal is another's by now.
@@ -161,29 +170,30 @@ impl Journal {
     }
 
     fn change(&self, change: impl FnOnce(&mut Head)) -> Result<Option<Self>> {
-        let mut head = self.head.clone();
-        change(&mut head);
-        let journal = Self::of(head)?;
-        state::transaction(|tx| {
-            if tx.get(HEAD)?.as_ref() != Some(&self.raw) {
-                return Ok(None);
+        let mut journal = self.clone();
+        change(&mut journal.head);
+        let changed = state::transaction(|tx| {
+            let holds = tx.get(HEAD)? == Some(self.head.json());
+            if holds {
+                tx.put(HEAD, journal.head.json());
             }
-            tx.put(HEAD, journal.raw.clone());
-            Ok(Some(journal.clone()))
-        })
+            Ok(holds)
+        })?;
+        Ok(changed.then_some(journal))
     }
 
     /// Ends it: where the new files are there, the manifest has them from now on. Whether it was still this one's.
     pub fn close(&self) -> Result<bool> {
         let manifests = manifests()?;
         state::transaction(|tx| {
-            if tx.get(HEAD)?.as_ref() != Some(&self.raw) {
+            if tx.get(HEAD)? != Some(self.head.json()) {
                 return Ok(false);
             }
             tx.delete(HEAD);
-            (0..self.head.files.len()).for_each(|at| tx.delete(&key(at)));
+            tx.delete(PLAN);
+            (0..self.plan.files.len()).for_each(|at| tx.delete(&key(at)));
             if self.head.phase == Phase::Clean {
-                manifests.of(tx).put(&self.head.manifest.id, &self.head.manifest)?;
+                manifests.of(tx).put(&self.plan.manifest.id, &self.plan.manifest)?;
             }
             Ok(true)
         })

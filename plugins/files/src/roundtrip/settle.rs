@@ -104,9 +104,9 @@ pub fn calm(patience: Duration) -> Result<()> {
 /// As for reading; else as [`calm`].
 pub fn undisturbed<T>(patience: Duration, read: impl Fn() -> Result<T>) -> Result<T> {
     for _ in 0..LOOKS {
-        calm(patience)?;
         let (before, number) = moment()?;
         if at_work(before.as_ref()) {
+            calm(patience)?;
             continue;
         }
         let found = read();
@@ -167,8 +167,8 @@ pub fn finish(roots: &Roots, patience: Duration) -> Result<Reply<Finished>> {
         let nothing = Finished { did: Did::Nothing, manifest_id: None, files: Vec::new(), left: Vec::new() };
         return Ok(Reply::new(nothing).message("No round trip is unfinished."));
     };
-    let files: Vec<_> = journal.head.files.into_iter().map(|file| file.path).collect();
-    let manifest_id = Some(journal.head.manifest.id);
+    let files: Vec<_> = journal.plan.files.into_iter().map(|file| file.path).collect();
+    let manifest_id = Some(journal.plan.manifest.id);
     Ok(match outcome {
         Outcome::Undone { reason } => {
             let why = reason.map_or(String::new(), |reason| format!(" ({})", reason.message));

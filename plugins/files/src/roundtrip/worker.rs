@@ -97,7 +97,7 @@ impl<'r> Worker<'r> {
     }
 
     fn files(&self) -> std::ops::Range<usize> {
-        0..self.journal.head.files.len()
+        0..self.journal.plan.files.len()
     }
 
     fn plan(&mut self) {
@@ -145,7 +145,7 @@ impl<'r> Worker<'r> {
     }
 
     fn unfinished(&self, failure: &Failure) -> Failure {
-        let paths: Vec<_> = self.journal.head.files.iter().map(|file| file.path.as_str()).collect();
+        let paths: Vec<_> = self.journal.plan.files.iter().map(|file| file.path.as_str()).collect();
         let why = self.reason.as_ref().unwrap_or(failure);
         let message = if why.message == failure.message {
             format!("the round trip is unfinished: {}", failure.message)
@@ -204,7 +204,7 @@ impl<'r> Worker<'r> {
     }
 
     fn make(&self) -> Result<()> {
-        for path in &self.journal.head.directories {
+        for path in &self.journal.plan.directories {
             // In no granted directory any more, like the files in it.
             let Ok(place) = self.roots.place(path) else { continue };
             match fs::create_dir(place.real()?) {
@@ -303,7 +303,7 @@ impl<'r> Worker<'r> {
     }
 
     fn unmake(&self) {
-        for path in self.journal.head.directories.iter().rev() {
+        for path in self.journal.plan.directories.iter().rev() {
             // One that is not empty is somebody's by now.
             let real = self.roots.place(path).and_then(|place| place.real());
             let _ = real.map(fs::remove_dir);
@@ -338,7 +338,7 @@ impl<'r> Worker<'r> {
     }
 
     fn entry(&self, at: usize) -> &Entry {
-        &self.journal.head.files[at]
+        &self.journal.plan.files[at]
     }
 
     fn place(&self, at: usize) -> Result<Place<'r>> {
