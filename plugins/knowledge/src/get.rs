@@ -25,7 +25,7 @@ pub enum Got {
 /// One passage, counted from 1.
 pub fn passage(id: &str, chunk: u32) -> Result<Reply<Got>> {
     let document = find(id)?;
-    within(&document, "chunk", chunk)?;
+    within(&document, chunk)?;
     let at = chunk - 1;
     let first = at.saturating_sub(1);
     let mut near = document.passages(first..at + 2)?.into_iter();
@@ -45,25 +45,25 @@ fn place(chunk: u32, passage: Option<Passage>) -> String {
     format!("Chunk {chunk}, lines {first}-{last}{colon}{heading}")
 }
 
-/// A document, with as much of its text as the caller wants.
-pub fn document(id: &str, offset: u32, limit: u32, detail: Detail) -> Result<Reply<Got>> {
+/// A document, without its text.
+pub fn document(id: &str) -> Result<Reply<Got>> {
     let document = find(id)?;
+    let passages = document.passages(0..document.count)?;
+    let mut shown = Shown::from(document);
+    shown.outline = outline(&passages);
+    shown.text = passages.first().map(|passage| beginning(&passage.text, EXCERPT)).unwrap_or_default();
+    Ok(Reply::new(Got::Document(shown)))
+}
+
+/// A document with its text, or a part of it: so many passages from this one on, counted from 1.
+pub fn text(id: &str, chunk: u32, limit: u32) -> Result<Reply<Got>> {
+    let document = find(id)?;
+    within(&document, chunk)?;
     let count = document.count;
-    let mut shown = Shown::from(document.clone());
-    if detail == Detail::Minimal {
-        return Ok(Reply::new(Got::Document(shown)));
-    }
-    let passages = document.passages(0..count)?;
-    if offset == 1 {
-        shown.outline = outline(&passages);
-    }
-    if detail == Detail::Standard {
-        shown.text = passages.first().map(|passage| beginning(&passage.text, EXCERPT)).unwrap_or_default();
-        return Ok(Reply::new(Got::Document(shown)));
-    }
-    within(&document, "offset", offset)?;
-    let mut end = offset - 1;
-    for passage in passages.iter().skip(end as usize).take(limit as usize) {
+    let passages = document.passages(chunk - 1..count.min(chunk - 1 + limit))?;
+    let mut shown = Shown::from(document);
+    let mut end = chunk - 1;
+    for passage in passages {
         if !shown.text.is_empty() && shown.text.len() + passage.own().len() > BYTES {
             break;
         }
@@ -73,9 +73,9 @@ pub fn document(id: &str, offset: u32, limit: u32, detail: Detail) -> Result<Rep
     if end == count {
         return Ok(Reply::new(Got::Document(shown)));
     }
-    shown.next_offset = end + 1;
-    let message = format!("Chunks {offset} to {end} of {count}: the text goes on.");
-    let next = Next::action("get").param("id", id).param("offset", end + 1);
+    shown.next_chunk = end + 1;
+    let message = format!("Chunks {chunk} to {end} of {count}: the text goes on.");
+    let next = Next::action("get").param("id", id).param("chunk", end + 1).param("limit", limit);
     Ok(Reply::new(Got::Document(shown)).message(message).next(next))
 }
 
@@ -92,11 +92,11 @@ fn outline(passages: &[Passage]) -> Vec<String> {
     sections
 }
 
-fn within(document: &Document, name: &str, chunk: u32) -> Result<()> {
+fn within(document: &Document, chunk: u32) -> Result<()> {
     if (1..=document.count).contains(&chunk) {
         return Ok(());
     }
     let (id, count) = (&document.id, document.count);
     Err(Failure::not_found(format!("not found: `{id}` has no chunk {chunk}"))
-        .hint(format!("`{name}` is 1 to {count} there.")))
+        .hint(format!("`chunk` is 1 to {count} there.")))
 }

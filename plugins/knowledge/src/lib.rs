@@ -27,6 +27,8 @@ use view::{Part, Shown};
 const TEXT: usize = 512 * 1024;
 /// Bytes of a source, which is part of a key.
 const SOURCE: usize = 900;
+/// Characters of a tag.
+const TAG: usize = 64;
 /// Characters of a passage, and those of them that it shares with the one before: some 400 words, and two sentences.
 const SIZE: usize = 1600;
 const OVERLAP: usize = 200;
@@ -41,8 +43,7 @@ pub struct Knowledge;
 /// `search` gives passages with their document, source and place; `get` with `chunk` reads one whole, and what stands beside it.
 #[facade(
     needs("store", "to keep the documents"),
-    wants("http", "an embeddings endpoint, to search by meaning"),
-    wants("config", "`embeddings`, which says where that endpoint is")
+    wants("http: an embeddings endpoint", "to find passages by their meaning")
 )]
 impl Knowledge {
     /// Add a document: Markdown, HTML or plain text.
@@ -60,7 +61,7 @@ impl Knowledge {
         /// Where it is from: a path or a URL. A source has one document.
         #[param(length = 1..=900)]
         source: Option<String>,
-        #[param(length = 0..=20)] tags: Option<Vec<String>>,
+        #[param(length = 0..=20, hint = "reuse tags that `list` shows")] tags: Option<Vec<String>>,
         /// The id of a document that this text takes the place of; what is not given stays.
         #[param(length = 1..=40)]
         replace: Option<String>,
@@ -74,6 +75,7 @@ impl Knowledge {
         if let Some(source) = source.as_ref().filter(|source| source.len() > SOURCE) {
             return Err(long("source", source.len(), SOURCE));
         }
+        let tags = tags.map(tidy).transpose()?;
         let converted = convert(&text, format, source.as_deref())?;
         let document = store::add(&New { converted, title, source, tags }, replace.as_deref(), measure()?)?;
         Ok(Reply::new(Shown::named(document)))
@@ -87,19 +89,17 @@ impl Knowledge {
         &self,
         call: &Call,
         #[param(length = 1..=40)] id: String,
-        /// This passage instead.
+        /// This passage instead; with `limit`, the text from it on.
         #[param(range = 1..=100_000)]
         chunk: Option<u32>,
-        /// With detail `full`: the passage that the text begins with.
-        #[param(range = 1..=100_000)]
-        offset: Option<u32>,
-        /// With detail `full`: passages at most; else 20.
+        /// The text of so many passages.
         #[param(range = 1..=1000)]
         limit: Option<u32>,
     ) -> Result<Reply<Got>> {
-        match chunk {
-            Some(chunk) => get::passage(&id, chunk),
-            None => get::document(&id, offset.unwrap_or(1), limit.unwrap_or(20), call.detail()),
+        match (chunk, limit) {
+            (Some(chunk), None) => get::passage(&id, chunk),
+            (None, None) if call.detail() < Detail::Full => get::document(&id),
+            _ => get::text(&id, chunk.unwrap_or(1), limit.unwrap_or(20)),
         }
     }
 
@@ -132,11 +132,12 @@ impl Knowledge {
         #[param(default)] mode: Mode,
         /// Only documents with this tag.
         tag: Option<String>,
-        /// Only this document, by its id.
-        document: Option<String>,
+        /// Only this document.
+        #[param(length = 1..=40)]
+        id: Option<String>,
     ) -> Result<Reply<Vec<Part>>> {
         let (limit, detail) = (limit as usize, call.detail());
-        search::search(&Query { text: query, mode, limit, tag, document, detail })
+        search::search(&Query { text: query, mode, limit, tag, document: id, detail })
     }
 
     /// Give vectors to passages that have none, so that `search` finds them by meaning.
@@ -188,6 +189,21 @@ impl Knowledge {
     fn delete(&self, #[param(length = 1..=40)] id: String) -> Result<Shown> {
         store::delete(&id).map(Shown::named)
     }
+}
+
+/// Tags as they are kept: trimmed, each once.
+fn tidy(tags: Vec<String>) -> Result<Vec<String>> {
+    let mut tidy: Vec<String> = Vec::new();
+    for tag in &tags {
+        let tag = tag.trim();
+        if tag.chars().count() > TAG {
+            return Err(Failure::invalid_params(format!("`tags`: a tag has at most {TAG} characters")));
+        }
+        if !tag.is_empty() && !tidy.iter().any(|known| known == tag) {
+            tidy.push(tag.to_owned());
+        }
+    }
+    Ok(tidy)
 }
 
 /// How new documents are cut: as the operator says.

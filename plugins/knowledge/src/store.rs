@@ -54,7 +54,9 @@ pub fn add(new: &New, replaced: Option<&str>, measure: Measure) -> Result<Docume
         document.digest.clone_from(&digest);
         document.format = new.converted.format;
         document.characters = number(text.chars().count());
-        document.title = new.title.clone().unwrap_or_else(|| new.converted.title.clone());
+        if let Some(title) = &new.title {
+            document.title.clone_from(title);
+        }
         if new.source.is_some() {
             document.source.clone_from(&new.source);
         }

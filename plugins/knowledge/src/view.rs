@@ -36,12 +36,12 @@ pub struct Shown {
     /// `get`: its sections, each with the passage that it begins with: `3 Guide > Install`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outline: Vec<String>,
-    /// `get`: how it begins; with detail `full` the text, or a part of it.
+    /// `get`: how it begins, or the text, or a part of it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub text: String,
     /// `get`: the passage that the text goes on with.
     #[serde(skip_serializing_if = "is_zero")]
-    pub next_offset: u32,
+    pub next_chunk: u32,
 }
 
 impl Shown {

@@ -113,7 +113,7 @@ async fn two_hosts_that_add_at_once_lose_nothing() -> Result<()> {
     assert_eq!(list["count"], 2 * TIMES, "{list}");
     for id in ones.union(&others) {
         let search =
-            json!({"action": "search", "query": "thing", "document": id, "limit": 50, "detail": "minimal"});
+            json!({"action": "search", "query": "thing", "id": id, "limit": 50, "detail": "minimal"});
         let found = call(search).await?;
         assert_eq!(found["count"], 10, "{id}: {found}");
     }

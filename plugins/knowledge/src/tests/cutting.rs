@@ -6,6 +6,7 @@ use crate::{
     block::Kind,
     convert::{Format, blocks},
     cut::{Cut, Measure, cut},
+    document::Passage,
     markdown,
 };
 
@@ -195,6 +196,13 @@ proptest! {
             prop_assert!(passage.trim_end().chars().count() <= size, "{:?}", passage);
             let shared = text[cut.range.start..cut.fresh].chars().count();
             prop_assert!(shared <= overlap, "{} of {}: {:?}", shared, overlap, passage);
+        }
+        for (cut, passage) in cuts.iter().zip(Passage::of(&text, &cuts)) {
+            let said = &text[cut.range.clone()];
+            let begins = cut.range.start + said.len() - said.trim_start().len();
+            let line = |at: usize| text[..at].matches('\n').count() as u32 + 1;
+            prop_assert_eq!(passage.lines, [line(begins), line(begins + said.trim().len())]);
+            prop_assert_eq!(passage.own(), &text[cut.fresh..cut.range.end]);
         }
         for pair in cuts.windows(2) {
             prop_assert!(pair[0].range.end == pair[1].fresh);

@@ -23,6 +23,7 @@ fn each_action_says_what_it_lacks_and_what_does_not_fit() {
         ("add", json!({"text": "é".repeat(300_000)})),
         ("add", json!({"text": "a", "source": "é".repeat(500)})),
         ("add", json!({"text": "a", "tags": "b"})),
+        ("add", json!({"text": "a", "tags": ["b".repeat(65)]})),
         ("get", json!({})),
         ("get", json!({"id": "k_1", "chunk": 0})),
         ("list", json!({"limit": 101})),
@@ -48,7 +49,7 @@ fn what_is_not_there_is_said_so_with_what_to_do() {
     let cases = [
         ("get", json!({"id": "k_9"})),
         ("get", json!({"id": "k_1", "chunk": 9})),
-        ("search", json!({"query": "a", "document": "k_9"})),
+        ("search", json!({"query": "a", "id": "k_9"})),
         ("search", json!({"query": "a", "mode": "meaning"})),
         ("embed", json!({})),
         ("chunk", json!({"id": "k_9"})),
@@ -64,10 +65,13 @@ fn what_is_not_there_is_said_so_with_what_to_do() {
         .map(|(action, params)| format!("{action}: {}", told(&world.failure(action, params))))
         .collect();
     insta::assert_snapshot!(lines.join("\n"));
-    let page = world.detailed(Detail::Full, "get", json!({"id": "k_1", "offset": 4}));
+    let page = world.detailed(Detail::Full, "get", json!({"id": "k_1", "chunk": 4, "limit": 9}));
     assert_eq!(page["text"], "### Cleaning\n\nRinse it with vinegar.\n");
-    let failure =
-        world.host().detail(Detail::Full).call(&Knowledge, "get", json!({"id": "k_1", "offset": 5}));
+    let failure = world.host().detail(Detail::Full).call(
+        &Knowledge,
+        "get",
+        json!({"id": "k_1", "chunk": 5, "limit": 9}),
+    );
     assert_eq!(failure.unwrap_err().code, "not_found");
 }
 

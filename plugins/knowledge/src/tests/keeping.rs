@@ -43,11 +43,11 @@ fn the_text_comes_in_pages_and_is_the_one_that_was_added() {
     let world = World::new();
     let text: String = (0..400).map(|n| format!("## Part {n}\n\nThis is what part {n} says.\n\n")).collect();
     world.data("add", json!({"text": text}));
-    let (mut whole, mut pages, mut offset) = (String::new(), 0, Some(1));
-    while let Some(from) = offset {
-        let page = world.detailed(Detail::Full, "get", json!({"id": "k_1", "offset": from, "limit": 150}));
+    let (mut whole, mut pages, mut next) = (String::new(), 0, Some(1));
+    while let Some(from) = next {
+        let page = world.data("get", json!({"id": "k_1", "chunk": from, "limit": 150}));
         whole += page["text"].as_str().unwrap();
-        offset = page["next_offset"].as_u64();
+        next = page["next_chunk"].as_u64();
         pages += 1;
     }
     assert_eq!((whole, pages), (text, 3));
@@ -142,6 +142,6 @@ fn the_largest_documents_are_kept_replaced_and_deleted() {
     let text = &words[..512 * 1024];
     assert_eq!(world.data("add", json!({"text": text}))["id"], "k_2");
     assert!(world.data("chunk", json!({"id": "k_2", "size": 1100, "overlap": 550})).is_array());
-    assert!(world.detailed(Detail::Full, "get", json!({"id": "k_2", "limit": 1000}))["next_offset"].is_u64());
+    assert!(world.detailed(Detail::Full, "get", json!({"id": "k_2", "limit": 1000}))["next_chunk"].is_u64());
     world.data("delete", json!({"id": "k_2"}));
 }

@@ -23,8 +23,8 @@ fn what_a_passage_is_about_is_said_by_its_title_and_headings_too() {
     check(json!({"query": "bread yeast"}), &["k_2/1", "k_2/2"]);
     check(json!({"query": "water", "tag": "coffee"}), &["k_1/2"]);
     check(json!({"query": "water", "tag": "kitchen", "limit": 1}), &["k_2/1"]);
-    check(json!({"query": "water", "document": "k_2"}), &["k_2/1"]);
-    check(json!({"query": "water", "document": "k_2", "tag": "coffee"}), &[]);
+    check(json!({"query": "water", "id": "k_2"}), &["k_2/1"]);
+    check(json!({"query": "water", "id": "k_2", "tag": "coffee"}), &[]);
     check(json!({"query": "guide", "mode": "words"}), &["k_1/1", "k_1/4", "k_1/2", "k_1/3"]);
 }
 

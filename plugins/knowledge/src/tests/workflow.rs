@@ -8,7 +8,7 @@ fn a_document_lives_from_add_to_delete() {
     let again = world.failure("add", json!({"text": GUIDE, "source": "docs/guide.md"}));
     assert_eq!(again.next.as_ref().unwrap().params["id"], "k_1");
 
-    let text = GUIDE.replace("vinegar", "lemon juice");
+    let text = GUIDE.replace("vinegar", "lemon juice").replace("# Guide", "# New guide");
     let replaced = world.data("add", json!({"text": text, "source": "docs/guide.md", "replace": "k_1"}));
     assert_eq!(replaced, json!({"id": "k_1", "title": "Guide", "chunks": 4}));
     assert_eq!(world.data("search", json!({"query": "vinegar"})), json!([]));
@@ -19,18 +19,21 @@ fn a_document_lives_from_add_to_delete() {
         (&json!("docs/guide.md"), &json!("coffee")),
         "they stay"
     );
-    assert!(shown["changed"].is_string());
+    assert_eq!((&shown["title"], shown["changed"].is_string()), (&json!("Guide"), true));
+    world.data("add", json!({"text": "Tagged.", "tags": [" a", "a ", "", "b"]}));
+    assert_eq!(world.data("list", json!({"tag": "a"}))[0]["tags"], json!(["a", "b"]));
+    world.data("delete", json!({"id": "k_3"}));
 
     let renamed =
         json!({"text": text, "title": "Machine", "tags": [], "source": "docs/machine.md", "replace": "k_1"});
     assert_eq!(world.data("add", renamed)["title"], "Machine");
-    assert_eq!(world.data("add", json!({"text": GUIDE, "source": "docs/guide.md"}))["id"], "k_3");
+    assert_eq!(world.data("add", json!({"text": GUIDE, "source": "docs/guide.md"}))["id"], "k_4");
     assert_eq!(world.data("list", json!({"tag": "coffee"})), json!([]));
 
     world.data("chunk", json!({"id": "k_1", "size": 200, "overlap": 0}));
     world.data("delete", json!({"id": "k_1"}));
     assert_eq!(places(&world.data("search", json!({"query": "lemon"}))), Vec::<String>::new());
-    assert_eq!(places(&world.data("search", json!({"query": "vinegar"}))), ["k_3/4"]);
+    assert_eq!(places(&world.data("search", json!({"query": "vinegar"}))), ["k_4/4"]);
 }
 
 #[test]
