@@ -135,6 +135,8 @@ fn the_newest_come_first_without_those_that_are_gone() {
             assert_eq!(NOTES.newest("n_", Some(cursor), 7, |_| true).unwrap_err().code, "invalid_params");
         }
         assert_eq!(NOTES.newest("n_", Some("n_1"), 7, |_| true).unwrap().items, []);
+        let beyond = NOTES.newest("n_", Some("n_18446744073709551615"), 1, |_| true).unwrap();
+        assert_eq!(ids(beyond.items), ["n_249"]);
     });
 }
 
@@ -146,6 +148,21 @@ fn large_rows_come_in_parts_that_the_host_takes() {
             TEXTS.create("t_", |_| "x".repeat(1_000_000)).unwrap();
         }
         assert_eq!(TEXTS.newest("t_", None, 20, |_| true).unwrap().items.len(), 20);
+    });
+}
+
+#[test]
+fn what_is_too_much_for_a_commit_is_told_as_such() {
+    with(|_| {
+        let failure = transaction(|tx| {
+            for key in 0..1001 {
+                tx.put(&format!("k{key}"), b"".to_vec());
+            }
+            Ok(())
+        })
+        .unwrap_err();
+        assert_eq!(failure.code, "invalid_params");
+        assert_eq!(failure.hint.as_deref(), Some("That is too much for one call: give less at once."));
     });
 }
 

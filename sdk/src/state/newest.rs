@@ -39,10 +39,9 @@ impl<T: Serialize + DeserializeOwned> Collection<T> {
         limit: u32,
         mut keep: impl FnMut(&T) -> bool,
     ) -> Result<Listing<T>> {
-        let mut below = match cursor {
-            Some(cursor) => number(prefix, cursor)?,
-            None => self.last()?.saturating_add(1),
-        };
+        let end = self.last()?.saturating_add(1);
+        // A cursor may be anybody's: beyond the last row there is nothing to look at.
+        let mut below = cursor.map_or(Ok(end), |cursor| number(prefix, cursor))?.min(end);
         let limit = limit.max(1) as usize;
         let mut part = PART;
         let mut items: Vec<Item<T>> = Vec::new();

@@ -256,6 +256,10 @@ impl Transaction {
         match self.space.commit(self.keys.into_inner().into_iter().map(change).collect()) {
             Ok(_) => Ok(End::Done),
             Err(failure) if failure.code == code::CONFLICT => Ok(End::Moved),
+            // It is of more changes or bytes than the host takes, which who called can help.
+            Err(failure) if failure.code == code::INVALID_PARAMS && failure.hint.is_none() => {
+                Err(failure.hint("That is too much for one call: give less at once."))
+            }
             Err(failure) => Err(failure),
         }
     }
