@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use loggia_sdk::{prelude::*, state::Transaction};
+use loggia_sdk::{failure::code, prelude::*, state::Transaction};
 
 use crate::{
     Hit, bm25,
-    rows::{self, BLOCK, Posting, Row, bucket, decode, encode},
+    rows::{self, FULL, Posting, Row, bucket, decode, encode},
     terms,
 };
 
 /// Words of a query that count; more say nothing more.
 const QUERY: usize = 32;
-/// Rows that are asked for at once.
-const ROWS: usize = 500;
+/// Rows that are asked for at once, at first.
+const ROWS: usize = 256;
 
 /// An index in the state's shared space. A `static` of the plugin.
 #[derive(Debug, Clone, Copy)]
@@ -22,12 +22,44 @@ pub struct Index {
 }
 
 /// What is true of all texts together.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Totals {
     texts: u32,
     words: u64,
     /// The highest number that was ever given.
     last: u32,
+    /// The first number of each block, in order.
+    blocks: Vec<u32>,
+    /// What was written into the last block, in bytes at most.
+    filled: usize,
+}
+
+impl Totals {
+    /// The block of a number, and the place in it.
+    fn place(&self, number: u32) -> Option<(u32, u8)> {
+        let after = self.blocks.partition_point(|first| *first <= number);
+        let first = *self.blocks.get(after.checked_sub(1)?)?;
+        Some((first, u8::try_from(number - first).ok()?))
+    }
+
+    /// The same for a text that is added: it begins a block where there is none for its number, or where the last one is
+    /// full, since all rows of a block may be written anew with each text.
+    fn room(&mut self, number: u32, bytes: usize) -> (u32, u8) {
+        let full = number > self.last && self.filled > 0 && self.filled + bytes > FULL;
+        self.last = self.last.max(number);
+        let (first, at) = self.place(number).filter(|_| !full).unwrap_or_else(|| {
+            let after = self.blocks.partition_point(|first| *first <= number);
+            self.blocks.insert(after, number);
+            if after + 1 == self.blocks.len() {
+                self.filled = 0;
+            }
+            (number, 0)
+        });
+        if self.blocks.last() == Some(&first) {
+            self.filled += bytes;
+        }
+        (first, at)
+    }
 }
 
 /// What is to be said of a word in a text: where it stands, or that it does not.
@@ -76,27 +108,31 @@ impl Index {
             texts.iter().map(|(number, text)| (*number, count(text))).collect()
         };
         let (removed, added) = (counted(removed), counted(added));
+        let kept = tx.get(&self.totals())?;
+        let mut totals = read_totals(kept.as_deref())?;
         let mut by_row: BTreeMap<(u32, u32), Vec<Changed<'_>>> = BTreeMap::new();
         for (texts, add) in [(&removed, false), (&added, true)] {
             for (number, (times, length)) in texts {
-                let (block, at) = place(*number);
+                let place = if add {
+                    Some(totals.room(*number, rows::bytes(times.keys())))
+                } else {
+                    totals.place(*number)
+                };
+                let Some((block, at)) = place else { continue };
+                let sign = if add { 1 } else { -1 };
+                totals.texts = totals.texts.saturating_add_signed(sign);
+                totals.words = totals.words.saturating_add_signed(i64::from(sign) * i64::from(*length));
                 for (term, times) in times {
                     let posting = add.then_some(Posting { at, times: *times, length: *length });
                     by_row.entry((bucket(term), block)).or_default().push((term, at, posting));
                 }
             }
         }
-        let mut keys: Vec<String> =
+        let keys: Vec<String> =
             by_row.keys().map(|(bucket, block)| rows::key(self.name, *bucket, *block)).collect();
-        keys.push(self.totals());
-        let mut kept = tx.get_many(&keys)?;
-        let mut totals = read_totals(kept.pop().flatten().as_deref())?;
-        for (texts, sign) in [(&removed, -1), (&added, 1)] {
-            for (number, (_, length)) in texts {
-                totals.texts = totals.texts.saturating_add_signed(sign);
-                totals.words = totals.words.saturating_add_signed(i64::from(sign) * i64::from(*length));
-                totals.last = totals.last.max(*number);
-            }
+        let mut kept = Vec::with_capacity(keys.len());
+        for keys in keys.chunks(ROWS / 4) {
+            kept.extend(tx.get_many(keys)?);
         }
         for ((key, kept), changes) in keys.iter().zip(&kept).zip(by_row.into_values()) {
             let mut row = Row::read(kept.as_deref())?;
@@ -125,7 +161,7 @@ impl Index {
         let totals = self.read()?;
         let average = totals.words as f32 / totals.texts.max(1) as f32;
         let mut scores = vec![0.0_f32; totals.last as usize + 1];
-        for postings in self.postings(&wanted, totals.last)? {
+        for postings in self.postings(&wanted, &totals.blocks)? {
             let rarity = bm25::rarity(postings.len(), totals.texts);
             for (number, posting) in postings {
                 // One that was added since the totals were read is for the next search.
@@ -139,23 +175,32 @@ impl Index {
         Ok(Hit::sorted(hits))
     }
 
-    /// Where each word stands, in texts up to the last one.
-    fn postings(&self, wanted: &[String], last: u32) -> Result<Vec<Vec<(u32, Posting)>>> {
+    /// Where each word stands.
+    fn postings(&self, wanted: &[String], blocks: &[u32]) -> Result<Vec<Vec<(u32, Posting)>>> {
         let buckets = distinct(wanted.iter().map(|term| bucket(term)));
-        let blocks = 0..=last / BLOCK;
         let places: Vec<(u32, u32)> =
-            buckets.iter().flat_map(|bucket| blocks.clone().map(|block| (*bucket, block))).collect();
+            buckets.iter().flat_map(|bucket| blocks.iter().map(|block| (*bucket, *block))).collect();
         let mut found: Vec<Vec<(u32, Posting)>> = vec![Vec::new(); wanted.len()];
-        for places in places.chunks(ROWS) {
+        let (mut rest, mut part) = (&*places, ROWS);
+        while !rest.is_empty() {
+            let (places, others) = rest.split_at(part.min(rest.len()));
             let keys = places.iter().map(|(bucket, block)| rows::key(self.name, *bucket, *block)).collect();
-            let kept = state::shared().get_many(keys)?;
+            let kept = match state::shared().get_many(keys) {
+                // They are too large to come together.
+                Err(failure) if failure.code == code::INVALID_PARAMS && part > 1 => {
+                    part = part.div_ceil(8);
+                    continue;
+                }
+                kept => kept?,
+            };
+            rest = others;
             for ((in_bucket, block), entry) in places.iter().zip(&kept) {
                 let Some(entry) = entry else { continue };
                 let row = Row::read(Some(&entry.value))?;
                 for (term, found) in
                     wanted.iter().zip(&mut found).filter(|(term, _)| bucket(term) == *in_bucket)
                 {
-                    let number = |posting: Posting| (block * BLOCK + u32::from(posting.at), posting);
+                    let number = |posting: Posting| (block + u32::from(posting.at), posting);
                     found.extend(row.postings(term)?.into_iter().map(number));
                 }
             }
@@ -202,11 +247,6 @@ fn distinct<T: PartialEq>(things: impl Iterator<Item = T>) -> Vec<T> {
         }
     }
     distinct
-}
-
-/// The block, and the place in it.
-fn place(number: u32) -> (u32, u8) {
-    (number / BLOCK, (number % BLOCK) as u8)
 }
 
 fn read_totals(bytes: Option<&[u8]>) -> Result<Totals> {

@@ -1,16 +1,24 @@
 //! How the index is cut into rows of the state.
 //!
-//! A row holds, for 256 neighbouring texts, the words that fall into one of 64 buckets. So writing a text touches at most
-//! 64 rows of about a kilobyte, whatever the size of the index; looking a word up reads one row for every 256 texts, all
-//! at once; and no row is worth its overhead in the quota only with many words in it.
+//! A row holds, for a block of up to 256 neighbouring texts, the words that fall into one of 64 buckets. So writing a text
+//! touches at most 64 rows of about a kilobyte, whatever the size of the index; looking a word up reads one row for every
+//! 256 texts, all at once; and no row is worth its overhead in the quota only with many words in it. Blocks of long texts
+//! hold fewer: what a commit may write is bounded.
 
 use std::borrow::Cow;
 
 use loggia_sdk::prelude::*;
 
-/// Texts whose words share rows.
-pub const BLOCK: u32 = 256;
 const BUCKETS: u32 = 64;
+
+/// Bytes of a block that begins a new one, far below the 1 MiB that a row and the 3 MiB that a commit may have: all words
+/// of a block may fall into one bucket, and with them, what they are the words of is written.
+pub const FULL: usize = 512 << 10;
+
+/// What the words of a text take in their rows, at most: the word, its length, that of its postings, and one of them.
+pub fn bytes<'a>(terms: impl Iterator<Item = &'a String>) -> usize {
+    terms.map(|term| term.len() + 10).sum()
+}
 
 /// A word in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

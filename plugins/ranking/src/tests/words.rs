@@ -126,3 +126,33 @@ fn an_index_that_cannot_be_read_says_so() {
         assert_eq!((failure.code.as_str(), failure.hint.is_some()), ("internal", true), "{failure}");
     });
 }
+
+/// So many words that no other call of this gives, of five letters.
+fn new_words(from: u32, count: u32) -> String {
+    (from..from + count).map(|number| format!("w{number:04x} ")).collect()
+}
+
+#[test]
+fn long_texts_among_neighbours_never_fill_what_a_commit_may_write() {
+    host().run(|| {
+        for number in 1..=80 {
+            let text = new_words(number * 5000, 5000);
+            state::transaction(|tx| INDEX.add(tx, &[(number, &text)])).unwrap();
+        }
+        let grown = new_words(1_000_000, 5000);
+        state::transaction(|tx| INDEX.replace(tx, 7, &new_words(7 * 5000, 5000), &grown)).unwrap();
+        let check = |word: u32, number: u32| {
+            let hits = INDEX.search(&format!("w{word:04x}")).unwrap();
+            assert_eq!(hits.iter().map(|hit| hit.number).collect::<Vec<_>>(), [number], "{word}");
+        };
+        check(5000, 1);
+        check(80 * 5000 + 4999, 80);
+        check(1_000_003, 7);
+        // What many words have to be looked up in comes in parts.
+        let query: String = (1..=32).map(|number| format!("w{:04x} ", 2 * number * 5000 + 17)).collect();
+        assert_eq!(INDEX.search(&query).unwrap().len(), 32);
+        state::transaction(|tx| INDEX.remove(tx, &[(7, &grown)])).unwrap();
+        assert_eq!(INDEX.search("wf4243"), Ok(Vec::new()));
+        assert_eq!(INDEX.count(), Ok(79));
+    });
+}
