@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use loggia_sdk::prelude::*;
-use ranking::Embedder;
+use ranking::{Embedder, Vectors};
 
 use crate::document::{DOCUMENTS, Document, VECTORS, every, find, passages};
 
@@ -75,14 +75,18 @@ fn give(embedder: &Embedder, batch: &[(&Document, u32)]) -> Result<()> {
         .collect();
     let said: Vec<String> = kept.iter().map(|(document, _, passage)| document.said(passage)).collect();
     let vectors = embedder.embed(&said.iter().map(String::as_str).collect::<Vec<_>>())?;
-    state::transaction(|tx| {
-        let mut there = Vec::with_capacity(vectors.len());
-        for ((document, number, _), vector) in kept.iter().zip(&vectors) {
-            let now = DOCUMENTS.of(tx).get(&document.id)?;
-            if now.is_some_and(|now| now.numbers().contains(number)) {
-                there.push((*number, vector.clone()));
+    let answers: Vec<_> = kept.iter().zip(&vectors).collect();
+    for part in answers.chunks(vectors.first().map_or(1, Vectors::at_once)) {
+        state::transaction(|tx| {
+            let mut there = Vec::with_capacity(part.len());
+            for ((document, number, _), vector) in part {
+                let now = DOCUMENTS.of(tx).get(&document.id)?;
+                if now.is_some_and(|now| now.numbers().contains(number)) {
+                    there.push((*number, (*vector).clone()));
+                }
             }
-        }
-        VECTORS.put(tx, embedder, &there)
-    })
+            VECTORS.put(tx, embedder, &there)
+        })?;
+    }
+    Ok(())
 }

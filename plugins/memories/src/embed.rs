@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use loggia_sdk::prelude::*;
-use ranking::Embedder;
+use ranking::{Embedder, Vectors};
 
 use crate::{
     keep::VECTORS,
-    memory::{MEMORIES, Memory, PREFIX, missing, number},
+    memory::{MEMORIES, Memory, PREFIX, missing, number, read},
 };
 
 /// Texts that are sent together: six requests of 32, which a host lets through at once.
@@ -33,25 +33,23 @@ pub fn follow(memory: &Memory) -> Option<String> {
     };
     let failed =
         |failure: Failure| format!("Not yet found by its meaning: {}. `embed` tries again.", failure.message);
-    keep(&embedder, std::slice::from_ref(memory)).err().map(failed)
+    keep(&embedder.hasty(), vec![memory.clone()]).err().map(failed)
 }
 
 /// All that have none, or the one.
 pub fn embed(call: &Call, id: Option<&str>) -> Result<Reply<Embedded>> {
     let embedder = Embedder::required()?;
-    let mut open = match id {
-        Some(id) => vec![MEMORIES.get(id)?.ok_or_else(|| missing(id))?],
+    let open = match id {
+        Some(id) => vec![MEMORIES.get(id)?.ok_or_else(|| missing(id))?.id],
         None => without(&VECTORS.numbers(&embedder)?)?,
     };
-    let all = open.len();
-    let later = open.split_off(all.min(CALL)).len();
     let mut done = 0;
-    for part in open.chunks(PART) {
+    for part in open[..open.len().min(CALL)].chunks(PART) {
         call.checkpoint()?;
-        call.progress(done as f64, Some(all as f64), None);
-        done += keep(&embedder, part)?;
+        call.progress(done as f64, Some(open.len() as f64), None);
+        done += keep(&embedder, read(part)?.into_iter().flatten().collect())?;
     }
-    let left = later + (open.len() - done);
+    let left = open.len() - done;
     let reply = Reply::new(Embedded { embedded: done, left });
     Ok(match left {
         0 => reply,
@@ -59,25 +57,36 @@ pub fn embed(call: &Call, id: Option<&str>) -> Result<Reply<Embedded>> {
     })
 }
 
-fn without(vectors: &BTreeSet<u32>) -> Result<Vec<Memory>> {
-    let lacks = |memory: &Memory| number(&memory.id).is_ok_and(|number| !vectors.contains(&number));
-    // One more than a call does would do, but who calls wants to know how many are left.
-    let page = MEMORIES.newest(PREFIX, None, u32::MAX, lacks)?;
-    Ok(page.items.into_iter().map(|item| item.value).collect())
+/// The ids of those that have none, the newest first.
+fn without(vectors: &BTreeSet<u32>) -> Result<Vec<String>> {
+    let mut open = Vec::new();
+    // All are looked at, and none is held: together they may be larger than a call's memory.
+    MEMORIES.newest(PREFIX, None, 1, |memory| {
+        if number(&memory.id).is_ok_and(|number| !vectors.contains(&number)) {
+            open.push(memory.id.clone());
+        }
+        false
+    })?;
+    Ok(open)
 }
 
 /// Gets vectors, and keeps those whose memories still say the same. How many these are.
-fn keep(embedder: &Embedder, memories: &[Memory]) -> Result<usize> {
-    let texts: Vec<String> = memories.iter().map(Memory::text).collect();
-    let vectors = embedder.embed(&texts.iter().map(String::as_str).collect::<Vec<_>>())?;
-    state::transaction(|tx| {
-        let mut same = Vec::new();
-        for ((memory, text), vector) in memories.iter().zip(&texts).zip(&vectors) {
-            if MEMORIES.of(tx).get(&memory.id)?.is_some_and(|now| now.text() == *text) {
-                same.push((number(&memory.id)?, vector.clone()));
+fn keep(embedder: &Embedder, memories: Vec<Memory>) -> Result<usize> {
+    let said: Vec<(String, String)> = memories.into_iter().map(|memory| (memory.text(), memory.id)).collect();
+    let vectors = embedder.embed(&said.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>())?;
+    let answers: Vec<_> = said.iter().zip(&vectors).collect();
+    let mut kept = 0;
+    for part in answers.chunks(vectors.first().map_or(1, Vectors::at_once)) {
+        kept += state::transaction(|tx| {
+            let mut same = Vec::new();
+            for ((text, id), vector) in part {
+                if MEMORIES.of(tx).get(id)?.is_some_and(|now| now.text() == *text) {
+                    same.push((number(id)?, (*vector).clone()));
+                }
             }
-        }
-        VECTORS.put(tx, embedder, &same)?;
-        Ok(same.len())
-    })
+            VECTORS.put(tx, embedder, &same)?;
+            Ok(same.len())
+        })?;
+    }
+    Ok(kept)
 }

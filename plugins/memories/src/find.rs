@@ -1,15 +1,15 @@
 //! What is read: lists, and searches by words, by meaning and by both.
 
-use loggia_sdk::prelude::*;
+use loggia_sdk::{prelude::*, serde_json};
 use ranking::{Embedder, Hit, close, mix};
 
 use crate::{
     keep::{INDEX, PINNED, VECTORS},
-    memory::{Listed, MEMORIES, Memory, PREFIX},
+    memory::{Listed, MEMORIES, Memory, PART, PREFIX, read},
 };
 
-/// Records that are read at once while hits are looked through.
-const PART: usize = 50;
+/// Bytes of an answer from which on memories are only named: the host takes 1 MiB.
+const BYTES: usize = 600 * 1024;
 
 /// How a search finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -35,22 +35,75 @@ impl Filter {
     }
 }
 
-/// The pinned ones first, then the newest.
-pub fn list(filter: &Filter, limit: u32, cursor: Option<&str>) -> Result<Reply<Vec<Listed>>> {
-    let pinned: Vec<Memory> = match cursor {
-        None => MEMORIES.get_many(&PINNED.get()?.unwrap_or_default())?.into_iter().flatten().collect(),
-        Some(_) => Vec::new(),
-    };
-    let mut listed: Vec<Listed> =
-        pinned.into_iter().filter(|memory| filter.takes(memory)).map(Memory::listed).collect();
-    if filter.pinned {
-        return Ok(Reply::new(listed));
+/// What is shown, of a size that the host takes.
+struct Shown<'q> {
+    query: &'q str,
+    detail: Detail,
+    listed: Vec<Listed>,
+    bytes: usize,
+    named: usize,
+}
+
+impl<'q> Shown<'q> {
+    fn new(query: &'q str, detail: Detail) -> Self {
+        Self { query, detail, listed: Vec::new(), bytes: 0, named: 0 }
     }
-    let rest = MEMORIES.newest(PREFIX, cursor, limit, |memory| !memory.pinned && filter.takes(memory))?;
-    listed.extend(rest.items.into_iter().map(|item| item.value.listed()));
-    let mut page = Page::of(listed.len());
-    page.cursor = rest.cursor;
-    Ok(Reply::new(listed).page(page))
+
+    fn push(&mut self, memory: Memory, score: Option<f32>) -> Result<()> {
+        let mut listed = memory.listed(self.query, score, self.detail);
+        if self.detail > Detail::Minimal {
+            let bytes = serde_json::to_vec(&listed)?.len();
+            if self.bytes + bytes > BYTES {
+                listed = listed.named();
+                self.named += 1;
+            } else {
+                self.bytes += bytes;
+            }
+        }
+        self.listed.push(listed);
+        Ok(())
+    }
+
+    fn reply(self, message: Option<String>) -> Reply<Vec<Listed>> {
+        let named =
+            format!("Too much for one answer: {} have only their title here. `get` reads them.", self.named);
+        let said: Vec<String> = message.into_iter().chain((self.named > 0).then_some(named)).collect();
+        let mut reply = Reply::new(self.listed);
+        reply.message = (!said.is_empty()).then(|| said.join(" "));
+        reply
+    }
+}
+
+/// The pinned ones first, then the newest.
+pub fn list(filter: &Filter, limit: u32, cursor: Option<&str>, detail: Detail) -> Result<Reply<Vec<Listed>>> {
+    let mut shown = Shown::new("", detail);
+    if cursor.is_none() {
+        for ids in PINNED.get()?.unwrap_or_default().chunks(PART) {
+            for memory in read(ids)?.into_iter().flatten().filter(|memory| filter.takes(memory)) {
+                shown.push(memory, None)?;
+            }
+        }
+    }
+    if filter.pinned {
+        return Ok(shown.reply(None));
+    }
+    let (mut cursor, mut left) = (cursor.map(str::to_owned), limit);
+    loop {
+        let part = left.min(PART as u32);
+        let takes = |memory: &Memory| !memory.pinned && filter.takes(memory);
+        let page = MEMORIES.newest(PREFIX, cursor.as_deref(), part, takes)?;
+        cursor = page.cursor;
+        left -= part;
+        for item in page.items {
+            shown.push(item.value, None)?;
+        }
+        if left == 0 || cursor.is_none() {
+            break;
+        }
+    }
+    let mut page = Page::of(shown.listed.len());
+    page.cursor = cursor;
+    Ok(shown.reply(None).page(page))
 }
 
 /// What was found, and what the caller should know of it.
@@ -65,7 +118,7 @@ impl Hits {
     }
 
     fn by_meaning(embedder: &Embedder, query: &str) -> Result<Self> {
-        let query = embedder.embed(&[query])?;
+        let query = embedder.hasty().embed(&[query])?;
         let compared =
             query.first().map_or_else(|| Ok(Vec::new()), |query| VECTORS.nearest(embedder, query))?;
         let lacking = (INDEX.count()? as usize).saturating_sub(compared.len());
@@ -85,7 +138,13 @@ impl Hits {
 }
 
 /// The best first.
-pub fn search(query: &str, mode: Mode, filter: &Filter, limit: usize) -> Result<Reply<Vec<Listed>>> {
+pub fn search(
+    query: &str,
+    mode: Mode,
+    filter: &Filter,
+    limit: usize,
+    detail: Detail,
+) -> Result<Reply<Vec<Listed>>> {
     let Hits { hits, message } = match mode {
         Mode::Words => Hits::by_words(query)?,
         Mode::Meaning => Hits::by_meaning(&Embedder::required()?, query)?,
@@ -94,24 +153,18 @@ pub fn search(query: &str, mode: Mode, filter: &Filter, limit: usize) -> Result<
             Some(embedder) => Hits::by_both(&embedder, query)?,
         },
     };
-    let mut found = Vec::new();
+    let mut shown = Shown::new(query, detail);
     for hits in hits.chunks(PART) {
         let ids: Vec<String> = hits.iter().map(|hit| format!("{PREFIX}{}", hit.number)).collect();
-        for (hit, memory) in hits.iter().zip(MEMORIES.get_many(&ids)?) {
+        for (hit, memory) in hits.iter().zip(read(&ids)?) {
             let Some(memory) = memory.filter(|memory| filter.takes(memory)) else { continue };
-            found.push(memory.found(query, Some(rounded(hit.score))));
-            if found.len() == limit {
-                return Ok(told(found, message));
+            shown.push(memory, Some(rounded(hit.score)))?;
+            if shown.listed.len() == limit {
+                return Ok(shown.reply(message));
             }
         }
     }
-    Ok(told(found, message))
-}
-
-fn told(found: Vec<Listed>, message: Option<String>) -> Reply<Vec<Listed>> {
-    let mut reply = Reply::new(found);
-    reply.message = message;
-    reply
+    Ok(shown.reply(message))
 }
 
 /// More digits would only cost tokens.

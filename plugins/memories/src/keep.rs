@@ -23,6 +23,9 @@ const PINS: usize = 50;
 /// Of one memory.
 const LINKS: usize = 100;
 
+/// Links that are taken away together: each writes a memory anew, and a commit takes 3 MiB.
+const UNLINKED: usize = 4;
+
 /// Adds a memory.
 pub fn add(title: &str, body: &str, tags: &[String]) -> Result<Memory> {
     state::transaction(|tx| {
@@ -51,22 +54,33 @@ pub fn update(id: &str, title: Option<&str>, body: Option<&str>, tags: Option<&[
 
 /// Forgets a memory, and what others have to do with it.
 pub fn delete(id: &str) -> Result<Memory> {
-    let number = number(id)?;
-    state::transaction(|tx| {
-        let memories = MEMORIES.of(tx);
-        let memory = memories.get(id)?.ok_or_else(|| missing(id))?;
-        for link in &memory.links {
-            if let Some(mut other) = memories.get(&link.id)? {
-                other.links.retain(|link| link.id != id);
-                memories.put(&other.id, &other)?;
-            }
+    loop {
+        if let Some(memory) = state::transaction(|tx| delete_part(tx, id))? {
+            return Ok(memory);
         }
-        unpin(tx, id)?;
-        INDEX.remove(tx, &[(number, &memory.text())])?;
-        VECTORS.remove(tx, &[number])?;
-        memories.remove(id)?;
-        Ok(memory)
-    })
+    }
+}
+
+/// Takes some of its links away, then itself. The memory, once it is gone.
+fn delete_part(tx: &Transaction, id: &str) -> Result<Option<Memory>> {
+    let memories = MEMORIES.of(tx);
+    let mut memory = memories.get(id)?.ok_or_else(|| missing(id))?;
+    for link in memory.links.drain(memory.links.len().saturating_sub(UNLINKED)..) {
+        if let Some(mut other) = memories.get(&link.id)? {
+            other.links.retain(|link| link.id != id);
+            memories.put(&other.id, &other)?;
+        }
+    }
+    if !memory.links.is_empty() {
+        memories.put(id, &memory)?;
+        return Ok(None);
+    }
+    let number = number(id)?;
+    unpin(tx, id)?;
+    INDEX.remove(tx, &[(number, &memory.text())])?;
+    VECTORS.remove(tx, &[number])?;
+    memories.remove(id)?;
+    Ok(Some(memory))
 }
 
 /// Puts a memory first in every list, or back among the others.

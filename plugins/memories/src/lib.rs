@@ -52,6 +52,7 @@ impl Memories {
     #[action(read)]
     fn list(
         &self,
+        call: &Call,
         /// Only those with this tag.
         #[param(length = 1..=64)]
         tag: Option<String>,
@@ -65,13 +66,15 @@ impl Memories {
         /// From the last answer, for the next part.
         cursor: Option<String>,
     ) -> Result<Reply<Vec<Listed>>> {
-        find::list(&Filter { tag, pinned, archived }, limit, cursor.as_deref())
+        find::list(&Filter { tag, pinned, archived }, limit, cursor.as_deref(), call.detail())
     }
 
     /// Find memories by words and by meaning, best first.
     #[action(read, open_world, example = r#"{"query": "what does she drink"}"#)]
+    #[allow(clippy::too_many_arguments)]
     fn search(
         &self,
+        call: &Call,
         #[param(length = 1..=1000)] query: String,
         /// What to go by.
         #[param(default)]
@@ -84,7 +87,8 @@ impl Memories {
         archived: bool,
         #[param(default = 10, range = 1..=100)] limit: u32,
     ) -> Result<Reply<Vec<Listed>>> {
-        find::search(&query, mode, &Filter { tag, pinned: false, archived }, limit as usize)
+        let filter = Filter { tag, pinned: false, archived };
+        find::search(&query, mode, &filter, limit as usize, call.detail())
     }
 
     /// Change what a memory says: only what is given.

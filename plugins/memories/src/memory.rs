@@ -12,6 +12,9 @@ pub static MEMORIES: Collection<Memory> = Collection::new("memories");
 /// What stands before the number in an id.
 pub const PREFIX: &str = "m_";
 
+/// Memories that are read at once: with all that one may hold less than the host gives, 8 MiB.
+pub const PART: usize = 20;
+
 /// What a list shows of a body, in characters.
 const EXCERPT: usize = 200;
 
@@ -106,15 +109,17 @@ impl Memory {
         tag.is_none_or(|tag| self.tags.iter().any(|other| other.to_lowercase() == tag.to_lowercase()))
     }
 
-    /// In a list.
-    pub fn listed(self) -> Listed {
-        self.found("", None)
-    }
-
-    /// Among what was found: the excerpt shows why.
-    pub fn found(self, query: &str, score: Option<f32>) -> Listed {
-        let excerpt = excerpt(&self.body, query, EXCERPT);
-        Listed { score, excerpt, ..self.changed() }
+    /// In a list, with what this detail shows: the excerpt says why it was found.
+    pub fn listed(self, query: &str, score: Option<f32>, detail: Detail) -> Listed {
+        let excerpt = match detail {
+            Detail::Minimal => String::new(),
+            _ => excerpt(&self.body, query, EXCERPT),
+        };
+        let mut listed = Listed { score, excerpt, ..self.changed() };
+        if detail < Detail::Full {
+            listed.body.clear();
+        }
+        listed
     }
 
     /// After a change: who made it knows what it says.
@@ -123,6 +128,27 @@ impl Memory {
         let (score, excerpt) = (None, String::new());
         Listed { id, title, score, excerpt, tags, pinned, archived, links, body, created, updated }
     }
+}
+
+impl Listed {
+    /// Without all that can be long.
+    pub fn named(self) -> Self {
+        let (excerpt, body) = Default::default();
+        Self { excerpt, body, tags: Vec::new(), links: Vec::new(), ..self }
+    }
+}
+
+/// The memories of these ids, in their order.
+///
+/// # Errors
+///
+/// The state's.
+pub fn read(ids: &[String]) -> Result<Vec<Option<Memory>>> {
+    let mut memories = Vec::with_capacity(ids.len());
+    for ids in ids.chunks(PART) {
+        memories.append(&mut MEMORIES.get_many(ids)?);
+    }
+    Ok(memories)
 }
 
 /// The number in an id.

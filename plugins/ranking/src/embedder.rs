@@ -1,13 +1,17 @@
 //! Vectors from an embeddings endpoint of OpenAI's shape, which many servers speak, local ones too.
 
+use std::time::Duration;
+
 use loggia_sdk::{http, prelude::*};
 
 use crate::Vector;
 
 /// Texts in one request: few enough that the answer stays far below what the host takes.
 const BATCH: usize = 32;
-/// What is sent of a text, in characters: models take some 8,000 tokens.
+/// What is sent of a text, in bytes: models take some 8,000 tokens, and a token may be a single letter of some scripts.
 const LONGEST: usize = 16_000;
+/// How long something else may wait for vectors.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// An endpoint that the operator has configured:
 ///
@@ -28,7 +32,12 @@ pub struct Embedder {
     /// What meaning counts beside words where both are searched.
     #[serde(default = "half")]
     weight: f32,
+    #[serde(skip)]
+    patience: Option<Duration>,
 }
+
+/// What helps against nonsense.
+const CHECK: &str = "The operator checks `config.embeddings`: the url, the model and its dimensions.";
 
 fn half() -> f32 {
     0.5
@@ -71,6 +80,12 @@ impl Embedder {
         })
     }
 
+    /// The same for a search or a write, which shall not wait long for an endpoint that is slow.
+    #[must_use]
+    pub fn hasty(&self) -> Self {
+        Self { patience: Some(PATIENCE), ..self.clone() }
+    }
+
     /// What meaning counts beside words, from 0 to 1.
     pub fn weight(&self) -> f32 {
         self.weight
@@ -93,26 +108,29 @@ impl Embedder {
         let answers = http::send_all(batches.iter().map(|batch| self.request(batch)).collect());
         let mut vectors = Vec::with_capacity(texts.len());
         for (batch, answer) in batches.into_iter().zip(answers) {
-            vectors.extend(read(answer?.ok()?.json()?, batch.len())?);
+            vectors.extend(read(answer?.ok()?.json().map_err(|failure| failure.hint(CHECK))?, batch.len())?);
         }
         Ok(vectors)
     }
 
     fn request(&self, batch: &[&str]) -> http::Request {
-        let cut = |text: &&str| text.chars().take(LONGEST).collect::<String>();
+        let cut = |text: &&str| text[..text.floor_char_boundary(LONGEST)].to_owned();
         let mut body = json!({"model": self.model, "input": batch.iter().map(cut).collect::<Vec<_>>()});
         if let Some(dimensions) = self.dimensions {
             body["dimensions"] = dimensions.into();
         }
-        http::post(&self.url).json(&body)
+        let request = http::post(&self.url).json(&body);
+        match self.patience {
+            Some(patience) => request.timeout(patience),
+            None => request,
+        }
     }
 }
 
 /// The endpoint is as little trusted as any other: it may answer too few, or nonsense.
 fn read(answer: Answer, wanted: usize) -> Result<Vec<Vector>> {
     let odd = |said: &str| {
-        Failure::unavailable(format!("the embeddings endpoint gave no usable vectors: {said}"))
-            .hint("The operator checks `config.embeddings`: the url, the model and its dimensions.")
+        Failure::unavailable(format!("the embeddings endpoint gave no usable vectors: {said}")).hint(CHECK)
     };
     if answer.data.len() != wanted {
         return Err(odd(&format!("{} for {wanted} texts", answer.data.len())));

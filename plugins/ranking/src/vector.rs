@@ -33,6 +33,10 @@ impl Vector {
         dot as f32 / (here as f32 * there as f32).sqrt().max(1.0)
     }
 
+    pub(crate) fn length(&self) -> usize {
+        self.0.len()
+    }
+
     pub(crate) fn bytes(&self) -> Vec<u8> {
         self.0.iter().map(|part| part.cast_unsigned()).collect()
     }

@@ -15,6 +15,12 @@ const BLOCK: u32 = 32;
 /// Rows that are read at once; the host may give fewer.
 const PART: u32 = 1000;
 
+/// Rows that are read at once to be changed: of the longest vectors, 4 MiB.
+const CHANGED: usize = 8;
+
+/// Bytes of rows that one transaction may write, beside what else it writes.
+const WRITTEN: usize = 1 << 20;
+
 /// The vectors of texts, in the state's shared space, by the texts' numbers. A `static` of the plugin.
 ///
 /// All of them are compared with a query, one after another: at 256 dimensions that is 2.5 MB for 10,000 texts. What is
@@ -48,6 +54,11 @@ impl Vectors {
         self.change(tx, embedder.tag(), &put)
     }
 
+    /// How many vectors like this one a transaction puts at most, were they all to stand in different rows.
+    pub fn at_once(vector: &Vector) -> usize {
+        (WRITTEN / (BLOCK as usize * vector.length())).max(1)
+    }
+
     /// Takes vectors away, if they are there: of texts that are gone, or have changed.
     ///
     /// # Errors
@@ -64,7 +75,10 @@ impl Vectors {
             by_row.entry(number / BLOCK).or_default().push((number % BLOCK, *vector));
         }
         let keys: Vec<String> = by_row.keys().map(|block| self.key(*block)).collect();
-        let rows = tx.get_many(&keys)?;
+        let mut rows = Vec::with_capacity(keys.len());
+        for keys in keys.chunks(CHANGED) {
+            rows.extend(tx.get_many(keys)?);
+        }
         for ((key, old), changes) in keys.iter().zip(&rows).zip(by_row.into_values()) {
             let mut row = read(old.as_deref())?;
             row.retain(|(at, ..)| changes.iter().all(|(changed, _)| changed != at));

@@ -108,3 +108,31 @@ fn without_an_endpoint_words_do_and_embed_says_what_to_configure() {
         assert!(failure.hint.as_deref().is_some_and(|hint| hint.contains("config.embeddings")));
     }
 }
+
+#[test]
+fn vectors_that_stand_in_many_rows_are_written_in_parts() {
+    let world = World::default();
+    let long = |request: &http::Request| {
+        let body: Value = serde_json::from_slice(&request.body).unwrap();
+        let count = body["input"].as_array().unwrap().len();
+        let vector = vec![1; 8192];
+        let data: Vec<Value> = (0..count).map(|index| json!({"index": index, "embedding": vector})).collect();
+        Ok(Response::new(200).with_json(&json!({"data": data})))
+    };
+    let plain = world.host();
+    for number in 0..416 {
+        plain.call(&Memories, "add", json!({"title": format!("t{number}")})).unwrap();
+    }
+    let host = plain
+        .config("embeddings", json!({"url": URL, "model": "long"}))
+        .http("POST", URL, long)
+        .reads("POST");
+    host.call(&Memories, "embed", json!({})).unwrap();
+    host.call(&Memories, "embed", json!({})).unwrap();
+    // One in each row has changed while the endpoint was not there.
+    let plain = world.host();
+    for number in (1..=416).step_by(32) {
+        plain.call(&Memories, "update", json!({"id": format!("m_{number}"), "title": "new"})).unwrap();
+    }
+    assert_eq!(host.call(&Memories, "embed", json!({})).unwrap().data, json!({"embedded": 13, "left": 0}));
+}

@@ -3,7 +3,9 @@
 mod errors;
 mod finding;
 mod keeping;
+mod limits;
 mod meaning;
+mod property;
 mod workflow;
 
 use loggia_sdk::{

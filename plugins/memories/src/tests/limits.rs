@@ -1,0 +1,65 @@
+//! The largest memories there may be, and many of them.
+
+use super::*;
+
+/// So many different words of five letters.
+fn words(from: usize, count: usize) -> String {
+    (from..from + count).map(|number| format!("{number:05x} ")).collect()
+}
+
+impl World {
+    /// With so many memories as large as they may be.
+    fn large(count: usize) -> Self {
+        let world = Self::default();
+        for number in 0..count {
+            world.data("add", json!({"title": format!("t{number}"), "body": words(number * 5400, 5400)}));
+        }
+        world
+    }
+}
+
+#[test]
+fn long_memories_are_added_without_end() {
+    let world = World::large(50);
+    assert_eq!(world.ids("search", json!({"query": format!("{:05x}", 49 * 5400 + 7)})), ["m_50"]);
+}
+
+#[test]
+fn what_is_too_much_for_an_answer_is_named() {
+    let world = World::large(30);
+    for (action, params) in [
+        ("list", json!({"limit": 200})),
+        (
+            "search",
+            json!({"query": words(17, 1) + &(1..30).map(|at| words(at * 5400 + 1, 1)).collect::<String>(), "limit": 100}),
+        ),
+    ] {
+        let reply = world.host().detail(Detail::Full).call(&Memories, action, params).unwrap();
+        assert_eq!(ids(&reply.data).len(), 30);
+        let whole = reply.data.as_array().unwrap().iter().filter(|memory| memory["body"].is_string()).count();
+        assert!((10..30).contains(&whole), "{whole}");
+        assert!(reply.data.to_string().len() < 900_000);
+        let said =
+            format!("Too much for one answer: {} have only their title here. `get` reads them.", 30 - whole);
+        assert_eq!(reply.message, Some(said));
+    }
+}
+
+#[test]
+fn a_hub_of_long_memories_can_be_deleted() {
+    let world = World::default();
+    world.data("add", json!({"title": "hub"}));
+    // Of characters that JSON writes with six.
+    let body = "\u{1}".repeat(32_768);
+    for number in 2..=101 {
+        world.data("add", json!({"title": "spoke", "body": body}));
+        world.data("link", json!({"id": "m_1", "to": format!("m_{number}")}));
+    }
+    world.data("delete", json!({"id": "m_1"}));
+    assert_eq!(world.data("get", json!({"id": "m_2"})).get("links"), None);
+    assert_eq!(world.data("get", json!({"id": "m_101"})).get("links"), None);
+    for number in 2..=51 {
+        world.data("pin", json!({"id": format!("m_{number}")}));
+    }
+    assert_eq!(world.ids("list", json!({"limit": 5})).len(), 55);
+}
