@@ -23,9 +23,15 @@ pub fn excerpt(text: &str, query: &str, chars: usize) -> String {
     [before, text[from..to].trim(), after].concat()
 }
 
+/// Words of the query that are looked at in a text: where more stand, they stand everywhere.
+const MATCHES: usize = 2000;
+
 /// Begins and ends, in bytes, at borders of words where there are any.
 fn window(text: &str, query: &str, room: usize) -> (usize, usize) {
     let wanted = terms(query);
+    // Most words need no stemming to be known as others: an ending is never the beginning.
+    let begins = |word: &str| word.chars().flat_map(char::to_lowercase).next();
+    let may_be = |word: &str| wanted.iter().any(|wanted| wanted.chars().next() == begins(word));
     let stemmer = stemmer();
     // Counted in characters, which is what the room is measured in.
     let mut chars = (0, 0);
@@ -35,8 +41,11 @@ fn window(text: &str, query: &str, room: usize) -> (usize, usize) {
         chars.1
     };
     let matches: Vec<(usize, String)> = words(text)
-        .map(|(at, word)| (place(at), term(&stemmer, word)))
+        .filter(|(_, word)| may_be(word))
+        .map(|(at, word)| (at, term(&stemmer, word)))
         .filter(|(_, term)| wanted.contains(term))
+        .take(MATCHES)
+        .map(|(at, term)| (place(at), term))
         .collect();
     let value = |from: usize| {
         let here = matches[from..].iter().take_while(|(at, _)| at + 1 < matches[from].0 + room * 3 / 4);

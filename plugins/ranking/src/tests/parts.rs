@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::{excerpt, terms};
+use crate::{excerpt, terms, words::words};
 
 proptest! {
     #[test]
@@ -10,6 +10,14 @@ proptest! {
         terms(&text);
         let excerpt = excerpt(&text, &query, chars);
         prop_assert!(excerpt.chars().count() <= chars.max(5), "{excerpt:?}");
+    }
+
+    #[test]
+    fn a_word_begins_as_it_is_written(word in "[a-zA-Z]{1,14}|\\PC{1,6}") {
+        let begins = |word: &str| word.chars().flat_map(char::to_lowercase).next();
+        for (written, compared) in word.split_whitespace().flat_map(|word| words(word).map(|(_, word)| word)).zip(terms(&word)) {
+            prop_assert_eq!(begins(written), compared.chars().next());
+        }
     }
 
     #[test]
