@@ -6,7 +6,10 @@ mod atoms;
 
 use std::ops::Range;
 
-use crate::block::{Block, Kind};
+use crate::{
+    block::{Block, Kind},
+    store::PASSAGES,
+};
 use atoms::{Atom, atoms};
 
 /// Sizes in characters.
@@ -29,12 +32,15 @@ pub struct Cut {
     pub path: Vec<String>,
 }
 
-/// Cuts a text into passages.
+/// Cuts a text into passages. Ends soon after there are more than a document may have: of headings alone they would fill
+/// the memory.
 pub fn cut(text: &str, blocks: &[Block], measure: Measure) -> Vec<Cut> {
     let mut cuts = Vec::new();
     let mut path: Vec<(u8, String)> = Vec::new();
     let mut rest = blocks;
-    while let Some(first) = rest.first() {
+    while let Some(first) = rest.first()
+        && cuts.len() <= PASSAGES
+    {
         // A heading that stands right above one of its own sections has no passage of its own.
         let mut length = 0;
         let mut above = 0;

@@ -13,6 +13,9 @@ use crate::{
 /// Characters of an excerpt.
 const EXCERPT: usize = 300;
 
+/// At detail `full`, texts that are given whole have so many bytes together: the host takes 1 MiB.
+const BYTES: usize = 600 * 1024;
+
 /// By what passages are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -100,7 +103,7 @@ fn hits(query: &Query) -> Result<(Vec<Hit>, Option<Said>)> {
 }
 
 fn nearest(embedder: &Embedder, text: &str) -> Result<Vec<Hit>> {
-    let vectors = embedder.embed(&[text])?;
+    let vectors = embedder.hasty().embed(&[text])?;
     vectors.first().map_or_else(|| Ok(Vec::new()), |vector| VECTORS.nearest(embedder, vector))
 }
 
@@ -116,7 +119,7 @@ fn without_vector(having: usize) -> Result<Option<Said>> {
 
 /// The passages of the best hits, with their documents. A hit whose passage is gone is passed over.
 fn found(query: &Query, hits: &[Hit]) -> Result<Vec<Part>> {
-    let mut found = Vec::new();
+    let (mut found, mut bytes) = (Vec::new(), 0);
     for hits in hits.chunks(query.limit) {
         let numbers: Vec<u32> = hits.iter().map(|hit| hit.number).collect();
         let kept = passages(&numbers)?;
@@ -126,7 +129,9 @@ fn found(query: &Query, hits: &[Hit]) -> Result<Vec<Part>> {
             let Some((_, passage)) = passage else { continue };
             let document = documents.next().flatten();
             let Some(document) = document.filter(|now| now.numbers().contains(&hit.number)) else { continue };
-            found.push(part(query, &document, &passage, *hit));
+            // Line ends, quotes and the like take two in JSON.
+            bytes += passage.text.len() + passage.text.matches(['\n', '\t', '"', '\\']).count();
+            found.push(part(query, &document, &passage, *hit, bytes <= BYTES));
             if found.len() == query.limit {
                 return Ok(found);
             }
@@ -135,11 +140,11 @@ fn found(query: &Query, hits: &[Hit]) -> Result<Vec<Part>> {
     Ok(found)
 }
 
-fn part(query: &Query, document: &Document, passage: &Passage, hit: Hit) -> Part {
+fn part(query: &Query, document: &Document, passage: &Passage, hit: Hit, whole: bool) -> Part {
     let text = match query.detail {
         Detail::Minimal => String::new(),
-        Detail::Standard => excerpt(passage.shown(), &query.text, EXCERPT),
-        Detail::Full => passage.shown().to_owned(),
+        Detail::Full if whole => passage.shown().to_owned(),
+        _ => excerpt(passage.shown(), &query.text, EXCERPT),
     };
     let part = Part::of(document, hit.number - document.first, passage, text).named(document);
     Part { score: (f64::from(hit.score) * 1000.0).round() / 1000.0, ..part }

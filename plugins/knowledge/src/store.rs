@@ -75,12 +75,10 @@ pub fn recut(id: &str, change: impl Fn(Measure) -> Result<Measure>) -> Result<(D
         let measure = change(before.measure())?;
         let text: String = read_all(tx, &before)?.iter().map(Passage::own).collect();
         let passages = Passage::of(&text, &cut(&text, &blocks(&text, before.format), measure));
-        let (count, size) = (passages.len(), measure.size);
-        if count > PASSAGES {
-            return Err(Failure::invalid_params(format!(
-                "it would be {count} passages, and a document has at most {PASSAGES}"
-            ))
-            .hint(format!("Give a larger `size` than {size}, or a smaller `overlap`.")));
+        let size = measure.size;
+        if passages.len() > PASSAGES {
+            let hint = format!("Give a larger `size` than {size}, or a smaller `overlap`.");
+            return Err(too_many().hint(hint));
         }
         let document = Document { size: number(size), overlap: number(measure.overlap), ..before.clone() };
         let document = put(tx, Some(&before), document, &passages)?;
@@ -137,13 +135,17 @@ fn cut_up(text: &str, new: &New, measure: Measure) -> Result<Vec<Passage>> {
     let blocks = blocks(text, new.converted.format);
     let passages = Passage::of(text, &cut(text, &blocks, measure));
     if passages.len() > PASSAGES {
-        return Err(Failure::invalid_params(format!(
-            "it would be {} passages, and a document has at most {PASSAGES}",
-            passages.len()
-        ))
-        .hint("Each heading begins one: add it in parts, or, where its headings are none, with `format: \"text\"`."));
+        return Err(too_many().hint(
+            "Each heading begins one: add it in parts, or, where its headings are none, with `format: \"text\"`.",
+        ));
     }
     Ok(passages)
+}
+
+fn too_many() -> Failure {
+    Failure::invalid_params(format!(
+        "it would be more than {PASSAGES} passages, the most that a document has"
+    ))
 }
 
 /// Refuses a text or a source that another document has.

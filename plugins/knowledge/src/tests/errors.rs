@@ -92,8 +92,15 @@ fn a_document_that_would_be_too_many_passages_is_refused() {
     let failure = world.failure("chunk", json!({"id": "k_1", "size": 200, "overlap": 100}));
     assert_eq!(
         told(&failure),
-        "invalid_params: it would be 2500 passages, and a document has at most 1000\n    \
+        "invalid_params: it would be more than 1000 passages, the most that a document has\n    \
          Give a larger `size` than 200, or a smaller `overlap`."
     );
     assert_eq!(world.data("get", json!({"id": "k_1"}))["chunks"].as_u64(), Some(186));
+}
+
+#[test]
+fn headings_without_number_do_not_fill_the_memory() {
+    let world = World::new();
+    let failure = world.failure("add", json!({"text": "###### a\n".repeat(58_000)}));
+    assert_eq!(failure.message, "it would be more than 1000 passages, the most that a document has");
 }

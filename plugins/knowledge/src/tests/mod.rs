@@ -5,6 +5,7 @@ mod cutting;
 mod errors;
 mod keeping;
 mod meaning;
+mod property;
 mod searching;
 mod workflow;
 
