@@ -115,8 +115,8 @@ fn unknown(id: &str) -> Failure {
 
 /// A title for what begins like this.
 fn title_of(said: &[Said]) -> Option<String> {
-    let first = said.iter().find(|said| said.role == Role::User && !said.text.trim().is_empty())?;
-    Some(line(&first.text, TITLE))
+    let users = said.iter().filter(|said| said.role == Role::User);
+    users.map(|said| line(&said.text, TITLE)).find(|title| !title.is_empty())
 }
 
 /// A text in one line, of so many characters at most.

@@ -89,7 +89,7 @@ pub fn export(id: &str, format: Format, cursor: Option<&str>, detail: Detail) ->
     let mut messages = Vec::new();
     let mut bytes = 0;
     kept::messages(id, from..=all, |position, message| {
-        bytes += size(&message.text);
+        bytes += kept::size(&message.text);
         let fits = messages.is_empty() || bytes <= PART;
         if fits {
             messages.push((position, message));
@@ -126,21 +126,15 @@ pub fn export(id: &str, format: Format, cursor: Option<&str>, detail: Detail) ->
     Ok(reply)
 }
 
-/// How much a message adds, roughly: its head, marks before each line, escapes in JSON, which may be escaped once more.
-fn size(text: &str) -> usize {
-    let escaped = text.matches(['\n', '\r', '\t', '"', '\\']).count();
-    let control = text.matches(char::is_control).count();
-    300 + text.len() + 2 * escaped + 5 * control
-}
-
 /// Every line of a message stands in a quotation, so no message can look like the head of another one, whatever headings
 /// and fences it holds.
 fn markdown(id: &str, conversation: &Conversation, messages: &[(u32, Message)]) -> String {
     let mut text = String::new();
     if messages.first().is_none_or(|(position, _)| *position == 1) {
         let (title, count) = (conversation.title(), conversation.messages);
+        let messages = kept::count(count);
         let begun = moment(conversation.created);
-        text.push_str(&format!("# {title}\n\nConversation {id}, {count} messages, begun {begun}.\n"));
+        text.push_str(&format!("# {title}\n\nConversation {id}, {messages}, begun {begun}.\n"));
     }
     for (position, Message { role, text: said, name, at }) in messages {
         let name = name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();

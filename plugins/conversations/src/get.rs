@@ -6,8 +6,8 @@ use crate::kept::{self, Message, Role};
 
 /// At detail `standard`, a longer text is cut: characters.
 const EXCERPT: usize = 1000;
-/// A page ends before its texts outgrow this, whatever the limit: the host takes 1 MiB, and JSON may double a text.
-const BYTES: usize = 384 * 1024;
+/// A page ends before its texts, as JSON, outgrow this, whatever the limit: the host takes 1 MiB.
+const BYTES: usize = 600 * 1024;
 
 /// A page of a conversation.
 #[detail]
@@ -55,7 +55,7 @@ impl Line {
     }
 
     fn bytes(&self) -> usize {
-        self.text.len() + self.name.as_ref().map_or(0, String::len) + 100
+        kept::size(&self.text)
     }
 }
 
@@ -103,8 +103,10 @@ pub fn get(id: &str, wanted: Wanted, limit: u32, detail: Detail) -> Result<Reply
     let cursor = match wanted {
         Wanted::From(from) => {
             if from > all {
-                let failure =
-                    Failure::invalid_params(format!("`from` is beyond the end: there are {all} messages"));
+                let failure = Failure::invalid_params(format!(
+                    "`from` is beyond the end: the conversation has {}",
+                    kept::count(all)
+                ));
                 return Err(failure.hint("Without `from`, the newest are given."));
             }
             kept::messages(id, from..=all.min(from.saturating_add(limit - 1)), take)?;

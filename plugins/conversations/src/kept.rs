@@ -176,6 +176,19 @@ pub fn at(places: &[Place]) -> Result<Vec<Option<Message>>> {
     Ok(found)
 }
 
+/// How much a message adds to an answer, roughly: its head, marks before each line, escapes in JSON, which may be escaped
+/// once more.
+pub fn size(text: &str) -> usize {
+    let escaped = text.matches(['\n', '\r', '\t', '"', '\\']).count();
+    let control = text.matches(char::is_control).count();
+    300 + text.len() + 2 * escaped + 5 * control
+}
+
+/// `1 message`, `2 messages`.
+pub fn count(messages: u32) -> String {
+    format!("{messages} message{}", if messages == 1 { "" } else { "s" })
+}
+
 /// Now, in seconds since 1970.
 pub fn now() -> u64 {
     SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs()

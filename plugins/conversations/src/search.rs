@@ -12,8 +12,8 @@ use crate::{
 
 /// Characters that are shown of a message.
 const EXCERPT: usize = 300;
-/// At detail `full`, texts that are given whole have so many bytes together.
-const BYTES: usize = 384 * 1024;
+/// At detail `full`, texts that are given whole have so many bytes together, as JSON.
+const BYTES: usize = 600 * 1024;
 /// Hits whose places are looked up at once.
 const STEP: usize = 2000;
 
@@ -61,7 +61,7 @@ pub fn search(query: &Query, detail: Detail) -> Result<Reply<Vec<Passage>>> {
     let mut passages = Vec::new();
     for (chosen, message) in chosen.into_iter().zip(kept::at(&places)?) {
         let Some(message) = message else { continue };
-        bytes += message.text.len();
+        bytes += kept::size(&message.text);
         let text = if detail == Detail::Full && bytes <= BYTES {
             message.text
         } else {

@@ -92,3 +92,24 @@ fn a_page_of_long_messages_ends_early() {
         25
     );
 }
+
+#[test]
+fn what_json_writes_with_many_signs_still_fits_into_an_answer() {
+    let world = World::new();
+    let text = ["word ", &"\u{1b}".repeat(49_000)].concat();
+    let said: Vec<Value> = (0..5).map(|_| json!({"role": "user", "text": text})).collect();
+    world.data("append", json!({"messages": said}));
+    for (action, params) in
+        [("get", json!({"id": "c_1", "limit": 200})), ("search", json!({"query": "word", "limit": 50}))]
+    {
+        let reply = world.at(Detail::Full, action, params);
+        assert!(reply.data.to_string().len() < 1 << 20, "{action}");
+    }
+}
+
+#[test]
+fn one_is_one_and_what_has_no_words_has_no_title() {
+    let world = World::with(&[&["\u{1}"]]);
+    assert_eq!(world.data("get", json!({"id": "c_1"}))["title"], "(untitled)");
+    assert!(world.failure("get", json!({"id": "c_1", "from": 2})).contains("the conversation has 1 message"));
+}
