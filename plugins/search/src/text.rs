@@ -42,7 +42,8 @@ fn is_hidden(char: char) -> bool {
 /// `a <b>bold</b> word` → `a bold word`; `1 < 2` stays.
 fn without_tags(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
-    let mut rest = text;
+    // Behind the last `>` there is no tag.
+    let (mut rest, end) = text.split_at(text.rfind('>').map_or(0, |at| at + 1));
     while let Some(at) = rest.find('<') {
         let inside = &rest[at + 1..];
         let begins = inside
@@ -59,7 +60,7 @@ fn without_tags(text: &str) -> String {
             }
         }
     }
-    plain + rest
+    plain + rest + end
 }
 
 /// The entities that engines leave in texts.
@@ -118,6 +119,13 @@ mod tests {
         check("one two three four five", "one two three four…");
         check("onetwothreefourfivesix", "onetwothreefourfive…");
         check("", "");
+    }
+
+    #[test]
+    fn tags_without_an_end_take_no_time_of_their_own() {
+        let text = "<a".repeat(1 << 20);
+        assert_eq!(without_tags(&text), text);
+        assert_eq!(without_tags(&[&text, ">b<c"].concat()), "b<c");
     }
 
     #[test]
