@@ -43,6 +43,22 @@ fn offences(folders: &[&str], word: &str, allowed: &[&str]) -> Vec<String> {
 }
 
 #[test]
+fn plugins_know_the_sdk_alone() {
+    let plugins =
+        fs::read_dir(root().join("plugins")).expect("the plugins").map(|entry| entry.expect("read"));
+    let manifests = plugins.filter_map(|entry| fs::read_to_string(entry.path().join("Cargo.toml")).ok());
+    let mut seen = 0;
+    for manifest in manifests {
+        let (_, dependencies) = manifest.split_once("[dependencies]").expect("some");
+        let ours = dependencies.lines().filter(|line| line.contains("path =") || line.starts_with("loggia"));
+        let others: Vec<_> = ours.filter(|line| !line.starts_with("loggia-sdk")).collect();
+        assert_eq!(others, [""; 0], "{manifest}");
+        seen += 1;
+    }
+    assert!(seen > 5, "{seen}");
+}
+
+#[test]
 fn each_crate_and_module_names_only_what_it_may() {
     let none: [String; 0] = [];
     let host = &["host/src", "host/facade", "host/schema"];

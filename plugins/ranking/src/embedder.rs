@@ -43,17 +43,6 @@ fn half() -> f32 {
     0.5
 }
 
-#[derive(Deserialize)]
-struct Answer {
-    data: Vec<Embedding>,
-}
-
-#[derive(Deserialize)]
-struct Embedding {
-    index: usize,
-    embedding: Vec<f32>,
-}
-
 impl Embedder {
     /// The endpoint, where there is one.
     ///
@@ -108,7 +97,8 @@ impl Embedder {
         let answers = http::send_all(batches.iter().map(|batch| self.request(batch)).collect());
         let mut vectors = Vec::with_capacity(texts.len());
         for (batch, answer) in batches.into_iter().zip(answers) {
-            vectors.extend(read(answer?.ok()?.json().map_err(|failure| failure.hint(CHECK))?, batch.len())?);
+            let answer: Value = answer?.ok()?.json().map_err(|failure| failure.hint(CHECK))?;
+            vectors.extend(read(&answer, batch.len())?);
         }
         Ok(vectors)
     }
@@ -127,18 +117,25 @@ impl Embedder {
     }
 }
 
-/// The endpoint is as little trusted as any other: it may answer too few, or nonsense.
-fn read(answer: Answer, wanted: usize) -> Result<Vec<Vector>> {
+/// The endpoint is as little trusted as any other: it may answer too few, or nonsense. (Read by hand: types for it would
+/// make every plugin some kilobytes larger.)
+fn read(answer: &Value, wanted: usize) -> Result<Vec<Vector>> {
     let odd = |said: &str| {
         Failure::unavailable(format!("the embeddings endpoint gave no usable vectors: {said}")).hint(CHECK)
     };
-    if answer.data.len() != wanted {
-        return Err(odd(&format!("{} for {wanted} texts", answer.data.len())));
+    let data = answer["data"].as_array().ok_or_else(|| odd("its answer has no list `data`"))?;
+    if data.len() != wanted {
+        return Err(odd(&format!("{} for {wanted} texts", data.len())));
     }
     let mut vectors = vec![None; wanted];
-    for embedding in &answer.data {
-        let slot = vectors.get_mut(embedding.index).ok_or_else(|| odd("one for a text that was not sent"))?;
-        *slot = Vector::new(&embedding.embedding);
+    for one in data {
+        let index = one["index"].as_u64().and_then(|index| usize::try_from(index).ok());
+        let slot = index.and_then(|index| vectors.get_mut(index));
+        let slot = slot.ok_or_else(|| odd("one for a text that was not sent"))?;
+        let parts = one["embedding"].as_array().map(Vec::as_slice).unwrap_or_default();
+        // What is no number is no part of a direction.
+        let parts: Vec<f32> = parts.iter().map(|part| part.as_f64().unwrap_or(f64::NAN) as f32).collect();
+        *slot = Vector::new(&parts);
     }
     vectors.into_iter().collect::<Option<Vec<_>>>().ok_or_else(|| odd("one has no direction"))
 }

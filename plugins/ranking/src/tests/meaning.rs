@@ -94,7 +94,7 @@ fn an_endpoint_that_answers_nonsense_is_told_as_such() {
         json!({"data": [{"index": 0, "embedding": [1]}, {"index": 1, "embedding": [0, 0]}]}),
         "no direction",
     );
-    check(json!({"error": "no such model"}), "");
+    check(json!({"error": "no such model"}), "no list `data`");
 }
 
 #[test]
