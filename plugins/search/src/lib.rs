@@ -63,7 +63,7 @@ impl Search {
         &self,
         call: &Call,
         #[param(length = 1..=500)] query: String,
-        #[param(default = 8, range = 1..=50)] limit: u32,
+        #[param(default = web::LIMIT, range = 1..=50)] limit: u32,
         #[param(default = 1, range = 1..=20)] page: u32,
         /// `en`, `de-AT`, `all`.
         #[param(length = 2..=10, pattern = "^[A-Za-z]+(-[A-Za-z]+)*$")]

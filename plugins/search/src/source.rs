@@ -159,8 +159,8 @@ impl Source {
             [field]
         {
             Value::Null if *param == "id" => open.param("id", &id),
-            Value::Null => open,
-            value => open.param(*param, value),
+            value if (1..=ID).contains(&said(value).chars().count()) => open.param(*param, value),
+            _ => open,
         });
         Some(Candidate { source: self, id, title, place: text::short(&places.join(", "), TITLE), text, open })
     }

@@ -15,6 +15,9 @@ const LINES: &str = "The operator writes in search.toml, under [grants], for a S
 const FORMATS: &str = "A SearXNG gives JSON only where `search.formats` in its settings.yml has `json`, and its limiter \
     may turn programs away. The operator checks that, and `config.web.url` in search.toml.";
 
+/// Pages that are shown where nobody says how many.
+pub const LIMIT: u32 = 8;
+
 /// Where to search.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -128,6 +131,7 @@ fn reply(query: &Query, pages: Pages, more: usize, answer: &Value) -> Reply<Page
     if count > 0 && more == 0 && query.page < 20 {
         let next = Next::action("web").param("query", &query.query).param("page", query.page + 1);
         let next = [
+            ("limit", (query.limit != LIMIT as usize).then(|| json!(query.limit))),
             ("language", query.language.as_ref().map(|language| json!(language))),
             ("time_range", query.time_range.map(|range| json!(range))),
             ("categories", query.categories.as_ref().map(|categories| json!(categories))),

@@ -71,6 +71,23 @@ fn odd_answers_are_passed_over() {
 }
 
 #[test]
+fn a_call_that_opens_something_is_made_of_short_values() {
+    let of = |chunk: Value| {
+        let record = json!([{"id": "k_1", "title": "x", "chunk": chunk}]);
+        Value::Object(Source::Knowledge.read(&record).remove(0).open.params)
+    };
+    assert_eq!(of(json!(3)), json!({"id": "k_1", "chunk": 3}));
+    for odd in [
+        json!("x".repeat(100_000)),
+        json!({"a": "x".repeat(100_000)}),
+        json!(["x".repeat(100_000)]),
+        json!(""),
+    ] {
+        assert_eq!(of(odd), json!({"id": "k_1"}));
+    }
+}
+
+#[test]
 fn long_texts_are_cut() {
     let long = "word ".repeat(10_000);
     let read = Source::Knowledge.read(&json!([{"id": "d_1", "title": long, "text": long, "source": long}]));

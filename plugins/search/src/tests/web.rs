@@ -48,11 +48,12 @@ fn the_server_is_asked_as_searxng_wants_it() {
 
 #[test]
 fn the_next_page_is_asked_for_in_the_same_way() {
-    let params = json!({"query": "etna", "page": 2, "time_range": "year", "categories": ["news"]});
+    let params =
+        json!({"query": "etna", "page": 2, "limit": 50, "time_range": "year", "categories": ["news"]});
     let next = found(&etna(), params).next.unwrap();
     assert_eq!(
         Value::Object(next.params),
-        json!({"query": "etna", "page": 3, "time_range": "year", "categories": ["news"]})
+        json!({"query": "etna", "page": 3, "limit": 50, "time_range": "year", "categories": ["news"]})
     );
     assert_eq!(found(&json!({"results": []}), json!({"query": "etna"})).next, None);
 }
