@@ -60,7 +60,7 @@ pub fn embed(id: Option<&str>, call: &Call) -> Result<Reply<Embedded>> {
     };
     Ok(match trouble {
         Some(failure) => reply.message(format!("It ended early: {}", failure.message)).next(again),
-        None if left > 0 => reply.message(format!("{left} passages are left: call again.")).next(again),
+        None if left > 0 => reply.message(format!("Passages that are left: {left}. Call again.")).next(again),
         None => reply,
     })
 }

@@ -81,7 +81,7 @@ fn a_call_gives_as_many_vectors_as_it_can_and_says_how_many_are_left() {
     let host = world.endpoint(usize::MAX).time_left(std::time::Duration::from_secs(1));
     let reply = host.call(&Knowledge, "embed", json!({"id": "k_1"})).unwrap();
     assert_eq!(reply.data, json!({"embedded": 64, "left": 122}));
-    assert_eq!(reply.message.as_deref(), Some("122 passages are left: call again."));
+    assert_eq!(reply.message.as_deref(), Some("Passages that are left: 122. Call again."));
     assert_eq!(reply.next.unwrap().params["id"], "k_1");
     let reply = world.endpoint(3).call(&Knowledge, "embed", json!({})).unwrap();
     assert_eq!(reply.data, json!({"embedded": 64, "left": 58}));
