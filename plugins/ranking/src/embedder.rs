@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use loggia_sdk::{http, prelude::*};
+use loggia_sdk::{failure::code, http, prelude::*};
 
 use crate::Vector;
 
 /// Texts in one request: few enough that the answer stays far below what the host takes.
 const BATCH: usize = 32;
-/// What is sent of a text, in bytes: models take some 8,000 tokens, and a token may be a single letter of some scripts.
+/// What is sent of a text, in bytes, where the operator says nothing else: many models take some 8,000 tokens.
 const LONGEST: usize = 16_000;
 /// How long something else may wait for vectors.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// config.embeddings = { url = "https://api.openai.com/v1/embeddings", model = "text-embedding-3-small", dimensions = 256 }
 /// ```
 ///
-/// `dimensions` is for models that can give shorter vectors. `reads` lets a search, which only reads, send its POST.
+/// `dimensions` is for models that can give shorter vectors, `longest` for those that take less than 16,000 bytes of a text. `reads` lets a search, which only reads, send its POST.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Embedder {
@@ -32,12 +32,29 @@ pub struct Embedder {
     /// What meaning counts beside words where both are searched.
     #[serde(default = "half")]
     weight: f32,
+    longest: Option<usize>,
     #[serde(skip)]
     patience: Option<Duration>,
 }
 
 /// What helps against nonsense.
 const CHECK: &str = "The operator checks `config.embeddings`: the url, the model and its dimensions.";
+
+/// What helps where texts are refused.
+const SHORTER: &str = "A text may be too long for the model: the operator sets `config.embeddings.longest`, the bytes that are sent of \
+    a text, such as 2000.";
+
+/// Says what helps where waiting does not.
+fn explained(failure: Failure) -> Failure {
+    match failure.code.as_str() {
+        code::UNAVAILABLE | code::TIMED_OUT => failure,
+        code::INVALID_PARAMS => failure.hint(SHORTER),
+        code::DENIED => {
+            failure.hint("The operator checks the plugin's `secrets`: the endpoint turned the key away.")
+        }
+        _ => failure.hint(CHECK),
+    }
+}
 
 fn half() -> f32 {
     0.5
@@ -97,14 +114,15 @@ impl Embedder {
         let answers = http::send_all(batches.iter().map(|batch| self.request(batch)).collect());
         let mut vectors = Vec::with_capacity(texts.len());
         for (batch, answer) in batches.into_iter().zip(answers) {
-            let answer: Value = answer?.ok()?.json().map_err(|failure| failure.hint(CHECK))?;
+            let answer = answer?.ok().and_then(|answer| answer.json()).map_err(explained)?;
             vectors.extend(read(&answer, batch.len())?);
         }
         Ok(vectors)
     }
 
     fn request(&self, batch: &[&str]) -> http::Request {
-        let cut = |text: &&str| text[..text.floor_char_boundary(LONGEST)].to_owned();
+        let longest = self.longest.unwrap_or(LONGEST);
+        let cut = |text: &&str| text[..text.floor_char_boundary(longest)].to_owned();
         let mut body = json!({"model": self.model, "input": batch.iter().map(cut).collect::<Vec<_>>()});
         if let Some(dimensions) = self.dimensions {
             body["dimensions"] = dimensions.into();

@@ -105,3 +105,29 @@ fn without_an_endpoint_the_operator_is_told_what_to_write() {
     let host = Host::new().config("embeddings", json!({"url": URL, "mode": "m"}));
     assert_eq!(host.run(Embedder::configured).unwrap_err().code, "internal");
 }
+
+#[test]
+fn what_the_endpoint_refuses_is_told_with_what_helps() {
+    let check = |status: u16, expected: &str| {
+        let host = Host::new().config("embeddings", json!({"url": URL, "model": "m"})).http(
+            "POST",
+            URL,
+            move |_| Ok(Response::new(status)),
+        );
+        let failure = host.run(|| Embedder::required()?.embed(&["text"])).unwrap_err();
+        assert!(failure.hint.as_deref().unwrap_or_default().contains(expected), "{status}");
+    };
+    check(400, "config.embeddings.longest");
+    check(413, "config.embeddings.longest");
+    check(401, "secrets");
+    check(404, "the url, the model");
+    check(503, "");
+}
+
+#[test]
+fn only_so_much_of_a_text_is_sent_as_the_operator_says() {
+    let host = host("letters", letters).config("embeddings", json!({"url": URL, "model": "m", "longest": 8}));
+    host.run(|| Embedder::required()?.embed(&["abäöüc"])).unwrap();
+    let body: Value = serde_json::from_slice(&host.sent()[0].body).unwrap();
+    assert_eq!(body["input"], json!(["abäöü"]));
+}
