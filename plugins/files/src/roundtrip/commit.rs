@@ -7,7 +7,7 @@ use loggia_sdk::prelude::*;
 use super::{
     FILES, Manifest, Mode,
     changes::{self, Change, Fate, New},
-    journal::{self, Entry, Plan, granted},
+    journal::{self, Entry, Plan, granted, moment},
     manifest::{self, expires, manifests},
     settle::{TURNS, busy, run, settle},
     survey::{Survey, refused, survey},
@@ -55,44 +55,50 @@ pub fn commit(
 ) -> Result<Reply<Committed>> {
     granted()?;
     let new = changes::read(roots, changes)?;
-    let (survey, worker) = decide(roots, id, &new, mode, patience)?;
-    if let Some(worker) = worker {
-        carry_out(roots, worker, patience)?;
+    for _ in 0..TURNS {
+        settle(roots, patience)?;
+        let Some(sight) = look(roots, id, &new, mode)? else { continue };
+        let Some(worker) = decide(roots, &new, &sight)? else { continue };
+        if let Some(worker) = worker {
+            carry_out(roots, worker, patience)?;
+        }
+        return reply(id, &new, &sight.survey);
     }
-    reply(id, &new, &survey)
+    Err(busy())
 }
 
-/// Looks at all the files, and writes the decision down. There is no worker where there is nothing to write.
+/// A look at all the files.
+pub struct Sight {
+    manifest: Manifest,
+    pub survey: Survey,
+    /// What changes with every journal: a later decision of another round trip makes the look worthless, also where it
+    /// is of files that are not to be written here.
+    journals: Vec<u8>,
+}
+
+/// Looks at all the files. None where a round trip is in the middle.
 ///
 /// # Errors
 ///
 /// `conflict` where a file is not as it was seen.
-pub fn decide<'r>(
-    roots: &'r Roots,
-    id: &str,
-    new: &[New],
-    mode: Mode,
-    patience: Duration,
-) -> Result<(Survey, Option<Worker<'r>>)> {
-    for _ in 0..TURNS {
-        settle(roots, patience)?;
-        let manifest = manifest::require(id, || new.iter().map(|new| new.path.clone()).collect())?;
-        let survey = survey(roots, &manifest, new, mode)?;
-        if !survey.conflicts.is_empty() {
-            return Err(refused(&manifest, &survey.conflicts));
-        }
-        let plan = plan(&manifest, new, &survey)?;
-        if plan.files.is_empty() {
-            renew(&manifest, &plan.manifest)?;
-            return Ok((survey, None));
-        }
-        let written = new.iter().zip(&survey.found).filter(|(_, (_, fate))| writes(*fate));
-        let contents: Vec<_> = written.map(|(new, _)| new.bytes.as_slice()).collect();
-        if let Some(journal) = journal::begin(&plan, &contents, &manifest)? {
-            return Ok((survey, Some(Worker::new(roots, journal))));
-        }
+pub fn look(roots: &Roots, id: &str, new: &[New], mode: Mode) -> Result<Option<Sight>> {
+    let (None, journals) = moment()? else { return Ok(None) };
+    let manifest = manifest::require(id, || new.iter().map(|new| new.path.clone()).collect())?;
+    let survey = survey(roots, &manifest, new, mode)?;
+    if survey.conflicts.is_empty() {
+        return Ok(Some(Sight { manifest, survey, journals }));
     }
-    Err(busy())
+    Err(refused(&manifest, &survey.conflicts))
+}
+
+/// Writes the decision down. There is no worker where there is nothing to write; none at all where others were quicker.
+pub fn decide<'r>(roots: &'r Roots, new: &[New], sight: &Sight) -> Result<Option<Option<Worker<'r>>>> {
+    let Sight { manifest, survey, journals } = sight;
+    let plan = plan(manifest, new, survey)?;
+    let written = new.iter().zip(&survey.found).filter(|(_, (_, fate))| writes(*fate));
+    let contents: Vec<_> = written.map(|(new, _)| new.bytes.as_slice()).collect();
+    let begun = journal::begin(&plan, &contents, manifest, journals)?;
+    Ok(begun.map(|journal| journal.map(|journal| Worker::new(roots, journal))))
 }
 
 fn writes(fate: Fate) -> bool {
@@ -119,17 +125,6 @@ fn plan(manifest: &Manifest, new: &[New], survey: &Survey) -> Result<Plan> {
     }
     let directories = survey.directories.clone();
     Ok(Plan { manifest, files, directories })
-}
-
-/// Lets the manifest live anew, unless it is another by now.
-fn renew(seen: &Manifest, now: &Manifest) -> Result<()> {
-    let manifests = manifests()?;
-    state::transaction(|tx| {
-        if manifests.of(tx).get(&seen.id)?.as_ref() == Some(seen) {
-            manifests.of(tx).put(&seen.id, now)?;
-        }
-        Ok(())
-    })
 }
 
 /// Carries the decision out.

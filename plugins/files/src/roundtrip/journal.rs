@@ -15,9 +15,10 @@ use super::{Manifest, manifest::manifests};
 
 const HEAD: &str = "journal";
 const PLAN: &str = "journal/plan";
+const JOURNALS: &str = "journals";
 
 /// How many journals there were: each has a number of its own.
-static NUMBER: Cell<u64> = Cell::new("journals");
+static NUMBER: Cell<u64> = Cell::new(JOURNALS);
 
 /// What is being done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,7 +74,7 @@ pub fn pending() -> Result<Option<Journal>> {
 
 /// The journal that there is, and what changes with every new one.
 pub fn moment() -> Result<(Option<Journal>, Vec<u8>)> {
-    let keys = [HEAD, PLAN, "journals"].map(str::to_owned);
+    let keys = [HEAD, PLAN, JOURNALS].map(str::to_owned);
     let entries = match state::shared().get_many(keys.into()) {
         Ok(entries) => entries,
         Err(failure) if failure.code == code::DENIED => return Ok((None, Vec::new())),
@@ -118,13 +119,24 @@ pub fn granted() -> Result<()> {
     }
 }
 
-/// The decision: from here on the files are to be as these contents say. Given up, without a trace, where another
-/// journal is there or the manifest is no longer the one that was looked at.
-pub fn begin(plan: &Plan, contents: &[&[u8]], seen: &Manifest) -> Result<Option<Journal>> {
+/// The decision: from here on the files are to be as these contents say. Without contents there is nothing to carry out,
+/// and the manifest has it all at once. Given up, without a trace, where there was another journal since the
+/// [`moment`] of the look, or the manifest is no longer the one that was looked at.
+pub fn begin(
+    plan: &Plan,
+    contents: &[&[u8]],
+    seen: &Manifest,
+    journals: &[u8],
+) -> Result<Option<Option<Journal>>> {
     let manifests = manifests()?;
     state::transaction(|tx| {
-        if tx.get(HEAD)?.is_some() || manifests.of(tx).get(&seen.id)?.as_ref() != Some(seen) {
+        let others = tx.get(HEAD)?.is_some() || tx.get(JOURNALS)?.unwrap_or_default() != journals;
+        if others || manifests.of(tx).get(&seen.id)?.as_ref() != Some(seen) {
             return Ok(None);
+        }
+        if contents.is_empty() {
+            manifests.of(tx).put(&seen.id, &plan.manifest)?;
+            return Ok(Some(None));
         }
         let number = NUMBER.of(tx).update(|number| *number += 1)?;
         let head = Head { number, attempt: 1, phase: Phase::Redo };
@@ -133,7 +145,7 @@ pub fn begin(plan: &Plan, contents: &[&[u8]], seen: &Manifest) -> Result<Option<
         for (at, content) in contents.iter().enumerate() {
             tx.put(&key(at), *content);
         }
-        Ok(Some(Journal { head, plan: plan.clone() }))
+        Ok(Some(Some(Journal { head, plan: plan.clone() })))
     })
 }
 

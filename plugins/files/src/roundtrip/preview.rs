@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 use loggia_sdk::prelude::*;
 
 use super::{
-    Manifest, Mode, Now, begin_anew,
+    Manifest, Mode, Now,
     changes::{self, Change, Fate, New},
     diff::{Budget, diff},
     journal::granted,
     manifest,
     settle::undisturbed,
     start::content,
-    survey::{Conflict, survey},
+    survey::{Conflict, look_again, survey},
 };
 use crate::roots::Roots;
 
@@ -71,19 +71,18 @@ fn look(
         changes.push(Planned { path: new.path.clone(), would: *fate, diff });
     }
     let count = survey.conflicts.len();
-    let reply = Reply::new(Preview { changes, conflicts: survey.conflicts });
+    let again = look_again(manifest, &survey.conflicts);
+    let mut reply = Reply::new(Preview { changes, conflicts: survey.conflicts });
     if count == 0 {
         return Ok(reply);
     }
-    let conflicts = &reply.data.conflicts;
-    let paths = manifest.files.iter().map(|seen| &seen.path).chain(conflicts.iter().map(|at| &at.path));
-    let anew = begin_anew(paths.cloned());
+    reply.next = again;
     let message = if count == 1 {
         "1 conflict: the commit would be refused.".to_owned()
     } else {
         format!("{count} conflicts: the commit would be refused.")
     };
-    Ok(reply.message(message).next(anew))
+    Ok(reply.message(message))
 }
 
 /// From what is there to what is to be; none where something else than a file is there.

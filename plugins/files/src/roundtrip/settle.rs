@@ -21,6 +21,8 @@ use crate::roots::Roots;
 pub const TURNS: usize = 10;
 /// How often several files are read in vain. A call has 2 s of CPU time.
 const LOOKS: usize = 3;
+/// So many files take about as long to write as a journal may rest, on a slow disk.
+const MANY: usize = 20;
 /// Between two looks.
 const POLL: Duration = Duration::from_millis(5);
 /// No call waits longer than this for others, if each of them is at work.
@@ -66,13 +68,14 @@ pub fn run(worker: &mut Worker) -> Result<Outcome> {
     }
 }
 
-/// The journal that is there and has not moved for as long as a worker may take, which is longer each time that it was
-/// taken over.
+/// The journal that is there and has not moved for as long as a worker may take, which is longer for many files, and each
+/// time that it was taken over.
 fn wait(patience: Duration) -> Result<Option<Journal>> {
     let Some(mut journal) = pending()? else { return Ok(None) };
     let (began, mut seen) = (Instant::now(), Instant::now());
     loop {
-        let patience = patience * (1 << (journal.head.attempt - 1).min(3));
+        let files = u32::try_from(journal.plan.files.len() / MANY).unwrap_or(u32::MAX);
+        let patience = patience * (1 + files) * (1 << (journal.head.attempt - 1).min(3));
         if seen.elapsed() >= patience || began.elapsed() >= LONGEST {
             return Ok(Some(journal));
         }

@@ -92,11 +92,18 @@ pub fn refused(manifest: &Manifest, conflicts: &[Conflict]) -> Failure {
         0 => String::new(),
         more => format!(", and {more} more"),
     };
+    let mut failure = Failure::conflict(format!("not as the manifest has it: {}{more}", named.join(", ")))
+        .hint("Nothing was changed. Start anew, look at what is there now, and commit again.")
+        .details(json!({"files": conflicts}));
+    failure.next = look_again(manifest, conflicts);
+    failure
+}
+
+/// The call that begins anew with what are files, if there are any.
+pub fn look_again(manifest: &Manifest, conflicts: &[Conflict]) -> Option<Next> {
     let seen = manifest.files.iter().map(|seen| &seen.path);
     let paths = seen.chain(conflicts.iter().map(|conflict| &conflict.path));
     let no_file = |path: &String| conflicts.iter().any(|at| at.path == *path && at.why.is_no_file());
-    Failure::conflict(format!("not as the manifest has it: {}{more}", named.join(", ")))
-        .hint("Nothing was changed. Start anew, look at what is there now, and commit again.")
-        .details(json!({"files": conflicts}))
-        .next(begin_anew(paths.filter(|path| !no_file(path)).cloned()))
+    let mut paths = paths.filter(|path| !no_file(path)).cloned().peekable();
+    paths.peek().is_some().then(|| begin_anew(paths))
 }

@@ -25,6 +25,13 @@ fn changed<'r>(roots: &'r Roots) -> Vec<New<'r>> {
     changes::read(roots, Vec::deserialize(changes).unwrap()).unwrap()
 }
 
+/// A commit that is decided on.
+fn begun<'r>(world: &'r World, new: &[New]) -> Worker<'r> {
+    let roots = &world.files.roots;
+    let sight = commit::look(roots, "rt_1", new, Mode::Replace).unwrap().unwrap();
+    commit::decide(roots, new, &sight).unwrap().unwrap().unwrap()
+}
+
 /// What somebody else does.
 type Act = fn(&World);
 
@@ -35,8 +42,7 @@ fn decided<T>(act: impl FnOnce(&World, &mut Worker) -> T) -> (World, T) {
     world.data("roundtrip_start", json!({"paths": paths}));
     let value = world.host().run(|| {
         let new = changed(&world.files.roots);
-        let decision = commit::decide(&world.files.roots, "rt_1", &new, Mode::Replace, Duration::ZERO);
-        act(&world, &mut decision.unwrap().1.unwrap())
+        act(&world, &mut begun(&world, &new))
     });
     (world, value)
 }
@@ -207,8 +213,7 @@ fn what_becomes_of_a_commit_that_was_taken_over_is_told_truly() {
         world.host().run(|| {
             let roots = &world.files.roots;
             let new = changed(roots);
-            let decision = commit::decide(roots, "rt_1", &new, Mode::Replace, Duration::ZERO);
-            let mut worker = decision.unwrap().1.unwrap();
+            let mut worker = begun(&world, &new);
             assert!(steps(&mut worker, 5).is_none());
             block(&world);
             settle(roots, Duration::ZERO).unwrap();
@@ -218,6 +223,29 @@ fn what_becomes_of_a_commit_that_was_taken_over_is_told_truly() {
     assert_eq!(told(|_| {}), Ok(()));
     let undone = "unavailable: interrupted: nothing was changed".to_owned();
     assert_eq!(told(|world| occupy(world, "notes/.loggia-rt1-2.2.part")), Err(undone));
+}
+
+#[test]
+fn nothing_is_decided_on_a_look_that_another_commit_has_outdated() {
+    // The other writes only a file that this one does not: the worker's own looks would see nothing amiss.
+    for content in ["b", "b 2"] {
+        let world = World::new(&OLD);
+        for _ in 0..2 {
+            world.data("roundtrip_start", json!({"paths": ["/notes/a.md", "/notes/b.md"]}));
+        }
+        let roots = &world.files.roots;
+        let changes = || Vec::deserialize(json!([{"path": "/notes/b.md", "content": content}])).unwrap();
+        let new = changes::read(roots, changes()).unwrap();
+        let sight = world.host().run(|| commit::look(roots, "rt_1", &new, Mode::Replace).unwrap().unwrap());
+        let other = json!([{"path": "/notes/a.md", "content": "a 2"}]);
+        world.data("roundtrip_commit", json!({"manifest_id": "rt_2", "changes": other}));
+        assert!(world.host().run(|| commit::decide(roots, &new, &sight).unwrap().is_none()), "{content}");
+        let again = world
+            .host()
+            .run(|| commit::commit(roots, "rt_1", changes(), Mode::Replace, Duration::ZERO).map(drop));
+        assert_eq!(again.unwrap_err().message, "not as the manifest has it: /notes/a.md has changed");
+        assert_eq!(world.read("notes/b.md"), "b");
+    }
 }
 
 #[test]

@@ -240,3 +240,24 @@ fn others_that_are_quicker_are_waited_for() {
     assert_eq!(world.read("notes/a.md"), "b");
     assert_eq!(world.data("roundtrip_finish", json!({}))["did"], "nothing");
 }
+
+#[test]
+fn the_call_that_begins_anew_names_only_what_are_files() {
+    let world = World::new(&[("notes/a.md", "a"), ("notes/b.md", "b")]);
+    let next = |paths: &[&str]| {
+        let id = start(&world, paths);
+        // What was read is a directory now.
+        fs::remove_file(world.real("notes/a.md")).unwrap();
+        fs::create_dir(world.real("notes/a.md")).unwrap();
+        let changes = json!([{"path": "/notes/a.md", "content": "x"}]);
+        let params = json!({"manifest_id": id, "changes": changes});
+        let preview = world.reply("roundtrip_preview", params.clone()).unwrap().next;
+        let commit = world.reply("roundtrip_commit", params).unwrap_err().next.clone();
+        fs::remove_dir(world.real("notes/a.md")).unwrap();
+        world.write("notes/a.md", b"a");
+        (preview, commit)
+    };
+    assert_eq!(next(&["/notes/a.md"]), (None, None));
+    let b = Some(Next::of("files", "roundtrip_start").param("paths", ["/notes/b.md"]));
+    assert_eq!(next(&["/notes/a.md", "/notes/b.md"]), (b.clone(), b));
+}
