@@ -135,7 +135,7 @@ impl Table {
 }
 
 /// Lets the others finish: not at first, then for longer and longer, and each for another time, or those that met once
-/// would meet again. Up to 1.5 s in all.
+/// would meet again. Some 1.5 s in all, 3 s at most.
 pub(super) fn pause(attempt: u32) {
     // Natively there are no others.
     if cfg!(target_family = "wasm") && attempt > 2 {
