@@ -83,13 +83,19 @@ pub fn moment() -> Result<(Option<Journal>, Vec<u8>)> {
     let mut values = entries.into_iter().map(|entry| entry.map(|entry| entry.value));
     let mut next = || values.next().flatten();
     let journal = match (next(), next()) {
-        (Some(head), Some(plan)) => {
-            let (head, plan) = (Head::deserialize(parse(&head)?)?, Plan::deserialize(parse(&plan)?)?);
-            Some(Journal { head, plan })
-        }
+        (Some(head), Some(plan)) => Some(read(&head, &plan).map_err(|failure| unreadable(&failure))?),
         _ => None,
     };
     Ok((journal, next().unwrap_or_default()))
+}
+
+fn read(head: &[u8], plan: &[u8]) -> Result<Journal> {
+    Ok(Journal { head: Head::deserialize(parse(head)?)?, plan: Plan::deserialize(parse(plan)?)? })
+}
+
+fn unreadable(failure: &Failure) -> Failure {
+    Failure::internal(format!("a round trip's journal cannot be read: {}", failure.message))
+        .hint("Another version of the plugin wrote it, and can finish it: the operator has to load that one.")
 }
 
 fn parse(json: &[u8]) -> Result<Value> {
