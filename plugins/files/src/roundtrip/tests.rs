@@ -221,6 +221,12 @@ fn what_becomes_of_a_commit_that_was_taken_over_is_told_truly() {
         })
     };
     assert_eq!(told(|_| {}), Ok(()));
+    let written_again = |world: &World| {
+        settle(&world.files.roots, Duration::ZERO).unwrap();
+        let changes = Vec::deserialize(json!([{"path": "/notes/a.md", "content": "a 3"}])).unwrap();
+        commit::commit(&world.files.roots, "rt_1", changes, Mode::Replace, Duration::ZERO).unwrap();
+    };
+    assert_eq!(told(written_again), Err("unavailable: interrupted: others have gone on since".to_owned()));
     let undone = "unavailable: interrupted: nothing was changed".to_owned();
     assert_eq!(told(|world| occupy(world, "notes/.loggia-rt1-2.2.part")), Err(undone));
 }
@@ -277,7 +283,31 @@ fn what_is_granted_no_more_is_left_alone() {
     files.patience = Duration::ZERO;
     let finished = world.host().call(&files, "roundtrip_finish", json!({})).unwrap();
     assert_eq!(finished.data["did"], "finished");
+    assert_eq!(finished.data["left"], json!(["/docs/x/d.md", "/docs/x/y/c.md"]));
+    let message = "The files are as the round trip wrote them, but for those in `left`: written to since, or granted no more.";
+    assert_eq!(finished.message.as_deref(), Some(message));
     assert_eq!((world.read("notes/a.md"), world.read("notes/b.md")), ("a 2".into(), "b 2".into()));
+}
+
+#[test]
+fn what_is_undone_names_what_was_left_also_where_undoing_it_was_interrupted() {
+    for interrupted in [false, true] {
+        let (world, ()) = decided(|world, worker| {
+            assert!(steps(worker, 14).is_none());
+            world.write("docs/x/d.md", b"theirs");
+            if interrupted {
+                // Who helps finds it, and turns.
+                let journal = journal::pending().unwrap().unwrap().take_over().unwrap().unwrap();
+                assert!(steps(&mut Worker::new(&world.files.roots, journal), 4).is_none());
+            }
+        });
+        let finished = world.reply("roundtrip_finish", json!({})).unwrap();
+        assert_eq!(
+            (&finished.data["did"], &finished.data["left"]),
+            (&json!("undone"), &json!(["/docs/x/d.md"]))
+        );
+        assert!(finished.message.unwrap().contains("but for those in `left`"));
+    }
 }
 
 #[test]
@@ -306,11 +336,30 @@ fn a_round_trip_that_can_neither_be_done_nor_undone_stays_until_it_can() {
 }
 
 #[test]
+fn a_journal_of_another_version_is_left_and_said_so() {
+    let world = World::new(&OLD);
+    for head in [json!({"number": 1, "attempt": 1, "phase": "later"}), json!("rubbish")] {
+        world.store.put("journal", head);
+        world.store.put(
+            "journal/plan",
+            json!({"manifest": {"id": "rt_1", "files": []}, "files": [], "directories": []}),
+        );
+        let failure = world.reply("put", json!({"path": "/notes/z", "content": ""})).unwrap_err();
+        let shown = format!("{failure} {:?}", failure.hint);
+        assert!(shown.contains("journal") && shown.contains("Another version"), "{shown}");
+        assert!(world.store.value("journal").is_some());
+    }
+}
+
+#[test]
 fn a_copy_is_whole_or_not_there() {
     let directory = tempfile::tempdir().unwrap();
     let at = |name| directory.path().join(name);
     fs::write(at("a"), "content").unwrap();
-    beside::copy(&at("a"), &at("beside"), &at("b")).unwrap();
+    let sha256 = crate::version::sha256(b"content");
+    beside::copy(&at("a"), &sha256, &at("beside"), &at("b")).unwrap();
+    fs::write(at("a"), "new").unwrap();
+    assert!(beside::copy(&at("a"), &sha256, &at("beside"), &at("b")).is_err());
     assert_eq!(fs::read_to_string(at("b")).unwrap(), "content");
     assert!(!at("beside").exists());
 }
