@@ -35,9 +35,16 @@ fn begun<'r>(world: &'r World, new: &[New]) -> Worker<'r> {
 /// What somebody else does.
 type Act = fn(&World);
 
+/// A world whose next journal has a number that is known.
+fn numbered() -> World {
+    let world = World::new(&OLD);
+    world.store.put("journals", 8_999_999_999_999_999_u64);
+    world
+}
+
 /// A world in which the decision is made, and what then becomes of it.
 fn decided<T>(act: impl FnOnce(&World, &mut Worker) -> T) -> (World, T) {
-    let world = World::new(&OLD);
+    let world = numbered();
     let paths = json!(["/notes/a.md", "/notes/b.md", "/docs/kept.md", "/docs/x/y/c.md"]);
     world.data("roundtrip_start", json!({"paths": paths}));
     let value = world.host().run(|| {
@@ -125,8 +132,8 @@ fn occupy(world: &World, path: &str) {
 fn what_cannot_be_done_is_undone_also_where_that_is_interrupted() {
     // What is in the way: a directory in place of a draft, of a kept file, and a file of somebody else's.
     let ways: [(&str, Act); 4] = [
-        ("a draft", |world| occupy(world, "notes/.loggia-rt1-3.1.part")),
-        ("a kept file", |world| occupy(world, "notes/.loggia-rt1-2.0.old")),
+        ("a draft", |world| occupy(world, "notes/.loggia-rt9000000000000000-3.1.part")),
+        ("a kept file", |world| occupy(world, "notes/.loggia-rt9000000000000000-2.0.old")),
         ("a written file", |world| world.write("notes/b.md", b"theirs")),
         ("a new file", |world| world.write("docs/x/d.md", b"theirs")),
     ];
@@ -169,9 +176,9 @@ fn what_cannot_be_done_is_undone_also_where_that_is_interrupted() {
 
 #[test]
 fn a_failed_commit_says_that_nothing_was_changed() {
-    let world = World::new(&OLD);
+    let world = numbered();
     world.data("roundtrip_start", json!({"paths": ["/notes/a.md", "/notes/b.md"]}));
-    occupy(&world, "notes/.loggia-rt1-0.1.part");
+    occupy(&world, "notes/.loggia-rt9000000000000000-0.1.part");
     let changes = json!([
         {"path": "/notes/a.md", "content": "a 2"},
         {"path": "/notes/new/c.md", "content": "c 2"},
@@ -208,7 +215,7 @@ fn a_worker_that_was_only_slow_does_no_harm() {
 #[test]
 fn what_becomes_of_a_commit_that_was_taken_over_is_told_truly() {
     let told = |block: Act| {
-        let world = World::new(&OLD);
+        let world = numbered();
         world.data("roundtrip_start", json!({"paths": ["/notes/a.md", "/notes/b.md"]}));
         world.host().run(|| {
             let roots = &world.files.roots;
@@ -228,7 +235,7 @@ fn what_becomes_of_a_commit_that_was_taken_over_is_told_truly() {
     };
     assert_eq!(told(written_again), Err("unavailable: interrupted: others have gone on since".to_owned()));
     let undone = "unavailable: interrupted: nothing was changed".to_owned();
-    assert_eq!(told(|world| occupy(world, "notes/.loggia-rt1-2.2.part")), Err(undone));
+    assert_eq!(told(|world| occupy(world, "notes/.loggia-rt9000000000000000-2.2.part")), Err(undone));
 }
 
 #[test]
@@ -312,7 +319,7 @@ fn what_is_undone_names_what_was_left_also_where_undoing_it_was_interrupted() {
 
 #[test]
 fn a_round_trip_that_can_neither_be_done_nor_undone_stays_until_it_can() {
-    const KEPT: &str = "notes/.loggia-rt1-2.0.old";
+    const KEPT: &str = "notes/.loggia-rt9000000000000000-2.0.old";
     let (world, ()) = decided(|world, worker| {
         // All but the last file are in place.
         assert!(steps(worker, 14).is_none());
@@ -349,6 +356,27 @@ fn a_journal_of_another_version_is_left_and_said_so() {
         assert!(shown.contains("journal") && shown.contains("Another version"), "{shown}");
         assert!(world.store.value("journal").is_some());
     }
+}
+
+#[test]
+fn a_host_with_a_state_of_its_own_does_not_touch_what_lies_there() {
+    // The state was thrown away in the middle, and with it the number of the journal.
+    let (mut world, ()) = decided(|_, worker| drop(steps(worker, 13)));
+    let ours =
+        |world: &World| world.names().into_iter().filter(|name| name.contains(OURS)).collect::<Vec<_>>();
+    world.store = loggia_sdk::testing::Store::new();
+    let was = ours(&world);
+    world.data("roundtrip_start", json!({"paths": ["/notes/a.md", "/notes/b.md"]}));
+    let names = world.host().run(|| {
+        let changes = Vec::deserialize(json!([{"path": "/notes/b.md", "content": "b 3"}])).unwrap();
+        let new = changes::read(&world.files.roots, changes).unwrap();
+        let mut worker = begun(&world, &new);
+        let number = worker.journal().head.number;
+        assert!((1_700_000_000_000..9_000_000_000_000_000).contains(&number), "{number}");
+        assert!(settle::run(&mut worker).is_ok());
+        ours(&world)
+    });
+    assert_eq!((names, world.read("notes/b.md")), (was, "b 3".into()));
 }
 
 #[test]
