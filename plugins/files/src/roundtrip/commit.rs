@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use loggia_sdk::prelude::*;
+use loggia_sdk::{failure::code, prelude::*};
 
 use super::{
     FILES, Manifest, Mode, begin_anew,
@@ -136,7 +136,14 @@ pub fn carry_out(roots: &Roots, mut worker: Worker, patience: Duration) -> Resul
     match run(&mut worker)? {
         Outcome::Done { left } if left.is_empty() => Ok(()),
         Outcome::Done { left } => Err(Failure::conflict(format!("changed meanwhile: {}", left.join(", ")))),
-        Outcome::Undone { reason, .. } => Err(unchanged(reason)),
+        Outcome::Undone { reason, .. } => {
+            let mut failure = unchanged(reason);
+            if failure.code == code::CONFLICT {
+                let manifest = &worker.journal().plan.manifest;
+                failure.next = Some(begin_anew(manifest.files.iter().map(|seen| seen.path.clone())));
+            }
+            Err(failure)
+        }
         Outcome::Lost => {
             // Somebody took this call for dead. What they make of the journal is what becomes of the commit.
             settle(roots, patience)?;

@@ -191,6 +191,22 @@ fn a_failed_commit_says_that_nothing_was_changed() {
 }
 
 #[test]
+fn a_commit_that_another_program_was_quicker_than_says_how_to_begin_anew() {
+    let world = World::new(&OLD);
+    world.data("roundtrip_start", json!({"paths": ["/notes/a.md", "/notes/b.md"]}));
+    let failure = world.host().run(|| {
+        let roots = &world.files.roots;
+        let changes = Vec::deserialize(json!([{"path": "/notes/a.md", "content": "a 2"}])).unwrap();
+        let worker = begun(&world, &changes::read(roots, changes).unwrap());
+        world.write("notes/a.md", b"theirs");
+        commit::carry_out(roots, worker, Duration::ZERO).unwrap_err()
+    });
+    assert_eq!(failure.to_string(), "conflict: nothing was changed: changed meanwhile: /notes/a.md");
+    let next = Next::action("roundtrip_start").param("paths", ["/notes/a.md", "/notes/b.md"]);
+    assert_eq!(failure.next, Some(next));
+}
+
+#[test]
 fn a_worker_that_was_only_slow_does_no_harm() {
     for count in 0..17 {
         let (world, ()) = decided(|world, worker| {
