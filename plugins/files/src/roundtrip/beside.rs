@@ -9,7 +9,7 @@ use std::{
 use loggia_sdk::prelude::*;
 
 use super::OURS;
-use crate::roots::Place;
+use crate::{roots::Place, version};
 
 /// The name of what lies beside a file while a round trip is carried out.
 pub fn named(number: u64, at: usize, attempt: u32, kind: &str) -> String {
@@ -37,9 +37,14 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Copies a file, where there are no hard links: whole or not at all.
-pub fn copy(from: &Path, beside: &Path, to: &Path) -> io::Result<()> {
-    write(beside, &fs::read(from)?)?;
+/// Copies a file, where there are no hard links: whole or not at all. Only one of this content, for another worker may
+/// have written the new one meanwhile, and need the old one that it kept.
+pub fn copy(from: &Path, sha256: &str, beside: &Path, to: &Path) -> io::Result<()> {
+    let content = fs::read(from)?;
+    if version::sha256(&content) != sha256 {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    write(beside, &content)?;
     fs::rename(beside, to)
 }
 

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use loggia_sdk::prelude::*;
+use loggia_sdk::{failure::code, prelude::*};
 
 use super::{
-    FILES, Manifest, Mode,
+    FILES, Manifest, Mode, begin_anew,
     changes::{self, Change, Fate, New},
     journal::{self, Entry, Plan, granted, moment},
     manifest::{self, expires, manifests},
@@ -136,15 +136,33 @@ pub fn carry_out(roots: &Roots, mut worker: Worker, patience: Duration) -> Resul
     match run(&mut worker)? {
         Outcome::Done { left } if left.is_empty() => Ok(()),
         Outcome::Done { left } => Err(Failure::conflict(format!("changed meanwhile: {}", left.join(", ")))),
-        Outcome::Undone { reason } => Err(unchanged(reason)),
+        Outcome::Undone { reason, .. } => {
+            let mut failure = unchanged(reason);
+            if failure.code == code::CONFLICT {
+                let manifest = &worker.journal().plan.manifest;
+                failure.next = Some(begin_anew(manifest.files.iter().map(|seen| seen.path.clone())));
+            }
+            Err(failure)
+        }
         Outcome::Lost => {
             // Somebody took this call for dead. What they make of the journal is what becomes of the commit.
             settle(roots, patience)?;
             worker.sweep_up();
-            let now = &worker.journal().plan.manifest;
-            match manifests()?.get(&now.id)? {
-                Some(manifest) if manifest == *now => Ok(()),
-                _ => Err(unchanged(None)),
+            let plan = &worker.journal().plan;
+            let manifest = manifests()?.get(&plan.manifest.id)?;
+            let has = |file: &Entry, sha256: Option<&str>| {
+                let seen = manifest.as_ref().and_then(|manifest| manifest.seen(&file.path));
+                manifest.is_some() && seen.and_then(|seen| seen.sha256.as_deref()) == sha256
+            };
+            if plan.files.iter().all(|file| has(file, Some(&file.new))) {
+                Ok(())
+            } else if plan.files.iter().all(|file| has(file, file.old.as_deref())) {
+                Err(unchanged(None))
+            } else {
+                // Another commit has written them since, or the manifest is over.
+                Err(Failure::unavailable("interrupted: others have gone on since")
+                    .hint("Start anew, and look whether the changes are there.")
+                    .next(begin_anew(plan.files.iter().map(|file| file.path.clone()))))
             }
         }
     }

@@ -5,6 +5,8 @@
 //! one. It changes hands where its worker seems to have died; then `attempt` goes up, and the worker that was too slow
 //! finds that the journal is no longer what it holds.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use loggia_sdk::{
     failure::code,
     prelude::*,
@@ -17,7 +19,8 @@ const HEAD: &str = "journal";
 const PLAN: &str = "journal/plan";
 const JOURNALS: &str = "journals";
 
-/// How many journals there were: each has a number of its own.
+/// The last journal's number. It goes up, and is no less than the milliseconds since 1970: names beside the files are made
+/// of it, and where the state was thrown away, or two hosts have each their own, they must not meet.
 static NUMBER: Cell<u64> = Cell::new(JOURNALS);
 
 /// What is being done.
@@ -83,13 +86,19 @@ pub fn moment() -> Result<(Option<Journal>, Vec<u8>)> {
     let mut values = entries.into_iter().map(|entry| entry.map(|entry| entry.value));
     let mut next = || values.next().flatten();
     let journal = match (next(), next()) {
-        (Some(head), Some(plan)) => {
-            let (head, plan) = (Head::deserialize(parse(&head)?)?, Plan::deserialize(parse(&plan)?)?);
-            Some(Journal { head, plan })
-        }
+        (Some(head), Some(plan)) => Some(read(&head, &plan).map_err(|failure| unreadable(&failure))?),
         _ => None,
     };
     Ok((journal, next().unwrap_or_default()))
+}
+
+fn read(head: &[u8], plan: &[u8]) -> Result<Journal> {
+    Ok(Journal { head: Head::deserialize(parse(head)?)?, plan: Plan::deserialize(parse(plan)?)? })
+}
+
+fn unreadable(failure: &Failure) -> Failure {
+    Failure::internal(format!("a round trip's journal cannot be read: {}", failure.message))
+        .hint("Another version of the plugin wrote it, and can finish it: the operator has to load that one.")
 }
 
 fn parse(json: &[u8]) -> Result<Value> {
@@ -129,6 +138,8 @@ pub fn begin(
     journals: &[u8],
 ) -> Result<Option<Option<Journal>>> {
     let manifests = manifests()?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+    let now = u64::try_from(now).unwrap_or_default();
     state::transaction(|tx| {
         let others = tx.get(HEAD)?.is_some() || tx.get(JOURNALS)?.unwrap_or_default() != journals;
         if others || manifests.of(tx).get(&seen.id)?.as_ref() != Some(seen) {
@@ -138,7 +149,7 @@ pub fn begin(
             manifests.of(tx).put(&seen.id, &plan.manifest)?;
             return Ok(Some(None));
         }
-        let number = NUMBER.of(tx).update(|number| *number += 1)?;
+        let number = NUMBER.of(tx).update(|number| *number = (*number + 1).max(now))?;
         let head = Head { number, attempt: 1, phase: Phase::Redo };
         tx.put(HEAD, head.json());
         tx.put(PLAN, json!(plan).to_string());

@@ -158,9 +158,13 @@ pub struct Finished {
     pub manifest_id: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// Those that somebody wrote to meanwhile: they were left as they are.
+    /// Those that were left as they are: somebody wrote to them meanwhile, or they are granted no more.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left: Vec<String>,
+}
+
+fn but_for(left: &[String]) -> &'static str {
+    if left.is_empty() { "" } else { ", but for those in `left`: written to since, or granted no more" }
 }
 
 /// Settles, and says what that was.
@@ -173,20 +177,14 @@ pub fn finish(roots: &Roots, patience: Duration) -> Result<Reply<Finished>> {
     let files: Vec<_> = journal.plan.files.into_iter().map(|file| file.path).collect();
     let manifest_id = Some(journal.plan.manifest.id);
     Ok(match outcome {
-        Outcome::Undone { reason } => {
+        Outcome::Undone { reason, left } => {
             let why = reason.map_or(String::new(), |reason| format!(" ({})", reason.message));
-            let message = format!("The files are as they were before the round trip{why}.");
+            let message = format!("The files are as they were before the round trip{}{why}.", but_for(&left));
             let again = begin_anew(files.clone());
-            Reply::new(Finished { did: Did::Undone, manifest_id, files, left: Vec::new() })
-                .message(message)
-                .next(again)
+            Reply::new(Finished { did: Did::Undone, manifest_id, files, left }).message(message).next(again)
         }
         Outcome::Done { left } => {
-            let message = if left.is_empty() {
-                "The files are as the round trip wrote them."
-            } else {
-                "The files are as the round trip wrote them, but for those that were written to since."
-            };
+            let message = format!("The files are as the round trip wrote them{}.", but_for(&left));
             Reply::new(Finished { did: Did::Finished, manifest_id, files, left }).message(message)
         }
         Outcome::Lost => return Err(busy()),

@@ -35,9 +35,16 @@ fn begun<'r>(world: &'r World, new: &[New]) -> Worker<'r> {
 /// What somebody else does.
 type Act = fn(&World);
 
+/// A world whose next journal has a number that is known.
+fn numbered() -> World {
+    let world = World::new(&OLD);
+    world.store.put("journals", 8_999_999_999_999_999_u64);
+    world
+}
+
 /// A world in which the decision is made, and what then becomes of it.
 fn decided<T>(act: impl FnOnce(&World, &mut Worker) -> T) -> (World, T) {
-    let world = World::new(&OLD);
+    let world = numbered();
     let paths = json!(["/notes/a.md", "/notes/b.md", "/docs/kept.md", "/docs/x/y/c.md"]);
     world.data("roundtrip_start", json!({"paths": paths}));
     let value = world.host().run(|| {
@@ -125,8 +132,8 @@ fn occupy(world: &World, path: &str) {
 fn what_cannot_be_done_is_undone_also_where_that_is_interrupted() {
     // What is in the way: a directory in place of a draft, of a kept file, and a file of somebody else's.
     let ways: [(&str, Act); 4] = [
-        ("a draft", |world| occupy(world, "notes/.loggia-rt1-3.1.part")),
-        ("a kept file", |world| occupy(world, "notes/.loggia-rt1-2.0.old")),
+        ("a draft", |world| occupy(world, "notes/.loggia-rt9000000000000000-3.1.part")),
+        ("a kept file", |world| occupy(world, "notes/.loggia-rt9000000000000000-2.0.old")),
         ("a written file", |world| world.write("notes/b.md", b"theirs")),
         ("a new file", |world| world.write("docs/x/d.md", b"theirs")),
     ];
@@ -169,9 +176,9 @@ fn what_cannot_be_done_is_undone_also_where_that_is_interrupted() {
 
 #[test]
 fn a_failed_commit_says_that_nothing_was_changed() {
-    let world = World::new(&OLD);
+    let world = numbered();
     world.data("roundtrip_start", json!({"paths": ["/notes/a.md", "/notes/b.md"]}));
-    occupy(&world, "notes/.loggia-rt1-0.1.part");
+    occupy(&world, "notes/.loggia-rt9000000000000000-0.1.part");
     let changes = json!([
         {"path": "/notes/a.md", "content": "a 2"},
         {"path": "/notes/new/c.md", "content": "c 2"},
@@ -181,6 +188,22 @@ fn a_failed_commit_says_that_nothing_was_changed() {
     assert_eq!(failure, expected);
     assert_eq!(contents(&world).len(), 4);
     assert!(!world.real("notes/new").exists());
+}
+
+#[test]
+fn a_commit_that_another_program_was_quicker_than_says_how_to_begin_anew() {
+    let world = World::new(&OLD);
+    world.data("roundtrip_start", json!({"paths": ["/notes/a.md", "/notes/b.md"]}));
+    let failure = world.host().run(|| {
+        let roots = &world.files.roots;
+        let changes = Vec::deserialize(json!([{"path": "/notes/a.md", "content": "a 2"}])).unwrap();
+        let worker = begun(&world, &changes::read(roots, changes).unwrap());
+        world.write("notes/a.md", b"theirs");
+        commit::carry_out(roots, worker, Duration::ZERO).unwrap_err()
+    });
+    assert_eq!(failure.to_string(), "conflict: nothing was changed: changed meanwhile: /notes/a.md");
+    let next = Next::action("roundtrip_start").param("paths", ["/notes/a.md", "/notes/b.md"]);
+    assert_eq!(failure.next, Some(next));
 }
 
 #[test]
@@ -208,7 +231,7 @@ fn a_worker_that_was_only_slow_does_no_harm() {
 #[test]
 fn what_becomes_of_a_commit_that_was_taken_over_is_told_truly() {
     let told = |block: Act| {
-        let world = World::new(&OLD);
+        let world = numbered();
         world.data("roundtrip_start", json!({"paths": ["/notes/a.md", "/notes/b.md"]}));
         world.host().run(|| {
             let roots = &world.files.roots;
@@ -221,8 +244,14 @@ fn what_becomes_of_a_commit_that_was_taken_over_is_told_truly() {
         })
     };
     assert_eq!(told(|_| {}), Ok(()));
+    let written_again = |world: &World| {
+        settle(&world.files.roots, Duration::ZERO).unwrap();
+        let changes = Vec::deserialize(json!([{"path": "/notes/a.md", "content": "a 3"}])).unwrap();
+        commit::commit(&world.files.roots, "rt_1", changes, Mode::Replace, Duration::ZERO).unwrap();
+    };
+    assert_eq!(told(written_again), Err("unavailable: interrupted: others have gone on since".to_owned()));
     let undone = "unavailable: interrupted: nothing was changed".to_owned();
-    assert_eq!(told(|world| occupy(world, "notes/.loggia-rt1-2.2.part")), Err(undone));
+    assert_eq!(told(|world| occupy(world, "notes/.loggia-rt9000000000000000-2.2.part")), Err(undone));
 }
 
 #[test]
@@ -277,12 +306,36 @@ fn what_is_granted_no_more_is_left_alone() {
     files.patience = Duration::ZERO;
     let finished = world.host().call(&files, "roundtrip_finish", json!({})).unwrap();
     assert_eq!(finished.data["did"], "finished");
+    assert_eq!(finished.data["left"], json!(["/docs/x/d.md", "/docs/x/y/c.md"]));
+    let message = "The files are as the round trip wrote them, but for those in `left`: written to since, or granted no more.";
+    assert_eq!(finished.message.as_deref(), Some(message));
     assert_eq!((world.read("notes/a.md"), world.read("notes/b.md")), ("a 2".into(), "b 2".into()));
 }
 
 #[test]
+fn what_is_undone_names_what_was_left_also_where_undoing_it_was_interrupted() {
+    for interrupted in [false, true] {
+        let (world, ()) = decided(|world, worker| {
+            assert!(steps(worker, 14).is_none());
+            world.write("docs/x/d.md", b"theirs");
+            if interrupted {
+                // Who helps finds it, and turns.
+                let journal = journal::pending().unwrap().unwrap().take_over().unwrap().unwrap();
+                assert!(steps(&mut Worker::new(&world.files.roots, journal), 4).is_none());
+            }
+        });
+        let finished = world.reply("roundtrip_finish", json!({})).unwrap();
+        assert_eq!(
+            (&finished.data["did"], &finished.data["left"]),
+            (&json!("undone"), &json!(["/docs/x/d.md"]))
+        );
+        assert!(finished.message.unwrap().contains("but for those in `left`"));
+    }
+}
+
+#[test]
 fn a_round_trip_that_can_neither_be_done_nor_undone_stays_until_it_can() {
-    const KEPT: &str = "notes/.loggia-rt1-2.0.old";
+    const KEPT: &str = "notes/.loggia-rt9000000000000000-2.0.old";
     let (world, ()) = decided(|world, worker| {
         // All but the last file are in place.
         assert!(steps(worker, 14).is_none());
@@ -306,11 +359,51 @@ fn a_round_trip_that_can_neither_be_done_nor_undone_stays_until_it_can() {
 }
 
 #[test]
+fn a_journal_of_another_version_is_left_and_said_so() {
+    let world = World::new(&OLD);
+    for head in [json!({"number": 1, "attempt": 1, "phase": "later"}), json!("rubbish")] {
+        world.store.put("journal", head);
+        world.store.put(
+            "journal/plan",
+            json!({"manifest": {"id": "rt_1", "files": []}, "files": [], "directories": []}),
+        );
+        let failure = world.reply("put", json!({"path": "/notes/z", "content": ""})).unwrap_err();
+        let shown = format!("{failure} {:?}", failure.hint);
+        assert!(shown.contains("journal") && shown.contains("Another version"), "{shown}");
+        assert!(world.store.value("journal").is_some());
+    }
+}
+
+#[test]
+fn a_host_with_a_state_of_its_own_does_not_touch_what_lies_there() {
+    // The state was thrown away in the middle, and with it the number of the journal.
+    let (mut world, ()) = decided(|_, worker| drop(steps(worker, 13)));
+    let ours =
+        |world: &World| world.names().into_iter().filter(|name| name.contains(OURS)).collect::<Vec<_>>();
+    world.store = loggia_sdk::testing::Store::new();
+    let was = ours(&world);
+    world.data("roundtrip_start", json!({"paths": ["/notes/a.md", "/notes/b.md"]}));
+    let names = world.host().run(|| {
+        let changes = Vec::deserialize(json!([{"path": "/notes/b.md", "content": "b 3"}])).unwrap();
+        let new = changes::read(&world.files.roots, changes).unwrap();
+        let mut worker = begun(&world, &new);
+        let number = worker.journal().head.number;
+        assert!((1_700_000_000_000..9_000_000_000_000_000).contains(&number), "{number}");
+        assert!(settle::run(&mut worker).is_ok());
+        ours(&world)
+    });
+    assert_eq!((names, world.read("notes/b.md")), (was, "b 3".into()));
+}
+
+#[test]
 fn a_copy_is_whole_or_not_there() {
     let directory = tempfile::tempdir().unwrap();
     let at = |name| directory.path().join(name);
     fs::write(at("a"), "content").unwrap();
-    beside::copy(&at("a"), &at("beside"), &at("b")).unwrap();
+    let sha256 = crate::version::sha256(b"content");
+    beside::copy(&at("a"), &sha256, &at("beside"), &at("b")).unwrap();
+    fs::write(at("a"), "new").unwrap();
+    assert!(beside::copy(&at("a"), &sha256, &at("beside"), &at("b")).is_err());
     assert_eq!(fs::read_to_string(at("b")).unwrap(), "content");
     assert!(!at("beside").exists());
 }

@@ -23,7 +23,7 @@ pub struct Worker<'r> {
     steps: VecDeque<Step>,
     /// Why it is undone, where this worker decided so.
     reason: Option<Failure>,
-    /// Files that somebody wrote to meanwhile, and that were left as they are.
+    /// Files that were left as they are: somebody wrote to them meanwhile, or they are granted no more.
     left: Vec<String>,
 }
 
@@ -64,10 +64,10 @@ pub enum Flow {
 /// How it ended.
 #[derive(Debug)]
 pub enum Outcome {
-    /// The files are the new ones, but for those that somebody wrote to meanwhile.
+    /// The files are the new ones, but for those that were left.
     Done { left: Vec<String> },
-    /// The files are the old ones.
-    Undone { reason: Option<Failure> },
+    /// The files are the old ones, but for those that were left.
+    Undone { reason: Option<Failure>, left: Vec<String> },
     /// Another worker has taken over.
     Lost,
 }
@@ -101,6 +101,9 @@ impl<'r> Worker<'r> {
     }
 
     fn plan(&mut self) {
+        if self.journal.head.phase == Phase::Undo {
+            self.left.clear();
+        }
         self.steps = match self.journal.head.phase {
             Phase::Redo => [Step::Fence, Step::Look].into(),
             Phase::Undo => {
@@ -175,10 +178,11 @@ impl<'r> Worker<'r> {
             Step::Unmake => self.unmake(),
             Step::Close => {
                 let closed = self.journal.close()?;
+                let left = std::mem::take(&mut self.left);
                 return Ok(Flow::Over(match (closed, self.journal.head.phase) {
                     (false, _) => Outcome::Lost,
-                    (true, Phase::Clean) => Outcome::Done { left: std::mem::take(&mut self.left) },
-                    (true, _) => Outcome::Undone { reason: self.reason.take() },
+                    (true, Phase::Clean) => Outcome::Done { left },
+                    (true, _) => Outcome::Undone { reason: self.reason.take(), left },
                 }));
             }
         }
@@ -189,12 +193,14 @@ impl<'r> Worker<'r> {
         let stands = self.files().map(|at| self.stand(at)).collect::<Result<Vec<_>>>()?;
         let all = |wanted| stands.iter().enumerate().filter(move |(_, stand)| **stand == wanted);
         let todo: Vec<_> = all(Stand::Old).map(|(at, _)| at).collect();
-        let theirs: Vec<_> = all(Stand::Theirs).map(|(at, _)| self.entry(at).path.clone()).collect();
+        let paths = |wanted| all(wanted).map(|(at, _)| self.entry(at).path.clone());
+        let mut theirs: Vec<_> = paths(Stand::Theirs).collect();
         // Where all the others are in place already, it was after this was that somebody wrote.
         let undecided = !todo.is_empty() || all(Stand::New).next().is_none();
         if undecided && let Some(path) = theirs.first() {
             return Err(changed(path));
         }
+        theirs.extend(paths(Stand::Away));
         self.left = theirs;
         let each = |step: fn(usize) -> Step| todo.iter().copied().map(step);
         self.steps = [Step::Make].into_iter().filter(|_| !todo.is_empty()).collect();
@@ -233,7 +239,7 @@ impl<'r> Worker<'r> {
         let (from, to) = (place.real()?, kept.real()?);
         match fs::hard_link(&from, &to) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                copy(&from, &sibling(&place, &self.name(at, "copy")).real()?, &to)
+                copy(&from, sha256, &sibling(&place, &self.name(at, "copy")).real()?, &to)
             }
             linked => linked,
         }
@@ -259,9 +265,14 @@ impl<'r> Worker<'r> {
         }
     }
 
-    fn restore(&self, at: usize) -> Result<Flow> {
-        if self.stand(at)? != Stand::New {
-            return Ok(Flow::On);
+    fn restore(&mut self, at: usize) -> Result<Flow> {
+        match self.stand(at)? {
+            Stand::New => {}
+            Stand::Old => return Ok(Flow::On),
+            Stand::Theirs | Stand::Away => {
+                self.left.push(self.entry(at).path.clone());
+                return Ok(Flow::On);
+            }
         }
         let place = self.place(at)?;
         let to = place.real()?;
