@@ -13,7 +13,7 @@ use loggia_sdk::{failure::code, prelude::*};
 
 use crate::platform::{Base, Named};
 
-/// All granted directories, longest path first, so that one inside another wins.
+/// All granted directories, by path: one inside another comes after it.
 pub struct Roots(Vec<Root>);
 
 /// One granted directory.
@@ -42,7 +42,7 @@ impl Roots {
     pub fn new(granted: impl IntoIterator<Item = (String, Base)>) -> Self {
         let root = |(at, base): (String, Base)| Root { at: at.trim_end_matches('/').to_owned(), base };
         let mut roots: Vec<_> = granted.into_iter().map(root).collect();
-        roots.sort_unstable_by(|a, b| b.at.len().cmp(&a.at.len()).then_with(|| a.at.cmp(&b.at)));
+        roots.sort_unstable_by(|a, b| a.at.cmp(&b.at));
         Self(roots)
     }
 
@@ -56,13 +56,8 @@ impl Roots {
         if let Some(place) = self.inside(&path) {
             return Ok(Target::Place(place));
         }
-        let mut below: Vec<_> = self
-            .0
-            .iter()
-            .filter(|root| below(&root.at, &path).is_some())
-            .map(|root| root.place(String::new()))
-            .collect();
-        below.sort_unstable_by_key(Place::path);
+        let roots = self.0.iter().filter(|root| below(&root.at, &path).is_some());
+        let below: Vec<_> = roots.map(|root| root.place(String::new())).collect();
         if below.is_empty() && !path.is_empty() { Err(self.outside(&path)) } else { Ok(Target::Above(below)) }
     }
 
@@ -77,7 +72,8 @@ impl Roots {
     }
 
     fn inside(&self, path: &str) -> Option<Place<'_>> {
-        self.0.iter().find_map(|root| below(path, &root.at).map(|below| root.place(below.to_owned())))
+        // The innermost, where one is inside another.
+        self.0.iter().rev().find_map(|root| below(path, &root.at).map(|below| root.place(below.to_owned())))
     }
 
     fn outside(&self, path: &str) -> Failure {
