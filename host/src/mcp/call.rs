@@ -67,7 +67,10 @@ impl Handler {
         }
         let arguments = request.arguments.unwrap_or_default();
         let exec = self.shared.gate.call_tool(origin, &request.name, arguments);
-        exec.ok_or_else(|| unknown_tool(&request.name, &catalog.snapshot().names()))
+        exec.ok_or_else(|| match catalog.is_admitted() {
+            true => unknown_tool(&request.name, &catalog.snapshot().names()),
+            false => no_tool_yet(&request.name),
+        })
     }
 
     /// Takes up a call again that asked for answers; none where the request is a new call, or one that only asks about a
@@ -192,6 +195,13 @@ fn unknown_tool(name: &str, names: &str) -> ErrorData {
     ErrorData::invalid_params(format!("Unknown tool: {name:?}. Available tools: {names}."), None)
 }
 
+/// While the first plugins load, nobody knows what there will be.
+fn no_tool_yet(name: &str) -> ErrorData {
+    let name: String = name.chars().take(80).collect();
+    let said = format!("No tool {name:?} yet: plugins are still being loaded. Try again in some seconds.");
+    ErrorData::invalid_params(said, None)
+}
+
 /// Progress notifications of one request: only where the client gave a token, and only upwards, as MCP wants them.
 struct Reporter {
     token: Option<rmcp::model::ProgressToken>,
@@ -255,8 +265,8 @@ mod tests {
         Gate::new(catalog, Executor::new(tokio::runtime::Handle::current(), Inline::Slots(1)))
     }
 
-    /// What a client is told, and after how many seconds.
-    async fn told(gate: Gate, arguments: Value) -> (Value, u64) {
+    /// What a client gets for a call of `a`, and after how many seconds.
+    async fn called(gate: Gate, arguments: Value) -> (Result<CallToolResult, rmcp::ServiceError>, u64) {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let handler = Handler::new(gate, Origin::local(), CancellationToken::new());
         let serving = tokio::spawn(async move { handler.serve(ours).await.unwrap().waiting().await });
@@ -264,11 +274,32 @@ mod tests {
         let Value::Object(arguments) = arguments else { unreachable!() };
         let begun = tokio::time::Instant::now();
         let request = CallToolRequestParams::new("a").with_arguments(arguments);
-        let result = client.call_tool(request).await.unwrap();
+        let result = client.call_tool(request).await;
         let took = begun.elapsed().as_secs();
         client.cancel().await.unwrap();
         let _ = serving.await;
-        (result.structured_content.unwrap(), took)
+        (result, took)
+    }
+
+    /// What it is told by it.
+    async fn told(gate: Gate, arguments: Value) -> (Value, u64) {
+        let (result, took) = called(gate, arguments).await;
+        (result.unwrap().structured_content.unwrap(), took)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_calls_while_plugins_still_load_is_told_to_try_again() {
+        let executor = || Executor::new(tokio::runtime::Handle::current(), Inline::Slots(1));
+        let (refused, took) = called(Gate::new(Arc::default(), executor()), json!({})).await;
+        let said = "No tool \"a\" yet: plugins are still being loaded. Try again in some seconds.";
+        assert!(refused.unwrap_err().to_string().contains(said));
+        assert_eq!(took, 8);
+
+        let catalog = Arc::new(Catalog::default());
+        catalog.admit();
+        let (refused, took) = called(Gate::new(catalog, executor()), json!({})).await;
+        assert!(refused.unwrap_err().to_string().contains("Unknown tool: \"a\". Available tools: none."));
+        assert_eq!(took, 0);
     }
 
     #[tokio::test(start_paused = true)]
