@@ -6,6 +6,8 @@ use anyhow::{Context, Result, ensure};
 use loggia_tests::{Client, Era, Folder, Raw};
 use serde_json::{Value, json};
 
+use super::is_busy;
+
 fn folder() -> Folder {
     super::folder("conversations", "[grants]\nstore = { quota = \"64MiB\" }\n")
 }
@@ -107,8 +109,7 @@ async fn append(host: &mut Raw, who: &str, times: usize) -> Result<()> {
             if envelope["ok"] == true {
                 break;
             }
-            // It was tried often enough, or waited long enough for a slow disk; nothing of it is written.
-            ensure!(envelope["code"] == "conflict" || envelope["error"] == "the state is busy", "{told}");
+            ensure!(is_busy(envelope), "{told}");
         }
     }
     Ok(())

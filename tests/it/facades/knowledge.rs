@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use loggia_tests::{Client, Era, Raw};
 use serde_json::{Value, json};
 
-use super::{embeddings, folder, meaning};
+use super::{embeddings, folder, is_busy, meaning};
 
 const STORE: &str = "[grants]\nstore = { quota = \"64MiB\" }\n";
 const GUIDE: &str = "# Guide\n\nHow the machine is used.\n\n## Install\n\nPut the water tank in.\n\n\
@@ -90,11 +90,17 @@ async fn add(host: &mut Raw, who: &str, times: u64, ids: &mut BTreeSet<String>) 
         let sections: String =
             (0..10).map(|part| format!("## Part {part}\n\nThe {who} thing, number {number}.\n\n")).collect();
         let source = format!("{who}/{number}");
-        host.call(number, "knowledge", &json!({"action": "add", "text": sections, "source": source})).await?;
-        let told = host.answer().await?;
-        let envelope = &told["result"]["structuredContent"];
-        ensure!(envelope["ok"] == true, "{told}");
-        ids.insert(envelope["data"]["id"].as_str().unwrap_or_default().to_owned());
+        let add = json!({"action": "add", "text": sections, "source": source});
+        let id = loop {
+            host.call(number, "knowledge", &add).await?;
+            let told = host.answer().await?;
+            let envelope = &told["result"]["structuredContent"];
+            match envelope["data"]["id"].as_str() {
+                Some(id) => break id.to_owned(),
+                None => ensure!(is_busy(envelope), "{told}"),
+            }
+        };
+        ids.insert(id);
     }
     Ok(())
 }

@@ -27,6 +27,12 @@ fn add(folder: &Folder, name: &str, policy: &str) {
     folder.put(name, &plugin(name));
 }
 
+/// Whether the plugin tried often enough, or waited long enough for a slow disk: nothing was written, and its caller goes
+/// on trying.
+fn is_busy(envelope: &Value) -> bool {
+    envelope["error"] == "others keep changing the same thing" || envelope["error"] == "the state is busy"
+}
+
 /// A server of OpenAI's embeddings. Texts are alike that have the same letters.
 async fn embeddings() -> anyhow::Result<Web> {
     Web::start(|asked: &Asked| {
