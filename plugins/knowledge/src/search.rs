@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use loggia_sdk::prelude::*;
-use ranking::{Embedder, Hit, excerpt, mix};
+use ranking::{Embedder, Hit, close, excerpt, mix};
 
 use crate::{
     document::{DOCUMENTS, Document, Passage, VECTORS, WORDS, every, find, passages},
@@ -95,6 +95,7 @@ fn hits(query: &Query) -> Result<(Vec<Hit>, Option<Said>)> {
         }
     };
     let said = without_vector(meaning.len())?;
+    let meaning = close(meaning);
     let hits = match words {
         Some(words) => mix(&words, &meaning, embedder.weight()),
         None => meaning,

@@ -73,6 +73,10 @@ pub fn recut(id: &str, change: impl Fn(Measure) -> Result<Measure>) -> Result<(D
     state::transaction(|tx| {
         let before = DOCUMENTS.of(tx).get(id)?.ok_or_else(|| missing(id))?;
         let measure = change(before.measure())?;
+        if measure == before.measure() {
+            let passages = read_all(tx, &before)?;
+            return Ok((before, passages));
+        }
         let text: String = read_all(tx, &before)?.iter().map(Passage::own).collect();
         let passages = Passage::of(&text, &cut(&text, &blocks(&text, before.format), measure));
         let size = measure.size;

@@ -66,6 +66,8 @@ fn vectors_go_with_their_passages() {
     let call = |action: &str, params: Value| host.call(&Knowledge, action, params).unwrap();
     call("embed", json!({}));
     call("chunk", json!({"id": "k_1"}));
+    assert_eq!(call("embed", json!({})).data["embedded"], 0, "cut as it was");
+    call("chunk", json!({"id": "k_1", "size": 1000}));
     assert_eq!(call("embed", json!({})).data["embedded"], 4);
     call("add", json!({"text": "New.", "replace": "k_2"}));
     assert_eq!(call("embed", json!({})).data["embedded"], 1);
