@@ -66,6 +66,39 @@ pub fn describe<F: Facade>(_facade: &F) -> Value {
     surface::to_json(&surface)
 }
 
+/// What the facade publishes, in short: for each action its name, effect and summary, and the names of its parameters.
+/// Worth a snapshot, too, and read at a glance.
+///
+/// ```
+/// # use loggia_sdk::{prelude::*, testing};
+/// # struct Notes;
+/// # /// Notes.
+/// # #[facade]
+/// # impl Notes {
+/// /// Find notes.
+/// #[action(read)]
+/// fn search(&self, query: String, #[param(default = 10)] limit: u32) -> Result<Vec<String>> {
+///     Ok(Vec::new())
+/// }
+/// # }
+/// assert_eq!(testing::outline(&Notes), "search (read): Find notes.\n    query, limit");
+/// ```
+///
+/// # Panics
+///
+/// As [`describe`].
+pub fn outline<F: Facade>(facade: &F) -> String {
+    let described = describe(facade);
+    let line = |action: &Value| {
+        let word = |key: &str| action[key].as_str().unwrap_or_default().to_owned();
+        let params = action["params"]["properties"].as_object().into_iter().flatten();
+        let params: Vec<&str> = params.map(|(name, _)| name.as_str()).collect();
+        format!("{} ({}): {}\n    {}", word("name"), word("effect"), word("summary"), params.join(", "))
+    };
+    let actions = described["actions"].as_array().into_iter().flatten();
+    actions.map(line).collect::<Vec<_>>().join("\n")
+}
+
 /// A question that the plugin asked the person.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]

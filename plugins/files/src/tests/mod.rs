@@ -103,14 +103,5 @@ impl World {
 
 #[test]
 fn the_facade_is_one_that_the_host_takes() {
-    let described = testing::describe(&Files::over([]));
-    let actions = described["actions"].as_array().unwrap().iter();
-    let lines: Vec<_> = actions
-        .map(|action| {
-            let names: Vec<_> = action["params"]["properties"].as_object().unwrap().keys().cloned().collect();
-            let word = |key: &str| action[key].as_str().unwrap().to_owned();
-            format!("{} ({}): {}\n    {}", word("name"), word("effect"), word("summary"), names.join(", "))
-        })
-        .collect();
-    insta::assert_snapshot!(lines.join("\n"));
+    insta::assert_snapshot!(testing::outline(&Files::over([])));
 }
