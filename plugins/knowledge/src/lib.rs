@@ -19,7 +19,8 @@ use cut::Measure;
 use document::{Document, page};
 use embed::Embedded;
 use get::Got;
-use search::{Mode, Query};
+use ranking::Mode;
+use search::Query;
 use store::New;
 use view::{Part, Shown};
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use loggia_sdk::prelude::*;
-use ranking::{Embedder, Hit, close, excerpt, mix};
+use ranking::{Found, Hit, Mode, excerpt};
 
 use crate::{
     document::{DOCUMENTS, Document, Passage, VECTORS, WORDS, every, find, passages},
@@ -15,18 +15,6 @@ const EXCERPT: usize = 300;
 
 /// At detail `full`, texts that are given whole have so many bytes together: the host takes 1 MiB.
 const BYTES: usize = 600 * 1024;
-
-/// By what passages are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// By both, as far as there are vectors.
-    #[default]
-    Hybrid,
-    Words,
-    /// By vectors alone.
-    Meaning,
-}
 
 /// What is wanted.
 pub struct Query {
@@ -79,43 +67,19 @@ struct Said {
 
 /// All that fit, best first.
 fn hits(query: &Query) -> Result<(Vec<Hit>, Option<Said>)> {
-    let (words, embedder) = match query.mode {
-        Mode::Words => return Ok((WORDS.search(&query.text)?, None)),
-        Mode::Meaning => (None, Some(Embedder::required()?)),
-        Mode::Hybrid => (Some(WORDS.search(&query.text)?), Embedder::configured()?),
-    };
-    let Some(embedder) = embedder else { return Ok((words.unwrap_or_default(), None)) };
-    let meaning = match nearest(&embedder, &query.text) {
-        Ok(meaning) => meaning,
-        Err(failure) => {
-            // What is found by words is better than nothing.
-            let Some(words) = words else { return Err(failure) };
-            let message = format!("Found by words alone: {}", failure.message);
-            return Ok((words, Some(Said { message, next: None })));
+    let Found { hits, lacking, failure } = ranking::find(&WORDS, &VECTORS, &query.text, query.mode)?;
+    let said = match failure {
+        Some(failure) => {
+            Some(Said { message: format!("Found by words alone: {}", failure.message), next: None })
         }
-    };
-    let said = without_vector(meaning.len())?;
-    let meaning = close(meaning);
-    let hits = match words {
-        Some(words) => mix(&words, &meaning, embedder.weight()),
-        None => meaning,
+        None if lacking > 0 => {
+            let all = WORDS.count()?;
+            let message = format!("{lacking} of {all} passages have no vector yet: `embed` gives them one.");
+            Some(Said { message, next: Some(Next::action("embed")) })
+        }
+        None => None,
     };
     Ok((hits, said))
-}
-
-fn nearest(embedder: &Embedder, text: &str) -> Result<Vec<Hit>> {
-    let vectors = embedder.hasty().embed(&[text])?;
-    vectors.first().map_or_else(|| Ok(Vec::new()), |vector| VECTORS.nearest(embedder, vector))
-}
-
-/// Says so where passages cannot be found by their meaning.
-fn without_vector(having: usize) -> Result<Option<Said>> {
-    let all = WORDS.count()? as usize;
-    let without = all.saturating_sub(having);
-    Ok((without > 0).then(|| Said {
-        message: format!("{without} of {all} passages have no vector yet: `embed` gives them one."),
-        next: Some(Next::action("embed")),
-    }))
 }
 
 /// The passages of the best hits, with their documents. A hit whose passage is gone is passed over.

@@ -1,7 +1,7 @@
 //! What is read: lists, and searches by words, by meaning and by both.
 
 use loggia_sdk::{prelude::*, serde_json};
-use ranking::{Embedder, Hit, close, mix};
+use ranking::{Found, Mode};
 
 use crate::{
     keep::{INDEX, PINNED, VECTORS},
@@ -10,17 +10,6 @@ use crate::{
 
 /// Bytes of an answer from which on memories are only named: the host takes 1 MiB.
 const BYTES: usize = 600 * 1024;
-
-/// How a search finds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// By both, where there are vectors.
-    #[default]
-    Hybrid,
-    Words,
-    Meaning,
-}
 
 /// Which memories are meant.
 pub struct Filter {
@@ -106,37 +95,6 @@ pub fn list(filter: &Filter, limit: u32, cursor: Option<&str>, detail: Detail) -
     Ok(shown.reply(None).page(page))
 }
 
-/// What was found, and what the caller should know of it.
-struct Hits {
-    hits: Vec<Hit>,
-    message: Option<String>,
-}
-
-impl Hits {
-    fn by_words(query: &str) -> Result<Self> {
-        Ok(Self { hits: INDEX.search(query)?, message: None })
-    }
-
-    fn by_meaning(embedder: &Embedder, query: &str) -> Result<Self> {
-        let query = embedder.hasty().embed(&[query])?;
-        let compared =
-            query.first().map_or_else(|| Ok(Vec::new()), |query| VECTORS.nearest(embedder, query))?;
-        let lacking = (INDEX.count()? as usize).saturating_sub(compared.len());
-        let message = (lacking > 0)
-            .then(|| format!("Not found by their meaning yet: {lacking}. `embed` makes them so."));
-        Ok(Self { hits: close(compared), message })
-    }
-
-    fn by_both(embedder: &Embedder, query: &str) -> Result<Self> {
-        let words = Self::by_words(query)?;
-        Ok(match Self::by_meaning(embedder, query) {
-            Ok(meaning) => Self { hits: mix(&words.hits, &meaning.hits, embedder.weight()), ..meaning },
-            // Words are better than nothing.
-            Err(failure) => Self { message: Some(format!("By words alone: {}.", failure.message)), ..words },
-        })
-    }
-}
-
 /// The best first.
 pub fn search(
     query: &str,
@@ -145,13 +103,11 @@ pub fn search(
     limit: usize,
     detail: Detail,
 ) -> Result<Reply<Vec<Listed>>> {
-    let Hits { hits, message } = match mode {
-        Mode::Words => Hits::by_words(query)?,
-        Mode::Meaning => Hits::by_meaning(&Embedder::required()?, query)?,
-        Mode::Hybrid => match Embedder::configured()? {
-            None => Hits::by_words(query)?,
-            Some(embedder) => Hits::by_both(&embedder, query)?,
-        },
+    let Found { hits, lacking, failure } = ranking::find(&INDEX, &VECTORS, query, mode)?;
+    let message = match failure {
+        Some(failure) => Some(format!("By words alone: {}.", failure.message)),
+        None => (lacking > 0)
+            .then(|| format!("Not found by their meaning yet: {lacking}. `embed` makes them so.")),
     };
     let mut shown = Shown::new(query, detail);
     for hits in hits.chunks(PART) {

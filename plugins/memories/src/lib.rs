@@ -8,8 +8,9 @@ mod memory;
 use loggia_sdk::prelude::*;
 
 use embed::Embedded;
-use find::{Filter, Mode};
+use find::Filter;
 use memory::{Listed, MEMORIES, Memory};
+use ranking::Mode;
 
 /// The facade.
 #[derive(Debug, Clone, Copy)]

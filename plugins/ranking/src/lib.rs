@@ -2,7 +2,7 @@
 //!
 //! What a plugin keeps is known here by numbers of its own: `u32`, counted up from 1, one for each text that can be found.
 //! [`Index`] ranks by words (BM25), [`Vectors`] by meaning (cosine of what an [`Embedder`] gives); both live in the
-//! plugin's state and are written in its own transactions. [`mix`] makes one list of the two, [`rank`] ranks texts that are
+//! plugin's state and are written in its own transactions. [`find`] searches by one or both, and [`mix`] makes one list of the two; [`rank`] ranks texts that are
 //! at hand, [`fuse`] joins lists that know nothing of each other.
 //!
 //! ```
@@ -24,6 +24,7 @@ use std::{cmp::Ordering, collections::BinaryHeap};
 mod bm25;
 mod embedder;
 mod excerpt;
+mod find;
 mod index;
 mod mix;
 mod rows;
@@ -34,6 +35,7 @@ mod words;
 pub use bm25::rank;
 pub use embedder::Embedder;
 pub use excerpt::excerpt;
+pub use find::{Found, Mode, find};
 pub use index::Index;
 pub use mix::{close, fuse, mix};
 pub use vector::Vector;
