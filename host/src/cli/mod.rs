@@ -14,6 +14,7 @@ mod serve;
 mod state;
 mod term;
 mod tokens;
+mod workflow;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -81,6 +82,7 @@ enum Command {
     Policy(policy::Policy),
     Call(call::Call),
     State(state::State),
+    Workflow(workflow::Workflow),
     /// Compile the component on stdin (for the host's own use)
     #[command(name = COMPILE, hide = true)]
     CompileComponent {
@@ -106,6 +108,7 @@ impl Cli {
             Command::Policy(command) => command.run(),
             Command::Call(command) => command.run(),
             Command::State(command) => command.run(),
+            Command::Workflow(command) => command.run(),
         };
         term::flush();
         result.unwrap_or_else(|error| {

@@ -1,0 +1,45 @@
+//! `loggia workflow`.
+//!
+//! | file | concept |
+//! |---|---|
+//! | `check.rs` | the command that tells all that is wrong with a file, and what ToolHive would make of it |
+//! | `graph.rs` | the command that draws a workflow |
+//! | `run.rs` | the command that runs one, as a person follows it |
+//! | `eval.rs` | the command that tries a template |
+
+mod check;
+mod eval;
+mod graph;
+mod run;
+
+use std::process::ExitCode;
+
+/// Check, draw, run and try out workflows.
+///
+/// A workflow is a tool made of steps, each a call of another facade. The file <name>.workflow.yaml in the plugin folder
+/// is a facade whose actions are its workflows.
+#[derive(clap::Args)]
+pub struct Workflow {
+    #[command(subcommand)]
+    command: Command,
+}
+
+// What each command's help says stands at its own struct.
+#[derive(clap::Subcommand)]
+enum Command {
+    Check(check::Check),
+    Graph(graph::Graph),
+    Run(run::Run),
+    Eval(eval::Eval),
+}
+
+impl Workflow {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        match self.command {
+            Command::Check(command) => command.run(),
+            Command::Graph(command) => command.run(),
+            Command::Run(command) => command.run(),
+            Command::Eval(command) => command.run(),
+        }
+    }
+}
