@@ -22,6 +22,7 @@
 mod check;
 pub mod definition;
 pub mod engine;
+pub mod graph;
 pub mod problem;
 pub mod template;
 pub mod yaml;
