@@ -7,10 +7,12 @@
 //! | `run.rs` | the command that runs one |
 //! | `steps.rs`, `form.rs` | how a person follows it, and answers its questions |
 //! | `eval.rs` | the command that tries a template |
+//! | `files.rs` | workflow files, read for these commands |
 
 mod check;
 mod eval;
 mod form;
+mod files;
 mod graph;
 mod run;
 mod steps;

@@ -54,3 +54,10 @@ pub(super) fn template(place: &Place<'_>, at: At, reading: &mut Reading) -> Opti
         }
     }
 }
+
+impl Use {
+    /// Whether it is a step's condition.
+    pub fn at_condition(&self) -> bool {
+        matches!(self.at, At::Step(_, Part::Condition))
+    }
+}
