@@ -11,8 +11,8 @@
 
 mod check;
 mod eval;
-mod form;
 mod files;
+mod form;
 mod graph;
 mod run;
 mod steps;
