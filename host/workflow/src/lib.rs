@@ -19,10 +19,13 @@
 //! | `facade` | the facade: the engine's effects, carried out through a session |
 //! | `graph` | a workflow as a picture |
 
+mod check;
 pub mod definition;
 pub mod engine;
+pub mod graph;
 pub mod problem;
 pub mod template;
+pub mod yaml;
 
 pub use definition::{Definition, Workflow};
 pub use problem::{Problem, Problems};

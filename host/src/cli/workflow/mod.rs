@@ -6,9 +6,11 @@
 //! | `graph.rs` | the command that draws a workflow |
 //! | `run.rs` | the command that runs one, as a person follows it |
 //! | `eval.rs` | the command that tries a template |
+//! | `files.rs` | workflow files, read for these commands |
 
 mod check;
 mod eval;
+mod files;
 mod graph;
 mod run;
 
