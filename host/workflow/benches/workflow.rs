@@ -27,7 +27,8 @@ fn file(chain: bool) -> String {
             0 => "{{.params.id}}".to_owned(),
             _ => format!("{{{{.steps.s{before}.output.id}}}} of {{{{.params.id}}}}"),
         };
-        let _ = writeln!(out, "  - id: s{number}\n    tool: notes.get\n    arguments:\n      id: '{argument}'");
+        let _ =
+            writeln!(out, "  - id: s{number}\n    tool: notes.get\n    arguments:\n      id: '{argument}'");
         if number > 0 {
             let _ = writeln!(out, "    dependsOn: [s{before}]");
         }
@@ -104,7 +105,9 @@ fn workflow(c: &mut Criterion) {
     for (name, chain) in [("a chain of 100 steps", true), ("100 steps, ten at once", false)] {
         let plan = plan(chain);
         assert_eq!(run(&plan, replies(), false), STEPS);
-        group.bench_function(name, |b| b.iter_batched(replies, |replies| run(&plan, replies, false), BatchSize::LargeInput));
+        group.bench_function(name, |b| {
+            b.iter_batched(replies, |replies| run(&plan, replies, false), BatchSize::LargeInput)
+        });
     }
     let chain = plan(true);
     group.sample_size(10);
