@@ -59,7 +59,7 @@ fn object(value: Value) -> Object {
 /// About a kilobyte, as a notes facade would give it.
 fn data() -> Value {
     let one = |number: usize| json!({"id": format!("n_{number}"), "text": "The loggia faces south, and has tiles.", "tags": ["house", "decisions"], "done": false});
-    json!({"id": "n_17", "items": (0..8).map(one).collect::<Vec<_>>(), "total": 8})
+    json!({"id": "n_17", "items": (0..9).map(one).collect::<Vec<_>>(), "total": 9})
 }
 
 /// Runs to the end; with `parked`, the state is written down and read again at each event.
