@@ -127,3 +127,61 @@ fn escaped(text: &str) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::definition::read;
+
+    fn draw(text: &str) -> String {
+        let definition = read(text).unwrap_or_else(|problems| panic!("{problems}"));
+        mermaid(&definition.workflows[0])
+    }
+
+    #[test]
+    fn steps_are_drawn_with_what_they_wait_for_and_what_follows_a_failure() {
+        insta::assert_snapshot!(draw(
+            r"name: deploy
+description: Deploys.
+parameters: {type: object, properties: {env: {type: string}, fast: {type: boolean}}}
+steps:
+- {id: get, tool: github.get, onError: {action: retry, retryCount: 3}}
+- id: ask
+  type: elicitation
+  message: Deploy to {{.params.env}}?
+  schema: {type: object}
+  onDecline: {action: skip_remaining}
+  onCancel: {action: continue}
+  dependsOn: [get]
+- {id: fast, tool: ci.fast, condition: '{{.params.fast}}', dependsOn: [get, ask], onError: {action: continue}}
+- id: each
+  type: forEach
+  dependsOn: [ask]
+  collection: '{{.steps.get.output.files}}'
+  step: {tool: ci.file, onError: {action: retry, retryCount: 2}}
+- {id: alone, tool: log.add}
+output: {properties: {sha: {type: string, description: d, value: '1'}, url: {type: string, description: d, value: '2'}}}
+"
+        ));
+    }
+
+    #[test]
+    fn no_text_breaks_out_of_its_quotes() {
+        let chart = draw(
+            "name: a\ndescription: d\nstrict: false\nsteps:\n- id: \"x\\\"] --> y[\\\"\\nclick s0 href \\\"javascript:alert(1)\\\"\"\n  \
+             type: elicitation\n  message: \"`<script>\\\"}} %% #quot; end; <br> \u{2028}ü\"\n  schema: {type: object}\n",
+        );
+        for (number, line) in chart.lines().enumerate().skip(1) {
+            assert_eq!(line.matches('"').count() % 2, 0, "{line}");
+            let quoted: String = line.split('"').skip(1).step_by(2).collect();
+            let plain = quoted.replace("<br/>", "");
+            assert!(
+                !plain.contains(['<', '>', '[', ']', '{', '}', '(', ')', '`', '%', '|', '&']),
+                "{number}: {line}"
+            );
+        }
+        assert_eq!(chart.lines().count(), 7, "{chart}");
+        assert_eq!(escaped(&"ab\n".repeat(60)).chars().count(), SHOWN + 1);
+        assert_eq!(escaped("a\"b#c"), "a#34;b#35;c");
+    }
+}

@@ -13,8 +13,8 @@ use crate::{
 
 /// Say all that is wrong with workflow files, and what ToolHive would make of them.
 ///
-/// Every problem is told at once, with its line. Lines that begin with `ToolHive` say what works here and never worked
-/// there; they are no problem.
+/// Every problem is told at once, with its line. Notes say what works here and never worked in ToolHive; neither they nor
+/// warnings keep a file from being served.
 ///
 /// Ends with 0 if every file can be served, with 10 if one has problems, and with 11 if there is no such file.
 #[derive(clap::Args)]
@@ -114,7 +114,7 @@ fn line(file: &str, weight: Weight, problem: &Problem, colours: bool) -> String 
     let (word, colour) = match weight {
         Weight::Problem => ("", "1;31"),
         Weight::Warning => ("warning: ", "33"),
-        Weight::Note => ("ToolHive: ", "36"),
+        Weight::Note => ("note: ", "36"),
     };
     let place = if problem.line > 0 { format!("{file}:{}", problem.line) } else { file.to_owned() };
     let hint = problem.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! What templates refer to: parameters, steps, items.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -13,6 +13,8 @@ use crate::{
     },
 };
 
+/// References of a workflow that lead nowhere, as many as are worth telling.
+const TOLD: usize = 50;
 /// What a template sees.
 const ROOTS: [&str; 5] = ["params", "steps", "vars", "workflow", "forEach"];
 /// What there is of a step.
@@ -27,13 +29,16 @@ pub(super) fn check(workflow: &Workflow, uses: &[Use], before: Option<&[Steps]>,
         ids.entry(&step.id).or_insert(index);
     }
     let checking = Checking { workflow, ids, before, params: params(workflow) };
+    let mut told = HashSet::new();
     for used in uses {
-        let mut told: Vec<String> = Vec::new();
         for reference in used.template.references() {
             let path: Vec<&str> = reference.path.iter().map(String::as_str).collect();
             let Some(problem) = checking.reference(used, &path, reading) else { continue };
-            if !told.contains(&problem.message) {
-                told.push(problem.message.clone());
+            // Looking for the nearest name takes its time, which a file must not multiply.
+            if told.len() > TOLD {
+                return;
+            }
+            if told.insert((problem.line, problem.message.clone())) {
                 reading.problem_if(workflow.strict, problem);
             }
         }

@@ -83,7 +83,6 @@ pub(super) fn document(root: &Place<'_>, reading: &mut Reading) -> Option<Defini
         }
         Form::Server => {
             wrapped(&fields, &mut definition, reading);
-            definition.description = fields.text("description", reading).map(str::to_owned);
             if let Some(spec) = required(&fields, "spec", reading)
                 && let Some(fields) = spec.open(reading)
             {
@@ -158,6 +157,7 @@ fn wrapped(fields: &Fields<'_>, definition: &mut Definition, reading: &mut Readi
         &["apiVersion", "kind", "metadata", "spec", "description", "facade", "title", "strict"],
         reading,
     );
+    definition.description = fields.text("description", reading).map(str::to_owned);
     let Some(metadata) = fields.get("metadata").and_then(|place| place.open(reading)) else { return };
     definition.resource = metadata.text("name", reading).map(str::to_owned);
     all_but(&metadata, &["name"], reading);

@@ -13,6 +13,8 @@
 //! | `duration.rs` | times, as Go writes them |
 
 mod arguments;
+#[cfg(test)]
+mod bad_input;
 mod duration;
 mod for_each;
 mod forms;

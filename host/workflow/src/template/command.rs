@@ -67,15 +67,13 @@ impl<'a> Run<'a> {
         if self.strict && function.writes() && matches!(piped, Some(Val::Missing)) {
             return Err(self.missing(span));
         }
-        let value = function.call(&values, &self.budget).map_err(|error| self.failed(span, error))?;
+        let value = function.call(&values, self.budget).map_err(|error| self.failed(span, error))?;
         if matches!(value, Val::Missing)
             && let Function::Index = function
-            && let Some((_, keys)) = values.split_last()
-            && let Some(Val::Map(within)) = keys.split_first().and_then(|(first, keys)| {
-                Function::Index.call(&[&[*first], keys].concat(), &self.budget).ok()
-            })
+            && let [before @ .., Val::Text(name)] = values.as_slice()
+            && let Ok(Val::Map(within)) = Function::Index.call(before, self.budget)
         {
-            self.missed = Some(Missed::index(within));
+            self.missed = Some(Missed::index(within, name));
         }
         Ok(value)
     }
@@ -113,7 +111,7 @@ impl<'a> Run<'a> {
         }
         match piped.or(last) {
             Some(value) => Ok(value),
-            None => function.call(&[], &self.budget).map_err(|error| self.failed(span, error)),
+            None => function.call(&[], self.budget).map_err(|error| self.failed(span, error)),
         }
     }
 

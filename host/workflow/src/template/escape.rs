@@ -7,9 +7,10 @@ use super::{EvalError, text::Text};
 /// Writes a text, with what stands for some of its characters.
 pub(super) fn runs(
     text: &str,
-    out: &mut Text,
+    out: &mut Text<'_>,
     instead: impl Fn(char) -> Option<Cow<'static, str>>,
 ) -> Result<(), EvalError> {
+    out.budget.spend(text.len() / 16)?;
     let mut from = 0;
     for (at, c) in text.char_indices() {
         if let Some(instead) = instead(c) {
@@ -21,7 +22,7 @@ pub(super) fn runs(
     out.push(&text[from..])
 }
 
-pub(super) fn html(text: &str, out: &mut Text) -> Result<(), EvalError> {
+pub(super) fn html(text: &str, out: &mut Text<'_>) -> Result<(), EvalError> {
     runs(text, out, |c| {
         Some(Cow::Borrowed(match c {
             '"' => "&#34;",
@@ -35,7 +36,8 @@ pub(super) fn html(text: &str, out: &mut Text) -> Result<(), EvalError> {
     })
 }
 
-pub(super) fn js(text: &str, out: &mut Text) -> Result<(), EvalError> {
+pub(super) fn js(text: &str, out: &mut Text<'_>) -> Result<(), EvalError> {
+    looked_up(text, out)?;
     runs(text, out, |c| {
         Some(match c {
             '\\' => "\\\\".into(),
@@ -48,7 +50,7 @@ pub(super) fn js(text: &str, out: &mut Text) -> Result<(), EvalError> {
     })
 }
 
-pub(super) fn url_query(text: &str, out: &mut Text) -> Result<(), EvalError> {
+pub(super) fn url_query(text: &str, out: &mut Text<'_>) -> Result<(), EvalError> {
     runs(text, out, |c| {
         Some(match c {
             'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' | '.' | '~' => return None,
@@ -64,7 +66,8 @@ pub(super) fn url_query(text: &str, out: &mut Text) -> Result<(), EvalError> {
 }
 
 /// As Go's `%q`, or `%+q` where only ASCII stays as it is.
-pub(super) fn quoted(text: &str, quote: char, ascii: bool, out: &mut Text) -> Result<(), EvalError> {
+pub(super) fn quoted(text: &str, quote: char, ascii: bool, out: &mut Text<'_>) -> Result<(), EvalError> {
+    looked_up(text, out)?;
     out.push_char(quote)?;
     runs(text, out, |c| {
         Some(match c {
@@ -86,6 +89,11 @@ pub(super) fn quoted(text: &str, quote: char, ascii: bool, out: &mut Text) -> Re
     out.push_char(quote)
 }
 
+/// Counts what it costs to tell which characters are printable, which ASCII's own are not asked.
+fn looked_up(text: &str, out: &Text<'_>) -> Result<(), EvalError> {
+    out.budget.spend(text.bytes().filter(|byte| !byte.is_ascii()).count() / 2)
+}
+
 /// Whether a character is seen when it is printed. Rust says so by what it escapes; a mark that joins the letter before it
 /// is seen too, which is why a letter stands before it here.
 pub(super) fn is_printable(c: char) -> bool {
@@ -99,9 +107,11 @@ pub(super) fn is_printable(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::template::run::Budget;
 
-    fn made(write: impl Fn(&mut Text) -> Result<(), EvalError>) -> String {
-        let mut out = Text::made(1000);
+    fn made(write: impl Fn(&mut Text<'_>) -> Result<(), EvalError>) -> String {
+        let budget = Budget::new();
+        let mut out = Text::made(&budget, 1000);
         write(&mut out).unwrap();
         out.written
     }

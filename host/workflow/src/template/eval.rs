@@ -7,7 +7,7 @@ use super::{
     missing::Missed,
     number::Num,
     print,
-    run::{Budget, Held},
+    run::Budget,
     text::Text,
     value::{Map, Val},
 };
@@ -19,8 +19,8 @@ pub(super) fn expand(
     scope: &Scope<'_>,
     strict: bool,
 ) -> Result<Expanded, EvalError> {
-    let held = Held::new();
-    let mut run = Run::new(source, ast, &held, strict);
+    let budget = Budget::new();
+    let mut run = Run::new(source, ast, &budget, strict);
     let root = Val::Map(Map::Root(scope));
     // One action and nothing else: its value is as good as its text.
     if let [Node::Action(pipeline)] = ast.main.as_slice()
@@ -38,8 +38,8 @@ pub(super) fn expand(
 pub(super) struct Run<'a> {
     pub source: &'a str,
     ast: &'a Ast,
-    pub budget: Budget<'a>,
-    pub out: Text,
+    pub budget: &'a Budget,
+    pub out: Text<'a>,
     /// The variables of all templates that are running.
     pub variables: Vec<Val<'a>>,
     /// Where those of the innermost begin.
@@ -59,8 +59,8 @@ enum Flow {
 }
 
 impl<'a> Run<'a> {
-    fn new(source: &'a str, ast: &'a Ast, held: &'a Held, strict: bool) -> Self {
-        let (budget, out) = (Budget::new(held), Text::output());
+    fn new(source: &'a str, ast: &'a Ast, budget: &'a Budget, strict: bool) -> Self {
+        let out = Text::output(budget);
         Self { source, ast, budget, out, variables: Vec::new(), base: 0, nesting: 0, strict, missed: None }
     }
 
@@ -166,7 +166,7 @@ impl<'a> Run<'a> {
                 }
             }
             Val::Map(map) => {
-                self.budget.spend(map.len())?;
+                self.budget.spend(4 * map.len())?;
                 for (name, item) in map.sorted() {
                     if !go_on(self, Val::Text(name), Val::from(item))? {
                         break;

@@ -19,10 +19,6 @@ macro_rules! functions {
             pub fn names() -> impl Iterator<Item = &'static str> {
                 [$($name,)*].into_iter()
             }
-
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name,)* }
-            }
         }
     };
 }
@@ -59,7 +55,7 @@ impl Function {
     }
 
     /// Calls it; `and` and `or` are the caller's, since they do not take all their arguments.
-    pub fn call<'a>(self, arguments: &[Val<'a>], budget: &Budget<'a>) -> Result<Val<'a>, EvalError> {
+    pub fn call<'a>(self, arguments: &[Val<'a>], budget: &'a Budget) -> Result<Val<'a>, EvalError> {
         let wanted = match self {
             Self::Not | Self::Len | Self::Json | Self::Quote | Self::FromJson => 1..=1,
             Self::Ne | Self::Lt | Self::Le | Self::Gt | Self::Ge => 2..=2,
@@ -75,11 +71,8 @@ impl Function {
                 most if most == least => least.to_string(),
                 most => format!("{least} to {most}"),
             };
-            return Err(EvalError::new(format!(
-                "`{}` takes {number} arguments, not {}",
-                self.name(),
-                arguments.len()
-            )));
+            let noun = if number == "1" { "argument" } else { "arguments" };
+            return Err(EvalError::new(format!("it takes {number} {noun}, not {}", arguments.len())));
         }
         let first = arguments.first().copied().unwrap_or(Val::Missing);
         let compared = |wanted: fn(Ordering) -> bool| {
@@ -185,7 +178,7 @@ fn position(key: Val<'_>, length: usize, end: bool) -> Result<usize, EvalError> 
     };
     match usize::try_from(whole) {
         Ok(at) if at < length || end && at == length => Ok(at),
-        _ => Err(EvalError::new(format!("index out of range: there are {length}"))),
+        _ => Err(EvalError::new(format!("index out of range: the length is {length}"))),
     }
 }
 
@@ -218,8 +211,8 @@ fn slice<'a>(value: Val<'a>, bounds: &[Val<'a>]) -> Result<Val<'a>, EvalError> {
 
 fn escaped<'a>(
     arguments: &[Val<'a>],
-    budget: &Budget<'a>,
-    write: fn(&str, &mut Text) -> Result<(), EvalError>,
+    budget: &'a Budget,
+    write: fn(&str, &mut Text<'_>) -> Result<(), EvalError>,
 ) -> Result<Val<'a>, EvalError> {
     if let [Val::Text(text)] = arguments {
         return budget.make(|out| write(text, out));
@@ -234,11 +227,11 @@ fn escaped<'a>(
     }
 }
 
-fn from_json<'a>(text: &str, budget: &Budget<'a>) -> Result<Val<'a>, EvalError> {
+fn from_json<'a>(text: &str, budget: &'a Budget) -> Result<Val<'a>, EvalError> {
     // A short text can hold very many values, each of which takes more memory than its text.
-    let values = most_values(text) + 1;
+    let values = most_values(text);
     budget.hold(text.len().saturating_add(values.saturating_mul(size_of::<Value>())))?;
-    budget.spend(values / 16)?;
+    budget.spend(values)?;
     match serde_json::from_str(text) {
         Ok(value) if print::is_too_deep(&value) => Err(print::too_deep()),
         Ok(value) => Ok(budget.keep(value)),
@@ -247,7 +240,12 @@ fn from_json<'a>(text: &str, budget: &Budget<'a>) -> Result<Val<'a>, EvalError> 
     }
 }
 
-/// How many values a JSON text can hold at most.
+/// How many values a JSON text holds at most; an object takes as much memory as some of them.
 fn most_values(text: &str) -> usize {
-    text.bytes().filter(|byte| matches!(byte, b',' | b'[' | b'{' | b':')).count()
+    let weights = text.bytes().map(|byte| match byte {
+        b',' | b'[' => 1,
+        b'{' => 4,
+        _ => 0,
+    });
+    weights.sum::<usize>() + 1
 }

@@ -21,17 +21,17 @@ pub(super) const DEPTH: usize = 100;
 /// Bodies within bodies while a template runs; `template` can call itself.
 pub(super) const NESTING: usize = 64;
 
-/// Steps of a run. One takes some ten nanoseconds, the dearest about a microsecond.
-pub(super) const STEPS: usize = 200_000;
+/// Steps of a run, and pieces of text that it writes: one takes between ten and a hundred nanoseconds.
+pub(super) const STEPS: usize = 1_000_000;
 
 /// Bytes of text and data that functions may make in one run: all of it is held until the run ends.
-pub(super) const MADE: usize = 16 * 1024 * 1024;
+pub(super) const MADE: usize = 32 * 1024 * 1024;
 
 /// Width and precision in `printf`.
 pub(super) const WIDTH: usize = 1000;
 
 /// Names in a path that is followed without running the template.
-pub(super) const PATH: usize = 64;
+pub(super) const PATH: usize = 32;
 
 /// Calls of templates that are followed without running them.
-pub(super) const FOLLOWED: usize = 64;
+pub(super) const FOLLOWED: usize = 16;

@@ -16,6 +16,7 @@ pub(super) struct Missed<'a> {
     field: Option<(&'a Operand, usize)>,
     /// Where it was looked for.
     within: Val<'a>,
+    name: &'a str,
 }
 
 /// The most names that are told.
@@ -23,11 +24,11 @@ const NAMES: usize = 20;
 
 impl<'a> Missed<'a> {
     pub fn field(operand: &'a Operand, number: usize, within: Val<'a>) -> Self {
-        Self { field: Some((operand, number)), within }
+        Self { field: Some((operand, number)), within, name: &operand.fields[number] }
     }
 
-    pub fn index(within: Map<'a>) -> Self {
-        Self { field: None, within: Val::Map(within) }
+    pub fn index(within: Map<'a>, name: &'a str) -> Self {
+        Self { field: None, within: Val::Map(within), name }
     }
 
     /// An operand and the first of its names, as the template has them.
@@ -48,16 +49,15 @@ impl Run<'_> {
     /// The error that tells what is missing of what that part of the template looked for.
     pub fn missing(&self, span: Span) -> EvalError {
         let text = shown(&self.source[span.start..span.end]);
-        let Some(Missed { field, within }) = self.missed else {
+        let Some(Missed { field, within, name }) = self.missed else {
             return EvalError::new(format!("`{text}` is not there"));
         };
-        let (what, container, name) = match field {
+        let (what, container) = match field {
             Some((operand, number)) => (
                 Missed::path(self.source, operand, number + 1),
                 format!("`{}`", Missed::path(self.source, operand, number)),
-                operand.fields.get(number).map(String::as_str),
             ),
-            None => (text, "it".to_owned(), None),
+            None => (text, "it".to_owned()),
         };
         let hint = match within {
             Val::Map(map) => has(&container, map, name),
@@ -68,7 +68,7 @@ impl Run<'_> {
 }
 
 /// What a map has, by names alone: what they lead to may be secret.
-fn has(container: &str, map: Map<'_>, name: Option<&str>) -> String {
+fn has(container: &str, map: Map<'_>, name: &str) -> String {
     let names = print::names(map);
     if names.is_empty() {
         return format!("{container} is empty");
@@ -77,7 +77,7 @@ fn has(container: &str, map: Map<'_>, name: Option<&str>) -> String {
     if names.len() > NAMES {
         told.push(format!("{} more", names.len() - NAMES));
     }
-    let near = name.and_then(|name| loggia_schema::nearest(name, names.iter().map(String::as_str)));
+    let near = loggia_schema::nearest(name, names.iter().map(String::as_str));
     let advice = near.map(|near| format!("; did you mean `{}`?", shown(near))).unwrap_or_default();
     format!("{container} has: {}{advice}", told.join(", "))
 }

@@ -47,6 +47,14 @@ impl Num {
         }
     }
 
+    /// Steps that it takes to print it.
+    pub fn cost(self) -> usize {
+        match self {
+            Self::Int(_) => 0,
+            Self::Float(_) => 4,
+        }
+    }
+
     /// The nearest float.
     pub fn float(self) -> f64 {
         match self {

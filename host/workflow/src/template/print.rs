@@ -15,15 +15,18 @@ pub(super) const NO_VALUE: &str = "<no value>";
 pub(super) const NIL: &str = "<nil>";
 
 /// As an action prints it.
-pub(super) fn action(value: Val<'_>, out: &mut Text) -> Result<(), EvalError> {
+pub(super) fn action(value: Val<'_>, out: &mut Text<'_>) -> Result<(), EvalError> {
     if value.is_nil() { out.push(NO_VALUE) } else { plain(value, out) }
 }
 
 /// As `print` and `%v` do.
-pub(super) fn plain(value: Val<'_>, out: &mut Text) -> Result<(), EvalError> {
+pub(super) fn plain(value: Val<'_>, out: &mut Text<'_>) -> Result<(), EvalError> {
     write(value, out, 0, &|value, out| match value {
         Val::Bool(bool) => out.push(if bool { "true" } else { "false" }),
-        Val::Number(number) => out.push(&number.text()),
+        Val::Number(number) => {
+            out.budget.spend(number.cost())?;
+            out.push(&number.text())
+        }
         Val::Text(text) => out.push(text),
         _ => out.push(NIL),
     })
@@ -32,9 +35,9 @@ pub(super) fn plain(value: Val<'_>, out: &mut Text) -> Result<(), EvalError> {
 /// Writes lists and maps as Go does, and what they hold by a function.
 pub(super) fn write(
     value: Val<'_>,
-    out: &mut Text,
+    out: &mut Text<'_>,
     depth: usize,
-    leaf: &dyn Fn(Val<'_>, &mut Text) -> Result<(), EvalError>,
+    leaf: &dyn Fn(Val<'_>, &mut Text<'_>) -> Result<(), EvalError>,
 ) -> Result<(), EvalError> {
     if depth > limits::DEPTH {
         return Err(too_deep());
@@ -52,6 +55,7 @@ pub(super) fn write(
         }
         Val::Map(map) => {
             out.push("map[")?;
+            out.budget.spend(4 * map.len())?;
             for (index, (name, item)) in map.sorted().into_iter().enumerate() {
                 if index > 0 {
                     out.push(" ")?;
@@ -71,14 +75,17 @@ pub(super) fn too_deep() -> EvalError {
 }
 
 /// As Go's `json.Marshal` writes it: names sorted, and what HTML reads escaped.
-pub(super) fn json(value: Val<'_>, out: &mut Text, depth: usize) -> Result<(), EvalError> {
+pub(super) fn json(value: Val<'_>, out: &mut Text<'_>, depth: usize) -> Result<(), EvalError> {
     if depth > limits::DEPTH {
         return Err(too_deep());
     }
     match value {
         Val::Missing | Val::Null => out.push("null"),
         Val::Bool(bool) => out.push(if bool { "true" } else { "false" }),
-        Val::Number(number) => out.push(&number.json_text()),
+        Val::Number(number) => {
+            out.budget.spend(number.cost())?;
+            out.push(&number.json_text())
+        }
         Val::Text(text) => json_string(text, out),
         Val::List(list) => {
             out.push("[")?;
@@ -92,6 +99,7 @@ pub(super) fn json(value: Val<'_>, out: &mut Text, depth: usize) -> Result<(), E
         }
         Val::Map(map) => {
             out.push("{")?;
+            out.budget.spend(4 * map.len())?;
             for (index, (name, item)) in map.sorted().into_iter().enumerate() {
                 if index > 0 {
                     out.push(",")?;
@@ -105,7 +113,7 @@ pub(super) fn json(value: Val<'_>, out: &mut Text, depth: usize) -> Result<(), E
     }
 }
 
-fn json_string(text: &str, out: &mut Text) -> Result<(), EvalError> {
+fn json_string(text: &str, out: &mut Text<'_>) -> Result<(), EvalError> {
     out.push("\"")?;
     super::escape::runs(text, out, |c| {
         Some(match c {
@@ -139,7 +147,7 @@ pub(super) fn is_too_deep(value: &Value) -> bool {
 }
 
 /// As `print` does: spaces only between what is no string.
-pub(super) fn spaced(values: &[Val<'_>], out: &mut Text) -> Result<(), EvalError> {
+pub(super) fn spaced(values: &[Val<'_>], out: &mut Text<'_>) -> Result<(), EvalError> {
     let is_text = |value: &Val<'_>| matches!(value, Val::Text(_));
     for (index, value) in values.iter().enumerate() {
         if index > 0 && !is_text(value) && !is_text(&values[index - 1]) {

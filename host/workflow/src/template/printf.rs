@@ -21,7 +21,7 @@ pub(super) struct Style {
 }
 
 /// Writes values in a format.
-pub(super) fn write(format: &str, values: &[Val<'_>], out: &mut Text) -> Result<(), EvalError> {
+pub(super) fn write(format: &str, values: &[Val<'_>], out: &mut Text<'_>) -> Result<(), EvalError> {
     let mut printer = Printer { values, next: 0, reordered: false, good: true };
     let mut rest = format;
     while let Some(at) = rest.find('%') {
@@ -43,7 +43,7 @@ struct Printer<'v, 'a> {
 
 impl<'a> Printer<'_, 'a> {
     /// Writes what one verb asks for, and gives what follows it.
-    fn verb<'f>(&mut self, format: &'f str, out: &mut Text) -> Result<&'f str, EvalError> {
+    fn verb<'f>(&mut self, format: &'f str, out: &mut Text<'_>) -> Result<&'f str, EvalError> {
         let mut style = Style::default();
         let mut rest = format;
         while let Some(flag) = rest.bytes().next() {
@@ -149,7 +149,7 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// Tells of values that no verb asked for.
-    fn extra(&self, out: &mut Text) -> Result<(), EvalError> {
+    fn extra(&self, out: &mut Text<'_>) -> Result<(), EvalError> {
         if self.reordered || self.next >= self.values.len() {
             return Ok(());
         }
@@ -186,7 +186,7 @@ fn bounded(number: u128) -> Result<usize, EvalError> {
 }
 
 /// Writes one value.
-fn one(value: Val<'_>, verb: char, style: Style, out: &mut Text) -> Result<(), EvalError> {
+fn one(value: Val<'_>, verb: char, style: Style, out: &mut Text<'_>) -> Result<(), EvalError> {
     match (verb, value) {
         ('T', value) => verb::padded(value.go_type(), style, out),
         ('v', value) if value.is_nil() => verb::padded(NIL, style, out),

@@ -11,29 +11,23 @@ use super::{
     value::Val,
 };
 
-/// What functions made in a run, until it ends.
-pub(super) struct Held {
+/// What is left to a run, and what its functions made: that is held until it ends.
+pub(super) struct Budget {
     texts: Arena<String>,
     values: Arena<Value>,
-}
-
-impl Held {
-    pub fn new() -> Self {
-        // Most templates make nothing.
-        Self { texts: Arena::with_capacity(0), values: Arena::with_capacity(0) }
-    }
-}
-
-/// What is left to a run.
-pub(super) struct Budget<'a> {
-    held: &'a Held,
     steps: Cell<usize>,
     bytes: Cell<usize>,
 }
 
-impl<'a> Budget<'a> {
-    pub fn new(held: &'a Held) -> Self {
-        Self { held, steps: Cell::new(limits::STEPS), bytes: Cell::new(limits::MADE) }
+impl Budget {
+    pub fn new() -> Self {
+        Self {
+            // Most templates make nothing.
+            texts: Arena::with_capacity(0),
+            values: Arena::with_capacity(0),
+            steps: Cell::new(limits::STEPS),
+            bytes: Cell::new(limits::MADE),
+        }
     }
 
     /// Counts steps.
@@ -65,17 +59,19 @@ impl<'a> Budget<'a> {
     }
 
     /// Makes a text.
-    pub fn make(&self, write: impl FnOnce(&mut Text) -> Result<(), EvalError>) -> Result<Val<'a>, EvalError> {
-        let mut out = Text::made(self.bytes.get());
+    pub fn make(
+        &self,
+        write: impl FnOnce(&mut Text<'_>) -> Result<(), EvalError>,
+    ) -> Result<Val<'_>, EvalError> {
+        let mut out = Text::made(self, self.bytes.get());
         write(&mut out)?;
         // An empty one takes memory as well.
-        self.hold(out.written.len() + size_of::<String>())
-            .and_then(|()| self.spend(out.written.len() / 1024))?;
-        Ok(Val::Text(self.held.texts.alloc(out.written)))
+        self.hold(out.written.len() + size_of::<String>())?;
+        Ok(Val::Text(self.texts.alloc(out.written)))
     }
 
     /// Keeps data, whose size is counted already.
-    pub fn keep(&self, value: Value) -> Val<'a> {
-        Val::from(&*self.held.values.alloc(value))
+    pub fn keep(&self, value: Value) -> Val<'_> {
+        Val::from(&*self.values.alloc(value))
     }
 }

@@ -1,26 +1,34 @@
 //! Text that is made within a limit, which is kept while it is written, not after.
 
-use super::{EvalError, limits};
+use super::{EvalError, limits, run::Budget};
 
-pub(super) struct Text {
+pub(super) struct Text<'a> {
     pub written: String,
     limit: usize,
     /// Whether it is what the template gives, not what a function makes.
     output: bool,
+    pub budget: &'a Budget,
 }
 
-impl Text {
+impl<'a> Text<'a> {
     /// What the template gives.
-    pub fn output() -> Self {
-        Self { written: String::new(), limit: limits::OUTPUT, output: true }
+    pub fn output(budget: &'a Budget) -> Self {
+        Self { written: String::new(), limit: limits::OUTPUT, output: true, budget }
     }
 
     /// What a function makes, of which so many bytes are left.
-    pub fn made(limit: usize) -> Self {
-        Self { written: String::new(), limit, output: false }
+    pub fn made(budget: &'a Budget, limit: usize) -> Self {
+        Self { written: String::new(), limit, output: false, budget }
     }
 
+    /// A text that will become a part of this one.
+    pub fn aside(&self) -> Self {
+        Self::made(self.budget, limits::MADE)
+    }
+
+    /// Writes a text: that is a step, however long it is.
     pub fn push(&mut self, text: &str) -> Result<(), EvalError> {
+        self.budget.spend(1)?;
         let size = self.written.len() + text.len();
         if size > self.limit {
             return Err(if self.output {

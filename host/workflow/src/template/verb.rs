@@ -10,12 +10,12 @@ use super::{
 };
 
 /// Writes one value; one that the verb is not for is named, as Go does.
-pub(super) fn write(value: Val<'_>, verb: char, style: Style, out: &mut Text) -> Result<(), EvalError> {
+pub(super) fn write(value: Val<'_>, verb: char, style: Style, out: &mut Text<'_>) -> Result<(), EvalError> {
     match (value, verb) {
         (Val::Bool(bool), 't' | 'v') => padded(if bool { "true" } else { "false" }, style, out),
         (Val::Text(text), 's' | 'v') => padded(cut(text, style), style, out),
         (Val::Text(text), 'q') => {
-            let mut quoted = Text::made(limits::MADE);
+            let mut quoted = out.aside();
             let raw = style.sharp && !text.contains(['`', '\n', '\r', '\u{7f}']);
             if raw {
                 quoted.push("`")?;
@@ -27,16 +27,21 @@ pub(super) fn write(value: Val<'_>, verb: char, style: Style, out: &mut Text) ->
             padded(&quoted.written, style, out)
         }
         (Val::Text(text), 'x' | 'X') => {
-            let mut made = Text::made(limits::MADE);
+            let mut made = out.aside();
             let bytes = &text.as_bytes()[..style.precision.unwrap_or(text.len()).min(text.len())];
             if style.sharp && !bytes.is_empty() {
                 made.push(if verb == 'x' { "0x" } else { "0X" })?;
             }
+            let digit = |value: u8| {
+                let digit = char::from_digit(value.into(), 16).unwrap_or_default();
+                if verb == 'x' { digit } else { digit.to_ascii_uppercase() }
+            };
             for (index, byte) in bytes.iter().enumerate() {
                 if style.space && index > 0 {
                     made.push(" ")?;
                 }
-                made.push(&if verb == 'x' { format!("{byte:02x}") } else { format!("{byte:02X}") })?;
+                let digits: String = [digit(byte >> 4), digit(byte & 15)].iter().collect();
+                made.push(&digits)?;
             }
             padded(&made.written, style, out)
         }
@@ -47,7 +52,7 @@ pub(super) fn write(value: Val<'_>, verb: char, style: Style, out: &mut Text) ->
     }
 }
 
-fn wrong(value: Val<'_>, verb: char, out: &mut Text) -> Result<(), EvalError> {
+fn wrong(value: Val<'_>, verb: char, out: &mut Text<'_>) -> Result<(), EvalError> {
     out.push("%!")?;
     out.push_char(verb)?;
     out.push("(")?;
@@ -59,7 +64,8 @@ fn wrong(value: Val<'_>, verb: char, out: &mut Text) -> Result<(), EvalError> {
     out.push(")")
 }
 
-fn number(value: Num, verb: char, style: Style, out: &mut Text) -> Result<(), EvalError> {
+fn number(value: Num, verb: char, style: Style, out: &mut Text<'_>) -> Result<(), EvalError> {
+    out.budget.spend(value.cost())?;
     match (verb, value.whole()) {
         ('v', _) => match value {
             Num::Int(int) => digits(int, int.unsigned_abs().to_string(), "", style, out),
@@ -78,7 +84,7 @@ fn number(value: Num, verb: char, style: Style, out: &mut Text) -> Result<(), Ev
         ('X', Some(int)) => digits(int, format!("{:X}", int.unsigned_abs()), "0X", style, out),
         ('c', Some(int)) => padded(character(int).encode_utf8(&mut [0; 4]), style, out),
         ('q', Some(int)) => {
-            let mut quoted = Text::made(limits::WIDTH);
+            let mut quoted = out.aside();
             let character = character(int);
             escape::quoted(character.encode_utf8(&mut [0; 4]), '\'', style.plus, &mut quoted)?;
             padded(&quoted.written, style, out)
@@ -107,7 +113,13 @@ fn character(code: i128) -> char {
 }
 
 /// A whole number's digits, with its sign and base.
-fn digits(int: i128, mut text: String, base: &str, style: Style, out: &mut Text) -> Result<(), EvalError> {
+fn digits(
+    int: i128,
+    mut text: String,
+    base: &str,
+    style: Style,
+    out: &mut Text<'_>,
+) -> Result<(), EvalError> {
     let sign = sign(int < 0, style);
     if let Some(precision) = style.precision {
         if precision == 0 && int == 0 {
@@ -127,7 +139,7 @@ fn digits(int: i128, mut text: String, base: &str, style: Style, out: &mut Text)
 }
 
 /// A float's text, with its sign.
-fn signed(text: String, style: Style, out: &mut Text) -> Result<(), EvalError> {
+fn signed(text: String, style: Style, out: &mut Text<'_>) -> Result<(), EvalError> {
     let (negative, text) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text.trim_start_matches('+')),
@@ -156,7 +168,7 @@ fn cut(text: &str, style: Style) -> &str {
 }
 
 /// A text in a field of some width.
-pub(super) fn padded(text: &str, style: Style, out: &mut Text) -> Result<(), EvalError> {
+pub(super) fn padded(text: &str, style: Style, out: &mut Text<'_>) -> Result<(), EvalError> {
     let Some(width) = style.width else { return out.push(text) };
     let fill = width.saturating_sub(text.chars().take(width).count());
     let fill = if style.zero && !style.minus { "0".repeat(fill) } else { " ".repeat(fill) };
@@ -169,7 +181,7 @@ pub(super) fn padded(text: &str, style: Style, out: &mut Text) -> Result<(), Eva
 }
 
 /// `%#v`: as it would stand in a program in Go.
-pub(super) fn go_syntax(value: Val<'_>, out: &mut Text, depth: usize) -> Result<(), EvalError> {
+pub(super) fn go_syntax(value: Val<'_>, out: &mut Text<'_>, depth: usize) -> Result<(), EvalError> {
     if depth > limits::DEPTH {
         return Err(print::too_deep());
     }

@@ -1,5 +1,6 @@
 //! What templates give.
 
+mod bounds;
 mod given;
 mod golden;
 mod references;
@@ -8,7 +9,7 @@ mod strict;
 use loggia_facade::Object;
 use serde_json::{Value, json};
 
-use super::{EvalError, Expanded, Scope, Template};
+use super::{EvalError, Expanded, Scope, Template, function::Function, limits};
 
 /// Expands a template over a root.
 fn expand(source: &str, root: &Value, strict: bool) -> Result<Expanded, EvalError> {
@@ -37,6 +38,10 @@ fn parse_error(source: &str) -> String {
         Ok(_) => panic!("{source} is a template"),
         Err(error) => format!("{}: {}", error.at.map_or("?".to_owned(), |at| at.to_string()), error.message),
     }
+}
+
+fn function_names() -> Vec<&'static str> {
+    Function::names().collect()
 }
 
 fn data() -> Value {

@@ -1,0 +1,116 @@
+//! `loggia workflow check` and `graph` as processes: what they print, and how they end.
+
+use std::{fs, path::Path, process::Command};
+
+/// Runs the command in a folder; its exit code, what it printed and what it said.
+fn workflow(folder: &Path, words: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_loggia"));
+    let output = command.arg("workflow").args(words).current_dir(folder).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+const FINE: &str = "\
+spec:
+  groupRef: tools
+  config:
+    compositeTools:
+    - name: deploy
+      description: Deploys.
+      steps:
+      - {id: ask, type: elicitation, message: Deploy?, schema: {properties: {ok: {type: boolean}}}}
+      - {id: deploy, tool: ci.deploy, dependsOn: [ask], condition: '{{.steps.ask.content.ok}}'}
+    compositeToolRefs: [{name: my-flow}]
+";
+const OTHER: &str =
+    "metadata: {name: my-flow}\nspec: {name: flow, description: Flows., steps: [{id: a, tool: x.y}]}\n";
+const BROKEN: &str = "name: t\ndescription: d\nsteps:\n- id: a\n  tol: x.y\n";
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        ("fine.workflow.yaml", FINE),
+        ("other.workflow.yml", OTHER),
+        ("broken.workflow.yaml", BROKEN),
+        ("notes.yaml", "nothing: to do with it\n"),
+    ] {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn all_problems_are_told_with_file_and_line() {
+    let folder = folder();
+    let broken = "\
+broken.workflow.yaml:4: steps[0].tool is required when type is tool
+broken.workflow.yaml:5: steps[0] has an unknown field `tol` (did you mean `tool`?)
+";
+    let fine = "\
+fine.workflow.yaml:2: warning: spec.groupRef means nothing here
+fine.workflow.yaml:9: note: ToolHive has the answer under `.steps.ask.output.content` alone, not under \
+                `.steps.ask.content`
+fine.workflow.yaml: 2 workflows: deploy, flow
+";
+    let (code, told, said) =
+        workflow(folder.path(), &["check", "broken.workflow.yaml", "fine.workflow.yaml"]);
+    assert_eq!(
+        (code, told.as_str(), said.as_str()),
+        (Some(10), &*[broken, fine].concat(), "1 of 2 cannot be served\n")
+    );
+    let (code, told, said) = workflow(folder.path(), &["check", "fine.workflow.yaml"]);
+    assert_eq!((code, told.as_str(), said.as_str()), (Some(0), fine, ""));
+    // A folder: all that are workflows, and nothing else.
+    let (code, told, _) = workflow(folder.path(), &["check", "."]);
+    assert_eq!((code, told.lines().count()), (Some(10), 6), "{told}");
+    assert!(told.ends_with("other.workflow.yml: 1 workflow: flow\n"), "{told}");
+}
+
+#[test]
+fn a_program_reads_the_same_as_json() {
+    let folder = folder();
+    let (code, told, _) =
+        workflow(folder.path(), &["check", "--json", "fine.workflow.yaml", "broken.workflow.yaml"]);
+    let json: serde_json::Value = serde_json::from_str(&told).unwrap();
+    assert_eq!((code, &json[0]["ok"], &json[1]["ok"]), (Some(10), &true.into(), &false.into()));
+    assert_eq!(json[0]["workflows"], serde_json::json!(["deploy", "flow"]));
+    assert_eq!(json[0]["warnings"][0]["line"], 2);
+    assert_eq!(json[0]["toolhive"][0]["line"], 9);
+    assert_eq!(json[1]["problems"][1]["path"], "steps[0].tol");
+    assert_eq!(json[1]["problems"][1]["hint"], "did you mean `tool`?");
+}
+
+#[test]
+fn what_is_not_there_or_cannot_be_read_ends_with_the_code_that_says_why() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("empty")).unwrap();
+    fs::write(folder.path().join("bytes.workflow.yaml"), b"name: a\nb: \xff\n").unwrap();
+    let large = format!("name: {}\n", "a".repeat(1 << 21));
+    fs::write(folder.path().join("large.workflow.yaml"), large).unwrap();
+    let check = |words: &[&str], expected: i32, reason: &str| {
+        let (code, told, said) = workflow(folder.path(), words);
+        assert_eq!(code, Some(expected), "{words:?}: {told}{said}");
+        assert!(said.contains(reason) || told.contains(reason), "{words:?}: {told}{said}");
+    };
+    check(&["check", "none.workflow.yaml"], 11, "there is no none.workflow.yaml");
+    check(&["check", "empty"], 11, "no workflows: there is no .workflow.yaml file in empty");
+    check(&["check"], 2, "FILE|DIR");
+    check(&["check", "bytes.workflow.yaml"], 10, "bytes.workflow.yaml:2: the file is not UTF-8");
+    check(&["check", "large.workflow.yaml"], 10, "at most 1048576 are accepted");
+    check(&["graph", "none.workflow.yaml"], 11, "there is no file none.workflow.yaml");
+    check(&["graph", "broken.workflow.yaml"], 10, "steps[0].tool is required when type is tool");
+    check(&["graph", "fine.workflow.yaml", "deplyo"], 11, "did you mean `deploy`?");
+}
+
+#[test]
+fn a_picture_is_drawn_of_one_workflow_or_of_all() {
+    let folder = folder();
+    let (code, one, _) = workflow(folder.path(), &["graph", "fine.workflow.yaml", "deploy"]);
+    assert_eq!((code, one.starts_with("flowchart TD\n")), (Some(0), true), "{one}");
+    let (_, all, _) = workflow(folder.path(), &["graph", "fine.workflow.yaml"]);
+    assert_eq!(
+        all.lines().filter(|line| line.starts_with("%% ")).collect::<Vec<_>>(),
+        ["%% deploy", "%% flow"]
+    );
+    assert!(all.contains(one.trim_end()), "{all}");
+}
