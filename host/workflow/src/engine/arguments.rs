@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::{
     Target, coerce,
     kinds::{Kind, Schema},
+    room::{ARGUMENTS, Room},
     wrong::Wrong,
 };
 use crate::{
@@ -25,12 +26,13 @@ pub(super) fn parameters(
     strict: bool,
 ) -> Result<Object, Wrong> {
     let schema = Schema::new(&target.params);
+    let mut room = Room::new("the arguments are", ARGUMENTS);
     let mut out = Object::new();
     for (name, argument) in &call.arguments {
         if Some(name.as_str()) == target.action_argument {
             continue;
         }
-        let value = value(argument, schema.member(name), scope, strict).and_then(|value| {
+        let value = value(argument, schema.member(name), (scope, strict), &mut room).and_then(|value| {
             let deep = || EvalError {
                 message: format!("template expansion depth limit exceeded: {DEPTH}"),
                 hint: Some("Pass a part of it.".to_owned()),
@@ -65,20 +67,23 @@ pub(super) fn too_deep(value: &Value) -> bool {
 fn value(
     argument: &Argument,
     schema: Schema<'_>,
-    scope: &Scope<'_>,
-    strict: bool,
+    (scope, strict): (&Scope<'_>, bool),
+    room: &mut Room,
 ) -> Result<Value, EvalError> {
+    let seen = (scope, strict);
     match argument {
-        Argument::Literal(value) => Ok(value.clone()),
-        Argument::Template(template) => Ok(typed(template.expand(scope, strict)?, schema.kind(), strict)),
+        Argument::Literal(value) => room.take(value.clone()),
+        Argument::Template(template) => {
+            room.take(typed(template.expand(scope, strict)?, schema.kind(), strict))
+        }
         Argument::List(items) => items
             .iter()
             .enumerate()
-            .map(|(index, item)| value(item, schema.item(index), scope, strict))
+            .map(|(index, item)| value(item, schema.item(index), seen, room))
             .collect(),
         Argument::Record(members) => members
             .iter()
-            .map(|(name, member)| Ok((name.clone(), value(member, schema.member(name), scope, strict)?)))
+            .map(|(name, member)| Ok((name.clone(), value(member, schema.member(name), seen, room)?)))
             .collect(),
     }
 }

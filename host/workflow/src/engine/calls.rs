@@ -7,7 +7,7 @@ use loggia_facade::{Failure, Object, Reply, code};
 use super::{
     Task, What, arguments,
     machine::Machine,
-    reply, retry,
+    reply, retry, room,
     state::{Call, Phase},
     wrong::Wrong,
 };
@@ -25,6 +25,13 @@ impl Machine<'_> {
             return self.gave_up(task, failure);
         }
         let entry = reply::entry(reply);
+        let held = self.state.held.saturating_add(room::weight_of(&entry));
+        if held > room::REPLIES {
+            let said =
+                format!("the replies of this run are larger than {} MiB together", room::REPLIES >> 20);
+            return self.gave_up(task, Failure::new(code::UNAVAILABLE, said).hint("ask for less in each"));
+        }
+        self.state.held = held;
         match task.item {
             None => self.done(task.step, entry),
             Some(item) => self.item_done(task.step, item, entry),

@@ -38,6 +38,7 @@ mod redact;
 mod reply;
 mod report;
 mod retry;
+mod room;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -229,6 +230,7 @@ pub fn begin(plan: &Plan, begin: Begin) -> (State, Vec<Effect>) {
         context: Context::new(begin),
         phases: plan.workflow.steps.iter().map(|_| Phase::Waiting).collect(),
         clock: Clock { now: Duration::ZERO, left: plan.workflow.timeout },
+        held: 0,
         over: false,
     };
     let mut machine = Machine::new(plan, &mut state);

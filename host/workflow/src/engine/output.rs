@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::{
     coerce,
     context::Context,
+    room::{RESULT, Room},
     state::{End, Phase},
     wrong::Wrong,
 };
@@ -25,7 +26,11 @@ type Unmade = (String, Option<String>);
 pub(super) fn result(workflow: &Workflow, phases: &[Phase], context: &Context) -> Result<Value, Wrong> {
     let Some(output) = &workflow.output else {
         let last = last(workflow, phases).and_then(|step| context.step(&workflow.steps[step].id));
-        return Ok(last.and_then(|step| step.get("output")).cloned().unwrap_or_default());
+        let output = last.and_then(|step| step.get("output")).cloned().unwrap_or_default();
+        return Room::new("the result is", RESULT).take(output).map_err(|error| {
+            let hint = Some("Give the workflow an `output` that holds what is needed.".to_owned());
+            Wrong { message: error.message.clone(), ..Wrong::template("", EvalError { hint, ..error }) }
+        });
     };
     mapped(output, workflow.strict, context).map_err(|(message, hint)| {
         let error = EvalError { message: message.clone(), hint };
@@ -55,7 +60,8 @@ fn last(workflow: &Workflow, phases: &[Phase]) -> Option<usize> {
 }
 
 fn mapped(output: &Output, strict: bool, context: &Context) -> Result<Value, Unmade> {
-    let out = properties(&output.properties, strict, context)?;
+    let mut room = Room::new("the result is", RESULT);
+    let out = properties(&output.properties, (strict, context), &mut room)?;
     for name in &output.required {
         match out.get(name) {
             None => return Err((format!("required output field {name:?} is missing"), None)),
@@ -66,11 +72,15 @@ fn mapped(output: &Output, strict: bool, context: &Context) -> Result<Value, Unm
     Ok(Value::Object(out))
 }
 
-fn properties(parts: &[(String, Property)], strict: bool, context: &Context) -> Result<Object, Unmade> {
+fn properties(
+    parts: &[(String, Property)],
+    (strict, context): (bool, &Context),
+    room: &mut Room,
+) -> Result<Object, Unmade> {
     let mut out = Object::new();
     for (name, part) in parts {
         let made = match &part.from {
-            From::Properties(parts) => properties(parts, strict, context).map(Value::Object),
+            From::Properties(parts) => properties(parts, (strict, context), room).map(Value::Object),
             From::Value(template) => match template.expand(&context.scope(None), strict) {
                 Ok(expanded) => value(expanded, part, strict),
                 Err(EvalError { message, hint }) => Err((message, hint)),
@@ -79,6 +89,10 @@ fn properties(parts: &[(String, Property)], strict: bool, context: &Context) -> 
         let made = made.or_else(|unmade| {
             let default = part.default.as_ref().and_then(|default| by_default(default, part.kind));
             default.ok_or(unmade)
+        });
+        let made = made.and_then(|made| match part.from {
+            From::Value(_) => room.take(made).map_err(|EvalError { message, hint }| (message, hint)),
+            From::Properties(_) => Ok(made),
         });
         let made = made.map_err(|(message, hint)| {
             (format!("failed to construct output property {name:?}: {message}"), hint)

@@ -20,6 +20,8 @@ pub struct State {
     /// One for each step, in their order.
     pub(super) phases: Vec<Phase>,
     pub(super) clock: Clock,
+    /// About how many bytes the replies of its steps take.
+    pub(super) held: usize,
     /// It has ended.
     pub(super) over: bool,
 }
