@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use arc_swap::ArcSwap;
-use loggia_facade::{Command, Envelope, Facade, Failure, Next, Surface, code};
+use loggia_facade::{Action, Command, Envelope, Facade, Failure, Next, Surface, code};
 use loggia_schema::Contract;
 use serde_json::Value;
 use tokio::sync::watch;
@@ -55,6 +55,27 @@ impl Entry {
     pub fn surface(&self) -> &Arc<Surface> {
         self.contract.surface()
     }
+
+    /// The name of the action that is meant: without one the facade's default.
+    pub fn meant<'a>(&'a self, action: &'a str) -> &'a str {
+        if !action.is_empty() {
+            return action;
+        }
+        match (&self.surface().default_action, self.surface().actions.as_slice()) {
+            (Some(default), _) => default,
+            (None, [only]) => &only.name,
+            (None, _) => "",
+        }
+    }
+
+    /// An action by its name, an alias or another case; without a name the facade's default.
+    ///
+    /// # Errors
+    ///
+    /// If there is none, or none that may be called.
+    pub fn lookup(&self, action: &str) -> Result<Action, Failure> {
+        self.contract.action(self.meant(action)).cloned()
+    }
 }
 
 /// What stands under a name.
@@ -80,6 +101,20 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// One action of a facade.
+    ///
+    /// # Errors
+    ///
+    /// If the facade does not answer calls, or has no such action.
+    pub fn lookup(&self, facade: &str, action: &str) -> Result<Action, Failure> {
+        let why = match self.slots.get(facade) {
+            Some(Slot::Serving(entry)) => return entry.lookup(action),
+            Some(Slot::Unavailable(reason)) => reason,
+            None => "it is not served now",
+        };
+        Err(Failure::new(code::UNAVAILABLE, format!("`{facade:.80}` is unavailable: {why}")))
+    }
+
     /// The entries that answer calls.
     pub fn serving(&self) -> impl Iterator<Item = &Arc<Entry>> {
         self.slots.values().filter_map(|slot| match slot {

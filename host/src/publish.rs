@@ -56,6 +56,8 @@ pub struct Exposure {
     pub split: Option<Split>,
     /// Whether its tools say what their results look like.
     pub output_schema: bool,
+    /// Whether actions that are tools of their own are called as they are, without the facade's name.
+    own_names: bool,
     /// Made once for each version of a facade: it depends on nothing else.
     rungs: OnceLock<Vec<Rung>>,
 }
@@ -63,7 +65,13 @@ pub struct Exposure {
 impl Exposure {
     /// What a policy says of a facade's tools.
     pub fn new(form: Option<Form>, split: Option<Split>, output_schema: bool) -> Self {
-        Self { form, split, output_schema, rungs: OnceLock::new() }
+        Self { form, split, output_schema, own_names: false, rungs: OnceLock::new() }
+    }
+
+    /// The same, where actions that are tools of their own are called as they are.
+    #[must_use]
+    pub fn under_own_names(self) -> Self {
+        Self { own_names: true, ..self }
     }
 }
 
@@ -141,6 +149,7 @@ impl Publisher {
             form: own.form.unwrap_or(self.form),
             split: own.split.unwrap_or(self.split),
             output_schema: own.output_schema,
+            own_names: own.own_names,
         }
     }
 

@@ -1,6 +1,6 @@
 //! What a facade may do while it answers a call.
 
-use std::{fmt, ops::Deref, sync::Arc};
+use std::{fmt, ops::Deref, sync::Arc, time::Duration};
 
 use futures_util::future::BoxFuture;
 use serde_json::Value;
@@ -100,6 +100,8 @@ pub struct Question {
     pub message: String,
     /// JSON Schema of the answer: a flat object of primitives.
     pub schema: Object,
+    /// How long it stays open: the host's usual time where there is none, and never longer than half an hour.
+    pub timeout: Option<Duration>,
 }
 
 /// What the person said.

@@ -30,7 +30,7 @@ pub struct Surface {
 /// One operation of a facade.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Action {
-    /// `^[a-z][a-z0-9_-]{0,31}$`, unique in the facade.
+    /// `^[a-z0-9][a-z0-9_-]{0,63}$`, unique in the facade.
     pub name: String,
     /// One sentence.
     pub summary: String,

@@ -34,6 +34,15 @@ pub(crate) fn is_name(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-'))
 }
 
+const ACTION: &str = "must be 1 to 64 characters of a-z, 0-9, `_` and `-`, and begin with a letter or a digit, because clients accept no others";
+
+/// `^[a-z0-9][a-z0-9_-]{0,63}$`: as long as a tool's name may be, since an action can be a tool of its own.
+fn is_action(name: &str) -> bool {
+    name.len() <= limits::TOOL_NAME
+        && name.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
+        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-'))
+}
+
 /// `^[a-zA-Z0-9_-]{1,32}$`
 fn is_alias(name: &str) -> bool {
     (1..=32).contains(&name.len())
@@ -117,8 +126,8 @@ fn names(out: &mut Vec<String>, surface: &Surface) {
     let mut taken: HashMap<String, usize> = HashMap::new();
     for (index, action) in surface.actions.iter().enumerate() {
         let who = shown(&action.name);
-        if !is_name(&action.name) {
-            out.push(format!("action name \"{who}\" {NAME}"));
+        if !is_action(&action.name) {
+            out.push(format!("action name \"{who}\" {ACTION}"));
         }
         for (what, name) in
             std::iter::once(("name", &action.name)).chain(action.aliases.iter().map(|alias| ("alias", alias)))

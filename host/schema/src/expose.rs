@@ -9,6 +9,8 @@ pub struct Expose {
     pub split: Split,
     /// Whether the tool says what its results look like.
     pub output_schema: bool,
+    /// Whether an action that is a tool of its own is called `add`, rather than `notes_add`.
+    pub own_names: bool,
 }
 
 /// What an input schema shows of a facade's actions.

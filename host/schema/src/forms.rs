@@ -160,7 +160,7 @@ fn the_same_surface_is_published_the_same_byte_for_byte() {
     for surface in [fixture::notes(), surfaces::projects(), fixture::large(40)] {
         for form in Form::ALL {
             for split in [Split::None, Split::Effect] {
-                let expose = Expose { form, split, output_schema: true };
+                let expose = Expose { form, split, output_schema: true, ..Expose::default() };
                 let fresh = bytes(Contract::new(Arc::new(surface.clone())).unwrap(), &expose);
                 assert_eq!(fresh, bytes(Contract::known(Arc::new(surface.clone())).unwrap(), &expose));
             }

@@ -33,13 +33,16 @@ impl Contract {
     }
 }
 
-/// Makes one tool for each action.
-pub(crate) fn publish(contract: &Contract) -> Vec<Published> {
+/// Makes one tool for each action, called like the action alone where `own_names`.
+pub(crate) fn publish(contract: &Contract, own_names: bool) -> Vec<Published> {
     let surface = contract.surface();
     let own = contract.own().filter(|own| own.is_of_runs());
     let own: Vec<Own> = own.filter(|_| surface.actions.iter().any(|action| action.long_running)).collect();
     let names = surface.actions.iter().map(|action| action.name.as_str());
-    let names = self::names(&surface.name, names.chain(own.iter().map(|own| own.name())));
+    let mut names = self::names(&surface.name, names.chain(own.iter().map(|own| own.name())));
+    if own_names {
+        names.iter_mut().zip(&surface.actions).for_each(|(name, action)| name.clone_from(&action.name));
+    }
     let mut out = actions(contract, &names, |action| extra::of_action(contract, action));
     let tools = tools(contract, &names);
     let facade = title(contract);

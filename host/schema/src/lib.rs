@@ -127,6 +127,7 @@ pub use budget::{Fit, Ladder, fit};
 pub use contract::Contract;
 pub use expose::{Expose, Form, Split};
 pub use lint::{Finding, Severity, lint};
+pub use near::nearest;
 pub use prepare::Prepared;
 pub use publish::Published;
 pub use questionnaire::Questionnaire;

@@ -211,7 +211,7 @@ pub(crate) mod tests {
     pub(crate) fn accepted(contract: &crate::Contract) {
         for form in Form::ALL {
             for split in [Split::None, Split::Effect] {
-                let expose = Expose { form, split, output_schema: true };
+                let expose = Expose { form, split, output_schema: true, ..Expose::default() };
                 for tool in contract.publish(&expose) {
                     if form == Form::Raw && contract.surface().actions.len() == 1 {
                         continue;

@@ -5,7 +5,7 @@
 use crate::show::GOT;
 
 /// The nearest of several names, if one is near enough to be what was meant.
-pub(crate) fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if name.len() > GOT {
         return None;
     }

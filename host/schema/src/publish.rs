@@ -53,7 +53,7 @@ impl Contract {
         let parts = || Part::all(self, expose.split);
         let mut tools: Vec<Published> = match self.form(expose.form) {
             Form::Raw => raw::publish(self).into_iter().collect(),
-            Form::Granular => granular::publish(self),
+            Form::Granular => granular::publish(self, expose.own_names),
             Form::Flat => parts().iter().map(flat::publish).collect(),
             Form::Signatures => parts().iter().map(nested::signatures).collect(),
             Form::Names => parts().iter().map(nested::names).collect(),

@@ -123,7 +123,7 @@ fn harmless(text: &str) -> String {
 }
 
 /// One JSON object, or `key=value` pairs whose values the gate turns into what the action takes.
-fn parameters(words: &[String]) -> anyhow::Result<Object> {
+pub(super) fn parameters(words: &[String]) -> anyhow::Result<Object> {
     if let [word] = words
         && word.trim_start().starts_with('{')
     {

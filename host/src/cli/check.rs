@@ -78,7 +78,7 @@ fn row(plugin: &Plugin) -> [String; 4] {
     let (entry, facts) = match &plugin.loaded {
         Ok(loaded) => loaded,
         Err(_) => {
-            let name = printable(&plugin.file).into_owned();
+            let name = printable(plugin.stem()).into_owned();
             return [name, plugin.refusal().unwrap_or_default(), String::new(), String::new()];
         }
     };

@@ -8,16 +8,20 @@ use super::{exit, runtime, term};
 use crate::{
     catalog::{Entry, Slot},
     gate::printable,
-    reload::{Facts, Found, Owners, scan},
+    reload::{Admitted, Composed, Facts, Found, Owners, scan, settle, stem},
     serve::{Host, Options},
 };
 
 /// One file, and what came of it.
 pub struct Plugin {
-    /// Its name without the ending.
+    /// Its name.
     pub file: String,
     /// What would be served; or why nothing would be.
     pub loaded: Result<(Arc<Entry>, Facts), String>,
+    /// Of workflows.
+    composed: Option<Arc<Composed>>,
+    /// What keeps workflows from running, beside the plugins that were loaded with them.
+    pub unavailable: Vec<String>,
 }
 
 /// Loads a file, or all of a folder, as a host would that serves it. Empty if there is no plugin there.
@@ -27,30 +31,47 @@ pub fn load(path: &Path, options: &Options) -> anyhow::Result<Vec<Plugin>> {
         return Ok(Vec::new());
     }
     let host = Host::new(options)?;
-    let mut plugins = runtime()?.block_on(async {
-        let mut plugins = Vec::new();
-        for (file, found) in files {
-            let loaded = match host.loader.admit(&found, None).await {
-                Ok(admitted) => Ok((Arc::new(admitted.entry), admitted.facts)),
-                Err(error) => Err(format!("does not load: {error}")),
-            };
-            plugins.push(Plugin { file, loaded });
-        }
-        plugins
-    });
+    Ok(runtime()?.block_on(loaded(&host, files)))
+}
+
+/// Loads all of a folder into a host that there is.
+pub async fn of_folder(host: &Host, folder: &Path) -> anyhow::Result<Vec<Plugin>> {
+    Ok(loaded(host, files(folder)?).await)
+}
+
+async fn loaded(host: &Host, files: BTreeMap<String, Found>) -> Vec<Plugin> {
+    let mut plugins = Vec::new();
+    for (file, found) in files {
+        let (loaded, composed) = match host.loader.admit(&found, None).await {
+            Ok(Admitted { entry, composed, facts }) => (Ok((Arc::new(entry), facts)), composed),
+            Err(error) => (Err(format!("does not load: {error}")), None),
+        };
+        plugins.push(Plugin { file, loaded, composed, unavailable: Vec::new() });
+    }
     let claims = plugins.iter().filter_map(|plugin| Some((plugin.file.as_str(), plugin.name()?)));
     let owners = Owners::of(claims, &Owners::default());
     for plugin in &mut plugins {
         if let Some(refusal) = plugin.name().and_then(|name| owners.refusal(&plugin.file, name)) {
             plugin.loaded = Err(refusal);
+            plugin.composed = None;
         }
     }
-    Ok(plugins)
+    let slots = slots(&plugins);
+    let workflows = plugins.iter_mut().filter_map(|plugin| {
+        let (entry, _) = plugin.loaded.as_mut().ok()?;
+        Some((&**plugin.composed.as_ref()?, entry))
+    });
+    let beside = settle(workflows.collect(), slots);
+    for plugin in &mut plugins {
+        plugin.unavailable =
+            plugin.composed.as_ref().map(|composed| composed.unavailable(&beside)).unwrap_or_default();
+    }
+    plugins
 }
 
 /// What a command says and ends with where there is no plugin.
 pub fn nothing(path: &Path) -> ExitCode {
-    term::note(&format!("no plugins: there is no .wasm file in {}", path.display()));
+    term::note(&format!("no plugins: there is no .wasm or .workflow.yaml file in {}", path.display()));
     ExitCode::from(exit::NOTHING)
 }
 
@@ -61,6 +82,11 @@ pub fn slots(plugins: &[Plugin]) -> BTreeMap<String, Slot> {
 }
 
 impl Plugin {
+    /// Its file's name without the ending: that of its policy.
+    pub fn stem(&self) -> &str {
+        stem(&self.file)
+    }
+
     /// The facade's name, if it loads.
     fn name(&self) -> Option<&str> {
         self.loaded.as_ref().ok().map(|(entry, _)| entry.surface().name.as_str())
@@ -77,6 +103,6 @@ fn files(path: &Path) -> anyhow::Result<BTreeMap<String, Found>> {
     if path.is_dir() {
         return scan(path).with_context(|| format!("failed to read {}", path.display()));
     }
-    let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     Ok(BTreeMap::from([(name, Found::at(path)?)]))
 }

@@ -19,15 +19,22 @@ use loggia_schema::{Questionnaire, sanitise_line};
 use tokio::time::Instant;
 
 use super::{
-    Shared, confirm, executor::log_fault, peers::Asked, permits::Permit, plan::Planned, printable, run::Run,
+    Shared, audit::audit, confirm, executor::log_fault, peers::Asked, permits::Permit, plan::Planned,
+    printable, run::Run,
 };
-use crate::catalog::{Entry, Slot};
+use crate::{
+    catalog::{Entry, Slot},
+    config::units,
+};
 
 /// How long a parked call waits for its person.
 const PARKED: Duration = Duration::from_secs(5 * 60);
+/// The same for a question that asks for longer.
+const PARKED_MOST: Duration = Duration::from_secs(30 * 60);
 
 /// One call as its facade sees it.
 pub struct Line {
+    id: CallId,
     pub(super) shared: Arc<Shared>,
     run: Arc<Run>,
     pub(super) entry: Arc<Entry>,
@@ -56,6 +63,7 @@ pub async fn root(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envel
     };
     let (wall, limit) = entry.rules.wall(planned.action()).clone();
     let line = Line {
+        id: next_id(),
         shared,
         run: Arc::clone(&run),
         entry: Arc::clone(&entry),
@@ -65,15 +73,17 @@ pub async fn root(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envel
         permit: tokio::sync::Mutex::new(Some(permit)),
         stopped: OnceLock::new(),
     };
-    let due = line.due;
-    match run.within(due, line.answer(planned)).await {
+    let (due, id, began) = (line.due, line.id.clone(), Instant::now());
+    let envelope = match run.within(due, line.answer(planned)).await {
         Some(envelope) => envelope,
         None => {
             let fault = late(&entry, limit);
             log_fault(&fault);
             refused(Failure::from(&fault))
         }
-    }
+    };
+    audit(&id, None, &entry.surface().name, &envelope, began.elapsed());
+    envelope
 }
 
 /// The fault of a facade that did not answer in time.
@@ -94,7 +104,7 @@ impl Line {
             return Envelope::new(planned.command, Err(failure));
         }
         let call = Call {
-            id: next_id(),
+            id: line.id.clone(),
             action: planned.action().name.clone(),
             params: planned.params,
             detail: planned.detail,
@@ -134,11 +144,12 @@ impl Line {
         };
         // A facade cannot agree for the person.
         planned.confirmed = false;
-        let permit = self.shared.permits.nested(self.depth() + 1)?;
+        let permit = self.shared.permits.nested(self.depth() + 1).await?;
         let entry = Arc::clone(&planned.entry);
         let (wall, limit) = entry.rules.wall(planned.action()).clone();
         let own = self.run.due(timeout.map_or(wall, |asked| asked.min(wall)));
         let line = Self {
+            id: next_id(),
             shared: Arc::clone(&self.shared),
             run: Arc::clone(&self.run),
             entry: Arc::clone(&entry),
@@ -148,10 +159,13 @@ impl Line {
             permit: tokio::sync::Mutex::new(Some(permit)),
             stopped: OnceLock::new(),
         };
-        match self.run.within(own, line.answer(planned)).await {
-            Some(envelope) => envelope.outcome.map_err(Stop::Failure),
-            None => Err(Failure::from(&late(&entry, limit)).into()),
-        }
+        let (id, began, command) = (line.id.clone(), Instant::now(), planned.command.clone());
+        let envelope = match self.run.within(own, line.answer(planned)).await {
+            Some(envelope) => envelope,
+            None => Envelope::new(command, Err(Failure::from(&late(&entry, limit)))),
+        };
+        audit(&id, Some(&self.id), &entry.surface().name, &envelope, began.elapsed());
+        envelope.outcome.map_err(Stop::Failure)
     }
 
     /// A question of the facade's own, where the policy lets it ask.
@@ -181,12 +195,13 @@ impl Line {
         }
         // On one line, hiding nothing: it must not look like another facade's, or like the host's own words.
         let message = format!("[{}] {}", self.name(), sanitise_line(&question.message, QUESTION));
-        let (key, answer) = self.run.ask(Question { message, schema: question.schema });
+        let patience = question.timeout.map_or(PARKED, |asked| asked.min(PARKED_MOST));
+        let (key, answer) = self.run.ask(Question { message, ..question });
         // However the wait ends, the question ends with it.
         let _open = Open { run: &self.run, key };
-        let answer = tokio::time::timeout(PARKED, answer).await.map_err(|_| {
+        let answer = tokio::time::timeout(patience, answer).await.map_err(|_| {
             Failure::new(code::TIMED_OUT, "timed out: nobody answered the question")
-                .hint(format!("questions stay open for {} minutes", PARKED.as_secs() / 60))
+                .hint(format!("it stayed open for {}", units::duration_text(patience)))
         });
         // Much may have happened meanwhile: from the outermost call inwards, each must be served and permitted again.
         let mut chain: Vec<&Self> = self.chain().collect();
@@ -235,7 +250,7 @@ impl Line {
         if permit.is_none() {
             *permit = Some(match self.depth() {
                 0 => self.shared.permits.root(&self.entry.pace).await?,
-                depth => self.shared.permits.nested(depth)?,
+                depth => self.shared.permits.nested(depth).await?,
             });
         }
         Ok(())
@@ -276,7 +291,10 @@ struct Held(Arc<Line>);
 
 impl Port for Held {
     fn progress(&self, progress: Progress) {
-        self.0.run.progress(progress);
+        // A nested call's figures are not its root's: a client is told how far the call that it made has come.
+        if self.0.above.is_none() {
+            self.0.run.progress(progress);
+        }
     }
 
     fn log(&self, level: Level, text: &str) {

@@ -26,9 +26,11 @@
 //! | `runs.rs`, `handle.rs` | calls that outlived their request, and how they are found |
 //! | `about.rs`, `status.rs`, `trace.rs` | what is told of them |
 //! | `chain.rs` | calls that follow a call |
+//! | `audit.rs` | one line for each call |
 //! | `batch.rs` | several calls in one |
 
 mod about;
+mod audit;
 mod batch;
 mod chain;
 mod confirm;

@@ -9,43 +9,51 @@ use loggia_facade::{Failure, code};
 
 use super::{origin::Caller, run::Run};
 
-/// Parked calls of one caller.
+/// Parked calls of one caller. However many questions a call puts at once, it is one.
 const PER_CALLER: usize = 4;
-/// Parked calls of all callers: each keeps an instance of the sandbox alive.
+/// Open questions of all callers: each keeps an instance of the sandbox alive.
 const ALL: usize = 64;
 
 /// Counts the parked calls.
 #[derive(Default, Clone)]
-pub struct Parking(Arc<Mutex<HashMap<Caller, usize>>>);
+pub struct Parking(Arc<Mutex<HashMap<Caller, Count>>>);
 
-/// A call is parked for as long as this lives.
+/// What one caller keeps waiting.
+#[derive(Default, Clone, Copy)]
+struct Count {
+    calls: usize,
+    questions: usize,
+}
+
+/// A branch of a call is parked for as long as this lives.
 pub struct Parked {
     parking: Parking,
     run: Arc<Run>,
 }
 
 impl Parking {
-    /// Parks a call.
+    /// Parks a call, or another branch of one.
     pub fn park(&self, run: &Arc<Run>) -> Result<Parked, Failure> {
         let mut parked = self.lock();
-        let all: usize = parked.values().sum();
-        let own = parked.get(&run.caller).copied().unwrap_or(0);
+        let all: usize = parked.values().map(|count| count.questions).sum();
+        let Count { calls, .. } = parked.get(&run.caller).copied().unwrap_or_default();
         // Callers without a name are many in one.
-        if own >= PER_CALLER && run.caller != Caller::Anonymous {
-            let said = format!("busy: {own} calls of yours wait for an answer already");
+        if calls >= PER_CALLER && run.caller != Caller::Anonymous && !run.is_parked() {
+            let said = format!("busy: {calls} calls of yours wait for an answer already");
             return Err(Failure::new(code::UNAVAILABLE, said).hint("answer or cancel one of them first"));
         }
         if all >= ALL {
             let said = "busy: too many calls wait for an answer";
             return Err(Failure { retry_after_ms: Some(10_000), ..Failure::new(code::UNAVAILABLE, said) });
         }
-        parked.insert(run.caller.clone(), own + 1);
+        let count = parked.entry(run.caller.clone()).or_default();
+        count.questions += 1;
+        count.calls += usize::from(run.park());
         drop(parked);
-        run.park();
         Ok(Parked { parking: self.clone(), run: Arc::clone(run) })
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Caller, usize>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Caller, Count>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -53,13 +61,13 @@ impl Parking {
 impl Drop for Parked {
     fn drop(&mut self) {
         let mut parked = self.parking.lock();
-        if let Some(own) = parked.get_mut(&self.run.caller) {
-            *own -= 1;
-            if *own == 0 {
+        let resumed = self.run.resume();
+        if let Some(count) = parked.get_mut(&self.run.caller) {
+            count.questions -= 1;
+            count.calls -= usize::from(resumed);
+            if count.questions == 0 {
                 parked.remove(&self.run.caller);
             }
         }
-        drop(parked);
-        self.run.resume();
     }
 }

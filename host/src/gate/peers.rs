@@ -39,13 +39,11 @@ impl Line {
     /// One action of another facade that this one may call.
     pub(super) fn lookup(&self, facade: &str, action: &str) -> Result<Action, Failure> {
         self.may_reach(facade)?;
-        let slot = self.shared.catalog.slot(facade);
-        let Some(Slot::Serving(entry)) = slot else {
-            let said = format!("`{facade:.80}` is unavailable: it is not served now");
-            return Err(Failure::new(code::UNAVAILABLE, said));
-        };
-        self.may_ask_of(&entry, action)?;
-        entry.contract.action(action).cloned()
+        let snapshot = self.shared.catalog.snapshot();
+        if let Some(Slot::Serving(entry)) = snapshot.slots.get(facade) {
+            self.may_ask_of(entry, action)?;
+        }
+        snapshot.lookup(facade, action)
     }
 
     /// Whether a call would be made: everything but the call itself.
@@ -120,9 +118,7 @@ impl Line {
         if self.entry.rules.may_invoke_all(facade) {
             return Ok(());
         }
-        // Without one the facade's default is meant.
-        let default = entry.surface().default_action.as_deref().unwrap_or_default();
-        let name = if action.is_empty() { default } else { action };
+        let name = entry.meant(action);
         match entry.contract.action(name) {
             Ok(action) => self.may_invoke(facade, action),
             Err(_) => {

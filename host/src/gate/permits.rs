@@ -1,7 +1,7 @@
 //! Who may run now.
 //!
-//! Only root calls queue. A nested call that waited for a permit which its own caller holds would wait for ever, so
-//! nested calls take from a reserve per depth, and are refused where it is empty.
+//! A nested call that waited for a permit which its own caller holds would wait for ever, so nested calls take from a
+//! reserve per depth: who holds one waits at most for a deeper one, and there is a deepest.
 
 use std::{
     sync::{
@@ -22,7 +22,7 @@ const ROOTS: usize = 40;
 /// Nested calls that run at once, per depth. A workflow runs ten steps at once.
 const RESERVES: [usize; DEPTH] = [10, 6, 4, 2, 2];
 
-/// How long a root call waits for its turn.
+/// How long a call waits for its turn.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How many root calls of a facade may wait.
 const QUEUE: usize = 128;
@@ -65,17 +65,14 @@ impl Permits {
         tokio::time::timeout(PATIENCE, turn).await.map_err(|_| busy())
     }
 
-    /// Takes from the reserve of this depth (1 for a call made by a root call).
-    pub fn nested(&self, depth: usize) -> Result<Permit, Failure> {
+    /// Takes from the reserve of this depth (1 for a call made by a root call), or waits for its turn.
+    pub async fn nested(&self, depth: usize) -> Result<Permit, Failure> {
         let Some(reserve) = depth.checked_sub(1).and_then(|at| self.nested.get(at)) else {
             let said = format!("calls nest at most {DEPTH} deep");
             return Err(Failure::new(code::UNAVAILABLE, said));
         };
-        let permit = Arc::clone(reserve).try_acquire_owned().map_err(|_| Failure {
-            retry_after_ms: Some(100),
-            ..Failure::new(code::UNAVAILABLE, "busy: too many nested calls run now")
-        })?;
-        Ok(Permit { _held: [Some(permit), None] })
+        let turn = tokio::time::timeout(PATIENCE, Arc::clone(reserve).acquire_owned()).await;
+        Ok(Permit { _held: [turn.map_err(|_| busy())?.ok(), None] })
     }
 }
 

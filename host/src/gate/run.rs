@@ -225,23 +225,31 @@ impl Run {
         self.lock().asks.remove(key);
     }
 
-    /// A branch of the call begins to wait for a person.
-    pub fn park(&self) {
+    /// A branch of the call begins to wait for a person; whether it is the first.
+    pub fn park(&self) -> bool {
         let mut state = self.lock();
         state.clock.parked += 1;
         state.clock.since.get_or_insert_with(Instant::now);
+        state.clock.parked == 1
     }
 
-    /// A branch that was parked goes on.
-    pub fn resume(&self) {
+    /// Whether some branch of the call waits for a person.
+    pub fn is_parked(&self) -> bool {
+        self.lock().clock.parked > 0
+    }
+
+    /// A branch that was parked goes on; whether it was the last.
+    pub fn resume(&self) -> bool {
         let mut state = self.lock();
         state.clock.parked = state.clock.parked.saturating_sub(1);
-        if state.clock.parked == 0 {
+        let was_last = state.clock.parked == 0;
+        if was_last {
             state.clock.total = state.clock.parked_for(Instant::now());
             state.clock.since = None;
             drop(state);
             self.resumed.notify_waiters();
         }
+        was_last
     }
 
     /// When a clock that starts now and runs for so long ends, if the call is not parked meanwhile. Times that are due

@@ -21,8 +21,9 @@ use loggia_schema::Contract;
 use loggia_state::{Folder, StateError, Store};
 
 use super::{
+    compose::Composed,
     fence::{Chain, linked},
-    scan::{Found, Stamp},
+    scan::{Found, Kind, Stamp},
 };
 use crate::{
     catalog::Entry,
@@ -59,6 +60,8 @@ pub struct Folders {
 pub struct Admitted {
     /// Ready to serve.
     pub entry: Entry,
+    /// What the entry is made of anew when the facades that it calls change; of workflows only.
+    pub composed: Option<Arc<Composed>>,
     /// What was found out on the way.
     pub facts: Facts,
 }
@@ -117,6 +120,15 @@ pub enum AdmitError {
         /// Where that is.
         folder: PathBuf,
     },
+    /// The workflows cannot be used.
+    #[error("the workflows cannot be used: {0}")]
+    Workflows(#[from] loggia_workflow::Problems),
+    /// The policy grants what workflows have no use for.
+    #[error(
+        "the policy grants {0}, which means nothing to workflows: their steps do what the facades that they call are \
+         granted"
+    )]
+    Needless(&'static str),
     /// A path of a granted directory led elsewhere when it was opened than when it was checked.
     #[error("a directory that its policy grants was exchanged while it was opened")]
     Exchanged,
@@ -138,6 +150,8 @@ impl AdmitError {
             Self::Fenced { .. } => "its policy grants a directory that no plugin may have",
             Self::Exchanged => "a directory that its policy grants cannot be opened",
             Self::Panicked => "the host failed while it loaded it",
+            Self::Workflows(_) => "its workflows cannot be used",
+            Self::Needless(_) => "its policy cannot be used",
             Self::Load(error) => match error {
                 LoadError::NotWasm | LoadError::CoreModule | LoadError::Precompiled => {
                     return error.to_string().into();
@@ -186,12 +200,12 @@ impl Loader {
         known: Option<(Digest, Arc<Surface>)>,
     ) -> Result<Admitted, AdmitError> {
         let begun = Instant::now();
-        let policy = match &found.policy {
-            None => Policy::default(),
-            Some(path) => read_policy(path)?,
-        };
-        let fenced = self.fence(&found.wasm, &policy.grants)?;
-        let artifact = Artifact::new(read(&found.wasm, ARTIFACT)?)?;
+        if found.kind == Kind::Workflows {
+            return Composed::admit(found, begun);
+        }
+        let policy = policy(found)?;
+        let fenced = self.fence(&found.path, &policy.grants)?;
+        let artifact = Artifact::new(read(&found.path, ARTIFACT)?)?;
         let Loaded { component, compiled } = self.cache.load(&self.engine, &artifact, &self.compiler).await?;
         let (surface, contract) = match known {
             Some((digest, surface)) if digest == artifact.digest => {
@@ -228,7 +242,7 @@ impl Loader {
         let exposure = Exposure::new(form, split, output_schema);
         let entry =
             Entry::new(Arc::new(facade), contract, policy.rules, exposure, origin).with_scopes(kept.scopes);
-        Ok(Admitted { entry, facts })
+        Ok(Admitted { entry, composed: None, facts })
     }
 
     /// The state folder, made where it is missing.
@@ -319,6 +333,11 @@ struct Kept {
     scopes: Option<Scopes>,
 }
 
+/// The policy beside a plugin; without one, nothing is granted.
+pub(super) fn policy(found: &Found) -> Result<Policy, AdmitError> {
+    found.policy.as_deref().map_or_else(|| Ok(Policy::default()), read_policy)
+}
+
 fn read_policy(path: &Path) -> Result<Policy, AdmitError> {
     let text = read(path, POLICY)?;
     let text = String::from_utf8_lossy(&text);
@@ -329,7 +348,7 @@ fn read_policy(path: &Path) -> Result<Policy, AdmitError> {
 }
 
 /// Reads a regular file whole, and only if nobody changes it meanwhile.
-fn read(path: &Path, most: u64) -> Result<Vec<u8>, AdmitError> {
+pub(super) fn read(path: &Path, most: u64) -> Result<Vec<u8>, AdmitError> {
     // Opening a pipe would wait for its writer.
     const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits() as i32;
     let mut file = OpenOptions::new().read(true).custom_flags(NONBLOCK).open(path)?;

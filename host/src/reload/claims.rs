@@ -6,7 +6,11 @@ use loggia_facade::Surface;
 use loggia_sandbox::Digest;
 use tokio::time::Instant;
 
-use super::{AdmitError, Admitted, RESCAN, scan::Found};
+use super::{
+    AdmitError, Admitted, RESCAN,
+    compose::{self, Composed},
+    scan::{Found, stem},
+};
 use crate::{
     catalog::{Entry, Slot},
     gate::printable,
@@ -24,6 +28,8 @@ pub struct Held {
     retry: Option<Instant>,
     /// The version that serves.
     serving: Option<(Digest, Arc<Entry>)>,
+    /// Of workflows: what that version is made of anew when the facades that it calls change.
+    composed: Option<Arc<Composed>>,
     /// Why the last version does not serve: what callers are told, and what the log was told.
     error: Option<(Cow<'static, str>, String)>,
     /// The names that its versions have had. The last is the one that is served, or was.
@@ -33,7 +39,12 @@ pub struct Held {
 impl Held {
     /// Whether a version need not be tried (again).
     pub fn is_done_with(&self, found: &Found, now: Instant) -> bool {
-        self.tried.as_ref() == Some(found) && self.retry.is_none_or(|retry| now < retry)
+        self.tried.as_ref().is_some_and(|tried| {
+            // A file may refer to others, and only the folder says which there are.
+            let refers =
+                self.error.is_some() || self.composed.as_ref().is_none_or(|composed| composed.refers);
+            tried.is_same(found) && (!refers || tried.workflows == found.workflows)
+        }) && self.retry.is_none_or(|retry| now < retry)
     }
 
     /// Whether there was a file when it was last looked for.
@@ -57,11 +68,15 @@ impl Held {
         self.tried = Some(found.clone());
         self.retry = None;
         match admitted {
-            Ok(Admitted { entry, facts }) => {
+            Ok(Admitted { entry, composed, facts }) => {
                 let name = entry.surface().name.clone();
                 let (digest, actions) = (facts.digest.to_string(), entry.surface().actions.len());
                 let took = facts.took.as_millis();
-                let how = if facts.compiled { "compiled" } else { "cached" };
+                let how = match (&composed, facts.compiled) {
+                    (Some(_), _) => "read",
+                    (None, true) => "compiled",
+                    (None, false) => "cached",
+                };
                 tracing::info!(
                     file,
                     facade = name,
@@ -71,7 +86,11 @@ impl Held {
                 );
                 self.names.retain(|known| *known != name);
                 self.names.push(name);
+                for warning in composed.iter().flat_map(|composed| composed.warnings()) {
+                    tracing::warn!(file, "{}", printable(&warning.to_string()));
+                }
                 self.serving = Some((facts.digest, Arc::new(entry)));
+                self.composed = composed;
                 self.error = None;
             }
             Err(error) => {
@@ -90,6 +109,7 @@ impl Held {
     pub fn remove(&mut self) {
         self.tried = None;
         self.serving = None;
+        self.composed = None;
         self.error = Some(("its file was removed".into(), String::new()));
     }
 }
@@ -101,7 +121,7 @@ pub struct Owners(BTreeMap<String, Owner>);
 /// The file that owns a name, and the name as it writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Owner {
-    /// Without its ending.
+    /// Its name.
     pub file: String,
     /// The facade's.
     pub name: String,
@@ -115,7 +135,7 @@ impl Owners {
         for (file, name) in claims {
             let look = look(name);
             let has_it = before.0.get(&look).is_some_and(|owner| owner.file == file);
-            let rank = (file != name, !has_it, file);
+            let rank = (stem(file) != name, !has_it, file);
             if owners.get(&look).is_none_or(|(best, _)| rank < *best) {
                 owners.insert(look, (rank, Owner { file: file.to_owned(), name: name.to_owned() }));
             }
@@ -132,7 +152,7 @@ impl Owners {
     pub fn refusal(&self, file: &str, name: &str) -> Option<String> {
         let Owner { file: other, name: owned } = self.against(file, name)?;
         let alike = if owned == name { String::new() } else { format!(", which looks like `{name}`") };
-        Some(format!("not served: `{other}.wasm` owns the name `{owned}`{alike}"))
+        Some(format!("not served: `{other}` owns the name `{owned}`{alike}"))
     }
 }
 
@@ -147,7 +167,7 @@ pub fn claims(held: &BTreeMap<String, Held>) -> impl Iterator<Item = (&str, &str
 /// clients keep stale lists.
 pub fn slots(held: &BTreeMap<String, Held>, owners: &Owners) -> BTreeMap<String, Slot> {
     let mut slots = BTreeMap::new();
-    let mut vacant: Vec<(&String, Cow<'static, str>)> = Vec::new();
+    let mut vacant: Vec<(&str, Cow<'static, str>)> = Vec::new();
     for (file, held) in held {
         let serving = held.serving.as_ref().map(|(_, entry)| (&entry.surface().name, entry));
         match (serving, &held.error) {
@@ -155,24 +175,44 @@ pub fn slots(held: &BTreeMap<String, Held>, owners: &Owners) -> BTreeMap<String,
                 match owners.against(file, name) {
                     None => drop(slots.insert(name.clone(), Slot::Serving(Arc::clone(entry)))),
                     Some(Owner { name: owned, .. }) => {
-                        vacant.push((name, format!("its name looks like that of `{owned}`").into()));
+                        vacant.push((name.as_str(), format!("its name looks like that of `{owned}`").into()));
                     }
                 }
                 let moved = format!("its plugin is now called `{name}`");
                 let before = held.names.iter().filter(|before| *before != name);
-                vacant.extend(before.map(|before| (before, moved.clone().into())));
+                vacant.extend(before.map(|before| (before.as_str(), moved.clone().into())));
             }
             (None, Some((told, _))) => {
-                let unnamed = held.names.is_empty().then_some(file);
-                vacant.extend(held.names.iter().chain(unnamed).map(|name| (name, told.clone())));
+                let unnamed = held.names.is_empty().then_some(stem(file));
+                let names = held.names.iter().map(String::as_str).chain(unnamed);
+                vacant.extend(names.map(|name| (name, told.clone())));
             }
             (None, None) => {}
         }
     }
     for (name, reason) in vacant {
-        slots.entry(name.clone()).or_insert_with(|| Slot::Unavailable(reason.into_owned()));
+        slots.entry(name.to_owned()).or_insert_with(|| Slot::Unavailable(reason.into_owned()));
     }
     slots
+}
+
+/// Makes the entries of workflows anew whose facades have changed, and says what keeps which workflow from running: by
+/// file, in sentences for the operator.
+pub fn compose(
+    held: &mut BTreeMap<String, Held>,
+    slots: BTreeMap<String, Slot>,
+) -> (BTreeMap<String, Slot>, BTreeMap<String, Vec<String>>) {
+    let of_workflows = held.values_mut().filter_map(|held| {
+        let (_, entry) = held.serving.as_mut()?;
+        Some((&**held.composed.as_ref()?, entry))
+    });
+    let beside = compose::settle(of_workflows.collect(), slots);
+    let unavailable = held.iter().filter_map(|(file, held)| {
+        let said = held.composed.as_ref()?.unavailable(&beside);
+        (!said.is_empty()).then(|| (file.clone(), said))
+    });
+    let unavailable = unavailable.collect();
+    (beside.slots, unavailable)
 }
 
 /// Names that a person or a model takes for each other look the same.
@@ -297,7 +337,7 @@ mod tests {
             assert_eq!(owners.refusal(file, name).as_deref(), expected, "{file}");
         };
         check("a", "notes", None);
-        check("b", "notes", Some("not served: `a.wasm` owns the name `notes`"));
-        check("c", "n0tes", Some("not served: `a.wasm` owns the name `notes`, which looks like `n0tes`"));
+        check("b", "notes", Some("not served: `a` owns the name `notes`"));
+        check("c", "n0tes", Some("not served: `a` owns the name `notes`, which looks like `n0tes`"));
     }
 }

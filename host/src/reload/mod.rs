@@ -13,11 +13,13 @@
 //! | `scan.rs` | the folder at one moment |
 //! | `decide.rs` | pure: what to load and what to unload |
 //! | `admit.rs` | one plugin: read, compile, check, describe, sanitise |
+//! | `compose.rs` | one file of workflows: read, check, and what it is beside the facades that it calls |
 //! | `fence.rs` | directories that no plugin may be granted |
 //! | `claims.rs` | pure: which file owns which name |
 
 mod admit;
 mod claims;
+mod compose;
 mod decide;
 mod fence;
 mod scan;
@@ -44,10 +46,11 @@ use tokio_util::sync::CancellationToken;
 
 pub use admit::{AdmitError, Admitted, Facts, Folders, Loader};
 pub use claims::Owners;
-pub use scan::{Found, scan};
+pub use compose::{Composed, settle};
+pub use scan::{Found, Kind, scan, stem};
 
 use self::{claims::Held, decide::Step, watch::Watch};
-use crate::catalog::Catalog;
+use crate::{catalog::Catalog, gate::printable};
 
 /// A lost event costs at most this long.
 const RESCAN: Duration = Duration::from_secs(30);
@@ -67,6 +70,8 @@ pub struct Reloader {
     owners: Owners,
     /// The files that another keeps from serving, with the sentence that the log was told.
     refused: BTreeMap<String, String>,
+    /// The workflows that cannot run now, by file, with the sentences that the log was told.
+    unavailable: BTreeMap<String, Vec<String>>,
     /// The first admission, of all that was there at the start, has ended.
     started: bool,
     /// Files whose admission runs now.
@@ -94,6 +99,7 @@ impl Reloader {
             held: BTreeMap::new(),
             owners: Owners::default(),
             refused: BTreeMap::new(),
+            unavailable: BTreeMap::new(),
             started: false,
             busy: BTreeSet::new(),
             tasks: JoinSet::new(),
@@ -206,7 +212,9 @@ impl Reloader {
         // Until all that was there at the start has been looked at, nobody has come first.
         let before = if self.started { std::mem::take(&mut self.owners) } else { Owners::default() };
         self.owners = Owners::of(claims::claims(&self.held), &before);
-        self.catalog.swap(claims::slots(&self.held, &self.owners));
+        let slots = claims::slots(&self.held, &self.owners);
+        let (slots, unavailable) = claims::compose(&mut self.held, slots);
+        self.catalog.swap(slots);
         if !self.started {
             return;
         }
@@ -220,6 +228,13 @@ impl Reloader {
             }
         }
         self.refused = refusals;
+        for (file, said) in &unavailable {
+            let before = self.unavailable.get(file).map_or(&[][..], Vec::as_slice);
+            for said in said.iter().filter(|said| !before.contains(said)) {
+                tracing::warn!(file, "{}", printable(said));
+            }
+        }
+        self.unavailable = unavailable;
     }
 }
 

@@ -2,10 +2,12 @@
 
 use std::{
     collections::BTreeMap,
+    ffi::OsStr,
     fs::{self, Metadata},
     io,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 /// What tells one version of a file from another without reading it. Symbolic links are followed, so that a folder
@@ -31,14 +33,52 @@ impl Stamp {
     }
 }
 
+/// What kind of facade a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// `<name>.wasm`.
+    Component,
+    /// `<name>.workflow.yaml`.
+    Workflows,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Self; 2] = [Self::Component, Self::Workflows];
+
+    /// How the names of such files end.
+    pub fn ending(self) -> &'static str {
+        match self {
+            Self::Component => ".wasm",
+            Self::Workflows => ".workflow.yaml",
+        }
+    }
+
+    /// The kind of a file of this name, and the name without its ending. A hidden file is an editor's or a copying
+    /// tool's, not yet a plugin.
+    pub fn of(file: &str) -> Option<(Self, &str)> {
+        let kinds = Self::ALL.into_iter().filter_map(|kind| Some((kind, file.strip_suffix(kind.ending())?)));
+        kinds.into_iter().find(|(_, stem)| !stem.is_empty() && !stem.starts_with('.'))
+    }
+}
+
+/// A file's name without its ending: the name of the policy beside it, and of the facade, if it has no other.
+pub fn stem(file: &str) -> &str {
+    Kind::of(file).map_or(file, |(_, stem)| stem)
+}
+
 /// A plugin's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// `<name>.wasm`.
-    pub wasm: PathBuf,
+    /// `<name>.wasm` or `<name>.workflow.yaml`.
+    pub path: PathBuf,
+    /// Which of them.
+    pub kind: Kind,
     /// `<name>.toml` beside it, if there is one.
     pub policy: Option<PathBuf>,
-    pub(super) stamps: (Stamp, Option<Stamp>),
+    /// The folder's files of workflows, since one may refer to others; none for a component.
+    pub workflows: Arc<[(PathBuf, Stamp)]>,
+    stamps: (Stamp, Option<Stamp>),
 }
 
 impl Found {
@@ -47,16 +87,41 @@ impl Found {
     /// # Errors
     ///
     /// If the file cannot be looked at.
-    pub fn at(wasm: &Path) -> io::Result<Self> {
-        let meta = fs::metadata(wasm)?;
-        let policy = wasm.with_extension("toml");
+    pub fn at(path: &Path) -> io::Result<Self> {
+        let mut found = Self::alone(path)?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if found.kind == Kind::Workflows {
+            found.workflows = workflows(scan(folder)?.values());
+        }
+        Ok(found)
+    }
+
+    fn alone(path: &Path) -> io::Result<Self> {
+        let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        let meta = fs::metadata(path)?;
+        let (kind, policy) = match Kind::of(name) {
+            Some((kind, stem)) => (kind, path.with_file_name(format!("{stem}.toml"))),
+            // Whoever names a file by hand means a plugin by it.
+            None => (Kind::Component, path.with_extension("toml")),
+        };
         let stamp = fs::metadata(&policy).ok().map(|meta| Stamp::of(&meta));
         let stamps = (Stamp::of(&meta), stamp);
-        Ok(Self { wasm: wasm.to_owned(), policy: stamp.map(|_| policy), stamps })
+        let policy = stamp.map(|_| policy);
+        Ok(Self { path: path.to_owned(), kind, policy, workflows: Arc::default(), stamps })
+    }
+
+    /// Whether neither the file nor its policy changed.
+    pub fn is_same(&self, other: &Self) -> bool {
+        (&self.path, self.kind, self.stamps) == (&other.path, other.kind, other.stamps)
     }
 }
 
-/// The plugins in a folder, by file name without its ending. Nothing but `.wasm` and `.toml` is looked at.
+fn workflows<'a>(found: impl Iterator<Item = &'a Found>) -> Arc<[(PathBuf, Stamp)]> {
+    let of_workflows = found.filter(|found| found.kind == Kind::Workflows);
+    of_workflows.map(|found| (found.path.clone(), found.stamps.0)).collect()
+}
+
+/// The plugins in a folder, by file name. Nothing but `.wasm`, `.workflow.yaml` and `.toml` is looked at.
 ///
 /// # Errors
 ///
@@ -65,15 +130,15 @@ pub fn scan(folder: &Path) -> io::Result<BTreeMap<String, Found>> {
     let mut plugins = BTreeMap::new();
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name();
-        let Some(file) = name.to_str().and_then(|name| name.strip_suffix(".wasm")) else { continue };
-        // A hidden file is an editor's or a copying tool's, not yet a plugin.
-        if file.is_empty() || file.starts_with('.') {
-            continue;
-        }
+        let Some(file) = name.to_str().filter(|name| Kind::of(name).is_some()) else { continue };
         // A file that vanished between the two looks is not there.
-        if let Ok(found) = Found::at(&folder.join(&name)) {
+        if let Ok(found) = Found::alone(&folder.join(&name)) {
             plugins.insert(file.to_owned(), found);
         }
+    }
+    let all = workflows(plugins.values());
+    for found in plugins.values_mut().filter(|found| found.kind == Kind::Workflows) {
+        found.workflows = Arc::clone(&all);
     }
     Ok(plugins)
 }

@@ -13,6 +13,8 @@ use notify::{
 };
 use tokio::{sync::Notify, time::Instant};
 
+use super::scan::{Kind, stem};
+
 /// A file that is being written has settled when nothing was heard of it for so long. A writer that closes its file,
 /// or renames it into place, is not waited for.
 const SETTLES: Duration = Duration::from_millis(250);
@@ -97,17 +99,17 @@ impl Watch {
         self.heard.changed.notified().await;
     }
 
-    /// Whether a plugin, or its policy, is still being written.
-    pub fn is_writing(&self, plugin: &str) -> bool {
+    /// Whether a plugin's file, or its policy, is still being written.
+    pub fn is_writing(&self, file: &str) -> bool {
         let state = self.heard.lock();
-        ["wasm", "toml"].iter().any(|ending| {
-            state.writing.get(&format!("{plugin}.{ending}")).is_some_and(|at| *at + SETTLES > Instant::now())
-        })
+        [file, &format!("{}.toml", stem(file))]
+            .into_iter()
+            .any(|file| state.writing.get(file).is_some_and(|at| *at + SETTLES > Instant::now()))
     }
 
-    /// A plugin was seen to change while it was read.
-    pub fn writing(&mut self, plugin: &str) {
-        self.heard.lock().writing.insert(format!("{plugin}.wasm"), Instant::now());
+    /// A plugin's file was seen to change while it was read.
+    pub fn writing(&mut self, file: &str) {
+        self.heard.lock().writing.insert(file.to_owned(), Instant::now());
     }
 
     /// When the first file that is being written will have settled, if nothing more is heard of it.
@@ -138,7 +140,7 @@ impl Scope {
             return About::Elsewhere;
         }
         let name = path.file_name().and_then(|name| name.to_str());
-        let plugin = name.filter(|name| name.ends_with(".wasm") || name.ends_with(".toml"));
+        let plugin = name.filter(|name| Kind::of(name).is_some() || name.ends_with(".toml"));
         plugin.map_or(About::Other, About::Plugin)
     }
 }

@@ -16,13 +16,21 @@
 //! | `template` | Go's `text/template` |
 //! | `bind` | which actions the steps call, and what these take |
 //! | `engine` | a run of a workflow as a pure state machine |
+//! | `surface` | what a file's workflows publish |
 //! | `facade` | the facade: the engine's effects, carried out through a session |
+//! | `progress` | what is told of a run's steps while it runs |
 //! | `graph` | a workflow as a picture |
 
+pub mod bind;
 pub mod definition;
 pub mod engine;
+pub mod facade;
 pub mod problem;
+mod progress;
+pub mod surface;
 pub mod template;
 
+pub use bind::{Bound, Peers, bind};
 pub use definition::{Definition, Workflow};
+pub use facade::WorkflowFacade;
 pub use problem::{Problem, Problems};

@@ -63,7 +63,7 @@ impl Host for Guest {
                 return Err(failure_down(Failure::new(code::INVALID_PARAMS, said)));
             }
         };
-        match session.elicit(Question { message, schema }).await {
+        match session.elicit(Question { message, schema, timeout: None }).await {
             Ok(Answer::Accepted(answer)) => Ok(AbiAnswer::Accepted(answer.to_string())),
             Ok(Answer::Declined) => Ok(AbiAnswer::Declined),
             Ok(Answer::Cancelled) => Ok(AbiAnswer::Cancelled),

@@ -20,6 +20,7 @@ use crate::{
     },
     config::{Policy, places, policy::nearest},
     gate::printable,
+    reload::stem,
 };
 
 /// Say in plain words what a plugin may do, itself and by calling others.
@@ -31,7 +32,7 @@ use crate::{
 /// name.
 #[derive(clap::Args)]
 pub struct Explain {
-    /// The facade, or a .wasm or .toml file
+    /// The facade, or a .wasm, .workflow.yaml or .toml file
     #[arg(value_name = "NAME|FILE")]
     name: String,
     /// The folder of plugins, where a name is given
@@ -67,10 +68,13 @@ impl Explain {
         );
         let plugins = load(folder, &self.common.options())?;
         let wanted = match file {
-            Some(file) => file.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            Some(file) => {
+                let name = file.file_name().unwrap_or_default().to_string_lossy();
+                stem(name.strip_suffix(".toml").unwrap_or(&name)).to_owned()
+            }
             None => self.name.clone(),
         };
-        let of_file = || plugins.iter().find(|plugin| plugin.file == wanted);
+        let of_file = || plugins.iter().find(|plugin| plugin.stem() == wanted);
         let plugin = match file {
             Some(_) => of_file(),
             None => plugins.iter().find(|plugin| name(plugin) == wanted).or_else(of_file),
@@ -112,25 +116,30 @@ impl Explain {
 /// The file that is meant, if it is not a facade's name: names have neither slashes nor dots.
 fn file(name: &str) -> Option<&Path> {
     let path = Path::new(name);
-    let named = path.extension().is_some_and(|ending| ending == "wasm" || ending == "toml");
+    let named =
+        path.extension().is_some_and(|ending| ending == "wasm" || ending == "toml" || ending == "yaml");
     (named || name.contains('/')).then_some(path)
 }
 
 /// Under which name a plugin serves; its file's, where it does not load.
 fn name(plugin: &Plugin) -> &str {
-    plugin.loaded.as_ref().map_or(plugin.file.as_str(), |(entry, _)| &entry.surface().name)
+    plugin.loaded.as_ref().map_or(plugin.stem(), |(entry, _)| &entry.surface().name)
 }
 
 /// The plugins that serve, with their policies.
 fn known<'a>(plugins: &'a [Plugin], folder: &Path) -> anyhow::Result<Vec<Known<'a>>> {
     let mut known = Vec::new();
     for plugin in plugins.iter().filter(|plugin| plugin.loaded.is_ok()) {
-        let path = folder.join(format!("{}.toml", plugin.file));
-        let policy = if path.exists() {
+        let path = folder.join(format!("{}.toml", plugin.stem()));
+        let mut policy = if path.exists() {
             read(&path)?.context("a policy changed just now")?
         } else {
             Policy::default()
         };
+        if let Ok((entry, _)) = &plugin.loaded {
+            // Of workflows more follows than the policy says.
+            policy.rules = entry.rules.clone();
+        }
         known.push(Known { plugin, policy });
     }
     Ok(known)

@@ -97,7 +97,7 @@ impl Tokens {
         let refused: Vec<&Plugin> = plugins.iter().filter(|plugin| plugin.loaded.is_err()).collect();
         for plugin in &refused {
             let why = plugin.refusal().unwrap_or_default();
-            term::note(&format!("{}: {why}", printable(&plugin.file)));
+            term::note(&format!("{}: {why}", printable(plugin.stem())));
         }
         match self.compare.as_slice() {
             [] => term::out(&table::figures(&now, &shown, served)),

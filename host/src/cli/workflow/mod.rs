@@ -4,13 +4,16 @@
 //! |---|---|
 //! | `check.rs` | the command that tells all that is wrong with a file, and what ToolHive would make of it |
 //! | `graph.rs` | the command that draws a workflow |
-//! | `run.rs` | the command that runs one, as a person follows it |
+//! | `run.rs` | the command that runs one |
+//! | `steps.rs`, `form.rs` | how a person follows it, and answers its questions |
 //! | `eval.rs` | the command that tries a template |
 
 mod check;
 mod eval;
+mod form;
 mod graph;
 mod run;
+mod steps;
 
 use std::process::ExitCode;
 

@@ -50,10 +50,21 @@ pub struct Policy {
     pub limits: Limits,
     /// What the gate holds its calls to.
     pub rules: Rules,
+    /// What it says itself of calls to others and of questions: a workflow may do what its steps do where it says nothing.
+    pub said: Said,
     /// What is said of its actions.
     pub terms: Terms,
     /// How it is published.
     pub expose: Exposed,
+}
+
+/// Which of the rules a policy states.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Said {
+    /// `grants.invoke`.
+    pub invoke: bool,
+    /// `grants.elicit`.
+    pub elicit: bool,
 }
 
 /// What the text of a policy depends on beside itself.
@@ -129,8 +140,10 @@ fn read(file: &Fields<'_>, setting: &Setting<'_>, problems: &mut Problems) -> Po
         (budget.wall, wall)
     };
     let wall = Clocks { call: clock(false), long: clock(true) };
+    let said = Said { invoke: invoke.is_some(), elicit: elicit.is_some() };
+    let (invoke, elicit) = (invoke.unwrap_or_default(), elicit.unwrap_or_default());
     let rules = Rules { concurrency, wall, invoke, elicit, chain };
-    Policy { grants, limits, rules, terms, expose }
+    Policy { grants, limits, rules, said, terms, expose }
 }
 
 /// What is told of a section that does not exist: in which its key belongs, which was meant, or which there are.

@@ -69,6 +69,59 @@ async fn a_nested_calls_own_clock_ends_it_and_its_caller_goes_on() {
     assert_eq!(call(&gate, request("a", "look")).await["data"], code::TIMED_OUT);
 }
 
+/// More at once than there are permits for nested calls.
+#[tokio::test(start_paused = true)]
+async fn nested_calls_wait_for_their_turn() {
+    let caller = puppet("a", async |call: Call| {
+        let calls = (0..25).map(|_| call.session.invoke(request("b", "look")));
+        let replies = futures_util::future::join_all(calls).await;
+        Ok(Reply::data(replies.iter().filter(|reply| reply.is_ok()).count()))
+    });
+    let callee = puppet("b", async |_| {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        Ok(Reply::default())
+    });
+    let gate = gate(vec![(caller, invoking(&["b:*"])), (callee, Rules::default())]);
+    let begun = tokio::time::Instant::now();
+    assert_eq!(call(&gate, request("a", "look")).await["data"], 25);
+    assert_eq!(begun.elapsed().as_secs(), 3, "ten at once");
+}
+
+#[tokio::test]
+async fn a_client_is_told_the_progress_of_its_own_call_alone() {
+    let told = |done| Progress { done, total: Some(9.0), message: None };
+    let caller = puppet("a", async move |call: Call| {
+        call.session.progress(told(1.0));
+        call.session.invoke(request("b", "look")).await
+    });
+    let callee = puppet("b", async move |call: Call| {
+        call.session.progress(told(5.0));
+        Ok(Reply::default())
+    });
+    let gate = gate(vec![(caller, invoking(&["b:*"])), (callee, Rules::default())]);
+    let mut exec = gate.start(Origin::local(), request("a", "look"));
+    let mut seen = Vec::new();
+    loop {
+        match exec.next().await {
+            Event::Progress(progress) => seen.push(progress.done),
+            Event::Done(_) => break,
+            Event::Asks(_) => {}
+        }
+    }
+    assert_eq!(seen, [1.0]);
+}
+
+#[tokio::test]
+async fn without_a_name_the_action_that_is_meant_is_looked_up() {
+    let a = asks("a", move |call| call.session.lookup("b", "").map(|action| action.name));
+    let only = puppet("b", async |_| Ok(Reply::default()));
+    let mut surface = (*only.surface).clone();
+    surface.default_action = Some("touch".to_owned());
+    let only = Puppet { surface: Arc::new(surface), ..only };
+    let gate = gate(vec![(a, invoking(&["b:touch"])), (only, Rules::default())]);
+    assert_eq!(call(&gate, request("a", "look")).await["data"], "touch");
+}
+
 #[tokio::test]
 async fn without_a_grant_nothing_is_learnt_of_another_facade() {
     for action in ["describe", "nothing", "look"] {

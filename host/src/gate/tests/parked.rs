@@ -6,7 +6,7 @@ fn question() -> Question {
     let Value::Object(schema) = json!({"type": "object", "properties": {"say": {"type": "string"}}}) else {
         unreachable!()
     };
-    Question { message: "Sure?".to_owned(), schema }
+    Question { message: "Sure?".to_owned(), schema, timeout: None }
 }
 
 fn yes() -> Answer {
@@ -117,6 +117,49 @@ async fn a_question_that_nobody_answers_ends_the_wait() {
     assert!(matches!(exec.next().await, Event::Asks(_)));
     let Event::Done(envelope) = exec.next().await else { panic!("it ends") };
     assert_eq!(failed(&json_of(*envelope)), ("timed_out", "timed out: nobody answered the question"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_stays_open_as_long_as_it_says_and_half_an_hour_at_most() {
+    let check = async |asked: Option<u64>, expected: u64| {
+        let puppet = puppet("a", move |call: Call| async move {
+            let question = Question { timeout: asked.map(Duration::from_secs), ..question() };
+            Ok(Reply::data(format!("{:?}", call.session.elicit(question).await.unwrap_err().hint)))
+        });
+        let (gate, begun) = (may_ask(puppet), tokio::time::Instant::now());
+        let mut exec = gate.start(person(), request("a", "look"));
+        assert!(matches!(exec.next().await, Event::Asks(_)));
+        assert!(matches!(exec.next().await, Event::Done(_)));
+        assert_eq!(begun.elapsed().as_secs(), expected, "{asked:?}");
+    };
+    check(None, 300).await;
+    check(Some(10), 10).await;
+    check(Some(1200), 1200).await;
+    check(Some(100_000), 1800).await;
+}
+
+#[tokio::test]
+async fn however_many_questions_a_call_puts_at_once_it_is_one_that_waits() {
+    let six = puppet("a", async |call: Call| {
+        let asked = (0..6).map(|_| call.session.elicit(question()));
+        let answers = futures_util::future::join_all(asked).await;
+        Ok(Reply::data(answers.iter().filter(|answer| answer.is_ok()).count()))
+    });
+    let gate = may_ask(six);
+    let mut execs: Vec<Exec> = (0..4).map(|_| gate.start(person(), request("a", "look"))).collect();
+    for exec in &mut execs {
+        let Event::Asks(asks) = exec.next().await else { panic!("it asks") };
+        assert_eq!(asks.len(), 6);
+    }
+    for mut exec in execs {
+        loop {
+            match exec.next().await {
+                Event::Asks(asks) => exec.decline(&asks),
+                Event::Done(envelope) => break assert_eq!(json_of(*envelope)["data"], 6),
+                Event::Progress(_) => {}
+            }
+        }
+    }
 }
 
 #[tokio::test]

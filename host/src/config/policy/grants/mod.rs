@@ -81,10 +81,10 @@ pub const GRANTS: Section = Section {
 pub struct Granted {
     /// What the sandbox gives.
     pub grants: Grants,
-    /// Which actions it may call.
-    pub invoke: Vec<InvokeRule>,
-    /// Whether it may ask the person.
-    pub elicit: bool,
+    /// Which actions it may call; none where the policy does not say.
+    pub invoke: Option<Vec<InvokeRule>>,
+    /// Whether it may ask the person; none where the policy does not say.
+    pub elicit: Option<bool>,
 }
 
 /// Reads the section.
@@ -113,9 +113,9 @@ pub fn read(field: &Field<'_>, setting: &Setting<'_>, problems: &mut Problems) -
     grants.store = fields.get("store").and_then(|field| store(&field, problems));
     grants.caller = fields.get("caller").and_then(|field| field.flag(problems)).unwrap_or_default();
     if let Some(field) = fields.get("invoke") {
-        granted.invoke = invoke(&field, problems);
+        granted.invoke = Some(invoke(&field, problems));
     }
-    granted.elicit = fields.get("elicit").and_then(|field| field.flag(problems)).unwrap_or_default();
+    granted.elicit = fields.get("elicit").and_then(|field| field.flag(problems));
     granted
 }
 

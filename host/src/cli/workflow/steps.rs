@@ -1,0 +1,143 @@
+//! The steps of a run, as a person follows them: on a terminal a list that is kept up to date, else a line for each thing
+//! that happens.
+
+use std::{
+    collections::HashMap,
+    io::IsTerminal,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use loggia_workflow::{
+    Workflow,
+    engine::{News, What},
+};
+
+use crate::{cli::term, gate::printable};
+
+/// Follows the steps of one run.
+pub struct Steps {
+    workflow: Arc<Workflow>,
+    list: Option<(MultiProgress, Vec<ProgressBar>)>,
+    began: Mutex<HashMap<(usize, Option<usize>), Instant>>,
+}
+
+impl Steps {
+    /// A list of a workflow's steps, none of which has begun.
+    pub fn new(workflow: Arc<Workflow>) -> Self {
+        let list = std::io::stderr().is_terminal().then(|| {
+            let list = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
+            let width = workflow.steps.iter().map(|step| step.id.chars().count()).max().unwrap_or(0);
+            let bars = workflow.steps.iter().map(|step| {
+                let bar = list.add(ProgressBar::new_spinner());
+                bar.set_style(style("·"));
+                bar.set_prefix(format!("{:width$}", step.id));
+                bar.tick();
+                bar
+            });
+            let bars = bars.collect();
+            (list, bars)
+        });
+        Self { workflow, list, began: Mutex::default() }
+    }
+
+    /// Shows what happened.
+    pub fn tell(&self, news: &News) {
+        let took = self.took(news);
+        let said = said(&self.workflow, news, took);
+        let Some((_, bars)) = &self.list else {
+            return term::note(&printable(&self.line(news, &said)));
+        };
+        let Some(bar) = bars.get(news.step) else { return };
+        bar.set_message(printable(&said).into_owned());
+        if news.item.is_some() {
+            return;
+        }
+        match news.what {
+            What::Started | What::Asking | What::Retrying(..) => {
+                bar.set_style(spinning());
+                bar.enable_steady_tick(Duration::from_millis(100));
+            }
+            What::Completed => finish(bar, "\u{1b}[32m✓\u{1b}[0m"),
+            What::Failed(_) => finish(bar, "\u{1b}[31m✗\u{1b}[0m"),
+            What::Skipped => finish(bar, "-"),
+        }
+    }
+
+    /// Makes room for a question.
+    pub fn hide(&self) {
+        if let Some((list, _)) = &self.list {
+            list.set_draw_target(ProgressDrawTarget::hidden());
+        }
+    }
+
+    /// Takes the list up again.
+    pub fn show(&self) {
+        if let Some((list, _)) = &self.list {
+            list.set_draw_target(ProgressDrawTarget::stderr());
+        }
+    }
+
+    /// The run has ended: nothing moves any more.
+    pub fn end(&self) {
+        for bar in self.list.iter().flat_map(|(_, bars)| bars).filter(|bar| !bar.is_finished()) {
+            bar.set_style(style("·"));
+            bar.abandon();
+        }
+    }
+
+    fn line(&self, news: &News, said: &str) -> String {
+        let id = self.workflow.steps.get(news.step).map_or("", |step| &step.id);
+        let item = news.item.map(|item| format!("[{item}]")).unwrap_or_default();
+        format!("{id}{item}: {said}")
+    }
+
+    fn took(&self, news: &News) -> Option<Duration> {
+        let mut began = self.began.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (news.step, news.item);
+        match news.what {
+            What::Started | What::Asking => {
+                began.insert(key, Instant::now());
+                None
+            }
+            What::Retrying(..) => None,
+            What::Completed | What::Failed(_) | What::Skipped => {
+                began.remove(&key).map(|began| began.elapsed())
+            }
+        }
+    }
+}
+
+fn finish(bar: &ProgressBar, mark: &str) {
+    bar.set_style(style(mark));
+    bar.disable_steady_tick();
+    bar.abandon();
+}
+
+/// A step's line with a mark that stands still. A template that cannot be read would be a defect of this file's.
+fn style(mark: &str) -> ProgressStyle {
+    ProgressStyle::with_template(&format!("{mark} {{prefix}}  {{wide_msg}}"))
+        .unwrap_or_else(|_| ProgressStyle::default_spinner())
+}
+
+fn spinning() -> ProgressStyle {
+    style("{spinner}")
+}
+
+/// What happened to a step, in words.
+fn said(workflow: &Workflow, news: &News, took: Option<Duration>) -> String {
+    let call = workflow.steps.get(news.step).and_then(|step| step.call());
+    let tool = call.map(|call| call.tool.as_str());
+    let took = took.map(|took| format!(" ({} ms)", took.as_millis())).unwrap_or_default();
+    let item = news.item.map(|item| format!("item {item}: ")).unwrap_or_default();
+    let what = match &news.what {
+        What::Started => tool.map_or_else(|| "began".to_owned(), |tool| format!("calls {tool}")),
+        What::Asking => "waits for an answer".to_owned(),
+        What::Retrying(pause, why) => format!("failed, tried again in {} ms: {why}", pause.as_millis()),
+        What::Completed => format!("{}{took}", tool.unwrap_or("answered")),
+        What::Failed(why) => format!("failed{took}: {why}"),
+        What::Skipped => "skipped".to_owned(),
+    };
+    format!("{item}{what}")
+}

@@ -1,0 +1,202 @@
+//! A file of workflows on its way into the catalog.
+//!
+//! What it publishes depends on the facades that its steps call: a workflow is as harmful as the worst of them. So its
+//! entry is made anew when they change.
+
+use std::{collections::BTreeMap, sync::Arc, time::Instant};
+
+use loggia_sandbox::{Digest, Grants};
+use loggia_schema::{Contract, sanitise_surface};
+use loggia_workflow::{
+    Definition, Problem, Workflow, WorkflowFacade,
+    definition::{self, Form, Kind as StepKind},
+    facade::Watcher,
+    surface::{Outlook, outlook},
+};
+
+use super::{
+    AdmitError, Admitted, Facts,
+    admit::{policy, read},
+    scan::{Found, stem},
+};
+use crate::{
+    catalog::{Entry, Slot, Snapshot},
+    config::{Exposed, Policy},
+    gate::{InvokeRule, Rules},
+    publish::Exposure,
+};
+
+/// Largest file of workflows.
+const WORKFLOWS: u64 = 1 << 20;
+
+/// A file of workflows, read and checked.
+pub struct Composed {
+    name: String,
+    definition: Definition,
+    workflows: Vec<Arc<Workflow>>,
+    policy: Policy,
+    digest: Digest,
+    /// Whether it refers to workflows that other files define.
+    pub refers: bool,
+}
+
+/// How often workflows are looked at beside others that changed: calls nest no deeper.
+const ROUNDS: usize = 6;
+
+/// Makes the entries anew of those workflows for which the facades that they call have changed, and gives what is served.
+pub fn settle(mut workflows: Vec<(&Composed, &mut Arc<Entry>)>, slots: BTreeMap<String, Slot>) -> Snapshot {
+    let mut beside = Snapshot { slots, ..Snapshot::default() };
+    for _ in 0..ROUNDS {
+        let mut settled = true;
+        for (composed, entry) in &mut workflows {
+            let name = entry.surface().name.clone();
+            let serves = |slot: &Slot| matches!(slot, Slot::Serving(own) if Arc::ptr_eq(own, entry));
+            if beside.slots.get(&name).is_some_and(serves)
+                && let Some(changed) = composed.changed(entry, &beside)
+            {
+                **entry = Arc::new(changed);
+                beside.slots.insert(name, Slot::Serving(Arc::clone(entry)));
+                settled = false;
+            }
+        }
+        if settled {
+            break;
+        }
+    }
+    beside
+}
+
+impl Composed {
+    /// Reads a file of workflows with all that it refers to.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with the file.
+    pub fn admit(found: &Found, begun: Instant) -> Result<Admitted, AdmitError> {
+        let text = read(&found.path, WORKFLOWS)?;
+        let composed = Self::read(found, &text)?;
+        let facts = Facts {
+            digest: composed.digest,
+            bytes: text.len(),
+            imports: Vec::new(),
+            compiled: false,
+            took: begun.elapsed(),
+        };
+        // Beside nobody: what is wrong with it by itself is found here.
+        let entry = composed.entry(&Snapshot::default())?;
+        Ok(Admitted { entry, composed: Some(Arc::new(composed)), facts })
+    }
+
+    fn read(found: &Found, text: &[u8]) -> Result<Self, AdmitError> {
+        let policy = policy(found)?;
+        if let Some(grant) = needless(&policy.grants) {
+            return Err(AdmitError::Needless(grant));
+        }
+        let mut definition = definition::read(&String::from_utf8_lossy(text))?;
+        let refers = !definition.refs.is_empty();
+        if refers {
+            definition = definition::link(definition, &others(found))?;
+        }
+        let workflows: Vec<Arc<Workflow>> = definition.workflows.iter().cloned().map(Arc::new).collect();
+        let file = found.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let own = definition.facade.clone().unwrap_or_else(|| stem(&file).to_owned());
+        let name = policy.expose.name.clone().unwrap_or(own);
+        Ok(Self { name, policy, workflows, definition, digest: Digest::of(text), refers })
+    }
+
+    fn entry(&self, beside: &Snapshot) -> Result<Entry, AdmitError> {
+        self.made(beside, None)
+    }
+
+    fn made(&self, beside: &Snapshot, watcher: Option<Watcher>) -> Result<Entry, AdmitError> {
+        let surface = Arc::new(sanitise_surface(self.outlook(beside).surface));
+        let contract = Contract::new(Arc::clone(&surface))?.under(self.policy.terms.clone())?;
+        let facade = WorkflowFacade::new(surface, self.workflows.clone(), watcher);
+        let Exposed { form, split, output_schema, .. } = self.policy.expose;
+        let exposure = Exposure::new(form, split, output_schema).under_own_names();
+        let origin = format!("sha256:{}", self.digest);
+        Ok(Entry::new(Arc::new(facade), contract, self.rules(), exposure, origin))
+    }
+
+    /// Its workflows.
+    pub fn workflows(&self) -> &[Arc<Workflow>] {
+        &self.workflows
+    }
+
+    /// Its entry beside these facades, whose steps somebody hears of.
+    ///
+    /// # Errors
+    ///
+    /// If what it publishes is more than a surface may hold.
+    pub fn watched(&self, slots: &BTreeMap<String, Slot>, watcher: Watcher) -> Result<Entry, AdmitError> {
+        self.made(&Snapshot { slots: slots.clone(), ..Snapshot::default() }, Some(watcher))
+    }
+
+    /// Its entry beside these facades, if that is another than this one.
+    fn changed(&self, entry: &Entry, beside: &Snapshot) -> Option<Entry> {
+        let surface = sanitise_surface(self.outlook(beside).surface);
+        // It could be published before, and only its effects can be others.
+        (surface != **entry.facade.surface()).then(|| self.entry(beside).ok()).flatten()
+    }
+
+    /// What keeps its workflows from running beside these facades, in sentences for the operator.
+    pub fn unavailable(&self, beside: &Snapshot) -> Vec<String> {
+        let said = self.outlook(beside).unavailable.into_iter().map(|(name, problems)| {
+            let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            format!("the workflow `{name}` cannot run now: {}", said.join("; "))
+        });
+        said.collect()
+    }
+
+    /// What does no harm but should be known of the file.
+    pub fn warnings(&self) -> &[Problem] {
+        &self.definition.warnings
+    }
+
+    fn outlook(&self, beside: &Snapshot) -> Outlook {
+        let peers = |facade: &str, action: &str| beside.lookup(facade, action);
+        outlook(&self.name, &self.definition, &self.workflows, &peers)
+    }
+
+    /// A definition names what it calls, and no argument of a call can make it call something else. So it may do what it
+    /// says, unless its policy says less.
+    fn rules(&self) -> Rules {
+        let mut rules = self.policy.rules.clone();
+        let steps = || self.workflows.iter().flat_map(|workflow| &workflow.steps);
+        if !self.policy.said.invoke {
+            let called = steps().filter_map(|step| step.call()).flat_map(|call| call.candidates());
+            let mut facades: Vec<String> = called.map(|candidate| candidate.facade).collect();
+            facades.sort_unstable();
+            facades.dedup();
+            rules.invoke = facades.into_iter().map(|facade| InvokeRule { facade, action: None }).collect();
+        }
+        if !self.policy.said.elicit {
+            rules.elicit = steps().any(|step| matches!(step.kind, StepKind::Ask(_)));
+        }
+        rules
+    }
+}
+
+/// The resources that the folder's other files define. One that cannot be read defines none; its own admission says why.
+fn others(found: &Found) -> Vec<Definition> {
+    let others = found.workflows.iter().filter(|(path, _)| *path != found.path);
+    let read = others.filter_map(|(path, _)| {
+        let text = read(path, WORKFLOWS).ok()?;
+        definition::read(&String::from_utf8_lossy(&text)).ok()
+    });
+    read.filter(|definition| definition.form == Form::Resource).collect()
+}
+
+/// A grant that means nothing to workflows.
+fn needless(grants: &Grants) -> Option<&'static str> {
+    let none = Grants::default();
+    let of = [
+        ("`dirs`", grants.dirs == none.dirs),
+        ("`http` or `secrets`", grants.http == none.http),
+        ("`env`", grants.env == none.env),
+        ("`config`", grants.config == none.config),
+        ("`store`", grants.store == none.store),
+        ("`caller`", grants.caller == none.caller),
+    ];
+    of.into_iter().find(|(_, empty)| !empty).map(|(name, _)| name)
+}

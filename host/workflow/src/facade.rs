@@ -1,0 +1,201 @@
+//! A file of workflows as a facade: the engine's effects, carried out through the call's session.
+
+use std::{
+    collections::HashMap,
+    hash::{BuildHasher, Hasher, RandomState},
+    sync::Arc,
+    time::SystemTime,
+};
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use futures_util::{
+    FutureExt, StreamExt,
+    future::{AbortHandle, Abortable, BoxFuture},
+    stream::FuturesUnordered,
+};
+use loggia_facade::{
+    Call, Detail, Facade, Failure, Input, Question, Reply, Request, Session, Stop, Surface, code,
+};
+use serde_json::Value;
+use tokio::time::{Instant, sleep_until};
+
+use crate::{
+    Problem, Workflow,
+    bind::bind,
+    engine::{self, Begin, Effect, Event, News, Outcome, Plan, Report, Task},
+    progress::Teller,
+};
+
+/// Hears of each step of each run, for who wants to show more than progress.
+pub type Watcher = Arc<dyn Fn(&News) + Send + Sync>;
+
+/// A file of workflows.
+pub struct WorkflowFacade {
+    surface: Arc<Surface>,
+    /// One for each action, in their order.
+    workflows: Vec<Arc<Workflow>>,
+    watcher: Option<Watcher>,
+}
+
+impl WorkflowFacade {
+    /// The facade of these workflows, which publishes this.
+    pub fn new(surface: Arc<Surface>, workflows: Vec<Arc<Workflow>>, watcher: Option<Watcher>) -> Self {
+        Self { surface, workflows, watcher }
+    }
+}
+
+impl Facade for WorkflowFacade {
+    fn surface(&self) -> &Arc<Surface> {
+        &self.surface
+    }
+
+    fn dispatch(self: Arc<Self>, call: Call) -> BoxFuture<'static, Result<Reply, Stop>> {
+        async move {
+            let workflow = self.workflows.iter().find(|workflow| workflow.name == call.action);
+            let workflow = workflow.ok_or_else(|| Failure::new(code::NOT_FOUND, "not found"))?;
+            let session = call.session.clone();
+            let peers = |facade: &str, action: &str| session.lookup(facade, action);
+            let bound = bind(workflow, &peers).map_err(|problems| unavailable(workflow, &problems))?;
+            match run(&bound.plan, call, self.watcher.as_ref()).await {
+                Outcome::Completed(output) => Ok(Reply::data(output)),
+                Outcome::Failed(report) => Err(failure(*report).into()),
+            }
+        }
+        .boxed()
+    }
+}
+
+/// Problems that a caller is told of.
+const TOLD: usize = 5;
+
+fn unavailable(workflow: &Workflow, problems: &[Problem]) -> Failure {
+    let said: Vec<&str> = problems.iter().take(TOLD).map(|problem| problem.message.as_str()).collect();
+    let more = problems.len().saturating_sub(TOLD);
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    let message = format!("`{}` is unavailable: {}{more}", workflow.name, said.join("; "));
+    let hint = "nothing was run; the operator can serve what is missing, or mend the workflow's file";
+    Failure::new(code::UNAVAILABLE, message).hint(hint)
+}
+
+/// Where and why a run failed, as its caller is told.
+fn failure(report: Report) -> Failure {
+    let (code, message, hint) = (report.code.clone(), report.message.clone(), report.hint.clone());
+    let mut details = serde_json::to_value(report).unwrap_or_default();
+    if let Value::Object(details) = &mut details {
+        // They stand in the envelope itself.
+        details.retain(|key, value| !matches!(key.as_str(), "code" | "message" | "hint") && !value.is_null());
+    }
+    Failure { details: Some(details), ..Failure::new(&code, message).hint(hint) }
+}
+
+/// What is under way, and how it is given up.
+struct Tasks {
+    session: Session,
+    running: FuturesUnordered<BoxFuture<'static, (Task, Option<Event>)>>,
+    handles: HashMap<Task, AbortHandle>,
+}
+
+impl Tasks {
+    fn begin(&mut self, task: Task, event: impl Future<Output = Event> + Send + 'static) {
+        let (handle, registration) = AbortHandle::new_pair();
+        self.handles.insert(task, handle);
+        let event = Abortable::new(event, registration).map(move |event| (task, event.ok()));
+        self.running.push(event.boxed());
+    }
+
+    fn call(&mut self, task: Task, request: Request) {
+        let session = self.session.clone();
+        self.begin(task, async move {
+            match session.invoke(request).await {
+                Ok(reply) => Event::Replied(task, reply),
+                Err(stop) => Event::Failed(task, Failure::from(stop)),
+            }
+        });
+    }
+
+    fn ask(&mut self, task: Task, question: Question) {
+        let session = self.session.clone();
+        self.begin(task, async move {
+            match session.elicit(question).await {
+                Ok(answer) => Event::Answered(task, answer),
+                Err(failure) => Event::Failed(task, failure),
+            }
+        });
+    }
+
+    /// Dropping a call ends it, with all that it has called.
+    fn give_up(&mut self, task: Task) {
+        if let Some(handle) = self.handles.remove(&task) {
+            handle.abort();
+        }
+    }
+
+    /// The next thing that happens. Pending while nothing is under way.
+    async fn next(&mut self) -> Event {
+        loop {
+            let Some((task, event)) = self.running.next().await else { std::future::pending().await };
+            if let Some(event) = event {
+                self.handles.remove(&task);
+                return event;
+            }
+        }
+    }
+}
+
+/// Drives one run to its end.
+async fn run(plan: &Plan, call: Call, watcher: Option<&Watcher>) -> Outcome {
+    let session = call.session;
+    let began = Instant::now();
+    let begin = Begin {
+        id: call.idempotency_key.unwrap_or_else(|| format!("wf_{:016x}{:016x}", chance(), chance())),
+        start_time: DateTime::<Utc>::from(SystemTime::now()).to_rfc3339_opts(SecondsFormat::Secs, true),
+        params: call.params,
+        seed: chance(),
+    };
+    let mut teller = Teller::new(&plan.workflow, &session);
+    let mut tasks =
+        Tasks { session: session.clone(), running: FuturesUnordered::new(), handles: HashMap::new() };
+    let mut cancelled = session.cancelled().fuse();
+    let (mut state, mut effects) = engine::begin(plan, begin);
+    loop {
+        for effect in effects {
+            match effect {
+                Effect::Call { task, facade, action, params, idempotency_key } => {
+                    let input = Input::Action { action, params, detail: Detail::Standard };
+                    let idempotency_key = Some(idempotency_key);
+                    tasks.call(task, Request { facade, input, timeout: None, idempotency_key });
+                }
+                Effect::Ask { task, message, schema, timeout } => {
+                    tasks.ask(task, Question { message, schema, timeout: Some(timeout) });
+                }
+                Effect::Drop(task) => tasks.give_up(task),
+                Effect::Tell(news) => {
+                    teller.tell(&news);
+                    if let Some(watcher) = watcher {
+                        watcher(&news);
+                    }
+                }
+                Effect::Done(outcome) => return *outcome,
+            }
+        }
+        let due = state.due().map(|due| began + due);
+        let clock = async {
+            match due {
+                Some(due) => sleep_until(due).await,
+                None => std::future::pending().await,
+            }
+        };
+        let event = tokio::select! {
+            biased;
+            () = &mut cancelled => Event::Cancelled,
+            event = tasks.next() => event,
+            () = clock => Event::Due,
+        };
+        effects = engine::step(plan, &mut state, began.elapsed(), event);
+    }
+}
+
+/// Another number each time: names a run, and seeds its pauses.
+fn chance() -> u64 {
+    RandomState::new().build_hasher().finish()
+}

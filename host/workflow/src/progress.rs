@@ -1,0 +1,70 @@
+//! What is told of a run's steps while it runs.
+
+use std::collections::BTreeSet;
+
+use loggia_facade::{Level, Progress, Session};
+
+use crate::{
+    Workflow,
+    engine::{News, What},
+};
+
+/// Follows the steps of a run, and tells its caller.
+pub(crate) struct Teller<'a> {
+    workflow: &'a Workflow,
+    session: &'a Session,
+    running: BTreeSet<usize>,
+    begun: BTreeSet<usize>,
+}
+
+impl<'a> Teller<'a> {
+    pub(crate) fn new(workflow: &'a Workflow, session: &'a Session) -> Self {
+        Self { workflow, session, running: BTreeSet::new(), begun: BTreeSet::new() }
+    }
+
+    /// Tells one thing: as progress, which names what is under way, and in the run's log.
+    pub(crate) fn tell(&mut self, news: &News) {
+        let said = self.said(news);
+        let level = match news.what {
+            What::Failed(_) | What::Retrying(..) => Level::Warn,
+            _ => Level::Debug,
+        };
+        self.session.log(level, &said);
+        if news.item.is_none() {
+            self.begun.insert(news.step);
+            match news.what {
+                What::Completed | What::Failed(_) | What::Skipped => self.running.remove(&news.step),
+                What::Started | What::Asking | What::Retrying(..) => self.running.insert(news.step),
+            };
+        }
+        let others: Vec<&str> = self.running.iter().map(|step| self.id(*step)).collect();
+        let message =
+            if others.is_empty() { said } else { format!("{said}; running: {}", others.join(", ")) };
+        // A step counts half when it begins and half when it has ended, so that each is worth telling.
+        let half = |count: usize| u32::try_from(count).map_or(0.0, |count| f64::from(count) / 2.0);
+        let done = half(self.begun.len().max(news.ended)) + half(news.ended);
+        let total = Some(half(self.workflow.steps.len()) * 2.0);
+        self.session.progress(Progress { done, total, message: Some(message) });
+    }
+
+    fn id(&self, step: usize) -> &str {
+        self.workflow.steps.get(step).map_or("", |step| &step.id)
+    }
+
+    fn said(&self, news: &News) -> String {
+        let item = news.item.map(|item| format!(" (item {item})")).unwrap_or_default();
+        let call = self.workflow.steps.get(news.step).and_then(|step| step.call());
+        let tool = call.map(|call| format!(", {}", call.tool)).unwrap_or_default();
+        let what = match &news.what {
+            What::Started => format!("began{tool}"),
+            What::Asking => "waits for an answer".to_owned(),
+            What::Retrying(pause, why) => {
+                format!("failed and is tried again in {} ms: {why}", pause.as_millis())
+            }
+            What::Completed => "is done".to_owned(),
+            What::Failed(why) => format!("failed: {why}"),
+            What::Skipped => "is skipped".to_owned(),
+        };
+        format!("step {}{item} {what}", self.id(news.step))
+    }
+}
