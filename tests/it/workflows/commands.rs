@@ -88,12 +88,20 @@ async fn graph_draws_the_steps() -> Result<()> {
     Ok(())
 }
 
+/// The words that run a workflow of a stage's folder.
+fn run_words(stage: &Stage, name: &str, words: &[&str]) -> Vec<String> {
+    let folder = stage.plugins.path();
+    let file = folder.join(format!("{name}.workflow.yaml")).display().to_string();
+    let words = words.iter().map(|word| (*word).to_owned());
+    let options = ["--plugins".to_owned(), folder.display().to_string()];
+    ["run".to_owned(), file].into_iter().chain(words).chain(options).collect()
+}
+
 #[tokio::test]
 async fn run_prints_the_result_and_its_exit_code_tells_how_it_went() -> Result<()> {
     let stage = Stage::with(&["research_topic"]).await?;
-    let file = stage.plugins.path().join("research_topic.workflow.yaml").display().to_string();
-    let words = ["run", &file, "research_topic", "query=tea"];
-    let ended = workflow(words).await?;
+    let words = run_words(&stage, "research_topic", &["research_topic", "query=tea"]);
+    let ended = workflow(&words).await?;
     assert_eq!(ended.code, Some(0), "{}", ended.told());
     let envelope: Value = serde_json::from_str(&ended.stdout)?;
     assert!(envelope["data"]["text"].as_str().unwrap_or_default().contains("It works."), "{}", ended.told());
@@ -102,7 +110,7 @@ async fn run_prints_the_result_and_its_exit_code_tells_how_it_went() -> Result<(
         assert!(ended.stderr.contains(step), "{step}: {}", ended.told());
     }
     stage.says("download_paper", Word::Fails(1, "unavailable"));
-    let failed = workflow(words).await?;
+    let failed = workflow(&words).await?;
     assert_eq!(failed.code, Some(20), "{}", failed.told());
     let envelope: Value = serde_json::from_str(&failed.stdout)?;
     assert_eq!(envelope["details"]["step"], "download", "{}", failed.told());
@@ -110,20 +118,85 @@ async fn run_prints_the_result_and_its_exit_code_tells_how_it_went() -> Result<(
     Ok(())
 }
 
+/// A file that does not lie in the folder, whose only workflow needs no name.
+#[tokio::test]
+async fn run_takes_a_file_from_elsewhere() -> Result<()> {
+    let stage = Stage::with(&["retry"]).await?;
+    stage.plugins.remove("retry.workflow.yaml");
+    let folder = stage.plugins.path().display().to_string();
+    let ended = workflow(["run", &path("retry"), "--plugins", &folder]).await?;
+    assert_eq!(ended.code, Some(0), "{}", ended.told());
+    let envelope: Value = serde_json::from_str(&ended.stdout)?;
+    assert_eq!(envelope["data"]["value"], 1_234_567, "{}", ended.told());
+    Ok(())
+}
+
+#[tokio::test]
+async fn run_asks_nobody_in_a_script_but_takes_answers() -> Result<()> {
+    let stage = Stage::with(&["deploy_with_approval"]).await?;
+    for (answer, code, deployments) in [
+        (Some("{\"approved\": true}"), 0, 1),
+        (Some("{\"approved\": false}"), 0, 1),
+        (Some("decline"), 20, 1),
+        (None, 20, 1),
+    ] {
+        let mut words = vec!["pr_number=42"];
+        words.extend(answer.map(|_| "--answer"));
+        words.extend(answer);
+        let ended = workflow(run_words(&stage, "deploy_with_approval", &words)).await?;
+        assert_eq!(ended.code, Some(code), "{answer:?}: {}", ended.told());
+        assert_eq!(stage.times("trigger_deployment"), deployments, "{answer:?}: {}", ended.told());
+    }
+    Ok(())
+}
+
 #[tokio::test]
 async fn run_says_what_it_cannot_run() -> Result<()> {
-    let stage = Stage::with(&["research_topic"]).await?;
-    let file = stage.plugins.path().join("research_topic.workflow.yaml").display().to_string();
+    let stage = Stage::with(&["research_topic", "validation_error"]).await?;
+    let folder = stage.plugins.path().display().to_string();
+    let of = |name: &str, words: &[&str]| run_words(&stage, name, words);
+    let nowhere = ["run", "/nowhere/at/all.workflow.yaml", "x", "--plugins", &folder].map(str::to_owned);
     for (words, expected) in [
-        (vec!["run", &file, "reserch_topic", "query=tea"], "research_topic"),
-        (vec!["run", &file, "research_topic"], "`query` is required"),
-        (vec!["run", "/nowhere/at/all.workflow.yaml", "x"], "/nowhere/at/all.workflow.yaml"),
+        (of("research_topic", &["reserch_topic", "query=tea"]), "did you mean research_topic?"),
+        (of("research_topic", &["research_topic"]), "`query` is required"),
+        (of("validation_error", &[]), "defaultResults"),
+        (nowhere.to_vec(), "/nowhere/at/all.workflow.yaml"),
     ] {
         let ended = workflow(&words).await?;
         assert!(ended.code.is_some_and(|code| code != 0), "{words:?}: {}", ended.told());
         assert!(ended.told().contains(expected), "{words:?}: {}", ended.told());
     }
+    // A server that the file needs is not there.
+    stage.plugins.remove("arxiv.wasm");
+    let ended = workflow(of("research_topic", &["query=tea"])).await?;
+    assert!(ended.code.is_some_and(|code| code != 0), "{}", ended.told());
+    assert!(ended.told().contains("`arxiv`"), "{}", ended.told());
     assert_eq!(stage.calls(), []);
+    Ok(())
+}
+
+/// The commands for plugins know workflows, too.
+#[tokio::test]
+async fn check_and_call_take_workflows_as_they_take_plugins() -> Result<()> {
+    let stage = Stage::with(&["research_topic", "validation_error"]).await?;
+    let loggia = async |words: &[&str]| -> Result<Ended> {
+        let output = Command::new(binary())
+            .args(words)
+            .arg(stage.plugins.path())
+            .env("LOGGIA_CACHE", cache())
+            .env("LOGGIA_STATE", scratch())
+            .output()
+            .await?;
+        let (stdout, stderr) = (String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
+        Ok(Ended { code: output.status.code(), stdout, stderr })
+    };
+    let checked = loggia(&["check"]).await?;
+    assert_eq!(checked.code, Some(10), "{}", checked.told());
+    assert!(checked.stdout.contains("research_topic\tresearch_topic\t"), "{}", checked.told());
+    assert!(checked.stdout.contains("step 'conditional_step' can be skipped"), "{}", checked.told());
+    let called = loggia(&["call", "research_topic", "research_topic", "query=tea", "--plugins"]).await?;
+    assert_eq!(called.code, Some(0), "{}", called.told());
+    assert!(called.stdout.contains("It works."), "{}", called.told());
     Ok(())
 }
 

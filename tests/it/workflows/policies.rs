@@ -101,17 +101,32 @@ async fn an_action_that_must_be_confirmed_is_confirmed_within_a_workflow_too() -
     client.end().await
 }
 
-/// The host's audit tells each step as a call of its own.
+/// The host's audit tells each step as a call that the workflow made.
 #[tokio::test]
 async fn every_step_stands_in_the_audit() -> Result<()> {
     let stage = Stage::with(&["research_topic"]).await?;
-    let (client, log) = loggia_tests::Client::stdio_logged(stage.plugins.path(), |_| {}).await?;
+    let (client, log) = loggia_tests::Client::stdio_logged(stage.plugins.path(), |command| {
+        command.env("LOGGIA_LOG", "info,loggia::audit=debug");
+    })
+    .await?;
     client.envelope("research_topic", research()).await?;
     client.end().await?;
     let log = log.await??;
-    for action in ["search_papers", "download_paper", "read_paper", "research_topic"] {
-        assert!(log.contains(action), "{action} is not in {log}");
+    let line = |name: &str| log.lines().find(|line| line.contains(name)).unwrap_or_default();
+    for action in ["arxiv.search_papers: ok", "arxiv.download_paper: ok", "arxiv.read_paper: ok"] {
+        assert!(line(action).contains("from"), "{action} is not told with the call that made it: {log}");
     }
+    let root = line("research_topic.research_topic: ok");
+    assert!(!root.is_empty() && !root.contains("from"), "{log}");
+    Ok(())
+}
+
+/// What means nothing to a workflow is refused rather than ignored.
+#[tokio::test]
+async fn grants_that_mean_nothing_here_are_refused() -> Result<()> {
+    let (_, told) = under("[grants]\nconfig = { a = 1 }\n").await?;
+    assert_eq!(told["code"], "unavailable", "{told}");
+    assert!(told["error"].as_str().unwrap_or_default().contains("policy"), "{told}");
     Ok(())
 }
 
