@@ -101,6 +101,11 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// Facades of which nothing is published.
+    pub fn of(slots: BTreeMap<String, Slot>) -> Self {
+        Self { slots, ..Self::default() }
+    }
+
     /// One action of a facade.
     ///
     /// # Errors

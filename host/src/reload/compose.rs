@@ -45,7 +45,7 @@ const ROUNDS: usize = 6;
 
 /// Makes the entries anew of those workflows for which the facades that they call have changed, and gives what is served.
 pub fn settle(mut workflows: Vec<(&Composed, &mut Arc<Entry>)>, slots: BTreeMap<String, Slot>) -> Snapshot {
-    let mut beside = Snapshot { slots, ..Snapshot::default() };
+    let mut beside = Snapshot::of(slots);
     for _ in 0..ROUNDS {
         let mut settled = true;
         for (composed, entry) in &mut workflows {
@@ -129,7 +129,7 @@ impl Composed {
     ///
     /// If what it publishes is more than a surface may hold.
     pub fn watched(&self, slots: &BTreeMap<String, Slot>, watcher: Watcher) -> Result<Entry, AdmitError> {
-        self.made(&Snapshot { slots: slots.clone(), ..Snapshot::default() }, Some(watcher))
+        self.made(&Snapshot::of(slots.clone()), Some(watcher))
     }
 
     /// Its entry beside these facades, if that is another than this one.

@@ -22,6 +22,7 @@
 //! | `graph` | a workflow as a picture |
 
 pub mod bind;
+mod check;
 pub mod definition;
 pub mod engine;
 pub mod facade;
@@ -29,6 +30,7 @@ pub mod problem;
 mod progress;
 pub mod surface;
 pub mod template;
+pub mod yaml;
 
 pub use bind::{Bound, Peers, bind};
 pub use definition::{Definition, Workflow};

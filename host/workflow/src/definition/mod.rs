@@ -2,12 +2,36 @@
 //!
 //! The words are ToolHive's: a *composite tool* is a [`Workflow`] here, and a file of them is a facade whose actions they
 //! are.
+//!
+//! | file | concept |
+//! |---|---|
+//! | `read.rs` | text becomes a definition, or all that is wrong with it; references between files |
+//! | `forms.rs` | the forms in which a file may be written |
+//! | `workflow.rs`, `steps.rs`, `question.rs`, `for_each.rs`, `arguments.rs`, `output.rs` | the parts of a workflow |
+//! | `uses.rs` | its templates, and where they stand |
+//! | `place.rs` | what stands at a place of the file; problems with their lines |
+//! | `duration.rs` | times, as Go writes them |
+
+mod arguments;
+mod duration;
+mod for_each;
+mod forms;
+mod output;
+pub(crate) mod place;
+mod question;
+mod read;
+mod steps;
+#[cfg(test)]
+mod tests;
+pub(crate) mod uses;
+mod workflow;
 
 use std::time::Duration;
 
 use loggia_facade::Object;
 use serde_json::Value;
 
+pub use self::read::{link, read, with_notes};
 use crate::{Problem, template::Template};
 
 /// Steps of a workflow.

@@ -1,0 +1,290 @@
+//! Places of a file, while it is read: what stands there, how it is called, and all that is wrong.
+
+use std::time::Duration;
+
+use loggia_facade::Object;
+use loggia_schema::nearest;
+use serde_json::Value as Json;
+
+use super::{
+    duration::{Wrong, duration},
+    uses::Use,
+};
+use crate::{
+    Problem, Problems,
+    yaml::{Entry, Node, Value},
+};
+
+/// Problems of one file that are told; a file that is no workflow at all has more than anybody wants to read.
+const TOLD: usize = 100;
+
+/// What has come up so far.
+#[derive(Default)]
+pub(crate) struct Reading {
+    pub problems: Vec<Problem>,
+    pub warnings: Vec<Problem>,
+    /// What ToolHive would not understand, and is understood here.
+    pub notes: Vec<Problem>,
+    /// Templates of the workflow that is being read.
+    pub uses: Vec<Use>,
+    /// Problems that are not told.
+    more: usize,
+}
+
+impl Reading {
+    pub fn problem(&mut self, problem: Problem) {
+        if self.full() { self.more += 1 } else { self.problems.push(problem) }
+    }
+
+    pub fn warn(&mut self, problem: Problem) {
+        if self.warnings.len() < TOLD {
+            self.warnings.push(problem);
+        }
+    }
+
+    pub fn note(&mut self, line: usize, path: impl Into<String>, said: impl Into<String>) {
+        if self.notes.len() < TOLD {
+            self.notes.push(Problem::new(line, path, said));
+        }
+    }
+
+    /// A problem where `strict`, else a warning.
+    pub fn problem_if(&mut self, strict: bool, problem: Problem) {
+        if strict { self.problem(problem) } else { self.warn(problem) }
+    }
+
+    /// Whether no more problems are told: looking for advice is no use then.
+    pub fn full(&self) -> bool {
+        self.problems.len() >= TOLD
+    }
+
+    /// The nearest of some names, as advice.
+    pub fn advise<'n>(
+        &self,
+        problem: Problem,
+        name: &str,
+        names: impl IntoIterator<Item = &'n str>,
+    ) -> Problem {
+        if self.full() {
+            return problem;
+        }
+        match nearest(name, names) {
+            Some(near) => problem.hint(format!("did you mean `{near}`?")),
+            None => problem,
+        }
+    }
+
+    /// All problems in the order of the lines, if there are any.
+    pub fn problems(&mut self) -> Option<Problems> {
+        if self.problems.is_empty() {
+            return None;
+        }
+        let mut problems = std::mem::take(&mut self.problems);
+        problems.sort_by_key(|problem| problem.line);
+        if self.more > 0 {
+            problems.push(Problem::new(0, "", format!("and {} more", self.more)));
+        }
+        Some(Problems(problems))
+    }
+}
+
+/// A part of a file.
+#[derive(Debug, Clone)]
+pub(crate) struct Place<'a> {
+    pub node: &'a Node,
+    pub path: String,
+}
+
+/// An object whose fields are known.
+pub(crate) struct Fields<'a> {
+    entries: &'a [Entry],
+    pub path: String,
+    pub line: usize,
+}
+
+/// The path of a field.
+pub(crate) fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
+/// What a message begins with.
+pub(crate) fn about(path: &str) -> String {
+    if path.is_empty() { "the file".to_owned() } else { path.to_owned() }
+}
+
+/// A word of the file, as far as a message shows it.
+pub(crate) fn shown(text: &str) -> String {
+    crate::yaml::shown(text)
+}
+
+impl<'a> Place<'a> {
+    pub fn new(node: &'a Node, path: impl Into<String>) -> Self {
+        Self { node, path: path.into() }
+    }
+
+    /// A problem here, in a sentence that follows the path.
+    pub fn problem(&self, said: &str) -> Problem {
+        Problem::new(self.node.line, &*self.path, format!("{} {said}", about(&self.path)))
+    }
+
+    /// Another kind of value stands here than is wanted.
+    fn other(&self, wanted: &str) -> Problem {
+        self.problem(&format!("must be {wanted}, not {}", self.node.kind()))
+    }
+
+    /// A text; a number or a flag is the text that is written.
+    pub fn text(&self, reading: &mut Reading) -> Option<&'a str> {
+        match &self.node.value {
+            Value::Text(text) | Value::Plain(_, text) | Value::Unreal(text) => Some(text),
+            Value::List(_) | Value::Map(_) => {
+                reading.problem(self.other("a text"));
+                None
+            }
+        }
+    }
+
+    pub fn flag(&self, reading: &mut Reading) -> Option<bool> {
+        if let Value::Plain(Json::Bool(flag), _) = &self.node.value {
+            return Some(*flag);
+        }
+        reading.problem(self.other("true or false"));
+        None
+    }
+
+    pub fn whole(&self, reading: &mut Reading) -> Option<i64> {
+        if let Value::Plain(Json::Number(number), _) = &self.node.value
+            && let Some(number) = number.as_i64()
+        {
+            return Some(number);
+        }
+        let problem = match &self.node.value {
+            Value::Plain(Json::Number(number), _) => {
+                self.problem(&format!("must be a whole number, not {number}"))
+            }
+            _ => self.other("a whole number"),
+        };
+        reading.problem(problem);
+        None
+    }
+
+    /// A time. None at all is as none said, in ToolHive too.
+    pub fn duration(&self, reading: &mut Reading) -> Option<Duration> {
+        let problem = match &self.node.value {
+            Value::Plain(Json::Number(number), _) if number.as_i64() == Some(0) => return None,
+            Value::Plain(Json::Number(number), _) => {
+                let problem = self.problem("needs a unit");
+                problem.hint(format!("write {number}s for seconds"))
+            }
+            Value::Text(text) => match duration(text) {
+                Ok(Duration::ZERO) => return None,
+                Ok(duration) => return Some(duration),
+                Err(Wrong::Negative) => self.problem("cannot be negative"),
+                Err(Wrong::TooLong) => self.problem("is longer than can be counted"),
+                Err(Wrong::Malformed) => self
+                    .problem(&format!("is no time: \"{}\"", shown(text)))
+                    .hint("write 30s, 5m, 1h30m or 300ms"),
+            },
+            _ => self.other("a time").hint("write 30s, 5m, 1h30m or 300ms"),
+        };
+        reading.problem(problem);
+        None
+    }
+
+    /// What stands here as JSON.
+    pub fn json(&self, reading: &mut Reading) -> Option<Json> {
+        match self.node.json() {
+            Ok(json) => Some(json),
+            Err((line, written)) => {
+                let said = format!("{} holds {}, which is no number in JSON", self.path, shown(&written));
+                reading.problem(Problem::new(line, &*self.path, said));
+                None
+            }
+        }
+    }
+
+    pub fn object(&self, reading: &mut Reading) -> Option<Object> {
+        if let Value::Map(_) = &self.node.value {
+            return match self.json(reading)? {
+                Json::Object(object) => Some(object),
+                _ => None,
+            };
+        }
+        reading.problem(self.other("an object"));
+        None
+    }
+
+    /// The items of a list.
+    pub fn items(&self, reading: &mut Reading) -> Option<Vec<Place<'a>>> {
+        if let Value::List(items) = &self.node.value {
+            let items = items.iter().enumerate();
+            return Some(items.map(|(n, node)| Place::new(node, format!("{}[{n}]", self.path))).collect());
+        }
+        reading.problem(self.other("a list"));
+        None
+    }
+
+    /// The entries of an object, whatever their names are.
+    pub fn entries(&self, reading: &mut Reading) -> Option<&'a [Entry]> {
+        if let Value::Map(entries) = &self.node.value {
+            return Some(entries);
+        }
+        reading.problem(self.other("an object"));
+        None
+    }
+
+    /// The fields of an object; others than the known ones are problems.
+    pub fn fields(&self, known: &[&str], reading: &mut Reading) -> Option<Fields<'a>> {
+        let entries = self.entries(reading)?;
+        for entry in entries.iter().filter(|entry| !known.contains(&entry.key.as_str())) {
+            let problem = unknown(&self.path, entry);
+            let problem = reading.advise(problem, &entry.key, known.iter().copied());
+            reading.problem(problem);
+        }
+        Some(Fields { entries, path: self.path.clone(), line: self.node.line })
+    }
+
+    /// The fields of an object of which others may be there.
+    pub fn open(&self, reading: &mut Reading) -> Option<Fields<'a>> {
+        let entries = self.entries(reading)?;
+        Some(Fields { entries, path: self.path.clone(), line: self.node.line })
+    }
+}
+
+/// A field that nobody knows.
+pub(crate) fn unknown(path: &str, entry: &Entry) -> Problem {
+    let said = format!("{} has an unknown field `{}`", about(path), shown(&entry.key));
+    Problem::new(entry.line, join(path, &shown(&entry.key)), said)
+}
+
+impl<'a> Fields<'a> {
+    /// What stands in a field; null is as nothing.
+    pub fn get(&self, key: &str) -> Option<Place<'a>> {
+        let entry = self.entry(key).filter(|entry| !entry.node.is_null())?;
+        Some(Place::new(&entry.node, join(&self.path, key)))
+    }
+
+    /// A field with its name's line.
+    pub fn entry(&self, key: &str) -> Option<&'a Entry> {
+        self.entries.iter().find(|entry| entry.key == key)
+    }
+
+    pub fn entries(&self) -> &'a [Entry] {
+        self.entries
+    }
+
+    /// A text that is not empty.
+    pub fn text(&self, key: &str, reading: &mut Reading) -> Option<&'a str> {
+        self.get(key)?.text(reading).filter(|text| !text.is_empty())
+    }
+
+    /// A problem of the object, in a sentence that follows its path.
+    pub fn problem(&self, said: &str) -> Problem {
+        Problem::new(self.line, &*self.path, format!("{} {said}", about(&self.path)))
+    }
+
+    /// A problem of a field that is not there: ToolHive's own form, `path.field is …`.
+    pub fn missing(&self, key: &str, said: &str) -> Problem {
+        let path = join(&self.path, key);
+        Problem::new(self.line, &*path, format!("{path} {said}"))
+    }
+}

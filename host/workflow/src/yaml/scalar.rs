@@ -1,0 +1,71 @@
+//! What a word without quotes means: YAML 1.2's core schema.
+
+use serde_json::{Number, Value as Json};
+
+use super::Value;
+
+/// Null, true or false, a number, or else a text.
+pub(super) fn plain(text: &str) -> Value {
+    let json = match text {
+        "" | "~" | "null" | "Null" | "NULL" => Json::Null,
+        "true" | "True" | "TRUE" => Json::Bool(true),
+        "false" | "False" | "FALSE" => Json::Bool(false),
+        _ => match number(text) {
+            Some(Ok(number)) => Json::Number(number),
+            Some(Err(Unreal)) => return Value::Unreal(text.to_owned()),
+            None => return Value::Text(text.to_owned()),
+        },
+    };
+    Value::Plain(json, text.to_owned())
+}
+
+/// A number that JSON does not have.
+struct Unreal;
+
+fn number(text: &str) -> Option<Result<Number, Unreal>> {
+    let (sign, digits) = match text.strip_prefix(['-', '+']) {
+        Some(rest) => (&text[..1], rest),
+        None => ("", text),
+    };
+    match digits {
+        ".inf" | ".Inf" | ".INF" => return Some(Err(Unreal)),
+        ".nan" | ".NaN" | ".NAN" if sign.is_empty() => return Some(Err(Unreal)),
+        _ => {}
+    }
+    if sign.is_empty() {
+        // A number of another base that no machine word holds is a text.
+        let based = [("0x", 16), ("0o", 8)];
+        let based = based.iter().find_map(|(prefix, radix)| Some((digits.strip_prefix(prefix)?, *radix)));
+        if let Some((digits, radix)) = based {
+            let whole = digits.chars().all(|c| c.is_digit(radix)) && !digits.is_empty();
+            return whole.then(|| u64::from_str_radix(digits, radix).ok()).flatten().map(|n| Ok(n.into()));
+        }
+    }
+    if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        let signed = text.strip_prefix('+').unwrap_or(text);
+        let whole =
+            signed.parse::<i64>().map(Number::from).or_else(|_| signed.parse::<u64>().map(Number::from));
+        return Some(whole.or_else(|_| real(text)));
+    }
+    is_real(digits).then(|| real(text))
+}
+
+/// A number with a fraction or an exponent; one that is too large for JSON is unreal.
+fn real(text: &str) -> Result<Number, Unreal> {
+    text.parse().ok().and_then(Number::from_f64).ok_or(Unreal)
+}
+
+/// `( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`
+fn is_real(text: &str) -> bool {
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (text, None),
+    };
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let exponent = exponent.is_none_or(|exponent| {
+        let exponent = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
+        !exponent.is_empty() && digits(exponent)
+    });
+    (!whole.is_empty() || !fraction.is_empty()) && digits(whole) && digits(fraction) && exponent
+}
