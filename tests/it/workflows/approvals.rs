@@ -1,8 +1,11 @@
 //! Questions to the person as steps, in both lifecycles, over both transports, and by a client that we did not write.
 
 use anyhow::{Context, Result};
-use loggia_tests::{Client, ERAS, Era, HttpHost, Kind, accepted, binary, cache};
-use rmcp::model::{ElicitResult, ElicitationAction};
+use loggia_tests::{Client, ERAS, Era, HttpHost, Kind, accepted, binary, cache, eventually};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ElicitResult, ElicitationAction, GetTaskParams, TaskPayload,
+    TaskStatus, UpdateTaskParams,
+};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
@@ -188,7 +191,7 @@ async fn a_question_that_stays_open_too_long_is_closed() -> Result<()> {
     client.end().await?;
     let client = stage.client_as(Era::Stateful, Kind::person([])).await?;
     stage.write("asks", &text.replace("action: abort", "action: skip_remaining"));
-    loggia_tests::eventually(async || {
+    eventually(async || {
         let told = client.envelope("asks", json!({"action": "asks"})).await.map_err(|e| e.to_string())?;
         if told["ok"] == true { Ok(()) } else { Err(told.to_string()) }
     })
@@ -216,6 +219,35 @@ async fn a_run_that_waits_for_approval_is_answered_through_its_status() -> Resul
         client.end().await?;
     }
     Ok(())
+}
+
+#[tokio::test]
+async fn a_client_that_follows_tasks_is_asked_through_its_task() -> Result<()> {
+    let stage = Stage::with(&["deploy_with_approval"]).await?;
+    let client = stage.client_as(Era::Stateless, Kind::person([]).tasks()).await?;
+    let peer = client.service.peer();
+    let arguments = deploy().as_object().cloned().unwrap_or_default();
+    let request = CallToolRequestParams::new("deploy_with_approval").with_arguments(arguments);
+    let CallToolResponse::Task(created) = peer.call_tool_once(request).await? else {
+        anyhow::bail!("no task")
+    };
+    let id = created.task.task_id;
+    let stands = async || {
+        eventually(async || {
+            let told = peer.get_task(GetTaskParams::new(&id)).await.map_err(|error| error.to_string())?;
+            if told.task.status() == TaskStatus::Working { Err("working".to_owned()) } else { Ok(told.task) }
+        })
+        .await
+    };
+    let TaskPayload::InputRequired { input_requests } = stands().await.payload else {
+        anyhow::bail!("it asks")
+    };
+    let (key, _) = input_requests.first_key_value().context("a question")?;
+    let answer = serde_json::to_value(accepted(json!({"approved": true})))?;
+    peer.update_task(UpdateTaskParams::new(&id, [(key.clone(), answer)].into())).await?;
+    let TaskPayload::Completed { result } = stands().await.payload else { anyhow::bail!("completed") };
+    assert_eq!(result["structuredContent"]["data"]["deployment"], "dep-1", "{result:?}");
+    client.end().await
 }
 
 #[tokio::test]

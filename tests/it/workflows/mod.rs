@@ -9,6 +9,7 @@
 //! | `shown.rs` | how workflows are published and described |
 //! | `follows.rs` | runs, progress and cancelling |
 //! | `failures.rs` | what a failure tells, and what follows it |
+//! | `together.rs` | many steps, and workflows that call workflows |
 //! | `reloads.rs` | files that come, change, break and go |
 //! | `policies.rs` | what an operator narrows |
 //! | `commands.rs` | the commands, as a person or a script uses them |
@@ -23,3 +24,4 @@ mod policies;
 mod reloads;
 mod shown;
 mod stage;
+mod together;
