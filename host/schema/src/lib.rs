@@ -132,6 +132,7 @@ pub use prepare::Prepared;
 pub use publish::Published;
 pub use questionnaire::Questionnaire;
 pub use route::{Mode, Refused, Routed, Target};
+pub use secrets::{REDACTED, redact};
 pub use terms::Terms;
 pub use text::{sanitise, sanitise_line, sanitise_surface};
 pub use view::View;

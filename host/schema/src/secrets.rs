@@ -8,10 +8,23 @@ use jsonschema::paths::{Location, LocationSegment};
 use loggia_facade::Object;
 use serde_json::Value;
 
-use crate::keywords::{self, Holds};
+use crate::{
+    keywords::{self, Holds},
+    resolve::resolve,
+};
 
 /// What stands for a value that must not be shown.
-pub(crate) const REDACTED: &str = "(redacted)";
+pub const REDACTED: &str = "(redacted)";
+
+/// A value without what its schema marks as secret: [`REDACTED`] stands in its place. Nothing is shown by a schema that
+/// cannot be used.
+#[must_use]
+pub fn redact(schema: &Object, value: &Value) -> Value {
+    match resolve(schema) {
+        Ok(schema) => Secrets::of(&schema).redact(value),
+        Err(_) => REDACTED.into(),
+    }
+}
 
 /// The secrets in the values of one schema.
 #[derive(Debug, Default, Clone)]
@@ -278,6 +291,20 @@ mod tests {
         check(user, json!(["s"]), json!(REDACTED));
         check(users.clone(), json!({"s": 1}), json!(REDACTED));
         check(users, json!(12345), json!(REDACTED));
+    }
+
+    #[test]
+    fn what_is_marked_behind_a_reference_is_hidden_and_a_schema_that_cannot_be_used_shows_nothing() {
+        let params = json!({"name": "n", "login": {"pin": "s"}});
+        for (login, expected) in [
+            (json!({"$ref": "#/$defs/login"}), json!({"name": "n", "login": {"pin": REDACTED}})),
+            (json!({"$ref": "#/$defs/nothing"}), json!(REDACTED)),
+            (json!({}), params.clone()),
+        ] {
+            let schema = json!({"type": "object", "properties": {"name": {}, "login": login},
+                "$defs": {"login": {"properties": {"pin": {"writeOnly": true}}}}});
+            assert_eq!(redact(schema.as_object().unwrap(), &params), expected, "{schema}");
+        }
     }
 
     #[test]

@@ -64,8 +64,8 @@ mod tests {
             fs::write(path.join(name), text).unwrap();
         }
         let held = BTreeMap::new();
-        assert_eq!(steps(&held, path, ""), ["load a", "load b"]);
-        assert_eq!(steps(&held, path, "a"), ["load b"], "a is being written");
+        assert_eq!(steps(&held, path, ""), ["load a.wasm", "load b.wasm"]);
+        assert_eq!(steps(&held, path, "a.wasm"), ["load b.wasm"], "a is being written");
 
         let found = scan(path).unwrap();
         let tried = |found| tried(found, AdmitError::NotRegular, Duration::ZERO);
@@ -77,12 +77,12 @@ mod tests {
         );
 
         fs::write(path.join("b.toml"), "[limits]").unwrap();
-        assert_eq!(steps(&held, path, ""), ["load b"], "a changed policy is a new version");
+        assert_eq!(steps(&held, path, ""), ["load b.wasm"], "a changed policy is a new version");
         fs::remove_file(path.join("b.toml")).unwrap();
-        assert_eq!(steps(&held, path, ""), ["load b"], "and so is none");
+        assert_eq!(steps(&held, path, ""), ["load b.wasm"], "and so is none");
         fs::remove_file(path.join("a.wasm")).unwrap();
-        assert_eq!(steps(&held, path, ""), ["load b", "unload a"]);
-        assert_eq!(steps(&held, path, "a"), ["load b"], "a may be about to come back");
+        assert_eq!(steps(&held, path, ""), ["load b.wasm", "unload a.wasm"]);
+        assert_eq!(steps(&held, path, "a.wasm"), ["load b.wasm"], "a may be about to come back");
     }
 
     #[test]
@@ -92,7 +92,7 @@ mod tests {
         let found = scan(folder.path()).unwrap();
         let check = |error: AdmitError, took: u64, after: u64, expected: usize| {
             let held =
-                BTreeMap::from([("a".to_owned(), tried(&found["a"], error, Duration::from_secs(took)))]);
+                BTreeMap::from([("a.wasm".to_owned(), tried(&found["a.wasm"], error, Duration::from_secs(took)))]);
             let now = Instant::now() + Duration::from_secs(after);
             assert_eq!(decide(&held, &found, now, |_| false).len(), expected, "{took} s, {after} s later");
         };

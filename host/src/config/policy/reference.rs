@@ -128,7 +128,8 @@ mod tests {
     #[test]
     fn a_default_says_what_leaving_it_out_says() {
         let said = |policy: Policy| {
-            let Policy { grants, limits, rules, terms, expose } = policy;
+            // A workflow may do what its steps do, unless its policy says; what is said of it is no default.
+            let Policy { grants, limits, rules, said: _, terms, expose } = policy;
             (grants, limits, terms, expose, (rules.invoke, rules.elicit, rules.chain, rules.concurrency))
         };
         for section in [&GRANTS, &ACTIONS, &EXPOSE] {

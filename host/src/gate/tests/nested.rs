@@ -89,12 +89,14 @@ async fn nested_calls_wait_for_their_turn() {
 
 #[tokio::test]
 async fn a_client_is_told_the_progress_of_its_own_call_alone() {
-    let told = |done| Progress { done, total: Some(9.0), message: None };
-    let caller = puppet("a", async move |call: Call| {
+    fn told(done: f64) -> Progress {
+        Progress { done, total: Some(9.0), message: None }
+    }
+    let caller = puppet("a", async |call: Call| {
         call.session.progress(told(1.0));
         call.session.invoke(request("b", "look")).await
     });
-    let callee = puppet("b", async move |call: Call| {
+    let callee = puppet("b", async |call: Call| {
         call.session.progress(told(5.0));
         Ok(Reply::default())
     });

@@ -7,6 +7,35 @@
 //! It knows no clock, no task and no session: `now` is the time since the run began, and whoever drives it carries out the
 //! effects, tells it what came of them, and wakes it when [`State::due`] says so. The state can be written down and read
 //! again.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `state`, `context` | where a run stands; what its templates see |
+//! | `machine` | which step runs when, and how a run ends |
+//! | `calls`, `retry` | a call and its tries |
+//! | `ask`, `for_each` | questions; calls for the items of a list |
+//! | `condition`, `arguments`, `kinds`, `coerce` | from templates to truth and to parameters |
+//! | `reply`, `output` | from a reply to a step's output; from all of them to the result |
+//! | `wrong`, `report`, `redact` | what went wrong, and what is told of it |
+
+mod arguments;
+mod ask;
+mod calls;
+mod coerce;
+mod condition;
+mod context;
+mod for_each;
+mod kinds;
+mod machine;
+mod output;
+mod redact;
+mod reply;
+mod report;
+mod retry;
+mod state;
+#[cfg(test)]
+mod tests;
+mod wrong;
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,6 +43,12 @@ use loggia_facade::{Answer, Failure, Object, Reply};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use self::state::State;
+use self::{
+    context::Context,
+    machine::Machine,
+    state::{Clock, Phase},
+};
 use crate::Workflow;
 
 /// A workflow with what the actions that it calls take.
@@ -180,25 +215,34 @@ pub struct Report {
     pub hint: String,
 }
 
-/// A run.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct State {}
-
-impl State {
-    /// When the machine must be woken by [`Event::Due`], if nothing else happens before.
-    pub fn due(&self) -> Option<Duration> {
-        unimplemented!()
-    }
-}
-
 /// Begins a run.
 pub fn begin(plan: &Plan, begin: Begin) -> (State, Vec<Effect>) {
-    let _ = (plan, begin);
-    unimplemented!()
+    let mut state = State {
+        id: begin.id.clone(),
+        seed: begin.seed,
+        context: Context::new(begin),
+        phases: plan.workflow.steps.iter().map(|_| Phase::Waiting).collect(),
+        clock: Clock { now: Duration::ZERO, left: plan.workflow.timeout },
+        over: false,
+    };
+    let mut machine = Machine::new(plan, &mut state);
+    machine.advance();
+    let effects = machine.effects;
+    (state, effects)
 }
 
-/// Goes on with it.
+/// Goes on with it. Whatever is told of what is not under way is ignored.
 pub fn step(plan: &Plan, state: &mut State, now: Duration, event: Event) -> Vec<Effect> {
-    let _ = (plan, state, now, event);
-    unimplemented!()
+    if state.over {
+        return Vec::new();
+    }
+    state.pass(now);
+    let mut machine = Machine::new(plan, state);
+    if machine.fits() {
+        // What came in time counts, even if the clock has gone on since.
+        machine.apply(event);
+        machine.expire();
+        machine.advance();
+    }
+    machine.effects
 }

@@ -61,7 +61,8 @@ pub const GRANTS: Section = Section {
             kind: "list of actions",
             default: Some("[]"),
             means: "actions of other facades that it may call, or lead to: `\"facade:action\"`, or `\"facade:*\"` for all of \
-                    one facade. A `read` action may only call `read` actions, and a `write` action no destructive one",
+                    one facade. A `read` action may only call `read` actions, and a `write` action no destructive one. \
+                    Workflows may call what their steps name, unless this says less",
             example: r#"["projects:create", "search:*"]"#,
             inner: &[],
         },
@@ -69,7 +70,7 @@ pub const GRANTS: Section = Section {
             name: "elicit",
             kind: "true or false",
             default: Some("false"),
-            means: "it may ask the person questions",
+            means: "it may ask the person questions. Workflows may where a step is a question, unless this says `false`",
             example: "true",
             inner: &[],
         },

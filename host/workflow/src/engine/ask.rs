@@ -1,0 +1,113 @@
+//! Questions to the person.
+//!
+//! The answer stands where ToolHive's documentation says (`.steps.<id>.action` and `.content`) and where its code says
+//! (`.steps.<id>.output.action` and `.output.content`).
+
+use loggia_facade::{Answer, Failure, Object, code};
+use serde_json::{Value, json};
+
+use super::{Effect, Task, What, arguments, context, machine::Machine, state::Phase, wrong::Wrong};
+use crate::definition::{Ask, Kind, Otherwise};
+
+/// How a question ended that was not answered by yes.
+#[derive(Clone, Copy)]
+enum No {
+    Declined,
+    Cancelled,
+    TimedOut,
+}
+
+impl Machine<'_> {
+    pub(super) fn begin_ask(&mut self, index: usize, ask: &Ask) {
+        let step = self.definition(index);
+        match ask.message.expand(&self.state.context.scope(None), self.strict()) {
+            Err(error) => {
+                let what = format!("failed to expand elicitation message for step {}", step.id);
+                self.fail(index, Wrong::template(&what, error));
+            }
+            Ok(message) => {
+                self.enter(index, Phase::Asking { until: self.until(step) });
+                self.tell(index, None, What::Asking);
+                self.effects.push(Effect::Ask {
+                    task: Task { step: index, item: None, attempt: 0 },
+                    message: message.text,
+                    schema: ask.schema.clone(),
+                    timeout: step.timeout,
+                });
+            }
+        }
+    }
+
+    /// Whether this is a question that is open.
+    pub(super) fn is_asking(&self, task: Task) -> bool {
+        matches!(self.state.phases.get(task.step), Some(Phase::Asking { .. }))
+            && task.item.is_none()
+            && task.attempt == 0
+    }
+
+    /// A person answered.
+    pub(super) fn answered(&mut self, index: usize, answer: Answer) {
+        match answer {
+            Answer::Declined => self.refused(index, No::Declined),
+            Answer::Cancelled => self.refused(index, No::Cancelled),
+            Answer::Accepted(form) => {
+                // What is no form says no more than yes.
+                let form = if form.is_object() && !arguments::too_deep(&form) { form } else { json!({}) };
+                let output = json!({"action": "accept", "content": form.clone()});
+                self.done(index, entry("accept", output, form));
+            }
+        }
+    }
+
+    /// Nobody answered in time.
+    pub(super) fn unanswered(&mut self, index: usize) {
+        self.drop_tasks(index);
+        self.refused(index, No::TimedOut);
+    }
+
+    /// The question could not be put.
+    pub(super) fn unasked(&mut self, index: usize, failure: Failure) {
+        self.close(index);
+        let id = &self.definition(index).id;
+        let message = format!("elicitation handler not configured for step {id}: {}", failure.message);
+        self.fail(index, Wrong { cause: Some(failure), ..Wrong::new(message) });
+    }
+
+    fn refused(&mut self, index: usize, no: No) {
+        self.close(index);
+        let step = self.definition(index);
+        let Kind::Ask(ask) = &step.kind else { return };
+        let (action, otherwise) = match no {
+            No::Declined => ("decline", ask.on_decline),
+            No::Cancelled => ("cancel", ask.on_cancel),
+            No::TimedOut => ("timeout", ask.on_cancel),
+        };
+        match otherwise {
+            Otherwise::Abort => {
+                let (code, what) = match no {
+                    No::Declined => (code::CANCELLED, "was declined by user"),
+                    No::Cancelled => (code::CANCELLED, "was cancelled by user"),
+                    No::TimedOut => (code::TIMED_OUT, "timed out"),
+                };
+                let message = format!("elicitation request {what}: step {}", step.id);
+                self.fail(index, Wrong { code, ..Wrong::new(message) });
+            }
+            Otherwise::Continue => self.done(index, entry(action, json!({"action": action}), json!({}))),
+            Otherwise::SkipRemaining => {
+                self.done(index, entry(action, json!({"action": action, "skipped": true}), json!({})));
+                for other in 0..self.state.phases.len() {
+                    if matches!(self.state.phases[other], Phase::Waiting) {
+                        self.skip(other);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A question's entry.
+fn entry(action: &str, output: Value, content: Value) -> Object {
+    let mut entry = context::completed(output, content);
+    entry.insert("action".to_owned(), action.into());
+    entry
+}

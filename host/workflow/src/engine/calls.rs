@@ -1,0 +1,134 @@
+//! What comes of a call: a reply, a failure, another try.
+
+use std::time::Duration;
+
+use loggia_facade::{Failure, Object, Reply, code};
+
+use super::{
+    Task, What, arguments,
+    machine::Machine,
+    reply, retry,
+    state::{Call, Phase},
+    wrong::Wrong,
+};
+use crate::definition::{Kind, OnError, ToolCall};
+
+impl Machine<'_> {
+    /// A call worked.
+    pub(super) fn replied(&mut self, task: Task, reply: Reply) {
+        if self.call_of(task).is_none() {
+            return;
+        }
+        // A run that is written down must be readable again.
+        if arguments::too_deep(&reply.data) {
+            let failure = Failure::new(code::INTERNAL, "the reply nests too deep");
+            return self.gave_up(task, failure);
+        }
+        let entry = reply::entry(reply);
+        match task.item {
+            None => self.done(task.step, entry),
+            Some(item) => self.item_done(task.step, item, entry),
+        }
+    }
+
+    /// A call failed: it is tried again, or that was it.
+    pub(super) fn failed(&mut self, task: Task, failure: Failure) {
+        let Some(until) = self.call_of(task).map(|(_, until)| until) else { return };
+        match self.pause(task, &failure, until) {
+            None => self.gave_up(task, failure),
+            Some(pause) => {
+                let again = self.now().saturating_add(pause);
+                if let Some(call) = self.call_mut(task) {
+                    call.again = Some(again);
+                }
+                let shown = self.redaction().text(&failure.message);
+                self.tell(task.step, task.item, What::Retrying(pause, shown));
+            }
+        }
+    }
+
+    /// How long to wait before the next try; none where there is none.
+    fn pause(&self, task: Task, failure: &Failure, until: Duration) -> Option<Duration> {
+        let step = self.definition(task.step);
+        let on_error = match (&step.kind, task.item) {
+            (Kind::ForEach(each), Some(_)) => each.on_error,
+            _ => step.on_error,
+        };
+        let OnError::Retry { count, delay } = on_error else { return None };
+        if task.attempt >= count || !retry::can_help(failure) {
+            return None;
+        }
+        let pause = retry::pause(self.state.seed, task, delay, failure.retry_after_ms);
+        // Who would wake up too late need not sleep.
+        (self.now().saturating_add(pause) < until).then_some(pause)
+    }
+
+    fn gave_up(&mut self, task: Task, failure: Failure) {
+        let step = self.definition(task.step);
+        let inputs = self.call_mut(task).map(|call| std::mem::take(&mut call.params)).unwrap_or_default();
+        let wrong = Wrong::call(&step.id, self.tool(task.step), failure, inputs);
+        match task.item {
+            None => {
+                // It has ended by itself, and need not be dropped.
+                self.close(task.step);
+                self.fail(task.step, wrong);
+            }
+            Some(item) => self.item_failed(task.step, item, wrong),
+        }
+    }
+
+    /// Tries a call again whose pause is over.
+    pub(super) fn call_again(&mut self, step: usize) {
+        let Phase::Calling { call, .. } = &mut self.state.phases[step] else { return };
+        call.again = None;
+        call.attempt = call.attempt.saturating_add(1);
+        let (params, task) = (call.params.clone(), Task { step, item: None, attempt: call.attempt });
+        self.again(task, params);
+    }
+
+    /// Asks for the next try.
+    pub(super) fn again(&mut self, task: Task, params: Object) {
+        if let Some(target) = self.plan.targets.get(task.step).and_then(Option::as_ref) {
+            self.call(task, target, params);
+        }
+    }
+
+    /// A call, with all its tries, took too long.
+    pub(super) fn call_timed_out(&mut self, index: usize) {
+        let Phase::Calling { call, .. } = &mut self.state.phases[index] else { return };
+        let inputs = std::mem::take(&mut call.params);
+        let step = self.definition(index);
+        self.fail(index, Wrong::timed_out(&step.id, step.timeout, Some(inputs)));
+    }
+
+    /// A try that is under way, and when its step's time is up.
+    fn call_of(&self, task: Task) -> Option<(&Call, Duration)> {
+        let (call, until) = match (self.state.phases.get(task.step)?, task.item) {
+            (Phase::Calling { call, until }, None) => (call, *until),
+            (Phase::Each(each), Some(item)) => {
+                (each.calls.iter().find(|(place, _)| *place == item).map(|(_, call)| call)?, each.until)
+            }
+            _ => return None,
+        };
+        call.is_trying(task.attempt).then_some((call, until))
+    }
+
+    fn call_mut(&mut self, task: Task) -> Option<&mut Call> {
+        match (self.state.phases.get_mut(task.step)?, task.item) {
+            (Phase::Calling { call, .. }, None) => Some(call),
+            (Phase::Each(each), Some(item)) => {
+                each.calls.iter_mut().find(|(place, _)| *place == item).map(|(_, call)| call)
+            }
+            _ => None,
+        }
+    }
+
+    /// The tool as the definition names it.
+    fn tool(&self, index: usize) -> &str {
+        match &self.plan.workflow.steps[index].kind {
+            Kind::Tool(ToolCall { tool, .. }) => tool,
+            Kind::ForEach(each) => &each.call.tool,
+            Kind::Ask(_) => "",
+        }
+    }
+}

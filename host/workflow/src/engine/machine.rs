@@ -1,0 +1,309 @@
+//! Which step runs when.
+//!
+//! A step begins as soon as the steps that it depends on have ended, in the definition's order, as long as fewer than
+//! [`PARALLEL`] tasks are under way. Nothing here depends on which of them ends first.
+
+use std::time::Duration;
+
+use loggia_facade::{Object, code};
+
+use super::{
+    Effect, Event, News, Outcome, Plan, State, Target, Task, What, arguments, condition, context, output,
+    redact::Redaction,
+    report::{self, Cut},
+    state::{Call, End, Phase},
+    wrong::{STEP_FAILED, Wrong},
+};
+use crate::definition::{Kind, OnError, PARALLEL, Step, ToolCall};
+
+/// A run while something happens to it.
+pub(super) struct Machine<'a> {
+    pub plan: &'a Plan,
+    pub state: &'a mut State,
+    pub effects: Vec<Effect>,
+}
+
+impl<'a> Machine<'a> {
+    pub(super) fn new(plan: &'a Plan, state: &'a mut State) -> Self {
+        Self { plan, state, effects: Vec::new() }
+    }
+
+    /// Whether the state belongs to the plan; a run of another definition ends.
+    pub(super) fn fits(&mut self) -> bool {
+        let fits = self.state.phases.len() == self.plan.workflow.steps.len();
+        if !fits {
+            self.state.phases = self.plan.workflow.steps.iter().map(|_| Phase::Waiting).collect();
+            let message = "the workflow has changed since this run of it began".to_owned();
+            self.stop(Cut { code: STEP_FAILED, message, ..Cut::default() });
+        }
+        fits
+    }
+
+    /// Takes in what happened. What is not under way, or not any more, is of no interest.
+    pub(super) fn apply(&mut self, event: Event) {
+        match event {
+            Event::Due => {}
+            Event::Cancelled => self.stop(Cut {
+                code: code::CANCELLED,
+                message: "the workflow was cancelled".to_owned(),
+                ..Cut::default()
+            }),
+            Event::Replied(task, reply) => self.replied(task, reply),
+            Event::Failed(task, failure) if self.is_asking(task) => self.unasked(task.step, failure),
+            Event::Failed(task, failure) => self.failed(task, failure),
+            Event::Answered(task, answer) if self.is_asking(task) => self.answered(task.step, answer),
+            Event::Answered(..) => {}
+        }
+    }
+
+    /// Ends what took too long, and tries again what has waited long enough.
+    pub(super) fn expire(&mut self) {
+        if !self.state.over
+            && self.state.clock.left.is_zero()
+            && !self.state.phases.iter().all(Phase::has_ended)
+        {
+            let message = format!("workflow timed out after {:?}", self.plan.workflow.timeout);
+            return self.stop(Cut { code: code::TIMED_OUT, message, ..Cut::default() });
+        }
+        for index in 0..self.state.phases.len() {
+            if self.state.over {
+                return;
+            }
+            let now = self.now();
+            match &self.state.phases[index] {
+                Phase::Asking { until } if *until <= now => self.unanswered(index),
+                Phase::Calling { until, .. } if *until <= now => self.call_timed_out(index),
+                Phase::Calling { call, .. } if call.again.is_some_and(|again| again <= now) => {
+                    self.call_again(index);
+                }
+                Phase::Each(each) if each.until <= now => self.each_timed_out(index),
+                Phase::Each(_) => self.items_again(index),
+                _ => {}
+            }
+        }
+    }
+
+    /// Begins what can begin, and ends the run where nothing is left.
+    pub(super) fn advance(&mut self) {
+        let mut moved = true;
+        while moved {
+            moved = false;
+            for index in 0..self.state.phases.len() {
+                if self.state.over {
+                    return;
+                }
+                match self.state.phases[index] {
+                    Phase::Waiting if self.is_ready(index) && self.has_room() => {
+                        self.begin(index);
+                        moved = true;
+                    }
+                    Phase::Each(_) => moved |= self.begin_items(index),
+                    _ => {}
+                }
+            }
+        }
+        if self.state.phases.iter().all(Phase::has_ended) {
+            self.complete();
+        } else if self.state.under_way() == 0 {
+            // The definition's check refuses it; a run that waits for ever would be worse than this sentence.
+            let message = "circular dependency: the steps that are left wait for each other".to_owned();
+            self.stop(Cut { code: STEP_FAILED, message, ..Cut::default() });
+        }
+    }
+
+    fn is_ready(&self, index: usize) -> bool {
+        let ended = |of: &usize| self.state.phases.get(*of).is_none_or(Phase::has_ended);
+        self.definition(index).depends_on.iter().all(ended)
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        self.state.under_way() < PARALLEL
+    }
+
+    fn begin(&mut self, index: usize) {
+        let step = self.definition(index);
+        match condition::holds(step, &self.state.context.scope(None), self.strict()) {
+            Err(wrong) => self.fail(index, wrong),
+            Ok(false) => self.skip(index),
+            Ok(true) => match &step.kind {
+                Kind::Tool(call) => self.begin_call(index, call),
+                Kind::Ask(ask) => self.begin_ask(index, ask),
+                Kind::ForEach(each) => self.begin_each(index, each),
+            },
+        }
+    }
+
+    fn begin_call(&mut self, index: usize, call: &ToolCall) {
+        let step = self.definition(index);
+        let target = match self.target(index, call) {
+            Ok(target) => target,
+            Err(wrong) => return self.fail(index, wrong),
+        };
+        let scope = self.state.context.scope(None);
+        match arguments::parameters(&step.id, call, target, &scope, self.strict()) {
+            Err(wrong) => self.fail(index, wrong),
+            Ok(params) => {
+                self.enter(
+                    index,
+                    Phase::Calling { call: Call::new(params.clone()), until: self.until(step) },
+                );
+                self.tell(index, None, What::Started);
+                self.call(Task { step: index, item: None, attempt: 0 }, target, params);
+            }
+        }
+    }
+
+    /// Asks for one try of a call.
+    pub(super) fn call(&mut self, task: Task, target: &Target, params: Object) {
+        let step = &self.definition(task.step).id;
+        let idempotency_key = match task.item {
+            None => format!("{}-{step}", self.state.id),
+            Some(item) => format!("{}-{step}-{item}", self.state.id),
+        };
+        let (facade, action) = (target.facade.clone(), target.action.clone());
+        self.effects.push(Effect::Call { task, facade, action, params, idempotency_key });
+    }
+
+    /// What a step calls.
+    pub(super) fn target(&self, index: usize, call: &ToolCall) -> Result<&'a Target, Wrong> {
+        self.plan.targets.get(index).and_then(Option::as_ref).ok_or_else(|| {
+            let id = &self.definition(index).id;
+            Wrong::new(format!("failed to route tool {} in step {id}: there is no such action", call.tool))
+        })
+    }
+
+    /// Lets a step begin.
+    pub(super) fn enter(&mut self, index: usize, phase: Phase) {
+        self.tell_context(index, context::running());
+        self.state.phases[index] = phase;
+    }
+
+    /// A step worked.
+    pub(super) fn done(&mut self, index: usize, entry: Object) {
+        self.end(index, End::Completed, entry, What::Completed);
+    }
+
+    pub(super) fn skip(&mut self, index: usize) {
+        let entry = context::skipped(self.definition(index).default_results.clone());
+        self.end(index, End::Skipped, entry, What::Skipped);
+    }
+
+    /// A step failed: the run goes on without it, or ends.
+    pub(super) fn fail(&mut self, index: usize, wrong: Wrong) {
+        self.fail_with(index, wrong, None);
+    }
+
+    /// The same, of a step that has an output nevertheless; its default is preferred.
+    pub(super) fn fail_with(&mut self, index: usize, wrong: Wrong, output: Option<serde_json::Value>) {
+        let step = self.definition(index);
+        self.drop_tasks(index);
+        self.close(index);
+        let shown = self.redaction().text(&wrong.message);
+        if self.goes_on(step) {
+            let entry = context::failed(&wrong.message, step.default_results.clone().or(output));
+            self.end(index, End::Failed, entry, What::Failed(shown));
+        } else {
+            self.tell(index, None, What::Failed(shown));
+            self.stop(Cut {
+                code: wrong.code,
+                step: Some(index),
+                message: wrong.message,
+                cause: wrong.cause,
+                inputs: wrong.inputs,
+            });
+        }
+    }
+
+    /// Nothing of a step is under way any more.
+    pub(super) fn close(&mut self, index: usize) {
+        self.state.phases[index] = Phase::Ended(End::Failed);
+    }
+
+    fn end(&mut self, index: usize, end: End, entry: Object, what: What) {
+        self.tell_context(index, entry);
+        self.state.phases[index] = Phase::Ended(end);
+        self.tell(index, None, what);
+    }
+
+    fn tell_context(&mut self, index: usize, entry: Object) {
+        // Which steps are known follows from their phases.
+        let known = |phase: &&Phase| !matches!(phase, Phase::Waiting);
+        let place = self.state.phases[..index].iter().filter(known).count();
+        self.state.context.tell(&self.definition(index).id, place, entry);
+    }
+
+    pub(super) fn tell(&mut self, step: usize, item: Option<usize>, what: What) {
+        let ended = self.state.phases.iter().filter(|phase| phase.has_ended()).count();
+        self.effects.push(Effect::Tell(News { step, item, what, ended }));
+    }
+
+    /// Ends the run with its result.
+    fn complete(&mut self) {
+        let milliseconds = u64::try_from(self.now().as_millis()).unwrap_or(u64::MAX);
+        self.state.context.complete(self.state.phases.len(), milliseconds);
+        match output::result(&self.plan.workflow, &self.state.phases, &self.state.context) {
+            Ok(value) => {
+                self.state.over = true;
+                self.effects.push(Effect::Done(Box::new(Outcome::Completed(value))));
+            }
+            Err(wrong) => self.stop(Cut {
+                code: wrong.code,
+                message: wrong.message,
+                cause: wrong.cause,
+                ..Cut::default()
+            }),
+        }
+    }
+
+    /// Ends the run with a report, and drops what is under way.
+    pub(super) fn stop(&mut self, cut: Cut) {
+        for index in 0..self.state.phases.len() {
+            self.drop_tasks(index);
+        }
+        let report = report::report(self.plan, self.state, cut);
+        self.state.over = true;
+        self.effects.push(Effect::Done(Box::new(Outcome::Failed(Box::new(report)))));
+    }
+
+    /// Drops what is under way of a step.
+    pub(super) fn drop_tasks(&mut self, step: usize) {
+        let tasks: Vec<Task> = match &self.state.phases[step] {
+            Phase::Asking { .. } => vec![Task { step, item: None, attempt: 0 }],
+            Phase::Calling { call, .. } if call.again.is_none() => {
+                vec![Task { step, item: None, attempt: call.attempt }]
+            }
+            Phase::Each(each) => {
+                let open = each.calls.iter().filter(|(_, call)| call.again.is_none());
+                open.map(|(item, call)| Task { step, item: Some(*item), attempt: call.attempt }).collect()
+            }
+            _ => return,
+        };
+        self.effects.extend(tasks.into_iter().map(Effect::Drop));
+    }
+
+    /// Whether the run goes on after a failure of this step.
+    pub(super) fn goes_on(&self, step: &Step) -> bool {
+        self.plan.workflow.continues || step.on_error == OnError::Continue
+    }
+
+    pub(super) fn definition(&self, index: usize) -> &'a Step {
+        &self.plan.workflow.steps[index]
+    }
+
+    pub(super) fn strict(&self) -> bool {
+        self.plan.workflow.strict
+    }
+
+    pub(super) fn now(&self) -> Duration {
+        self.state.clock.now
+    }
+
+    pub(super) fn until(&self, step: &Step) -> Duration {
+        self.now().saturating_add(step.timeout)
+    }
+
+    /// What may be shown of texts that this run makes.
+    pub(super) fn redaction(&self) -> Redaction {
+        Redaction::of(&self.plan.workflow.parameters, self.state.context.params())
+    }
+}

@@ -1,0 +1,178 @@
+//! What a report may show: no secrets, and nothing longer than is worth reading.
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use loggia_facade::Object;
+use loggia_schema::REDACTED;
+use serde_json::Value;
+
+/// Characters of a value that a report shows.
+const VALUE: usize = 200;
+/// Characters of a sentence that a report shows: others' errors can be long.
+const SENTENCE: usize = 2000;
+/// Items of a list, and members of an object, that a report shows.
+const ITEMS: usize = 50;
+/// What is shorter is no secret, but occurs everywhere.
+const SHORTEST: usize = 3;
+
+/// Takes out the secrets that a workflow was called with, wherever they have got to.
+pub(super) struct Redaction(Option<AhoCorasick>);
+
+impl Redaction {
+    /// The secrets among a workflow's parameters, by its schema.
+    pub(super) fn of(schema: &Object, params: Option<&Value>) -> Self {
+        let mut secrets = Vec::new();
+        if let Some(params) = params {
+            hidden(params, &loggia_schema::redact(schema, params), &mut secrets);
+        }
+        secrets.sort_unstable();
+        secrets.dedup();
+        if secrets.is_empty() {
+            return Self(None);
+        }
+        Self(AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&secrets).ok())
+    }
+
+    /// A sentence that may be shown.
+    pub(super) fn text(&self, text: &str) -> String {
+        self.cut(text, SENTENCE)
+    }
+
+    /// What a call was made with, as far as it may be shown: `schema` is the called action's.
+    pub(super) fn inputs(&self, schema: &Object, inputs: &Object) -> Value {
+        self.value(&loggia_schema::redact(schema, &Value::Object(inputs.clone())))
+    }
+
+    fn value(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.cut(text, VALUE)),
+            Value::Number(number) if self.holds(&number.to_string()) => REDACTED.into(),
+            Value::Array(items) => {
+                let mut shown: Vec<Value> = items.iter().take(ITEMS).map(|item| self.value(item)).collect();
+                if let Some(more) = more(items.len()) {
+                    shown.push(more.into());
+                }
+                Value::Array(shown)
+            }
+            Value::Object(members) => {
+                let first = members.iter().take(ITEMS);
+                let mut shown: Object =
+                    first.map(|(name, value)| (self.cut(name, VALUE), self.value(value))).collect();
+                if let Some(more) = more(members.len()) {
+                    shown.insert("…".to_owned(), more.into());
+                }
+                Value::Object(shown)
+            }
+            other => other.clone(),
+        }
+    }
+
+    fn holds(&self, text: &str) -> bool {
+        self.0.as_ref().is_some_and(|secrets| secrets.is_match(text))
+    }
+
+    /// Secrets are taken out first: half of one is still too much.
+    fn cut(&self, text: &str, most: usize) -> String {
+        let mut shown = String::new();
+        match &self.0 {
+            None => shown.push_str(text),
+            Some(secrets) => secrets.replace_all_with(text, &mut shown, |_, _, out| {
+                out.push_str(REDACTED);
+                true
+            }),
+        }
+        if let Some((end, _)) = shown.char_indices().nth(most) {
+            shown.truncate(end);
+            shown.push('…');
+        }
+        shown
+    }
+}
+
+/// What is said of items that are not shown.
+fn more(count: usize) -> Option<String> {
+    (count > ITEMS).then(|| format!("… {} more", count - ITEMS))
+}
+
+/// What of a value is not in what may be shown of it, as texts: as they are, and as JSON writes them.
+fn hidden(value: &Value, shown: &Value, out: &mut Vec<String>) {
+    match (value, shown) {
+        (Value::Object(value), Value::Object(shown)) => {
+            let pairs = value.iter().filter_map(|(name, value)| Some((value, shown.get(name)?)));
+            pairs.for_each(|(value, shown)| hidden(value, shown, out));
+        }
+        (Value::Array(value), Value::Array(shown)) => {
+            value.iter().zip(shown).for_each(|(value, shown)| hidden(value, shown, out));
+        }
+        (value, shown) if value != shown => collect(value, out),
+        _ => {}
+    }
+}
+
+fn collect(value: &Value, out: &mut Vec<String>) {
+    let mut add = |text: &str| {
+        if text.chars().nth(SHORTEST - 1).is_some() {
+            out.push(text.to_owned());
+        }
+    };
+    match value {
+        Value::Null | Value::Bool(_) => {}
+        Value::Number(number) => add(&number.to_string()),
+        Value::String(text) => {
+            let json = value.to_string();
+            add(text);
+            add(&json[1..json.len() - 1]);
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect(item, out)),
+        Value::Object(members) => members.values().for_each(|member| collect(member, out)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn object(value: Value) -> Object {
+        value.as_object().cloned().unwrap()
+    }
+
+    fn redaction(params: Value) -> Redaction {
+        let secret = json!({"writeOnly": true});
+        let schema = json!({"type": "object", "properties": {"user": {}, "password": secret,
+            "keys": {"type": "array", "items": {"type": "object", "properties": {"id": {}, "key": secret}}}}});
+        Redaction::of(&object(schema), Some(&params))
+    }
+
+    #[test]
+    fn a_workflows_secrets_are_taken_out_wherever_they_are() {
+        let redaction = redaction(
+            json!({"user": "ann", "password": "s3cret\"x", "keys": [{"id": "k1", "key": 12345}, {"id": "k2", "key": "no"}]}),
+        );
+        for (text, expected) in [
+            ("ann may not s3cret\"x", "ann may not (redacted)"),
+            (r#"{"p":"s3cret\"x"}"#, r#"{"p":"(redacted)"}"#),
+            ("12345 k1 no", "(redacted) k1 no"),
+            ("s3cret", "s3cret"),
+        ] {
+            assert_eq!(redaction.text(text), expected);
+        }
+        let schema = object(json!({"properties": {"token": {"x-secret": true}, "n": {}, "list": {}}}));
+        let inputs = object(json!({"token": "t", "n": 12345, "list": ["a s3cret\"x b"]}));
+        let expected = json!({"token": REDACTED, "n": REDACTED, "list": ["a (redacted) b"]});
+        assert_eq!(redaction.inputs(&schema, &inputs), expected);
+    }
+
+    #[test]
+    fn long_values_are_cut_after_the_secrets_are_out() {
+        let redaction = redaction(json!({"password": "secret"}));
+        let inputs = object(
+            json!({"text": format!("{}secret", "ä".repeat(197)), "list": (0..60).collect::<Vec<_>>()}),
+        );
+        let shown = redaction.inputs(&Object::new(), &inputs);
+        assert_eq!(shown["text"], format!("{}(re…", "ä".repeat(197)));
+        assert_eq!(shown["list"].as_array().unwrap().len(), ITEMS + 1);
+        assert_eq!(shown["list"][ITEMS], "… 10 more");
+        assert_eq!(redaction.text(&"x".repeat(5000)).chars().count(), SENTENCE + 1);
+    }
+}

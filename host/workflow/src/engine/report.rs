@@ -1,0 +1,100 @@
+//! Where and why a run failed, for who called it.
+
+use loggia_facade::{Failure, Object, code};
+use serde_json::Value;
+
+use super::{
+    Plan, Report, State,
+    redact::Redaction,
+    state::{End, Phase},
+};
+
+/// What ended a run.
+#[derive(Default)]
+pub(super) struct Cut {
+    pub code: &'static str,
+    pub message: String,
+    /// The step that did.
+    pub step: Option<usize>,
+    pub cause: Option<Failure>,
+    pub inputs: Option<Object>,
+}
+
+/// The report on a run that ends now.
+pub(super) fn report(plan: &Plan, state: &State, cut: Cut) -> Report {
+    let workflow = &plan.workflow;
+    let redaction = Redaction::of(&workflow.parameters, state.context.params());
+    let which = |wanted: fn(&Phase) -> bool| -> Vec<String> {
+        let steps = workflow.steps.iter().zip(&state.phases).enumerate();
+        let wanted = steps.filter(|(index, (_, phase))| cut.step != Some(*index) && wanted(phase));
+        wanted.map(|(_, (step, _))| step.id.clone()).collect()
+    };
+    let completed = which(|phase| matches!(phase, Phase::Ended(End::Completed)));
+    let stopped = which(|phase| !matches!(phase, Phase::Ended(_) | Phase::Waiting));
+    let inputs = cut.inputs.as_ref().map(|inputs| {
+        let target = cut.step.and_then(|step| plan.targets.get(step)?.as_ref());
+        let nothing = Object::new();
+        redaction.inputs(target.map_or(&nothing, |target| &target.params), inputs)
+    });
+    Report {
+        code: cut.code.to_owned(),
+        message: redaction.text(&cut.message),
+        workflow: workflow.name.clone(),
+        step: cut.step.map(|step| workflow.steps[step].id.clone()),
+        hint: redaction.text(&hint(&cut, &completed, &stopped)),
+        cause: cut.cause.as_ref().map(|cause| shown(cause, &redaction)),
+        inputs,
+        failed: which(|phase| matches!(phase, Phase::Ended(End::Failed))),
+        skipped: which(|phase| matches!(phase, Phase::Ended(End::Skipped))),
+        not_run: which(|phase| matches!(phase, Phase::Waiting)),
+        completed,
+        stopped,
+    }
+}
+
+/// `{code, error, hint?}`
+fn shown(cause: &Failure, redaction: &Redaction) -> Value {
+    let mut out = Object::new();
+    out.insert("code".to_owned(), redaction.text(&cause.code).into());
+    out.insert("error".to_owned(), redaction.text(&cause.message).into());
+    if let Some(hint) = &cause.hint {
+        out.insert("hint".to_owned(), redaction.text(hint).into());
+    }
+    Value::Object(out)
+}
+
+/// What to do: about the cause, and about what has happened already.
+fn hint(cut: &Cut, completed: &[String], stopped: &[String]) -> String {
+    let mut said = Vec::new();
+    match (cut.cause.as_ref().and_then(|cause| cause.hint.as_deref()), cut.step) {
+        (Some(hint), _) => said.push(hint.to_owned()),
+        (None, Some(_)) => {
+            said.push("Mend what the step complains of, then call the workflow again.".to_owned())
+        }
+        (None, None) if cut.code == code::TIMED_OUT => {
+            said.push("Call the workflow again, or give it a longer `timeout`.".to_owned());
+        }
+        (None, None) => said.push("Call the workflow again.".to_owned()),
+    }
+    if !completed.is_empty() {
+        said.push(format!("What {} did stays done; a new run does it again.", names(completed)));
+    }
+    if !stopped.is_empty() {
+        said.push(format!("What {} did nobody knows; look before you call again.", names(stopped)));
+    }
+    said.join(" ")
+}
+
+/// `` `a`, `b` and 3 more ``
+fn names(steps: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let mut shown: Vec<String> = steps.iter().take(SHOWN).map(|step| format!("`{step}`")).collect();
+    if steps.len() > SHOWN {
+        shown.push(format!("{} more", steps.len() - SHOWN));
+    }
+    match shown.pop() {
+        Some(last) if shown.is_empty() => last,
+        Some(last) => format!("{} and {last}", shown.join(", ")),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,154 @@
+//! Where a run stands, as data.
+
+use std::time::Duration;
+
+use loggia_facade::Object;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::context::Context;
+
+/// A run. It can be written down and read again at any point; that changes nothing.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct State {
+    /// `.workflow.id`; calls carry it.
+    pub(super) id: String,
+    /// For the chance in the pauses between retries.
+    pub(super) seed: u64,
+    /// What templates see.
+    pub(super) context: Context,
+    /// One for each step, in their order.
+    pub(super) phases: Vec<Phase>,
+    pub(super) clock: Clock,
+    /// It has ended.
+    pub(super) over: bool,
+}
+
+/// Where a step stands.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) enum Phase {
+    /// It has not begun.
+    Waiting,
+    /// Its call is under way, or will be tried again.
+    Calling {
+        call: Call,
+        /// When its time is up.
+        until: Duration,
+    },
+    /// Its question is open.
+    Asking { until: Duration },
+    /// Its calls are under way.
+    Each(Each),
+    /// It is over.
+    Ended(End),
+}
+
+/// How a step ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum End {
+    Completed,
+    Failed,
+    Skipped,
+}
+
+/// A call with its tries.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Call {
+    pub params: Object,
+    /// Which try, from 0.
+    pub attempt: u32,
+    /// When it is tried again; none while it is under way.
+    pub again: Option<Duration>,
+}
+
+/// The calls of a `forEach`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Each {
+    /// All items; `null` in place of those that have ended, whose results hold them.
+    pub items: Vec<Value>,
+    /// What came of them; `null` in place of those that have not ended.
+    pub results: Vec<Value>,
+    /// The first that has not begun.
+    pub next: usize,
+    /// Those under way, with their places.
+    pub calls: Vec<(usize, Call)>,
+    pub completed: usize,
+    pub failed: usize,
+    /// When the step's time is up.
+    pub until: Duration,
+}
+
+/// A run's time.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Clock {
+    /// Since the run began.
+    pub now: Duration,
+    /// What is left of the run's time. Time in which a person is asked does not count.
+    pub left: Duration,
+}
+
+impl State {
+    /// When the machine must be woken by [`Event::Due`](super::Event::Due), if nothing else happens before.
+    pub fn due(&self) -> Option<Duration> {
+        if self.over {
+            return None;
+        }
+        let run = (!self.asks()).then(|| self.clock.now.saturating_add(self.clock.left));
+        self.phases.iter().filter_map(Phase::due).chain(run).min()
+    }
+
+    /// Whether a question is open.
+    pub(super) fn asks(&self) -> bool {
+        self.phases.iter().any(|phase| matches!(phase, Phase::Asking { .. }))
+    }
+
+    /// Lets time pass. It never runs back.
+    pub(super) fn pass(&mut self, now: Duration) {
+        let now = now.max(self.clock.now);
+        if !self.asks() {
+            self.clock.left = self.clock.left.saturating_sub(now - self.clock.now);
+        }
+        self.clock.now = now;
+    }
+
+    /// Tasks that are under way. A call that will be tried again keeps its place among them.
+    pub(super) fn under_way(&self) -> usize {
+        self.phases.iter().map(Phase::under_way).sum()
+    }
+}
+
+impl Phase {
+    fn due(&self) -> Option<Duration> {
+        match self {
+            Self::Waiting | Self::Ended(_) => None,
+            Self::Asking { until } => Some(*until),
+            Self::Calling { call, until } => Some(call.again.map_or(*until, |again| again.min(*until))),
+            Self::Each(each) => {
+                each.calls.iter().filter_map(|(_, call)| call.again).chain([each.until]).min()
+            }
+        }
+    }
+
+    fn under_way(&self) -> usize {
+        match self {
+            Self::Waiting | Self::Ended(_) => 0,
+            Self::Calling { .. } | Self::Asking { .. } => 1,
+            Self::Each(each) => each.calls.len(),
+        }
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        matches!(self, Self::Ended(_))
+    }
+}
+
+impl Call {
+    pub(super) fn new(params: Object) -> Self {
+        Self { params, attempt: 0, again: None }
+    }
+
+    /// Whether this try of it is under way.
+    pub(super) fn is_trying(&self, attempt: u32) -> bool {
+        self.attempt == attempt && self.again.is_none()
+    }
+}

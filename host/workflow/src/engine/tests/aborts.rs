@@ -1,0 +1,163 @@
+//! How a run ends before its time, and what is told of it.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::{
+    super::{Begin, Event, State, Task, begin, step},
+    plans::{object, plan},
+    simulator::{Comes, fails, ok, run},
+};
+
+#[test]
+fn a_failure_ends_the_run_at_once_and_the_report_says_what_was_done() {
+    let plan = plan(json!([
+        {"id": "read", "tool": "t.read"},
+        {"id": "poll", "tool": "t.poll", "onError": {"action": "continue"}},
+        {"id": "slow", "tool": "t.slow"},
+        {"id": "write", "tool": "t.write", "arguments": {"text": "hello"}, "dependsOn": ["read", "poll"]},
+        {"id": "after", "tool": "t.after", "dependsOn": ["write"]},
+    ]));
+    let run = run(&plan, json!({}), |asked| match asked.id.as_str() {
+        "write" => fails(10, "the disk is full"),
+        "poll" => fails(10, "no answer"),
+        "slow" => None,
+        _ => ok(10, json!({})),
+    });
+    assert_eq!(run.took, Duration::from_millis(20));
+    assert_eq!(run.dropped, [Task { step: 2, item: None, attempt: 0 }]);
+    insta::assert_snapshot!(serde_json::to_string_pretty(run.report()).unwrap(), @r#"
+    {
+      "code": "step_failed",
+      "message": "tool call failed: tool t.write in step write: the disk is full",
+      "workflow": "flow",
+      "step": "write",
+      "cause": {
+        "code": "unavailable",
+        "error": "the disk is full"
+      },
+      "inputs": {
+        "text": "hello"
+      },
+      "completed": [
+        "read"
+      ],
+      "failed": [
+        "poll"
+      ],
+      "skipped": [],
+      "stopped": [
+        "slow"
+      ],
+      "not_run": [
+        "after"
+      ],
+      "hint": "Mend what the step complains of, then call the workflow again. What `read` did stays done; a new run does it again. What `slow` did nobody knows; look before you call again."
+    }
+    "#);
+}
+
+// Case 26.
+#[test]
+fn a_workflow_that_takes_too_long_ends() {
+    let plan = plan(json!({"timeout": 30, "steps": [
+        {"id": "a", "tool": "t.run", "onError": {"action": "continue"}}, {"id": "b", "tool": "t.run", "dependsOn": ["a"]}]}));
+    let run = run(&plan, json!({}), |_| ok(100, json!({})));
+    assert_eq!(run.took, Duration::from_millis(30));
+    insta::assert_snapshot!(serde_json::to_string_pretty(run.report()).unwrap(), @r#"
+    {
+      "code": "timed_out",
+      "message": "workflow timed out after 30ms",
+      "workflow": "flow",
+      "step": null,
+      "cause": null,
+      "inputs": null,
+      "completed": [],
+      "failed": [],
+      "skipped": [],
+      "stopped": [
+        "a"
+      ],
+      "not_run": [
+        "b"
+      ],
+      "hint": "Call the workflow again, or give it a longer `timeout`. What `a` did nobody knows; look before you call again."
+    }
+    "#);
+}
+
+#[test]
+fn what_is_cancelled_ends_at_once() {
+    let plan = plan(json!([{"id": "a", "tool": "t.run"}, {"id": "b", "tool": "t.run"}]));
+    let run =
+        run(
+            &plan,
+            json!({}),
+            |asked| if asked.id == "b" { Some((7, Comes::Cancel)) } else { ok(100, json!({})) },
+        );
+    assert_eq!((run.took, run.dropped.len()), (Duration::from_millis(7), 2));
+    let report = run.report();
+    assert_eq!((report.code.as_str(), report.message.as_str()), ("cancelled", "the workflow was cancelled"));
+    assert_eq!(report.stopped, ["a", "b"]);
+}
+
+// Case 19.
+#[test]
+fn secrets_are_in_no_error() {
+    let parameters =
+        json!({"type": "object", "properties": {"password": {"type": "string", "writeOnly": true}}});
+    let plan = plan(json!({"parameters": parameters, "steps": [
+        {"id": "a", "tool": "t.run", "arguments": {"login": "hunter2", "other": "x"}}]}));
+    let run = run(&plan, json!({"password": "hunter2"}), |_| fails(1, "hunter2 is wrong"));
+    let shown = format!("{:?} {:?}", run.report(), run.news);
+    assert!(!shown.contains("hunter2"), "{shown}");
+    assert!(shown.contains("(redacted) is wrong"), "{shown}");
+}
+
+#[test]
+fn what_is_told_of_what_is_not_under_way_changes_nothing() {
+    let plan = plan(json!([{"id": "a", "tool": "t.run"}, {"id": "b", "tool": "t.run", "dependsOn": ["a"]}]));
+    let start = Begin { id: "r".into(), start_time: String::new(), params: object(json!({})), seed: 0 };
+    let (mut state, _) = begin(&plan, start);
+    let reply = || loggia_facade::Reply::data(json!({"x": 1}));
+    let failure = || loggia_facade::Failure::new("internal", "x");
+    let task = |step, item, attempt| Task { step, item, attempt };
+    let before = serde_json::to_value(&state).unwrap();
+    for other in [
+        task(1, None, 0),
+        task(0, None, 1),
+        task(0, Some(0), 0),
+        task(9, None, 0),
+        task(usize::MAX, Some(usize::MAX), u32::MAX),
+    ] {
+        for event in [
+            Event::Replied(other, reply()),
+            Event::Failed(other, failure()),
+            Event::Answered(other, loggia_facade::Answer::Declined),
+        ] {
+            assert_eq!(step(&plan, &mut state, Duration::ZERO, event), []);
+        }
+    }
+    let answer = Event::Answered(task(0, None, 0), loggia_facade::Answer::Declined);
+    assert_eq!(step(&plan, &mut state, Duration::ZERO, answer), [], "a call is not answered");
+    assert_eq!(serde_json::to_value(&state).unwrap(), before);
+    assert!(!step(&plan, &mut state, Duration::ZERO, Event::Replied(task(0, None, 0), reply())).is_empty());
+    assert_eq!(
+        step(&plan, &mut state, Duration::ZERO, Event::Replied(task(0, None, 0), reply())),
+        [],
+        "twice"
+    );
+}
+
+#[test]
+fn a_run_of_another_definition_ends() {
+    let short = plan(json!([{"id": "a", "tool": "t.run"}]));
+    let long = plan(json!([{"id": "a", "tool": "t.run"}, {"id": "b", "tool": "t.run"}]));
+    let start = Begin { id: "r".into(), start_time: String::new(), params: object(json!({})), seed: 0 };
+    let (state, _) = begin(&short, start);
+    let mut state: State = serde_json::from_value(serde_json::to_value(&state).unwrap()).unwrap();
+    let effects = step(&long, &mut state, Duration::ZERO, Event::Due);
+    assert!(format!("{effects:?}").contains("has changed since"), "{effects:?}");
+    assert_eq!(step(&long, &mut state, Duration::ZERO, Event::Due), []);
+}

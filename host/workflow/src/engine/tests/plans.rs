@@ -1,0 +1,168 @@
+//! Workflows written as JSON, in ToolHive's words; times in milliseconds.
+
+use std::{sync::Arc, time::Duration};
+
+use loggia_facade::Object;
+use serde_json::{Value, json};
+
+use super::super::{Plan, Target};
+use crate::{
+    Workflow,
+    definition::{
+        Annotations, Argument, Ask, ForEach, From, Kind, OnError, Otherwise, Output, Property, PropertyKind,
+        Step, ToolCall,
+    },
+    template::Template,
+};
+
+pub(super) fn object(value: Value) -> Object {
+    value.as_object().cloned().unwrap_or_default()
+}
+
+pub(super) fn template(text: &str) -> Template {
+    Template::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+fn milliseconds(value: &Value, or: u64) -> Duration {
+    Duration::from_millis(value.as_u64().unwrap_or(or))
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// A plan: `{steps, output?, parameters?, timeout?, failureMode?, strict?}`; a list is its steps. Every tool takes any
+/// parameters but those that `tools` names.
+pub(super) fn plan(value: Value) -> Plan {
+    plan_with(value, json!({}))
+}
+
+pub(super) fn plan_with(value: Value, tools: Value) -> Plan {
+    let value = if value.is_array() { json!({"steps": value}) } else { value };
+    let listed = value["steps"].as_array().unwrap();
+    let ids: Vec<&str> = listed.iter().map(|step| step["id"].as_str().unwrap()).collect();
+    let steps: Vec<Step> = listed.iter().map(|value| step(value, &ids)).collect();
+    let target = |tool: &str| {
+        let (facade, action) = tool.split_once('.').unwrap_or((tool, "run"));
+        let params =
+            object(json!({"type": "object", "properties": tools.get(tool).cloned().unwrap_or(json!({}))}));
+        let action_argument = Some("action");
+        Target { facade: facade.into(), action: action.into(), params: Arc::new(params), action_argument }
+    };
+    let targets = steps.iter().map(|step| match &step.kind {
+        Kind::Tool(call) => Some(target(&call.tool)),
+        Kind::ForEach(each) => Some(target(&each.call.tool)),
+        Kind::Ask(_) => None,
+    });
+    let targets = targets.collect();
+    let workflow = Workflow {
+        name: "flow".into(),
+        description: "A flow.".into(),
+        parameters: object(value["parameters"].clone()),
+        timeout: milliseconds(&value["timeout"], 30 * 60 * 1000),
+        continues: value["failureMode"] == "continue",
+        strict: value["strict"] == true,
+        output: value.get("output").map(output),
+        annotations: Annotations::default(),
+        line: 1,
+        path: String::new(),
+        steps,
+    };
+    Plan { workflow: Arc::new(workflow), targets }
+}
+
+fn step(value: &Value, ids: &[&str]) -> Step {
+    let call = |value: &Value| ToolCall {
+        tool: text(&value["tool"]),
+        arguments: object(value["arguments"].clone())
+            .iter()
+            .map(|(name, value)| (name.clone(), argument(value)))
+            .collect(),
+        line: 1,
+    };
+    let kind = match value["type"].as_str() {
+        Some("elicitation") => Kind::Ask(Ask {
+            message: template(value["message"].as_str().unwrap_or("Sure?")),
+            schema: object(json!({"type": "object"})),
+            on_decline: otherwise(&value["onDecline"]),
+            on_cancel: otherwise(&value["onCancel"]),
+        }),
+        Some("forEach") => Kind::ForEach(ForEach {
+            collection: template(&text(&value["collection"])),
+            item: value["itemVar"].as_str().unwrap_or("item").to_owned(),
+            parallel: value["maxParallel"].as_u64().unwrap_or(10) as usize,
+            iterations: value["maxIterations"].as_u64().unwrap_or(100) as usize,
+            call: call(&value["step"]),
+            on_error: on_error(&value["step"]["onError"]),
+        }),
+        _ => Kind::Tool(call(value)),
+    };
+    let place = |id: &Value| ids.iter().position(|known| id == known).unwrap();
+    Step {
+        id: text(&value["id"]),
+        kind,
+        condition: value["condition"].as_str().map(template),
+        depends_on: value["dependsOn"].as_array().into_iter().flatten().map(place).collect(),
+        timeout: milliseconds(&value["timeout"], 5 * 60 * 1000),
+        on_error: on_error(&value["onError"]),
+        default_results: value.get("defaultResults").cloned(),
+        line: 1,
+    }
+}
+
+fn on_error(value: &Value) -> OnError {
+    match value["action"].as_str() {
+        Some("continue") => OnError::Continue,
+        Some("retry") => OnError::Retry {
+            count: value["retryCount"].as_u64().unwrap_or(1) as u32,
+            delay: milliseconds(&value["retryDelay"], 1000),
+        },
+        _ => OnError::Abort,
+    }
+}
+
+fn otherwise(value: &Value) -> Otherwise {
+    match value.as_str() {
+        Some("continue") => Otherwise::Continue,
+        Some("skip_remaining") => Otherwise::SkipRemaining,
+        _ => Otherwise::Abort,
+    }
+}
+
+fn argument(value: &Value) -> Argument {
+    match value {
+        value if !value.to_string().contains("{{") => Argument::Literal(value.clone()),
+        Value::String(text) => Argument::Template(template(text)),
+        Value::Array(items) => Argument::List(items.iter().map(argument).collect()),
+        Value::Object(members) => {
+            Argument::Record(members.iter().map(|(name, value)| (name.clone(), argument(value))).collect())
+        }
+        value => Argument::Literal(value.clone()),
+    }
+}
+
+fn output(value: &Value) -> Output {
+    let required = value["required"].as_array().into_iter().flatten().map(text).collect();
+    Output { properties: properties(&value["properties"]), required }
+}
+
+fn properties(value: &Value) -> Vec<(String, Property)> {
+    let one = |value: &Value| Property {
+        kind: match value["type"].as_str() {
+            Some("integer") => PropertyKind::Integer,
+            Some("number") => PropertyKind::Number,
+            Some("boolean") => PropertyKind::Boolean,
+            Some("object") => PropertyKind::Object,
+            Some("array") => PropertyKind::Array,
+            _ => PropertyKind::String,
+        },
+        description: String::new(),
+        from: match value["value"].as_str() {
+            Some(text) => From::Value(template(text)),
+            None => From::Properties(properties(&value["properties"])),
+        },
+        default: value.get("default").cloned(),
+        line: 1,
+    };
+    object(value.clone()).iter().map(|(name, value)| (name.clone(), one(value))).collect()
+}

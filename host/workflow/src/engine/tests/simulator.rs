@@ -1,0 +1,187 @@
+//! Drives a run as the facade does, by a clock that jumps from one event to the next.
+
+use std::time::Duration;
+
+use loggia_facade::{Answer, Failure, Object, Reply};
+use serde_json::{Value, json};
+
+use super::super::{Begin, Effect, Event, News, Outcome, Plan, Report, State, Task, What, begin, step};
+
+/// A call or a question, as whoever answers it sees it.
+#[derive(Debug, Clone)]
+pub(super) struct Asked {
+    pub task: Task,
+    /// `facade.action`; empty for a question.
+    pub tool: String,
+    /// A question's is its message.
+    pub params: Value,
+    pub idempotency_key: String,
+    /// The step's id.
+    pub id: String,
+}
+
+/// What comes of it, and after how many milliseconds; none where nothing ever does.
+pub(super) type Told = Option<(u64, Comes)>;
+
+/// What comes of a call or a question.
+#[derive(Debug, Clone)]
+pub(super) enum Comes {
+    Reply(Value),
+    Fail(Failure),
+    Answer(Answer),
+    Cancel,
+}
+
+pub(super) fn ok(after: u64, data: Value) -> Told {
+    Some((after, Comes::Reply(data)))
+}
+
+pub(super) fn fails(after: u64, message: &str) -> Told {
+    Some((after, Comes::Fail(Failure::new("unavailable", message))))
+}
+
+pub(super) fn says(after: u64, answer: Answer) -> Told {
+    Some((after, Comes::Answer(answer)))
+}
+
+/// What became of a run.
+#[derive(Debug)]
+pub(super) struct Run {
+    pub outcome: Outcome,
+    pub took: Duration,
+    /// In the order in which they began, with the moment.
+    pub asked: Vec<(Duration, Asked)>,
+    pub dropped: Vec<Task>,
+    pub news: Vec<News>,
+    /// Tasks under way at once, at most.
+    pub most: usize,
+    pub state: State,
+}
+
+impl Run {
+    pub fn result(&self) -> &Value {
+        match &self.outcome {
+            Outcome::Completed(value) => value,
+            Outcome::Failed(report) => panic!("{report:?}"),
+        }
+    }
+
+    pub fn report(&self) -> &Report {
+        match &self.outcome {
+            Outcome::Failed(report) => report,
+            Outcome::Completed(value) => panic!("it completed: {value}"),
+        }
+    }
+
+    /// The ids of steps in the order in which they were asked for, retries too.
+    pub fn order(&self) -> Vec<&str> {
+        self.asked.iter().map(|(_, asked)| asked.id.as_str()).collect()
+    }
+
+    /// The parameters of the first call of a step.
+    pub fn params(&self, id: &str) -> &Value {
+        &self
+            .asked
+            .iter()
+            .find(|(_, asked)| asked.id == id)
+            .unwrap_or_else(|| panic!("{id} was not called"))
+            .1
+            .params
+    }
+
+    /// How a step ended, by its last news.
+    pub fn ended(&self, plan: &Plan, id: &str) -> &What {
+        let place = plan.workflow.steps.iter().position(|step| step.id == id).unwrap();
+        &self.news.iter().rfind(|news| news.step == place && news.item.is_none()).unwrap().what
+    }
+}
+
+pub(super) fn run(plan: &Plan, params: Value, answer: impl FnMut(&Asked) -> Told) -> Run {
+    run_seeded(plan, params, 1, answer)
+}
+
+/// Runs to the end. After every event the state is written down and read again; both copies must go on alike.
+pub(super) fn run_seeded(
+    plan: &Plan,
+    params: Value,
+    seed: u64,
+    mut answer: impl FnMut(&Asked) -> Told,
+) -> Run {
+    let params: Object = params.as_object().cloned().unwrap_or_default();
+    let start_time = "2024-01-01T12:00:00Z".to_owned();
+    let (mut state, mut effects) = begin(plan, Begin { id: "run-1".into(), start_time, params, seed });
+    let mut now = Duration::ZERO;
+    let (mut asked, mut dropped, mut news, mut most) = (Vec::new(), Vec::new(), Vec::new(), 0);
+    let mut pending: Vec<(Duration, Asked, Option<Comes>)> = Vec::new();
+    for turn in 0.. {
+        assert!(turn < 100_000, "the run does not end");
+        for effect in std::mem::take(&mut effects) {
+            let one = match effect {
+                Effect::Call { task, facade, action, params, idempotency_key } => {
+                    let tool = format!("{facade}.{action}");
+                    (task, tool, Value::Object(params), idempotency_key)
+                }
+                Effect::Ask { task, message, .. } => (task, String::new(), json!(message), String::new()),
+                Effect::Drop(task) => {
+                    let count = pending.len();
+                    pending.retain(|(_, asked, _)| asked.task != task);
+                    assert_eq!(pending.len() + 1, count, "{task:?} was not under way");
+                    dropped.push(task);
+                    continue;
+                }
+                Effect::Tell(told) => {
+                    news.push(told);
+                    continue;
+                }
+                Effect::Done(outcome) => {
+                    assert!(pending.is_empty(), "it ended with {pending:?} under way");
+                    assert_eq!(state.due(), None);
+                    assert_eq!(step(plan, &mut state, now, Event::Due), []);
+                    return Run { outcome: *outcome, took: now, asked, dropped, news, most, state };
+                }
+            };
+            let (task, tool, params, idempotency_key) = one;
+            let id = plan.workflow.steps[task.step].id.clone();
+            let one = Asked { task, tool, params, idempotency_key, id };
+            assert!(!pending.iter().any(|(_, other, _)| other.task == task), "{task:?} begins twice");
+            asked.push((now, one.clone()));
+            let (at, what) = match answer(&one) {
+                Some((after, what)) => (now + Duration::from_millis(after), Some(what)),
+                None => (Duration::MAX, None),
+            };
+            pending.push((at, one, what));
+            most = most.max(pending.len());
+        }
+        let due = state.due();
+        let next = pending.iter().enumerate().filter(|(_, (_, _, what))| what.is_some());
+        let next = next.min_by_key(|(place, (at, ..))| (*at, *place)).map(|(place, (at, ..))| (place, *at));
+        let event = match (next, due) {
+            (Some((place, at)), due) if due.is_none_or(|due| at <= due) => {
+                now = now.max(at);
+                let (_, asked, what) = pending.remove(place);
+                match what.unwrap() {
+                    Comes::Reply(data) => Event::Replied(asked.task, Reply::data(data)),
+                    Comes::Fail(failure) => Event::Failed(asked.task, failure),
+                    Comes::Answer(answer) => Event::Answered(asked.task, answer),
+                    Comes::Cancel => {
+                        // It is still under way.
+                        pending.push((Duration::MAX, asked, None));
+                        Event::Cancelled
+                    }
+                }
+            }
+            (_, Some(due)) => {
+                assert!(due >= now, "it is due in the past: {due:?} at {now:?}");
+                now = due;
+                Event::Due
+            }
+            (_, None) => panic!("nothing is under way, and nothing is due: {state:?}"),
+        };
+        let written = serde_json::to_string(&state).unwrap();
+        let mut read: State = serde_json::from_str(&written).unwrap();
+        effects = step(plan, &mut state, now, event.clone());
+        assert_eq!(step(plan, &mut read, now, event), effects, "it goes on differently when read again");
+        assert_eq!(serde_json::to_string(&read).unwrap(), serde_json::to_string(&state).unwrap());
+    }
+    unreachable!("the loop ends by itself")
+}
