@@ -1,7 +1,7 @@
 //! Each example of the page runs, and its servers are called with what the page means.
 
 use anyhow::Result;
-use loggia_tests::{ERAS, HttpHost, Kind, accepted};
+use loggia_tests::{Client, ERAS, Kind, accepted};
 use rmcp::model::{ElicitResult, ElicitationAction};
 use serde_json::{Value, json};
 
@@ -32,11 +32,11 @@ const PAPER: &str =
 #[tokio::test]
 async fn a_topic_is_searched_downloaded_and_read() -> Result<()> {
     let stage = Stage::with(&["research_topic"]).await?;
-    let host: HttpHost = stage.host().await?;
+    let host = stage.host().await?;
     for era in ERAS {
         for http in [false, true] {
             let client = match http {
-                true => loggia_tests::Client::http(&host, era).await?,
+                true => Client::http(&host, era).await?,
                 false => stage.client_as(era, Kind::default()).await?,
             };
             let before = stage.calls().len();
@@ -150,21 +150,24 @@ async fn a_source_that_fails_has_default_results() -> Result<()> {
     Ok(())
 }
 
+/// The caller hears that it cannot be used; the operator hears in the log what is wrong, as `check` tells it.
 #[tokio::test]
 async fn an_example_without_default_results_is_refused_with_the_reason() -> Result<()> {
     let stage = Stage::with(&["validation_error"]).await?;
-    let client = stage.client().await?;
+    let (client, log) = Client::stdio_logged(stage.plugins.path(), |_| {}).await?;
     assert_eq!(client.names().await?, ["backend"]);
-    let refused =
-        client.envelope("validation_error", json!({"action": "validation_error", "enabled": true})).await?;
+    let call = json!({"action": "validation_error", "enabled": true});
+    let refused = client.envelope("validation_error", call).await?;
     assert_eq!(refused["code"], "unavailable", "{refused}");
-    let error = refused["error"].as_str().unwrap_or_default();
+    assert_eq!(refused["error"], "`validation_error` is unavailable: its workflows cannot be used");
+    client.end().await?;
+    let log = log.await??;
     let sentence = "step 'conditional_step' can be skipped but is referenced by downstream steps without \
                     defaultResults defined";
-    assert!(error.contains(sentence), "{error}");
-    assert!(error.contains("`value`"), "the field is not named: {error}");
+    let line = log.lines().find(|line| line.contains(sentence)).unwrap_or_default();
+    assert!(line.contains("value") && line.contains("line "), "the field and the line are not named: {log}");
     assert_eq!(stage.calls(), []);
-    client.end().await
+    Ok(())
 }
 
 #[tokio::test]

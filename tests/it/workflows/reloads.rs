@@ -1,10 +1,10 @@
 //! Workflow files that come, change, break and go, and facades that come later.
 
 use anyhow::Result;
-use loggia_tests::{Client, eventually};
+use loggia_tests::{Client, Era, Kind, accepted, eventually};
 use serde_json::{Value, json};
 
-use super::stage::{Stage, Word, names_become, text};
+use super::stage::{self, Stage, names_become, run, text};
 
 fn says(what: &str) -> String {
     format!(
@@ -156,30 +156,19 @@ async fn a_reference_follows_the_file_that_it_leads_to() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_call_in_flight_ends_on_the_version_that_it_began_with() -> Result<()> {
-    let slow = |what: &str| {
-        format!(
-            "name: says\ndescription: Says.\nsteps:\n  - id: first\n    tool: backend.fetch\n  - id: say\n    \
-             tool: backend.tool\n    dependsOn: [first]\n    arguments:\n      arg1: {what}\n"
-        )
-    };
-    let stage = Stage::of("says", &slow("one")).await?;
-    // The first one is answered when a second is there.
-    stage.says("fetch", Word::Meets(2));
-    let client = stage.client().await?;
-    let peer = client.service.peer().clone();
-    let begun = tokio::spawn(async move {
-        let arguments = json!({"action": "says"}).as_object().cloned().unwrap_or_default();
-        peer.call_tool(rmcp::model::CallToolRequestParams::new("says").with_arguments(arguments)).await
-    });
-    stage.called("fetch", 1).await;
+async fn a_run_ends_on_the_version_that_it_began_with() -> Result<()> {
+    let asks = "name: says\ndescription: Says.\nsteps:\n  - id: sure\n    type: elicitation\n    message: Sure?\n    \
+        schema: {type: object, properties: {why: {type: string}}}\n  - id: say\n    tool: backend.tool\n    \
+        dependsOn: [sure]\n    arguments: {arg1: one}\n";
+    let stage = Stage::of("says", asks).await?;
+    let client = stage.client_as(Era::Stateful, Kind::person([accepted(json!({}))])).await?;
+    let (_, id) = run(&client.envelope("says", json!({"action": "says", "wait": false})).await?)?;
+    stage::becomes(&client, "says", &id, "waiting").await;
     stage.write("says", &says("two"));
     becomes(&client, "two").await;
-    assert!(!begun.is_finished(), "it was to end after the change");
-    let direct = client.envelope("backend", json!({"action": "fetch"})).await?;
-    assert_eq!(direct["ok"], true, "{direct}");
-    let envelope = begun.await??.structured_content.unwrap_or_default();
-    assert_eq!(envelope["data"]["asked"]["arg1"], "one", "{envelope}");
+    let status = json!({"action": "run_status", "run_id": id, "wait": true});
+    let (ended, _) = run(&client.envelope("says", status).await?)?;
+    assert_eq!(ended["result"]["data"]["asked"]["arg1"], "one", "{ended}");
     client.end().await
 }
 
