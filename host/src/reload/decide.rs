@@ -91,8 +91,10 @@ mod tests {
         fs::write(folder.path().join("a.wasm"), "1").unwrap();
         let found = scan(folder.path()).unwrap();
         let check = |error: AdmitError, took: u64, after: u64, expected: usize| {
-            let held =
-                BTreeMap::from([("a.wasm".to_owned(), tried(&found["a.wasm"], error, Duration::from_secs(took)))]);
+            let held = BTreeMap::from([(
+                "a.wasm".to_owned(),
+                tried(&found["a.wasm"], error, Duration::from_secs(took)),
+            )]);
             let now = Instant::now() + Duration::from_secs(after);
             assert_eq!(decide(&held, &found, now, |_| false).len(), expected, "{took} s, {after} s later");
         };

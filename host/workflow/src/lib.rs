@@ -26,6 +26,7 @@ mod check;
 pub mod definition;
 pub mod engine;
 pub mod facade;
+pub mod graph;
 pub mod problem;
 mod progress;
 pub mod surface;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// One thing that is wrong, or odd.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub struct Problem {
     /// Where, counted from 1; 0 where nobody knows.
     pub line: usize,

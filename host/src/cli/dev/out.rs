@@ -6,6 +6,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
+use super::workflows;
 use crate::{
     build::{self, BuildError, Built, Source},
     config::{Policy, places},
@@ -42,7 +43,7 @@ impl Out {
         &self.plugins
     }
 
-    /// Builds every plugin crate under a path, each whatever becomes of the others, and removes what was built of
+    /// Builds every plugin crate under a path, each whatever becomes of the others, takes the workflows there, and removes what was built of
     /// crates that are gone. Whether all could be built.
     ///
     /// # Errors
@@ -54,11 +55,18 @@ impl Out {
             Err(nothing @ BuildError::Nothing(_)) => (Vec::new(), Some(nothing)),
             found => (found?, None),
         };
-        self.forget(&sources).map_err(|e| BuildError::Write(self.plugins.clone(), e))?;
-        if let Some(nothing) = nothing {
+        let workflows = workflows::find(path);
+        self.forget(&sources, &workflows).map_err(|e| BuildError::Write(self.plugins.clone(), e))?;
+        if let Some(nothing) = nothing.filter(|_| workflows.is_empty()) {
             return Err(nothing);
         }
         let mut all = true;
+        for file in &workflows {
+            if let Err(error) = workflows::put(file, &self.plugins) {
+                all = false;
+                tracing::error!("failed to take {}: {error}", file.display());
+            }
+        }
         for source in &sources {
             // First, or the host would try the plugin without them.
             if let Some(policy) = source.policy().and_then(|policy| fs::read_to_string(policy).ok()) {
@@ -90,12 +98,13 @@ impl Out {
         }
     }
 
-    /// Removes what was put here for crates and policies that are gone, and nothing that somebody else put here: what
+    /// Removes what was put here for crates, workflows and policies that are gone, and nothing that somebody else put here: what
     /// is ours stands in a list.
-    fn forget(&self, sources: &[Source]) -> io::Result<()> {
+    fn forget(&self, sources: &[Source], workflows: &[PathBuf]) -> io::Result<()> {
         let list = self.folder.join("built.txt");
         let before = fs::read_to_string(&list).unwrap_or_default();
-        let now: BTreeSet<String> = sources.iter().flat_map(files).collect();
+        let names = workflows.iter().filter_map(|file| file.file_name()?.to_str().map(str::to_owned));
+        let now: BTreeSet<String> = sources.iter().flat_map(files).chain(names).collect();
         for gone in gone(&before, &now) {
             match fs::remove_file(self.plugins.join(gone)) {
                 Ok(()) => tracing::info!("removed {gone}, whose source is gone"),
@@ -151,21 +160,45 @@ mod tests {
             |name: &str| Source { name: name.into(), manifest: root.path().join(name).join("Cargo.toml") };
         fs::create_dir(root.path().join("a")).unwrap();
         fs::write(root.path().join("a/a.toml"), "").unwrap();
-        out.forget(&[source("a"), source("b")]).unwrap();
+        out.forget(&[source("a"), source("b")], &[]).unwrap();
         for name in ["a.wasm", "a.toml", "b.wasm", "theirs.wasm"] {
             put(name);
         }
-        out.forget(&[source("a"), source("b")]).unwrap();
+        out.forget(&[source("a"), source("b")], &[]).unwrap();
         assert_eq!(names(), ["a.toml", "a.wasm", "b.wasm", "theirs.wasm"]);
         // A policy that is gone grants nothing any more.
         fs::remove_file(root.path().join("a/a.toml")).unwrap();
-        out.forget(&[source("a"), source("b")]).unwrap();
+        out.forget(&[source("a"), source("b")], &[]).unwrap();
         assert_eq!(names(), ["a.wasm", "b.wasm", "theirs.wasm"]);
-        out.forget(&[source("b")]).unwrap();
+        out.forget(&[source("b")], &[]).unwrap();
         assert_eq!(names(), ["b.wasm", "theirs.wasm"]);
-        out.forget(&[]).unwrap();
+        out.forget(&[], &[]).unwrap();
         assert_eq!(names(), ["theirs.wasm"]);
         assert_eq!(gone("../x\n\n/etc/y\nz\n", &BTreeSet::new()).collect::<Vec<_>>(), ["z"]);
+    }
+
+    #[test]
+    fn workflows_are_taken_as_they_are_and_removed_when_their_source_is() {
+        let root = tempfile::tempdir().unwrap();
+        let out = Out::make(&root.path().join("out")).unwrap();
+        let sources = root.path().join("plugins");
+        fs::create_dir(&sources).unwrap();
+        for name in ["deploy.workflow.yaml", "deploy.toml", "other.toml", "notes.txt"] {
+            fs::write(sources.join(name), name).unwrap();
+        }
+        assert!(out.build(&sources).unwrap());
+        let there = |name: &str| fs::read_to_string(out.plugins().join(name)).ok();
+        for name in ["deploy.workflow.yaml", "deploy.toml"] {
+            assert_eq!(there(name).as_deref(), Some(name));
+        }
+        assert_eq!((there("other.toml"), there("notes.txt")), (None, None));
+        fs::remove_file(sources.join("deploy.toml")).unwrap();
+        fs::write(sources.join("deploy.workflow.yaml"), "2").unwrap();
+        assert!(out.build(&sources).unwrap());
+        assert_eq!((there("deploy.workflow.yaml").as_deref(), there("deploy.toml")), (Some("2"), None));
+        fs::remove_file(sources.join("deploy.workflow.yaml")).unwrap();
+        assert!(matches!(out.build(&sources), Err(BuildError::Nothing(_))));
+        assert_eq!(there("deploy.workflow.yaml"), None);
     }
 
     #[test]

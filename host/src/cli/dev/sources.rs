@@ -63,7 +63,7 @@ fn is_save(event: &Event, root: &Path, out: &Path) -> bool {
     };
     let is_source = |path: &PathBuf| {
         let source = match path.extension() {
-            Some(ending) => ending == "rs" || ending == "toml",
+            Some(ending) => ending == "rs" || ending == "toml" || ending == "yaml",
             None => folder,
         };
         // What stands above the root is no concern of ours, even if it is called `target`.
@@ -91,6 +91,7 @@ mod tests {
         let written = EventKind::Modify(ModifyKind::Data(DataChange::Any));
         check(written, "notes/src/lib.rs", true);
         check(written, "notes/notes.toml", true);
+        check(written, "deploy.workflow.yaml", true);
         check(written, "notes/README.md", false);
         check(written, "target/debug/build/x/out/gen.rs", false);
         check(written, "notes/target/gen.rs", false);

@@ -1,13 +1,128 @@
 //! `loggia workflow check`.
 
-use std::process::ExitCode;
+use std::{path::PathBuf, process::ExitCode};
 
-/// To be written.
+use loggia_workflow::Problem;
+use serde_json::{Value, json};
+
+use super::files::{self, Checked};
+use crate::{
+    cli::{exit, term},
+    gate::printable,
+};
+
+/// Say all that is wrong with workflow files, and what ToolHive would make of them.
+///
+/// Every problem is told at once, with its line. Lines that begin with `ToolHive` say what works here and never worked
+/// there; they are no problem.
+///
+/// Ends with 0 if every file can be served, with 10 if one has problems, and with 11 if there is no such file.
 #[derive(clap::Args)]
-pub struct Check {}
+pub struct Check {
+    /// Workflow files, or folders of them
+    #[arg(value_name = "FILE|DIR", required = true)]
+    files: Vec<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How bad something is.
+#[derive(Clone, Copy)]
+enum Weight {
+    Problem,
+    Warning,
+    Note,
+}
 
 impl Check {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        anyhow::bail!("to be written")
+        let files = files::meant(&self.files)?;
+        if files.is_empty() {
+            term::note(&format!(
+                "no workflows: there is no .workflow.yaml file in {}",
+                self.files[0].display()
+            ));
+            return Ok(ExitCode::from(exit::NOTHING));
+        }
+        if let Some(missing) = files.iter().find(|file| !file.exists()) {
+            term::note(&format!("there is no {}", missing.display()));
+            return Ok(ExitCode::from(exit::NOTHING));
+        }
+        // What follows from the facades that the steps call is added to each file's problems here.
+        let checked = files::check(&files)?;
+        if self.json {
+            let files: Vec<Value> = checked.iter().map(as_json).collect();
+            term::out(&serde_json::to_string_pretty(&files)?);
+        } else {
+            let colours = term::stdout_is_terminal() && std::env::var_os("NO_COLOR").is_none();
+            let texts: Vec<String> = checked.iter().map(|checked| text(checked, colours)).collect();
+            term::out(&texts.join("\n"));
+        }
+        let refused = checked.iter().filter(|checked| !checked.problems.is_empty()).count();
+        if refused > 0 {
+            term::note(&format!("{refused} of {} cannot be served", checked.len()));
+            return Ok(ExitCode::from(exit::REFUSED));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn warnings(checked: &Checked) -> &[Problem] {
+    checked.definition.as_ref().map(|definition| definition.warnings.as_slice()).unwrap_or_default()
+}
+
+fn names(checked: &Checked) -> Vec<&str> {
+    let workflows = checked.definition.iter().flat_map(|definition| &definition.workflows);
+    workflows.map(|workflow| workflow.name.as_str()).collect()
+}
+
+/// A file for a program.
+fn as_json(checked: &Checked) -> Value {
+    json!({
+        "file": checked.file.display().to_string(),
+        "ok": checked.problems.is_empty(),
+        "workflows": names(checked),
+        "problems": checked.problems,
+        "warnings": warnings(checked),
+        "toolhive": checked.notes,
+    })
+}
+
+/// A file for a person, and for a program that reads lines: `file:line: message`.
+fn text(checked: &Checked, colours: bool) -> String {
+    let all = [
+        (Weight::Problem, checked.problems.as_slice()),
+        (Weight::Warning, warnings(checked)),
+        (Weight::Note, &checked.notes),
+    ];
+    let file = checked.file.display().to_string();
+    let told = all.iter().flat_map(|(weight, problems)| problems.iter().map(|problem| (*weight, problem)));
+    let mut lines: Vec<String> =
+        told.map(|(weight, problem)| line(&file, weight, problem, colours)).collect();
+    if checked.problems.is_empty() {
+        let names = names(checked);
+        let count =
+            if names.len() == 1 { "1 workflow".to_owned() } else { format!("{} workflows", names.len()) };
+        let said = format!("{}: {count}: {}", printable(&file), printable(&names.join(", ")));
+        lines.push(if colours { format!("\x1b[32m{said}\x1b[0m") } else { said });
+    }
+    lines.join("\n")
+}
+
+fn line(file: &str, weight: Weight, problem: &Problem, colours: bool) -> String {
+    let (word, colour) = match weight {
+        Weight::Problem => ("", "1;31"),
+        Weight::Warning => ("warning: ", "33"),
+        Weight::Note => ("ToolHive: ", "36"),
+    };
+    let place = if problem.line > 0 { format!("{file}:{}", problem.line) } else { file.to_owned() };
+    let hint = problem.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+    let (place, said) = (printable(&place), printable(&problem.message));
+    let hint = printable(&hint);
+    if colours {
+        format!("\x1b[1m{place}:\x1b[0m \x1b[{colour}m{word}{said}\x1b[0m\x1b[2m{hint}\x1b[0m")
+    } else {
+        format!("{place}: {word}{said}{hint}")
     }
 }

@@ -7,9 +7,11 @@
 //! | `run.rs` | the command that runs one |
 //! | `steps.rs`, `form.rs` | how a person follows it, and answers its questions |
 //! | `eval.rs` | the command that tries a template |
+//! | `files.rs` | workflow files, read for these commands |
 
 mod check;
 mod eval;
+mod files;
 mod form;
 mod graph;
 mod run;

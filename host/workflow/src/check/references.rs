@@ -8,7 +8,6 @@ use super::order::Steps;
 use crate::{
     Problem, Workflow,
     definition::{
-        Kind,
         place::{Reading, shown},
         uses::{At, Part, Use},
     },
@@ -137,9 +136,4 @@ pub(super) fn who(workflow: &Workflow, used: &Use) -> String {
         At::Step(step, _) => format!("step `{}`", shown(&workflow.steps[step].id)),
         At::Output(_) => "the output".to_owned(),
     }
-}
-
-/// Whether a step asks a person.
-pub(super) fn asks(workflow: &Workflow, id: &str) -> bool {
-    workflow.steps.iter().any(|step| step.id == id && matches!(step.kind, Kind::Ask(_)))
 }

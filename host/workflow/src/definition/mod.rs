@@ -16,6 +16,8 @@ mod arguments;
 mod duration;
 mod for_each;
 mod forms;
+#[cfg(test)]
+mod messages;
 mod output;
 pub(crate) mod place;
 mod question;

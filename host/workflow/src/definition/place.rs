@@ -253,8 +253,18 @@ impl<'a> Place<'a> {
 /// A field that nobody knows.
 pub(crate) fn unknown(path: &str, entry: &Entry) -> Problem {
     let said = format!("{} has an unknown field `{}`", about(path), shown(&entry.key));
-    Problem::new(entry.line, join(path, &shown(&entry.key)), said)
+    let problem = Problem::new(entry.line, join(path, &shown(&entry.key)), said);
+    match GUIDED.iter().find(|(key, _)| *key == entry.key) {
+        Some((_, hint)) => problem.hint(*hint),
+        None => problem,
+    }
 }
+
+/// Fields that ToolHive's guide shows and its code does not know, with what to write instead.
+const GUIDED: [(&str, &str); 1] = [(
+    "defaultResponse",
+    "write onDecline and onCancel, and defaults in the schema; ToolHive does not know it either",
+)];
 
 impl<'a> Fields<'a> {
     /// What stands in a field; null is as nothing.

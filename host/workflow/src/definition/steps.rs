@@ -71,7 +71,6 @@ fn step(place: &Place<'_>, index: usize, ids: &Ids<'_>, reading: &mut Reading) -
         default_results: None,
         line,
     };
-    defaulted(place, reading);
     let Some(fields) = place.fields(&FIELDS, reading) else { return step };
     match fields.text("id", reading) {
         Some(id) => step.id = id.to_owned(),
@@ -242,14 +241,4 @@ fn count<'a>(fields: &Fields<'a>, reading: &mut Reading) -> Option<(i64, Place<'
         (place, other) => place.or(other)?,
     };
     Some((place.whole(reading)?, place))
-}
-
-/// ToolHive's guide shows a field that nothing knows.
-fn defaulted(place: &Place<'_>, reading: &mut Reading) {
-    if let Some(node) = place.node.get("defaultResponse") {
-        let path = place::join(&place.path, "defaultResponse");
-        let said = format!("{path} is not known, by ToolHive neither");
-        let problem = Problem::new(node.line, path, said);
-        reading.problem(problem.hint("write onDecline and onCancel, and defaults in the schema"));
-    }
 }

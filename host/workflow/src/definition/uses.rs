@@ -46,11 +46,18 @@ pub(super) fn template(place: &Place<'_>, at: At, reading: &mut Reading) -> Opti
         }
         Err(error) => {
             let said = format!("{}: invalid template: {error}", about(&place.path));
-            // A text of several lines: the line in which it goes wrong. A block begins on the line after its mark.
+            // A text of several lines: the line in which it goes wrong.
             let before = error.at.and_then(|at| text.get(..at)).unwrap_or_default();
             let line = place.node.line + before.matches('\n').count();
             reading.problem(Problem::new(line, &*place.path, said));
             None
         }
+    }
+}
+
+impl Use {
+    /// Whether it is a step's condition.
+    pub fn at_condition(&self) -> bool {
+        matches!(self.at, At::Step(_, Part::Condition))
     }
 }

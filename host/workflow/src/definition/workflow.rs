@@ -28,7 +28,15 @@ pub(super) fn workflow(fields: &Fields<'_>, strict: bool, reading: &mut Reading)
         let missing = fields.missing("description", "is required");
         reading.problem(missing.hint("say in a sentence what the tool is for"));
     }
-    let parameters = fields.get("parameters").and_then(|place| parameters(&place, reading));
+    let parameters = match fields.get("parameters") {
+        None => anything(),
+        // What is wrong with them is told: what refers to them is not looked at.
+        Some(place) => parameters(&place, reading).unwrap_or_else(|| {
+            let mut open = anything();
+            open.insert("additionalProperties".to_owned(), true.into());
+            open
+        }),
+    };
     let timeout = fields.get("timeout").and_then(|place| place.duration(reading)).unwrap_or(TIMEOUT);
     let continues = continues(fields, reading);
     let list = join(&fields.path, "steps");
@@ -46,7 +54,7 @@ pub(super) fn workflow(fields: &Fields<'_>, strict: bool, reading: &mut Reading)
     let workflow = Workflow {
         name,
         description: description.unwrap_or_default().to_owned(),
-        parameters: parameters.unwrap_or_else(anything),
+        parameters,
         timeout,
         continues,
         strict,
@@ -131,6 +139,7 @@ fn acceptable(place: &Place<'_>, schema: Object, reading: &mut Reading) -> Optio
     let Err(problems) = Contract::new(Arc::new(surface)) else { return Some(Arc::unwrap_or_clone(params)) };
     for said in problems.0 {
         let said = said.strip_prefix("action `workflow`: ").unwrap_or(&said);
+        let said = said.strip_prefix("the schema of its parameters cannot be used: ").unwrap_or(said);
         let said = format!("{}: invalid JSON Schema: {said}", place.path);
         reading.problem(Problem::new(place.node.line, &*place.path, said));
     }

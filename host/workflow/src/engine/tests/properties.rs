@@ -1,1 +1,235 @@
-//! What holds for every workflow.
+//! What holds for every workflow, whatever its steps do and in whichever order they end.
+//!
+//! The simulator itself asserts in every run that a state read again goes on alike, that nothing waits for ever, that
+//! what is dropped was under way and that nothing is under way at the end.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use loggia_facade::{Answer, Failure, Reply};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::{
+    super::{Begin, Effect, Event, Outcome, Plan, State, Task, begin, step},
+    plans::{object, plan},
+    simulator::{Asked, Run, Told, fails, ok, run_seeded, says},
+};
+
+/// One step of a random workflow.
+#[derive(Debug, Clone)]
+struct Spec {
+    /// Which of those before it in [`Flow::order`] it depends on.
+    needs: u32,
+    kind: u8,
+    on_error: u8,
+    condition: u8,
+    /// Tries that fail.
+    failures: u32,
+}
+
+/// A random workflow with two sets of durations.
+#[derive(Debug, Clone)]
+struct Flow {
+    specs: Vec<Spec>,
+    /// The definition's order: any, so that a step may stand before what it depends on.
+    order: Vec<usize>,
+    times: [Vec<u64>; 2],
+    seeds: [u64; 2],
+}
+
+fn flows() -> impl Strategy<Value = Flow> {
+    let spec =
+        (any::<u32>(), 0u8..8, 0u8..4, 0u8..6, prop_oneof![3 => Just(0u32), 1 => 1u32..4, 1 => Just(99u32)])
+            .prop_map(|(needs, kind, on_error, condition, failures)| Spec {
+                // Few dependencies make wide workflows, and those are the interesting ones.
+                needs: needs & (needs >> 7) & (needs >> 13),
+                kind,
+                on_error,
+                condition,
+                failures,
+            });
+    prop::collection::vec(spec, 1..24).prop_flat_map(|specs| {
+        let count = specs.len();
+        let times = || prop::collection::vec(0u64..40, count);
+        let order = Just((0..count).collect::<Vec<_>>()).prop_shuffle();
+        (Just(specs), order, times(), times(), any::<[u64; 2]>())
+            .prop_map(|(specs, order, a, b, seeds)| Flow { specs, order, times: [a, b], seeds })
+    })
+}
+
+impl Flow {
+    fn needs(&self, step: usize) -> Vec<usize> {
+        (0..step).filter(|other| self.specs[step].needs >> other & 1 == 1).collect()
+    }
+
+    fn plan(&self, mode: &str) -> Plan {
+        let steps = self.order.iter().map(|step| {
+            let (spec, needs) = (&self.specs[*step], self.needs(*step));
+            let seen: Vec<String> =
+                needs.iter().map(|of| format!("{{{{json .steps.s{of}.output}}}} {{{{.steps.s{of}.status}}}}")).collect();
+            let on_error = match spec.on_error {
+                0 => json!({"action": "abort"}),
+                1 => json!({"action": "continue"}),
+                _ => json!({"action": "retry", "retryCount": spec.on_error, "retryDelay": 20}),
+            };
+            let depends_on: Vec<String> = needs.iter().map(|of| format!("s{of}")).collect();
+            let mut out = json!({"id": format!("s{step}"), "dependsOn": depends_on, "onError": on_error,
+                "defaultResults": {"instead": step}});
+            let more = match spec.kind {
+                0 => json!({"type": "elicitation", "message": seen.concat(), "onDecline": "continue", "onCancel": "continue"}),
+                1 => json!({"type": "forEach", "collection": "[1, 2, 3]", "maxParallel": 2, "step": {"tool": "t.run",
+                    "onError": on_error, "arguments": {"seen": seen.concat(), "item": "{{.forEach.item}}"}}}),
+                _ => json!({"tool": "t.run", "arguments": {"seen": seen}}),
+            };
+            object(more).into_iter().for_each(|(name, value)| out[name] = value);
+            if spec.condition == 0 {
+                out["condition"] = "false".into();
+            }
+            out
+        });
+        plan(json!({"steps": steps.collect::<Vec<_>>(), "failureMode": mode}))
+    }
+
+    /// What comes of a try: the same in every order.
+    fn told(&self, asked: &Asked, times: usize) -> Told {
+        let step: usize = asked.id[1..].parse().unwrap();
+        // An item takes longer the later it stands in one run, and the shorter in the other.
+        let item = asked.task.item.unwrap_or(0) as u64;
+        let after = self.times[times][step] + if times == 0 { item * 3 } else { 9 - item * 3 };
+        let spec = &self.specs[step];
+        match (spec.kind, spec.failures) {
+            (0, 0) => says(after, Answer::Accepted(json!({"yes": step}))),
+            (0, 1..99) => says(after, Answer::Declined),
+            (_, failures) if asked.task.attempt < failures => fails(after, "no"),
+            _ => ok(after, json!({"of": step, "item": asked.task.item, "half": 0.1 + step as f64 / 3.0})),
+        }
+    }
+
+    fn run(&self, plan: &Plan, times: usize) -> Run {
+        run_seeded(plan, json!({}), self.seeds[times], |asked| self.told(asked, times))
+    }
+}
+
+/// What each call and question was given, by its step and item.
+fn given(run: &Run) -> BTreeMap<(usize, Option<usize>), Value> {
+    run.asked.iter().map(|(_, asked)| ((asked.task.step, asked.task.item), asked.params.clone())).collect()
+}
+
+/// How each step ended, as text: the order of members counts.
+fn steps(run: &Run) -> String {
+    serde_json::to_value(&run.state).unwrap()["context"]["steps"].to_string()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn no_step_begins_before_its_dependencies_have_ended_and_ten_are_under_way_at_most(flow in flows()) {
+        let plan = flow.plan("abort");
+        let run = flow.run(&plan, 0);
+        prop_assert!(run.most <= 10, "{} at once", run.most);
+        let mut ended = vec![false; plan.workflow.steps.len()];
+        for news in run.news.iter().filter(|news| news.item.is_none()) {
+            use super::super::What::*;
+            match news.what {
+                Started | Asking => {
+                    let needs = &plan.workflow.steps[news.step].depends_on;
+                    prop_assert!(needs.iter().all(|of| ended[*of]), "{news:?}");
+                }
+                Completed | Failed(_) | Skipped => {
+                    prop_assert!(!ended[news.step], "{news:?} twice");
+                    ended[news.step] = true;
+                    prop_assert_eq!(news.ended, ended.iter().filter(|ended| **ended).count());
+                }
+                Retrying(..) => {}
+            }
+        }
+    }
+
+    #[test]
+    fn the_order_of_completion_changes_nothing_where_failures_do_not_abort(flow in flows()) {
+        let plan = flow.plan("continue");
+        let [a, b] = [0, 1].map(|times| flow.run(&plan, times));
+        prop_assert_eq!(&a.outcome, &b.outcome);
+        prop_assert_eq!(given(&a), given(&b));
+        prop_assert_eq!(steps(&a), steps(&b));
+    }
+
+    /// Where a failure aborts, time decides how far the others have come. What holds whatever it decides: whether the
+    /// run fails; that a step is blamed which fails by itself; what of the others completed, completed alike; and each
+    /// step stands in one list.
+    #[test]
+    fn an_abort_blames_a_step_that_fails_and_each_step_is_in_one_list(flow in flows()) {
+        let plan = flow.plan("abort");
+        let [a, b] = [0, 1].map(|times| flow.run(&plan, times));
+        match (&a.outcome, &b.outcome) {
+            (Outcome::Completed(a), Outcome::Completed(b)) => prop_assert_eq!(a, b),
+            (Outcome::Failed(_), Outcome::Failed(_)) => {}
+            _ => prop_assert!(false, "{:?} or {:?}", a.outcome, b.outcome),
+        }
+        let (given_a, given_b) = (given(&a), given(&b));
+        for (task, params) in &given_a {
+            prop_assert!(given_b.get(task).is_none_or(|other| other == params), "{task:?}");
+        }
+        for run in [&a, &b] {
+            let Outcome::Failed(report) = &run.outcome else { continue };
+            let blamed = report.step.clone().unwrap();
+            let spec = &flow.specs[blamed[1..].parse::<usize>().unwrap()];
+            prop_assert!(spec.on_error != 1 && spec.failures > 0, "{blamed} does not fail");
+            let lists = [&report.completed, &report.failed, &report.skipped, &report.stopped, &report.not_run];
+            let mut all: Vec<&String> = lists.into_iter().flatten().chain([&blamed]).collect();
+            all.sort();
+            let mut steps: Vec<&String> = plan.workflow.steps.iter().map(|step| &step.id).collect();
+            steps.sort();
+            prop_assert_eq!(all, steps);
+            for list in lists {
+                let places = list.iter().map(|id| plan.workflow.steps.iter().position(|step| step.id == *id));
+                prop_assert!(places.is_sorted(), "{list:?} is not in the definition's order");
+            }
+            prop_assert!(report.not_run.iter().all(|id| run.asked.iter().all(|(_, asked)| asked.id != *id)));
+        }
+    }
+
+    /// Nothing that anybody tells it makes it panic, or say anything after it has ended.
+    #[test]
+    fn any_sequence_of_events_is_taken(
+        flow in flows(),
+        events in prop::collection::vec((0usize..26, prop::option::of(0usize..4), 0u32..3, 0u8..9, 0u64..90_000), 0..120),
+    ) {
+        let plan = flow.plan("abort");
+        let start = Begin { id: "r".into(), start_time: String::new(), params: object(json!({})), seed: flow.seeds[0] };
+        let (mut state, effects) = begin(&plan, start);
+        let mut done = effects.iter().any(|effect| matches!(effect, Effect::Done(_)));
+        let mut open: Vec<Task> = Vec::new();
+        open.extend(effects.iter().filter_map(task));
+        let mut now = Duration::ZERO;
+        for (step_, item, attempt, kind, pause) in events {
+            // Now and then the clock runs back.
+            now = if pause % 7 == 0 { now / 2 } else { now + Duration::from_millis(pause) };
+            let stray = Task { step: step_, item, attempt };
+            let task_ = if kind < 6 && !open.is_empty() { open[step_ % open.len()] } else { stray };
+            let event = match kind % 6 {
+                0 => Event::Failed(task_, Failure::new("internal", "x")),
+                1 => Event::Answered(task_, Answer::Cancelled),
+                2 => Event::Answered(task_, Answer::Accepted(json!([]))),
+                3 if pause < 900 => Event::Cancelled,
+                4 => Event::Due,
+                _ => Event::Replied(task_, Reply::data(json!({"x": pause}))),
+            };
+            let mut read: State = serde_json::from_str(&serde_json::to_string(&state).unwrap()).unwrap();
+            let effects = step(&plan, &mut state, now, event.clone());
+            prop_assert_eq!(&step(&plan, &mut read, now, event), &effects);
+            prop_assert!(!done || effects.is_empty(), "it goes on after its end: {effects:?}");
+            done |= effects.iter().any(|effect| matches!(effect, Effect::Done(_)));
+            prop_assert!(done == state.due().is_none());
+            open.extend(effects.iter().filter_map(task));
+        }
+    }
+}
+
+fn task(effect: &Effect) -> Option<Task> {
+    match effect {
+        Effect::Call { task, .. } | Effect::Ask { task, .. } => Some(*task),
+        _ => None,
+    }
+}

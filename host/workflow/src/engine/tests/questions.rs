@@ -1,1 +1,172 @@
-//! questions
+//! Questions to the person.
+
+use std::time::Duration;
+
+use loggia_facade::{Answer, Failure};
+use serde_json::{Value, json};
+
+use super::{
+    super::{Outcome, What},
+    plans::plan,
+    simulator::{Asked, Comes, Run, Told, ok, run, says},
+};
+
+fn ms(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds)
+}
+
+/// Reads, asks, and writes what was answered.
+fn asking(more: Value) -> super::super::Plan {
+    let mut ask = json!({"id": "confirm", "type": "elicitation", "message": "Deploy {{.params.pr}}?", "dependsOn": ["read"], "timeout": 1000});
+    more.as_object().unwrap().iter().for_each(|(name, value)| ask[name] = value.clone());
+    plan(json!([
+        {"id": "read", "tool": "t.read"},
+        ask,
+        {"id": "write", "tool": "t.write", "dependsOn": ["confirm"], "defaultResults": {"written": false}, "arguments": {
+            "code": "{{.steps.confirm.output.action}} {{.steps.confirm.output.content.environment}}",
+            "documented": "{{.steps.confirm.action}} {{.steps.confirm.content.environment}}"}},
+    ]))
+}
+
+fn answering(answer: Option<Answer>) -> impl FnMut(&Asked) -> Told {
+    move |asked| match (&answer, asked.id.as_str()) {
+        (Some(answer), "confirm") => says(5, answer.clone()),
+        (None, "confirm") => None,
+        (_, id) => ok(5, json!({"id": id})),
+    }
+}
+
+fn ask(more: Value, answer: Option<Answer>) -> Run {
+    run(&asking(more), json!({"pr": 7}), answering(answer))
+}
+
+// Case 34, and row 1 of where ToolHive's documentation and code disagree: both forms work.
+#[test]
+fn an_answer_is_where_the_documentation_says_and_where_the_code_has_it() {
+    let run = ask(json!({}), Some(Answer::Accepted(json!({"environment": "production"}))));
+    assert_eq!(*run.params("confirm"), json!("Deploy 7?"));
+    let said = "accept production";
+    assert_eq!(*run.params("write"), json!({"code": said, "documented": said}));
+    assert!(run.news.iter().any(|news| news.what == What::Asking));
+}
+
+// The seed's approval.
+#[test]
+fn an_approval_decides_what_runs() {
+    for (approved, called) in [(true, true), (false, false)] {
+        let plan = plan(json!([
+            {"id": "approval", "type": "elicitation", "message": "Deploy?"},
+            {"id": "deploy", "tool": "t.run", "condition": "{{.steps.approval.content.approved}}", "dependsOn": ["approval"]},
+            {"id": "code", "tool": "t.run", "condition": "{{.steps.approval.output.content.approved}}", "dependsOn": ["approval"]},
+        ]));
+        let run = run(&plan, json!({}), |asked| match asked.id.as_str() {
+            "approval" => says(1, Answer::Accepted(json!({"approved": approved}))),
+            _ => ok(1, json!({})),
+        });
+        for id in ["deploy", "code"] {
+            assert_eq!(run.order().contains(&id), called, "{id}");
+        }
+    }
+}
+
+// Case 35.
+#[test]
+fn a_no_does_what_the_definition_says() {
+    let (no, closed) = (Some(Answer::Declined), Some(Answer::Cancelled));
+    for (more, answer, code, message) in [
+        (json!({}), no.clone(), "cancelled", "elicitation request was declined by user: step confirm"),
+        (
+            json!({"onDecline": "abort"}),
+            no.clone(),
+            "cancelled",
+            "elicitation request was declined by user: step confirm",
+        ),
+        (
+            json!({"onDecline": "continue"}),
+            closed.clone(),
+            "cancelled",
+            "elicitation request was cancelled by user: step confirm",
+        ),
+        (json!({"onDecline": "continue"}), None, "timed_out", "elicitation request timed out: step confirm"),
+        (
+            json!({"onError": {"action": "retry", "retryCount": 3}}),
+            no.clone(),
+            "cancelled",
+            "elicitation request was declined by user: step confirm",
+        ),
+    ] {
+        let run = ask(more, answer);
+        let report = run.report();
+        assert_eq!((report.code.as_str(), report.message.as_str()), (code, message));
+        assert_eq!(
+            (&report.completed[..], &report.not_run[..]),
+            (&["read".to_owned()][..], &["write".to_owned()][..])
+        );
+    }
+    for (more, answer, action) in [
+        (json!({"onDecline": "continue"}), no.clone(), "decline"),
+        (json!({"onCancel": "continue"}), closed.clone(), "cancel"),
+        (json!({"onCancel": "continue"}), None, "timeout"),
+    ] {
+        let run = ask(more, answer);
+        let said = format!("{action} <no value>");
+        assert_eq!(*run.params("write"), json!({"code": said, "documented": said}));
+    }
+    // A failure that is continued is one; the step after it sees nothing of an answer.
+    let run = ask(json!({"onError": {"action": "continue"}}), no);
+    assert_eq!(run.params("write")["documented"], "<no value> <no value>");
+    assert_eq!(*run.result(), json!({"id": "write"}));
+}
+
+// Row 2: ToolHive says that it skips the rest, and does not. Here it does.
+#[test]
+fn skipping_the_rest_skips_what_has_not_begun_and_completes() {
+    let plan = plan(json!([
+        {"id": "slow", "tool": "t.run"},
+        {"id": "confirm", "type": "elicitation", "message": "Go on?", "onCancel": "skip_remaining"},
+        {"id": "write", "tool": "t.run", "dependsOn": ["confirm"], "defaultResults": {"written": false}},
+        {"id": "more", "tool": "t.run", "dependsOn": ["slow"]},
+    ]));
+    let run = run(&plan, json!({}), |asked| match asked.id.as_str() {
+        "confirm" => says(5, Answer::Cancelled),
+        _ => ok(50, json!({})),
+    });
+    assert_eq!((run.order(), run.took), (vec!["slow", "confirm"], ms(50)));
+    assert_eq!(*run.ended(&plan, "more"), What::Skipped);
+    assert_eq!(*run.result(), json!({"action": "cancel", "skipped": true}), "the last that completed");
+}
+
+#[test]
+fn several_questions_are_open_at_once_and_the_workflows_clock_stands_still() {
+    let steps = json!({"timeout": 100, "steps": [
+        {"id": "a", "type": "elicitation", "message": "A?", "timeout": 60_000},
+        {"id": "b", "type": "elicitation", "message": "B?", "timeout": 60_000},
+        {"id": "c", "tool": "t.run", "dependsOn": ["a", "b"]},
+    ]});
+    let with = |c: u64| {
+        run(&plan(steps.clone()), json!({}), |asked| match asked.id.as_str() {
+            "a" => says(5000, Answer::Accepted(json!({}))),
+            "b" => says(9000, Answer::Accepted(json!({}))),
+            _ => ok(c, json!({})),
+        })
+    };
+    let run = with(99);
+    assert_eq!((run.most, run.took), (2, ms(9099)));
+    assert!(matches!(run.outcome, Outcome::Completed(_)));
+    let late = with(150);
+    assert_eq!((late.report().code.as_str(), late.took), ("timed_out", ms(9100)));
+}
+
+#[test]
+fn a_question_that_cannot_be_put_fails_its_step() {
+    let failure = Failure::new("unavailable", "the client cannot ask").hint("Use another client.");
+    let asked = |asked: &Asked| match asked.id.as_str() {
+        "confirm" => Some((1, Comes::Fail(failure.clone()))),
+        _ => ok(1, json!({})),
+    };
+    let run = run(&asking(json!({})), json!({"pr": 1}), asked);
+    let report = run.report();
+    assert_eq!(report.message, "elicitation handler not configured for step confirm: the client cannot ask");
+    assert!(report.hint.starts_with("Use another client."), "{}", report.hint);
+    assert_eq!(run.dropped, []);
+}

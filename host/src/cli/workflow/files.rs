@@ -1,0 +1,119 @@
+//! Workflow files, read for the commands that look at them.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context;
+use loggia_workflow::{
+    Definition, Problem, Problems,
+    definition::{link, with_notes},
+    yaml,
+};
+
+/// What workflow files end with.
+const ENDINGS: [&str; 2] = [".workflow.yaml", ".workflow.yml"];
+
+/// One file, and all that is to be said of it.
+pub struct Checked {
+    /// As it was named.
+    pub file: PathBuf,
+    /// What it defines, with what other files define for it; none where there are problems.
+    pub definition: Option<Definition>,
+    /// What is wrong with it.
+    pub problems: Vec<Problem>,
+    /// What works here and never worked in ToolHive.
+    pub notes: Vec<Problem>,
+}
+
+/// The files that are meant: those that are named, and those of the folders that are named.
+///
+/// # Errors
+///
+/// A folder that cannot be read.
+pub fn meant(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            files.extend(of_folder(path)?);
+        } else {
+            files.push(path.clone());
+        }
+    }
+    Ok(files)
+}
+
+/// Reads files. What they refer to may be among them, or in their folders.
+///
+/// # Errors
+///
+/// A file that cannot be read at all.
+pub fn check(files: &[PathBuf]) -> anyhow::Result<Vec<Checked>> {
+    let mut checked: Vec<Checked> = files.iter().map(|file| one(file)).collect::<Result<_, _>>()?;
+    let wanting = |checked: &Checked| checked.definition.as_ref().is_some_and(|found| !found.refs.is_empty());
+    let mut others: BTreeMap<PathBuf, Definition> = BTreeMap::new();
+    for file in checked.iter().filter(|checked| wanting(checked)).map(|checked| &checked.file) {
+        for other in of_folder(folder(file))? {
+            // What is wrong with a neighbour is told where it is checked.
+            if let Ok(Checked { definition: Some(definition), .. }) = one(&other) {
+                others.insert(other, definition);
+            }
+        }
+    }
+    for Checked { file, definition, .. } in &checked {
+        others.extend(definition.clone().map(|definition| (file.clone(), definition)));
+    }
+    let others: Vec<Definition> = others.into_values().collect();
+    for checked in &mut checked {
+        let Some(definition) = checked.definition.take() else { continue };
+        match link(definition, &others) {
+            Ok(definition) => checked.definition = Some(definition),
+            Err(Problems(problems)) => checked.problems.extend(problems),
+        }
+    }
+    Ok(checked)
+}
+
+fn one(file: &Path) -> anyhow::Result<Checked> {
+    let mut bytes = Vec::new();
+    // A byte more than is accepted says that there is too much.
+    let most = u64::try_from(yaml::BYTES).unwrap_or(u64::MAX).saturating_add(1);
+    File::open(file)
+        .and_then(|opened| opened.take(most).read_to_end(&mut bytes))
+        .with_context(|| format!("failed to read {}", file.display()))?;
+    let read = match String::from_utf8(bytes) {
+        Ok(text) => with_notes(&text),
+        Err(error) => {
+            let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+            Err(Problems(vec![Problem::new(line, "", "the file is not UTF-8")]))
+        }
+    };
+    let file = file.to_owned();
+    Ok(match read {
+        Ok((definition, notes)) => {
+            Checked { file, definition: Some(definition), problems: Vec::new(), notes }
+        }
+        Err(Problems(problems)) => Checked { file, definition: None, problems, notes: Vec::new() },
+    })
+}
+
+fn folder(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// The workflow files of a folder, in the order of their names.
+fn of_folder(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).with_context(|| format!("failed to read {}", folder.display()))?;
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let is_workflow = |path: &PathBuf| {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        ENDINGS.iter().any(|ending| name.len() > ending.len() && name.ends_with(ending)) && path.is_file()
+    };
+    let mut paths: Vec<PathBuf> = paths.filter(is_workflow).collect();
+    paths.sort();
+    Ok(paths)
+}

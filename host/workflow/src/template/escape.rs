@@ -1,0 +1,130 @@
+//! Text made harmless: for HTML, for JavaScript, for URLs, in quotes.
+
+use std::borrow::Cow;
+
+use super::{EvalError, text::Text};
+
+/// Writes a text, with what stands for some of its characters.
+pub(super) fn runs(
+    text: &str,
+    out: &mut Text,
+    instead: impl Fn(char) -> Option<Cow<'static, str>>,
+) -> Result<(), EvalError> {
+    let mut from = 0;
+    for (at, c) in text.char_indices() {
+        if let Some(instead) = instead(c) {
+            out.push(&text[from..at])?;
+            out.push(&instead)?;
+            from = at + c.len_utf8();
+        }
+    }
+    out.push(&text[from..])
+}
+
+pub(super) fn html(text: &str, out: &mut Text) -> Result<(), EvalError> {
+    runs(text, out, |c| {
+        Some(Cow::Borrowed(match c {
+            '"' => "&#34;",
+            '\'' => "&#39;",
+            '&' => "&amp;",
+            '<' => "&lt;",
+            '>' => "&gt;",
+            '\0' => "\u{fffd}",
+            _ => return None,
+        }))
+    })
+}
+
+pub(super) fn js(text: &str, out: &mut Text) -> Result<(), EvalError> {
+    runs(text, out, |c| {
+        Some(match c {
+            '\\' => "\\\\".into(),
+            '\'' => "\\'".into(),
+            '"' => "\\\"".into(),
+            '<' | '>' | '&' | '=' | '\0'..='\u{1f}' => format!("\\u{:04X}", u32::from(c)).into(),
+            c if c.is_ascii() || is_printable(c) => return None,
+            c => format!("\\u{:04X}", u32::from(c)).into(),
+        })
+    })
+}
+
+pub(super) fn url_query(text: &str, out: &mut Text) -> Result<(), EvalError> {
+    runs(text, out, |c| {
+        Some(match c {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' | '.' | '~' => return None,
+            ' ' => "+".into(),
+            c => c
+                .encode_utf8(&mut [0; 4])
+                .bytes()
+                .map(|byte| format!("%{byte:02X}"))
+                .collect::<String>()
+                .into(),
+        })
+    })
+}
+
+/// As Go's `%q`, or `%+q` where only ASCII stays as it is.
+pub(super) fn quoted(text: &str, quote: char, ascii: bool, out: &mut Text) -> Result<(), EvalError> {
+    out.push_char(quote)?;
+    runs(text, out, |c| {
+        Some(match c {
+            '\\' => "\\\\".into(),
+            c if c == quote => format!("\\{c}").into(),
+            '\u{7}' => "\\a".into(),
+            '\u{8}' => "\\b".into(),
+            '\u{c}' => "\\f".into(),
+            '\n' => "\\n".into(),
+            '\r' => "\\r".into(),
+            '\t' => "\\t".into(),
+            '\u{b}' => "\\v".into(),
+            '\0'..='\u{1f}' | '\u{7f}' => format!("\\x{:02x}", u32::from(c)).into(),
+            c if c.is_ascii() || !ascii && is_printable(c) => return None,
+            c if u32::from(c) < 0x1_0000 => format!("\\u{:04x}", u32::from(c)).into(),
+            c => format!("\\U{:08x}", u32::from(c)).into(),
+        })
+    })?;
+    out.push_char(quote)
+}
+
+/// Whether a character is seen when it is printed. Rust says so by what it escapes; a mark that joins the letter before it
+/// is seen too, which is why a letter stands before it here.
+pub(super) fn is_printable(c: char) -> bool {
+    let mut text = [0; 5];
+    text[0] = b'a';
+    let length = 1 + c.encode_utf8(&mut text[1..]).len();
+    let text = std::str::from_utf8(&text[..length]).unwrap_or_default();
+    text.escape_debug().nth(1) == Some(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(write: impl Fn(&mut Text) -> Result<(), EvalError>) -> String {
+        let mut out = Text::made(1000);
+        write(&mut out).unwrap();
+        out.written
+    }
+
+    #[test]
+    fn text_is_escaped_as_go_does() {
+        let check = |text: &str, expected: [&str; 4]| {
+            assert_eq!(made(|out| html(text, out)), expected[0]);
+            assert_eq!(made(|out| js(text, out)), expected[1]);
+            assert_eq!(made(|out| url_query(text, out)), expected[2]);
+            assert_eq!(made(|out| quoted(text, '"', false, out)), expected[3]);
+        };
+        check(
+            "a='\"<&>\n",
+            [
+                "a=&#39;&#34;&lt;&amp;&gt;\n",
+                r#"a\u003D\'\"\u003C\u0026\u003E\u000A"#,
+                "a%3D%27%22%3C%26%3E%0A",
+                r#""a='\"<&>\n""#,
+            ],
+        );
+        check("é \u{200b}", ["é \u{200b}", "é \\u200B", "%C3%A9+%E2%80%8B", "\"é \\u200b\""]);
+        check("e\u{301}\u{7f}", ["e\u{301}\u{7f}", "e\u{301}\u{7f}", "e%CC%81%7F", "\"e\u{301}\\x7f\""]);
+        assert_eq!(made(|out| quoted("é😀", '"', true, out)), r#""\u00e9\U0001f600""#);
+    }
+}

@@ -1,0 +1,310 @@
+//! A template's text as text and actions, and actions as tokens.
+
+use std::ops::Range;
+
+use super::{ParseError, limits, literal, number::Num};
+
+/// A part of a template.
+#[derive(Debug)]
+pub(super) enum Part {
+    /// Text as it stands.
+    Text(Range<usize>),
+    /// What stands between `{{` and `}}`.
+    Action(Action),
+}
+
+#[derive(Debug)]
+pub(super) struct Action {
+    pub tokens: Vec<Token>,
+    /// Where its `{{` is.
+    pub at: usize,
+    /// Where its `}}` is.
+    pub end: usize,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Token {
+    pub kind: Kind,
+    pub at: usize,
+    pub end: usize,
+    /// Whether space stands before it: it parts arguments.
+    pub spaced: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Kind {
+    /// A keyword, a constant or a function.
+    Word,
+    /// `.name`
+    Field,
+    /// `$name`
+    Variable,
+    Dot,
+    Number(Num),
+    Text(String),
+    Declare,
+    Assign,
+    Comma,
+    Pipe,
+    Open,
+    Close,
+}
+
+const SPACE: [char; 4] = [' ', '\t', '\r', '\n'];
+
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
+}
+
+/// Parts a template into text and actions; comments are gone, and the space that trim markers take.
+pub(super) fn parts(source: &str) -> Result<Vec<Part>, ParseError> {
+    let mut parts = Vec::new();
+    let mut at = 0;
+    let mut trimmed = false;
+    loop {
+        let open = source[at..].find("{{").map(|found| at + found);
+        let mut text = at..open.unwrap_or(source.len());
+        if trimmed {
+            text.start = text.end - source[text.clone()].trim_start_matches(SPACE).len();
+        }
+        let bytes = source.as_bytes();
+        let trims = open.is_some_and(|open| {
+            bytes.get(open + 2) == Some(&b'-') && bytes.get(open + 3).copied().is_some_and(is_space)
+        });
+        if trims {
+            text.end = text.start + source[text.clone()].trim_end_matches(SPACE).len();
+        }
+        if !text.is_empty() {
+            parts.push(Part::Text(text));
+        }
+        let Some(open) = open else { return Ok(parts) };
+        let mut lexer = Lexer { source, at: open + if trims { 4 } else { 2 }, open };
+        let ended = if source[lexer.at..].starts_with("/*") {
+            lexer.comment()?
+        } else {
+            let (tokens, ended) = lexer.tokens()?;
+            parts.push(Part::Action(Action { tokens, at: open, end: lexer.at }));
+            ended
+        };
+        at = ended.next;
+        trimmed = ended.trims;
+    }
+}
+
+/// How an action ended.
+struct Ended {
+    next: usize,
+    /// By ` -}}`.
+    trims: bool,
+}
+
+struct Lexer<'s> {
+    source: &'s str,
+    at: usize,
+    /// Where the action's `{{` is.
+    open: usize,
+}
+
+impl Lexer<'_> {
+    fn rest(&self) -> &str {
+        &self.source[self.at..]
+    }
+
+    fn error<T>(&self, message: impl Into<String>) -> Result<T, ParseError> {
+        Err(ParseError { message: message.into(), at: Some(self.at) })
+    }
+
+    fn unclosed<T>(&self) -> Result<T, ParseError> {
+        let message = "an action is not closed: `}}` is missing".to_owned();
+        Err(ParseError { message, at: Some(self.open) })
+    }
+
+    fn comment(&mut self) -> Result<Ended, ParseError> {
+        let Some(length) = self.rest().find("*/") else {
+            return Err(ParseError { message: "a comment is not closed".into(), at: Some(self.open) });
+        };
+        self.at += length + 2;
+        match self.ended() {
+            Some(ended) => Ok(ended),
+            None => self.error("a comment must end right before `}}`"),
+        }
+    }
+
+    /// The end of the action, if it is here.
+    fn ended(&self) -> Option<Ended> {
+        let rest = self.rest();
+        if rest.starts_with("}}") {
+            return Some(Ended { next: self.at + 2, trims: false });
+        }
+        let space = rest.len() - rest.trim_start_matches(SPACE).len();
+        let trims = space > 0 && rest[space..].starts_with("-}}");
+        trims.then_some(Ended { next: self.at + space + 3, trims: true })
+    }
+
+    fn tokens(&mut self) -> Result<(Vec<Token>, Ended), ParseError> {
+        let mut tokens = Vec::new();
+        let mut open = 0;
+        loop {
+            if let Some(ended) = self.ended() {
+                if open > 0 {
+                    return self.error("a parenthesis is not closed");
+                }
+                return Ok((tokens, ended));
+            }
+            let before = self.at;
+            self.at += self.rest().len() - self.rest().trim_start_matches(SPACE).len();
+            let spaced = self.at > before;
+            if spaced {
+                // The end may follow.
+                if self.rest().starts_with("}}") {
+                    continue;
+                }
+            }
+            let at = self.at;
+            let kind = self.token()?;
+            match kind {
+                Kind::Open => open += 1,
+                Kind::Close if open == 0 => {
+                    self.at = at;
+                    return self.error("`)` without `(`");
+                }
+                Kind::Close => open -= 1,
+                _ => {}
+            }
+            if open > limits::PARENTHESES {
+                return self.error(format!("parentheses are more than {} deep", limits::PARENTHESES));
+            }
+            tokens.push(Token { kind, at, end: self.at, spaced });
+        }
+    }
+
+    fn token(&mut self) -> Result<Kind, ParseError> {
+        let rest = self.rest();
+        let mut chars = rest.chars();
+        let Some(first) = chars.next() else { return self.unclosed() };
+        let next = chars.next();
+        let (kind, length) = match first {
+            ':' if next == Some('=') => (Kind::Declare, 2),
+            '=' => (Kind::Assign, 1),
+            ',' => (Kind::Comma, 1),
+            '|' => (Kind::Pipe, 1),
+            '(' => (Kind::Open, 1),
+            ')' => (Kind::Close, 1),
+            '"' | '`' | '\'' => return self.quoted(first),
+            '.' if !next.is_some_and(|c| c.is_ascii_digit()) => return self.name(Kind::Field),
+            '$' => return self.name(Kind::Variable),
+            '.' | '+' | '-' | '0'..='9' => return self.number(),
+            c if is_name(c) => return self.name(Kind::Word),
+            c => return self.error(format!("{c:?} means nothing here")),
+        };
+        self.at += length;
+        Ok(kind)
+    }
+
+    fn quoted(&mut self, quote: char) -> Result<Kind, ParseError> {
+        let start = self.at;
+        let mut escaped = false;
+        let body = &self.rest()[1..];
+        let end = body.char_indices().find(|&(_, c)| {
+            let ends = c == quote && !escaped || c == '\n' && quote != '`';
+            escaped = c == '\\' && !escaped && quote != '`';
+            ends
+        });
+        let Some((length, _)) = end.filter(|&(_, c)| c == quote) else {
+            return self.error("a string is not closed");
+        };
+        let text = &self.source[start..start + length + 2];
+        let read = if quote == '\'' {
+            literal::character(text).map(Kind::Number)
+        } else {
+            literal::string(text).map(Kind::Text)
+        };
+        match read {
+            Some(kind) => {
+                self.at += length + 2;
+                Ok(kind)
+            }
+            None if quote == '\'' => {
+                self.error("only one character stands in single quotes: use double quotes")
+            }
+            None => self.error("a string has an escape in it that is none"),
+        }
+    }
+
+    fn number(&mut self) -> Result<Kind, ParseError> {
+        let rest = self.rest();
+        let hex = rest.trim_start_matches(['+', '-']).starts_with("0x");
+        let mut last = ' ';
+        let end = rest.char_indices().find(|&(index, c)| {
+            let power = if hex { matches!(last, 'p' | 'P') } else { matches!(last, 'e' | 'E' | 'p' | 'P') };
+            let sign = matches!(c, '+' | '-') && (index == 0 || power);
+            last = c;
+            !(sign || c == '.' || is_name(c))
+        });
+        let text = &rest[..end.map_or(rest.len(), |(index, _)| index)];
+        match literal::number(text) {
+            Some(num) => {
+                self.at += text.len();
+                Ok(Kind::Number(num))
+            }
+            None => self.error(format!("`{}` is no number", shown(text))),
+        }
+    }
+
+    /// A word, or a field or variable with its mark before it.
+    fn name(&mut self, kind: Kind) -> Result<Kind, ParseError> {
+        let start = self.at;
+        let marked = usize::from(kind != Kind::Word);
+        let name = &self.source[start + marked..];
+        let length = name.find(|c| !is_name(c)).unwrap_or(name.len());
+        let after = name[length..].chars().next();
+        if after == Some('-') && kind == Kind::Field && length > 0 {
+            return self.hyphen(start);
+        }
+        self.at += marked + length;
+        let kind = if kind == Kind::Field && length == 0 { Kind::Dot } else { kind };
+        // As in Go, a name ends where something that may follow begins.
+        match after {
+            Some(c)
+                if !matches!(c, ' ' | '\t' | '\r' | '\n' | '.' | ',' | '|' | ':' | '=' | '(' | ')' | '}') =>
+            {
+                self.error(format!("{c:?} means nothing here"))
+            }
+            _ if kind == Kind::Dot && after == Some('.') => self.error("a name is missing after the dot"),
+            _ => Ok(kind),
+        }
+    }
+
+    /// A field such as `.my-step`: Go knows none, and people write it all the same.
+    fn hyphen<T>(&self, field: usize) -> Result<T, ParseError> {
+        let name = &self.source[field + 1..];
+        let name = &name[..name.find(|c| !is_name(c) && c != '-').unwrap_or(name.len())];
+        // The chain that it stands in.
+        let before = &self.source[..field];
+        let chain = before.len() - before.trim_end_matches(|c| is_name(c) || matches!(c, '.' | '$')).len();
+        let base = match &before[field - chain..] {
+            "" if before.ends_with(')') => "(…)",
+            "" => ".",
+            base => base,
+        };
+        let message = format!(
+            "`.{name}` is not read as one name, as it has a `-` in it: write `(index {base} \"{name}\")`",
+            name = shown(name),
+            base = shown(base)
+        );
+        Err(ParseError { message, at: Some(field) })
+    }
+}
+
+fn is_name(c: char) -> bool {
+    c == '_' || c.is_alphanumeric()
+}
+
+/// A part of the source as far as it is worth showing.
+pub(super) fn shown(text: &str) -> String {
+    const MOST: usize = 80;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

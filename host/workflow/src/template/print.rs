@@ -1,0 +1,156 @@
+//! Values as Go prints them.
+
+use serde_json::Value;
+
+use super::{
+    EvalError, limits,
+    text::Text,
+    value::{Map, Val},
+};
+
+/// What an action prints of nothing.
+pub(super) const NO_VALUE: &str = "<no value>";
+
+/// What stands for nothing within other data, and in what functions print.
+pub(super) const NIL: &str = "<nil>";
+
+/// As an action prints it.
+pub(super) fn action(value: Val<'_>, out: &mut Text) -> Result<(), EvalError> {
+    if value.is_nil() { out.push(NO_VALUE) } else { plain(value, out) }
+}
+
+/// As `print` and `%v` do.
+pub(super) fn plain(value: Val<'_>, out: &mut Text) -> Result<(), EvalError> {
+    write(value, out, 0, &|value, out| match value {
+        Val::Bool(bool) => out.push(if bool { "true" } else { "false" }),
+        Val::Number(number) => out.push(&number.text()),
+        Val::Text(text) => out.push(text),
+        _ => out.push(NIL),
+    })
+}
+
+/// Writes lists and maps as Go does, and what they hold by a function.
+pub(super) fn write(
+    value: Val<'_>,
+    out: &mut Text,
+    depth: usize,
+    leaf: &dyn Fn(Val<'_>, &mut Text) -> Result<(), EvalError>,
+) -> Result<(), EvalError> {
+    if depth > limits::DEPTH {
+        return Err(too_deep());
+    }
+    match value {
+        Val::List(list) => {
+            out.push("[")?;
+            for (index, item) in list.iter().enumerate() {
+                if index > 0 {
+                    out.push(" ")?;
+                }
+                write(Val::from(item), out, depth + 1, leaf)?;
+            }
+            out.push("]")
+        }
+        Val::Map(map) => {
+            out.push("map[")?;
+            for (index, (name, item)) in map.sorted().into_iter().enumerate() {
+                if index > 0 {
+                    out.push(" ")?;
+                }
+                leaf(Val::Text(name), out)?;
+                out.push(":")?;
+                write(Val::from(item), out, depth + 1, leaf)?;
+            }
+            out.push("]")
+        }
+        value => leaf(value, out),
+    }
+}
+
+pub(super) fn too_deep() -> EvalError {
+    EvalError::new(format!("template expansion depth limit exceeded: {}", limits::DEPTH))
+}
+
+/// As Go's `json.Marshal` writes it: names sorted, and what HTML reads escaped.
+pub(super) fn json(value: Val<'_>, out: &mut Text, depth: usize) -> Result<(), EvalError> {
+    if depth > limits::DEPTH {
+        return Err(too_deep());
+    }
+    match value {
+        Val::Missing | Val::Null => out.push("null"),
+        Val::Bool(bool) => out.push(if bool { "true" } else { "false" }),
+        Val::Number(number) => out.push(&number.json_text()),
+        Val::Text(text) => json_string(text, out),
+        Val::List(list) => {
+            out.push("[")?;
+            for (index, item) in list.iter().enumerate() {
+                if index > 0 {
+                    out.push(",")?;
+                }
+                json(Val::from(item), out, depth + 1)?;
+            }
+            out.push("]")
+        }
+        Val::Map(map) => {
+            out.push("{")?;
+            for (index, (name, item)) in map.sorted().into_iter().enumerate() {
+                if index > 0 {
+                    out.push(",")?;
+                }
+                json_string(name, out)?;
+                out.push(":")?;
+                json(Val::from(item), out, depth + 1)?;
+            }
+            out.push("}")
+        }
+    }
+}
+
+fn json_string(text: &str, out: &mut Text) -> Result<(), EvalError> {
+    out.push("\"")?;
+    super::escape::runs(text, out, |c| {
+        Some(match c {
+            '"' => "\\\"".into(),
+            '\\' => "\\\\".into(),
+            '\n' => "\\n".into(),
+            '\r' => "\\r".into(),
+            '\t' => "\\t".into(),
+            '\u{8}' => "\\b".into(),
+            '\u{c}' => "\\f".into(),
+            '<' | '>' | '&' | '\0'..='\u{1f}' | '\u{2028}' | '\u{2029}' => {
+                format!("\\u{:04x}", u32::from(c)).into()
+            }
+            _ => return None,
+        })
+    })?;
+    out.push("\"")
+}
+
+/// Whether a value is deeper than what may be written.
+pub(super) fn is_too_deep(value: &Value) -> bool {
+    fn deeper(value: &Value, depth: usize) -> bool {
+        depth > limits::DEPTH
+            || match value {
+                Value::Array(list) => list.iter().any(|item| deeper(item, depth + 1)),
+                Value::Object(object) => object.values().any(|item| deeper(item, depth + 1)),
+                _ => false,
+            }
+    }
+    deeper(value, 0)
+}
+
+/// As `print` does: spaces only between what is no string.
+pub(super) fn spaced(values: &[Val<'_>], out: &mut Text) -> Result<(), EvalError> {
+    let is_text = |value: &Val<'_>| matches!(value, Val::Text(_));
+    for (index, value) in values.iter().enumerate() {
+        if index > 0 && !is_text(value) && !is_text(&values[index - 1]) {
+            out.push(" ")?;
+        }
+        plain(*value, out)?;
+    }
+    Ok(())
+}
+
+/// Names of what a map holds, for those who looked for another.
+pub(super) fn names(map: Map<'_>) -> Vec<String> {
+    map.sorted().into_iter().map(|(name, _)| name.to_owned()).collect()
+}

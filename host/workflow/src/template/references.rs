@@ -1,0 +1,226 @@
+//! What a template refers to, as far as it can be told without running it.
+//!
+//! It is run on paths instead of values: where a value is data from the root, its path is known; of all else nothing is.
+
+use std::collections::HashSet;
+
+use super::{
+    Reference,
+    ast::{Ast, Body, Branches, Command, Node, Operand, Pipeline, Range, Term},
+    function::Function,
+    limits,
+};
+
+/// All static paths of a template, each once, in the order of the text.
+pub(super) fn references(ast: &Ast) -> Vec<Reference> {
+    let mut trace = Trace {
+        ast,
+        variables: vec![Known::root()],
+        base: 0,
+        seen: HashSet::new(),
+        found: Vec::new(),
+        calls: 0,
+        nesting: 0,
+    };
+    trace.body(&ast.main, &Known::root());
+    trace.found
+}
+
+/// What is known of a value.
+#[derive(Clone)]
+enum Known {
+    /// It is the data at this path.
+    Path(Vec<String>),
+    Text(String),
+    Nothing,
+}
+
+impl Known {
+    fn root() -> Self {
+        Self::Path(Vec::new())
+    }
+
+    fn then(self, names: &[String]) -> Self {
+        match self {
+            _ if names.is_empty() => self,
+            Self::Path(path) if path.len() + names.len() <= limits::PATH => {
+                Self::Path([&path, names].concat())
+            }
+            _ => Self::Nothing,
+        }
+    }
+}
+
+struct Trace<'t> {
+    ast: &'t Ast,
+    variables: Vec<Known>,
+    base: usize,
+    seen: HashSet<Vec<String>>,
+    found: Vec<Reference>,
+    /// Templates that were followed so far.
+    calls: usize,
+    nesting: usize,
+}
+
+impl<'t> Trace<'t> {
+    fn mention(&mut self, known: &Known) {
+        if let Known::Path(path) = known
+            && !path.is_empty()
+            && self.seen.insert(path.clone())
+        {
+            self.found.push(Reference { path: path.clone() });
+        }
+    }
+
+    fn body(&mut self, body: &'t Body, dot: &Known) {
+        if self.nesting == limits::NESTING {
+            return;
+        }
+        self.nesting += 1;
+        let mark = self.variables.len();
+        for node in body {
+            match node {
+                Node::Text(_) | Node::Break | Node::Continue => {}
+                Node::Action(pipeline) => {
+                    self.mentioned(pipeline, dot);
+                }
+                Node::If(branches) => self.branches(branches, dot, false),
+                Node::With(branches) => self.branches(branches, dot, true),
+                Node::Range(range) => self.range(range, dot),
+                Node::Template(number, argument) => self.template(*number, argument.as_ref(), dot),
+            }
+        }
+        self.variables.truncate(mark);
+        self.nesting -= 1;
+    }
+
+    fn branches(&mut self, branches: &'t Branches, dot: &Known, with: bool) {
+        let mark = self.variables.len();
+        for (condition, body) in &branches.arms {
+            let value = self.mentioned(condition, dot);
+            self.body(body, if with { &value } else { dot });
+        }
+        self.body(&branches.otherwise, dot);
+        self.variables.truncate(mark);
+    }
+
+    fn range(&mut self, range: &'t Range, dot: &Known) {
+        let mark = self.variables.len();
+        self.mentioned(&range.over, dot);
+        // Which item it is, nobody knows before it runs.
+        for variable in &range.over.variables {
+            self.set(*variable, Known::Nothing);
+        }
+        self.body(&range.body, &Known::Nothing);
+        self.body(&range.otherwise, dot);
+        self.variables.truncate(mark);
+    }
+
+    fn template(&mut self, number: usize, argument: Option<&'t Pipeline>, dot: &Known) {
+        let dot = match argument {
+            Some(argument) => self.mentioned(argument, dot),
+            None => Known::Nothing,
+        };
+        self.calls += 1;
+        if self.calls > limits::FOLLOWED {
+            return;
+        }
+        let (base, mark) = (self.base, self.variables.len());
+        self.base = mark;
+        self.variables.push(dot.clone());
+        let ast = self.ast;
+        self.body(&ast.defined[number], &dot);
+        self.variables.truncate(mark);
+        self.base = base;
+    }
+
+    fn set(&mut self, variable: usize, known: Known) {
+        if let Some(place) = self.variables.get_mut(self.base + variable) {
+            *place = known;
+        }
+    }
+
+    /// What a pipeline gives, which is mentioned by that.
+    fn mentioned(&mut self, pipeline: &'t Pipeline, dot: &Known) -> Known {
+        let known = self.pipeline(pipeline, dot);
+        self.mention(&known);
+        for variable in &pipeline.variables {
+            if pipeline.assigns {
+                // Whether this is run, and when, is not known.
+                self.set(*variable, Known::Nothing);
+            } else {
+                self.variables.push(known.clone());
+            }
+        }
+        known
+    }
+
+    fn pipeline(&mut self, pipeline: &'t Pipeline, dot: &Known) -> Known {
+        let mut piped = None;
+        for command in &pipeline.commands {
+            piped = Some(self.command(command, dot, piped));
+        }
+        piped.unwrap_or(Known::Nothing)
+    }
+
+    fn command(&mut self, command: &'t Command, dot: &Known, piped: Option<Known>) -> Known {
+        match &command.head {
+            Operand { term: Term::Function(Function::Index), fields, .. } if fields.is_empty() => {
+                self.index(&command.arguments, dot, piped)
+            }
+            head => {
+                let known = self.operand(head, dot);
+                if piped.is_none() && command.arguments.is_empty() {
+                    return known;
+                }
+                for known in piped.into_iter().chain([known]) {
+                    self.mention(&known);
+                }
+                for argument in &command.arguments {
+                    let known = self.operand(argument, dot);
+                    self.mention(&known);
+                }
+                Known::Nothing
+            }
+        }
+    }
+
+    /// `index` goes on along a path, as far as its keys are names in the template.
+    fn index(&mut self, arguments: &'t [Operand], dot: &Known, piped: Option<Known>) -> Known {
+        let mut known: Option<Known> = None;
+        let mut arguments = arguments.iter();
+        let mut piped = piped;
+        loop {
+            let next = match arguments.next() {
+                Some(argument) => self.operand(argument, dot),
+                None => match piped.take() {
+                    Some(piped) => piped,
+                    None => return known.unwrap_or(Known::Nothing),
+                },
+            };
+            known = Some(match (known, next) {
+                (None, first) => first,
+                (Some(path @ Known::Path(_)), Known::Text(name)) => path.then(&[name]),
+                (Some(path), key) => {
+                    // A number, or a key that only a run knows: up to there it is known.
+                    self.mention(&path);
+                    self.mention(&key);
+                    Known::Nothing
+                }
+            });
+        }
+    }
+
+    fn operand(&mut self, operand: &'t Operand, dot: &Known) -> Known {
+        let known = match &operand.term {
+            Term::Dot => dot.clone(),
+            Term::Variable(variable) => {
+                self.variables.get(self.base + variable).cloned().unwrap_or(Known::Nothing)
+            }
+            Term::Text(text) => Known::Text(text.clone()),
+            Term::Pipeline(pipeline) => self.pipeline(pipeline, dot),
+            Term::Nil | Term::Bool(_) | Term::Number(_) | Term::Function(_) => Known::Nothing,
+        };
+        known.then(&operand.fields)
+    }
+}

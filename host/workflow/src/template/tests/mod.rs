@@ -1,0 +1,55 @@
+//! What templates give.
+
+mod given;
+mod golden;
+mod references;
+mod strict;
+
+use loggia_facade::Object;
+use serde_json::{Value, json};
+
+use super::{EvalError, Expanded, Scope, Template};
+
+/// Expands a template over a root.
+fn expand(source: &str, root: &Value, strict: bool) -> Result<Expanded, EvalError> {
+    let empty = Object::new();
+    let base = root.as_object().unwrap_or(&empty);
+    let scope = Scope { base, for_each: None };
+    let template = Template::parse(source).unwrap_or_else(|error| panic!("{source}: {error}"));
+    template.expand(&scope, strict)
+}
+
+fn text(source: &str, root: &Value) -> String {
+    expand(source, root, false).unwrap_or_else(|error| panic!("{source}: {error}")).text
+}
+
+/// A template's error, with its advice.
+fn failure(source: &str, root: &Value, strict: bool) -> String {
+    match expand(source, root, strict) {
+        Ok(expanded) => panic!("{source} gives {:?}", expanded.text),
+        Err(EvalError { message, hint: Some(hint) }) => format!("{message} ({hint})"),
+        Err(EvalError { message, hint: None }) => message,
+    }
+}
+
+fn parse_error(source: &str) -> String {
+    match Template::parse(source) {
+        Ok(_) => panic!("{source} is a template"),
+        Err(error) => format!("{}: {}", error.at.map_or("?".to_owned(), |at| at.to_string()), error.message),
+    }
+}
+
+fn data() -> Value {
+    json!({
+        "params": {
+            "title": "Test", "n": 3, "frac": 2.5, "nul": null, "list": ["a", "b", {"k": 1}], "empty": "", "on": true,
+            "big": 9_007_199_254_740_993_i64, "biggest": u64::MAX, "float": 1_234_567.0, "uni": "héllo ☃",
+            "obj": {"key": "value", "a": 1, "z": null}
+        },
+        "steps": {
+            "fetch": {"status": "completed", "output": {"text": "[\"apple\", {\"k\": 12}]", "data": "D"},
+                      "content": {"text": "content text", "resource": "{\"spdx\":1}"}},
+            "my-step": {"output": {"v": "hv"}}
+        }
+    })
+}

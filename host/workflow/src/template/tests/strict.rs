@@ -1,0 +1,57 @@
+//! Where what is not there is an error.
+
+use serde_json::json;
+
+use super::{data, expand, failure};
+
+#[test]
+fn what_is_missing_is_told_with_what_is_there() {
+    let told = [
+        "{{.params.titel}}",
+        "{{.prams.title}}",
+        "{{.params.obj.kye.deeper}}",
+        "{{.params.nul.x}}",
+        "{{.params.title}} {{$.steps.fetch.output.dta}}",
+        "{{(index .steps \"my-step\").output.w}}",
+        "{{index .steps \"my-stpe\"}}",
+        "{{index .params \"obj\" \"nope\"}}",
+        "{{with .params.obj}}{{.kye}}{{end}}",
+        "{{range .params.list}}{{if eq (print .) \"map[k:1]\"}}{{.kk}}{{end}}{{end}}",
+        "{{$x := .params.nope}}{{$x}}",
+        "{{or .params.nope .params.empti}}",
+        "{{printf \"%s\" .params.titel}}",
+        "{{.params.titel | print}}",
+        "{{(fromJson .steps.fetch.output.text | slice).x}}",
+        "{{(fromJson \"{}\").field}}",
+        "{{.vars.x}}",
+    ];
+    let told = told.map(|source| format!("{source}  {}", failure(source, &data(), true)));
+    insta::assert_snapshot!(told.join("\n"));
+}
+
+#[test]
+fn names_are_told_and_no_more_than_twenty() {
+    let many: serde_json::Map<_, _> = (0..30).map(|n| (format!("name{n:02}"), json!("hunter2"))).collect();
+    let told = failure("{{.params.x}}", &json!({"params": many}), true);
+    assert!(
+        told.contains("name19, 10 more)") && !told.contains("name20") && !told.contains("hunter2"),
+        "{told}"
+    );
+}
+
+#[test]
+fn questions_may_be_asked_of_what_is_missing() {
+    for (source, expected) in [
+        ("{{if .params.nope}}a{{else}}b{{end}}", "b"),
+        ("{{if and .params.on (not .params.nope.x)}}a{{end}}", "a"),
+        ("{{eq .params.nope \"x\"}}", "false"),
+        ("{{with .params.nope}}a{{else}}b{{end}}", "b"),
+        ("{{or .params.nope \"x\"}}", "x"),
+        ("{{range .params.nope}}a{{end}}", ""),
+        ("{{$x := .params.nope}}{{if $x}}a{{end}}", ""),
+        ("{{json .params.nope}}", "null"),
+        ("{{.params.nul}}", "<no value>"),
+    ] {
+        assert_eq!(expand(source, &data(), true).unwrap().text, expected, "{source}");
+    }
+}

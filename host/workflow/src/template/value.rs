@@ -1,0 +1,141 @@
+//! Values while a template runs: borrowed from its data, its source, or the arena of the run.
+
+use loggia_facade::Object;
+use serde_json::Value;
+
+use super::{Scope, number::Num};
+
+#[derive(Clone, Copy)]
+pub(super) enum Val<'a> {
+    /// Not there. Prints as `null` does, and is told from it where it matters.
+    Missing,
+    Null,
+    Bool(bool),
+    Number(Num),
+    Text(&'a str),
+    List(&'a [Value]),
+    Map(Map<'a>),
+}
+
+/// A map; the root is one with `forEach` put into it.
+#[derive(Clone, Copy)]
+pub(super) enum Map<'a> {
+    Plain(&'a Object),
+    Root(&'a Scope<'a>),
+}
+
+const FOR_EACH: &str = "forEach";
+
+impl<'a> Map<'a> {
+    pub fn get(self, name: &str) -> Option<&'a Value> {
+        match self {
+            Self::Plain(object) => object.get(name),
+            Self::Root(Scope { for_each: Some(value), .. }) if name == FOR_EACH => Some(value),
+            Self::Root(scope) => scope.base.get(name),
+        }
+    }
+
+    /// What it holds, by name, as Go orders it.
+    pub fn sorted(self) -> Vec<(&'a str, &'a Value)> {
+        let mut entries: Vec<_> = self.object().iter().map(|(name, value)| (name.as_str(), value)).collect();
+        if let Self::Root(Scope { for_each: Some(value), .. }) = self {
+            entries.retain(|(name, _)| *name != FOR_EACH);
+            entries.push((FOR_EACH, *value));
+        }
+        entries.sort_unstable_by_key(|(name, _)| *name);
+        entries
+    }
+
+    pub fn len(self) -> usize {
+        let own = self.object();
+        let added =
+            matches!(self, Self::Root(Scope { for_each: Some(_), .. }) if !own.contains_key(FOR_EACH));
+        own.len() + usize::from(added)
+    }
+
+    fn object(self) -> &'a Object {
+        match self {
+            Self::Plain(object) => object,
+            Self::Root(scope) => scope.base,
+        }
+    }
+}
+
+impl<'a> From<&'a Value> for Val<'a> {
+    fn from(value: &'a Value) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Bool(bool) => Self::Bool(*bool),
+            Value::Number(number) => Self::Number(Num::of(number)),
+            Value::String(text) => Self::Text(text),
+            Value::Array(list) => Self::List(list),
+            Value::Object(object) => Self::Map(Map::Plain(object)),
+        }
+    }
+}
+
+impl<'a> Val<'a> {
+    pub fn int(number: usize) -> Self {
+        Self::Number(Num::Int(number as i128))
+    }
+
+    /// Whether there is nothing: `nil`, as Go knows it.
+    pub fn is_nil(self) -> bool {
+        matches!(self, Self::Missing | Self::Null)
+    }
+
+    /// What `if` takes it for.
+    pub fn is_true(self) -> bool {
+        match self {
+            Self::Missing | Self::Null => false,
+            Self::Bool(bool) => bool,
+            Self::Number(number) => number.float() != 0.0,
+            Self::Text(text) => !text.is_empty(),
+            Self::List(list) => !list.is_empty(),
+            Self::Map(map) => map.len() > 0,
+        }
+    }
+
+    /// As data; `None` for what is missing.
+    pub fn json(self) -> Option<Value> {
+        Some(match self {
+            Self::Missing => return None,
+            Self::Null => Value::Null,
+            Self::Bool(bool) => Value::Bool(bool),
+            Self::Number(number) => Value::Number(number.json()?),
+            Self::Text(text) => Value::String(text.to_owned()),
+            Self::List(list) => Value::Array(list.to_vec()),
+            Self::Map(Map::Plain(object)) => Value::Object(object.clone()),
+            Self::Map(root) => {
+                let entries = root.sorted().into_iter();
+                Value::Object(entries.map(|(name, value)| (name.to_owned(), value.clone())).collect())
+            }
+        })
+    }
+
+    /// What it is, in plain words.
+    pub fn kind(self) -> &'static str {
+        match self {
+            Self::Missing => "nothing",
+            Self::Null => "null",
+            Self::Bool(_) => "a boolean",
+            Self::Number(_) => "a number",
+            Self::Text(_) => "a string",
+            Self::List(_) => "a list",
+            Self::Map(_) => "an object",
+        }
+    }
+
+    /// What Go calls it, for `%T` and what `printf` cannot print.
+    pub fn go_type(self) -> &'static str {
+        match self {
+            Self::Missing | Self::Null => "<nil>",
+            Self::Bool(_) => "bool",
+            Self::Number(Num::Int(_)) => "int",
+            Self::Number(Num::Float(_)) => "float64",
+            Self::Text(_) => "string",
+            Self::List(_) => "[]interface {}",
+            Self::Map(_) => "map[string]interface {}",
+        }
+    }
+}
