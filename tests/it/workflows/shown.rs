@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use loggia_tests::{ERAS, Kind};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::stage::Stage;
 
@@ -81,10 +81,7 @@ async fn a_workflow_is_described_like_any_action() -> Result<()> {
     let stage = Stage::with(&["deploy_with_approval"]).await?;
     let client = stage.client().await?;
     let told = client
-        .envelope(
-            "deploy_with_approval",
-            json!({"action": "describe", "params": {"name": "deploy_with_approval"}}),
-        )
+        .envelope("deploy_with_approval", json!({"action": "describe", "of": "deploy_with_approval"}))
         .await?;
     insta::assert_json_snapshot!("described", told);
     client.end().await
@@ -122,14 +119,12 @@ async fn every_form_of_a_file_serves_the_same() -> Result<()> {
 #[tokio::test]
 async fn an_output_is_made_as_the_file_says() -> Result<()> {
     let stage = Stage::with(&["reusable"]).await?;
-    stage.plugins.write("reusable.toml", "[expose]\nschema = \"granular\"\noutput_schema = true\n");
     let client = stage.client().await?;
-    let told = client.envelope("count_vulnerabilities", json!({"package_name": "left-pad"})).await?;
+    let call = json!({"action": "count_vulnerabilities", "package_name": "left-pad"});
+    let told = client.envelope("reusable", call).await?;
     assert_eq!(told["data"], json!({"count": 2}), "{told}");
-    let tools: Value = serde_json::to_value(client.service.list_all_tools().await?)?;
-    let tool = tools.as_array().into_iter().flatten().find(|tool| tool["name"] == "count_vulnerabilities");
-    let schema = tool.context("the tool")?["outputSchema"].to_string();
-    assert!(schema.contains("How many there are"), "{schema}");
+    let described = client.envelope("reusable", json!({"action": "describe", "detail": "full"})).await?;
+    assert!(described.to_string().contains("How many there are"), "{described}");
     client.end().await
 }
 
@@ -148,7 +143,7 @@ async fn arguments_arrive_in_the_kinds_that_the_server_takes() -> Result<()> {
         "real": 3.5,
         "flag": true,
         "list": ["a", "b", "c"],
-        "object": {"fixed": 1, "made": "1234567"},
+        "object": {"fixed": 1, "made": 1_234_567},
         "text": "1234567",
     });
     assert_eq!(told["data"]["asked"], expected, "{told}");
