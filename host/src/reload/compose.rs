@@ -3,7 +3,11 @@
 //! What it publishes depends on the facades that its steps call: a workflow is as harmful as the worst of them. So its
 //! entry is made anew when they change.
 
-use std::{collections::BTreeMap, sync::Arc, time::Instant};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Instant,
+};
 
 use loggia_sandbox::{Digest, Grants};
 use loggia_schema::{Contract, sanitise_surface};
@@ -115,7 +119,7 @@ impl Composed {
         let Exposed { form, split, output_schema, .. } = self.policy.expose;
         let exposure = Exposure::new(form, split, output_schema).under_own_names();
         let origin = format!("sha256:{}", self.digest);
-        Ok(Entry::new(Arc::new(facade), contract, self.rules(), exposure, origin))
+        Ok(Entry::new(Arc::new(facade), contract, self.rules(beside), exposure, origin))
     }
 
     /// Its workflows.
@@ -135,8 +139,9 @@ impl Composed {
     /// Its entry beside these facades, if that is another than this one.
     fn changed(&self, entry: &Entry, beside: &Snapshot) -> Option<Entry> {
         let surface = sanitise_surface(self.outlook(beside).surface);
+        let changed = surface != **entry.facade.surface() || self.rules(beside).invoke != entry.rules.invoke;
         // It could be published before, and only its effects can be others.
-        (surface != **entry.facade.surface()).then(|| self.entry(beside).ok()).flatten()
+        changed.then(|| self.entry(beside).ok()).flatten()
     }
 
     /// What keeps its workflows from running beside these facades, in sentences for the operator.
@@ -159,16 +164,24 @@ impl Composed {
     }
 
     /// A definition names what it calls, and no argument of a call can make it call something else. So it may do what it
-    /// says, unless its policy says less.
-    fn rules(&self) -> Rules {
+    /// says, unless its policy says less. Of a tool that is not there, all that it may mean.
+    fn rules(&self, beside: &Snapshot) -> Rules {
         let mut rules = self.policy.rules.clone();
         let steps = || self.workflows.iter().flat_map(|workflow| &workflow.steps);
         if !self.policy.said.invoke {
-            let called = steps().filter_map(|step| step.call()).flat_map(|call| call.candidates());
-            let mut facades: Vec<String> = called.map(|candidate| candidate.facade).collect();
-            facades.sort_unstable();
-            facades.dedup();
-            rules.invoke = facades.into_iter().map(|facade| InvokeRule { facade, action: None }).collect();
+            let mut called = BTreeSet::new();
+            for candidates in steps().filter_map(|step| step.call()).map(|call| call.candidates()) {
+                let found = candidates.iter().find_map(|candidate| {
+                    let action = beside.lookup(&candidate.facade, &candidate.action).ok()?;
+                    Some((candidate.facade.clone(), Some(action.name)))
+                });
+                match found {
+                    Some(found) => drop(called.insert(found)),
+                    None => called.extend(candidates.into_iter().map(|candidate| (candidate.facade, None))),
+                }
+            }
+            let rule = |(facade, action)| InvokeRule { facade, action };
+            rules.invoke = called.into_iter().map(rule).collect();
         }
         if !self.policy.said.elicit {
             rules.elicit = steps().any(|step| matches!(step.kind, StepKind::Ask(_)));

@@ -158,7 +158,8 @@ impl<'a> Machine<'a> {
         let step = &self.definition(task.step).id;
         let idempotency_key = match task.item {
             None => format!("{}-{step}", self.state.id),
-            Some(item) => format!("{}-{step}-{item}", self.state.id),
+            // A step may be called `a-1`.
+            Some(item) => format!("{}-{step}/{item}", self.state.id),
         };
         let (facade, action) = (target.facade.clone(), target.action.clone());
         self.effects.push(Effect::Call { task, facade, action, params, idempotency_key });
@@ -304,6 +305,6 @@ impl<'a> Machine<'a> {
 
     /// What may be shown of texts that this run makes.
     pub(super) fn redaction(&self) -> Redaction {
-        Redaction::of(&self.plan.workflow.parameters, self.state.context.params())
+        report::redaction(self.plan, self.state)
     }
 }

@@ -8,6 +8,12 @@
 //! effects, tells it what came of them, and wakes it when [`State::due`] says so. The state can be written down and read
 //! again.
 //!
+//! Where ToolHive's documentation and code say different things, both forms work: an answer stands in
+//! `.steps.<id>.content` and in `.steps.<id>.output.content`; `skip_remaining` skips; `defaultResults` stand for whatever a
+//! step did not give. Without an `output` the result is that of one step, which time has no part in choosing: of those
+//! that completed the one with the longest chain of dependencies before it, and of several such the last in the
+//! definition.
+//!
 //! | module | what it does |
 //! |---|---|
 //! | `state`, `context` | where a run stands; what its templates see |

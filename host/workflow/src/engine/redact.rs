@@ -14,15 +14,15 @@ const ITEMS: usize = 50;
 /// What is shorter is no secret, but occurs everywhere.
 const SHORTEST: usize = 3;
 
-/// Takes out the secrets that a workflow was called with, wherever they have got to.
+/// Takes out the secrets that a workflow was given, wherever they have got to.
 pub(super) struct Redaction(Option<AhoCorasick>);
 
 impl Redaction {
-    /// The secrets among a workflow's parameters, by its schema.
-    pub(super) fn of(schema: &Object, params: Option<&Value>) -> Self {
+    /// The secrets among what a person or a caller gave, by its schema.
+    pub(super) fn of<'a>(given: impl Iterator<Item = (&'a Object, &'a Value)>) -> Self {
         let mut secrets = Vec::new();
-        if let Some(params) = params {
-            hidden(params, &loggia_schema::redact(schema, params), &mut secrets);
+        for (schema, given) in given {
+            hidden(given, &loggia_schema::redact(schema, given), &mut secrets);
         }
         secrets.sort_unstable();
         secrets.dedup();
@@ -141,7 +141,7 @@ mod tests {
         let secret = json!({"writeOnly": true});
         let schema = json!({"type": "object", "properties": {"user": {}, "password": secret,
             "keys": {"type": "array", "items": {"type": "object", "properties": {"id": {}, "key": secret}}}}});
-        Redaction::of(&object(schema), Some(&params))
+        Redaction::of([(&object(schema), &params)].into_iter())
     }
 
     #[test]

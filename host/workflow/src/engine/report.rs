@@ -8,6 +8,7 @@ use super::{
     redact::Redaction,
     state::{End, Phase},
 };
+use crate::definition::Kind;
 
 /// What ended a run.
 #[derive(Default)]
@@ -23,7 +24,7 @@ pub(super) struct Cut {
 /// The report on a run that ends now.
 pub(super) fn report(plan: &Plan, state: &State, cut: Cut) -> Report {
     let workflow = &plan.workflow;
-    let redaction = Redaction::of(&workflow.parameters, state.context.params());
+    let redaction = redaction(plan, state);
     let which = |wanted: fn(&Phase) -> bool| -> Vec<String> {
         let steps = workflow.steps.iter().zip(&state.phases).enumerate();
         let wanted = steps.filter(|(index, (_, phase))| cut.step != Some(*index) && wanted(phase));
@@ -50,6 +51,17 @@ pub(super) fn report(plan: &Plan, state: &State, cut: Cut) -> Report {
         completed,
         stopped,
     }
+}
+
+/// What may be shown of texts that a run makes: nothing that its caller gave as a secret, nor a person as an answer.
+pub(super) fn redaction(plan: &Plan, state: &State) -> Redaction {
+    let workflow = &plan.workflow;
+    let params = state.context.params().map(|params| (&workflow.parameters, params));
+    let answers = workflow.steps.iter().filter_map(|step| match &step.kind {
+        Kind::Ask(ask) => Some((&ask.schema, state.context.step(&step.id)?.get("content")?)),
+        _ => None,
+    });
+    Redaction::of(params.into_iter().chain(answers))
 }
 
 /// `{code, error, hint?}`

@@ -170,3 +170,23 @@ fn a_question_that_cannot_be_put_fails_its_step() {
     assert!(report.hint.starts_with("Use another client."), "{}", report.hint);
     assert_eq!(run.dropped, []);
 }
+
+#[test]
+fn an_answer_that_its_schema_marks_as_secret_is_in_no_report() {
+    let mut plan = plan(json!([
+        {"id": "login", "type": "elicitation", "message": "Your code?"},
+        {"id": "use", "tool": "t.run", "dependsOn": ["login"], "arguments": {"code": "{{.steps.login.content.code}}"}},
+    ]));
+    let super::super::Plan { workflow, .. } = &mut plan;
+    if let crate::definition::Kind::Ask(ask) = &mut std::sync::Arc::make_mut(workflow).steps[0].kind {
+        ask.schema = super::plans::object(
+            json!({"type": "object", "properties": {"code": {"type": "string", "format": "password"}}}),
+        );
+    }
+    let run = run(&plan, json!({}), |asked| match asked.id.as_str() {
+        "login" => says(1, Answer::Accepted(json!({"code": "834-112"}))),
+        _ => super::simulator::fails(1, "834-112 has expired"),
+    });
+    assert_eq!(run.params("use")["code"], "834-112");
+    assert!(!format!("{:?} {:?}", run.outcome, run.news).contains("834-112"));
+}
