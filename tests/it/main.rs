@@ -20,3 +20,4 @@ mod seeds;
 mod state;
 mod tokens;
 mod tools;
+mod workflows;

@@ -29,7 +29,8 @@ pub async fn python() -> Result<PathBuf> {
     Ok(python)
 }
 
-async fn run(command: &mut Command) -> Result<String> {
+/// What a command prints, if it ends well.
+pub async fn run(command: &mut Command) -> Result<String> {
     let output = command.stdin(Stdio::null()).kill_on_drop(true).output().await?;
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     ensure!(output.status.success(), "{}\n{stdout}\n{stderr}", output.status);

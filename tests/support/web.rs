@@ -179,9 +179,23 @@ impl Web {
         self.asked().pop().unwrap_or_default()
     }
 
+    /// Requests that are there now: neither answered nor broken off.
+    pub fn now(&self) -> usize {
+        self.seen.now.load(Ordering::SeqCst)
+    }
+
     /// Most requests that were there at once.
     pub fn most_at_once(&self) -> usize {
         *self.seen.most.borrow()
+    }
+}
+
+/// A request that leaves, answered or broken off.
+struct Leaves(Arc<Seen>);
+
+impl Drop for Leaves {
+    fn drop(&mut self) {
+        self.0.now.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -210,6 +224,7 @@ async fn answer(
     };
     seen.asked().push(asked.clone());
     let now = seen.now.fetch_add(1, Ordering::SeqCst) + 1;
+    let _leaves = Leaves(seen.clone());
     seen.most.send_if_modified(|most| now > std::mem::replace(most, now.max(*most)));
     let (status, headers, body) = match routes(&asked) {
         Answer::Plain(status, headers, body) => (status, headers, Given::Whole(Some(body.into()))),
@@ -223,7 +238,6 @@ async fn answer(
             (200, Vec::new(), Given::Whole(None))
         }
     };
-    seen.now.fetch_sub(1, Ordering::SeqCst);
     let mut response = Response::new(body);
     *response.status_mut() = status.try_into().expect("a status");
     for (name, value) in headers {

@@ -1,8 +1,8 @@
-//! What the four seeds ask for, point by point, each with the test that shows it.
+//! What the five seeds ask for, point by point, each with the test that shows it.
 //!
 //! The seeds are the texts that Loggia began with: 000 on composite tools, 001 on lessons from a server in use, 002 on
-//! tools that name the next one, 004 on domain facades. Their points stand in `points.rs`; `README.md` is that table to
-//! be read, and is written by a test (`LOGGIA_WRITE=1`).
+//! tools that name the next one, 003 on workflows, 004 on domain facades. Their points stand in `points.rs`; `README.md`
+//! is that table to be read, and is written by a test (`LOGGIA_WRITE=1`).
 
 mod chaining;
 mod composite;
@@ -91,7 +91,7 @@ fn every_test_of_this_folder_shows_a_point() {
 fn the_seeds_are_all_there_and_in_order() {
     assert!(POINTS.iter().map(|point| point.seed).is_sorted());
     let seeds: BTreeSet<&str> = POINTS.iter().map(|point| point.seed).collect();
-    assert_eq!(seeds.into_iter().collect::<Vec<_>>(), ["000", "001", "002", "004"]);
+    assert_eq!(seeds.into_iter().collect::<Vec<_>>(), ["000", "001", "002", "003", "004"]);
     let points: BTreeSet<(&str, &str)> = POINTS.iter().map(|point| (point.seed, point.point)).collect();
     assert_eq!(points.len(), POINTS.len(), "a point stands twice");
 }

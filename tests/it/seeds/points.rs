@@ -49,7 +49,7 @@ pub const POINTS: &[Point] = &[
         .but("`count`, `total` and `cursor` stand at the top, not under `pagination`; the last page has no cursor instead of null."),
     point("000", "One call makes a whole hierarchy, resolves what depends on what by index, and tells all ids", "results::a_hierarchy_is_made_in_one_call_or_not_at_all"),
     point("000", "Such a call is atomic: all or nothing", "results::a_hierarchy_is_made_in_one_call_or_not_at_all")
-        .but("Within one plugin. Across plugins there are no transactions: workflows, which come later, stop at the step that failed."),
+        .but("Within one plugin. Across plugins there are no transactions: a workflow stops at the step that failed, and tells which were done."),
     point("000", "Completion validates first, and tells what is open", "results::completion_checks_first_and_says_what_is_open"),
     point("000", "What has no validations is completed", "results::completion_checks_first_and_says_what_is_open"),
     point("000", "Sequences of 15 to 30 calls become one", "results::many_calls_go_in_one_and_are_checked_before_any_runs")
@@ -123,6 +123,56 @@ pub const POINTS: &[Point] = &[
         .but("Its text says `name`, its code `tool`: both are read, `tool` is written; `parameters` is read, too."),
     point("002", "Approvals are part of the flow", "it::asks::an_action_that_must_be_confirmed_asks_before_anything_runs")
         .but("By the operator's `actions.confirm`, asked of the person, not routed to a manager."),
+    point("003", "Several calls across servers are one tool", "it::workflows::examples::a_topic_is_searched_downloaded_and_read")
+        .but("An action of the facade that its file is; under its own name by `expose.schema = \"granular\"`."),
+    point("003", "It is published under its own name", "it::workflows::shown::each_composite_tool_can_be_published_under_its_own_name"),
+    point("003", "Steps that depend on nothing run at once", "it::workflows::examples::an_incident_is_investigated_in_parallel"),
+    point("003", "A step waits for those that it depends on", "it::workflows::examples::a_step_waits_for_others_and_for_its_condition")
+        .but("For these alone: ToolHive's code waits for whole levels."),
+    point("003", "Arguments are made from parameters and from what steps gave", "it::workflows::examples::a_topic_is_searched_downloaded_and_read"),
+    point("003", "The person is asked between steps", "it::workflows::approvals::a_deployment_waits_for_its_approval")
+        .but("In both lifecycles of MCP, over both transports."),
+    point("003", "A step's time is bounded", "it::workflows::failures::a_step_that_takes_too_long_is_stopped"),
+    point("003", "A workflow's time is bounded", "it::workflows::failures::a_workflow_that_takes_too_long_is_stopped")
+        .but("Time in which it waits for a person does not count."),
+    point("003", "Tools stand under `spec.config.compositeTools` of a VirtualMCPServer", "it::workflows::examples::a_server_is_read_where_its_tools_stand")
+        .but("A file `<name>.workflow.yaml` in the plugin folder; what means nothing here gives a warning. A single tool, and a list of them, may stand alone."),
+    point("003", "`compositeToolRefs` lead to VirtualMCPCompositeToolDefinitions", "it::workflows::examples::references_lead_to_other_files")
+        .but("To those of the same folder, by `metadata.name`."),
+    point("003", "Simple example: a topic is searched, and the first paper downloaded and read", "it::workflows::examples::a_topic_is_searched_downloaded_and_read"),
+    point("003", "The result is that of the last step", "it::workflows::examples::a_topic_is_searched_downloaded_and_read")
+        .but("Under `data`, as every result here."),
+    point("003", "Use case: an incident is investigated in parallel", "it::workflows::examples::an_incident_is_investigated_in_parallel"),
+    point("003", "Use case: a deployment needs an approval", "it::workflows::approvals::a_deployment_waits_for_its_approval")
+        .but("`.steps.approval.content.approved` works as the page says; in ToolHive's code the content stands under `output` alone, which works, too."),
+    point("003", "Use case: what is not approved is not deployed", "it::workflows::approvals::what_is_not_approved_is_skipped"),
+    point("003", "Use case: scans are put together in one issue", "it::workflows::examples::scans_are_reported_in_one_issue_that_may_fail"),
+    point("003", "Parameters are JSON Schema, with types, defaults and what is required", "it::workflows::examples::parameters_have_types_and_defaults")
+        .but("Calls are checked by it; ToolHive leaves that to the steps."),
+    point("003", "A step has a tool, arguments, dependencies, a condition, a timeout, and what follows an error", "it::workflows::examples::a_step_waits_for_others_and_for_its_condition"),
+    point("003", "A step may be a question with a schema and a timeout", "it::workflows::approvals::a_question_may_be_the_only_step"),
+    point("003", "A question's time is bounded", "it::workflows::approvals::a_question_that_stays_open_too_long_is_closed"),
+    point("003", "`abort` stops the workflow immediately", "it::workflows::failures::steps_under_way_are_stopped_when_one_ends_the_workflow"),
+    point("003", "`continue` goes on with the next step", "it::workflows::examples::scans_are_reported_in_one_issue_that_may_fail"),
+    point("003", "`retry` tries again with exponential backoff", "it::workflows::examples::a_step_is_tried_again_as_often_as_it_says")
+        .but("By half more each time, give or take a half, as ToolHive's code does."),
+    point("003", "A step that is skipped has its default results", "it::workflows::examples::a_scan_that_is_left_out_has_default_results"),
+    point("003", "A step that failed has its default results", "it::workflows::examples::a_source_that_fails_has_default_results")
+        .but("However it failed; ToolHive's code gives them for failed calls only."),
+    point("003", "Missing default results are an error when the file is read", "it::workflows::examples::an_example_without_default_results_is_refused_with_the_reason")
+        .but("The page's sentence, with the field and its line."),
+    point("003", "Default results are of any type, and nothing checks it", "it::workflows::failures::default_results_are_of_any_type"),
+    point("003", "Templates reach parameters, outputs, texts, and a person's content and action", "it::workflows::examples::every_template_of_the_page_expands")
+        .but("A single reference keeps its type where the server takes it; in ToolHive all is text."),
+    point("003", "`fromJson`, `json`, `quote` and `index`", "it::workflows::examples::every_template_of_the_page_expands"),
+    point("003", "All functions of Go's templates", "it::workflows::examples::every_template_of_the_page_expands")
+        .but("Here `if`, `and`, `or`, `eq`, `len`, `printf`; the others are tested where templates are."),
+    point("003", "Structured content is reached directly", "it::workflows::examples::a_source_that_fails_has_default_results"),
+    point("003", "JSON as text is parsed first", "it::workflows::examples::a_topic_is_searched_downloaded_and_read"),
+    point("003", "The complete example", "it::workflows::examples::the_complete_example_runs_with_everything_around_it")
+        .but("`groupRef`, `incomingAuth` and `aggregation` mean nothing here, and give a warning."),
+    point("003", "All examples as they stand there", "it::workflows::pages::the_examples_are_the_pages_to_the_letter")
+        .but("The page lost its indentation, which was put back."),
     point("004", "One tool for each domain", "envelopes::each_domain_is_one_tool")
         .but("Called `memories`, not `MemoriesExecute`."),
     point("004", "A request is `cmd`, `params` and `detail`", "details::a_memory_is_added_found_changed_and_forgotten")

@@ -1,0 +1,271 @@
+//! Questions to the person as steps, in both lifecycles, over both transports, and by a client that we did not write.
+
+use anyhow::{Context, Result};
+use loggia_tests::{Client, ERAS, Era, HttpHost, Kind, accepted, binary, cache, eventually};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ElicitResult, ElicitationAction, GetTaskParams, TaskPayload,
+    TaskStatus, UpdateTaskParams,
+};
+use serde_json::{Value, json};
+use tokio::process::Command;
+
+use super::stage::{Stage, becomes, run};
+use crate::python;
+
+const CLIENT: &str = include_str!("../python/approval.py");
+
+fn said(action: ElicitationAction) -> ElicitResult {
+    ElicitResult::new(action)
+}
+
+fn deploy() -> Value {
+    json!({"action": "deploy_with_approval", "pr_number": "42"})
+}
+
+async fn client(stage: &Stage, host: &HttpHost, http: bool, era: Era, kind: Kind) -> Result<Client> {
+    if http { Client::http_as(host, era, kind).await } else { stage.client_as(era, kind).await }
+}
+
+#[tokio::test]
+async fn a_deployment_waits_for_its_approval() -> Result<()> {
+    let stage = Stage::with(&["deploy_with_approval"]).await?;
+    let host = stage.host().await?;
+    for era in ERAS {
+        for http in [false, true] {
+            let before = stage.calls().len();
+            let kind = Kind::person([accepted(json!({"approved": true}))]);
+            let mut client = client(&stage, &host, http, era, kind).await?;
+            let told = client.envelope("deploy_with_approval", deploy()).await?;
+            let asked = json!({"ref": "sha-of-42", "environment": "production"});
+            assert_eq!(
+                told["data"],
+                json!({"deployment": "dep-1", "asked": asked}),
+                "{era:?} http {http}: {told}"
+            );
+            let question = client.questions.recv().await.context("a question")?;
+            assert_eq!(question["message"], "[deploy_with_approval] Deploy PR #42 to production?");
+            assert_eq!(question["requestedSchema"]["properties"], json!({"approved": {"type": "boolean"}}));
+            // The text became a number: that is what the server takes. And nothing was done twice.
+            let pr = ("get_pull_request".to_owned(), json!({"pr": 42}));
+            assert_eq!(stage.calls()[before..], [pr, ("trigger_deployment".to_owned(), asked)]);
+            client.end().await?;
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_is_not_approved_is_skipped() -> Result<()> {
+    let stage = Stage::with(&["deploy_with_approval"]).await?;
+    for era in ERAS {
+        let client = stage.client_as(era, Kind::person([accepted(json!({"approved": false}))])).await?;
+        let told = client.envelope("deploy_with_approval", deploy()).await?;
+        assert_eq!(told["ok"], true, "{era:?}: {told}");
+        assert_eq!(
+            told["data"],
+            json!({"action": "accept", "content": {"approved": false}}),
+            "{era:?}: {told}"
+        );
+        client.end().await?;
+    }
+    assert_eq!(stage.times("trigger_deployment"), 0);
+    Ok(())
+}
+
+#[tokio::test]
+async fn who_says_no_or_closes_the_form_ends_the_workflow() -> Result<()> {
+    let stage = Stage::with(&["deploy_with_approval"]).await?;
+    let mut told = Vec::new();
+    for action in [ElicitationAction::Decline, ElicitationAction::Cancel] {
+        for era in ERAS {
+            let client = stage.client_as(era, Kind::person([said(action.clone())])).await?;
+            told.push(client.envelope("deploy_with_approval", deploy()).await?);
+            client.end().await?;
+        }
+    }
+    assert_eq!((&told[0], &told[2]), (&told[1], &told[3]), "both lifecycles tell the same");
+    insta::assert_json_snapshot!("declined", told[0]);
+    insta::assert_json_snapshot!("closed", told[2]);
+    assert_eq!(stage.times("trigger_deployment"), 0);
+    Ok(())
+}
+
+#[tokio::test]
+async fn who_cannot_be_asked_is_told_what_to_do() -> Result<()> {
+    let stage = Stage::with(&["deploy_with_approval"]).await?;
+    for era in ERAS {
+        let client = stage.client_as(era, Kind::default()).await?;
+        let told = client.envelope("deploy_with_approval", deploy()).await?;
+        insta::assert_json_snapshot!("unable", told);
+        client.end().await?;
+    }
+    assert_eq!(stage.times("trigger_deployment"), 0);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_question_may_be_the_only_step() -> Result<()> {
+    let stage = Stage::with(&["elicitation"]).await?;
+    for era in ERAS {
+        let kind = Kind::person([accepted(json!({"confirm": true}))]);
+        let mut client = stage.client_as(era, kind).await?;
+        let told = client.envelope("elicitation", json!({"action": "elicitation"})).await?;
+        let data = json!({"action": "accept", "content": {"confirm": true}});
+        assert_eq!(told, json!({"ok": true, "action": "elicitation", "data": data}), "{era:?}");
+        let question = client.questions.recv().await.context("a question")?;
+        assert_eq!(question["message"], "[elicitation] Proceed with deployment?");
+        client.end().await?;
+    }
+    Ok(())
+}
+
+/// A workflow that asks, and goes on in this way where the answer is no.
+fn asks(otherwise: &str) -> String {
+    format!(
+        "name: asks\ndescription: Asks.\nsteps:\n  - id: sure\n    type: elicitation\n    message: Sure?\n    \
+         schema: {{type: object, properties: {{why: {{type: string}}}}}}\n    onDecline: {{action: {otherwise}}}\n    \
+         onCancel: {{action: {otherwise}}}\n  - id: after\n    tool: backend.fetch\n    dependsOn: [sure]\n"
+    )
+}
+
+#[tokio::test]
+async fn what_follows_a_no_is_the_authors_choice() -> Result<()> {
+    for (otherwise, ok, calls) in [("abort", false, 0), ("continue", true, 1), ("skip_remaining", true, 0)] {
+        for action in [ElicitationAction::Decline, ElicitationAction::Cancel] {
+            let stage = Stage::of("asks", &asks(otherwise)).await?;
+            let client = stage.client_as(Era::Stateless, Kind::person([said(action.clone())])).await?;
+            let told = client.envelope("asks", json!({"action": "asks"})).await?;
+            assert_eq!(
+                (&told["ok"], stage.times("fetch")),
+                (&json!(ok), calls),
+                "{otherwise} {action:?}: {told}"
+            );
+            client.end().await?;
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn two_questions_at_once_are_both_answered() -> Result<()> {
+    let ask = |id: &str| {
+        format!(
+            "  - id: {id}\n    type: elicitation\n    message: '{id}?'\n    \
+             schema: {{type: object, properties: {{why: {{type: string}}}}}}\n"
+        )
+    };
+    let text = format!(
+        "name: asks\ndescription: Asks twice.\nsteps:\n{}{}  - id: after\n    tool: backend.tool\n    \
+         dependsOn: [left, right]\n    arguments:\n      \
+         arg1: '{{{{.steps.left.content.why}}}} {{{{.steps.right.content.why}}}}'\n",
+        ask("left"),
+        ask("right")
+    );
+    let stage = Stage::of("asks", &text).await?;
+    for era in ERAS {
+        let kind = Kind::person([accepted(json!({"why": "same"})), accepted(json!({"why": "same"}))]);
+        let mut client = stage.client_as(era, kind).await?;
+        let told = client.envelope("asks", json!({"action": "asks"})).await?;
+        assert_eq!(told["data"]["asked"]["arg1"], "same same", "{era:?}: {told}");
+        let mut asked = Vec::new();
+        for _ in 0..2 {
+            let question = client.questions.recv().await.context("a question")?;
+            asked.push(question["message"].as_str().unwrap_or_default().to_owned());
+        }
+        asked.sort();
+        assert_eq!(asked, ["[asks] left?", "[asks] right?"], "{era:?}");
+        client.end().await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_question_that_stays_open_too_long_is_closed() -> Result<()> {
+    let text = asks("abort").replace("    onDecline", "    timeout: 50ms\n    onDecline");
+    let stage = Stage::of("asks", &text).await?;
+    // Nobody answers.
+    let client = stage.client_as(Era::Stateful, Kind::person([])).await?;
+    let told = client.envelope("asks", json!({"action": "asks"})).await?;
+    assert_eq!(told["ok"], false, "{told}");
+    assert_eq!((&told["details"]["step"], stage.times("fetch")), (&json!("sure"), 0), "{told}");
+    client.end().await?;
+    let client = stage.client_as(Era::Stateful, Kind::person([])).await?;
+    stage.write("asks", &text.replace("action: abort", "action: skip_remaining"));
+    eventually(async || {
+        let told = client.envelope("asks", json!({"action": "asks"})).await.map_err(|e| e.to_string())?;
+        if told["ok"] == true { Ok(()) } else { Err(told.to_string()) }
+    })
+    .await;
+    client.end().await
+}
+
+#[tokio::test]
+async fn a_run_that_waits_for_approval_is_answered_through_its_status() -> Result<()> {
+    let stage = Stage::with(&["deploy_with_approval"]).await?;
+    let host = stage.host().await?;
+    for era in ERAS {
+        let kind = Kind::person([accepted(json!({"approved": true}))]);
+        let client = Client::http_as(&host, era, kind).await?;
+        let mut call = deploy();
+        call["wait"] = json!(false);
+        let (_, id) = run(&client.envelope("deploy_with_approval", call).await?)?;
+        let waiting = becomes(&client, "deploy_with_approval", &id, "waiting").await;
+        let question = "[deploy_with_approval] Deploy PR #42 to production?";
+        assert_eq!(waiting["waiting_for"], json!([question]), "{era:?}");
+        let status = json!({"action": "run_status", "run_id": id, "wait": true});
+        let (ended, _) = run(&client.envelope("deploy_with_approval", status).await?)?;
+        assert_eq!(ended["status"], "succeeded", "{era:?}: {ended}");
+        assert_eq!(ended["result"]["data"]["deployment"], "dep-1", "{era:?}: {ended}");
+        client.end().await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_client_that_follows_tasks_is_asked_through_its_task() -> Result<()> {
+    let stage = Stage::with(&["deploy_with_approval"]).await?;
+    let client = stage.client_as(Era::Stateless, Kind::person([]).tasks()).await?;
+    let peer = client.service.peer();
+    let arguments = deploy().as_object().cloned().unwrap_or_default();
+    let request = CallToolRequestParams::new("deploy_with_approval").with_arguments(arguments);
+    let CallToolResponse::Task(created) = peer.call_tool_once(request).await? else {
+        anyhow::bail!("no task")
+    };
+    let id = created.task.task_id;
+    let stands = async || {
+        eventually(async || {
+            let told = peer.get_task(GetTaskParams::new(&id)).await.map_err(|error| error.to_string())?;
+            if told.task.status() == TaskStatus::Working { Err("working".to_owned()) } else { Ok(told.task) }
+        })
+        .await
+    };
+    let TaskPayload::InputRequired { input_requests } = stands().await.payload else {
+        anyhow::bail!("it asks")
+    };
+    let (key, _) = input_requests.first_key_value().context("a question")?;
+    let answer = serde_json::to_value(accepted(json!({"approved": true})))?;
+    peer.update_task(UpdateTaskParams::new(&id, [(key.clone(), answer)].into())).await?;
+    let TaskPayload::Completed { result } = stands().await.payload else { anyhow::bail!("completed") };
+    assert_eq!(result["structuredContent"]["data"]["deployment"], "dep-1", "{result:?}");
+    client.end().await
+}
+
+#[tokio::test]
+async fn the_official_python_client_approves() -> Result<()> {
+    let python = python::python().await?;
+    let stage = Stage::with(&["deploy_with_approval"]).await?;
+    let host = stage.host().await?;
+    let (host_binary, cache) = (binary(), cache());
+    let stdio = [
+        host_binary.as_os_str(),
+        "serve".as_ref(),
+        stage.plugins.path().as_os_str(),
+        "--cache".as_ref(),
+        cache.as_os_str(),
+    ];
+    for target in [&stdio[..], &[host.url.as_ref()]] {
+        let told = python::run(Command::new(&python).args(["-c", CLIENT]).args(target)).await?;
+        insta::assert_snapshot!("python_approval", told);
+    }
+    Ok(())
+}

@@ -1,0 +1,234 @@
+//! `loggia workflow`, as a person or a script uses it.
+
+use std::process::{Output, Stdio};
+
+use anyhow::Result;
+use loggia_tests::{binary, cache, scratch};
+use serde_json::{Value, json};
+use tokio::process::Command;
+
+use super::stage::{Stage, Word, example};
+
+struct Ended {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+impl Ended {
+    /// All of it, for a snapshot: without the folders of this machine.
+    fn told(&self) -> String {
+        let folder = example("refs").parent().map(|path| path.display().to_string()).unwrap_or_default();
+        let text =
+            format!("exit code {:?}\n--- stdout\n{}--- stderr\n{}", self.code, self.stdout, self.stderr);
+        text.replace(&folder, "…")
+    }
+}
+
+async fn workflow<S: AsRef<std::ffi::OsStr>>(words: impl IntoIterator<Item = S>) -> Result<Ended> {
+    let Output { status, stdout, stderr } = Command::new(binary())
+        .arg("workflow")
+        .args(words)
+        .env("LOGGIA_CACHE", cache())
+        .env("LOGGIA_STATE", scratch())
+        .env("NO_COLOR", "1")
+        .stdin(Stdio::null())
+        .kill_on_drop(true)
+        .output()
+        .await?;
+    Ok(Ended { code: status.code(), stdout: String::from_utf8(stdout)?, stderr: String::from_utf8(stderr)? })
+}
+
+fn path(name: &str) -> String {
+    example(name).display().to_string()
+}
+
+#[tokio::test]
+async fn check_is_silent_about_nothing_in_a_good_file() -> Result<()> {
+    for name in ["research_topic", "investigate_incident", "multi_source_data", "steps", "template_syntax"] {
+        let ended = workflow(["check", &path(name)]).await?;
+        assert_eq!(ended.code, Some(0), "{name}: {}", ended.told());
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn check_tells_all_that_is_wrong_with_its_lines() -> Result<()> {
+    let ended = workflow(["check", &path("validation_error")]).await?;
+    assert_ne!(ended.code, Some(0));
+    insta::assert_snapshot!("check_validation_error", ended.told());
+    Ok(())
+}
+
+/// What ToolHive would make of a file that was written for it: its approval example never worked there.
+#[tokio::test]
+async fn check_tells_what_never_worked_in_toolhive() -> Result<()> {
+    let ended = workflow(["check", &path("deploy_with_approval")]).await?;
+    assert_eq!(ended.code, Some(0), "{}", ended.told());
+    insta::assert_snapshot!("check_deploy_with_approval", ended.told());
+    Ok(())
+}
+
+#[tokio::test]
+async fn check_takes_several_files_and_fails_where_one_is_wrong() -> Result<()> {
+    let good = workflow(["check", &path("research_topic"), &path("retry")]).await?;
+    assert_eq!(good.code, Some(0), "{}", good.told());
+    let bad = workflow(["check", &path("research_topic"), &path("validation_error")]).await?;
+    assert_ne!(bad.code, Some(0), "{}", bad.told());
+    let none = workflow(["check", "/nowhere/at/all.workflow.yaml"]).await?;
+    assert_ne!(none.code, Some(0), "{}", none.told());
+    assert!(none.told().contains("/nowhere/at/all.workflow.yaml"), "{}", none.told());
+    Ok(())
+}
+
+#[tokio::test]
+async fn graph_draws_the_steps() -> Result<()> {
+    let ended = workflow(["graph", &path("deploy_with_approval")]).await?;
+    insta::assert_snapshot!("graph_deploy_with_approval", ended.told());
+    Ok(())
+}
+
+/// The words that run a workflow of a stage's folder.
+fn run_words(stage: &Stage, name: &str, words: &[&str]) -> Vec<String> {
+    let folder = stage.plugins.path();
+    let file = folder.join(format!("{name}.workflow.yaml")).display().to_string();
+    let words = words.iter().map(|word| (*word).to_owned());
+    let options = ["--plugins".to_owned(), folder.display().to_string()];
+    ["run".to_owned(), file].into_iter().chain(words).chain(options).collect()
+}
+
+#[tokio::test]
+async fn run_prints_the_result_and_its_exit_code_tells_how_it_went() -> Result<()> {
+    let stage = Stage::with(&["research_topic"]).await?;
+    let words = run_words(&stage, "research_topic", &["research_topic", "query=tea"]);
+    let ended = workflow(&words).await?;
+    assert_eq!(ended.code, Some(0), "{}", ended.told());
+    let envelope: Value = serde_json::from_str(&ended.stdout)?;
+    assert!(envelope["data"]["text"].as_str().unwrap_or_default().contains("It works."), "{}", ended.told());
+    assert_eq!(envelope["action"], "research_topic");
+    for step in ["search", "download", "read"] {
+        assert!(ended.stderr.contains(step), "{step}: {}", ended.told());
+    }
+    stage.says("download_paper", Word::Fails(1, "unavailable"));
+    let failed = workflow(&words).await?;
+    assert_eq!(failed.code, Some(20), "{}", failed.told());
+    let envelope: Value = serde_json::from_str(&failed.stdout)?;
+    assert_eq!(envelope["details"]["step"], "download", "{}", failed.told());
+    assert_eq!(envelope["details"]["completed"], json!(["search"]), "{}", failed.told());
+    Ok(())
+}
+
+/// A file that does not lie in the folder, whose only workflow needs no name.
+#[tokio::test]
+async fn run_takes_a_file_from_elsewhere() -> Result<()> {
+    let stage = Stage::with(&["retry"]).await?;
+    stage.plugins.remove("retry.workflow.yaml");
+    let folder = stage.plugins.path().display().to_string();
+    let ended = workflow(["run", &path("retry"), "--plugins", &folder]).await?;
+    assert_eq!(ended.code, Some(0), "{}", ended.told());
+    let envelope: Value = serde_json::from_str(&ended.stdout)?;
+    assert_eq!(envelope["data"]["value"], 1_234_567, "{}", ended.told());
+    Ok(())
+}
+
+#[tokio::test]
+async fn run_asks_nobody_in_a_script_but_takes_answers() -> Result<()> {
+    let stage = Stage::with(&["deploy_with_approval"]).await?;
+    for (answer, code, deployments) in [
+        (Some("{\"approved\": true}"), 0, 1),
+        (Some("{\"approved\": false}"), 0, 1),
+        (Some("decline"), 20, 1),
+        (None, 20, 1),
+    ] {
+        let mut words = vec!["pr_number=42"];
+        words.extend(answer.map(|_| "--answer"));
+        words.extend(answer);
+        let ended = workflow(run_words(&stage, "deploy_with_approval", &words)).await?;
+        assert_eq!(ended.code, Some(code), "{answer:?}: {}", ended.told());
+        assert_eq!(stage.times("trigger_deployment"), deployments, "{answer:?}: {}", ended.told());
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn run_says_what_it_cannot_run() -> Result<()> {
+    let stage = Stage::with(&["research_topic", "validation_error"]).await?;
+    let folder = stage.plugins.path().display().to_string();
+    let of = |name: &str, words: &[&str]| run_words(&stage, name, words);
+    let nowhere = ["run", "/nowhere/at/all.workflow.yaml", "x", "--plugins", &folder].map(str::to_owned);
+    for (words, expected) in [
+        (of("research_topic", &["reserch_topic", "query=tea"]), "did you mean research_topic?"),
+        (of("research_topic", &["research_topic"]), "`query` is required"),
+        (of("validation_error", &[]), "defaultResults"),
+        (nowhere.to_vec(), "/nowhere/at/all.workflow.yaml"),
+    ] {
+        let ended = workflow(&words).await?;
+        assert!(ended.code.is_some_and(|code| code != 0), "{words:?}: {}", ended.told());
+        assert!(ended.told().contains(expected), "{words:?}: {}", ended.told());
+    }
+    // A server that the file needs is not there.
+    stage.plugins.remove("arxiv.wasm");
+    let ended = workflow(of("research_topic", &["query=tea"])).await?;
+    assert!(ended.code.is_some_and(|code| code != 0), "{}", ended.told());
+    assert!(ended.told().contains("`arxiv`"), "{}", ended.told());
+    assert_eq!(stage.calls(), []);
+    Ok(())
+}
+
+/// The commands for plugins know workflows, too.
+#[tokio::test]
+async fn check_and_call_take_workflows_as_they_take_plugins() -> Result<()> {
+    let stage = Stage::with(&["research_topic", "validation_error"]).await?;
+    let loggia = async |words: &[&str]| -> Result<Ended> {
+        let output = Command::new(binary())
+            .args(words)
+            .arg(stage.plugins.path())
+            .env("LOGGIA_CACHE", cache())
+            .env("LOGGIA_STATE", scratch())
+            .output()
+            .await?;
+        let (stdout, stderr) = (String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
+        Ok(Ended { code: output.status.code(), stdout, stderr })
+    };
+    let checked = loggia(&["check"]).await?;
+    assert_eq!(checked.code, Some(10), "{}", checked.told());
+    assert!(checked.stdout.contains("research_topic\tresearch_topic\t"), "{}", checked.told());
+    assert!(checked.stdout.contains("step 'conditional_step' can be skipped"), "{}", checked.told());
+    let called = loggia(&["call", "research_topic", "research_topic", "query=tea", "--plugins"]).await?;
+    assert_eq!(called.code, Some(0), "{}", called.told());
+    assert!(called.stdout.contains("It works."), "{}", called.told());
+    Ok(())
+}
+
+#[tokio::test]
+async fn eval_expands_a_template_or_says_why_not() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let context = folder.path().join("context.json");
+    let steps = json!({"s": {"output": {"items": ["a", "b"], "n": 1_234_567}}});
+    std::fs::write(&context, json!({"params": {"name": "tea"}, "steps": steps}).to_string())?;
+    let context = context.display().to_string();
+    for (template, expected) in [
+        ("{{.params.name}}", "tea"),
+        ("{{len .steps.s.output.items}} of {{.steps.s.output.n}}", "2 of 1234567"),
+        ("{{json .steps.s.output.items}}", "[\"a\",\"b\"]"),
+        ("{{.params.nothing}}", "<no value>"),
+    ] {
+        let ended = workflow(["eval", template, "--context", &context]).await?;
+        assert_eq!(
+            (ended.code, ended.stdout.trim_end()),
+            (Some(0), expected),
+            "{template}: {}",
+            ended.told()
+        );
+    }
+    for template in ["{{.params.name", "{{fromJson .params.name}}", "{{exec \"rm\"}}"] {
+        let ended = workflow(["eval", template, "--context", &context]).await?;
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(1), ""), "{template}: {}", ended.told());
+        assert!(!ended.stderr.trim().is_empty(), "{template}");
+    }
+    for (template, code) in [("{{fromJson .params.name}}", 0), ("{{if}}", 1), ("{{exec 1}}", 1)] {
+        let ended = workflow(["eval", template, "--parse"]).await?;
+        assert_eq!(ended.code, Some(code), "{template}: {}", ended.told());
+    }
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! What an operator narrows: `<name>.toml` beside `<name>.workflow.yaml`, and the servers' own policies.
+
+use anyhow::Result;
+use loggia_tests::{Era, Kind, accepted};
+use serde_json::{Value, json};
+
+use super::stage::Stage;
+
+fn research() -> Value {
+    json!({"action": "research_topic", "query": "tea"})
+}
+
+/// The answer of the research under this policy.
+async fn under(policy: &str) -> Result<(Stage, Value)> {
+    let stage = Stage::with(&["research_topic"]).await?;
+    stage.plugins.write("research_topic.toml", policy);
+    let client = stage.client().await?;
+    let told = client.envelope("research_topic", research()).await?;
+    client.end().await?;
+    Ok((stage, told))
+}
+
+#[tokio::test]
+async fn without_a_policy_a_workflow_calls_what_its_steps_name_and_nothing_else() -> Result<()> {
+    let (_, told) = under("").await?;
+    assert_eq!(told["ok"], true, "{told}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_policy_narrows_what_steps_may_call() -> Result<()> {
+    let (_, told) = under("[grants]\ninvoke = [\"arxiv:*\"]\n").await?;
+    assert_eq!(told["ok"], true, "{told}");
+    let (stage, told) = under("[grants]\ninvoke = [\"arxiv:search_papers\"]\n").await?;
+    assert_eq!(told["ok"], false, "{told}");
+    let error = told["error"].as_str().unwrap_or_default();
+    assert!(error.contains("step `download`") && error.contains("the policy does not let"), "{told}");
+    // Nothing is begun that cannot be ended.
+    assert_eq!(stage.calls(), []);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_policy_may_forbid_questions() -> Result<()> {
+    let stage = Stage::with(&["deploy_with_approval"]).await?;
+    stage.plugins.write("deploy_with_approval.toml", "[grants]\nelicit = false\n");
+    let kind = Kind::person([accepted(json!({"approved": true}))]);
+    let mut client = stage.client_as(Era::Stateful, kind).await?;
+    let call = json!({"action": "deploy_with_approval", "pr_number": "42"});
+    let told = client.envelope("deploy_with_approval", call).await?;
+    assert_eq!(told["ok"], false, "{told}");
+    assert!(told.to_string().contains("grants.elicit"), "{told}");
+    assert!(client.questions.try_recv().is_err(), "nobody was asked");
+    assert_eq!(stage.times("trigger_deployment"), 0);
+    client.end().await
+}
+
+#[tokio::test]
+async fn a_policy_denies_a_workflow_or_has_it_confirmed() -> Result<()> {
+    let (stage, told) = under("[actions]\nconfirm = [\"research_topic\"]\n").await?;
+    assert_eq!((&told["ok"], &told["code"]), (&json!(false), &json!("denied")), "{told}");
+    assert_eq!(stage.calls(), []);
+    let stage = Stage::with(&["refs", "reusable", "another"]).await?;
+    stage.plugins.write("refs.toml", "[actions]\ndeny = [\"count_leaks\"]\n");
+    let client = stage.client().await?;
+    let refused = client.envelope("refs", json!({"action": "count_leaks", "repo": "acme/shop"})).await?;
+    assert_eq!(refused["ok"], false, "{refused}");
+    let call = json!({"action": "count_vulnerabilities", "package_name": "left-pad"});
+    assert_eq!(client.envelope("refs", call).await?["data"], json!({"count": 2}));
+    client.end().await
+}
+
+/// What a server's own policy denies, a workflow cannot do either.
+#[tokio::test]
+async fn a_servers_own_policy_holds_for_steps() -> Result<()> {
+    let stage = Stage::with(&["research_topic"]).await?;
+    stage.server("arxiv", "[actions]\ndeny = [\"download_paper\"]\n");
+    let client = stage.client().await?;
+    let told = client.envelope("research_topic", research()).await?;
+    assert_eq!(told["ok"], false, "{told}");
+    assert!(told.to_string().contains("download_paper"), "{told}");
+    assert_eq!(stage.times("download_paper"), 0);
+    client.end().await
+}
+
+/// The person is asked before such an action runs, also where a step runs it.
+#[tokio::test]
+async fn an_action_that_must_be_confirmed_is_confirmed_within_a_workflow_too() -> Result<()> {
+    let stage = Stage::with(&["research_topic"]).await?;
+    stage.server("arxiv", "[actions]\nconfirm = [\"download_paper\"]\n");
+    let kind = Kind::person([accepted(json!({"confirm": true}))]);
+    let mut client = stage.client_as(Era::Stateless, kind).await?;
+    let told = client.envelope("research_topic", research()).await?;
+    assert_eq!(told["ok"], true, "{told}");
+    let question = client.questions.recv().await.unwrap_or_default();
+    assert!(question["message"].as_str().unwrap_or_default().contains("`download_paper`"), "{question}");
+    client.end().await?;
+    let client = stage.client().await?;
+    let told = client.envelope("research_topic", research()).await?;
+    assert_eq!((&told["ok"], &told["details"]["step"]), (&json!(false), &json!("download")), "{told}");
+    assert_eq!(stage.times("download_paper"), 1);
+    client.end().await
+}
+
+/// The host's audit tells each step as a call that the workflow made.
+#[tokio::test]
+async fn every_step_stands_in_the_audit() -> Result<()> {
+    let stage = Stage::with(&["research_topic"]).await?;
+    let (client, log) = loggia_tests::Client::stdio_logged(stage.plugins.path(), |command| {
+        command.env("LOGGIA_LOG", "info,loggia::audit=debug");
+    })
+    .await?;
+    client.envelope("research_topic", research()).await?;
+    client.end().await?;
+    let log = log.await??;
+    let line = |name: &str| log.lines().find(|line| line.contains(name)).unwrap_or_default();
+    for action in ["arxiv.search_papers: ok", "arxiv.download_paper: ok", "arxiv.read_paper: ok"] {
+        assert!(line(action).contains("from"), "{action} is not told with the call that made it: {log}");
+    }
+    let root = line("research_topic.research_topic: ok");
+    assert!(!root.is_empty() && !root.contains("from"), "{log}");
+    Ok(())
+}
+
+/// What means nothing to a workflow is refused rather than ignored.
+#[tokio::test]
+async fn grants_that_mean_nothing_here_are_refused() -> Result<()> {
+    let (_, told) = under("[grants]\nconfig = { a = 1 }\n").await?;
+    assert_eq!(told["code"], "unavailable", "{told}");
+    assert!(told["error"].as_str().unwrap_or_default().contains("policy"), "{told}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_policy_with_a_slip_leaves_the_workflow_as_it_was() -> Result<()> {
+    let stage = Stage::with(&["research_topic"]).await?;
+    stage.plugins.write("research_topic.toml", "[grants]\ninvok = []\n");
+    let client = stage.client().await?;
+    let told = client.envelope("research_topic", research()).await?;
+    assert_eq!(told["code"], "unavailable", "it never had a right one: {told}");
+    stage.plugins.write("research_topic.toml", "[grants]\ninvoke = [\"arxiv:*\"]\n");
+    loggia_tests::eventually(async || {
+        let told = client.envelope("research_topic", research()).await.map_err(|error| error.to_string())?;
+        if told["ok"] == true { Ok(()) } else { Err(told.to_string()) }
+    })
+    .await;
+    client.end().await
+}

@@ -1,0 +1,194 @@
+//! Workflow files that come, change, break and go, and facades that come later.
+
+use anyhow::Result;
+use loggia_tests::{Client, Era, Kind, accepted, eventually};
+use serde_json::{Value, json};
+
+use super::stage::{self, Stage, names_become, run, text};
+
+fn says(what: &str) -> String {
+    format!(
+        "name: says\ndescription: Says.\nsteps:\n  - id: say\n    tool: backend.tool\n    arguments:\n      arg1: {what}\n"
+    )
+}
+
+async fn said(client: &Client) -> Result<String, String> {
+    let told = client.envelope("says", json!({"action": "says"})).await.map_err(|error| error.to_string())?;
+    told["data"]["asked"]["arg1"].as_str().map(str::to_owned).ok_or_else(|| told.to_string())
+}
+
+async fn becomes(client: &Client, expected: &str) {
+    eventually(async || match said(client).await {
+        Ok(found) if found == expected => Ok(()),
+        other => Err(format!("expected {expected}, got {other:?}")),
+    })
+    .await;
+}
+
+/// A call's envelope, once it holds this text.
+async fn tells(client: &Client, tool: &str, call: Value, expected: &str) -> Value {
+    eventually(async || {
+        let told = client.envelope(tool, call.clone()).await.map_err(|error| error.to_string())?;
+        if told.to_string().contains(expected) { Ok(told) } else { Err(told.to_string()) }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_workflow_comes_changes_and_goes() -> Result<()> {
+    let stage = Stage::empty().await?;
+    stage.server("backend", "");
+    let mut client = stage.client().await?;
+    assert_eq!(client.names().await?, ["backend"]);
+
+    stage.write("says", &says("one"));
+    becomes(&client, "one").await;
+    names_become(&client, &["backend", "says"]).await;
+    assert!(client.changed.recv().await.is_some(), "the client is told");
+    stage.write("says", &says("two"));
+    becomes(&client, "two").await;
+    // Written in place, too.
+    stage.plugins.write("says.workflow.yaml", &says("three"));
+    becomes(&client, "three").await;
+
+    stage.plugins.remove("says.workflow.yaml");
+    names_become(&client, &["backend"]).await;
+    let gone = client.envelope("says", json!({"action": "says"})).await?;
+    assert_eq!(gone["code"], "unavailable", "{gone}");
+    client.end().await
+}
+
+#[tokio::test]
+async fn a_broken_version_leaves_the_old_one_serving() -> Result<()> {
+    let stage = Stage::of("says", &says("one")).await?;
+    let client = stage.client().await?;
+    assert_eq!(said(&client).await.as_deref(), Ok("one"));
+    for (n, broken) in [": no: yaml: [", "name: says\nsteps: []\n", &says("two").replace("tool:", "tolo:")]
+        .iter()
+        .enumerate()
+    {
+        stage.write("says", broken);
+        // When the newer file is served, the broken one before it was looked at.
+        let witness = format!("witness{n}");
+        stage.write(&witness, &says("here").replace("name: says", &format!("name: {witness}")));
+        eventually(async || {
+            let told =
+                client.envelope(&witness, json!({"action": witness})).await.map_err(|e| e.to_string())?;
+            if told["ok"] == true { Ok(()) } else { Err(told.to_string()) }
+        })
+        .await;
+        assert_eq!(said(&client).await.as_deref(), Ok("one"), "{broken}");
+    }
+    stage.write("says", &says("two"));
+    becomes(&client, "two").await;
+    client.end().await
+}
+
+#[tokio::test]
+async fn a_file_that_never_was_right_answers_with_the_reason() -> Result<()> {
+    let stage = Stage::of("says", &says("one").replace("arguments", "argumnets")).await?;
+    let client = stage.client().await?;
+    assert_eq!(client.names().await?, ["backend"]);
+    let told = client.envelope("says", json!({"action": "says"})).await?;
+    insta::assert_json_snapshot!("never_right", told);
+    stage.write("says", &says("one"));
+    becomes(&client, "one").await;
+    client.end().await
+}
+
+#[tokio::test]
+async fn a_workflow_whose_facade_is_missing_comes_alive_with_it() -> Result<()> {
+    let stage = Stage::empty().await?;
+    stage.write("says", &says("one"));
+    let client = stage.client().await?;
+    let call = json!({"action": "says"});
+    let told = client.envelope("says", call.clone()).await?;
+    insta::assert_json_snapshot!("facade_missing", told);
+    stage.server("backend", "");
+    becomes(&client, "one").await;
+    // And the other way round.
+    stage.plugins.remove("backend.wasm");
+    let told = tells(&client, "says", call, "\"unavailable\"").await;
+    assert!(told["error"].as_str().unwrap_or_default().contains("`backend`"), "{told}");
+    client.end().await
+}
+
+/// Of a facade's actions, only those whose servers are there answer.
+#[tokio::test]
+async fn what_one_workflow_lacks_does_not_stop_its_neighbour() -> Result<()> {
+    let both = format!(
+        "compositeTools:\n  - name: here\n    description: Here.\n    steps:\n      - {{id: a, tool: backend.fetch}}\n  \
+         - name: there\n    description: There.\n    steps:\n      - {{id: a, tool: {}.search_papers, arguments: {{query: x}}}}\n",
+        "arxiv"
+    );
+    let stage = Stage::empty().await?;
+    stage.server("backend", "");
+    stage.write("both", &both);
+    let client = stage.client().await?;
+    let here = client.envelope("both", json!({"action": "here"})).await?;
+    assert_eq!(here["ok"], true, "{here}");
+    let there = client.envelope("both", json!({"action": "there"})).await?;
+    assert_eq!(there["code"], "unavailable", "{there}");
+    assert!(there["error"].as_str().unwrap_or_default().contains("`arxiv`"), "{there}");
+    stage.server("arxiv", "");
+    tells(&client, "both", json!({"action": "there"}), "2401.00001").await;
+    client.end().await
+}
+
+#[tokio::test]
+async fn a_reference_follows_the_file_that_it_leads_to() -> Result<()> {
+    let stage = Stage::with(&["refs", "reusable", "another"]).await?;
+    let client = stage.client().await?;
+    let call = json!({"action": "count_vulnerabilities", "package_name": "left-pad"});
+    assert_eq!(client.envelope("refs", call.clone()).await?["data"], json!({"count": 2}));
+    let more = "value: '{{len .steps.scan.output.vulns}}0'";
+    stage.write("reusable", &text("reusable").replace("value: '{{len .steps.scan.output.vulns}}'", more));
+    tells(&client, "refs", call.clone(), "\"count\":20").await;
+
+    // It goes: what refers to it cannot be read any more, so it stays as it was. It comes again.
+    stage.plugins.remove("reusable.workflow.yaml");
+    names_become(&client, &["another", "gitleaks", "osv", "refs"]).await;
+    for call in [call.clone(), json!({"action": "count_leaks", "repo": "acme/shop"})] {
+        let told = client.envelope("refs", call).await?;
+        assert_eq!(told["ok"], true, "{told}");
+    }
+    stage.write("reusable", &text("reusable"));
+    tells(&client, "refs", call, "\"count\":2}").await;
+    client.end().await
+}
+
+#[tokio::test]
+async fn a_run_ends_on_the_version_that_it_began_with() -> Result<()> {
+    let asks = "name: says\ndescription: Says.\nsteps:\n  - id: sure\n    type: elicitation\n    message: Sure?\n    \
+        schema: {type: object, properties: {why: {type: string}}}\n  - id: say\n    tool: backend.tool\n    \
+        dependsOn: [sure]\n    arguments: {arg1: one}\n";
+    let stage = Stage::of("says", asks).await?;
+    let client = stage.client_as(Era::Stateful, Kind::person([accepted(json!({}))])).await?;
+    let (_, id) = run(&client.envelope("says", json!({"action": "says", "wait": false})).await?)?;
+    stage::becomes(&client, "says", &id, "waiting").await;
+    stage.write("says", &says("two"));
+    // When the newer file is served, the other was, too. (The first version would ask the person.)
+    stage.write("witness", &says("here").replace("name: says", "name: witness"));
+    tells(&client, "witness", json!({"action": "witness"}), "\"here\"").await;
+    assert_eq!(said(&client).await.as_deref(), Ok("two"));
+    let status = json!({"action": "run_status", "run_id": id, "wait": true});
+    let (ended, _) = run(&client.envelope("says", status).await?)?;
+    assert_eq!(ended["result"]["data"]["asked"]["arg1"], "one", "{ended}");
+    client.end().await
+}
+
+/// A `.wasm` and a workflow that claim one name: the first stays, the other is told of.
+#[tokio::test]
+async fn a_name_that_is_taken_stays_with_who_has_it() -> Result<()> {
+    let stage = Stage::of("says", &says("one")).await?;
+    let client = stage.client().await?;
+    assert_eq!(said(&client).await.as_deref(), Ok("one"));
+    stage.write("a", &format!("facade: backend\n{}", says("two")));
+    stage.write("b", &format!("facade: says\n{}", says("three")));
+    stage.write("witness", &says("here").replace("name: says", "name: witness"));
+    tells(&client, "witness", json!({"action": "witness"}), "\"here\"").await;
+    assert_eq!(said(&client).await.as_deref(), Ok("one"));
+    let fetched = client.envelope("backend", json!({"action": "fetch"})).await?;
+    assert_eq!(fetched["ok"], true, "{fetched}");
+    client.end().await
+}

@@ -1,0 +1,151 @@
+//! How workflows are shown: as a facade with actions, or each under its own name, as ToolHive does.
+
+use anyhow::{Context, Result};
+use loggia_tests::{ERAS, Kind};
+use serde_json::json;
+
+use super::stage::Stage;
+
+#[tokio::test]
+async fn each_composite_tool_can_be_published_under_its_own_name() -> Result<()> {
+    let stage = Stage::with(&["research_topic"]).await?;
+    stage.plugins.write("research_topic.toml", "[expose]\nschema = \"granular\"\n");
+    for era in ERAS {
+        let client = stage.client_as(era, Kind::default()).await?;
+        let names = client.names().await?;
+        assert!(names.contains(&"research_topic".to_owned()), "{era:?}: {names:?}");
+        assert!(!names.iter().any(|name| name == "research_topic_research_topic"), "{era:?}: {names:?}");
+        let told = client.envelope("research_topic", json!({"query": "tea"})).await?;
+        assert_eq!(
+            (&told["ok"], &told["action"]),
+            (&json!(true), &json!("research_topic")),
+            "{era:?}: {told}"
+        );
+        client.end().await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_published_composite_tool_shows_its_parameters_and_effects() -> Result<()> {
+    let stage = Stage::with(&["research_topic", "multi_source_data"]).await?;
+    for name in ["research_topic", "multi_source_data"] {
+        stage.plugins.write(&format!("{name}.toml"), "[expose]\nschema = \"granular\"\n");
+    }
+    let client = stage.client().await?;
+    let tools = client.service.list_all_tools().await?;
+    let tool = |name: &str| {
+        let tool = tools.iter().find(|tool| tool.name == name);
+        serde_json::to_value(tool.with_context(|| format!("no tool {name}"))?).context("JSON")
+    };
+    let research = tool("research_topic")?;
+    let query = json!({"type": "string", "description": "Research topic to search for"});
+    assert_eq!(research["inputSchema"]["properties"]["query"], query, "{research}");
+    assert_eq!(research["inputSchema"]["required"], json!(["query"]), "{research}");
+    let description = research["description"].as_str().unwrap_or_default();
+    assert!(description.contains("Search arXiv for papers and read the top result"), "{research}");
+    // `download_paper` writes, and reaches out; `get_data` and `combine_data` only read.
+    assert_eq!(research["annotations"]["readOnlyHint"], false, "{research}");
+    assert_eq!(research["annotations"]["openWorldHint"], true, "{research}");
+    assert_eq!(tool("multi_source_data")?["annotations"]["readOnlyHint"], true);
+    client.end().await
+}
+
+#[tokio::test]
+async fn a_file_is_a_facade_whose_actions_are_its_composite_tools() -> Result<()> {
+    let tools = |name: &str| {
+        format!(
+            "  - name: {name}\n    description: Fetch by {name}.\n    steps:\n      - id: fetch\n        tool: backend.fetch\n"
+        )
+    };
+    let list =
+        format!("facade: fetchers\ntitle: Fetchers\ncompositeTools:\n{}{}", tools("first"), tools("second"));
+    let stage = Stage::of("any", &list).await?;
+    let client = stage.client().await?;
+    assert_eq!(client.names().await?, ["backend", "fetchers"]);
+    for action in ["first", "second"] {
+        let told = client.envelope("fetchers", json!({"action": action})).await?;
+        assert_eq!((&told["ok"], &told["data"]["value"]), (&json!(true), &json!(1_234_567)), "{told}");
+    }
+    let described = client.envelope("fetchers", json!({"action": "describe"})).await?;
+    let described = described.to_string();
+    assert!(described.contains("Fetch by first.") && described.contains("Fetch by second."), "{described}");
+    let unknown = client.envelope("fetchers", json!({"action": "frist"})).await?;
+    assert_eq!(unknown["code"], "invalid_params", "{unknown}");
+    assert!(unknown.to_string().contains("first"), "{unknown}");
+    client.end().await
+}
+
+#[tokio::test]
+async fn a_workflow_is_described_like_any_action() -> Result<()> {
+    let stage = Stage::with(&["deploy_with_approval"]).await?;
+    let client = stage.client().await?;
+    let told = client
+        .envelope("deploy_with_approval", json!({"action": "describe", "of": "deploy_with_approval"}))
+        .await?;
+    insta::assert_json_snapshot!("described", told);
+    client.end().await
+}
+
+/// A bare composite tool, a list, a definition and a server say the same.
+#[tokio::test]
+async fn every_form_of_a_file_serves_the_same() -> Result<()> {
+    let bare = "name: fetch\ndescription: Fetch.\nsteps:\n  - id: one\n    tool: backend.fetch\n";
+    let indented = |by: usize, first: &str| {
+        let pad = " ".repeat(by);
+        let lines = bare.lines().enumerate();
+        let lines = lines.map(|(n, line)| format!("{}{line}\n", if n == 0 { first } else { &pad }));
+        lines.collect::<String>()
+    };
+    let resource = "apiVersion: toolhive.stacklok.dev/v1alpha1\nkind: VirtualMCPCompositeToolDefinition\n\
+                    metadata:\n  name: fetch\nspec:\n";
+    let server = "kind: VirtualMCPServer\nmetadata: {name: fetch}\nspec:\n  config:\n    compositeTools:\n";
+    for (form, text) in [
+        ("bare", bare.to_owned()),
+        ("list", format!("compositeTools:\n{}", indented(4, "  - "))),
+        ("definition", format!("{resource}{}", indented(2, "  "))),
+        ("server", format!("{server}{}", indented(8, "      - "))),
+        ("config", format!("groupRef: g\ncompositeTools:\n{}", indented(4, "  - "))),
+    ] {
+        let stage = Stage::of("fetches", &text).await?;
+        let client = stage.client().await?;
+        let told = client.envelope("fetches", json!({"action": "fetch"})).await?;
+        assert_eq!((&told["ok"], &told["data"]["approved"]), (&json!(true), &json!(true)), "{form}: {told}");
+        client.end().await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_output_is_made_as_the_file_says() -> Result<()> {
+    let stage = Stage::with(&["reusable"]).await?;
+    let client = stage.client().await?;
+    let call = json!({"action": "count_vulnerabilities", "package_name": "left-pad"});
+    let told = client.envelope("reusable", call).await?;
+    assert_eq!(told["data"], json!({"count": 2}), "{told}");
+    let described = client.envelope("reusable", json!({"action": "describe", "detail": "full"})).await?;
+    assert!(described.to_string().contains("How many there are"), "{described}");
+    client.end().await
+}
+
+/// What a step gets keeps its kind where the server's schema names one, as the file's literals do.
+#[tokio::test]
+async fn arguments_arrive_in_the_kinds_that_the_server_takes() -> Result<()> {
+    let workflow = "name: kinds\ndescription: All kinds.\nsteps:\n  - id: fetch\n    tool: backend.fetch\n  - id: take\n    \
+        tool: backend.kinds\n    dependsOn: [fetch]\n    arguments:\n      whole: '{{.steps.fetch.output.value}}'\n      \
+        real: '{{len .steps.fetch.output.items}}.5'\n      flag: '{{.steps.fetch.output.approved}}'\n      \
+        list: '{{.steps.fetch.output.items}}'\n      object: {fixed: 1, made: '{{.steps.fetch.output.value}}'}\n      \
+        text: '{{.steps.fetch.output.value}}'\n";
+    let stage = Stage::of("kinds", workflow).await?;
+    let told = stage.run("kinds", json!({})).await?;
+    let expected = json!({
+        "whole": 1_234_567,
+        "real": 3.5,
+        "flag": true,
+        "list": ["a", "b", "c"],
+        "object": {"fixed": 1, "made": 1_234_567},
+        "text": "1234567",
+    });
+    assert_eq!(told["data"]["asked"], expected, "{told}");
+    Ok(())
+}

@@ -1,0 +1,238 @@
+//! What the tests of workflows share: the servers that they call, and a desk that sees each call and may hold it up.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use anyhow::{Context, Result};
+use loggia_tests::{
+    Client, Era, Folder, HttpHost, Kind, eventually, fixture,
+    web::{Answer, Asked, Web},
+};
+use serde_json::{Value, json};
+
+/// What the desk does about the calls of an action.
+#[derive(Debug, Clone)]
+pub enum Word {
+    /// So many fail, with this code; the others go their way.
+    Fails(usize, &'static str),
+    /// They answer this.
+    Answers(Value),
+    /// They wait until they are stopped.
+    Waits,
+    /// They wait until so many calls, of whatever action, are there at once.
+    Meets(usize),
+}
+
+type Words = Arc<Mutex<BTreeMap<String, Word>>>;
+
+/// A folder of workflows and of the servers that they call.
+pub struct Stage {
+    /// The folder.
+    pub plugins: Folder,
+    /// Where the servers' calls are told.
+    pub desk: Web,
+    words: Words,
+}
+
+/// A file of `tests/fixtures/workflows`, by name.
+pub fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/workflows/{name}.workflow.yaml"))
+}
+
+/// Its text.
+pub fn text(name: &str) -> String {
+    fs::read_to_string(example(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+impl Stage {
+    /// A folder with these examples, and with all servers that they call.
+    pub async fn with(examples: &[&str]) -> Result<Self> {
+        let stage = Self::empty().await?;
+        for name in examples {
+            stage.servers(&text(name));
+            stage.write(name, &text(name));
+        }
+        Ok(stage)
+    }
+
+    /// A folder with this one workflow, and with all servers that it calls.
+    pub async fn of(name: &str, text: &str) -> Result<Self> {
+        let stage = Self::empty().await?;
+        stage.servers(text);
+        stage.write(name, text);
+        Ok(stage)
+    }
+
+    /// A folder with nothing in it.
+    pub async fn empty() -> Result<Self> {
+        let words = Words::default();
+        let told = words.clone();
+        let desk = Web::start(move |asked| answer(asked, &told)).await?;
+        Ok(Self { plugins: Folder::new(), desk, words })
+    }
+
+    /// Writes a workflow as a careful operator does.
+    pub fn write(&self, name: &str, text: &str) {
+        self.plugins.write(&format!(".{name}.new"), text);
+        let path = |name: &str| self.plugins.path().join(name);
+        fs::rename(path(&format!(".{name}.new")), path(&format!("{name}.workflow.yaml"))).expect("renamed");
+    }
+
+    /// Puts the servers in place that this workflow's steps call.
+    fn servers(&self, text: &str) {
+        let tools =
+            text.lines().filter_map(|line| line.trim().trim_start_matches("- ").strip_prefix("tool: "));
+        let servers: BTreeSet<&str> = tools.filter_map(|tool| Some(tool.split_once('.')?.0)).collect();
+        servers.into_iter().for_each(|name| self.server(name, ""));
+    }
+
+    /// Puts a server in place, with more in its policy.
+    pub fn server(&self, name: &str, more: &str) {
+        let desk = self.desk.url("");
+        self.plugins.write(
+            &format!("{name}.toml"),
+            &format!(
+                "[grants]\nconfig = {{ desk = {desk:?} }}\nhttp = [{{ url = {desk:?}, reads = [\"POST\"] }}]\n\
+                 [expose]\nname = {name:?}\n{more}"
+            ),
+        );
+        self.plugins.put(name, &fixture("backends"));
+    }
+
+    /// Says what becomes of an action's calls from now on.
+    pub fn says(&self, action: &str, word: Word) {
+        self.words.lock().unwrap_or_else(PoisonError::into_inner).insert(action.to_owned(), word);
+    }
+
+    /// The calls that reached the servers, in the order in which they came.
+    pub fn calls(&self) -> Vec<(String, Value)> {
+        let call = |asked: Asked| {
+            let body = serde_json::from_slice(&asked.body).unwrap_or_default();
+            (asked.path.trim_start_matches('/').to_owned(), body)
+        };
+        self.desk.asked().into_iter().map(call).collect()
+    }
+
+    /// How often an action was called.
+    pub fn times(&self, action: &str) -> usize {
+        self.calls().iter().filter(|(called, _)| called == action).count()
+    }
+
+    /// Waits until an action was called so often.
+    pub async fn called(&self, action: &str, times: usize) {
+        eventually(async || match self.times(action) {
+            there if there >= times => Ok(()),
+            there => Err(format!("{there} calls of {action}")),
+        })
+        .await;
+    }
+
+    /// Waits until no call is under way.
+    pub async fn quiet(&self) {
+        eventually(async || match self.desk.now() {
+            0 => Ok(()),
+            there => Err(format!("{there} calls are under way")),
+        })
+        .await;
+    }
+
+    /// A client without a person, on stdio.
+    pub async fn client(&self) -> Result<Client> {
+        Client::stdio(self.plugins.path(), Era::Stateful).await
+    }
+
+    /// A client of that kind, on stdio.
+    pub async fn client_as(&self, era: Era, kind: Kind) -> Result<Client> {
+        Client::stdio_as(self.plugins.path(), era, kind).await
+    }
+
+    /// A host on HTTP.
+    pub async fn host(&self) -> Result<HttpHost> {
+        HttpHost::start(self.plugins.path()).await
+    }
+
+    /// One call of the only workflow in a file, by a client of its own.
+    pub async fn run(&self, name: &str, params: Value) -> Result<Value> {
+        let client = self.client().await?;
+        let envelope = client.envelope(name, json!({"action": name, "params": params})).await?;
+        client.end().await?;
+        Ok(envelope)
+    }
+}
+
+fn answer(asked: &Asked, words: &Words) -> Answer {
+    let mut words = words.lock().unwrap_or_else(PoisonError::into_inner);
+    match words.get_mut(asked.path.trim_start_matches('/')) {
+        None => Answer::text(""),
+        Some(Word::Fails(0, _)) => Answer::text(""),
+        Some(Word::Fails(left, code)) => {
+            *left -= 1;
+            Answer::text(json!({"code": code}).to_string())
+        }
+        Some(Word::Answers(data)) => Answer::text(json!({"data": data}).to_string()),
+        Some(Word::Waits) => Answer::Never,
+        Some(Word::Meets(many)) => Answer::Together(*many),
+    }
+}
+
+/// The run that an envelope tells of.
+pub fn run(envelope: &Value) -> Result<(Value, String)> {
+    let run = envelope["data"]["run"].clone();
+    let id = run["id"].as_str().with_context(|| format!("no run in {envelope}"))?.to_owned();
+    Ok((run, id))
+}
+
+/// A run, once it has this status.
+pub async fn becomes(client: &Client, tool: &str, id: &str, status: &str) -> Value {
+    eventually(async || {
+        let told = client.envelope(tool, json!({"action": "run_status", "run_id": id})).await;
+        let run = told.map_err(|error| error.to_string())?["data"]["run"].clone();
+        if run["status"] == status { Ok(run) } else { Err(run.to_string()) }
+    })
+    .await
+}
+
+/// The tools' names become these.
+pub async fn names_become(client: &Client, expected: &[&str]) {
+    eventually(async || {
+        let names = client.names().await.map_err(|error| error.to_string())?;
+        if names == expected { Ok(()) } else { Err(format!("{names:?}")) }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_servers_answer_under_their_names_and_the_desk_has_its_say() -> Result<()> {
+    let stage = Stage::empty().await?;
+    stage.server("github", "");
+    stage.server("arxiv", "");
+    let client = stage.client().await?;
+    assert_eq!(client.names().await?, ["arxiv", "github"]);
+    let call = json!({"action": "get_pull_request", "pr": 7});
+    let expected = json!({"number": 7, "head_sha": "sha-of-7", "asked": {"pr": 7}});
+    assert_eq!(client.envelope("github", call.clone()).await?["data"], expected);
+    stage.says("get_pull_request", Word::Fails(1, "conflict"));
+    let failed = client.envelope("github", call.clone()).await?;
+    assert_eq!(
+        (&failed["code"], &failed["hint"]),
+        (&json!("conflict"), &json!("try it tomorrow")),
+        "{failed}"
+    );
+    assert_eq!(client.envelope("github", call.clone()).await?["data"], expected);
+    stage.says("get_pull_request", Word::Answers(json!(5)));
+    assert_eq!(client.envelope("github", call).await?["data"], 5);
+    let result =
+        client.call("arxiv", json!({"action": "search_papers", "query": "tea", "max_results": 1})).await?;
+    let result = serde_json::to_value(result)?;
+    assert_eq!(result["structuredContent"]["data"], Value::Null, "{result}");
+    assert!(
+        result["content"][1]["text"].as_str().unwrap_or_default().starts_with("{\"papers\":["),
+        "{result}"
+    );
+    assert_eq!((stage.times("get_pull_request"), stage.times("search_papers")), (4, 1));
+    client.end().await
+}

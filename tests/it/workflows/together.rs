@@ -1,0 +1,116 @@
+//! Many steps at once, and workflows that call workflows.
+
+use std::fmt::Write;
+
+use anyhow::Result;
+use loggia_tests::{Era, Kind, accepted};
+use serde_json::{Value, json};
+
+use super::stage::{Stage, Word};
+
+fn many(steps: usize) -> String {
+    let mut text = "name: many\ndescription: Many steps.\nsteps:\n".to_owned();
+    for step in 0..steps {
+        let _ = write!(text, "  - id: s{step}\n    tool: backend.process\n    arguments: {{data: {step}}}\n");
+    }
+    text
+}
+
+#[tokio::test]
+async fn ten_steps_run_at_once_and_no_more() -> Result<()> {
+    let stage = Stage::of("many", &many(14)).await?;
+    // Each of the first ten waits for the others, and would see an eleventh.
+    stage.says("process", Word::Meets(10));
+    let told = stage.run("many", json!({})).await?;
+    assert_eq!(
+        (&told["ok"], stage.desk.most_at_once(), stage.times("process")),
+        (&json!(true), 10, 14),
+        "{told}"
+    );
+    // Whatever ended last: the last step in the file's order.
+    assert_eq!(told["data"]["asked"]["data"], 13, "{told}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_hundred_steps_run_and_one_more_is_refused() -> Result<()> {
+    let stage = Stage::of("many", &many(100)).await?;
+    let told = stage.run("many", json!({})).await?;
+    assert_eq!((&told["ok"], stage.times("process")), (&json!(true), 100), "{told}");
+    let stage = Stage::of("many", &many(101)).await?;
+    let told = stage.run("many", json!({})).await?;
+    assert_eq!((&told["code"], stage.times("process")), (&json!("unavailable"), 0), "{told}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_call_that_is_made_again_has_the_same_key() -> Result<()> {
+    let workflow = "name: again\ndescription: Again.\nsteps:\n  - id: once\n    tool: backend.once\n    \
+        onError: {action: retry, retryCount: 2, retryDelay: 1ms}\n  - id: other\n    tool: backend.once\n    \
+        dependsOn: [once]\n";
+    let stage = Stage::of("again", workflow).await?;
+    stage.says("once", Word::Fails(2, "unavailable"));
+    for _ in 0..2 {
+        let told = stage.run("again", json!({})).await?;
+        assert_eq!(told["ok"], true, "{told}");
+    }
+    let calls = stage.calls();
+    let keys: Vec<&str> = calls.iter().filter_map(|(_, asked)| asked["key"].as_str()).collect();
+    assert_eq!(keys.len(), 6, "{calls:?}");
+    assert!(keys[0] == keys[1] && keys[1] == keys[2], "{keys:?}");
+    let others: std::collections::BTreeSet<&str> = keys[2..].iter().copied().collect();
+    assert_eq!(others.len(), 4, "another step or another run has another: {keys:?}");
+    Ok(())
+}
+
+/// One that calls a workflow of another file.
+fn calls(name: &str, tool: &str, arguments: &Value) -> String {
+    format!(
+        "name: {name}\ndescription: Calls another.\nsteps:\n  - id: inner\n    tool: {tool}\n    arguments: {arguments}\n"
+    )
+}
+
+#[tokio::test]
+async fn a_workflow_may_call_one_of_another_file() -> Result<()> {
+    let stage = Stage::with(&["research_topic"]).await?;
+    stage.write("outer", &calls("outer", "research_topic.research_topic", &json!({"query": "tea"})));
+    let told = stage.run("outer", json!({})).await?;
+    assert!(told["data"]["text"].as_str().unwrap_or_default().contains("It works."), "{told}");
+    // Its failure is told with both steps.
+    stage.says("read_paper", Word::Fails(1, "not_found"));
+    let told = stage.run("outer", json!({})).await?;
+    assert_eq!((&told["ok"], &told["details"]["step"]), (&json!(false), &json!("inner")), "{told}");
+    assert!(told["details"]["cause"].to_string().contains("read"), "{told}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_question_within_a_workflow_within_a_workflow_is_asked() -> Result<()> {
+    let stage = Stage::with(&["deploy_with_approval"]).await?;
+    let deploy = json!({"pr_number": "42", "environment": "test"});
+    stage.write("outer", &calls("outer", "deploy_with_approval.deploy_with_approval", &deploy));
+    for era in [Era::Stateful, Era::Stateless] {
+        let kind = Kind::person([accepted(json!({"approved": true}))]);
+        let mut client = stage.client_as(era, kind).await?;
+        let told = client.envelope("outer", json!({"action": "outer"})).await?;
+        assert_eq!(told["data"]["asked"]["environment"], "test", "{era:?}: {told}");
+        let question = client.questions.recv().await.unwrap_or_default();
+        let message = question["message"].as_str().unwrap_or_default();
+        assert!(message.ends_with("Deploy PR #42 to test?"), "{era:?}: {message}");
+        client.end().await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn workflows_that_call_one_another_in_a_circle_end() -> Result<()> {
+    let stage = Stage::empty().await?;
+    stage.write("left", &calls("left", "right.right", &json!({})));
+    stage.write("right", &calls("right", "left.left", &json!({})));
+    stage.write("own", &calls("own", "own.own", &json!({})));
+    for name in ["left", "right", "own"] {
+        let told = stage.run(name, json!({})).await?;
+        assert_eq!(told["ok"], false, "{name}: {told}");
+    }
+    Ok(())
+}
