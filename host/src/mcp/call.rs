@@ -125,6 +125,10 @@ impl Handler {
                     exec.answer(&key, answer);
                     continue;
                 }
+                () = tokio::time::sleep_until(reporter.rests), if reporter.held.is_some() => {
+                    reporter.tell_held(context).await;
+                    continue;
+                }
                 // Dropping the call ends it; rmcp drops the answer to a cancelled request.
                 () = context.ct.cancelled() => {
                     return Ok(cancelled().into());
@@ -208,6 +212,8 @@ struct Reporter {
     last: f64,
     /// When the next may be told.
     rests: Instant,
+    /// What was too soon to be told, and is the latest.
+    held: Option<Progress>,
 }
 
 /// A plugin may report as often as it likes; a client is told at most so often.
@@ -215,15 +221,21 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 impl Reporter {
     fn new(context: &Context) -> Self {
-        Self { token: context.meta.get_progress_token(), last: f64::NEG_INFINITY, rests: Instant::now() }
+        Self { token: context.meta.get_progress_token(), last: f64::NEG_INFINITY, rests: Instant::now(), held: None }
     }
 
     async fn tell(&mut self, context: &Context, progress: Progress) {
+        if self.token.is_none() || progress.done <= self.last {
+            return;
+        }
         let now = Instant::now();
         // The last is told in any case.
-        let is_last = progress.total == Some(progress.done);
-        let worth = progress.done > self.last && (now >= self.rests || is_last);
-        let Some(token) = self.token.clone().filter(|_| worth) else { return };
+        if now < self.rests && progress.total != Some(progress.done) {
+            self.held = Some(progress);
+            return;
+        }
+        self.held = None;
+        let Some(token) = self.token.clone() else { return };
         (self.last, self.rests) = (progress.done, now + PAUSE);
         let mut told = ProgressNotificationParam::new(token, progress.done);
         if let Some(total) = progress.total {
@@ -234,6 +246,14 @@ impl Reporter {
         }
         // A client that is gone is noticed by the request's own token.
         let _ = context.peer.notify_progress(told).await;
+    }
+
+    /// Tells what was held back, now that it is time: the next may be long in coming.
+    async fn tell_held(&mut self, context: &Context) {
+        if let Some(held) = self.held.take() {
+            self.rests = Instant::now();
+            self.tell(context, held).await;
+        }
     }
 }
 

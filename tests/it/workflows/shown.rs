@@ -123,7 +123,7 @@ async fn an_output_is_made_as_the_file_says() -> Result<()> {
     let call = json!({"action": "count_vulnerabilities", "package_name": "left-pad"});
     let told = client.envelope("reusable", call).await?;
     assert_eq!(told["data"], json!({"count": 2}), "{told}");
-    let described = client.envelope("reusable", json!({"action": "describe", "detail": "full"})).await?;
+    let described = client.envelope("reusable", json!({"action": "describe", "of": "count_vulnerabilities", "detail": "full"})).await?;
     assert!(described.to_string().contains("How many there are"), "{described}");
     client.end().await
 }
