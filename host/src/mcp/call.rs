@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeSet,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
@@ -13,6 +13,7 @@ use rmcp::{
         CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ProgressNotificationParam,
     },
 };
+use tokio::time::Instant;
 
 use super::{
     ask::{self, Bound, Parked, Way},
@@ -136,7 +137,7 @@ impl Handler {
                 () = &mut patience, if soft.is_some() => {
                     // A person who thinks is not hurried: the answer would be lost.
                     if !asking.is_empty() && exec.is_asking() {
-                        patience.as_mut().reset(tokio::time::Instant::now() + Duration::from_secs(1));
+                        patience.as_mut().reset(Instant::now() + Duration::from_secs(1));
                         continue;
                     }
                     return Ok(exec.part().map_or_else(cancelled, |e| self.result(e, tool)).into());
@@ -292,7 +293,7 @@ mod tests {
         let serving = tokio::spawn(async move { handler.serve(ours).await.unwrap().waiting().await });
         let client = ().serve(theirs).await.unwrap();
         let Value::Object(arguments) = arguments else { unreachable!() };
-        let begun = tokio::time::Instant::now();
+        let begun = Instant::now();
         let request = CallToolRequestParams::new("a").with_arguments(arguments);
         let result = client.call_tool(request).await;
         let took = begun.elapsed().as_secs();

@@ -190,3 +190,51 @@ async fn default_results_are_of_any_type() -> Result<()> {
     }
     Ok(())
 }
+
+#[tokio::test]
+async fn a_failure_mode_holds_for_all_steps() -> Result<()> {
+    let workflow = "name: mode\ndescription: Mode.\nfailureMode: continue\nsteps:\n  - id: fetch\n    tool: backend.fetch\n  \
+        - id: after\n    tool: backend.tool\n    dependsOn: [fetch]\n    arguments: {arg1: '{{.steps.fetch.status}}'}\n";
+    let stage = Stage::of("mode", workflow).await?;
+    stage.says("fetch", Word::Fails(1, "unavailable"));
+    let told = stage.run("mode", json!({})).await?;
+    assert_eq!((&told["ok"], &told["data"]["asked"]["arg1"]), (&json!(true), &json!("failed")), "{told}");
+    Ok(())
+}
+
+/// What a step's server does not take is told before anything runs.
+#[tokio::test]
+async fn arguments_that_the_server_does_not_know_are_told_before_anything_runs() -> Result<()> {
+    for (step, said) in [
+        ("tool: backend.tool", "needs the argument `arg1`"),
+        ("tool: backend.tool, arguments: {arg1: x, kye: y}", "has no argument `kye`"),
+        ("tool: backend.tol, arguments: {arg1: x}", "tol"),
+        ("tool: bakend.tool, arguments: {arg1: x}", "bakend"),
+    ] {
+        let stage = Stage::empty().await?;
+        stage.server("backend", "");
+        let workflow = format!(
+            "name: wrong\ndescription: Wrong.\nsteps:\n  - {{id: a, tool: backend.fetch}}\n  - {{id: b, {step}, dependsOn: [a]}}\n"
+        );
+        stage.write("wrong", &workflow);
+        let told = stage.run("wrong", json!({})).await?;
+        assert_eq!(told["code"], "unavailable", "{step}: {told}");
+        let error = told["error"].as_str().unwrap_or_default();
+        assert!(error.contains("step `b`") && error.contains(said), "{step}: {told}");
+        assert_eq!(stage.calls(), [], "{step}");
+    }
+    Ok(())
+}
+
+/// The operator's limit holds whatever the file says.
+#[tokio::test]
+async fn the_policys_clock_holds_for_workflows() -> Result<()> {
+    let stage = Stage::with(&["research_topic"]).await?;
+    stage.plugins.write("research_topic.toml", "[limits]\nlong-wall = \"1s\"\n");
+    stage.says("download_paper", Word::Waits);
+    let told = stage.run("research_topic", json!({"query": "tea"})).await?;
+    assert_eq!(told["code"], "timed_out", "{told}");
+    assert!(told.to_string().contains("long-wall"), "{told}");
+    stage.quiet().await;
+    Ok(())
+}

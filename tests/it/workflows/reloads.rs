@@ -1,7 +1,9 @@
 //! Workflow files that come, change, break and go, and facades that come later.
 
+use std::{fs, os::unix::fs::symlink};
+
 use anyhow::Result;
-use loggia_tests::{Client, Era, Kind, accepted, eventually};
+use loggia_tests::{Client, Era, Kind, accepted, eventually, fixture};
 use serde_json::{Value, json};
 
 use super::stage::{self, Stage, names_become, run, text};
@@ -190,5 +192,88 @@ async fn a_name_that_is_taken_stays_with_who_has_it() -> Result<()> {
     assert_eq!(said(&client).await.as_deref(), Ok("one"));
     let fetched = client.envelope("backend", json!({"action": "fetch"})).await?;
     assert_eq!(fetched["ok"], true, "{fetched}");
+    client.end().await
+}
+
+/// Files that nobody means well with cost their own place only.
+#[tokio::test]
+async fn hostile_files_stop_nobody() -> Result<()> {
+    let bomb = (0..40).fold("a0: &a0 [x, x]\n".to_owned(), |text, n| {
+        format!("{text}a{}: &a{} [*a{n}, *a{n}, *a{n}]\n", n + 1, n + 1)
+    });
+    let files = [
+        ("bomb", bomb),
+        ("deep", format!("name: {}{}\n", "[".repeat(50_000), "]".repeat(50_000))),
+        ("large", format!("name: large\ndescription: \"{}\"\n", "x".repeat(2 << 20))),
+        ("nested", says(&format!("'{{{{{}1{}}}}}'", "(".repeat(5_000), ")".repeat(5_000)))),
+        ("controls", says(&format!("'{}'", "{{if true}}".repeat(5_000)))),
+        ("empty", String::new()),
+        ("binary", "\u{0}\u{1}\u{2}".to_owned()),
+        ("escape", says("one").replace("Says.", "\"\\u001b[31mred\"")),
+        ("dots", says("one").replace("name: says", "name: ../../etc/passwd")),
+    ];
+    let stage = Stage::of("says", &says("one")).await?;
+    for (name, text) in &files {
+        stage.write(name, text);
+    }
+    let client = stage.client().await?;
+    assert_eq!(said(&client).await.as_deref(), Ok("one"));
+    for (name, _) in files.iter().filter(|(name, _)| *name != "escape") {
+        let told = client.envelope(name, json!({"action": name})).await?;
+        assert_eq!(told["code"], "unavailable", "{name}: {told}");
+    }
+    let listed = serde_json::to_string(&client.service.list_all_tools().await?)?;
+    assert!(!listed.contains("u001b"), "a terminal's codes are shown to nobody");
+    client.end().await
+}
+
+/// As Kubernetes mounts a ConfigMap: the files are links into `..data`, which is a link that is exchanged.
+#[tokio::test]
+async fn a_folder_of_links_is_followed_when_they_lead_elsewhere() -> Result<()> {
+    let stage = Stage::empty().await?;
+    stage.server("backend", "");
+    let mount = stage.plugins.path();
+    for what in ["one", "two"] {
+        let version = mount.join(format!("..{what}"));
+        fs::create_dir(&version)?;
+        fs::write(version.join("says.workflow.yaml"), says(what))?;
+    }
+    symlink("..one", mount.join("..data"))?;
+    symlink("..data/says.workflow.yaml", mount.join("says.workflow.yaml"))?;
+    let client = stage.client().await?;
+    becomes(&client, "one").await;
+    symlink("..two", mount.join("..data_tmp"))?;
+    fs::rename(mount.join("..data_tmp"), mount.join("..data"))?;
+    becomes(&client, "two").await;
+    client.end().await
+}
+
+/// A server's surface changes under a workflow: what it says of itself follows.
+#[tokio::test]
+async fn a_workflow_is_as_harmful_as_its_servers_are_now() -> Result<()> {
+    let stage = Stage::empty().await?;
+    stage.write(
+        "says",
+        &says("one")
+            .replace("tool: backend.tool", "tool: version.get")
+            .replace("arguments:", "")
+            .replace("arg1: one", ""),
+    );
+    let mut client = stage.client().await?;
+    let annotations = async || {
+        let tools = client.service.list_all_tools().await.map_err(|error| error.to_string())?;
+        let tool = tools.iter().find(|tool| tool.name == "says").ok_or("not listed")?;
+        Ok::<_, String>(serde_json::to_value(&tool.annotations).unwrap_or_default())
+    };
+    let before = annotations().await.map_err(anyhow::Error::msg)?;
+    assert_eq!(before["readOnlyHint"], false, "nobody knows what it would do: {before}");
+    stage.plugins.put("version", &fixture("version_one"));
+    let hints = eventually(async || match annotations().await? {
+        hints if hints["readOnlyHint"] == true => Ok(hints),
+        other => Err(other.to_string()),
+    })
+    .await;
+    assert_eq!(hints["readOnlyHint"], true);
+    assert!(client.changed.recv().await.is_some(), "clients are told");
     client.end().await
 }

@@ -123,9 +123,86 @@ async fn an_output_is_made_as_the_file_says() -> Result<()> {
     let call = json!({"action": "count_vulnerabilities", "package_name": "left-pad"});
     let told = client.envelope("reusable", call).await?;
     assert_eq!(told["data"], json!({"count": 2}), "{told}");
-    let described = client.envelope("reusable", json!({"action": "describe", "of": "count_vulnerabilities", "detail": "full"})).await?;
-    assert!(described.to_string().contains("How many there are"), "{described}");
     client.end().await
+}
+
+/// A result that lacks what the file requires is none; what may be missing has its default.
+#[tokio::test]
+async fn an_output_that_cannot_be_made_is_a_failure() -> Result<()> {
+    let workflow = |more: &str| {
+        format!(
+            "strict: false\nname: made\ndescription: Made.\nsteps:\n  - id: fetch\n    tool: backend.fetch\noutput:\n  \
+             properties:\n    value: {{type: integer, description: V, value: '{{{{.steps.fetch.output.value}}}}'}}\n    \
+             list: {{type: array, description: L, value: '{{{{json .steps.fetch.output.items}}}}'}}\n    \
+             deep:\n      type: object\n      description: D\n      properties:\n        \
+             yes: {{type: boolean, description: Y, value: '{{{{.steps.fetch.output.approved}}}}'}}\n    \
+             no: {{type: integer, description: N, value: '{{{{.steps.fetch.output.nothing}}}}'{more}}}\n  required: [value, no]\n"
+        )
+    };
+    let stage = Stage::of("made", &workflow(", default: 7")).await?;
+    let told = stage.run("made", json!({})).await?;
+    let expected = json!({"value": 1_234_567, "list": ["a", "b", "c"], "deep": {"yes": true}, "no": 7});
+    assert_eq!(told["data"], expected, "{told}");
+    let stage = Stage::of("made", &workflow("")).await?;
+    let told = stage.run("made", json!({})).await?;
+    assert_eq!((&told["ok"], &told["details"]["completed"]), (&json!(false), &json!(["fetch"])), "{told}");
+    assert!(told["error"].as_str().unwrap_or_default().contains("\"no\""), "{told}");
+    Ok(())
+}
+
+/// ToolHive's `server.tool`, this host's facade with an action as an argument, and the name of a granular tool.
+#[tokio::test]
+async fn a_step_names_its_tool_in_any_of_the_ways() -> Result<()> {
+    for tool in [
+        "tool: backend.tool, arguments: {arg1: x}",
+        "tool: backend, arguments: {action: tool, arg1: x}",
+        "tool: backend, arguments: {cmd: tool, arg1: x}",
+        "tool: backend_tool, arguments: {arg1: x}",
+    ] {
+        let stage = Stage::empty().await?;
+        stage.server("backend", "");
+        stage.write("ways", &format!("name: ways\ndescription: Ways.\nsteps:\n  - {{id: a, {tool}}}\n"));
+        let told = stage.run("ways", json!({})).await?;
+        assert_eq!(told["data"], json!({"asked": {"arg1": "x", "key": null}}), "{tool}: {told}");
+    }
+    Ok(())
+}
+
+/// Clients approve by the annotations, so these may not say less than the steps do.
+#[tokio::test]
+async fn annotations_may_say_more_but_not_less() -> Result<()> {
+    let workflow = |tool: &str, annotations: &str| {
+        format!(
+            "name: said\ndescription: Said.\nannotations: {{{annotations}}}\nsteps:\n  - {{id: a, tool: backend.{tool}}}\n"
+        )
+    };
+    for (tool, annotations, ok, hints) in [
+        ("fetch", "title: Fetches", true, (true, false)),
+        ("fetch", "destructiveHint: true", true, (false, true)),
+        ("once", "readOnlyHint: false", true, (false, false)),
+        ("once", "readOnlyHint: true", false, (false, true)),
+    ] {
+        let stage = Stage::empty().await?;
+        stage.server("backend", "");
+        stage.write("said", &workflow(tool, annotations));
+        stage.plugins.write("said.toml", "[expose]\nschema = \"granular\"\n");
+        let client = stage.client().await?;
+        let told = client.envelope("said", json!({})).await?;
+        assert_eq!(told["ok"], ok, "{annotations}: {told}");
+        let tools = client.service.list_all_tools().await?;
+        let tool = tools.iter().find(|tool| tool.name == "said").context("listed")?;
+        let shown = serde_json::to_value(tool)?;
+        let said = &shown["annotations"];
+        if ok {
+            assert_eq!(
+                (&said["readOnlyHint"], &said["destructiveHint"]),
+                (&json!(hints.0), &json!(hints.1)),
+                "{shown}"
+            );
+        }
+        client.end().await?;
+    }
+    Ok(())
 }
 
 /// What a step gets keeps its kind where the server's schema names one, as the file's literals do.

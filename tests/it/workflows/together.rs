@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use anyhow::Result;
-use loggia_tests::{Era, Kind, accepted};
+use loggia_tests::{ERAS, Era, Kind, accepted, fixture};
 use serde_json::{Value, json};
 
-use super::stage::{Stage, Word};
+use super::stage::{Stage, Word, becomes, run};
 
 fn many(steps: usize) -> String {
     let mut text = "name: many\ndescription: Many steps.\nsteps:\n".to_owned();
@@ -89,7 +89,7 @@ async fn a_question_within_a_workflow_within_a_workflow_is_asked() -> Result<()>
     let stage = Stage::with(&["deploy_with_approval"]).await?;
     let deploy = json!({"pr_number": "42", "environment": "test"});
     stage.write("outer", &calls("outer", "deploy_with_approval.deploy_with_approval", &deploy));
-    for era in [Era::Stateful, Era::Stateless] {
+    for era in ERAS {
         let kind = Kind::person([accepted(json!({"approved": true}))]);
         let mut client = stage.client_as(era, kind).await?;
         let told = client.envelope("outer", json!({"action": "outer"})).await?;
@@ -111,6 +111,73 @@ async fn workflows_that_call_one_another_in_a_circle_end() -> Result<()> {
     for name in ["left", "right", "own"] {
         let told = stage.run(name, json!({})).await?;
         assert_eq!(told["ok"], false, "{name}: {told}");
+    }
+    Ok(())
+}
+
+/// A question of the plugin that a step calls goes to the same person.
+#[tokio::test]
+async fn a_plugin_that_a_step_calls_may_ask() -> Result<()> {
+    let stage = Stage::empty().await?;
+    stage.plugins.put("worker", &fixture("worker"));
+    stage.plugins.write("worker.toml", "[grants]\nelicit = true\n");
+    stage.write("outer", &calls("outer", "worker.clean", &json!({})));
+    for era in ERAS {
+        let kind = Kind::person([accepted(json!({"newest": 3, "why": "dust"}))]);
+        let mut client = stage.client_as(era, kind).await?;
+        let told = client.envelope("outer", json!({"action": "outer"})).await?;
+        // A text is no object, so it stands under `data`.
+        assert_eq!(told["data"]["data"], "kept 3 because dust", "{era:?}: {told}");
+        let question = client.questions.recv().await.unwrap_or_default();
+        assert_eq!(question["message"], "[worker] Delete the old notes?", "{era:?}");
+        client.end().await?;
+    }
+    Ok(())
+}
+
+/// Several runs may wait for one person, and hold up nobody; so many that nobody could answer them do not.
+#[tokio::test]
+async fn several_runs_wait_for_a_person_at_once() -> Result<()> {
+    let stage = Stage::with(&["deploy_with_approval"]).await?;
+    let kind = Kind::person([accepted(json!({"approved": true}))]);
+    let client = stage.client_as(Era::Stateful, kind).await?;
+    let mut runs = Vec::new();
+    for pr in 1..=5 {
+        let call = json!({"action": "deploy_with_approval", "pr_number": pr.to_string(), "wait": false});
+        let (_, id) = run(&client.envelope("deploy_with_approval", call).await?)?;
+        let status = if pr < 5 { "waiting" } else { "failed" };
+        let told = becomes(&client, "deploy_with_approval", &id, status).await;
+        if pr == 5 {
+            let cause = &told["result"]["details"]["cause"];
+            assert_eq!(cause["error"], "busy: 4 calls of yours wait for an answer already", "{told}");
+        }
+        runs.push(id);
+    }
+    assert_eq!((stage.times("get_pull_request"), stage.times("trigger_deployment")), (5, 0));
+    let status = json!({"action": "run_status", "run_id": runs[2], "wait": true});
+    let (ended, _) = run(&client.envelope("deploy_with_approval", status).await?)?;
+    assert_eq!(ended["result"]["data"]["asked"]["ref"], "sha-of-3", "{ended}");
+    client.end().await
+}
+
+/// While the person thinks, the other steps go on; what they did is not done again when the answer comes.
+#[tokio::test]
+async fn steps_go_on_while_a_question_is_open() -> Result<()> {
+    let workflow = "name: both\ndescription: Both.\nsteps:\n  - id: sure\n    type: elicitation\n    message: Sure?\n    \
+        schema: {type: object, properties: {why: {type: string}}}\n  - id: fetch\n    tool: backend.fetch\n  - id: twice\n    \
+        tool: backend.process\n    dependsOn: [fetch]\n    arguments: {data: 1}\n  - id: after\n    tool: backend.tool\n    \
+        dependsOn: [sure, twice]\n    arguments: {arg1: '{{.steps.sure.content.why}} {{.steps.fetch.output.value}}'}\n";
+    let stage = Stage::of("both", workflow).await?;
+    for (round, era) in ERAS.into_iter().enumerate() {
+        let client = stage.client_as(era, Kind::person([accepted(json!({"why": "dust"}))])).await?;
+        let (_, id) = run(&client.envelope("both", json!({"action": "both", "wait": false})).await?)?;
+        becomes(&client, "both", &id, "waiting").await;
+        stage.called("process", round + 1).await;
+        let status = json!({"action": "run_status", "run_id": id, "wait": true});
+        let (ended, _) = run(&client.envelope("both", status).await?)?;
+        assert_eq!(ended["result"]["data"]["asked"]["arg1"], "dust 1234567", "{era:?}: {ended}");
+        assert_eq!((stage.times("fetch"), stage.times("process")), (round + 1, round + 1), "{era:?}");
+        client.end().await?;
     }
     Ok(())
 }
