@@ -248,9 +248,7 @@ fn paths_are_those_of_the_form() {
         (format!("compositeTools:\n-   {inner}"), "compositeTools[0].steps[0].tool"),
         (format!("spec:\n    {inner}"), "spec.steps[0].tool"),
         (
-            format!(
-                "spec: {{config: {{compositeTools: [{{name: t, description: d, steps: [{{id: a}}]}}]}}}}"
-            ),
+            "spec: {config: {compositeTools: [{name: t, description: d, steps: [{id: a}]}]}}".to_owned(),
             "spec.config.compositeTools[0].steps[0].tool",
         ),
     ] {
