@@ -140,6 +140,9 @@ impl<'s> Parser<'s> {
     fn inner(&mut self, at: usize) -> Result<(Body, Option<Action>), ParseError> {
         let mark = self.variables.len();
         self.depth += 1;
+        if self.depth > limits::NESTING {
+            return Err(error(format!("control actions are more than {} deep", limits::NESTING), at));
+        }
         let (body, stop) = self.body()?;
         self.depth -= 1;
         self.variables.truncate(mark);

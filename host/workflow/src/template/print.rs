@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::{
     EvalError, limits,
+    number::Num,
     text::Text,
     value::{Map, Val},
 };
@@ -37,37 +38,45 @@ pub(super) fn write(
     value: Val<'_>,
     out: &mut Text<'_>,
     depth: usize,
-    leaf: &dyn Fn(Val<'_>, &mut Text<'_>) -> Result<(), EvalError>,
+    leaf: Leaf<'_>,
 ) -> Result<(), EvalError> {
     if depth > limits::DEPTH {
         return Err(too_deep());
     }
+    // Each kind in a function of its own: what is deep takes a frame of the stack for each level.
     match value {
-        Val::List(list) => {
-            out.push("[")?;
-            for (index, item) in list.iter().enumerate() {
-                if index > 0 {
-                    out.push(" ")?;
-                }
-                write(Val::from(item), out, depth + 1, leaf)?;
-            }
-            out.push("]")
-        }
-        Val::Map(map) => {
-            out.push("map[")?;
-            out.budget.spend(4 * map.len())?;
-            for (index, (name, item)) in map.sorted().into_iter().enumerate() {
-                if index > 0 {
-                    out.push(" ")?;
-                }
-                leaf(Val::Text(name), out)?;
-                out.push(":")?;
-                write(Val::from(item), out, depth + 1, leaf)?;
-            }
-            out.push("]")
-        }
+        Val::List(list) => write_list(list, out, depth, leaf),
+        Val::Map(map) => write_map(map, out, depth, leaf),
         value => leaf(value, out),
     }
+}
+
+/// How a function writes what is no list and no map.
+type Leaf<'l> = &'l dyn Fn(Val<'_>, &mut Text<'_>) -> Result<(), EvalError>;
+
+fn write_list(list: &[Value], out: &mut Text<'_>, depth: usize, leaf: Leaf<'_>) -> Result<(), EvalError> {
+    out.push("[")?;
+    for (index, item) in list.iter().enumerate() {
+        if index > 0 {
+            out.push(" ")?;
+        }
+        write(Val::from(item), out, depth + 1, leaf)?;
+    }
+    out.push("]")
+}
+
+fn write_map(map: Map<'_>, out: &mut Text<'_>, depth: usize, leaf: Leaf<'_>) -> Result<(), EvalError> {
+    out.push("map[")?;
+    out.budget.spend(4 * map.len())?;
+    for (index, (name, item)) in map.sorted().into_iter().enumerate() {
+        if index > 0 {
+            out.push(" ")?;
+        }
+        leaf(Val::Text(name), out)?;
+        out.push(":")?;
+        write(Val::from(item), out, depth + 1, leaf)?;
+    }
+    out.push("]")
 }
 
 pub(super) fn too_deep() -> EvalError {
@@ -82,35 +91,41 @@ pub(super) fn json(value: Val<'_>, out: &mut Text<'_>, depth: usize) -> Result<(
     match value {
         Val::Missing | Val::Null => out.push("null"),
         Val::Bool(bool) => out.push(if bool { "true" } else { "false" }),
-        Val::Number(number) => {
-            out.budget.spend(number.cost())?;
-            out.push(&number.json_text())
-        }
+        Val::Number(number) => json_number(number, out),
         Val::Text(text) => json_string(text, out),
-        Val::List(list) => {
-            out.push("[")?;
-            for (index, item) in list.iter().enumerate() {
-                if index > 0 {
-                    out.push(",")?;
-                }
-                json(Val::from(item), out, depth + 1)?;
-            }
-            out.push("]")
-        }
-        Val::Map(map) => {
-            out.push("{")?;
-            out.budget.spend(4 * map.len())?;
-            for (index, (name, item)) in map.sorted().into_iter().enumerate() {
-                if index > 0 {
-                    out.push(",")?;
-                }
-                json_string(name, out)?;
-                out.push(":")?;
-                json(Val::from(item), out, depth + 1)?;
-            }
-            out.push("}")
-        }
+        Val::List(list) => json_list(list, out, depth),
+        Val::Map(map) => json_map(map, out, depth),
     }
+}
+
+fn json_number(number: Num, out: &mut Text<'_>) -> Result<(), EvalError> {
+    out.budget.spend(number.cost())?;
+    out.push(&number.json_text())
+}
+
+fn json_list(list: &[Value], out: &mut Text<'_>, depth: usize) -> Result<(), EvalError> {
+    out.push("[")?;
+    for (index, item) in list.iter().enumerate() {
+        if index > 0 {
+            out.push(",")?;
+        }
+        json(Val::from(item), out, depth + 1)?;
+    }
+    out.push("]")
+}
+
+fn json_map(map: Map<'_>, out: &mut Text<'_>, depth: usize) -> Result<(), EvalError> {
+    out.push("{")?;
+    out.budget.spend(4 * map.len())?;
+    for (index, (name, item)) in map.sorted().into_iter().enumerate() {
+        if index > 0 {
+            out.push(",")?;
+        }
+        json_string(name, out)?;
+        out.push(":")?;
+        json(Val::from(item), out, depth + 1)?;
+    }
+    out.push("}")
 }
 
 fn json_string(text: &str, out: &mut Text<'_>) -> Result<(), EvalError> {
