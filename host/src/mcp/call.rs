@@ -1,9 +1,6 @@
 //! One `tools/call`, from the request to whatever answers it: a result, a run, a task, or a question.
 
-use std::{
-    collections::BTreeSet,
-    time::Duration,
-};
+use std::{collections::BTreeSet, time::Duration};
 
 use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use loggia_facade::{Answer, Command, Envelope, Failure, Progress, code};
@@ -222,7 +219,12 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 impl Reporter {
     fn new(context: &Context) -> Self {
-        Self { token: context.meta.get_progress_token(), last: f64::NEG_INFINITY, rests: Instant::now(), held: None }
+        Self {
+            token: context.meta.get_progress_token(),
+            last: f64::NEG_INFINITY,
+            rests: Instant::now(),
+            held: None,
+        }
     }
 
     async fn tell(&mut self, context: &Context, progress: Progress) {

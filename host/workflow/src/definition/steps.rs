@@ -104,9 +104,9 @@ fn step(place: &Place<'_>, index: usize, ids: &Ids<'_>, reading: &mut Reading) -
         });
     }
     // Null is a default too.
-    step.default_results = fields.entry("defaultResults").and_then(|entry| {
-        Place::new(&entry.node, join(&place.path, "defaultResults")).json(reading)
-    });
+    step.default_results = fields
+        .entry("defaultResults")
+        .and_then(|entry| Place::new(&entry.node, join(&place.path, "defaultResults")).json(reading));
     step
 }
 
