@@ -26,12 +26,14 @@ async fn what_is_known_of_a_topic_is_gathered_from_all_that_remembers() -> Resul
     let folder = world(&["memories", "knowledge", "conversations"]);
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
     remember(&client, "Etna is a volcano").await?;
-    let document = json!({"action": "add", "title": "Volcanoes", "text": "Etna erupts often. Stromboli does too."});
+    let document =
+        json!({"action": "add", "title": "Volcanoes", "text": "Etna erupts often. Stromboli does too."});
     client.envelope("knowledge", document).await?;
     let said = json!({"action": "append", "role": "user", "text": "Let us climb Etna."});
     client.envelope("conversations", said).await?;
-    let gathered = client.envelope("brief", json!({"action": "gather", "topic": "Etna", "limit": 3})).await?;
-    insta::assert_json_snapshot!("gathered", gathered, {".data.said[].at" => "(a time)"});
+    let gathered =
+        client.envelope("brief", json!({"action": "gather", "topic": "Etna", "limit": 3})).await?;
+    insta::assert_json_snapshot!("gathered", gathered);
     client.end().await
 }
 
