@@ -1,7 +1,7 @@
 //! Questions to the person as steps, in both lifecycles, over both transports, and by a client that we did not write.
 
 use anyhow::{Context, Result};
-use loggia_tests::{Client, ERAS, Era, HttpHost, Kind, accepted, binary, cache, eventually};
+use loggia_tests::{Client, ERAS, Era, HttpHost, Kind, PATIENCE, accepted, binary, cache, eventually};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ElicitResult, ElicitationAction, GetTaskParams, TaskPayload,
     TaskStatus, UpdateTaskParams,
@@ -196,6 +196,20 @@ async fn a_question_that_stays_open_too_long_is_closed() -> Result<()> {
         if told["ok"] == true { Ok(()) } else { Err(told.to_string()) }
     })
     .await;
+    client.end().await
+}
+
+/// A form that nobody waits for any more is not left open before the person. (In the other lifecycle the client asks
+/// again itself.)
+#[tokio::test]
+async fn a_question_that_is_closed_is_taken_back() -> Result<()> {
+    let text = asks("abort").replace("    onDecline", "    timeout: 50ms\n    onDecline");
+    let stage = Stage::of("asks", &text).await?;
+    let mut client = stage.client_as(Era::Stateful, Kind::person([])).await?;
+    let told = client.envelope("asks", json!({"action": "asks"})).await?;
+    assert_eq!(told["code"], "timed_out", "{told}");
+    let taken_back = tokio::time::timeout(PATIENCE, client.withdrawn.recv()).await;
+    assert!(taken_back.is_ok(), "the client never heard `notifications/cancelled`");
     client.end().await
 }
 
