@@ -15,13 +15,13 @@ use crate::gate::printable;
 /// Load plugins without serving them, and say what is wrong.
 ///
 /// What some client would reject of the tools, or show in part only, is listed below the plugins; they are served all
-/// the same.
+/// the same. So are workflows that call facades which are not there; they work as soon as these are.
 ///
 /// Ends with 0 if every plugin would be served, with 10 if one would not (it does not load, or another owns its name),
 /// and with 11 if there is none.
 #[derive(clap::Args)]
 pub struct Check {
-    /// A .wasm file, or a folder of them
+    /// A .wasm or .workflow.yaml file, or a folder of them
     #[arg(value_name = "FILE|DIR")]
     path: PathBuf,
     #[command(flatten)]
@@ -34,6 +34,7 @@ const HEAD: [&str; 4] = ["name", "actions", "imports", "size"];
 /// The size is a number.
 const SIZE: usize = 3;
 const FINDINGS: [&str; 2] = ["tool", "finding"];
+const WAITING: [&str; 2] = ["workflows", "what keeps one from running"];
 
 impl Check {
     pub fn run(self) -> anyhow::Result<ExitCode> {
@@ -44,15 +45,22 @@ impl Check {
         }
         let rows: Vec<_> = plugins.iter().map(row).collect();
         let findings = self.findings(&plugins);
+        let waiting: Vec<[String; 2]> = plugins.iter().flat_map(waiting).collect();
         if term::stdout_is_terminal() {
             term::out(&columns::table(&HEAD, &rows, SIZE).to_string());
             if !findings.is_empty() {
                 term::out(&columns::table(&FINDINGS, &findings, FINDINGS.len()).to_string());
             }
+            if !waiting.is_empty() {
+                term::out(&columns::table(&WAITING, &waiting, WAITING.len()).to_string());
+            }
         } else {
             term::out(&columns::lines(&HEAD, &rows));
             if !findings.is_empty() {
                 term::out(&format!("\n{}", columns::lines(&FINDINGS, &findings)));
+            }
+            if !waiting.is_empty() {
+                term::out(&format!("\n{}", columns::lines(&WAITING, &waiting)));
             }
         }
         let refused = plugins.iter().filter(|plugin| plugin.loaded.is_err()).count();
@@ -72,6 +80,14 @@ impl Check {
         });
         findings.collect()
     }
+}
+
+/// Workflows that are served, and cannot run before something else is.
+fn waiting(plugin: &Plugin) -> impl Iterator<Item = [String; 2]> {
+    plugin
+        .unavailable
+        .iter()
+        .map(|said| [printable(plugin.stem()).into_owned(), printable(said).into_owned()])
 }
 
 fn row(plugin: &Plugin) -> [String; 4] {

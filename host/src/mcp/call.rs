@@ -1,9 +1,6 @@
 //! One `tools/call`, from the request to whatever answers it: a result, a run, a task, or a question.
 
-use std::{
-    collections::BTreeSet,
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeSet, time::Duration};
 
 use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use loggia_facade::{Answer, Command, Envelope, Failure, Progress, code};
@@ -13,6 +10,7 @@ use rmcp::{
         CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ProgressNotificationParam,
     },
 };
+use tokio::time::Instant;
 
 use super::{
     ask::{self, Bound, Parked, Way},
@@ -125,6 +123,10 @@ impl Handler {
                     exec.answer(&key, answer);
                     continue;
                 }
+                () = tokio::time::sleep_until(reporter.rests), if reporter.held.is_some() => {
+                    reporter.tell_held(context).await;
+                    continue;
+                }
                 // Dropping the call ends it; rmcp drops the answer to a cancelled request.
                 () = context.ct.cancelled() => {
                     return Ok(cancelled().into());
@@ -132,7 +134,7 @@ impl Handler {
                 () = &mut patience, if soft.is_some() => {
                     // A person who thinks is not hurried: the answer would be lost.
                     if !asking.is_empty() && exec.is_asking() {
-                        patience.as_mut().reset(tokio::time::Instant::now() + Duration::from_secs(1));
+                        patience.as_mut().reset(Instant::now() + Duration::from_secs(1));
                         continue;
                     }
                     return Ok(exec.part().map_or_else(cancelled, |e| self.result(e, tool)).into());
@@ -208,6 +210,8 @@ struct Reporter {
     last: f64,
     /// When the next may be told.
     rests: Instant,
+    /// What was too soon to be told, and is the latest.
+    held: Option<Progress>,
 }
 
 /// A plugin may report as often as it likes; a client is told at most so often.
@@ -215,15 +219,26 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 impl Reporter {
     fn new(context: &Context) -> Self {
-        Self { token: context.meta.get_progress_token(), last: f64::NEG_INFINITY, rests: Instant::now() }
+        Self {
+            token: context.meta.get_progress_token(),
+            last: f64::NEG_INFINITY,
+            rests: Instant::now(),
+            held: None,
+        }
     }
 
     async fn tell(&mut self, context: &Context, progress: Progress) {
+        if self.token.is_none() || progress.done <= self.last {
+            return;
+        }
         let now = Instant::now();
         // The last is told in any case.
-        let is_last = progress.total == Some(progress.done);
-        let worth = progress.done > self.last && (now >= self.rests || is_last);
-        let Some(token) = self.token.clone().filter(|_| worth) else { return };
+        if now < self.rests && progress.total != Some(progress.done) {
+            self.held = Some(progress);
+            return;
+        }
+        self.held = None;
+        let Some(token) = self.token.clone() else { return };
         (self.last, self.rests) = (progress.done, now + PAUSE);
         let mut told = ProgressNotificationParam::new(token, progress.done);
         if let Some(total) = progress.total {
@@ -234,6 +249,14 @@ impl Reporter {
         }
         // A client that is gone is noticed by the request's own token.
         let _ = context.peer.notify_progress(told).await;
+    }
+
+    /// Tells what was held back, now that it is time: the next may be long in coming.
+    async fn tell_held(&mut self, context: &Context) {
+        if let Some(held) = self.held.take() {
+            self.rests = Instant::now();
+            self.tell(context, held).await;
+        }
     }
 }
 
@@ -272,7 +295,7 @@ mod tests {
         let serving = tokio::spawn(async move { handler.serve(ours).await.unwrap().waiting().await });
         let client = ().serve(theirs).await.unwrap();
         let Value::Object(arguments) = arguments else { unreachable!() };
-        let begun = tokio::time::Instant::now();
+        let begun = Instant::now();
         let request = CallToolRequestParams::new("a").with_arguments(arguments);
         let result = client.call_tool(request).await;
         let took = begun.elapsed().as_secs();

@@ -13,7 +13,7 @@ use loggia_sandbox::{Digest, Grants};
 use loggia_schema::{Contract, sanitise_surface};
 use loggia_workflow::{
     Definition, Problem, Workflow, WorkflowFacade,
-    definition::{self, Form, Kind as StepKind},
+    definition::{self, Form},
     facade::Watcher,
     surface::{Outlook, outlook},
 };
@@ -184,7 +184,8 @@ impl Composed {
             rules.invoke = called.into_iter().map(rule).collect();
         }
         if !self.policy.said.elicit {
-            rules.elicit = steps().any(|step| matches!(step.kind, StepKind::Ask(_)));
+            // A run that asks goes on though a new version of its file asks no more.
+            rules.elicit = true;
         }
         rules
     }

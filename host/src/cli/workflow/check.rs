@@ -1,13 +1,15 @@
 //! `loggia workflow check`.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{path::PathBuf, process::ExitCode, sync::Arc};
 
-use loggia_workflow::Problem;
+use anyhow::ensure;
+use loggia_workflow::{Problem, bind};
 use serde_json::{Value, json};
 
 use super::files::{self, Checked};
 use crate::{
-    cli::{exit, term},
+    catalog::Snapshot,
+    cli::{Common, exit, loaded, term},
     gate::printable,
 };
 
@@ -16,15 +18,23 @@ use crate::{
 /// Every problem is told at once, with its line. Notes say what works here and never worked in ToolHive; neither they nor
 /// warnings keep a file from being served.
 ///
+/// With --plugins what the steps call is looked for among the plugins of a folder: facades and actions that are not there,
+/// arguments that are missing or unknown.
+///
 /// Ends with 0 if every file can be served, with 10 if one has problems, and with 11 if there is no such file.
 #[derive(clap::Args)]
 pub struct Check {
     /// Workflow files, or folders of them
     #[arg(value_name = "FILE|DIR", required = true)]
     files: Vec<PathBuf>,
+    /// The folder of plugins that the steps call
+    #[arg(long, value_name = "DIR")]
+    plugins: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    common: Common,
 }
 
 /// How bad something is.
@@ -49,8 +59,14 @@ impl Check {
             term::note(&format!("there is no {}", missing.display()));
             return Ok(ExitCode::from(exit::NOTHING));
         }
-        // What follows from the facades that the steps call is added to each file's problems here.
-        let checked = files::check(&files)?;
+        let mut checked = files::check(&files)?;
+        if let Some(folder) = &self.plugins {
+            ensure!(folder.is_dir(), "there is no folder {}", folder.display());
+            term::logs("error");
+            let plugins = loaded::load(folder, &self.common.options())?;
+            let beside = Snapshot::of(loaded::slots(&plugins));
+            checked.iter_mut().for_each(|checked| beside_others(checked, &beside));
+        }
         if self.json {
             let files: Vec<Value> = checked.iter().map(as_json).collect();
             term::out(&serde_json::to_string_pretty(&files)?);
@@ -66,6 +82,15 @@ impl Check {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Adds what keeps a file's workflows from running beside these facades.
+fn beside_others(checked: &mut Checked, beside: &Snapshot) {
+    let workflows = checked.definition.iter().flat_map(|definition| &definition.workflows);
+    let peers = |facade: &str, action: &str| beside.lookup(facade, action);
+    let problems = workflows.filter_map(|workflow| bind(&Arc::new(workflow.clone()), &peers).err());
+    let problems: Vec<Problem> = problems.flatten().collect();
+    checked.problems.extend(problems);
 }
 
 fn warnings(checked: &Checked) -> &[Problem] {

@@ -14,8 +14,7 @@ use loggia_workflow::{
     yaml,
 };
 
-/// What workflow files end with.
-const ENDINGS: [&str; 2] = [".workflow.yaml", ".workflow.yml"];
+use crate::reload::Kind;
 
 /// One file, and all that is to be said of it.
 pub struct Checked {
@@ -111,7 +110,7 @@ fn of_folder(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
     let is_workflow = |path: &PathBuf| {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        ENDINGS.iter().any(|ending| name.len() > ending.len() && name.ends_with(ending)) && path.is_file()
+        matches!(Kind::of(&name), Some((Kind::Workflows, _))) && path.is_file()
     };
     let mut paths: Vec<PathBuf> = paths.filter(is_workflow).collect();
     paths.sort();

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use loggia_schema::limits;
+use loggia_schema::{limits, nearest};
 
 use super::{
     Definition, Form, Workflow,
@@ -126,7 +126,7 @@ fn form(fields: &Fields<'_>, reading: &mut Reading) -> Option<Form> {
     let problem =
         Problem::new(fields.line, "", "the file is no workflow: it has neither `steps` nor `compositeTools`");
     let roots = [TOOLS, REFS, "steps", "spec", "kind", "name"];
-    let near = fields.entries().iter().find_map(|entry| loggia_schema::nearest(&entry.key, roots));
+    let near = fields.entries().iter().find_map(|entry| nearest(&entry.key, roots));
     reading.problem(match near {
         Some(near) => problem.hint(format!("did you mean `{near}`?")),
         None => problem,
@@ -196,8 +196,12 @@ fn meaningless(fields: &Fields<'_>, names: &[&[&str]], elsewhere: &[&str], readi
 fn all_but(fields: &Fields<'_>, names: &[&str], reading: &mut Reading) {
     for entry in fields.entries().iter().filter(|entry| !names.contains(&entry.key.as_str())) {
         let warning = nothing(&fields.path, entry);
-        let likely = names.iter().copied().filter(|name| fields.entry(name).is_none());
-        reading.warn(reading.advise(warning, &entry.key, likely));
+        // One that is there as well was hardly meant.
+        let near = nearest(&entry.key, names.iter().copied()).filter(|near| fields.entry(near).is_none());
+        reading.warn(match near {
+            Some(near) => warning.hint(format!("did you mean `{near}`?")),
+            None => warning,
+        });
     }
 }
 
@@ -229,8 +233,7 @@ fn list(fields: &Fields<'_>, strict: bool, definition: &mut Definition, reading:
     }
     if tools.is_empty() && refs.is_empty() {
         let missing = fields.missing(TOOLS, "must have at least one tool");
-        let near =
-            fields.entries().iter().find_map(|entry| loggia_schema::nearest(&entry.key, [TOOLS, REFS]));
+        let near = fields.entries().iter().find_map(|entry| nearest(&entry.key, [TOOLS, REFS]));
         reading.problem(match near.filter(|near| fields.entry(near).is_none()) {
             Some(near) => missing.hint(format!("did you mean `{near}`?")),
             None => missing,

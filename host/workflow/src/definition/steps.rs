@@ -6,7 +6,7 @@ use super::{
     Kind, OnError, QUESTION_TIMEOUT, RETRIES, RETRY_DELAY, STEP_TIMEOUT, Step, ToolCall,
     arguments::call,
     for_each, place,
-    place::{Fields, Place, Reading, shown},
+    place::{Fields, Place, Reading, join, shown},
     question,
     uses::{At, Part, template},
 };
@@ -103,7 +103,10 @@ fn step(place: &Place<'_>, index: usize, ids: &Ids<'_>, reading: &mut Reading) -
             _ => problem,
         });
     }
-    step.default_results = fields.get("defaultResults").and_then(|place| place.json(reading));
+    // Null is a default too.
+    step.default_results = fields
+        .entry("defaultResults")
+        .and_then(|entry| Place::new(&entry.node, join(&place.path, "defaultResults")).json(reading));
     step
 }
 

@@ -85,21 +85,27 @@ impl<'a> Machine<'a> {
 
     /// Begins what can begin, and ends the run where nothing is left.
     pub(super) fn advance(&mut self) {
-        let mut moved = true;
+        let mut moved = self.has_room();
         while moved {
             moved = false;
             for index in 0..self.state.phases.len() {
+                let began = match self.state.phases[index] {
+                    Phase::Waiting if self.is_ready(index) => {
+                        self.begin(index);
+                        true
+                    }
+                    Phase::Each(_) => self.begin_items(index),
+                    _ => false,
+                };
                 if self.state.over {
                     return;
                 }
-                match self.state.phases[index] {
-                    Phase::Waiting if self.is_ready(index) && self.has_room() => {
-                        self.begin(index);
-                        moved = true;
-                    }
-                    Phase::Each(_) => moved |= self.begin_items(index),
-                    _ => {}
+                // Room is looked for where it may have been taken, not at each step: that would be most of a step's cost.
+                if began && !self.has_room() {
+                    moved = false;
+                    break;
                 }
+                moved |= began;
             }
         }
         if self.state.phases.iter().all(Phase::has_ended) {

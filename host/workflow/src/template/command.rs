@@ -58,6 +58,10 @@ impl<'a> Run<'a> {
         if let Function::And | Function::Or = function {
             return self.first_that_decides(function, span, arguments, dot, piped);
         }
+        if piped.is_none() {
+            // What is looked for in vain from here on is an argument.
+            self.missed = None;
+        }
         let mut values = Vec::with_capacity(arguments.len() + 1);
         for argument in arguments {
             values.push(self.argument(function, argument, dot)?);
@@ -67,7 +71,11 @@ impl<'a> Run<'a> {
         if self.strict && function.writes() && matches!(piped, Some(Val::Missing)) {
             return Err(self.missing(span));
         }
-        let value = function.call(&values, self.budget).map_err(|error| self.failed(span, error))?;
+        let value = function.call(&values, self.budget).map_err(|error| {
+            let missing = values.iter().any(|value| matches!(value, Val::Missing));
+            let hint = if missing { self.missing(span).hint } else { None };
+            EvalError { hint, ..self.failed(span, error) }
+        })?;
         if matches!(value, Val::Missing)
             && let Function::Index = function
             && let [before @ .., Val::Text(name)] = values.as_slice()

@@ -27,5 +27,8 @@ pub(super) fn order(one: Val<'_>, other: Val<'_>) -> Result<Ordering, EvalError>
 }
 
 fn incompatible(one: Val<'_>, other: Val<'_>) -> EvalError {
+    if let Some(whole) = [one, other].into_iter().find(|value| matches!(value, Val::List(_) | Val::Map(_))) {
+        return EvalError::new(format!("{} cannot be compared", whole.kind()));
+    }
     EvalError::new(format!("incompatible types for comparison: {} and {}", one.kind(), other.kind()))
 }

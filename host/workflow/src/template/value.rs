@@ -116,7 +116,7 @@ impl<'a> Val<'a> {
     /// What it is, in plain words.
     pub fn kind(self) -> &'static str {
         match self {
-            Self::Missing => "nothing",
+            Self::Missing => "a missing value",
             Self::Null => "null",
             Self::Bool(_) => "a boolean",
             Self::Number(_) => "a number",

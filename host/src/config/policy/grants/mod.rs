@@ -70,7 +70,7 @@ pub const GRANTS: Section = Section {
             name: "elicit",
             kind: "true or false",
             default: Some("false"),
-            means: "it may ask the person questions. Workflows may where a step is a question, unless this says `false`",
+            means: "it may ask the person questions. Workflows may, unless this says `false`",
             example: "true",
             inner: &[],
         },

@@ -90,7 +90,7 @@ fn a_failure_that_is_continued_does_not_stop_others() {
     }
 }
 
-// Cases 21, 22 and 23: retries until it works, or until there are no more.
+// Cases 21, 22 and 23: retries until it works, or until there are no more; 16: ten at most, as the definition says.
 #[test]
 fn a_step_is_tried_again_as_often_as_it_says() {
     let retrying = |count: u32| {

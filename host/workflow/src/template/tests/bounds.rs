@@ -26,8 +26,10 @@ fn outcome(source: &str, root: Value) -> String {
 }
 
 fn nested(depth: usize) -> Value {
-    (0..depth)
-        .fold(json!(1), |inner, level| if level % 2 == 0 { json!([inner]) } else { json!({"a": inner}) })
+    (0..depth).fold(json!(1), |inner, level| match level % 2 {
+        0 => Value::Array(vec![inner]),
+        _ => Value::Object([("a".to_owned(), inner)].into_iter().collect()),
+    })
 }
 
 fn around(depth: usize, open: &str, inner: &str, close: &str) -> String {

@@ -103,10 +103,13 @@ fn what_is_not_there_leads_nowhere() {
         "true false false",
     );
     check("{{range .params.nope}}x{{else}}none{{end}}", "none");
-    assert_eq!(failure("{{len .params.nope}}", &data(), false), "`len .params.nope`: nothing has no length");
+    assert_eq!(
+        failure("{{len .params.nope}}", &data(), false),
+        "`len .params.nope`: a missing value has no length (`.params` has: big, biggest, empty, float, frac, list, n, nul, obj, on, title, uni)"
+    );
     assert_eq!(
         failure("{{index .params.nope 1}}", &data(), false),
-        "`index .params.nope 1`: `index` of nothing"
+        "`index .params.nope 1`: `index` of a missing value (`.params` has: big, biggest, empty, float, frac, list, n, nul, obj, on, title, uni)"
     );
 }
 
