@@ -92,6 +92,29 @@ async fn check_takes_several_files_and_fails_where_one_is_wrong() -> Result<()> 
     Ok(())
 }
 
+/// What the host would not serve is told by the file's own check, too: names that are the host's, or no tool's.
+#[tokio::test]
+async fn check_tells_what_the_host_would_refuse() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let named =
+        |name: &str| format!("name: {name}\ndescription: D.\nsteps: [{{id: a, tool: backend.fetch}}]\n");
+    for (file, text) in [
+        ("described", named("describe")),
+        ("status", named("run_status")),
+        ("batches", named("batch")),
+        ("upper", named("Upper")),
+        ("My Flow", named("fetch")),
+        ("incident-v1.2", named("fetch")),
+        ("called", format!("facade: No Name\n{}", named("fetch"))),
+    ] {
+        let path = folder.path().join(format!("{file}.workflow.yaml"));
+        std::fs::write(&path, text)?;
+        let ended = workflow([OsStr::new("check"), path.as_os_str()]).await?;
+        assert_eq!(ended.code, Some(10), "{file}: {}", ended.told());
+    }
+    Ok(())
+}
+
 #[tokio::test]
 async fn graph_draws_the_steps() -> Result<()> {
     let ended = workflow(["graph", &path("deploy_with_approval")]).await?;
