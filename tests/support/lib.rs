@@ -187,6 +187,7 @@ pub struct Ears {
     changed: mpsc::UnboundedSender<()>,
     progress: mpsc::UnboundedSender<ProgressNotificationParam>,
     questions: mpsc::UnboundedSender<Value>,
+    withdrawn: mpsc::UnboundedSender<()>,
     answers: Option<Arc<Mutex<VecDeque<ElicitResult>>>>,
     tasks: bool,
 }
@@ -207,14 +208,18 @@ impl ClientHandler for Ears {
     async fn create_elicitation(
         &self,
         request: ElicitRequestParams,
-        _: RequestContext<RoleClient>,
+        context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
         let _ = self.questions.send(serde_json::to_value(request).unwrap_or_default());
         let answer = self.answers.as_ref().and_then(|answers| answers.lock().ok()?.pop_front());
         match answer {
             Some(answer) => Ok(answer),
-            // The person thinks.
-            None => std::future::pending().await,
+            // The person thinks, until nobody wants to know any more.
+            None => {
+                context.ct.cancelled().await;
+                let _ = self.withdrawn.send(());
+                Ok(ElicitResult::new(ElicitationAction::Cancel))
+            }
         }
     }
 
@@ -237,6 +242,8 @@ pub struct Client {
     pub progress: mpsc::UnboundedReceiver<ProgressNotificationParam>,
     /// Questions to its person, as they come.
     pub questions: mpsc::UnboundedReceiver<Value>,
+    /// Questions that were taken back before the person answered, as it is told.
+    pub withdrawn: mpsc::UnboundedReceiver<()>,
 }
 
 impl Client {
@@ -320,8 +327,16 @@ impl Client {
         let (changes, changed) = mpsc::unbounded_channel();
         let (steps, progress) = mpsc::unbounded_channel();
         let (asked, questions) = mpsc::unbounded_channel();
+        let (taken_back, withdrawn) = mpsc::unbounded_channel();
         let answers = kind.person.map(|answers| Arc::new(Mutex::new(answers.into())));
-        let ears = Ears { changed: changes, progress: steps, questions: asked, answers, tasks: kind.tasks };
+        let ears = Ears {
+            changed: changes,
+            progress: steps,
+            questions: asked,
+            withdrawn: taken_back,
+            answers,
+            tasks: kind.tasks,
+        };
         let service = match era {
             Era::Stateful => ears.serve(transport).await?,
             Era::Stateless => {
@@ -330,7 +345,7 @@ impl Client {
                 ears.serve_with_lifecycle(transport, mode).await?
             }
         };
-        Ok(Self { service, changed, progress, questions })
+        Ok(Self { service, changed, progress, questions, withdrawn })
     }
 
     /// Calls a tool.

@@ -1,7 +1,7 @@
 //! Questions to the person as steps, in both lifecycles, over both transports, and by a client that we did not write.
 
 use anyhow::{Context, Result};
-use loggia_tests::{Client, ERAS, Era, HttpHost, Kind, accepted, binary, cache, eventually};
+use loggia_tests::{Client, ERAS, Era, HttpHost, Kind, PATIENCE, accepted, binary, cache, eventually};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ElicitResult, ElicitationAction, GetTaskParams, TaskPayload,
     TaskStatus, UpdateTaskParams,
@@ -179,23 +179,42 @@ async fn two_questions_at_once_are_both_answered() -> Result<()> {
     Ok(())
 }
 
+/// Nobody answers in time: as if the form had been closed, so `onCancel` says what follows. Several times, since two clocks
+/// run out at once, the workflow's and the gate's.
 #[tokio::test]
 async fn a_question_that_stays_open_too_long_is_closed() -> Result<()> {
+    for (otherwise, ok, calls) in [("abort", false, 0), ("continue", true, 1), ("skip_remaining", true, 0)] {
+        let text = asks(otherwise).replace("    onDecline", "    timeout: 50ms\n    onDecline");
+        let stage = Stage::of("asks", &text).await?;
+        let client = stage.client_as(Era::Stateful, Kind::person([])).await?;
+        for round in 1..=4 {
+            let told = client.envelope("asks", json!({"action": "asks"})).await?;
+            assert_eq!(told["ok"], ok, "{otherwise}: {told}");
+            assert_eq!(stage.times("fetch"), calls * round, "{otherwise}: {told}");
+            if !ok {
+                assert_eq!(
+                    (&told["code"], &told["details"]["step"]),
+                    (&json!("timed_out"), &json!("sure")),
+                    "{told}"
+                );
+            }
+        }
+        client.end().await?;
+    }
+    Ok(())
+}
+
+/// A form that nobody waits for any more is not left open before the person. (In the other lifecycle the client asks
+/// again itself.)
+#[tokio::test]
+async fn a_question_that_is_closed_is_taken_back() -> Result<()> {
     let text = asks("abort").replace("    onDecline", "    timeout: 50ms\n    onDecline");
     let stage = Stage::of("asks", &text).await?;
-    // Nobody answers.
-    let client = stage.client_as(Era::Stateful, Kind::person([])).await?;
+    let mut client = stage.client_as(Era::Stateful, Kind::person([])).await?;
     let told = client.envelope("asks", json!({"action": "asks"})).await?;
-    assert_eq!(told["ok"], false, "{told}");
-    assert_eq!((&told["details"]["step"], stage.times("fetch")), (&json!("sure"), 0), "{told}");
-    client.end().await?;
-    let client = stage.client_as(Era::Stateful, Kind::person([])).await?;
-    stage.write("asks", &text.replace("action: abort", "action: skip_remaining"));
-    eventually(async || {
-        let told = client.envelope("asks", json!({"action": "asks"})).await.map_err(|e| e.to_string())?;
-        if told["ok"] == true { Ok(()) } else { Err(told.to_string()) }
-    })
-    .await;
+    assert_eq!(told["code"], "timed_out", "{told}");
+    let taken_back = tokio::time::timeout(PATIENCE, client.withdrawn.recv()).await;
+    assert!(taken_back.is_ok(), "the client never heard `notifications/cancelled`");
     client.end().await
 }
 

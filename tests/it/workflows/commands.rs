@@ -1,6 +1,10 @@
 //! `loggia workflow`, as a person or a script uses it.
 
-use std::process::{Output, Stdio};
+use std::{
+    ffi::OsStr,
+    path::Path,
+    process::{Output, Stdio},
+};
 
 use anyhow::Result;
 use loggia_tests::{binary, cache, scratch};
@@ -25,10 +29,17 @@ impl Ended {
     }
 }
 
-async fn workflow<S: AsRef<std::ffi::OsStr>>(words: impl IntoIterator<Item = S>) -> Result<Ended> {
-    let Output { status, stdout, stderr } = Command::new(binary())
-        .arg("workflow")
-        .args(words)
+async fn workflow<S: AsRef<OsStr>>(words: impl IntoIterator<Item = S>) -> Result<Ended> {
+    ended(Command::new(binary()).arg("workflow").args(words)).await
+}
+
+/// A command on a folder.
+async fn loggia(words: &[&str], folder: &Path) -> Result<Ended> {
+    ended(Command::new(binary()).args(words).arg(folder)).await
+}
+
+async fn ended(command: &mut Command) -> Result<Ended> {
+    let Output { status, stdout, stderr } = command
         .env("LOGGIA_CACHE", cache())
         .env("LOGGIA_STATE", scratch())
         .env("NO_COLOR", "1")
@@ -78,6 +89,29 @@ async fn check_takes_several_files_and_fails_where_one_is_wrong() -> Result<()> 
     let none = workflow(["check", "/nowhere/at/all.workflow.yaml"]).await?;
     assert_ne!(none.code, Some(0), "{}", none.told());
     assert!(none.told().contains("/nowhere/at/all.workflow.yaml"), "{}", none.told());
+    Ok(())
+}
+
+/// What the host would not serve is told by the file's own check, too: names that are the host's, or no tool's.
+#[tokio::test]
+async fn check_tells_what_the_host_would_refuse() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let named =
+        |name: &str| format!("name: {name}\ndescription: D.\nsteps: [{{id: a, tool: backend.fetch}}]\n");
+    for (file, text) in [
+        ("described", named("describe")),
+        ("status", named("run_status")),
+        ("batches", named("batch")),
+        ("upper", named("Upper")),
+        ("My Flow", named("fetch")),
+        ("incident-v1.2", named("fetch")),
+        ("called", format!("facade: No Name\n{}", named("fetch"))),
+    ] {
+        let path = folder.path().join(format!("{file}.workflow.yaml"));
+        std::fs::write(&path, text)?;
+        let ended = workflow([OsStr::new("check"), path.as_os_str()]).await?;
+        assert_eq!(ended.code, Some(10), "{file}: {}", ended.told());
+    }
     Ok(())
 }
 
@@ -175,26 +209,27 @@ async fn run_says_what_it_cannot_run() -> Result<()> {
     Ok(())
 }
 
+#[tokio::test]
+async fn check_of_a_folder_tells_which_workflows_cannot_run_now() -> Result<()> {
+    let stage = Stage::with(&["research_topic"]).await?;
+    stage.plugins.remove("arxiv.wasm");
+    let checked = loggia(&["check"], stage.plugins.path()).await?;
+    let said = format!("{}{}", checked.stdout, checked.stderr);
+    assert!(said.contains("`arxiv` is unavailable"), "{}", checked.told());
+    Ok(())
+}
+
 /// The commands for plugins know workflows, too.
 #[tokio::test]
 async fn check_and_call_take_workflows_as_they_take_plugins() -> Result<()> {
     let stage = Stage::with(&["research_topic", "validation_error"]).await?;
-    let loggia = async |words: &[&str]| -> Result<Ended> {
-        let output = Command::new(binary())
-            .args(words)
-            .arg(stage.plugins.path())
-            .env("LOGGIA_CACHE", cache())
-            .env("LOGGIA_STATE", scratch())
-            .output()
-            .await?;
-        let (stdout, stderr) = (String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
-        Ok(Ended { code: output.status.code(), stdout, stderr })
-    };
-    let checked = loggia(&["check"]).await?;
+    let checked = loggia(&["check"], stage.plugins.path()).await?;
     assert_eq!(checked.code, Some(10), "{}", checked.told());
     assert!(checked.stdout.contains("research_topic\tresearch_topic\t"), "{}", checked.told());
     assert!(checked.stdout.contains("step 'conditional_step' can be skipped"), "{}", checked.told());
-    let called = loggia(&["call", "research_topic", "research_topic", "query=tea", "--plugins"]).await?;
+    let called =
+        loggia(&["call", "research_topic", "research_topic", "query=tea", "--plugins"], stage.plugins.path())
+            .await?;
     assert_eq!(called.code, Some(0), "{}", called.told());
     assert!(called.stdout.contains("It works."), "{}", called.told());
     Ok(())

@@ -87,18 +87,22 @@ async fn a_cancelled_call_stops_its_steps() -> Result<()> {
         stage.says(action, Word::Waits);
     }
     let params = json!({"action": "investigate_incident", "incident_id": "INC-7"});
-    for (round, era) in ERAS.into_iter().enumerate() {
-        let client = stage.client_as(era, Kind::default()).await?;
+    let host = stage.host().await?;
+    for (round, (era, http)) in ERAS.into_iter().flat_map(|era| [(era, false), (era, true)]).enumerate() {
+        let client = match http {
+            true => Client::http(&host, era).await?,
+            false => stage.client_as(era, Kind::default()).await?,
+        };
         let arguments = params.as_object().cloned().unwrap_or_default();
         let request = CallToolRequestParams::new("investigate_incident").with_arguments(arguments);
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(request));
-        let call =
-            client.service.peer().send_cancellable_request(request, PeerRequestOptions::default()).await?;
+        let peer = client.service.peer();
+        let call = peer.send_cancellable_request(request, PeerRequestOptions::default()).await?;
         stage.called("search_logs", round + 1).await;
         stage.called("get_metrics", round + 1).await;
         call.cancel(Some("enough".into())).await?;
         stage.quiet().await;
-        assert_eq!(stage.times("create_document"), 0, "{era:?}");
+        assert_eq!(stage.times("create_document"), 0, "{era:?} http {http}");
         client.end().await?;
     }
     Ok(())

@@ -27,6 +27,41 @@ async fn each_composite_tool_can_be_published_under_its_own_name() -> Result<()>
 }
 
 #[tokio::test]
+async fn tools_of_their_own_names_are_followed_as_runs() -> Result<()> {
+    let stage = Stage::with(&["refs", "reusable", "another"]).await?;
+    stage.plugins.write("refs.toml", "[expose]\nschema = \"granular\"\n");
+    let client = stage.client().await?;
+    let names = client.names().await?;
+    let expected = ["count_leaks", "count_vulnerabilities", "refs_run_cancel", "refs_run_status"];
+    assert!(expected.iter().all(|name| names.contains(&(*name).to_owned())), "{names:?}");
+    let begun = client.envelope("count_vulnerabilities", json!({"package_name": "x", "wait": false})).await?;
+    let next = begun["next"].clone();
+    assert_eq!(next["tool"], "refs_run_status", "{begun}");
+    let mut arguments = next["arguments"].clone();
+    arguments["wait"] = json!(true);
+    let told = client.envelope("refs_run_status", arguments).await?;
+    assert_eq!(told["data"]["run"]["result"]["data"], json!({"count": 2}), "{told}");
+    client.end().await
+}
+
+/// A facade's name is nobody else's: a composite tool that is called like one is not shown.
+#[tokio::test]
+async fn a_composite_tool_takes_no_facades_name() -> Result<()> {
+    let stage = Stage::empty().await?;
+    stage.server("backend", "");
+    stage.plugins.write("any.toml", "[expose]\nschema = \"granular\"\n");
+    stage.write("any", "name: backend\ndescription: Not that one.\nsteps: [{id: a, tool: backend.fetch}]\n");
+    let client = stage.client().await?;
+    let tools = client.service.list_all_tools().await?;
+    let backend: Vec<_> = tools.iter().filter(|tool| tool.name == "backend").collect();
+    assert_eq!(backend.len(), 1, "{tools:?}");
+    assert!(!backend[0].description.as_deref().unwrap_or_default().contains("Not that one"), "{backend:?}");
+    let fetched = client.envelope("backend", json!({"action": "fetch"})).await?;
+    assert_eq!(fetched["ok"], true, "{fetched}");
+    client.end().await
+}
+
+#[tokio::test]
 async fn a_published_composite_tool_shows_its_parameters_and_effects() -> Result<()> {
     let stage = Stage::with(&["research_topic", "multi_source_data"]).await?;
     for name in ["research_topic", "multi_source_data"] {
