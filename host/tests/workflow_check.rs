@@ -30,7 +30,7 @@ fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in [
         ("fine.workflow.yaml", FINE),
-        ("other.workflow.yml", OTHER),
+        ("other.workflow.yaml", OTHER),
         ("broken.workflow.yaml", BROKEN),
         ("notes.yaml", "nothing: to do with it\n"),
     ] {
@@ -63,7 +63,7 @@ fine.workflow.yaml: 2 workflows: deploy, flow
     // A folder: all that are workflows, and nothing else.
     let (code, told, _) = workflow(folder.path(), &["check", "."]);
     assert_eq!((code, told.lines().count()), (Some(10), 6), "{told}");
-    assert!(told.ends_with("other.workflow.yml: 1 workflow: flow\n"), "{told}");
+    assert!(told.ends_with("other.workflow.yaml: 1 workflow: flow\n"), "{told}");
 }
 
 #[test]

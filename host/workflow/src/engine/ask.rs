@@ -62,6 +62,11 @@ impl Machine<'_> {
     /// Nobody answered in time.
     pub(super) fn unanswered(&mut self, index: usize) {
         self.drop_tasks(index);
+        self.ran_out(index);
+    }
+
+    /// The same of a question that is not open any more.
+    pub(super) fn ran_out(&mut self, index: usize) {
         self.refused(index, No::TimedOut);
     }
 

@@ -49,6 +49,10 @@ impl<'a> Machine<'a> {
                 ..Cut::default()
             }),
             Event::Replied(task, reply) => self.replied(task, reply),
+            // Whoever put the question has a clock too, and which of the two is first must not matter.
+            Event::Failed(task, failure) if self.is_asking(task) && failure.code == code::TIMED_OUT => {
+                self.ran_out(task.step);
+            }
             Event::Failed(task, failure) if self.is_asking(task) => self.unasked(task.step, failure),
             Event::Failed(task, failure) => self.failed(task, failure),
             Event::Answered(task, answer) if self.is_asking(task) => self.answered(task.step, answer),

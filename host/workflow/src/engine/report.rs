@@ -79,7 +79,9 @@ fn shown(cause: &Failure, redaction: &Redaction) -> Value {
 fn hint(cut: &Cut, completed: &[String], stopped: &[String]) -> String {
     let mut said = Vec::new();
     match (cut.cause.as_ref().and_then(|cause| cause.hint.as_deref()), cut.step) {
-        (Some(hint), _) => said.push(hint.to_owned()),
+        // More follows, so it must end where a sentence does.
+        (Some(hint), _) if hint.ends_with(['.', '!', '?']) => said.push(hint.to_owned()),
+        (Some(hint), _) => said.push(format!("{hint}.")),
         (None, Some(_)) => {
             said.push("Mend what the step complains of, then call the workflow again.".to_owned())
         }

@@ -157,6 +157,21 @@ fn several_questions_are_open_at_once_and_the_workflows_clock_stands_still() {
     assert_eq!((late.report().code.as_str(), late.took), ("timed_out", ms(9100)));
 }
 
+/// Whoever put the question may have closed it first.
+#[test]
+fn a_question_that_was_closed_for_nobody_answered_ran_out_of_time() {
+    let closed = |asked: &Asked| match asked.id.as_str() {
+        "confirm" => Some((1, Comes::Fail(Failure::new("timed_out", "nobody answered")))),
+        _ => ok(1, json!({})),
+    };
+    let aborted = run(&asking(json!({})), json!({"pr": 1}), closed);
+    let report = aborted.report();
+    let told = (report.code.as_str(), report.message.as_str());
+    assert_eq!(told, ("timed_out", "elicitation request timed out: step confirm"));
+    let continues = asking(json!({"onCancel": "continue"}));
+    assert!(matches!(run(&continues, json!({"pr": 1}), closed).outcome, Outcome::Completed(_)));
+}
+
 #[test]
 fn a_question_that_cannot_be_put_fails_its_step() {
     let failure = Failure::new("unavailable", "the client cannot ask").hint("Use another client.");
