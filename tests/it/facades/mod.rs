@@ -1,5 +1,6 @@
 //! The plugins of `plugins/`, in the real host.
 
+mod brief;
 mod conversations;
 mod files;
 mod knowledge;

@@ -16,5 +16,6 @@ mod plans;
 mod properties;
 mod questions;
 mod results;
+mod room;
 mod scheduling;
 mod simulator;
