@@ -31,8 +31,7 @@ async fn what_is_known_of_a_topic_is_gathered_from_all_that_remembers() -> Resul
     client.envelope("knowledge", document).await?;
     let said = json!({"action": "append", "role": "user", "text": "Let us climb Etna."});
     client.envelope("conversations", said).await?;
-    let gathered =
-        client.envelope("brief", json!({"action": "gather", "topic": "Etna", "limit": 3})).await?;
+    let gathered = client.envelope("brief", json!({"action": "gather", "topic": "Etna", "limit": 3})).await?;
     insta::assert_json_snapshot!("gathered", gathered);
     client.end().await
 }
