@@ -146,22 +146,26 @@ async fn what_follows_a_no_is_the_authors_choice() -> Result<()> {
     Ok(())
 }
 
-#[tokio::test]
-async fn two_questions_at_once_are_both_answered() -> Result<()> {
+/// A workflow that asks two things at once.
+fn two() -> String {
     let ask = |id: &str| {
         format!(
             "  - id: {id}\n    type: elicitation\n    message: '{id}?'\n    \
              schema: {{type: object, properties: {{why: {{type: string}}}}}}\n"
         )
     };
-    let text = format!(
+    format!(
         "name: asks\ndescription: Asks twice.\nsteps:\n{}{}  - id: after\n    tool: backend.tool\n    \
          dependsOn: [left, right]\n    arguments:\n      \
          arg1: '{{{{.steps.left.content.why}}}} {{{{.steps.right.content.why}}}}'\n",
         ask("left"),
         ask("right")
-    );
-    let stage = Stage::of("asks", &text).await?;
+    )
+}
+
+#[tokio::test]
+async fn two_questions_at_once_are_both_answered() -> Result<()> {
+    let stage = Stage::of("asks", &two()).await?;
     for era in ERAS {
         let kind = Kind::person([accepted(json!({"why": "same"})), accepted(json!({"why": "same"}))]);
         let mut client = stage.client_as(era, kind).await?;
@@ -266,6 +270,59 @@ async fn a_client_that_follows_tasks_is_asked_through_its_task() -> Result<()> {
     peer.update_task(UpdateTaskParams::new(&id, [(key.clone(), answer)].into())).await?;
     let TaskPayload::Completed { result } = stands().await.payload else { anyhow::bail!("completed") };
     assert_eq!(result["structuredContent"]["data"]["deployment"], "dep-1", "{result:?}");
+    client.end().await
+}
+
+/// One call as the client makes it in the era without sessions: an answer, or a question.
+async fn once(client: &Client, tool: &str, answers: Option<(Value, String)>) -> Result<CallToolResponse> {
+    let arguments = json!({"action": tool}).as_object().cloned().unwrap_or_default();
+    let mut request = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+    if let Some((Value::Object(answers), state)) = answers {
+        (request.input_responses, request.request_state) = (Some(answers.into_iter().collect()), Some(state));
+    }
+    Ok(client.service.peer().call_tool_once(request).await?)
+}
+
+/// The keys of what is asked, and the state to come back with.
+fn asked(response: CallToolResponse) -> Result<(Vec<String>, String)> {
+    let CallToolResponse::InputRequired(asked) = response else { anyhow::bail!("it asks: {response:?}") };
+    let requests = asked.input_requests.context("questions")?;
+    Ok((requests.into_keys().collect(), asked.request_state.context("a state")?))
+}
+
+fn envelope(response: CallToolResponse) -> Result<Value> {
+    let CallToolResponse::Complete(result) = response else { anyhow::bail!("it ends: {response:?}") };
+    result.structured_content.context("an envelope")
+}
+
+#[tokio::test]
+async fn questions_may_be_answered_one_after_the_other() -> Result<()> {
+    let stage = Stage::of("asks", &two()).await?;
+    let client = stage.client_as(Era::Stateless, Kind::person([])).await?;
+    let yes = |why: &str| json!({"action": "accept", "content": {"why": why}});
+    let (keys, state) = asked(once(&client, "asks", None).await?)?;
+    assert_eq!(keys.len(), 2, "{keys:?}");
+    let first = json!({keys[0].as_str(): yes("x")});
+    let (left, state) = asked(once(&client, "asks", Some((first, state))).await?)?;
+    assert_eq!(left, keys[1..], "the other is asked again");
+    let second = json!({left[0].as_str(): yes("x")});
+    let told = envelope(once(&client, "asks", Some((second, state))).await?)?;
+    assert_eq!(told["data"]["asked"]["arg1"], "x x", "{told}");
+    client.end().await
+}
+
+/// The person answers when the workflow has gone on without them: they hear what came of it.
+#[tokio::test]
+async fn an_answer_that_comes_too_late_is_told_the_result() -> Result<()> {
+    let text = asks("continue").replace("    onDecline", "    timeout: 50ms\n    onDecline");
+    let stage = Stage::of("asks", &text).await?;
+    let client = stage.client_as(Era::Stateless, Kind::person([])).await?;
+    let (keys, state) = asked(once(&client, "asks", None).await?)?;
+    stage.called("fetch", 1).await;
+    let answers = json!({keys[0].as_str(): {"action": "accept", "content": {}}});
+    let told = envelope(once(&client, "asks", Some((answers, state))).await?)?;
+    assert_eq!((&told["ok"], &told["data"]["approved"]), (&json!(true), &json!(true)), "{told}");
+    assert_eq!(stage.times("fetch"), 1);
     client.end().await
 }
 

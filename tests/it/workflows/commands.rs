@@ -6,8 +6,8 @@ use std::{
     process::{Output, Stdio},
 };
 
-use anyhow::Result;
-use loggia_tests::{binary, cache, scratch};
+use anyhow::{Context, Result};
+use loggia_tests::{PATIENCE, binary, cache, scratch};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
@@ -89,6 +89,24 @@ async fn check_takes_several_files_and_fails_where_one_is_wrong() -> Result<()> 
     let none = workflow(["check", "/nowhere/at/all.workflow.yaml"]).await?;
     assert_ne!(none.code, Some(0), "{}", none.told());
     assert!(none.told().contains("/nowhere/at/all.workflow.yaml"), "{}", none.told());
+    Ok(())
+}
+
+/// The files that the guide shows are right.
+#[tokio::test]
+async fn check_agrees_with_the_guide() -> Result<()> {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/workflows.md");
+    let guide = std::fs::read_to_string(guide)?;
+    let blocks: Vec<&str> =
+        guide.split("```yaml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(!blocks.is_empty());
+    let folder = tempfile::tempdir()?;
+    for (n, block) in blocks.into_iter().enumerate() {
+        let path = folder.path().join(format!("guide{n}.workflow.yaml"));
+        std::fs::write(&path, block)?;
+        let ended = workflow([OsStr::new("check"), path.as_os_str()]).await?;
+        assert_eq!(ended.code, Some(0), "{block}: {}", ended.told());
+    }
     Ok(())
 }
 
@@ -181,6 +199,33 @@ async fn run_asks_nobody_in_a_script_but_takes_answers() -> Result<()> {
         assert_eq!(ended.code, Some(code), "{answer:?}: {}", ended.told());
         assert_eq!(stage.times("trigger_deployment"), deployments, "{answer:?}: {}", ended.told());
     }
+    Ok(())
+}
+
+/// Ctrl-C stops the steps under way, and tells what was done.
+#[tokio::test]
+async fn run_is_interrupted() -> Result<()> {
+    let stage = Stage::with(&["research_topic"]).await?;
+    stage.says("download_paper", Word::Waits);
+    let child = Command::new(binary())
+        .arg("workflow")
+        .args(run_words(&stage, "research_topic", &["query=tea"]))
+        .env("LOGGIA_CACHE", cache())
+        .env("LOGGIA_STATE", scratch())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()?;
+    let pid = i32::try_from(child.id().context("it runs")?)?;
+    stage.called("download_paper", 1).await;
+    let pid = rustix::process::Pid::from_raw(pid).context("a process")?;
+    rustix::process::kill_process(pid, rustix::process::Signal::INT)?;
+    let output = tokio::time::timeout(PATIENCE, child.wait_with_output()).await??;
+    let told: Value = serde_json::from_slice(&output.stdout)?;
+    assert_eq!(output.status.code(), Some(20), "{told}");
+    assert_eq!((&told["code"], stage.times("read_paper")), (&json!("cancelled"), 0), "{told}");
+    stage.quiet().await;
     Ok(())
 }
 

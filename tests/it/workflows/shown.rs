@@ -115,6 +115,8 @@ async fn a_file_is_a_facade_whose_actions_are_its_composite_tools() -> Result<()
 async fn a_workflow_is_described_like_any_action() -> Result<()> {
     let stage = Stage::with(&["deploy_with_approval"]).await?;
     let client = stage.client().await?;
+    // What it does is known when its servers are there: the list waits for these.
+    client.names().await?;
     let told = client
         .envelope("deploy_with_approval", json!({"action": "describe", "of": "deploy_with_approval"}))
         .await?;
