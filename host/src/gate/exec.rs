@@ -135,6 +135,16 @@ impl Exec {
         self.run().is_some_and(|run| run.status() == Status::Waiting)
     }
 
+    /// Resolves when a question is no longer open: it was answered, taken back, or the call has ended.
+    pub fn closed(&self, key: String) -> impl Future<Output = ()> + Send + 'static {
+        let run = self.run().cloned();
+        async move {
+            if let Some(run) = run {
+                run.closed(&key).await;
+            }
+        }
+    }
+
     /// The run that is only asked about, if this is a question about one.
     pub fn watched(&self) -> Option<RunId> {
         match &self.stage {
@@ -251,10 +261,10 @@ impl Exec {
         }
     }
 
-    fn run(&self) -> Option<&Run> {
+    fn run(&self) -> Option<&Arc<Run>> {
         match &self.stage {
             Stage::Answered(_) => None,
-            Stage::Fresh(_, work) => work.as_ref().map(|work| &*work.run),
+            Stage::Fresh(_, work) => work.as_ref().map(|work| &work.run),
             Stage::Running(_, Follow { run, .. }) | Stage::Attached(_, Follow { run, .. }) => Some(run),
             Stage::Watched(watch) => Some(&watch.run),
         }

@@ -217,12 +217,28 @@ impl Run {
     /// Gives an answer. False where no such question is open.
     pub fn answer(&self, key: &str, answer: Answer) -> bool {
         let ask = self.lock().asks.remove(key);
+        self.changed.notify_waiters();
         ask.is_some_and(|(_, sender)| sender.send(answer).is_ok())
     }
 
     /// Takes a question back, if nobody has answered it.
     pub fn withdraw(&self, key: &str) {
-        self.lock().asks.remove(key);
+        if self.lock().asks.remove(key).is_some() {
+            self.changed.notify_waiters();
+        }
+    }
+
+    /// Resolves when a question is no longer open.
+    pub async fn closed(&self, key: &str) {
+        loop {
+            let changed = self.changed.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable();
+            if !self.lock().asks.contains_key(key) {
+                return;
+            }
+            changed.await;
+        }
     }
 
     /// A branch of the call begins to wait for a person; whether it is the first.

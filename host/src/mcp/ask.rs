@@ -5,12 +5,13 @@ use std::{collections::BTreeMap, time::Duration};
 
 use loggia_facade::{Answer, Object, Question};
 use rmcp::{
-    Peer, RoleServer,
+    Peer, RoleServer, ServiceError,
     model::{
-        ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, InputRequest,
-        InputRequiredResult, InputResponses, ProtocolVersion, RequestStateCodec, SealOptions,
+        CancelledNotificationParam, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult,
+        ElicitationAction, InputRequest, InputRequiredResult, InputResponses, ProtocolVersion,
+        RequestStateCodec, SealOptions, ServerRequest,
     },
-    service::RequestContext,
+    service::{PeerRequestOptions, RequestContext},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -61,19 +62,39 @@ pub fn can_be_put(question: &Question) -> bool {
     params(question).is_some()
 }
 
-/// Asks by a request; must be called in the task that handles the client's own request.
-pub async fn ask(peer: Peer<RoleServer>, question: Question) -> Answer {
+/// Asks by a request; must be called in the task that handles the client's own request. Where the question is closed before
+/// it is answered, the client is told, so that no form is left open before the person.
+pub async fn ask(peer: Peer<RoleServer>, question: Question, closed: impl Future<Output = ()>) -> Answer {
     let Some(params) = params(&question) else {
         tracing::warn!("a question could not be put to the client: its form is none that MCP knows");
         return Answer::Cancelled;
     };
-    match peer.create_elicitation(params).await {
-        Ok(result) => answer(result),
-        Err(error) => {
-            tracing::debug!(%error, "the client did not answer a question");
+    let request = ServerRequest::ElicitRequest(ElicitRequest::new(params));
+    let asked = match peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await {
+        Ok(asked) => asked,
+        Err(error) => return unanswered(&error),
+    };
+    let id = asked.id.clone();
+    tokio::select! {
+        biased;
+        response = asked.await_response() => match response {
+            Ok(ClientResult::ElicitResult(result)) => answer(result),
+            Ok(_) => unanswered(&ServiceError::UnexpectedResponse),
+            Err(error) => unanswered(&error),
+        },
+        () = closed => {
+            let reason = "the question is no longer open".to_owned();
+            let taken_back = CancelledNotificationParam::new(Some(id), Some(reason));
+            // A client that is gone has no form open.
+            let _ = peer.notify_cancelled(taken_back).await;
             Answer::Cancelled
         }
     }
+}
+
+fn unanswered(error: &ServiceError) -> Answer {
+    tracing::debug!(%error, "the client did not answer a question");
+    Answer::Cancelled
 }
 
 fn answer(result: ElicitResult) -> Answer {

@@ -108,7 +108,7 @@ impl Handler {
         context: &Context,
     ) -> Result<CallToolResponse, ErrorData> {
         let mut reporter = Reporter::new(context);
-        let mut asking: FuturesUnordered<BoxFuture<'static, (String, Answer)>> = FuturesUnordered::new();
+        let mut asking: Asking = FuturesUnordered::new();
         let mut asked = BTreeSet::new();
         let soft = exec.patience();
         let patience = tokio::time::sleep(soft.unwrap_or_default());
@@ -129,6 +129,8 @@ impl Handler {
                 }
                 // Dropping the call ends it; rmcp drops the answer to a cancelled request.
                 () = context.ct.cancelled() => {
+                    drop(exec);
+                    take_back(&mut asking).await;
                     return Ok(cancelled().into());
                 }
                 () = &mut patience, if soft.is_some() => {
@@ -141,7 +143,10 @@ impl Handler {
                 }
             };
             match event {
-                Event::Done(envelope) => return Ok(self.result(*envelope, tool).into()),
+                Event::Done(envelope) => {
+                    take_back(&mut asking).await;
+                    return Ok(self.result(*envelope, tool).into());
+                }
                 Event::Progress(progress) => reporter.tell(context, progress).await,
                 Event::Asks(asks) if asks.values().any(|question| !ask::can_be_put(question)) => {
                     // MCP has no form for it, so nobody will answer.
@@ -160,7 +165,10 @@ impl Handler {
                         for (key, question) in asks {
                             if asked.insert(key.clone()) {
                                 let peer = context.peer.clone();
-                                asking.push(async move { (key, ask::ask(peer, question).await) }.boxed());
+                                let closed = exec.closed(key.clone());
+                                asking.push(
+                                    async move { (key, ask::ask(peer, question, closed).await) }.boxed(),
+                                );
                             }
                         }
                     }
@@ -186,6 +194,18 @@ impl Handler {
         Ok((id, run))
     }
 }
+
+/// Forms that may be open before a person.
+type Asking = FuturesUnordered<BoxFuture<'static, (String, Answer)>>;
+
+/// Takes back what is still open of a call that ends.
+async fn take_back(asking: &mut Asking) {
+    let taken_back = async { while asking.next().await.is_some() {} };
+    let _ = tokio::time::timeout(TAKING_BACK, taken_back).await;
+}
+
+/// A call that is cancelled has ended after a little less.
+const TAKING_BACK: Duration = Duration::from_secs(2);
 
 /// What a request is answered with whose caller is gone.
 fn cancelled() -> CallToolResult {
