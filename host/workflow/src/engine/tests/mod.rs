@@ -3,6 +3,7 @@
 //! The numbers of cases are those of ToolHive's telling ones: `toolhive` lists them all.
 
 mod aborts;
+mod interplay;
 mod items;
 mod plans;
 mod properties;
