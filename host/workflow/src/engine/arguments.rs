@@ -72,7 +72,7 @@ fn value(
 ) -> Result<Value, EvalError> {
     let seen = (scope, strict);
     match argument {
-        Argument::Literal(value) => room.take(value.clone()),
+        Argument::Literal(value) => room.take(literal(value, schema)),
         Argument::Template(template) => {
             room.take(typed(template.expand(scope, strict)?, schema.kind(), strict))
         }
@@ -85,6 +85,22 @@ fn value(
             .iter()
             .map(|(name, member)| Ok((name.clone(), value(member, schema.member(name), seen, room)?)))
             .collect(),
+    }
+}
+
+/// What the definition says as it is: its texts too are turned into what is wanted, at any depth.
+fn literal(value: &Value, schema: Schema<'_>) -> Value {
+    match value {
+        Value::String(text) => spelled(text.clone(), schema.kind().0),
+        Value::Array(items) => {
+            items.iter().enumerate().map(|(index, item)| literal(item, schema.item(index))).collect()
+        }
+        Value::Object(members) => {
+            let coerced =
+                |(name, member): (&String, &Value)| (name.clone(), literal(member, schema.member(name)));
+            Value::Object(members.iter().map(coerced).collect())
+        }
+        other => other.clone(),
     }
 }
 

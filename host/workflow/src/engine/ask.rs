@@ -70,11 +70,19 @@ impl Machine<'_> {
         self.refused(index, No::TimedOut);
     }
 
-    /// The question could not be put.
+    /// The question could not be put, or its answer could not be taken.
     pub(super) fn unasked(&mut self, index: usize, failure: Failure) {
+        // Who asks has a clock too, which may be a moment earlier: that is no other end than ours.
+        if failure.code == code::TIMED_OUT {
+            return self.refused(index, No::TimedOut);
+        }
         self.close(index);
         let id = &self.definition(index).id;
-        let message = format!("elicitation handler not configured for step {id}: {}", failure.message);
+        let what = match failure.code.as_str() {
+            code::UNAVAILABLE | code::DENIED => "elicitation handler not configured for step",
+            _ => "elicitation request failed: step",
+        };
+        let message = format!("{what} {id}: {}", failure.message);
         self.fail(index, Wrong { cause: Some(failure), ..Wrong::new(message) });
     }
 
@@ -96,6 +104,8 @@ impl Machine<'_> {
                 };
                 let message = format!("elicitation request {what}: step {}", step.id);
                 self.fail(index, Wrong { code, ..Wrong::new(message) });
+                // What the person did is known, even where the step has failed.
+                self.state.context.add(&step.id, "action", action.into());
             }
             Otherwise::Continue => self.done(index, entry(action, json!({"action": action}), json!({}))),
             Otherwise::SkipRemaining => {

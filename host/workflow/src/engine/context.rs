@@ -51,6 +51,13 @@ impl Context {
         }
     }
 
+    /// Adds to what is told of a step that has ended.
+    pub(super) fn add(&mut self, id: &str, name: &str, value: Value) {
+        if let Some(Value::Object(entry)) = self.0.get_mut("steps").and_then(|steps| steps.get_mut(id)) {
+            entry.insert(name.to_owned(), value);
+        }
+    }
+
     /// Tells of the run as a whole, when all its steps have ended.
     pub(super) fn complete(&mut self, steps: usize, milliseconds: u64) {
         if let Some(Value::Object(workflow)) = self.0.get_mut("workflow") {

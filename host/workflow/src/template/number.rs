@@ -77,7 +77,7 @@ impl Num {
         match self {
             Self::Int(int) => int.to_string(),
             Self::Float(float) if float.fract() == 0.0 && float.abs() < 1e21 => plain(float),
-            Self::Float(float) => shortest(float, 6),
+            Self::Float(float) => shortest(float),
         }
     }
 
@@ -99,11 +99,11 @@ fn plain(float: f64) -> String {
     format!("{float}")
 }
 
-/// `%g`: the fewest digits that tell the number, with an exponent where it is below -4 or not below `most`.
-pub(super) fn shortest(float: f64, most: i32) -> String {
+/// The fewest digits that tell the number, with an exponent where it is below -4, or 6 and more.
+fn shortest(float: f64) -> String {
     let text = format!("{float:e}");
     match text.split_once('e').and_then(|(digits, power)| Some((digits, power.parse::<i32>().ok()?))) {
-        Some((digits, power)) if power < -4 || power >= most => with_power(digits, power),
+        Some((digits, power)) if !(-4..6).contains(&power) => with_power(digits, power),
         Some(_) => plain(float),
         None => not_finite(float),
     }

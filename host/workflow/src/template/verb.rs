@@ -46,21 +46,20 @@ pub(super) fn write(value: Val<'_>, verb: char, style: Style, out: &mut Text<'_>
             padded(&made.written, style, out)
         }
         (Val::Number(number), verb) => self::number(number, verb, style, out),
-        // Within lists and maps, `%v` writes nothing as it is.
-        (Val::Missing | Val::Null, 'v') => padded(NIL, style, out),
-        (value, verb) => wrong(value, verb, out),
+        // Within lists and maps, every verb writes nothing as it is, however wide it is to be.
+        (Val::Missing | Val::Null, _) => out.push(NIL),
+        (value, verb) => wrong(value, verb, style, out),
     }
 }
 
-fn wrong(value: Val<'_>, verb: char, out: &mut Text<'_>) -> Result<(), EvalError> {
+/// A value that the verb is not for: with its type, as `%v` writes it in the same style.
+fn wrong(value: Val<'_>, verb: char, style: Style, out: &mut Text<'_>) -> Result<(), EvalError> {
     out.push("%!")?;
     out.push_char(verb)?;
     out.push("(")?;
-    if !value.is_nil() {
-        out.push(value.go_type())?;
-        out.push("=")?;
-    }
-    print::plain(value, out)?;
+    out.push(value.go_type())?;
+    out.push("=")?;
+    write(value, 'v', style, out)?;
     out.push(")")
 }
 
@@ -100,11 +99,11 @@ fn number(value: Num, verb: char, style: Style, out: &mut Text<'_>) -> Result<()
             let float = value.float();
             let text = match style.precision {
                 Some(precision) => number::general(float, precision),
-                None => number::shortest(float, 21),
+                None => value.text(),
             };
             signed(if verb == 'G' { text.to_uppercase() } else { text }, style, out)
         }
-        (verb, _) => wrong(Val::Number(value), verb, out),
+        (verb, _) => wrong(Val::Number(value), verb, style, out),
     }
 }
 

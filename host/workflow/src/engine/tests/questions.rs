@@ -112,10 +112,13 @@ fn a_no_does_what_the_definition_says() {
         let said = format!("{action} <no value>");
         assert_eq!(*run.params("write"), json!({"code": said, "documented": said}));
     }
-    // A failure that is continued is one; the step after it sees nothing of an answer.
-    let run = ask(json!({"onError": {"action": "continue"}}), no);
-    assert_eq!(run.params("write")["documented"], "<no value> <no value>");
-    assert_eq!(*run.result(), json!({"id": "write"}));
+    // A failure that is continued is one, without an output; what the person did is known.
+    for (answer, action) in [(no, "decline"), (closed, "cancel"), (None, "timeout")] {
+        let run = ask(json!({"onError": {"action": "continue"}}), answer);
+        let said = json!({"code": "<no value> <no value>", "documented": format!("{action} <no value>")});
+        assert_eq!(*run.params("write"), said);
+        assert_eq!(*run.result(), json!({"id": "write"}));
+    }
 }
 
 // Row 2: ToolHive says that it skips the rest, and does not. Here it does.
@@ -184,6 +187,29 @@ fn a_question_that_cannot_be_put_fails_its_step() {
     assert_eq!(report.message, "elicitation handler not configured for step confirm: the client cannot ask");
     assert!(report.hint.starts_with("Use another client."), "{}", report.hint);
     assert_eq!(run.dropped, []);
+}
+
+/// Who asks has a clock of its own, and which of the two is first nobody knows.
+#[test]
+fn a_question_that_is_closed_in_time_by_who_asks_ends_as_by_our_clock() {
+    let late = || Some((1000, Comes::Fail(Failure::new("timed_out", "nobody answered the question"))));
+    let told = |asked: &Asked| if asked.id == "confirm" { late() } else { ok(5, json!({})) };
+    let goes_on = run(&asking(json!({"onCancel": "continue"})), json!({"pr": 7}), told);
+    assert_eq!(goes_on.params("write")["code"], "timeout <no value>");
+    let ends = run(&asking(json!({})), json!({"pr": 7}), told);
+    assert_eq!(ends.report().message, "elicitation request timed out: step confirm");
+    assert_eq!(ends.report().code, "timed_out");
+}
+
+#[test]
+fn an_answer_that_cannot_be_taken_is_no_missing_handler() {
+    let failure = Failure::new("invalid_params", "the answer does not fit the question");
+    let run = run(&asking(json!({})), json!({"pr": 7}), |asked| match asked.id.as_str() {
+        "confirm" => Some((1, Comes::Fail(failure.clone()))),
+        _ => ok(5, json!({})),
+    });
+    let message = "elicitation request failed: step confirm: the answer does not fit the question";
+    assert_eq!(run.report().message, message);
 }
 
 #[test]

@@ -109,6 +109,19 @@ fn arguments_are_what_the_action_takes() {
     }
 }
 
+// What has no template in it is turned into what is wanted as well, as in ToolHive.
+#[test]
+fn literal_arguments_are_what_the_action_takes() {
+    let arguments =
+        json!({"n": "042", "any": "042", "text": "042", "nested": {"deep": ["1e3", 2, "x"]}, "on": "T"});
+    let tools = json!({"t.run": {"n": {"type": "integer"}, "text": {"type": "string"}, "on": {"type": "boolean"},
+        "nested": {"properties": {"deep": {"items": {"type": "number"}}}}}});
+    let plan = plan_with(json!([{"id": "a", "tool": "t.run", "arguments": arguments}]), tools);
+    let expected =
+        json!({"n": 42, "any": "042", "text": "042", "nested": {"deep": [1000, 2, "x"]}, "on": true});
+    assert_eq!(*run(&plan, json!({}), echo).params("a"), expected);
+}
+
 #[test]
 fn a_strict_file_never_sends_what_is_missing() {
     let steps = |strict: bool| {

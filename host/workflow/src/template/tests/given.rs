@@ -167,6 +167,18 @@ fn printf_goes_as_in_go() {
         r#""%q %d %v" .params.list .params.list .params.obj"#,
         r#"["a" "b" map["k":'\x01']] [%!d(string=a) %!d(string=b) map[%!d(string=k):1]] map[a:1 key:value z:<nil>]"#,
     );
+    // As `{{1234567.5}}` writes it: a float is one, and a whole number is written whole.
+    check(
+        r#""%g %g %g %G" 1234567.5 1234567.0 .params.float 1234567.5"#,
+        "1.2345675e+06 1234567 1234567 1.2345675E+06",
+    );
+    // Within others nothing is written as it is, whatever the verb; by itself it is not.
+    check(
+        r#""%s|%5d|%q|%8v" .params.obj .params.obj .params.obj .params.nul"#,
+        "map[a:%!s(int=1) key:value z:<nil>]|map[%!d(string=    a):    1 %!d(string=  key):%!d(string=value) %!d(string=    z):<nil>]|map[\"a\":'\\x01' \"key\":\"value\" \"z\":<nil>]|   <nil>",
+    );
+    // What a verb is not for is written in the style that was asked for.
+    check(r#""%.2f|%-5d|%6t" "12.50" "x" 7"#, "%!f(string=12)|%!d(string=x    )|%!t(int=     7)");
     check(
         r#""%#v %#v" .params.list .params.title"#,
         r#"[]interface {}{"a", "b", map[string]interface {}{"k":1}} "Test""#,
