@@ -69,7 +69,11 @@ impl Machine<'_> {
     pub(super) fn unasked(&mut self, index: usize, failure: Failure) {
         self.close(index);
         let id = &self.definition(index).id;
-        let message = format!("elicitation handler not configured for step {id}: {}", failure.message);
+        let what = match &*failure.code {
+            code::UNAVAILABLE => "elicitation handler not configured for",
+            _ => "elicitation failed in",
+        };
+        let message = format!("{what} step {id}: {}", failure.message);
         self.fail(index, Wrong { cause: Some(failure), ..Wrong::new(message) });
     }
 

@@ -79,7 +79,12 @@ fn shown(cause: &Failure, redaction: &Redaction) -> Value {
 fn hint(cut: &Cut, completed: &[String], stopped: &[String]) -> String {
     let mut said = Vec::new();
     match (cut.cause.as_ref().and_then(|cause| cause.hint.as_deref()), cut.step) {
-        (Some(hint), _) => said.push(hint.to_owned()),
+        (Some(hint), _) if hint.ends_with(['.', '!', '?']) => said.push(hint.to_owned()),
+        (Some(hint), _) => said.push(format!("{hint}.")),
+        // A person's no, not the workflow's end: that has no step.
+        (None, Some(_)) if cut.code == code::CANCELLED => {
+            said.push("The person did not agree; do not call again unless they want it.".to_owned());
+        }
         (None, Some(_)) => {
             said.push("Mend what the step complains of, then call the workflow again.".to_owned())
         }
