@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use arc_swap::ArcSwap;
 use loggia_facade::{Action, Command, Envelope, Facade, Failure, Next, Surface, code};
-use loggia_schema::Contract;
+use loggia_schema::{Contract, nearest};
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -118,6 +118,26 @@ impl Snapshot {
             None => "it is not served now",
         };
         Err(Failure::new(code::UNAVAILABLE, format!("`{facade:.80}` is unavailable: {why}")))
+    }
+
+    /// The same for the operator of a workflow's facade: what keeps the workflow from running, with what may be meant.
+    ///
+    /// # Errors
+    ///
+    /// If the facade is the workflow's own or does not answer calls, or has no such action.
+    pub fn sought(&self, own: &str, facade: &str, action: &str) -> Result<Action, Failure> {
+        if facade == own {
+            let said =
+                format!("`{facade:.80}` is this file itself; a workflow calls those of other files alone");
+            return Err(Failure::new(code::DENIED, said));
+        }
+        self.lookup(facade, action).map_err(|failure| {
+            let names = self.slots.keys().map(String::as_str).filter(|name| *name != own);
+            match nearest(facade, names).filter(|_| !self.slots.contains_key(facade)) {
+                Some(near) => failure.hint(format!("did you mean `{near}`?")),
+                None => failure,
+            }
+        })
     }
 
     /// The entries that answer calls.

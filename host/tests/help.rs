@@ -23,6 +23,11 @@ fn the_help_texts_are_as_they_were() {
         &["state", "export", "--help"],
         &["state", "import", "--help"],
         &["state", "clear", "--help"],
+        &["workflow", "--help"],
+        &["workflow", "check", "--help"],
+        &["workflow", "graph", "--help"],
+        &["workflow", "run", "--help"],
+        &["workflow", "eval", "--help"],
     ] {
         let output =
             Command::new(env!("CARGO_BIN_EXE_loggia")).args(words).env("COLUMNS", "100").output().unwrap();

@@ -5,6 +5,8 @@ use std::{fs, path::Path, process::Command};
 /// Runs the command in a folder; its exit code, what it printed and what it said.
 fn workflow(folder: &Path, words: &[&str]) -> (Option<i32>, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_loggia"));
+    let (cache, state) = (folder.join(".cache"), folder.join(".state"));
+    command.env("LOGGIA_CACHE", cache).env("LOGGIA_STATE", state);
     let output = command.arg("workflow").args(words).current_dir(folder).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (output.status.code(), text(output.stdout), text(output.stderr))
@@ -113,4 +115,45 @@ fn a_picture_is_drawn_of_one_workflow_or_of_all() {
         ["%% deploy", "%% flow"]
     );
     assert!(all.contains(one.trim_end()), "{all}");
+}
+
+/// Beside other facades, here another file's workflows.
+#[test]
+fn what_the_steps_call_is_looked_for_in_a_folder() {
+    let folder = folder();
+    let calls = |name: &str, tool: &str| {
+        let text = format!("name: {name}\ndescription: d\nsteps: [{{id: a, tool: {tool}}}]\n");
+        fs::write(folder.path().join(format!("{name}.workflow.yaml")), text).unwrap();
+    };
+    calls("remember", "nowhere.at_all");
+    calls("misspelt", "remembr.remember");
+    calls("itself", "itself.itself");
+    fs::remove_file(folder.path().join("broken.workflow.yaml")).unwrap();
+    for (name, expected) in [
+        ("misspelt", "step `a`: `remembr` is unavailable: it is not served now (did you mean `remember`?)"),
+        ("itself", "step `a`: `itself` is this file itself; a workflow calls those of other files alone"),
+        ("remember", "step `a`: `nowhere` is unavailable: it is not served now"),
+    ] {
+        let file = format!("{name}.workflow.yaml");
+        let (code, told, said) = workflow(folder.path(), &["check", &file, "--plugins", "."]);
+        assert_eq!((code, told), (Some(10), format!("{file}:3: {expected}\n")), "{said}");
+        // By itself it is well.
+        assert_eq!(workflow(folder.path(), &["check", &file]).0, Some(0));
+    }
+}
+
+#[test]
+fn a_run_that_cannot_begin_ends_with_the_code_that_says_why() {
+    let folder = folder();
+    let check = |words: &[&str], expected: i32, reason: &str| {
+        let (code, told, said) = workflow(folder.path(), &[&["run", "--plugins", "."], words].concat());
+        assert_eq!((code, told.as_str()), (Some(expected), ""), "{words:?}: {said}");
+        assert!(said.contains(reason), "{words:?}: {said}");
+    };
+    check(&["none.workflow.yaml"], 11, "there is no file none.workflow.yaml");
+    check(&["fine.workflow.yaml", "deplyo"], 11, "did you mean deploy?");
+    check(&["fine.workflow.yaml"], 11, "the file holds several workflows: name one of deploy, flow");
+    check(&["broken.workflow.yaml"], 10, "steps[0].tool is required");
+    check(&["other.workflow.yml", "no-pair"], 11, "there is no workflow no-pair");
+    check(&["other.workflow.yml", "flow", "no-pair"], 1, "`no-pair` is neither a JSON object nor key=value");
 }

@@ -35,11 +35,12 @@ pub fn compiler(space: Space) -> Vec<String> {
 pub mod exit {
     /// The command could not do its work; `tokens`: the list takes more than its budget.
     pub const FAILED: u8 = 1;
-    /// `check`, `tokens`, `policy`: a plugin does not load.
+    /// `check`, `tokens`, `policy`: a plugin does not load; `workflow`: a file has problems.
     pub const REFUSED: u8 = 10;
-    /// `check`, `tokens`, `policy explain`: there is no plugin there; `state`: there is no state of that name.
+    /// `check`, `tokens`, `policy explain`: there is no plugin there; `state`: there is no state of that name;
+    /// `workflow`: there is no such file or workflow.
     pub const NOTHING: u8 = 11;
-    /// `call`: the call was made and failed.
+    /// `call`, `workflow run`: the call was made and failed.
     pub const CALL_FAILED: u8 = 20;
 }
 
@@ -63,11 +64,14 @@ Examples:
   loggia tokens plugins/                             what the tool list costs a model, in every form
   loggia policy explain notes                        what a plugin may do, and what it reaches
   loggia call notes add text=milk --plugins plugins  one call from the command line
+  loggia workflow check plugins/                     say all that is wrong with workflow files
+  loggia workflow run plugins/brief.workflow.yaml gather topic=tea
   loggia state export notes --out notes.jsonl        keep what a plugin has stored
 
 Exit codes: 0 well, 1 the command failed (tokens: or the list takes more than --budget), 2 the command line is wrong;
 check, tokens, policy: 10 a plugin does not load, 11 there is none; call: 20 the call was made and failed;
-state: 11 there is no state of that name.
+state: 11 there is no state of that name;
+workflow: 10 a file has problems, 11 there is no such file or workflow, 20 it was run and failed.
 
 Logs go to stderr; LOGGIA_LOG sets their level (error, warn, info, debug, trace).";
 

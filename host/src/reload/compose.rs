@@ -159,7 +159,7 @@ impl Composed {
     }
 
     fn outlook(&self, beside: &Snapshot) -> Outlook {
-        let peers = |facade: &str, action: &str| beside.lookup(facade, action);
+        let peers = |facade: &str, action: &str| beside.sought(&self.name, facade, action);
         outlook(&self.name, &self.definition, &self.workflows, &peers)
     }
 

@@ -38,7 +38,7 @@ impl Stamp {
 pub enum Kind {
     /// `<name>.wasm`.
     Component,
-    /// `<name>.workflow.yaml`.
+    /// `<name>.workflow.yaml`, or `.yml`.
     Workflows,
 }
 
@@ -47,18 +47,20 @@ impl Kind {
     pub const ALL: [Self; 2] = [Self::Component, Self::Workflows];
 
     /// How the names of such files end.
-    pub fn ending(self) -> &'static str {
+    pub fn endings(self) -> &'static [&'static str] {
         match self {
-            Self::Component => ".wasm",
-            Self::Workflows => ".workflow.yaml",
+            Self::Component => &[".wasm"],
+            Self::Workflows => &[".workflow.yaml", ".workflow.yml"],
         }
     }
 
     /// The kind of a file of this name, and the name without its ending. A hidden file is an editor's or a copying
     /// tool's, not yet a plugin.
     pub fn of(file: &str) -> Option<(Self, &str)> {
-        let kinds = Self::ALL.into_iter().filter_map(|kind| Some((kind, file.strip_suffix(kind.ending())?)));
-        kinds.into_iter().find(|(_, stem)| !stem.is_empty() && !stem.starts_with('.'))
+        let endings =
+            Self::ALL.into_iter().flat_map(|kind| kind.endings().iter().map(move |end| (kind, *end)));
+        let mut stems = endings.filter_map(|(kind, end)| Some((kind, file.strip_suffix(end)?)));
+        stems.find(|(_, stem)| !stem.is_empty() && !stem.starts_with('.'))
     }
 }
 

@@ -29,8 +29,9 @@ use crate::{
 /// Build plugin sources, serve them over HTTP, rebuild and reload on save.
 ///
 /// Prints the configuration for the usual clients. Policy files (<name>.toml in a crate's folder) apply as they do
-/// when served, and workflow files (<name>.workflow.yaml) beside the crates are served too. A plugin may not be granted the folder that plugins are in, but one beside it: what a policy grants as
-/// ../data is made where it is missing, at DIR/data.
+/// when served, and workflow files (<name>.workflow.yaml) beside the crates are served too. A plugin may not be granted
+/// the folder that plugins are in, but one beside it: what a policy grants as ../data is made where it is missing, at
+/// DIR/data.
 #[derive(clap::Args)]
 pub struct Dev {
     /// A plugin crate, or a folder of them

@@ -11,6 +11,7 @@ use crate::{
     catalog::Snapshot,
     cli::{Common, exit, loaded, term},
     gate::printable,
+    reload::stem,
 };
 
 /// Say all that is wrong with workflow files, and what ToolHive would make of them.
@@ -75,6 +76,10 @@ impl Check {
             let texts: Vec<String> = checked.iter().map(|checked| text(checked, colours)).collect();
             term::out(&texts.join("\n"));
         }
+        // Whoever reads this sees a green line although a tool's name may be misspelt.
+        if self.plugins.is_none() && !self.json && term::stdout_is_terminal() {
+            term::note("what the steps call was not looked for: --plugins DIR does that");
+        }
         let refused = checked.iter().filter(|checked| !checked.problems.is_empty()).count();
         if refused > 0 {
             term::note(&format!("{refused} of {} cannot be served", checked.len()));
@@ -87,10 +92,18 @@ impl Check {
 /// Adds what keeps a file's workflows from running beside these facades.
 fn beside_others(checked: &mut Checked, beside: &Snapshot) {
     let workflows = checked.definition.iter().flat_map(|definition| &definition.workflows);
-    let peers = |facade: &str, action: &str| beside.lookup(facade, action);
+    let own = own_name(checked);
+    let peers = |facade: &str, action: &str| beside.sought(&own, facade, action);
     let problems = workflows.filter_map(|workflow| bind(&Arc::new(workflow.clone()), &peers).err());
     let problems: Vec<Problem> = problems.flatten().collect();
     checked.problems.extend(problems);
+}
+
+/// The name under which a file is served, where its policy says no other.
+fn own_name(checked: &Checked) -> String {
+    let file = checked.file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let named = checked.definition.as_ref().and_then(|definition| definition.facade.clone());
+    named.unwrap_or_else(|| stem(&file).to_owned())
 }
 
 fn warnings(checked: &Checked) -> &[Problem] {

@@ -14,11 +14,11 @@ use serde_json::Value;
 
 use crate::cli::term;
 
-/// Try a template of a workflow: print what it gives.
+/// Try a template of a workflow: print what it gives
 ///
 /// Templates are those of Go's text/template, with ToolHive's functions json, quote and fromJson:
 ///
-///   loggia workflow eval '{{(index (fromJson .steps.search.output.text).papers 0).id}}' --context run.json
+///   loggia workflow eval '{{(index .steps.search.output.papers 0).id}}' --context run.json
 ///
 /// Ends with 1 if it is no template, or fails.
 #[derive(clap::Args)]

@@ -26,8 +26,8 @@ use crate::{
 /// The steps call the plugins of the folder, as they would if the file lay there. What each step does is told on stderr, on a
 /// terminal as a list that is kept up to date. Questions are put to you; in a script --answer answers them.
 ///
-/// Ends with 0 if the workflow worked, with 10 if its file or a plugin that it needs cannot be used, and with 20 if it was
-/// run and failed.
+/// Ends with 0 if the workflow worked, with 10 if its file cannot be used, with 11 if there is no such file or workflow, and
+/// with 20 if it was run and failed.
 #[derive(clap::Args)]
 pub struct Run {
     /// The file of workflows
@@ -54,15 +54,19 @@ impl Run {
             "there is no folder {}: name the one that holds the plugins with --plugins DIR",
             self.plugins.display()
         );
+        if !self.file.is_file() {
+            term::note(&format!("there is no file {}", self.file.display()));
+            return Ok(ExitCode::from(exit::NOTHING));
+        }
         let answers = self.answer.iter().map(|text| answer(text)).collect::<anyhow::Result<_>>()?;
         let host = Host::new(&self.common.options())?;
         let runtime = runtime()?;
         let prepared = runtime.block_on(self.prepare(&host))?;
         let (steps, request) = match prepared {
             Ok(prepared) => prepared,
-            Err(why) => {
+            Err((code, why)) => {
                 term::error(&anyhow!("{}", printable(&why)));
-                return Ok(ExitCode::from(exit::REFUSED));
+                return Ok(ExitCode::from(code));
             }
         };
         let can_ask = Form::can_be_shown() || !self.answer.is_empty();
@@ -70,14 +74,18 @@ impl Run {
         let envelope = runtime.block_on(follow(exec, answers, &steps));
         steps.end();
         runtime.shutdown_background();
+        if !can_ask && !envelope.is_ok() && steps.have_asked() {
+            term::note("nobody can be asked here: answer the workflow's questions with --answer JSON");
+        }
         let code = if envelope.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(exit::CALL_FAILED) };
         let json = Value::Object(envelope.into_parts().0);
         term::out(&if term::stdout_is_terminal() { format!("{json:#}") } else { json.to_string() });
         Ok(code)
     }
 
-    /// Loads the plugins and the file, and makes the request.
-    async fn prepare(&self, host: &Host) -> anyhow::Result<Result<(Arc<Steps>, Request), String>> {
+    /// Loads the plugins and the file, and makes the request; or why that cannot be, with its exit code.
+    async fn prepare(&self, host: &Host) -> anyhow::Result<Result<(Arc<Steps>, Request), (u8, String)>> {
+        let refused = |why: String| Ok(Err((exit::REFUSED, why)));
         let plugins = loaded::of_folder(host, &self.plugins).await?;
         let mut slots = loaded::slots(&plugins);
         let found =
@@ -86,25 +94,29 @@ impl Run {
         let composed = match host.loader.admit(&found, None).await {
             Ok(Admitted { composed: Some(composed), .. }) => composed,
             Ok(_) => bail!("{file} is no file of workflows: its name must end in .workflow.yaml"),
-            Err(error) => return Ok(Err(format!("{file} does not load: {error}"))),
+            Err(error) => return refused(format!("{file} does not load: {error}")),
         };
         let names: Vec<&str> = composed.workflows().iter().map(|workflow| workflow.name.as_str()).collect();
-        let (tool, params) = words(&self.words, &names)?;
+        let (tool, rest) = match words(&self.words, &names) {
+            Ok(words) => words,
+            Err(why) => return Ok(Err((exit::NOTHING, why))),
+        };
+        let params = parameters(rest)?;
         let workflow = composed.workflows().iter().find(|workflow| workflow.name == tool);
         let steps = Arc::new(Steps::new(Arc::clone(workflow.context("there is no such workflow")?)));
         let watcher = Arc::clone(&steps);
         let watched = composed.watched(&slots, Arc::new(move |news| watcher.tell(news)));
         let entry = match watched {
             Ok(entry) => entry,
-            Err(error) => return Ok(Err(format!("{file} cannot be served: {error}"))),
+            Err(error) => return refused(format!("{file} cannot be served: {error}")),
         };
         let facade = entry.surface().name.clone();
         if let Some(Slot::Serving(other)) = slots.get(&facade)
             && !is_of(&self.file, other)
         {
-            return Ok(Err(format!(
+            return refused(format!(
                 "{file} cannot be served: a plugin of the folder has its name, `{facade}`"
-            )));
+            ));
         }
         slots.insert(facade.clone(), Slot::Serving(Arc::new(entry)));
         host.gate.catalog().swap(slots);
@@ -123,20 +135,25 @@ fn is_of(file: &Path, entry: &Entry) -> bool {
     digest.is_ok_and(|digest| digest == entry.origin)
 }
 
-/// Which workflow is meant, and its parameters.
-fn words(words: &[String], names: &[&str]) -> anyhow::Result<(String, Object)> {
+/// Which workflow is meant, and the words of its parameters.
+fn words<'w>(words: &'w [String], names: &[&str]) -> Result<(String, &'w [String]), String> {
     let is_name = |word: &&String| !word.contains('=') && !word.trim_start().starts_with('{');
     let (tool, rest) = match (words.first().filter(is_name), names) {
         (Some(tool), _) => (tool.as_str(), &words[1..]),
         (None, [only]) => (*only, words),
-        (None, _) => bail!("the file holds several workflows: name one of {}", names.join(", ")),
+        (None, _) => {
+            return Err(format!("the file holds several workflows: name one of {}", names.join(", ")));
+        }
     };
     if !names.contains(&tool) {
         let near = nearest(tool, names.iter().copied());
         let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
-        bail!("there is no workflow {tool} in the file, which has: {}{near}", names.join(", "));
+        return Err(format!(
+            "there is no workflow {tool} in the file, which has: {}{near}",
+            names.join(", ")
+        ));
     }
-    Ok((tool.to_owned(), parameters(rest)?))
+    Ok((tool.to_owned(), rest))
 }
 
 /// What `--answer` says.
@@ -183,13 +200,17 @@ async fn follow(mut exec: Exec, mut answers: VecDeque<Answer>, steps: &Steps) ->
 /// Asks the person at the terminal; nobody there has closed the form.
 async fn person(question: Question, steps: &Steps) -> Answer {
     if !Form::can_be_shown() {
+        term::note(&printable(&format!("nobody answers “{}”: give one more --answer", question.message)));
         return Answer::Cancelled;
     }
     let form = Form::new(question);
     steps.hide();
     let answered = tokio::select! {
         answered = tokio::task::spawn_blocking(move || form.fill()) => answered.unwrap_or(Answer::Cancelled),
-        _ = tokio::signal::ctrl_c() => Answer::Cancelled,
+        _ = tokio::signal::ctrl_c() => {
+            term::note("");
+            Answer::Cancelled
+        }
     };
     steps.show();
     answered
@@ -205,8 +226,8 @@ mod tests {
     fn the_workflow_may_be_left_out_where_there_is_one() {
         let check = |given: &[&str], names: &[&str], expected: Result<(&str, Value), &str>| {
             let given: Vec<String> = given.iter().map(|&word| word.to_owned()).collect();
-            let got = words(&given, names).map(|(tool, params)| (tool, Value::Object(params)));
-            let got = got.map_err(|error| error.to_string());
+            let got = words(&given, names);
+            let got = got.map(|(tool, rest)| (tool, parameters(rest).map(Value::Object).unwrap_or_default()));
             let expected = expected.map(|(tool, params)| (tool.to_owned(), params)).map_err(str::to_owned);
             assert_eq!(got, expected, "{given:?}");
         };

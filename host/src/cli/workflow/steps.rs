@@ -4,7 +4,10 @@
 use std::{
     collections::HashMap,
     io::IsTerminal,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -21,6 +24,7 @@ pub struct Steps {
     workflow: Arc<Workflow>,
     list: Option<(MultiProgress, Vec<ProgressBar>)>,
     began: Mutex<HashMap<(usize, Option<usize>), Instant>>,
+    asked: AtomicBool,
 }
 
 impl Steps {
@@ -39,11 +43,14 @@ impl Steps {
             let bars = bars.collect();
             (list, bars)
         });
-        Self { workflow, list, began: Mutex::default() }
+        Self { workflow, list, began: Mutex::default(), asked: AtomicBool::new(false) }
     }
 
     /// Shows what happened.
     pub fn tell(&self, news: &News) {
+        if matches!(news.what, What::Asking) {
+            self.asked.store(true, Ordering::Relaxed);
+        }
         let took = self.took(news);
         let said = said(&self.workflow, news, took);
         let Some((_, bars)) = &self.list else {
@@ -63,6 +70,11 @@ impl Steps {
             What::Failed(_) => finish(bar, "\u{1b}[31m✗\u{1b}[0m"),
             What::Skipped => finish(bar, "-"),
         }
+    }
+
+    /// Whether a question has come up.
+    pub fn have_asked(&self) -> bool {
+        self.asked.load(Ordering::Relaxed)
     }
 
     /// Makes room for a question.
@@ -89,8 +101,7 @@ impl Steps {
 
     fn line(&self, news: &News, said: &str) -> String {
         let id = self.workflow.steps.get(news.step).map_or("", |step| &step.id);
-        let item = news.item.map(|item| format!("[{item}]")).unwrap_or_default();
-        format!("{id}{item}: {said}")
+        format!("{id}: {said}")
     }
 
     fn took(&self, news: &News) -> Option<Duration> {
@@ -134,7 +145,7 @@ fn said(workflow: &Workflow, news: &News, took: Option<Duration>) -> String {
     let what = match &news.what {
         What::Started => tool.map_or_else(|| "began".to_owned(), |tool| format!("calls {tool}")),
         What::Asking => "waits for an answer".to_owned(),
-        What::Retrying(pause, why) => format!("failed, tried again in {} ms: {why}", pause.as_millis()),
+        What::Retrying(pause, why) => format!("failed, is tried again in {} ms: {why}", pause.as_millis()),
         What::Completed => format!("{}{took}", tool.unwrap_or("answered")),
         What::Failed(why) => format!("failed{took}: {why}"),
         What::Skipped => "skipped".to_owned(),

@@ -39,6 +39,11 @@ const ELSEWHERE: [&str; 16] = [
 
 /// Reads a document.
 pub(super) fn document(root: &Place<'_>, reading: &mut Reading) -> Option<Definition> {
+    if root.node.kind() == "a list" {
+        let problem = root.problem("must be an object, not a list");
+        reading.problem(problem.hint("write compositeTools: before the list"));
+        return None;
+    }
     let fields = root.open(reading)?;
     let form = form(&fields, reading)?;
     let strict = fields.get("strict").and_then(|place| place.flag(reading));

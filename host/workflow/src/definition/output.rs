@@ -82,6 +82,10 @@ fn property(
     depth: usize,
     reading: &mut Reading,
 ) -> Option<Property> {
+    const WRITE: &str = "write {type: string, description: …, value: '{{…}}'}";
+    if place.written(reading, "an object", |_| WRITE.to_owned()) {
+        return None;
+    }
     let fields = place.fields(&["type", "description", "value", "properties", "default"], reading)?;
     let name = shown(&entry.key);
     let wrong = |key: &str, said: &str| {
@@ -89,6 +93,7 @@ fn property(
         Problem::new(entry.line, path, format!("{}: property \"{name}\" {said}", output.path))
     };
     let kind = match fields.text("type", reading) {
+        None if fields.is_of_another_kind("type") => None,
         None => {
             reading.problem(wrong("type", "is missing required field 'type'"));
             None
@@ -105,7 +110,7 @@ fn property(
         }
     };
     let description = fields.text("description", reading);
-    if description.is_none() {
+    if description.is_none() && !fields.is_of_another_kind("description") {
         let problem = wrong("description", "is missing required field 'description'");
         reading.problem(problem.hint("say in a sentence what it is"));
     }

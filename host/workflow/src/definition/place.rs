@@ -132,6 +132,13 @@ impl<'a> Place<'a> {
         self.problem(&format!("must be {wanted}, not {}", self.node.kind()))
     }
 
+    /// The same, where it is written as people often write it.
+    pub fn written(&self, reading: &mut Reading, wanted: &str, hint: impl FnOnce(&str) -> String) -> bool {
+        let Value::Text(text) = &self.node.value else { return false };
+        reading.problem(self.other(wanted).hint(hint(&shown(text))));
+        true
+    }
+
     /// A text; a number or a flag is the text that is written.
     pub fn text(&self, reading: &mut Reading) -> Option<&'a str> {
         match &self.node.value {
@@ -285,6 +292,11 @@ impl<'a> Fields<'a> {
     /// A text that is not empty.
     pub fn text(&self, key: &str, reading: &mut Reading) -> Option<&'a str> {
         self.get(key)?.text(reading).filter(|text| !text.is_empty())
+    }
+
+    /// Whether a list or an object stands where a text is wanted, of which is told when it is read.
+    pub fn is_of_another_kind(&self, key: &str) -> bool {
+        self.get(key).is_some_and(|place| matches!(place.node.value, Value::List(_) | Value::Map(_)))
     }
 
     /// A problem of the object, in a sentence that follows its path.

@@ -59,7 +59,9 @@ pub fn link(mut definition: Definition, others: &[Definition]) -> Result<Definit
         let problem = Problem::new(line, "compositeToolRefs", said);
         let names = others.iter().filter(|other| other.form == Form::Resource);
         let names = names.filter_map(|other| other.resource.as_deref());
-        reading.problem(reading.advise(problem, &name, names));
+        let advised = reading.advise(problem, &name, names);
+        let elsewhere = "put the file that defines it into the same folder";
+        reading.problem(if advised.hint.is_some() { advised } else { advised.hint(elsewhere) });
     }
     duplicates(&definition.workflows, &mut reading);
     match reading.problems() {

@@ -74,6 +74,7 @@ fn step(place: &Place<'_>, index: usize, ids: &Ids<'_>, reading: &mut Reading) -
     let Some(fields) = place.fields(&FIELDS, reading) else { return step };
     match fields.text("id", reading) {
         Some(id) => step.id = id.to_owned(),
+        None if fields.is_of_another_kind("id") => {}
         None => reading.problem(fields.missing("id", "is required")),
     }
     if let Some(kind) = kind(&fields, index, reading) {
@@ -169,6 +170,9 @@ fn in_vain(fields: &Fields<'_>, kind: &str, others: &[&[&str]], reading: &mut Re
 fn depends_on(fields: &Fields<'_>, ids: &Ids<'_>, reading: &mut Reading) -> Vec<usize> {
     let mut found = Vec::new();
     let Some(place) = fields.get("dependsOn") else { return found };
+    if place.written(reading, "a list", |id| format!("write dependsOn: [{id}]")) {
+        return found;
+    }
     for item in place.items(reading).unwrap_or_default() {
         let Some(id) = item.text(reading) else { continue };
         match ids.get(id) {
@@ -188,8 +192,16 @@ fn depends_on(fields: &Fields<'_>, ids: &Ids<'_>, reading: &mut Reading) -> Vec<
 pub(super) fn on_error(fields: &Fields<'_>, reading: &mut Reading) -> OnError {
     const KNOWN: [&str; 4] = ["action", "retryCount", "retryDelay", "maxRetries"];
     let Some(place) = fields.get("onError") else { return OnError::Abort };
+    if place.written(reading, "an object", |action| match action {
+        "retry" => "write onError: {action: retry, retryCount: 3}".to_owned(),
+        action => format!("write onError: {{action: {action}}}"),
+    }) {
+        return OnError::Abort;
+    }
     let Some(fields) = place.fields(&KNOWN, reading) else { return OnError::Abort };
+    let before = reading.problems.len();
     let count = count(&fields, reading);
+    let is_told = reading.problems.len() > before;
     let delay = fields.get("retryDelay").and_then(|place| place.duration(reading)).unwrap_or(RETRY_DELAY);
     let action = fields.text("action", reading).unwrap_or("abort");
     if action != "retry"
@@ -210,6 +222,8 @@ pub(super) fn on_error(fields: &Fields<'_>, reading: &mut Reading) -> OnError {
                 }
                 OnError::Retry { count: u32::try_from(count).unwrap_or(RETRIES).min(RETRIES), delay }
             }
+            // What is no number is told already.
+            None if is_told => OnError::Abort,
             other => {
                 let line = other.map_or(fields.line, |(_, place)| place.node.line);
                 let path = place::join(&fields.path, "retryCount");

@@ -152,7 +152,10 @@ fn what_is_no_workflow_is_told_as_such() {
     let check =
         |text: &str, expected: &str| assert_eq!(outline(text).trim_end(), expected.trim_end(), "{text}");
     check("just a text\n", "line 1: the file must be an object, not a text");
-    check("- name: a\n", "line 1: the file must be an object, not a list");
+    check(
+        "- name: a\n",
+        "line 1: the file must be an object, not a list (write compositeTools: before the list)",
+    );
     check("{}\n", "line 1: the file is no workflow: it has neither `steps` nor `compositeTools`");
     check(
         "compositTools: []\n",
@@ -217,4 +220,48 @@ fn references_to_other_files_are_put_in_their_place() {
     // A file may be nothing but references.
     let alone = read("compositeToolRefs: [{name: my-flow}]\n").unwrap();
     assert_eq!(link(alone, &others).unwrap().workflows.len(), 1);
+}
+
+#[test]
+fn what_people_often_write_is_told_once_with_what_to_write() {
+    let check = |text: &str, expected: &[&str]| {
+        let told = read(text).expect_err(text).0;
+        let told: Vec<String> = told.iter().map(ToString::to_string).collect();
+        assert_eq!(told, expected, "{text}");
+    };
+    let step =
+        |fields: &str| format!("name: t\ndescription: d\nsteps:\n- {{id: a, tool: x.y}}\n- {{{fields}}}\n");
+    check(
+        &step("id: b, tool: x.y, onError: retry"),
+        &[
+            "line 5: steps[1].onError must be an object, not a text (write onError: {action: retry, retryCount: 3})",
+        ],
+    );
+    check(
+        &step("id: b, tool: x.y, dependsOn: a"),
+        &["line 5: steps[1].dependsOn must be a list, not a text (write dependsOn: [a])"],
+    );
+    check(
+        &step("id: b, tool: x.y, onError: {action: retry, retryCount: three}"),
+        &["line 5: steps[1].onError.retryCount must be a whole number, not a text"],
+    );
+    check(&step("id: [b], tool: x.y"), &["line 5: steps[1].id must be a text, not a list"]);
+    check(
+        &step("id: b, tool: x.y, arguments: {q: '{{.params}'}"),
+        &[
+            "line 5: steps[1].arguments[q]: invalid template: '}' means nothing here (an action ends with two: }})",
+        ],
+    );
+    let tool = |fields: &str| format!("{fields}\nsteps: [{{id: a, tool: x.y}}]\n");
+    check(&tool("name: t\ndescription: [d]"), &["line 2: description must be a text, not a list"]);
+    check(&tool("name: [t]\ndescription: d"), &["line 1: name must be a text, not a list"]);
+    check(
+        &tool("name: t\ndescription: d\noutput: {properties: {p: '{{.steps.a.output.p}}'}}"),
+        &["line 3: output.properties.p must be an object, not a text \
+           (write {type: string, description: …, value: '{{…}}'})"],
+    );
+    check(
+        "- {name: t, description: d, steps: [{id: a, tool: x.y}]}\n",
+        &["line 1: the file must be an object, not a list (write compositeTools: before the list)"],
+    );
 }

@@ -24,7 +24,7 @@ const NAME: usize = 64;
 pub(super) fn workflow(fields: &Fields<'_>, strict: bool, reading: &mut Reading) -> Workflow {
     reading.uses.clear();
     let (name, description) = (name(fields, reading), fields.text("description", reading));
-    if description.is_none() {
+    if description.is_none() && !fields.is_of_another_kind("description") {
         let missing = fields.missing("description", "is required");
         reading.problem(missing.hint("say in a sentence what the tool is for"));
     }
@@ -71,7 +71,9 @@ pub(super) fn workflow(fields: &Fields<'_>, strict: bool, reading: &mut Reading)
 
 fn name(fields: &Fields<'_>, reading: &mut Reading) -> String {
     let Some(name) = fields.text("name", reading) else {
-        reading.problem(fields.missing("name", "is required"));
+        if !fields.is_of_another_kind("name") {
+            reading.problem(fields.missing("name", "is required"));
+        }
         return String::new();
     };
     if !is_name(name)

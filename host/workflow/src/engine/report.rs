@@ -82,6 +82,13 @@ fn hint(cut: &Cut, completed: &[String], stopped: &[String]) -> String {
         // More follows, so it must end where a sentence does.
         (Some(hint), _) if hint.ends_with(['.', '!', '?']) => said.push(hint.to_owned()),
         (Some(hint), _) => said.push(format!("{hint}.")),
+        // A person's no, not the workflow's end: that has no step.
+        (None, Some(_)) if cut.code == code::CANCELLED => {
+            said.push("The person did not agree; do not call again unless they want it.".to_owned());
+        }
+        (None, Some(_)) if cut.code == code::TIMED_OUT => {
+            said.push("Call the workflow again, or give the step a longer `timeout`.".to_owned());
+        }
         (None, Some(_)) => {
             said.push("Mend what the step complains of, then call the workflow again.".to_owned())
         }

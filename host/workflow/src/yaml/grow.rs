@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Tag};
+use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 
-use super::{DEPTH, Entry, NODES, Node, TEXTS, Tree, Value, scalar};
+use super::{DEPTH, Entry, NODES, Node, TEXTS, Tree, Value, scalar, unreadable::unreadable};
 use crate::Problem;
 
 /// Problems of one file that are worth telling.
@@ -285,21 +285,6 @@ fn merged(node: Node) -> Option<Vec<Entry>> {
             Some(maps.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect())
         }
         _ => None,
-    }
-}
-
-/// A parser's error, with what is most often meant.
-fn unreadable(text: &str, error: &ScanError) -> Problem {
-    let line = error.marker().line().max(1);
-    let problem = Problem::new(line, "", format!("this is no YAML: {}", error.info()));
-    let written = text.lines().nth(line - 1).unwrap_or_default();
-    let value = written.split_once(": ").map_or(written, |(_, value)| value).trim_start_matches([' ', '-']);
-    if value.starts_with("{{") || written.contains(": {{") {
-        problem.hint("a template must stand in quotes: '{{…}}'")
-    } else if written.trim_start_matches(' ').starts_with('\t') {
-        problem.hint("indent with spaces, not with tabs")
-    } else {
-        problem
     }
 }
 

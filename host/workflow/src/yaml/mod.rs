@@ -7,11 +7,13 @@
 //! |---|---|
 //! | `grow.rs` | events become a tree |
 //! | `scalar.rs` | what a word without quotes means |
+//! | `unreadable.rs` | what is no YAML, with advice |
 
 mod grow;
 mod scalar;
 #[cfg(test)]
 mod tests;
+mod unreadable;
 
 use serde_json::{Map, Value as Json};
 

@@ -130,6 +130,27 @@ fn what_is_no_sensible_file_is_refused() {
 }
 
 #[test]
+fn what_is_no_yaml_is_told_with_what_is_most_often_meant() {
+    let check = |text: &str, line: usize, hint: &str| {
+        let said = refused(text);
+        let fits = said.starts_with(&format!("line {line}: this is no YAML: ")) && said.ends_with(hint);
+        assert!(fits, "{text}: {said}");
+    };
+    const TABS: &str = "(indent with spaces, not with tabs)";
+    check("a:\n\tb: 1\n", 2, TABS);
+    check("- id: find\n\ttool: x.y\n", 2, TABS);
+    check("steps:\n  - id: find\n  tool: x.y\n", 3, "(indent the line as those beside it)");
+    check("a:\n  b: 1\n   c: 2\n", 3, "(indent the line as those beside it)");
+    check("a: 'it's'\n", 1, "(within single quotes a quote is written twice: 'it''s')");
+    check("a: \"say \"no\"\"\n", 1, r#"(within double quotes a quote is written \", and a backslash \\)"#);
+    check("a: \"\\d+\"\n", 1, r#"(within double quotes a quote is written \", and a backslash \\)"#);
+    check("a: Note: this is it\n", 1, "(a text with a colon and a space in it must stand in quotes)");
+    check("a: *.txt\n", 1, "(a text that begins with this sign must stand in quotes)");
+    check("a: {b: *c}\n", 1, "(a text that begins with this sign must stand in quotes)");
+    check("a: @here\n", 1, "(a text that begins with this sign must stand in quotes)");
+}
+
+#[test]
 fn a_small_file_does_not_become_a_large_one() {
     let deep = |open: &str, n: usize| open.repeat(n);
     for text in [deep("[", DEPTH + 1), deep("- ", DEPTH + 1), deep("{a: ", DEPTH + 1), deep("[", BYTES)] {

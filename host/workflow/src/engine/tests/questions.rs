@@ -213,6 +213,26 @@ fn an_answer_that_cannot_be_taken_is_no_missing_handler() {
 }
 
 #[test]
+fn what_a_person_says_is_not_told_as_a_client_that_cannot_ask() {
+    let check = |answer: Option<(u64, Comes)>, message: &str, hint: &str| {
+        let run = run(&asking(json!({})), json!({"pr": 1}), |asked| match asked.id.as_str() {
+            "confirm" => answer.clone(),
+            _ => ok(1, json!({})),
+        });
+        let report = run.report();
+        assert_eq!(report.message, message);
+        assert!(report.hint.starts_with(hint), "{}", report.hint);
+    };
+    // A hint is a sentence, whatever follows it.
+    let misfit = Failure::new("invalid_params", "the answer does not fit").hint("ask again");
+    let said = "elicitation request failed: step confirm: the answer does not fit";
+    check(Some((1, Comes::Fail(misfit))), said, "ask again.");
+    let no = "The person did not agree; do not call again unless they want it.";
+    check(says(1, Answer::Declined), "elicitation request was declined by user: step confirm", no);
+    check(says(1, Answer::Cancelled), "elicitation request was cancelled by user: step confirm", no);
+}
+
+#[test]
 fn an_answer_that_its_schema_marks_as_secret_is_in_no_report() {
     let mut plan = plan(json!([
         {"id": "login", "type": "elicitation", "message": "Your code?"},

@@ -1,0 +1,49 @@
+//! What is no YAML, with what is most often meant.
+
+use saphyr_parser::ScanError;
+
+use crate::Problem;
+
+/// A parser's error.
+pub(super) fn unreadable(text: &str, error: &ScanError) -> Problem {
+    let line = error.marker().line().max(1);
+    let of = |line: usize| text.lines().nth(line - 1).unwrap_or_default();
+    // The parser tells of a tab where the text before it began.
+    let tab = (line..line + 2).find(|line| is_indented_by_tab(of(*line)));
+    let written = of(line);
+    let problem = Problem::new(tab.unwrap_or(line), "", format!("this is no YAML: {}", error.info()));
+    if tab.is_some() {
+        return problem.hint("indent with spaces, not with tabs");
+    }
+    match hint(written, error.info()) {
+        Some(hint) => problem.hint(hint),
+        None => problem,
+    }
+}
+
+fn is_indented_by_tab(line: &str) -> bool {
+    line.trim_start_matches(' ').starts_with('\t')
+}
+
+/// What is most often meant where a line cannot be read.
+fn hint(written: &str, said: &str) -> Option<&'static str> {
+    const QUOTE: &str = "a text that begins with this sign must stand in quotes";
+    let value = written.split_once(": ").map_or(written, |(_, value)| value).trim_start_matches([' ', '-']);
+    let is_key = written.contains(": ") || written.trim_end().ends_with(':');
+    if said.contains("anchor") {
+        return Some(QUOTE);
+    }
+    Some(match value.chars().next()? {
+        _ if value.starts_with("{{") || written.contains(": {{") => {
+            "a template must stand in quotes: '{{…}}'"
+        }
+        '\'' => "within single quotes a quote is written twice: 'it''s'",
+        '"' => "within double quotes a quote is written \\\", and a backslash \\\\",
+        '*' | '&' | '!' | '@' | '%' | '`' | '|' | '>' => QUOTE,
+        _ if value.contains(": ") => "a text with a colon and a space in it must stand in quotes",
+        _ if is_key || said.contains("expected") || said.contains("indent") => {
+            "indent the line as those beside it"
+        }
+        _ => return None,
+    })
+}
