@@ -5,6 +5,7 @@ use std::{
     fs::{self, File},
     io::Read,
     path::{Path, PathBuf},
+    time::Instant,
 };
 
 use anyhow::Context;
@@ -14,7 +15,7 @@ use loggia_workflow::{
     yaml,
 };
 
-use crate::reload::Kind;
+use crate::reload::{AdmitError, Composed, Found, Kind};
 
 /// One file, and all that is to be said of it.
 pub struct Checked {
@@ -69,7 +70,10 @@ pub fn check(files: &[PathBuf]) -> anyhow::Result<Vec<Checked>> {
     for checked in &mut checked {
         let Some(definition) = checked.definition.take() else { continue };
         match link(definition, &others) {
-            Ok(definition) => checked.definition = Some(definition),
+            Ok(definition) => {
+                checked.problems.extend(unserved(&checked.file));
+                checked.definition = Some(definition);
+            }
             Err(Problems(problems)) => checked.problems.extend(problems),
         }
     }
@@ -98,6 +102,23 @@ fn one(file: &Path) -> anyhow::Result<Checked> {
         }
         Err(Problems(problems)) => Checked { file, definition: None, problems, notes: Vec::new() },
     })
+}
+
+/// Why the host would not serve a file in which nothing is wrong by itself: names that no facade or action may have, a policy
+/// beside it that cannot be used.
+fn unserved(file: &Path) -> Vec<Problem> {
+    let admitted = Found::at(file).map_err(AdmitError::from).and_then(|mut found| {
+        found.kind = Kind::Workflows;
+        Composed::admit(&found, Instant::now())
+    });
+    let said = match admitted {
+        Ok(_) => return Vec::new(),
+        Err(AdmitError::Surface(problems)) => problems.0,
+        // What it refers to may be among the files that are checked, and not in its folder.
+        Err(AdmitError::Workflows(_)) => return Vec::new(),
+        Err(other) => vec![other.to_string()],
+    };
+    said.into_iter().map(|said| Problem::new(0, "", said)).collect()
 }
 
 fn folder(file: &Path) -> &Path {
