@@ -34,9 +34,11 @@ impl Lines {
 }
 
 /// `add: Add a note.`: each action with what it does. The host's own need no line: their names say it, and what their
-/// parameters are told to be.
+/// parameters are told to be. Nor does one of which the facade's summary has said all.
 pub(crate) fn summaries(part: &Part<'_>) -> Vec<String> {
-    part.actions.iter().map(|(action, _)| format!("{}: {}", action.name, said(action))).collect()
+    let above = sanitise_line(&part.contract.surface().summary, usize::MAX);
+    let said = part.actions.iter().map(|(action, _)| (&action.name, said(action)));
+    said.filter(|(_, said)| *said != above).map(|(name, said)| format!("{name}: {said}")).collect()
 }
 
 /// An action's summary, with a warning where it may lose something for good: annotations speak of the whole tool.
