@@ -7,6 +7,7 @@ use super::{
     Plan, Report, State,
     redact::Redaction,
     state::{End, Phase},
+    wrong::TEMPLATE,
 };
 use crate::definition::Kind;
 
@@ -84,6 +85,11 @@ fn hint(cut: &Cut, completed: &[String], stopped: &[String]) -> String {
         // A person's no, not the workflow's end: that has no step.
         (None, Some(_)) if cut.code == code::CANCELLED => {
             said.push("The person did not agree; do not call again unless they want it.".to_owned());
+        }
+        // Whoever calls cannot mend a template.
+        (None, Some(_)) if cut.cause.as_ref().is_some_and(|cause| cause.code == TEMPLATE) => {
+            let parameters = "Call the workflow again with other parameters, if these led to it;";
+            said.push(format!("{parameters} otherwise its file is to be mended."));
         }
         (None, Some(_)) => {
             said.push("Mend what the step complains of, then call the workflow again.".to_owned())
