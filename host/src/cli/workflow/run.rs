@@ -177,7 +177,7 @@ async fn follow(mut exec: Exec, mut answers: VecDeque<Answer>, steps: &Steps) ->
         let event = tokio::select! {
             event = exec.next() => event,
             _ = tokio::signal::ctrl_c() => {
-                term::note("cancelled");
+                steps.note("cancelled");
                 exec.cancel();
                 continue;
             }
