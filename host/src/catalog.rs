@@ -1,6 +1,10 @@
 //! The immutable snapshot of the facades now being served, and the news that it changed.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use arc_swap::ArcSwap;
 use loggia_facade::{Action, Command, Envelope, Facade, Failure, Next, Surface, code};
@@ -11,7 +15,7 @@ use tokio::sync::watch;
 use crate::{
     gate::{Pace, Rules, Scopes},
     lint,
-    publish::{Exposure, Publisher, Tool},
+    publish::{self, Exposure, Publisher, Tool},
 };
 
 /// One facade being served, with all that a call to it needs. Never changed: a new version is a new entry.
@@ -94,6 +98,8 @@ pub struct Snapshot {
     pub slots: BTreeMap<String, Slot>,
     /// What is published, by the tool's name. Most facades are one tool of the same name.
     pub tools: BTreeMap<String, Tool>,
+    /// Tools that are not published since their names are others', with their facades.
+    hidden: BTreeSet<(String, String)>,
     /// Tools that were published before, and whose they were: clients keep stale lists.
     former: BTreeMap<String, String>,
     /// Grows with every change of what is published.
@@ -232,7 +238,15 @@ impl Catalog {
     /// Swaps in new slots at once. Listeners hear of it only if what is published changed.
     pub fn swap(&self, slots: BTreeMap<String, Slot>) {
         let old = self.current.load();
-        let tools = self.publisher.tools(&slots);
+        let shown = self.publisher.shown(&slots);
+        let tools = publish::tools(&shown);
+        let hidden: BTreeSet<(String, String)> = shown
+            .iter()
+            .flat_map(|shown| shown.hidden.iter().map(|tool| (shown.facade.clone(), tool.clone())))
+            .collect();
+        for (facade, tool) in hidden.difference(&old.hidden) {
+            tracing::warn!(facade, "the tool `{tool}` {}", publish::HIDDEN);
+        }
         for (_, tool) in tools.iter().filter(|(name, tool)| old.tools.get(*name) != Some(*tool)) {
             lint::log(tool);
         }
@@ -242,7 +256,7 @@ impl Catalog {
         former.extend(old.tools.iter().map(|(name, tool)| (name.clone(), tool.facade.clone())));
         former.retain(|name, _| !tools.contains_key(name));
         drop(old);
-        self.current.store(Arc::new(Snapshot { slots, tools, former, generation }));
+        self.current.store(Arc::new(Snapshot { slots, tools, hidden, former, generation }));
         if changed {
             self.changes.send_replace(generation);
         }

@@ -45,7 +45,12 @@ pub struct Shown {
     pub form: Form,
     /// Its tools.
     pub tools: Vec<Arc<Published>>,
+    /// The names of those that are not shown, since another facade or tool has them.
+    pub hidden: Vec<String>,
 }
+
+/// Why a tool is not shown, for the operator.
+pub const HIDDEN: &str = "is not shown: another facade or tool has its name; rename one of them";
 
 /// How one facade is published, as far as its policy says.
 #[derive(Debug, Default)]
@@ -95,16 +100,19 @@ pub struct Publisher {
     pub budget: Option<usize>,
 }
 
+/// The tools of facades that are shown so, by name.
+pub fn tools(shown: &[Shown]) -> BTreeMap<String, Tool> {
+    let tools = shown.iter().flat_map(|shown| shown.tools.iter().map(|tool| (&shown.facade, tool)));
+    let named = tools.map(|(facade, published)| {
+        (published.name.clone(), Tool { facade: facade.clone(), published: Arc::clone(published) })
+    });
+    named.collect()
+}
+
 impl Publisher {
     /// The tools of these facades, by name.
     pub fn tools(&self, slots: &BTreeMap<String, Slot>) -> BTreeMap<String, Tool> {
-        let mut out = BTreeMap::new();
-        for Shown { facade, tools, .. } in self.shown(slots) {
-            for published in tools {
-                out.insert(published.name.clone(), Tool { facade: facade.clone(), published });
-            }
-        }
-        out
+        tools(&self.shown(slots))
     }
 
     /// How each of these facades is shown, in their order.
@@ -129,15 +137,9 @@ impl Publisher {
             let is_taken = |name: &String| name != facade && (serves(name) || names.contains(name));
             let (taken, tools): (Vec<_>, Vec<_>) =
                 tools.iter().cloned().partition(|tool| is_taken(&tool.name));
-            for tool in taken {
-                tracing::warn!(
-                    facade,
-                    "the tool `{}` is not shown: another facade or tool has its name; rename one of them",
-                    tool.name
-                );
-            }
+            let hidden = taken.iter().map(|tool| tool.name.clone()).collect();
             names.extend(tools.iter().map(|tool| tool.name.clone()));
-            out.push(Shown { facade: facade.clone(), form: *form, tools });
+            out.push(Shown { facade: facade.clone(), form: *form, tools, hidden });
         }
         out
     }

@@ -157,3 +157,23 @@ fn a_run_that_cannot_begin_ends_with_the_code_that_says_why() {
     check(&["other.workflow.yml", "no-pair"], 11, "there is no workflow no-pair");
     check(&["other.workflow.yml", "flow", "no-pair"], 1, "`no-pair` is neither a JSON object nor key=value");
 }
+
+/// Where each workflow is a tool of its own name, two may have the same.
+#[test]
+fn a_tool_whose_name_is_taken_is_told_once() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["one", "two"] {
+        let text = "name: deploy\ndescription: d\nsteps: [{id: a, type: elicitation, message: Well?, schema: {type: object}}]\n";
+        fs::write(folder.path().join(format!("{name}.workflow.yaml")), text).unwrap();
+        fs::write(folder.path().join(format!("{name}.toml")), "[expose]\nschema = \"granular\"\n").unwrap();
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_loggia"));
+    let (cache, state) = (folder.path().join(".cache"), folder.path().join(".state"));
+    command.env("LOGGIA_CACHE", cache).env("LOGGIA_STATE", state).arg("check").arg(folder.path());
+    let output = command.output().unwrap();
+    let told = String::from_utf8(output.stdout).unwrap();
+    let said = "of `two` is not shown: another facade or tool has its name; rename one of them";
+    let findings: Vec<&str> = told.lines().filter(|line| line.contains("is not shown")).collect();
+    assert!(findings.iter().any(|line| *line == format!("deploy\t{said}")), "{told}");
+    assert_eq!(findings.iter().filter(|line| line.starts_with("deploy\t")).count(), 1, "{told}");
+}

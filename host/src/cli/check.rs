@@ -10,7 +10,7 @@ use super::{
     publishing::Publishing,
     term,
 };
-use crate::gate::printable;
+use crate::{gate::printable, publish};
 
 /// Load plugins without serving them, and say what is wrong.
 ///
@@ -73,12 +73,18 @@ impl Check {
 
     /// What clients would make of the tools, as they are published.
     fn findings(&self, plugins: &[Plugin]) -> Vec<[String; 2]> {
-        let tools = self.publishing.publisher().tools(&slots(plugins));
+        let shown = self.publishing.publisher().shown(&slots(plugins));
+        let hidden = shown.iter().flat_map(|shown| shown.hidden.iter().map(|tool| (&shown.facade, tool)));
+        let hidden = hidden.map(|(facade, tool)| {
+            let said = format!("of `{facade}` {}", publish::HIDDEN);
+            [printable(tool).into_owned(), printable(&said).into_owned()]
+        });
+        let tools = publish::tools(&shown);
         let findings = tools.iter().flat_map(|(name, tool)| {
             let findings = lint(&tool.published).into_iter();
             findings.map(|finding| [name.clone(), printable(&finding.to_string()).into_owned()])
         });
-        findings.collect()
+        hidden.chain(findings).collect()
     }
 }
 

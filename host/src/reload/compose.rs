@@ -9,6 +9,7 @@ use std::{
     time::Instant,
 };
 
+use loggia_facade::{Failure, code};
 use loggia_sandbox::{Digest, Grants};
 use loggia_schema::{Contract, sanitise_surface};
 use loggia_workflow::{
@@ -159,7 +160,15 @@ impl Composed {
     }
 
     fn outlook(&self, beside: &Snapshot) -> Outlook {
-        let peers = |facade: &str, action: &str| beside.sought(&self.name, facade, action);
+        let rules = self.policy.said.invoke.then_some(&self.policy.rules);
+        let peers = |facade: &str, action: &str| {
+            let found = beside.sought(&self.name, facade, action)?;
+            if rules.is_none_or(|rules| rules.may_invoke(facade, &found.name)) {
+                return Ok(found);
+            }
+            let said = format!("its policy does not let it call `{facade:.80}:{:.80}`", found.name);
+            Err(Failure::new(code::DENIED, said).hint("name it in `grants.invoke`"))
+        };
         outlook(&self.name, &self.definition, &self.workflows, &peers)
     }
 

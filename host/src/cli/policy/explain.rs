@@ -116,8 +116,8 @@ impl Explain {
 /// The file that is meant, if it is not a facade's name: names have neither slashes nor dots.
 fn file(name: &str) -> Option<&Path> {
     let path = Path::new(name);
-    let named =
-        path.extension().is_some_and(|ending| ending == "wasm" || ending == "toml" || ending == "yaml");
+    let endings = ["wasm", "toml", "yaml", "yml"];
+    let named = path.extension().is_some_and(|ending| endings.iter().any(|known| ending == *known));
     (named || name.contains('/')).then_some(path)
 }
 

@@ -153,7 +153,12 @@ mod tests {
         let total = forms(&[(Flat, 1020), (Signatures, 501), (Names, 250), (Union, 2140), (Granular, 2080)]);
         let facades = [("notes".to_owned(), notes), ("one".to_owned(), forms(&one))].into();
         let shown = [("notes", Signatures), ("one", Raw)];
-        let shown = shown.map(|(name, form)| Shown { facade: name.to_owned(), form, tools: Vec::new() });
+        let shown = shown.map(|(name, form)| Shown {
+            facade: name.to_owned(),
+            form,
+            tools: Vec::new(),
+            hidden: Vec::new(),
+        });
         let figures = Figures { total, facades };
         let mut table = columns::table(&WIDE, &wide(&figures, &shown), 2);
         table.force_no_tty().set_width(100);

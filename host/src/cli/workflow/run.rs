@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::{Context, anyhow, bail, ensure};
-use loggia_facade::{Answer, Input, Object, Question, Request};
+use loggia_facade::{Answer, Input, Object, Question, Request, code};
 use loggia_schema::nearest;
 use serde_json::Value;
 
@@ -74,11 +74,14 @@ impl Run {
         let envelope = runtime.block_on(follow(exec, answers, &steps));
         steps.end();
         runtime.shutdown_background();
-        if !can_ask && !envelope.is_ok() && steps.have_asked() {
+        let json = envelope.into_parts().0;
+        let cause = json.get("details").and_then(|details| details.pointer("/cause/code"));
+        if !can_ask && steps.have_asked() && cause.is_some_and(|cause| cause == code::UNAVAILABLE) {
             term::note("nobody can be asked here: answer the workflow's questions with --answer JSON");
         }
-        let code = if envelope.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(exit::CALL_FAILED) };
-        let json = Value::Object(envelope.into_parts().0);
+        let is_ok = json.get("ok") == Some(&Value::Bool(true));
+        let code = if is_ok { ExitCode::SUCCESS } else { ExitCode::from(exit::CALL_FAILED) };
+        let json = Value::Object(json);
         term::out(&if term::stdout_is_terminal() { format!("{json:#}") } else { json.to_string() });
         Ok(code)
     }
@@ -174,7 +177,7 @@ async fn follow(mut exec: Exec, mut answers: VecDeque<Answer>, steps: &Steps) ->
         let event = tokio::select! {
             event = exec.next() => event,
             _ = tokio::signal::ctrl_c() => {
-                term::note("cancelled");
+                steps.note("cancelled");
                 exec.cancel();
                 continue;
             }

@@ -91,11 +91,23 @@ impl Steps {
         }
     }
 
+    /// Says something beside the list, which goes on below it.
+    pub fn note(&self, text: &str) {
+        match &self.list {
+            Some((list, _)) => drop(list.println(text)),
+            None => term::note(text),
+        }
+    }
+
     /// The run has ended: nothing moves any more.
     pub fn end(&self) {
         for bar in self.list.iter().flat_map(|(_, bars)| bars).filter(|bar| !bar.is_finished()) {
             bar.set_style(style("·"));
             bar.abandon();
+        }
+        // The list ends at the end of a line, where the result must not go on.
+        if self.list.is_some() {
+            term::note("");
         }
     }
 
@@ -145,7 +157,7 @@ fn said(workflow: &Workflow, news: &News, took: Option<Duration>) -> String {
     let what = match &news.what {
         What::Started => tool.map_or_else(|| "began".to_owned(), |tool| format!("calls {tool}")),
         What::Asking => "waits for an answer".to_owned(),
-        What::Retrying(pause, why) => format!("failed, is tried again in {} ms: {why}", pause.as_millis()),
+        What::Retrying(pause, why) => format!("failed, is tried again in {pause:.0?}: {why}"),
         What::Completed => format!("{}{took}", tool.unwrap_or("answered")),
         What::Failed(why) => format!("failed{took}: {why}"),
         What::Skipped => "skipped".to_owned(),

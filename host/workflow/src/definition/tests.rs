@@ -248,9 +248,7 @@ fn what_people_often_write_is_told_once_with_what_to_write() {
     check(&step("id: [b], tool: x.y"), &["line 5: steps[1].id must be a text, not a list"]);
     check(
         &step("id: b, tool: x.y, arguments: {q: '{{.params}'}"),
-        &[
-            "line 5: steps[1].arguments[q]: invalid template: '}' means nothing here (an action ends with two: }})",
-        ],
+        &["line 5: steps[1].arguments[q]: invalid template: an action ends with two: `}}`"],
     );
     let tool = |fields: &str| format!("{fields}\nsteps: [{{id: a, tool: x.y}}]\n");
     check(&tool("name: t\ndescription: [d]"), &["line 2: description must be a text, not a list"]);

@@ -49,10 +49,7 @@ pub(super) fn template(place: &Place<'_>, at: At, reading: &mut Reading) -> Opti
             // A text of several lines: the line in which it goes wrong.
             let before = error.at.and_then(|at| text.get(..at)).unwrap_or_default();
             let line = place.node.line + before.matches('\n').count();
-            let problem = Problem::new(line, &*place.path, said);
-            // `{{.a}`: a sign that begins nothing within an action.
-            let at_brace = error.at.and_then(|at| text.get(at..)).is_some_and(|rest| rest.starts_with('}'));
-            reading.problem(if at_brace { problem.hint("an action ends with two: }}") } else { problem });
+            reading.problem(Problem::new(line, &*place.path, said));
             None
         }
     }

@@ -7,6 +7,7 @@ use super::{
     Plan, Report, State,
     redact::Redaction,
     state::{End, Phase},
+    wrong::TEMPLATE,
 };
 use crate::definition::Kind;
 
@@ -88,6 +89,11 @@ fn hint(cut: &Cut, completed: &[String], stopped: &[String]) -> String {
         }
         (None, Some(_)) if cut.code == code::TIMED_OUT => {
             said.push("Call the workflow again, or give the step a longer `timeout`.".to_owned());
+        }
+        // Whoever calls cannot mend a template.
+        (None, Some(_)) if cut.cause.as_ref().is_some_and(|cause| cause.code == TEMPLATE) => {
+            let parameters = "Call the workflow again with other parameters, if these led to it;";
+            said.push(format!("{parameters} otherwise its file is to be mended."));
         }
         (None, Some(_)) => {
             said.push("Mend what the step complains of, then call the workflow again.".to_owned())

@@ -7,7 +7,7 @@ use loggia_facade::{Failure, Object, code};
 use crate::template::EvalError;
 
 /// The code of a cause that is a template's.
-const TEMPLATE: &str = "template_failed";
+pub(super) const TEMPLATE: &str = "template_failed";
 /// The code of a run whose step failed.
 pub(super) const STEP_FAILED: &str = "step_failed";
 

@@ -195,6 +195,7 @@ impl Lexer<'_> {
             '$' => return self.name(Kind::Variable),
             '.' | '+' | '-' | '0'..='9' => return self.number(),
             c if is_name(c) => return self.name(Kind::Word),
+            '}' => return self.error("an action ends with two: `}}`"),
             c => return self.error(format!("{c:?} means nothing here")),
         };
         self.at += length;
