@@ -44,7 +44,11 @@ pub(super) fn plain(number: f64) -> Option<Value> {
 /// Digits may be set apart by single underscores.
 fn without_underscores(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
-    let digit = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_hexdigit);
+    let is_digit = match text.contains(['x', 'X']) {
+        true => u8::is_ascii_hexdigit,
+        false => u8::is_ascii_digit,
+    };
+    let digit = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(is_digit);
     let fits = |(at, byte): (usize, &u8)| *byte != b'_' || (digit(at.checked_sub(1)) && digit(Some(at + 1)));
     bytes.iter().enumerate().all(fits).then(|| text.replace('_', ""))
 }
@@ -109,6 +113,8 @@ mod tests {
                 ("-0x1.8p1", Some(json!(-3))),
                 ("1_000", Some(json!(1000))),
                 ("1__0", none()),
+                ("1_e5", none()),
+                ("0x1_ap0", Some(json!(26))),
                 ("_1", none()),
                 ("inf", none()),
                 ("NaN", none()),

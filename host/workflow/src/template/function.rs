@@ -148,6 +148,9 @@ fn length<'a>(value: Val<'a>) -> Result<Val<'a>, EvalError> {
 }
 
 fn index<'a>(value: Val<'a>, keys: &[Val<'a>]) -> Result<Val<'a>, EvalError> {
+    if value.is_nil() {
+        return Err(EvalError::new(format!("`index` of {}", value.kind())));
+    }
     keys.iter().try_fold(value, |value, key| match value {
         Val::Map(map) => match *key {
             Val::Text(name) => Ok(map.get(name).map_or(Val::Missing, Val::from)),

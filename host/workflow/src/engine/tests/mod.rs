@@ -6,6 +6,7 @@ mod aborts;
 mod interplay;
 mod items;
 mod plans;
+mod positions;
 mod properties;
 mod questions;
 mod results;

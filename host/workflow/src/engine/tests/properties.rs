@@ -87,7 +87,14 @@ impl Flow {
             }
             out
         });
-        plan(json!({"steps": steps.collect::<Vec<_>>(), "failureMode": mode}))
+        let mut flow = json!({"steps": steps.collect::<Vec<_>>(), "failureMode": mode});
+        // The result of every other one is made of all its steps, and not of the last alone.
+        if self.specs[0].needs.is_multiple_of(2) {
+            let all = json!({"type": "object", "value": "{{json .steps}}"});
+            let count = json!({"type": "integer", "value": "{{len .steps}}"});
+            flow["output"] = json!({"properties": {"all": all, "count": count}});
+        }
+        plan(flow)
     }
 
     /// What comes of a try: the same in every order.

@@ -3,6 +3,7 @@
 mod bounds;
 mod given;
 mod golden;
+mod known;
 mod references;
 mod strict;
 
