@@ -54,6 +54,8 @@ impl Machine<'_> {
                 // What is no form says no more than yes.
                 let form = if form.is_object() && !arguments::too_deep(&form) { form } else { json!({}) };
                 let output = json!({"action": "accept", "content": form.clone()});
+                // There may be another secret.
+                self.state.secrets.take();
                 self.done(index, entry("accept", output, form));
             }
         }
@@ -65,8 +67,11 @@ impl Machine<'_> {
         self.refused(index, No::TimedOut);
     }
 
-    /// The question could not be put.
+    /// The question could not be put; or nobody answered it in time, and who keeps it open saw that first.
     pub(super) fn unasked(&mut self, index: usize, failure: Failure) {
+        if failure.code == code::TIMED_OUT {
+            return self.refused(index, No::TimedOut);
+        }
         self.close(index);
         let id = &self.definition(index).id;
         let message = format!("elicitation handler not configured for step {id}: {}", failure.message);

@@ -11,6 +11,7 @@
 //!   it), 37 (a number above a million is one).
 
 mod aborts;
+mod hostile;
 mod items;
 mod plans;
 mod properties;

@@ -157,6 +157,20 @@ fn several_questions_are_open_at_once_and_the_workflows_clock_stands_still() {
     assert_eq!((late.report().code.as_str(), late.took), ("timed_out", ms(9100)));
 }
 
+/// Whoever keeps the question open has a clock of its own, which may be the faster.
+#[test]
+fn a_question_that_its_asker_gives_up_is_one_that_nobody_answered() {
+    let late = |asked: &Asked| match asked.id.as_str() {
+        "confirm" => Some((999, Comes::Fail(Failure::new("timed_out", "nobody answered")))),
+        id => ok(5, json!({"id": id})),
+    };
+    let aborted = run(&asking(json!({})), json!({"pr": 7}), late);
+    assert_eq!(aborted.report().message, "elicitation request timed out: step confirm");
+    let went_on = run(&asking(json!({"onCancel": "continue"})), json!({"pr": 7}), late);
+    assert_eq!(went_on.params("write")["code"], "timeout <no value>");
+    assert_eq!(went_on.dropped, []);
+}
+
 #[test]
 fn a_question_that_cannot_be_put_fails_its_step() {
     let failure = Failure::new("unavailable", "the client cannot ask").hint("Use another client.");
