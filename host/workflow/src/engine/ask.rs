@@ -54,6 +54,8 @@ impl Machine<'_> {
                 // What is no form says no more than yes.
                 let form = if form.is_object() && !arguments::too_deep(&form) { form } else { json!({}) };
                 let output = json!({"action": "accept", "content": form.clone()});
+                // There may be another secret.
+                self.state.secrets.take();
                 self.done(index, entry("accept", output, form));
             }
         }
@@ -62,11 +64,6 @@ impl Machine<'_> {
     /// Nobody answered in time.
     pub(super) fn unanswered(&mut self, index: usize) {
         self.drop_tasks(index);
-        self.ran_out(index);
-    }
-
-    /// The same of a question that is not open any more.
-    pub(super) fn ran_out(&mut self, index: usize) {
         self.refused(index, No::TimedOut);
     }
 

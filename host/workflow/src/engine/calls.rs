@@ -7,6 +7,7 @@ use loggia_facade::{Failure, Object, Reply, code};
 use super::{
     Task, What, arguments,
     machine::Machine,
+    redact::Redaction,
     reply, retry, room,
     state::{Call, Phase},
     wrong::Wrong,
@@ -41,6 +42,7 @@ impl Machine<'_> {
     /// A call failed: it is tried again, or that was it.
     pub(super) fn failed(&mut self, task: Task, failure: Failure) {
         let Some(until) = self.call_of(task).map(|(_, until)| until) else { return };
+        let failure = self.without_secrets(task, failure);
         match self.pause(task, &failure, until) {
             None => self.gave_up(task, failure),
             Some(pause) => {
@@ -52,6 +54,16 @@ impl Machine<'_> {
                 self.tell(task.step, task.item, What::Retrying(pause, shown));
             }
         }
+    }
+
+    /// A call's failure without what the action's own schema calls secret: a step may have it from another step, and then
+    /// the workflow's caller does not know it.
+    fn without_secrets(&self, task: Task, failure: Failure) -> Failure {
+        let target = self.plan.targets.get(task.step).and_then(Option::as_ref);
+        let Some((target, (call, _))) = target.zip(self.call_of(task)) else { return failure };
+        let secrets = Redaction::of_inputs(&target.params, &call.params);
+        let (message, hint) = (secrets.clean(&failure.message), failure.hint.as_deref());
+        Failure { message, hint: hint.map(|hint| secrets.clean(hint)), ..failure }
     }
 
     /// How long to wait before the next try; none where there is none.

@@ -6,22 +6,27 @@ use crate::{
     template::{EvalError, Scope},
 };
 
-/// Whether a step's condition is true; it is where there is none.
-pub(super) fn holds(step: &Step, scope: &Scope<'_>, strict: bool) -> Result<bool, Wrong> {
+/// Whether a step's condition is true; it is where there is none. `show`: what of a text may be shown.
+pub(super) fn holds(
+    step: &Step,
+    scope: &Scope<'_>,
+    strict: bool,
+    show: impl Fn(&str) -> String,
+) -> Result<bool, Wrong> {
     let Some(condition) = &step.condition else { return Ok(true) };
-    let verdict = condition.expand(scope, strict).and_then(|expanded| verdict(&expanded.text));
+    let verdict = condition.expand(scope, strict).and_then(|expanded| verdict(&expanded.text, show));
     verdict.map_err(|error| {
         Wrong::template(&format!("failed to evaluate condition for step {}", step.id), error)
     })
 }
 
 /// What a condition's text says. White space around it is no reason to fail, though it is one in ToolHive.
-fn verdict(text: &str) -> Result<bool, EvalError> {
+fn verdict(text: &str, show: impl Fn(&str) -> String) -> Result<bool, EvalError> {
     match text.trim() {
         "true" | "True" | "TRUE" => Ok(true),
         "false" | "False" | "FALSE" => Ok(false),
         _ => {
-            let got: String = text.chars().take(100).collect();
+            let got = show(text);
             Err(EvalError {
                 message: format!("condition must evaluate to 'true' or 'false', got: {got:?}"),
                 hint: Some("Compare: `{{eq .params.mode \"fast\"}}`.".to_owned()),
@@ -50,9 +55,9 @@ mod tests {
             ("", None),
             ("<no value>", None),
         ] {
-            assert_eq!(verdict(text).ok(), expected, "{text:?}");
+            assert_eq!(verdict(text, str::to_owned).ok(), expected, "{text:?}");
         }
-        let error = verdict("<no value>").unwrap_err();
+        let error = verdict("<no value>", str::to_owned).unwrap_err();
         assert_eq!(error.message, "condition must evaluate to 'true' or 'false', got: \"<no value>\"");
     }
 }

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use super::{
     Task, What, arguments, context,
-    machine::Machine,
+    machine::{Machine, SHOWN},
+    room,
     state::{Call, Each, Phase},
     wrong::Wrong,
 };
@@ -14,20 +15,20 @@ use crate::{
     template::Expanded,
 };
 
-/// Characters of what is no list that the error shows.
-const SHOWN: usize = 100;
-
 impl<'a> Machine<'a> {
     pub(super) fn begin_each(&mut self, index: usize, each: &ForEach) {
         let step = self.definition(index);
         let items = match each.collection.expand(&self.state.context.scope(None), self.strict()) {
-            Ok(expanded) => items(&step.id, expanded, each.iterations),
+            Ok(expanded) => {
+                items(&step.id, expanded, each.iterations, |text| self.redaction().cut(text, SHOWN))
+            }
             Err(error) => Err(Wrong::template(
                 &format!("failed to expand collection for forEach step {}", step.id),
                 error,
             )),
         };
-        match items.and_then(|items| self.target(index, &each.call).map(|_| items)) {
+        let items = items.and_then(|items| self.target(index, &each.call).map(|_| items));
+        match items.and_then(|items| self.hold_items(&step.id, items)) {
             Err(wrong) => self.fail(index, wrong),
             Ok(items) => {
                 let results = vec![Value::Null; items.len()];
@@ -40,11 +41,23 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// Counts the items, which the run holds beside the reply that they are from.
+    fn hold_items(&mut self, step: &str, items: Vec<Value>) -> Result<Vec<Value>, Wrong> {
+        let held = self.state.held.saturating_add(items.iter().map(room::weight).sum());
+        if held > room::REPLIES {
+            let most = room::REPLIES >> 20;
+            let said = format!("with the collection the run would hold more than {most} MiB");
+            return Err(Wrong::new(format!("forEach step {step}: {said}")));
+        }
+        self.state.held = held;
+        Ok(items)
+    }
+
     /// Begins as many items as there is room for, and says whether any did.
     pub(super) fn begin_items(&mut self, index: usize) -> bool {
         let Kind::ForEach(definition) = &self.definition(index).kind else { return false };
         let mut any = false;
-        while self.has_room() {
+        while self.has_room() && !self.has_begun_enough() {
             match &mut self.state.phases[index] {
                 Phase::Each(each)
                     if each.next < each.items.len() && each.calls.len() < definition.parallel.max(1) =>
@@ -52,6 +65,7 @@ impl<'a> Machine<'a> {
                     let item = each.next;
                     each.next += 1;
                     any = true;
+                    self.count_begun();
                     self.begin_item(index, item, definition);
                 }
                 _ => break,
@@ -161,11 +175,16 @@ impl<'a> Machine<'a> {
 }
 
 /// What a collection came out as.
-fn items(step: &str, expanded: Expanded, most: usize) -> Result<Vec<Value>, Wrong> {
+fn items(
+    step: &str,
+    expanded: Expanded,
+    most: usize,
+    show: impl Fn(&str) -> String,
+) -> Result<Vec<Value>, Wrong> {
     let items = match expanded.value {
         Some(Value::Array(items)) => items,
         _ => serde_json::from_str(&expanded.text).map_err(|_| {
-            let got: String = expanded.text.chars().take(SHOWN).collect();
+            let got = show(&expanded.text);
             Wrong::new(format!("forEach step {step}: collection must resolve to a JSON array, got: {got}"))
         })?,
     };

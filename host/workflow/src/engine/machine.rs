@@ -3,7 +3,7 @@
 //! A step begins as soon as the steps that it depends on have ended, in the definition's order, as long as fewer than
 //! [`PARALLEL`] tasks are under way. Nothing here depends on which of them ends first.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use loggia_facade::{Object, code};
 
@@ -16,16 +16,25 @@ use super::{
 };
 use crate::definition::{Kind, OnError, PARALLEL, Step, ToolCall};
 
+/// Characters of what a template gave that an error shows. Cut when the secrets are out: half of one is still too much.
+pub(super) const SHOWN: usize = 100;
+
 /// A run while something happens to it.
 pub(super) struct Machine<'a> {
     pub plan: &'a Plan,
     pub state: &'a mut State,
     pub effects: Vec<Effect>,
+    /// Steps and items that began.
+    begun: usize,
 }
+
+/// Steps and items that begin in one step of the machine. Each may take the time of several templates, and what ends as
+/// soon as it has begun makes room for the next.
+const BEGIN: usize = PARALLEL;
 
 impl<'a> Machine<'a> {
     pub(super) fn new(plan: &'a Plan, state: &'a mut State) -> Self {
-        Self { plan, state, effects: Vec::new() }
+        Self { plan, state, effects: Vec::new(), begun: 0 }
     }
 
     /// Whether the state belongs to the plan; a run of another definition ends.
@@ -49,10 +58,6 @@ impl<'a> Machine<'a> {
                 ..Cut::default()
             }),
             Event::Replied(task, reply) => self.replied(task, reply),
-            // Whoever put the question has a clock too, and which of the two is first must not matter.
-            Event::Failed(task, failure) if self.is_asking(task) && failure.code == code::TIMED_OUT => {
-                self.ran_out(task.step);
-            }
             Event::Failed(task, failure) if self.is_asking(task) => self.unasked(task.step, failure),
             Event::Failed(task, failure) => self.failed(task, failure),
             Event::Answered(task, answer) if self.is_asking(task) => self.answered(task.step, answer),
@@ -89,12 +94,18 @@ impl<'a> Machine<'a> {
 
     /// Begins what can begin, and ends the run where nothing is left.
     pub(super) fn advance(&mut self) {
+        self.state.more = false;
         let mut moved = self.has_room();
         while moved {
             moved = false;
             for index in 0..self.state.phases.len() {
+                if self.has_begun_enough() {
+                    self.state.more = true;
+                    return;
+                }
                 let began = match self.state.phases[index] {
                     Phase::Waiting if self.is_ready(index) => {
+                        self.begun += 1;
                         self.begin(index);
                         true
                     }
@@ -121,6 +132,16 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// Whether the rest must wait, so that whoever drives the run gets to do something else.
+    pub(super) fn has_begun_enough(&self) -> bool {
+        self.begun >= BEGIN
+    }
+
+    /// Counts an item.
+    pub(super) fn count_begun(&mut self) {
+        self.begun += 1;
+    }
+
     fn is_ready(&self, index: usize) -> bool {
         let ended = |of: &usize| self.state.phases.get(*of).is_none_or(Phase::has_ended);
         self.definition(index).depends_on.iter().all(ended)
@@ -132,7 +153,8 @@ impl<'a> Machine<'a> {
 
     fn begin(&mut self, index: usize) {
         let step = self.definition(index);
-        match condition::holds(step, &self.state.context.scope(None), self.strict()) {
+        let show = |text: &str| self.redaction().cut(text, SHOWN);
+        match condition::holds(step, &self.state.context.scope(None), self.strict(), show) {
             Err(wrong) => self.fail(index, wrong),
             Ok(false) => self.skip(index),
             Ok(true) => match &step.kind {
@@ -314,7 +336,7 @@ impl<'a> Machine<'a> {
     }
 
     /// What may be shown of texts that this run makes.
-    pub(super) fn redaction(&self) -> Redaction {
+    pub(super) fn redaction(&self) -> Arc<Redaction> {
         report::redaction(self.plan, self.state)
     }
 }

@@ -44,7 +44,10 @@ mod state;
 mod tests;
 mod wrong;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use loggia_facade::{Answer, Failure, Object, Reply};
 use serde::{Deserialize, Serialize};
@@ -232,6 +235,8 @@ pub fn begin(plan: &Plan, begin: Begin) -> (State, Vec<Effect>) {
         clock: Clock { now: Duration::ZERO, left: plan.workflow.timeout },
         held: 0,
         over: false,
+        more: false,
+        secrets: OnceLock::new(),
     };
     let mut machine = Machine::new(plan, &mut state);
     machine.advance();

@@ -1,6 +1,8 @@
 //! What a report may show: no secrets, and nothing longer than is worth reading.
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use std::fmt;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use loggia_facade::Object;
 use loggia_schema::REDACTED;
 use serde_json::Value;
@@ -13,9 +15,18 @@ const SENTENCE: usize = 2000;
 const ITEMS: usize = 50;
 /// What is shorter is no secret, but occurs everywhere.
 const SHORTEST: usize = 3;
+/// Bytes of all secrets together that are looked for: looking for a megabyte takes seconds and half a gigabyte.
+const SECRETS: usize = 64 << 10;
 
 /// Takes out the secrets that a workflow was given, wherever they have got to.
-pub(super) struct Redaction(Option<AhoCorasick>);
+pub(super) enum Redaction {
+    /// There are none.
+    Nothing,
+    /// They are looked for.
+    Secrets(AhoCorasick),
+    /// They are too many to look for, so that nothing is shown.
+    Everything,
+}
 
 impl Redaction {
     /// The secrets among what a person or a caller gave, by its schema.
@@ -24,12 +35,33 @@ impl Redaction {
         for (schema, given) in given {
             hidden(given, &loggia_schema::redact(schema, given), &mut secrets);
         }
+        Self::among(secrets)
+    }
+
+    /// The secrets among what an action is called with.
+    pub(super) fn of_inputs(schema: &Object, inputs: &Object) -> Self {
+        let inputs = Value::Object(inputs.clone());
+        Self::of([(schema, &inputs)].into_iter())
+    }
+
+    fn among(mut secrets: Vec<String>) -> Self {
         secrets.sort_unstable();
         secrets.dedup();
         if secrets.is_empty() {
-            return Self(None);
+            return Self::Nothing;
         }
-        Self(AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&secrets).ok())
+        if secrets.iter().map(String::len).sum::<usize>() > SECRETS {
+            return Self::Everything;
+        }
+        let mut builder = AhoCorasick::builder();
+        // The faster kind takes up to a kilobyte for each of their bytes.
+        builder.match_kind(MatchKind::LeftmostLongest).kind(Some(AhoCorasickKind::ContiguousNFA));
+        builder.build(&secrets).map_or(Self::Everything, Self::Secrets)
+    }
+
+    /// A text without the secrets, whole.
+    pub(super) fn clean(&self, text: &str) -> String {
+        self.cut(text, usize::MAX)
     }
 
     /// A sentence that may be shown.
@@ -67,15 +99,20 @@ impl Redaction {
     }
 
     fn holds(&self, text: &str) -> bool {
-        self.0.as_ref().is_some_and(|secrets| secrets.is_match(text))
+        match self {
+            Self::Nothing => false,
+            Self::Secrets(secrets) => secrets.is_match(text),
+            Self::Everything => true,
+        }
     }
 
     /// Secrets are taken out first: half of one is still too much.
-    fn cut(&self, text: &str, most: usize) -> String {
+    pub(super) fn cut(&self, text: &str, most: usize) -> String {
         let mut shown = String::new();
-        match &self.0 {
-            None => shown.push_str(text),
-            Some(secrets) => secrets.replace_all_with(text, &mut shown, |_, _, out| {
+        match self {
+            Self::Nothing => shown.push_str(text),
+            Self::Everything => shown.push_str(REDACTED),
+            Self::Secrets(secrets) => secrets.replace_all_with(text, &mut shown, |_, _, out| {
                 out.push_str(REDACTED);
                 true
             }),
@@ -85,6 +122,13 @@ impl Redaction {
             shown.push('…');
         }
         shown
+    }
+}
+
+impl fmt::Debug for Redaction {
+    /// Without the secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Redaction")
     }
 }
 
@@ -161,6 +205,19 @@ mod tests {
         let inputs = object(json!({"token": "t", "n": 12345, "list": ["a s3cret\"x b"]}));
         let expected = json!({"token": REDACTED, "n": REDACTED, "list": ["a (redacted) b"]});
         assert_eq!(redaction.inputs(&schema, &inputs), expected);
+    }
+
+    #[test]
+    fn where_secrets_are_too_many_to_look_for_nothing_is_shown() {
+        let redaction = |key: Value| redaction(json!({"password": key}));
+        let many = json!((0..9_000).map(|n| format!("k{n:07}")).collect::<Vec<_>>());
+        for key in [json!("x".repeat(1 << 20)), many] {
+            let redaction = redaction(key);
+            assert_eq!(redaction.text("anything"), REDACTED);
+            let inputs = object(json!({"a": "text", "b": 5}));
+            assert!(!redaction.inputs(&Object::new(), &inputs).to_string().contains("text"));
+        }
+        assert_eq!(redaction(json!("x".repeat(30_000))).text("anything"), "anything");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Where and why a run failed, for who called it.
 
+use std::sync::Arc;
+
 use loggia_facade::{Failure, Object, code};
 use serde_json::Value;
 
@@ -55,14 +57,17 @@ pub(super) fn report(plan: &Plan, state: &State, cut: Cut) -> Report {
 }
 
 /// What may be shown of texts that a run makes: nothing that its caller gave as a secret, nor a person as an answer.
-pub(super) fn redaction(plan: &Plan, state: &State) -> Redaction {
-    let workflow = &plan.workflow;
-    let params = state.context.params().map(|params| (&workflow.parameters, params));
-    let answers = workflow.steps.iter().filter_map(|step| match &step.kind {
-        Kind::Ask(ask) => Some((&ask.schema, state.context.step(&step.id)?.get("content")?)),
-        _ => None,
-    });
-    Redaction::of(params.into_iter().chain(answers))
+pub(super) fn redaction(plan: &Plan, state: &State) -> Arc<Redaction> {
+    let of_all = || {
+        let workflow = &plan.workflow;
+        let params = state.context.params().map(|params| (&workflow.parameters, params));
+        let answers = workflow.steps.iter().filter_map(|step| match &step.kind {
+            Kind::Ask(ask) => Some((&ask.schema, state.context.step(&step.id)?.get("content")?)),
+            _ => None,
+        });
+        Arc::new(Redaction::of(params.into_iter().chain(answers)))
+    };
+    Arc::clone(state.secrets.get_or_init(of_all))
 }
 
 /// `{code, error, hint?}`

@@ -1,12 +1,15 @@
 //! Where a run stands, as data.
 
-use std::time::Duration;
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use loggia_facade::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::context::Context;
+use super::{context::Context, redact::Redaction};
 
 /// A run. It can be written down and read again at any point; that changes nothing.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -24,6 +27,11 @@ pub struct State {
     pub(super) held: usize,
     /// It has ended.
     pub(super) over: bool,
+    /// There was more to begin than one step of the machine may: it goes on at once.
+    pub(super) more: bool,
+    /// The secrets that it was given. Found out when they are first needed, since a thousand items may fail.
+    #[serde(skip)]
+    pub(super) secrets: OnceLock<Arc<Redaction>>,
 }
 
 /// Where a step stands.
@@ -94,6 +102,9 @@ impl State {
     pub fn due(&self) -> Option<Duration> {
         if self.over {
             return None;
+        }
+        if self.more {
+            return Some(self.clock.now);
         }
         let run = (!self.asks()).then(|| self.clock.now.saturating_add(self.clock.left));
         self.phases.iter().filter_map(Phase::due).chain(run).min()

@@ -3,6 +3,7 @@
 //! The numbers of cases are those of ToolHive's telling ones: `toolhive` lists them all.
 
 mod aborts;
+mod hostile;
 mod interplay;
 mod items;
 mod plans;
