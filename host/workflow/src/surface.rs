@@ -78,33 +78,35 @@ fn action(workflow: &Workflow, effect: Effect, open_world: bool) -> Action {
         details: false,
         aliases: Vec::new(),
         params: Arc::new(workflow.parameters.clone()),
-        data: workflow.output.as_ref().map(|output| Arc::new(schema(output))),
+        data: workflow.output.as_ref().map(|output| Arc::new(schema(output, workflow.strict))),
         examples: Vec::new(),
     }
 }
 
 /// JSON Schema of a workflow's result.
-fn schema(output: &Output) -> Value {
+fn schema(output: &Output, strict: bool) -> Value {
     let required = output.required.iter().map(|name| Value::from(name.clone())).collect();
-    let mut out = object(&output.properties);
+    let mut out = object(&output.properties, strict);
     if !output.required.is_empty() {
         out.insert("required".into(), Value::Array(required));
     }
     out.into()
 }
 
-fn object(properties: &[(String, Property)]) -> Object {
-    let properties: Object =
-        properties.iter().map(|(name, property)| (name.clone(), self::property(property).into())).collect();
+fn object(properties: &[(String, Property)], strict: bool) -> Object {
+    let properties: Object = properties
+        .iter()
+        .map(|(name, property)| (name.clone(), self::property(property, strict).into()))
+        .collect();
     let mut out = Object::new();
     out.insert("type".into(), "object".into());
     out.insert("properties".into(), properties.into());
     out
 }
 
-fn property(property: &Property) -> Object {
+fn property(property: &Property, strict: bool) -> Object {
     let mut out = match &property.from {
-        From::Properties(properties) => object(properties),
+        From::Properties(properties) => object(properties, strict),
         From::Value(_) => Object::new(),
     };
     let kind = match property.kind {
@@ -115,7 +117,9 @@ fn property(property: &Property) -> Object {
         PropertyKind::Object => "object",
         PropertyKind::Array => "array",
     };
-    out.insert("type".into(), json!(kind));
+    // A null of our own files stays one, where ToolHive makes a text of it.
+    let nullable = strict && property.kind == PropertyKind::String && property.default.is_none();
+    out.insert("type".into(), if nullable { json!([kind, "null"]) } else { json!(kind) });
     out.insert("description".into(), property.description.clone().into());
     out
 }
@@ -133,4 +137,54 @@ fn cut(text: &str, most: usize) -> String {
         return text.to_owned();
     }
     format!("{}…", &text[..text.floor_char_boundary(most - '…'.len_utf8())])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::definition::read;
+
+    fn published(name: &str, text: &str) -> Surface {
+        let definition = read(text).unwrap_or_else(|problems| panic!("{problems}"));
+        let workflows: Vec<Arc<Workflow>> = definition.workflows.iter().cloned().map(Arc::new).collect();
+        let nobody = |facade: &str, _: &str| Err(loggia_facade::Failure::new("unavailable", facade));
+        outlook(name, &definition, &workflows, &nobody).surface
+    }
+
+    #[test]
+    fn a_file_is_called_and_described_by_what_it_says_or_by_what_is_in_it() {
+        let check = |head: &str, tools: &[&str], expected: (&str, &str)| {
+            let tool = |name| {
+                format!("  - {{name: {name}, description: Does {name}., steps: [{{id: a, tool: b.c}}]}}\n")
+            };
+            let tools: String = tools.iter().map(tool).collect();
+            let surface = published("my_work", &format!("{head}compositeTools:\n{tools}"));
+            assert_eq!((surface.title.as_str(), surface.summary.as_str()), expected, "{head}");
+        };
+        check("", &["one"], ("My work", "Does one."));
+        check("", &["one", "two"], ("My work", "Workflows of several steps: one, two."));
+        check("title: T\ndescription: D\n", &["one", "two"], ("T", "D"));
+    }
+
+    #[test]
+    fn a_result_is_described_as_it_is_made() {
+        let check = |strict: bool, expected: Value| {
+            let output =
+                "{properties: {a: {type: string, description: d, value: '{{.workflow.id}}'}}, required: [a]}";
+            let text = format!(
+                "strict: {strict}\nname: w\ndescription: d\noutput: {output}\nsteps: [{{id: s, tool: b.c}}]\n"
+            );
+            let data = published("w", &text).actions[0].data.clone().unwrap_or_default();
+            assert_eq!(*data, expected);
+        };
+        let of = |kind: Value| json!({"type": "object", "properties": {"a": {"type": kind, "description": "d"}}, "required": ["a"]});
+        check(false, of(json!("string")));
+        check(true, of(json!(["string", "null"])));
+    }
+
+    #[test]
+    fn a_text_is_cut_where_a_character_ends() {
+        assert_eq!(cut("abc", 3), "abc");
+        assert_eq!(cut("aé☃é", 7), "aé…");
+    }
 }

@@ -18,7 +18,8 @@ const TOLD: usize = 50;
 /// What a template sees.
 const ROOTS: [&str; 5] = ["params", "steps", "vars", "workflow", "forEach"];
 /// What there is of a step.
-const OF_STEP: [&str; 5] = ["status", "output", "content", "error", "action"];
+const OF_STEP: [&str; 9] =
+    ["status", "output", "content", "error", "action", "message", "count", "total", "cursor"];
 /// What there is of the run.
 const OF_RUN: [&str; 5] = ["id", "status", "start_time", "step_count", "duration_ms"];
 

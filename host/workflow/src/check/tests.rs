@@ -231,3 +231,18 @@ fn circles_do_not_bring_echoes() {
     let told = problems(&text);
     assert_eq!(told, ["line 4: steps: dependency cycle detected involving step \"a\": a -> b -> a"]);
 }
+
+#[test]
+fn all_that_there_is_of_a_step_may_be_referred_to() {
+    let of = |name: &str| {
+        workflow(&format!(
+            "- {{id: a, tool: x.y}}\n- {{id: b, tool: x.y, dependsOn: [a], arguments: {{v: '{{{{.steps.a.{name}}}}}'}}}}\n"
+        ))
+    };
+    for name in
+        ["status", "output.x", "content.text", "error", "action", "message", "count", "total", "cursor"]
+    {
+        assert_eq!(problems(&of(name)), [""; 0], "{name}");
+    }
+    assert!(problems(&of("ouput"))[0].contains("did you mean `output`?"));
+}
