@@ -181,6 +181,8 @@ async fn run(plan: &Plan, call: Call, watcher: Option<&Watcher>) -> Outcome {
         let due = state.due().map(|due| began + due);
         let clock = async {
             match due {
+                // There is more to begin: first others get their turn, also who ends this call.
+                Some(due) if due <= Instant::now() => tokio::task::yield_now().await,
                 Some(due) => sleep_until(due).await,
                 None => std::future::pending().await,
             }

@@ -5,7 +5,6 @@ use super::{
     ast::{Operand, Span, Term},
     eval::Run,
     lex::shown,
-    print,
     value::{Map, Val},
 };
 
@@ -21,6 +20,8 @@ pub(super) struct Missed<'a> {
 
 /// The most names that are told.
 const NAMES: usize = 20;
+/// The most names that are looked at: data from elsewhere may have a million.
+const LOOKED_AT: usize = 500;
 
 impl<'a> Missed<'a> {
     pub fn field(operand: &'a Operand, number: usize, within: Val<'a>) -> Self {
@@ -69,15 +70,15 @@ impl Run<'_> {
 
 /// What a map has, by names alone: what they lead to may be secret.
 fn has(container: &str, map: Map<'_>, name: &str) -> String {
-    let names = print::names(map);
+    let names = map.names(LOOKED_AT);
     if names.is_empty() {
         return format!("{container} is empty");
     }
     let mut told: Vec<String> = names.iter().take(NAMES).map(|name| shown(name)).collect();
-    if names.len() > NAMES {
-        told.push(format!("{} more", names.len() - NAMES));
+    if map.len() > NAMES {
+        told.push(format!("{} more", map.len() - NAMES));
     }
-    let near = loggia_schema::nearest(name, names.iter().map(String::as_str));
+    let near = loggia_schema::nearest(name, names.iter().copied());
     let advice = near.map(|near| format!("; did you mean `{}`?", shown(near))).unwrap_or_default();
     format!("{container} has: {}{advice}", told.join(", "))
 }

@@ -172,8 +172,3 @@ pub(super) fn spaced(values: &[Val<'_>], out: &mut Text<'_>) -> Result<(), EvalE
     }
     Ok(())
 }
-
-/// Names of what a map holds, for those who looked for another.
-pub(super) fn names(map: Map<'_>) -> Vec<String> {
-    map.sorted().into_iter().map(|(name, _)| name.to_owned()).collect()
-}

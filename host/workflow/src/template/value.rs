@@ -46,6 +46,18 @@ impl<'a> Map<'a> {
         entries
     }
 
+    /// The names of what it holds, sorted; of very many, the first so many.
+    pub fn names(self, most: usize) -> Vec<&'a str> {
+        let added = match self {
+            Self::Root(Scope { for_each: Some(_), .. }) => Some(FOR_EACH),
+            _ => None,
+        };
+        let own = self.object().keys().map(String::as_str).filter(|name| Some(*name) != added);
+        let mut names: Vec<&str> = added.into_iter().chain(own).take(most).collect();
+        names.sort_unstable();
+        names
+    }
+
     pub fn len(self) -> usize {
         let own = self.object();
         let added =

@@ -139,6 +139,8 @@ fn digits(
 
 /// A float's text, with its sign.
 fn signed(text: String, style: Style, out: &mut Text<'_>) -> Result<(), EvalError> {
+    // Each digit of a float takes about as long as a step.
+    out.budget.spend(text.len())?;
     let (negative, text) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text.trim_start_matches('+')),
@@ -197,6 +199,7 @@ pub(super) fn go_syntax(value: Val<'_>, out: &mut Text<'_>, depth: usize) -> Res
         }
         Val::Map(map) => {
             out.push("map[string]interface {}{")?;
+            out.budget.spend(4 * map.len())?;
             for (index, (name, item)) in map.sorted().into_iter().enumerate() {
                 out.push(if index > 0 { ", " } else { "" })?;
                 escape::quoted(name, '"', false, out)?;

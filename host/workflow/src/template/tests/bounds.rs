@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Scope, Template, limits};
+use super::{Object, Scope, Template, failure, limits};
 
 /// Runs it where the stack is small.
 fn on_small_stack<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
@@ -328,4 +328,22 @@ proptest! {
             survives(&format!("{{{{$x := .list}}}}{actions}{source}"));
         });
     }
+}
+
+#[test]
+fn each_digit_of_a_float_is_a_step() {
+    for verb in ["%.1000e", "%.1000g", "%.1000f"] {
+        let source = format!("{{{{range 40000}}}}{{{{$x := printf {verb:?} 1e-300}}}}{{{{end}}}}");
+        let error = failure(&source, &json!({}), false);
+        assert!(error.contains("takes too long"), "{verb}: {error}");
+    }
+}
+
+#[test]
+fn of_very_many_names_some_are_looked_at() {
+    let big: Object = (0..100_000u32).map(|n| (format!("key{n}"), n.into())).collect();
+    let root = json!({"big": big});
+    let error = failure("{{.big.key99998x}}", &root, true);
+    assert!(error.contains("; did you mean") || error.contains("99980 more"), "{error}");
+    assert!(!error.contains("`key99998`"), "{error}");
 }
