@@ -58,13 +58,27 @@ async fn a_question_that_nobody_answers_in_time_does_what_the_definition_says() 
     assert_eq!(told["ok"], true, "{told}");
 }
 
+const DROPS: &str = "
+name: ask
+description: Calls what asks, gives up, then works.
+steps:
+  - {id: sure, tool: b.look, timeout: 20s, onError: {action: continue}}
+  - {id: work, tool: a.touch, dependsOn: [sure]}
+  - {id: rest, tool: a.look, dependsOn: [work]}
+";
+
 #[tokio::test(start_paused = true)]
-async fn a_workflow_whose_question_nobody_answered_runs_on_with_a_permit() {
+async fn a_workflow_whose_question_was_dropped_runs_on_with_a_permit() {
     let slow = puppet("a", async |_| {
         tokio::time::sleep(Duration::from_secs(10)).await;
         Ok(Reply::data("done"))
     });
-    let gate = beside(ASKS, 1, vec![slow]);
+    let asks = puppet("b", async |call: Call| {
+        let question = Question { message: "Sure?".to_owned(), schema: Object::new(), timeout: None };
+        call.session.elicit(question).await?;
+        Ok(Reply::default())
+    });
+    let gate = beside(DROPS, 1, vec![slow, asks]);
     let (one, two) = (gate.clone(), gate.clone());
     let begun = tokio::time::Instant::now();
     let first = async { unanswered(&one, request("flow", "ask")).await };
@@ -75,7 +89,7 @@ async fn a_workflow_whose_question_nobody_answered_runs_on_with_a_permit() {
     };
     let (first, (second, after)) = tokio::join!(first, second);
     assert_eq!((&first["ok"], &second["ok"]), (&json!(true), &json!(true)), "{first} {second}");
-    // The first ends after 40 s; then the second asks for 20 s and works for another 20.
+    // The first ends after 40 s; then the second waits for 20 s and works for another 20.
     assert_eq!(after, 80, "it waits its turn");
 }
 
