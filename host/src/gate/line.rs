@@ -19,7 +19,7 @@ use loggia_schema::{Questionnaire, sanitise_line};
 use tokio::time::Instant;
 
 use super::{
-    Shared, audit::audit, confirm, executor::log_fault, peers::Asked, permits::Permit, plan::Planned,
+    Shared, audit::Audit, confirm, executor::log_fault, peers::Asked, permits::Permit, plan::Planned,
     printable, run::Run,
 };
 use crate::{
@@ -73,7 +73,8 @@ pub async fn root(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envel
         permit: tokio::sync::Mutex::new(Some(permit)),
         stopped: OnceLock::new(),
     };
-    let (due, id, began) = (line.due, line.id.clone(), Instant::now());
+    let due = line.due;
+    let audit = Audit::begin(&line.id, None, &entry.surface().name, &planned.action().name);
     let envelope = match run.within(due, line.answer(planned)).await {
         Some(envelope) => envelope,
         None => {
@@ -82,7 +83,7 @@ pub async fn root(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envel
             refused(Failure::from(&fault))
         }
     };
-    audit(&id, None, &entry.surface().name, &envelope, began.elapsed());
+    audit.end(&envelope);
     envelope
 }
 
@@ -144,6 +145,7 @@ impl Line {
         };
         // A facade cannot agree for the person.
         planned.confirmed = false;
+        self.take_back().await?;
         let permit = self.shared.permits.nested(self.depth() + 1).await?;
         let entry = Arc::clone(&planned.entry);
         let (wall, limit) = entry.rules.wall(planned.action()).clone();
@@ -159,12 +161,13 @@ impl Line {
             permit: tokio::sync::Mutex::new(Some(permit)),
             stopped: OnceLock::new(),
         };
-        let (id, began, command) = (line.id.clone(), Instant::now(), planned.command.clone());
+        let command = planned.command.clone();
+        let audit = Audit::begin(&line.id, Some(&self.id), &entry.surface().name, &planned.action().name);
         let envelope = match self.run.within(own, line.answer(planned)).await {
             Some(envelope) => envelope,
             None => Envelope::new(command, Err(Failure::from(&late(&entry, limit)))),
         };
-        audit(&id, Some(&self.id), &entry.surface().name, &envelope, began.elapsed());
+        audit.end(&envelope);
         envelope.outcome.map_err(Stop::Failure)
     }
 
@@ -229,7 +232,7 @@ impl Line {
         self.run.can_ask
     }
 
-    /// Takes a permit again, if another branch of the call has not done so already.
+    /// Makes sure that the call may go on, and takes a permit, if another branch of it has not done so already.
     async fn come_back(&self) -> Result<(), Failure> {
         let action = &self.entry.surface().actions[self.action].name;
         let said = match self.shared.catalog.slot(self.name()) {
@@ -246,12 +249,30 @@ impl Line {
         if let Some(said) = said {
             return Err(Failure::new(code::UNAVAILABLE, format!("`{}` is {said}", self.name())));
         }
+        self.take_permit().await
+    }
+
+    /// Takes a permit again, if the call has none.
+    async fn take_permit(&self) -> Result<(), Failure> {
         let mut permit = self.permit.lock().await;
         if permit.is_none() {
             *permit = Some(match self.depth() {
                 0 => self.shared.permits.root(&self.entry.pace).await?,
                 depth => self.shared.permits.nested(depth).await?,
             });
+        }
+        Ok(())
+    }
+
+    /// Takes back the permits that a question has given up which was dropped before it was answered: nobody came back
+    /// from it. Whoever has a permit of its own waits for none above it, since those may wait for such as it has.
+    async fn take_back(&self) -> Result<(), Failure> {
+        if self.run.is_parked() || self.permit.lock().await.is_some() {
+            return Ok(());
+        }
+        let mut chain: Vec<&Self> = self.chain().collect();
+        while let Some(line) = chain.pop() {
+            line.take_permit().await?;
         }
         Ok(())
     }

@@ -11,6 +11,8 @@ use super::{origin::Caller, run::Run};
 
 /// Parked calls of one caller. However many questions a call puts at once, it is one.
 const PER_CALLER: usize = 4;
+/// Open questions of one caller. A workflow may put many at once, and call others that do.
+const QUESTIONS: usize = ALL / 2;
 /// Open questions of all callers: each keeps an instance of the sandbox alive.
 const ALL: usize = 64;
 
@@ -36,11 +38,18 @@ impl Parking {
     pub fn park(&self, run: &Arc<Run>) -> Result<Parked, Failure> {
         let mut parked = self.lock();
         let all: usize = parked.values().map(|count| count.questions).sum();
-        let Count { calls, .. } = parked.get(&run.caller).copied().unwrap_or_default();
+        let Count { calls, questions } = parked.get(&run.caller).copied().unwrap_or_default();
         // Callers without a name are many in one.
-        if calls >= PER_CALLER && run.caller != Caller::Anonymous && !run.is_parked() {
-            let said = format!("busy: {calls} calls of yours wait for an answer already");
-            return Err(Failure::new(code::UNAVAILABLE, said).hint("answer or cancel one of them first"));
+        if run.caller != Caller::Anonymous {
+            let busy = |said: String| {
+                Err(Failure::new(code::UNAVAILABLE, said).hint("answer or cancel one of them first"))
+            };
+            if calls >= PER_CALLER && !run.is_parked() {
+                return busy(format!("busy: {calls} calls of yours wait for an answer already"));
+            }
+            if questions >= QUESTIONS {
+                return busy(format!("busy: {questions} questions to you are open already"));
+            }
         }
         if all >= ALL {
             let said = "busy: too many calls wait for an answer";

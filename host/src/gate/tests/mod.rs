@@ -6,6 +6,7 @@ mod chains;
 mod nested;
 mod parked;
 mod runs;
+mod workflows;
 
 use std::{
     collections::BTreeMap,
