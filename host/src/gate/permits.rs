@@ -24,6 +24,8 @@ const RESERVES: [usize; DEPTH] = [10, 6, 4, 2, 2];
 
 /// How long a call waits for its turn.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a nested call waits for its turn; most callers' own clocks end before. A workflow's steps have so long.
+const NESTED_PATIENCE: Duration = Duration::from_secs(5 * 60);
 /// How many root calls of a facade may wait.
 const QUEUE: usize = 128;
 
@@ -71,7 +73,7 @@ impl Permits {
             let said = format!("calls nest at most {DEPTH} deep");
             return Err(Failure::new(code::UNAVAILABLE, said));
         };
-        let turn = tokio::time::timeout(PATIENCE, Arc::clone(reserve).acquire_owned()).await;
+        let turn = tokio::time::timeout(NESTED_PATIENCE, Arc::clone(reserve).acquire_owned()).await;
         Ok(Permit { _held: [turn.map_err(|_| busy())?.ok(), None] })
     }
 }

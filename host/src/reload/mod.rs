@@ -213,11 +213,12 @@ impl Reloader {
         let before = if self.started { std::mem::take(&mut self.owners) } else { Owners::default() };
         self.owners = Owners::of(claims::claims(&self.held), &before);
         let slots = claims::slots(&self.held, &self.owners);
+        if !self.started {
+            // What workflows are beside others is found once, when all are there: a run looks for itself.
+            return self.catalog.swap(slots);
+        }
         let (slots, unavailable) = claims::compose(&mut self.held, slots);
         self.catalog.swap(slots);
-        if !self.started {
-            return;
-        }
         let refusals = claims::claims(&self.held).filter_map(|(file, name)| {
             self.owners.refusal(file, name).map(|refusal| (file.to_owned(), refusal))
         });

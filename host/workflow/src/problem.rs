@@ -25,6 +25,11 @@ impl Problem {
         Self { line, path: path.into(), message: message.into(), hint: None }
     }
 
+    /// The place in the document, where the message does not name it itself.
+    pub fn place(&self) -> Option<&str> {
+        Some(self.path.as_str()).filter(|path| !path.is_empty() && !self.message.contains(path))
+    }
+
     /// Adds what to do about it.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {

@@ -4,10 +4,15 @@ use std::collections::BTreeSet;
 
 use loggia_facade::{Level, Progress, Session};
 
+use loggia_schema::sanitise_line;
+
 use crate::{
     Workflow,
     engine::{News, What},
 };
+
+/// Bytes of a step's name that are told.
+const NAME: usize = 80;
 
 /// Follows the steps of a run, and tells its caller.
 pub(crate) struct Teller<'a> {
@@ -37,7 +42,7 @@ impl<'a> Teller<'a> {
                 What::Started | What::Asking | What::Retrying(..) => self.running.insert(news.step),
             };
         }
-        let others: Vec<&str> = self.running.iter().map(|step| self.id(*step)).collect();
+        let others: Vec<String> = self.running.iter().map(|step| self.id(*step)).collect();
         let message =
             if others.is_empty() { said } else { format!("{said}; running: {}", others.join(", ")) };
         // A step counts half when it begins and half when it has ended, so that each is worth telling.
@@ -47,8 +52,9 @@ impl<'a> Teller<'a> {
         self.session.progress(Progress { done, total, message: Some(message) });
     }
 
-    fn id(&self, step: usize) -> &str {
-        self.workflow.steps.get(step).map_or("", |step| &step.id)
+    /// A step's name, on one line.
+    fn id(&self, step: usize) -> String {
+        self.workflow.steps.get(step).map(|step| sanitise_line(&step.id, NAME)).unwrap_or_default()
     }
 
     fn said(&self, news: &News) -> String {

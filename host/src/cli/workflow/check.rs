@@ -155,7 +155,9 @@ fn line(file: &str, weight: Weight, problem: &Problem, colours: bool) -> String 
         Weight::Note => ("note: ", "36"),
     };
     let place = if problem.line > 0 { format!("{file}:{}", problem.line) } else { file.to_owned() };
-    let hint = problem.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+    let at = problem.place().map(|place| format!("at {place}"));
+    let beside: Vec<String> = at.into_iter().chain(problem.hint.clone()).collect();
+    let hint = if beside.is_empty() { String::new() } else { format!(" ({})", beside.join("; ")) };
     let (place, said) = (printable(&place), printable(&problem.message));
     let hint = printable(&hint);
     if colours {

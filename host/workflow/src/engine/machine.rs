@@ -188,10 +188,10 @@ impl<'a> Machine<'a> {
     /// Asks for one try of a call.
     pub(super) fn call(&mut self, task: Task, target: &Target, params: Object) {
         let step = &self.definition(task.step).id;
+        let step = key_part(step);
         let idempotency_key = match task.item {
-            None => format!("{}-{step}", self.state.id),
-            // A step may be called `a-1`.
-            Some(item) => format!("{}-{step}/{item}", self.state.id),
+            None => format!("{}/{step}", self.state.id),
+            Some(item) => format!("{}/{step}#{item}", self.state.id),
         };
         let (facade, action) = (target.facade.clone(), target.action.clone());
         self.effects.push(Effect::Call { task, facade, action, params, idempotency_key });
@@ -338,5 +338,24 @@ impl<'a> Machine<'a> {
     /// What may be shown of texts that this run makes.
     pub(super) fn redaction(&self) -> Arc<Redaction> {
         report::redaction(self.plan, self.state)
+    }
+}
+
+/// A step's id as a part of a key in which `/` and `#` divide: a workflow that a step calls makes keys of its own from this
+/// one, and no two calls may share one.
+fn key_part(id: &str) -> String {
+    id.replace('%', "%25").replace('/', "%2F").replace('#', "%23")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_steps_make_the_same_part_of_a_key() {
+        let ids = ["a", "a/b", "a%2Fb", "a#0", "a-b", "a%230"];
+        let parts: std::collections::HashSet<String> = ids.iter().map(|id| key_part(id)).collect();
+        assert_eq!(parts.len(), ids.len());
+        assert!(parts.iter().all(|part| !part.contains(['/', '#'])), "{parts:?}");
     }
 }

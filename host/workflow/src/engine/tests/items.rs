@@ -33,7 +33,7 @@ fn each_item_is_a_call_and_the_results_stand_in_the_lists_order() {
     let given: Vec<&Value> = run.asked.iter().map(|(_, asked)| &asked.params).collect();
     assert_eq!(given[1], &json!({"item": "b", "place": "1"}));
     let keys: Vec<&str> = run.asked.iter().map(|(_, asked)| asked.idempotency_key.as_str()).collect();
-    assert_eq!(keys, ["run-1-each/0", "run-1-each/1", "run-1-each/2"]);
+    assert_eq!(keys, ["run-1/each#0", "run-1/each#1", "run-1/each#2"]);
     assert!(run.news.iter().any(|news| news.item == Some(2) && news.what == What::Completed));
 }
 

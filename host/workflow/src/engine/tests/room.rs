@@ -67,12 +67,12 @@ fn a_result_has_four_mebibytes_at_most() {
 }
 
 #[test]
-fn arguments_are_no_larger_than_the_gate_takes_them() {
+fn arguments_are_bounded_before_they_are_made() {
     let arguments = json!({"list": ["{{.params.text}}", "{{.params.text}}", "{{.params.text}}"]});
     let plan = plan(json!([{"id": "a", "tool": "t.run", "arguments": arguments}]));
     let called = |text: String| run(&plan, json!({"text": text}), |_| ok(1, json!({})));
-    assert_eq!(called("x".repeat(MIB / 4)).asked.len(), 1);
-    let run = called("x".repeat(MIB / 2));
-    let said = "failed to expand value for key \"list\": the arguments are larger than 1 MiB";
+    assert_eq!(called("x".repeat(MIB)).asked.len(), 1);
+    let run = called("x".repeat(MIB + MIB / 2));
+    let said = "failed to expand value for key \"list\": the arguments are larger than 4 MiB";
     assert!(run.report().message.ends_with(said), "{}", run.report().message);
 }
