@@ -32,7 +32,7 @@ fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in [
         ("fine.workflow.yaml", FINE),
-        ("other.workflow.yaml", OTHER),
+        ("other.workflow.yml", OTHER),
         ("broken.workflow.yaml", BROKEN),
         ("notes.yaml", "nothing: to do with it\n"),
     ] {
@@ -46,12 +46,12 @@ fn all_problems_are_told_with_file_and_line() {
     let folder = folder();
     let broken = "\
 broken.workflow.yaml:4: steps[0].tool is required when type is tool
-broken.workflow.yaml:5: steps[0] has an unknown field `tol` (did you mean `tool`?)
+broken.workflow.yaml:5: steps[0] has an unknown field `tol` (at steps[0].tol; did you mean `tool`?)
 ";
     let fine = "\
 fine.workflow.yaml:2: warning: spec.groupRef means nothing here
 fine.workflow.yaml:9: note: ToolHive has the answer under `.steps.ask.output.content` alone, not under \
-                `.steps.ask.content`
+                `.steps.ask.content` (at spec.config.compositeTools[0].steps[1].condition)
 fine.workflow.yaml: 2 workflows: deploy, flow
 ";
     let (code, told, said) =
@@ -65,7 +65,7 @@ fine.workflow.yaml: 2 workflows: deploy, flow
     // A folder: all that are workflows, and nothing else.
     let (code, told, _) = workflow(folder.path(), &["check", "."]);
     assert_eq!((code, told.lines().count()), (Some(10), 6), "{told}");
-    assert!(told.ends_with("other.workflow.yaml: 1 workflow: flow\n"), "{told}");
+    assert!(told.ends_with("other.workflow.yml: 1 workflow: flow\n"), "{told}");
 }
 
 #[test]
@@ -130,9 +130,15 @@ fn what_the_steps_call_is_looked_for_in_a_folder() {
     calls("itself", "itself.itself");
     fs::remove_file(folder.path().join("broken.workflow.yaml")).unwrap();
     for (name, expected) in [
-        ("misspelt", "step `a`: `remembr` is unavailable: it is not served now (did you mean `remember`?)"),
-        ("itself", "step `a`: `itself` is this file itself; a workflow calls those of other files alone"),
-        ("remember", "step `a`: `nowhere` is unavailable: it is not served now"),
+        (
+            "misspelt",
+            "step `a`: `remembr` is unavailable: it is not served now (at steps[0].tool; did you mean `remember`?)",
+        ),
+        (
+            "itself",
+            "step `a`: `itself` is this file itself; a workflow calls those of other files alone (at steps[0].tool)",
+        ),
+        ("remember", "step `a`: `nowhere` is unavailable: it is not served now (at steps[0].tool)"),
     ] {
         let file = format!("{name}.workflow.yaml");
         let (code, told, said) = workflow(folder.path(), &["check", &file, "--plugins", "."]);

@@ -4,7 +4,7 @@ use anyhow::Result;
 use loggia_tests::{Era, Kind, accepted};
 use serde_json::{Value, json};
 
-use super::stage::Stage;
+use super::stage::{Stage, Word};
 
 fn research() -> Value {
     json!({"action": "research_topic", "query": "tea"})
@@ -119,6 +119,33 @@ async fn every_step_stands_in_the_audit() -> Result<()> {
     }
     let root = line("research_topic.research_topic: ok");
     assert!(!root.is_empty() && !root.contains("from"), "{log}");
+    Ok(())
+}
+
+/// A call that was begun stands there, however it ended.
+#[tokio::test]
+async fn a_step_that_is_stopped_under_way_stands_in_the_audit_too() -> Result<()> {
+    let stage = Stage::with(&["investigate_incident"]).await?;
+    stage.says("search_logs", Word::Waits);
+    stage.says("get_metrics", Word::Waits);
+    stage.says("list_alerts", Word::Fails(1, "not_found"));
+    let (client, log) = loggia_tests::Client::stdio_logged(stage.plugins.path(), |command| {
+        command.env("LOGGIA_LOG", "info,loggia::audit=debug");
+    })
+    .await?;
+    let call = json!({"action": "investigate_incident", "incident_id": "INC-7"});
+    let told = client.envelope("investigate_incident", call).await?;
+    assert_eq!(told["details"]["stopped"], json!(["get_logs", "get_metrics"]), "{told}");
+    client.end().await?;
+    let log = log.await??;
+    for line in [
+        "logging.search_logs: cancelled",
+        "monitoring.get_metrics: cancelled",
+        "pagerduty.list_alerts: not_found",
+        "investigate_incident.investigate_incident: step_failed",
+    ] {
+        assert_eq!(log.matches(line).count(), 1, "{line}: {log}");
+    }
     Ok(())
 }
 

@@ -1,7 +1,5 @@
 //! Workflows behind the gate.
 
-use std::sync::Mutex;
-
 use loggia_schema::sanitise_surface;
 use loggia_workflow::{WorkflowFacade, definition, surface::outlook};
 
@@ -112,55 +110,6 @@ async fn one_caller_cannot_use_up_all_questions() {
         }
     }
     assert_eq!(open, [10, 10, 10, 2]);
-}
-
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl std::io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_step_that_is_stopped_under_way_leaves_its_line_of_audit() {
-    let text = "
-name: stop
-description: One step fails while the other is under way.
-steps:
-  - {id: long, tool: a.touch}
-  - {id: short, tool: b.look}
-";
-    let long = puppet("a", async |_| forever().await);
-    let short = puppet("b", async |_| {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-        Err(Failure::new("no", "no").into())
-    });
-    let gate = beside(text, 8, vec![long, short]);
-    // Once before, so that no other test decides meanwhile whether anybody listens.
-    call(&gate, request("flow", "stop")).await;
-    let log = Log::default();
-    let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::DEBUG)
-        .with_ansi(false)
-        .with_writer(move || writer.clone())
-        .finish();
-    let _guard = tracing::subscriber::set_default(subscriber);
-    // Other tests have decided already that nobody listens.
-    tracing::callsite::rebuild_interest_cache();
-    let told = call(&gate, request("flow", "stop")).await;
-    assert_eq!(told["details"]["stopped"], json!(["long"]), "{told}");
-    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
-    for line in ["b.look: no", "a.touch: cancelled", "flow.stop: step_failed"] {
-        assert_eq!(log.matches(line).count(), 1, "{line}: {log}");
-    }
 }
 
 #[tokio::test(start_paused = true)]
