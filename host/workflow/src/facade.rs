@@ -148,7 +148,7 @@ async fn run(plan: &Plan, call: Call, watcher: Option<&Watcher>) -> Outcome {
     let session = call.session;
     let began = Instant::now();
     let begin = Begin {
-        id: id(call.idempotency_key.as_deref()),
+        id: id(&call.action, call.idempotency_key.as_deref()),
         start_time: DateTime::<Utc>::from(SystemTime::now()).to_rfc3339_opts(SecondsFormat::Secs, true),
         params: call.params,
         seed: chance(),
@@ -198,13 +198,13 @@ async fn run(plan: &Plan, call: Call, watcher: Option<&Watcher>) -> Outcome {
     }
 }
 
-/// A run's name: the same for the same key of its caller, so that its steps do their work once.
-fn id(key: Option<&str>) -> String {
+/// A run's name: the same for the same workflow and the same key of its caller, so that its steps do their work once.
+fn id(workflow: &str, key: Option<&str>) -> String {
     match key {
         None => format!("wf_{:016x}{:016x}", chance(), chance()),
         // The caller's own words may be long, and would be told to whatever is called.
         Some(key) => {
-            let digest = Sha256::digest(key.as_bytes());
+            let digest = Sha256::digest(format!("{workflow}\n{key}"));
             let digest = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect::<String>();
             format!("wf_{digest}")
         }
@@ -222,9 +222,10 @@ mod tests {
 
     #[test]
     fn a_run_is_named_anew_unless_its_caller_says_that_it_is_the_same() {
-        assert_ne!(id(None), id(None));
-        assert_eq!(id(Some("order-7")), id(Some("order-7")));
-        assert_ne!(id(Some("order-7")), id(Some("order-8")));
-        assert_eq!(id(Some(&"x".repeat(1 << 20))).len(), id(None).len());
+        assert_ne!(id("pay", None), id("pay", None));
+        assert_eq!(id("pay", Some("order-7")), id("pay", Some("order-7")));
+        assert_ne!(id("pay", Some("order-7")), id("pay", Some("order-8")));
+        assert_ne!(id("pay", Some("order-7")), id("pack", Some("order-7")));
+        assert_eq!(id("pay", Some(&"x".repeat(1 << 20))).len(), id("pay", None).len());
     }
 }
