@@ -109,14 +109,7 @@ fn property(property: &Property, strict: bool) -> Object {
         From::Properties(properties) => object(properties, strict),
         From::Value(_) => Object::new(),
     };
-    let kind = match property.kind {
-        PropertyKind::String => "string",
-        PropertyKind::Integer => "integer",
-        PropertyKind::Number => "number",
-        PropertyKind::Boolean => "boolean",
-        PropertyKind::Object => "object",
-        PropertyKind::Array => "array",
-    };
+    let kind = property.kind.as_str();
     // A null of our own files stays one, where ToolHive makes a text of it.
     let nullable = strict && property.kind == PropertyKind::String && property.default.is_none();
     out.insert("type".into(), if nullable { json!([kind, "null"]) } else { json!(kind) });

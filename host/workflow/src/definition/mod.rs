@@ -278,6 +278,20 @@ pub enum PropertyKind {
     Array,
 }
 
+impl PropertyKind {
+    /// JSON Schema's word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::String => "string",
+            Self::Integer => "integer",
+            Self::Number => "number",
+            Self::Boolean => "boolean",
+            Self::Object => "object",
+            Self::Array => "array",
+        }
+    }
+}
+
 /// What the author says of a workflow's effects; what is not said follows from its steps.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[allow(missing_docs, reason = "MCP's own words")]

@@ -120,7 +120,7 @@ fn value(expanded: Expanded, part: &Property, strict: bool) -> Result<Value, Unm
     let whole = value.filter(|value| is(value, part.kind));
     whole.or_else(|| spelled(&text, part.kind)).ok_or_else(|| {
         (
-            format!("the value is not of type {}", word(part.kind)),
+            format!("the value is not of type {}", part.kind.as_str()),
             Some("Give it a `default`, or another type.".to_owned()),
         )
     })
@@ -159,17 +159,6 @@ fn by_default(default: &Value, kind: PropertyKind) -> Option<Value> {
         (PropertyKind::String, other) => Some(other.to_string().into()),
         (_, Value::String(text)) => spelled(text, kind),
         _ => None,
-    }
-}
-
-fn word(kind: PropertyKind) -> &'static str {
-    match kind {
-        PropertyKind::String => "string",
-        PropertyKind::Integer => "integer",
-        PropertyKind::Number => "number",
-        PropertyKind::Boolean => "boolean",
-        PropertyKind::Object => "object",
-        PropertyKind::Array => "array",
     }
 }
 
