@@ -6,6 +6,7 @@ mod bad_input;
 mod capabilities;
 mod cli;
 mod facades;
+mod hostile;
 mod http;
 mod invoke;
 mod limits;

@@ -1,0 +1,69 @@
+//! What a hostile plugin, client or folder can do to the host: nothing.
+//!
+//! The cases are H01 to H55 of our list of attacks. A test names in its comment those that it proves, here or beside the
+//! code that it is about; `each_case_has_a_test_or_a_reason` sees to it that none is forgotten.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// How many cases there are.
+const CASES: u8 = 55;
+
+/// Cases without a test, and why.
+const LEFT_OUT: &[(u8, &str)] = &[
+    (38, "nothing is pinned yet: there is no loggia.lock against which a new surface could be held"),
+    (46, "all callers over HTTP are one anonymous caller until there is authentication"),
+    (48, "there are no tokens until there is authentication"),
+];
+
+/// The cases that a line of comment names: `/// H01, H02.`
+fn named(line: &str) -> Vec<u8> {
+    let Some(text) = line.trim().strip_prefix("/// H") else { return Vec::new() };
+    let cases = text.split_once(['.', ':']).map_or(text, |(cases, _)| cases);
+    cases.split(", H").map_while(|case| case.parse().ok()).collect()
+}
+
+/// Every case that a test names, with the files that do.
+fn tested() -> BTreeMap<u8, BTreeSet<String>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
+    let mut left: Vec<PathBuf> = ["host", "tests/it"].map(|folder| root.join(folder)).into();
+    let mut tested: BTreeMap<u8, BTreeSet<String>> = BTreeMap::new();
+    while let Some(path) = left.pop() {
+        if path.is_dir() {
+            left.extend(fs::read_dir(&path).expect("read").map(|entry| entry.expect("read").path()));
+            continue;
+        }
+        if path.extension().is_none_or(|extension| extension != "rs") || path.ends_with("hostile/mod.rs") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).expect("text");
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        for (at, line) in lines.iter().enumerate() {
+            let cases = named(line);
+            // What the comment stands before is a test: more comment, attributes, then its name.
+            let mut follows = lines[at..].iter().skip_while(|line| line.starts_with("///"));
+            let is_test = follows.next().is_some_and(|line| line.starts_with("#[") && line.contains("test"));
+            for case in cases {
+                assert!(is_test, "{}:{}: H{case:02} names no test", path.display(), at + 1);
+                tested.entry(case).or_default().insert(path.display().to_string());
+            }
+        }
+    }
+    tested
+}
+
+#[test]
+fn each_case_has_a_test_or_a_reason() {
+    let (tested, left_out) = (tested(), BTreeMap::from_iter(LEFT_OUT.iter().copied()));
+    for case in 1..=CASES {
+        match (tested.get(&case), left_out.get(&case)) {
+            (Some(_), None) | (None, Some(_)) => {}
+            (Some(files), Some(_)) => panic!("H{case:02} is left out, and tested in {files:?}"),
+            (None, None) => panic!("H{case:02} has no test"),
+        }
+    }
+    assert_eq!(tested.keys().find(|case| !(1..=CASES).contains(*case)), None);
+}
