@@ -66,6 +66,14 @@ pub enum LoadError {
         /// The fault, in a sentence.
         reason: String,
     },
+    /// `describe` or `schema` did not answer in time, which may be the machine's doing.
+    #[error("`{function}` timed out after {wall} (`limits.describe-wall`)")]
+    DescribeTime {
+        /// `describe` or `schema("add")`.
+        function: String,
+        /// How long it was given.
+        wall: String,
+    },
     /// `describe` or `schema` said something else the second time.
     #[error(
         "`{0}` gave two different answers in two calls: it must depend on nothing but the plugin itself (no clock, \

@@ -44,7 +44,7 @@ fn the_readme_shows_a_policy_that_sets_what_holds_without_it() {
     let block = block.strip_prefix("toml").unwrap();
     let policy = parse(block).unwrap();
     assert_eq!(policy.limits, Limits::default());
-    assert_eq!(policy.rules.concurrency, Rules::default().concurrency);
+    assert_eq!(policy.rules, Rules::default());
     assert_eq!(policy.grants.dirs.len(), 1);
     assert_eq!(policy.terms, Terms::default());
     assert_eq!((policy.rules.chain, policy.rules.elicit), (Chain::default(), false));
@@ -52,9 +52,18 @@ fn the_readme_shows_a_policy_that_sets_what_holds_without_it() {
     let exposed =
         Exposed { form: Some(Form::default()), split: Some(Split::default()), ..Exposed::default() };
     assert_eq!(policy.expose, exposed);
+    // It shows the limits that are changed most, each with its ceiling at the end of its line.
+    let (_, shown) = block.split_once("[limits]").unwrap();
+    let mut count = 0;
     for limit in limits::LIMITS {
-        assert!(block.contains(&format!("\n{} ", limit.name)), "the README does not show {}", limit.name);
+        let Some(line) = shown.lines().find(|line| line.split(' ').next() == Some(limit.name)) else {
+            continue;
+        };
+        let (_, most) = line.rsplit_once(' ').unwrap();
+        assert_eq!(most, limit.unit.text(limit.most), "{line}");
+        count += 1;
     }
+    assert!(count > 15, "{count}");
 }
 
 #[test]
