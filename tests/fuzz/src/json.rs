@@ -3,8 +3,8 @@
 use libfuzzer_sys::fuzzer_mutate;
 use serde_json::{Map, Value};
 
-/// What libFuzzer calls for another input. One time in four it is as ignorant of JSON as libFuzzer itself.
-pub fn mutate(data: &mut [u8], size: usize, max_size: usize, seed: u32, words: &[&str]) -> usize {
+/// What libFuzzer calls for another input. Words are what the target should know, between white space. One time in four it is as ignorant of JSON as libFuzzer itself.
+pub fn mutate(data: &mut [u8], size: usize, max_size: usize, seed: u32, words: &str) -> usize {
     let mut random = Random(u64::from(seed) << 1 | 1);
     let changed = match serde_json::from_slice::<Value>(&data[..size]) {
         Ok(mut value) if random.below(4) > 0 => {
@@ -83,7 +83,7 @@ fn nth_mut(value: &mut Value, mut n: usize) -> Option<&mut Value> {
     None
 }
 
-fn change(root: &mut Value, random: &mut Random, words: &[&str]) {
+fn change(root: &mut Value, random: &mut Random, words: &str) {
     let size = count(root);
     let other = nth(root, random.below(size)).cloned().unwrap_or_default();
     let Some(at) = nth_mut(root, random.below(size)) else { return };
@@ -100,7 +100,7 @@ fn change(root: &mut Value, random: &mut Random, words: &[&str]) {
 }
 
 /// A word of the target's: JSON where it is some, else a text.
-fn word(random: &mut Random, words: &[&str]) -> Value {
+fn word(random: &mut Random, words: &str) -> Value {
     const ALL: [&str; 16] = [
         "null",
         "true",
@@ -119,12 +119,13 @@ fn word(random: &mut Random, words: &[&str]) -> Value {
         "\"\\u001b[31m\"",
         "\"\u{e0041}\u{e0080}\"",
     ];
-    let n = random.below(ALL.len() + words.len());
-    let text = ALL.get(n).copied().unwrap_or_else(|| words[n - ALL.len()]);
+    let n = random.below(ALL.len() + words.split_whitespace().count());
+    let text =
+        ALL.get(n).copied().or_else(|| words.split_whitespace().nth(n - ALL.len())).unwrap_or_default();
     serde_json::from_str(text).unwrap_or_else(|_| text.into())
 }
 
-fn name(random: &mut Random, words: &[&str]) -> String {
+fn name(random: &mut Random, words: &str) -> String {
     match word(random, words) {
         Value::String(text) => text,
         other => other.to_string(),
@@ -142,7 +143,7 @@ fn remove(at: &mut Value, random: &mut Random) {
     }
 }
 
-fn insert(at: &mut Value, random: &mut Random, words: &[&str], other: Value) {
+fn insert(at: &mut Value, random: &mut Random, words: &str, other: Value) {
     let value = if random.below(2) == 0 { other } else { word(random, words) };
     match at {
         Value::Array(items) => items.insert(random.below(items.len() + 1), value),
@@ -151,7 +152,7 @@ fn insert(at: &mut Value, random: &mut Random, words: &[&str], other: Value) {
     }
 }
 
-fn rename(at: &mut Value, random: &mut Random, words: &[&str]) {
+fn rename(at: &mut Value, random: &mut Random, words: &str) {
     let Value::Object(members) = at else { return };
     let (which, name) = (random.below(members.len()), name(random, words));
     let renamed = std::mem::take(members).into_iter().enumerate();
@@ -185,7 +186,7 @@ fn repeat(at: &mut Value, random: &mut Random) {
 }
 
 /// A leaf, a little changed.
-fn spoil(at: &mut Value, random: &mut Random, words: &[&str]) {
+fn spoil(at: &mut Value, random: &mut Random, words: &str) {
     match at {
         Value::String(text) if random.below(3) > 0 => {
             let mut bytes = std::mem::take(text).into_bytes();

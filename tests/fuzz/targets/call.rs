@@ -14,57 +14,10 @@ use serde_json::Value;
 /// What stands for a secret: nobody is shown it where it is sent as one.
 const SECRET: &str = "hunter2-hunter2";
 
-const WORDS: &[&str] = &[
-    "action",
-    "cmd",
-    "params",
-    "detail",
-    "wait",
-    "confirm",
-    "of",
-    "run_id",
-    "items",
-    "mode",
-    "include_trace",
-    "stop",
-    "continue",
-    "describe",
-    "batch",
-    "run_status",
-    "run_cancel",
-    "minimal",
-    "full",
-    SECRET,
-    "{\"a\":1}",
-    "[1,2]",
-    "\"[1]\"",
-    "\"5\"",
-    "\"{\\\"a\\\":1}\"",
-    "2026-01-31",
-    "2026-01-31T09:00:00Z",
-    "n_1",
-    "high",
-    "\"high\"",
-    "5.0",
-    "\"true\"",
-    "ADD",
-    "set",
-    "fill",
-    "plan",
-    "token",
-    "keys",
-    "window",
-    "rows",
-    "schedule",
-    "filter",
-    "shape",
-    "limit",
-    "text",
-    "tags",
-    "priority",
-    "due",
-    "extra",
-];
+const WORDS: &str = r##"action cmd params detail wait confirm of run_id items mode include_trace stop continue describe batch
+run_status run_cancel minimal full hunter2-hunter2 {"a":1} [1,2] "[1]" "5" "{\"a\":1}" 2026-01-31
+2026-01-31T09:00:00Z n_1 high "high" 5.0 "true" ADD set fill plan token keys window rows schedule filter
+shape limit text tags priority due extra"##;
 
 struct Rich {
     contract: Contract,

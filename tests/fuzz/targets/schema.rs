@@ -3,100 +3,23 @@
 
 use std::sync::Arc;
 
+use jsonschema::{Draft, PatternOptions};
 use libfuzzer_sys::{Corpus, fuzz_mutator, fuzz_target};
-use loggia_facade::{Action, Detail, Surface};
+use loggia_facade::{Action, Detail, Object, Surface};
 use loggia_fuzz::{json, surface, told};
 use loggia_schema::{
     Contract, Expose, Form, Published, Severity, Split, View, limits, lint, sanitise_surface,
 };
 use serde_json::Value;
 
-const WORDS: &[&str] = &[
-    "$ref",
-    "#/$defs/A",
-    "#",
-    "$defs",
-    "$id",
-    "$schema",
-    "type",
-    "string",
-    "integer",
-    "number",
-    "boolean",
-    "array",
-    "object",
-    "enum",
-    "const",
-    "properties",
-    "required",
-    "additionalProperties",
-    "patternProperties",
-    "propertyNames",
-    "unevaluatedProperties",
-    "items",
-    "prefixItems",
-    "contains",
-    "uniqueItems",
-    "minItems",
-    "maxItems",
-    "minLength",
-    "maxLength",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "multipleOf",
-    "pattern",
-    "^a+$",
-    "(?=a)",
-    "format",
-    "date",
-    "regex",
-    "password",
-    "allOf",
-    "anyOf",
-    "oneOf",
-    "not",
-    "if",
-    "then",
-    "else",
-    "dependentRequired",
-    "dependentSchemas",
-    "default",
-    "examples",
-    "description",
-    "title",
-    "x-hint",
-    "x-secret",
-    "writeOnly",
-    "deprecated",
-    "action",
-    "params",
-    "detail",
-    "describe",
-    "batch",
-    "run_status",
-    "actions",
-    "summary",
-    "aliases",
-    "data",
-    "effect",
-    "read",
-    "write",
-    "destructive",
-    "details",
-    "long_running",
-    "terms",
-    "deny",
-    "confirm",
-    "default_action",
-    "instructions",
-    "nullable",
-    "x-when",
-    "__proto__",
-    "[\"string\",\"null\"]",
-    "{\"$ref\":\"#/$defs/A\"}",
-    "{\"type\":\"object\"}",
-];
+const WORDS: &str = r##"$ref #/$defs/A # $defs $id $schema type string integer number boolean array object enum const properties
+required additionalProperties patternProperties propertyNames unevaluatedProperties items prefixItems
+contains uniqueItems minItems maxItems minLength maxLength minimum maximum exclusiveMinimum multipleOf
+pattern ^a+$ (?=a) format date regex password allOf anyOf oneOf not if then else dependentRequired
+dependentSchemas default examples description title x-hint x-secret writeOnly deprecated action params
+detail describe batch run_status actions summary aliases data effect read write destructive details
+long_running terms deny confirm default_action instructions nullable calls x-when __proto__
+["string","null"] {"$ref":"#/$defs/A"} {"type":"object"}"##;
 
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
     json::mutate(data, size, max_size, seed, WORDS)
@@ -129,8 +52,52 @@ fn look(said: &Value) {
     let known = Contract::known(Arc::clone(&surface)).expect("what was accepted is known");
     known.compile().expect("its validators were compiled before");
     published(&contract, Some(&known));
+    said["calls"].as_array().into_iter().flatten().for_each(|call| called(&contract, call));
     if let Ok(contract) = contract.under(surface::terms(said)) {
         published(&contract, None);
+    }
+}
+
+/// What is taken for an action fits the schema that its author wrote, and what fits is taken.
+fn called(contract: &Contract, call: &Value) {
+    let (Some(name), Some(params)) = (call["action"].as_str(), call["params"].as_object()) else { return };
+    let Ok(action) = contract.action(name) else { return };
+    let theirs = Value::Object((*action.params).clone());
+    let options = jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(true);
+    let options = options.with_pattern_options(PatternOptions::regex().size_limit(limits::COMPILED_PATTERN));
+    let theirs = options.offline().build(&theirs).expect("an accepted schema");
+    let sent = Value::Object(params.clone());
+    match contract.prepare(action, params.clone()) {
+        Ok(prepared) => {
+            let complete = Value::Object(prepared.params.clone());
+            assert!(theirs.is_valid(&complete), "{name} is given {complete}");
+            let again = contract.prepare(action, prepared.params.clone()).expect("what is valid stays valid");
+            assert_eq!(again.params, prepared.params, "prepared twice");
+        }
+        Err(failure) => {
+            told::line("a refusal", &failure.message, 5000);
+            // Beside what nobody named, and defaults that do not fit what was sent.
+            let known = |schema: &Object| {
+                let plain = [
+                    "type",
+                    "properties",
+                    "required",
+                    "additionalProperties",
+                    "$defs",
+                    "title",
+                    "description",
+                ];
+                let named = schema.get("properties").and_then(Value::as_object);
+                schema.keys().all(|key| plain.contains(&key.as_str()))
+                    && params.keys().all(|name| named.is_some_and(|named| named.contains_key(name)))
+            };
+            let defaults = action.params.values().any(|part| part.to_string().contains("\"default\""));
+            let refused = theirs.is_valid(&sent)
+                && known(&action.params)
+                && !defaults
+                && depth(&sent) < limits::NESTING;
+            assert!(!refused, "{name} is not given {sent}, which fits: {}", failure.message);
+        }
     }
 }
 
@@ -213,8 +180,7 @@ fn tool(tool: &Published, raw: bool) {
     assert!(schema.to_string().len() <= 2 * limits::TOTAL, "{} bytes", schema.to_string().len());
     values(&schema, &mut |text| told::clean("a published schema", &text.replace('\t', "")));
     for schema in std::iter::once(&schema).chain(&tool.output_schema.as_deref().cloned().map(Value::Object)) {
-        let compiled =
-            jsonschema::options().with_draft(jsonschema::Draft::Draft202012).offline().build(schema);
+        let compiled = jsonschema::options().with_draft(Draft::Draft202012).offline().build(schema);
         compiled.unwrap_or_else(|error| panic!("{} is published as {schema}: {error}", tool.name));
     }
     if !raw {
