@@ -135,9 +135,14 @@ fn compile_stdin(space: Space, limits: Compile) -> Result<(), wasmtime::Error> {
     confine(limits);
     let mut wasm = Vec::new();
     std::io::stdin().take(COMPONENT).read_to_end(&mut wasm)?;
-    let code = engine::compiler(space)?.precompile_component(&wasm)?;
+    let code = machine_code(&wasm, space)?;
     std::io::stdout().write_all(&code)?;
     Ok(())
+}
+
+/// What the child makes of a component.
+pub(crate) fn machine_code(wasm: &[u8], space: Space) -> Result<Vec<u8>, wasmtime::Error> {
+    engine::compiler(space)?.precompile_component(wasm)
 }
 
 /// Limits the current process for good. A limit that cannot be set (because a lower one is in force) is in force.

@@ -289,6 +289,18 @@ fn mistakes_are_told_with_their_lines_and_keys() {
 }
 
 #[test]
+fn a_key_that_repaints_the_terminal_or_never_ends_is_told_on_one_short_line() {
+    for key in [r"\u001b[31m\n\u202e\u200bx".to_owned(), "x".repeat(100_000)] {
+        for text in [format!("\"{key}\" = 1"), format!("[grants]\n\"{key}\" = 1\nenv = {{ \"{key}\" = 1 }}")]
+        {
+            let said = parse(&text).expect_err(&text);
+            assert!(said.len() < 2000 && said.starts_with("line "), "{} bytes", said.len());
+            assert!(!said.contains(['\u{1b}', '\n', '\u{202e}', '\u{200b}']), "{said:?}");
+        }
+    }
+}
+
+#[test]
 fn of_a_destination_that_is_none_the_mistake_is_told_and_not_what_follows_from_it() {
     for bad in ["ftp://example.com", "nowhere", "https://", "https://*"] {
         let secret = r#"{ from-env = "GITHUB_TOKEN", host = "a.example.com", header = "X" }"#;
