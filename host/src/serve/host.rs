@@ -20,6 +20,7 @@ use crate::{
     gate::{Executor, Gate, Inline},
     publish::Publisher,
     reload::{Folders, Loader, Reloader},
+    serve::vitals,
 };
 
 /// How long admissions may take to notice that the host ends. Compilers are killed at once.
@@ -92,6 +93,15 @@ impl Host {
             tracing::warn!("{error}; --state DIR can name another place");
         }
         Ok(Self { gate, loader: Arc::new(loader), second: Some(second), following: Mutex::default() })
+    }
+
+    /// From now on SIGUSR1 writes what the host holds to the log.
+    ///
+    /// # Errors
+    ///
+    /// If the signal cannot be received.
+    pub fn tell_vitals(&self) -> io::Result<()> {
+        self.second.as_ref().map_or(Ok(()), |second| vitals::on_signal(second.handle().clone()))
     }
 
     /// Loads a folder and follows it until told to stop.
