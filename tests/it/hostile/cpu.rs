@@ -17,8 +17,8 @@ use super::{
     wat::{Chance, Guest},
 };
 
-/// Little time on a processor, much on the wall.
-const POLICY: &str = "[limits]\ncpu = \"100ms\"\nwall = \"10m\"\n";
+/// Little time on a processor, much on the wall; and no rest, or most calls would not run.
+const POLICY: &str = "[limits]\ncpu = \"100ms\"\nwall = \"10m\"\nbreaker-faults = 1000\n";
 
 fn arguments(value: Value) -> serde_json::Map<String, Value> {
     value.as_object().cloned().unwrap_or_default()
@@ -102,7 +102,7 @@ async fn a_guest_that_asks_the_host_for_ever_pays_for_the_answers() -> Result<()
 #[tokio::test]
 async fn a_guest_that_sleeps_is_gone_when_its_time_is_up() -> Result<()> {
     let folder = Folder::with(&["misbehaves"]);
-    folder.write("misbehaves.toml", "[limits]\nwall = \"100ms\"\nconcurrency = 1\n");
+    folder.write("misbehaves.toml", "[limits]\nwall = \"100ms\"\nconcurrency = 1\nbreaker-faults = 1000\n");
     let mut host = Raw::start(folder.path()).await?;
     let mut ids = 1..;
     let mut call = async |host: &mut Raw, action: &str| -> Result<Value> {

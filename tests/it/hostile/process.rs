@@ -17,11 +17,6 @@ fn status(child: &Child, key: &str) -> Result<u64> {
     Ok(line.trim().trim_end_matches(" kB").parse()?)
 }
 
-/// The most bytes that it ever had in memory.
-pub fn peak(child: &Child) -> Result<u64> {
-    Ok(status(child, "VmHWM")? << 10)
-}
-
 /// How many threads it has.
 pub fn threads(child: &Child) -> Result<u64> {
     status(child, "Threads")
