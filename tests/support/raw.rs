@@ -20,6 +20,8 @@ pub struct Raw {
     /// The process.
     pub child: Child,
     stdin: ChildStdin,
+    /// What was written of a line that is not ended yet.
+    line: Vec<u8>,
     heard: Heard,
 }
 
@@ -32,6 +34,9 @@ struct Heard {
     open: BTreeMap<String, usize>,
     messages: Vec<Value>,
 }
+
+/// How much of a line is looked at for its id, if it is written in pieces.
+const LINE: usize = 4 << 10;
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"raw","version":"0"}}}"#;
 
@@ -51,19 +56,32 @@ impl Raw {
         let stdin = child.stdin.take().context("stdin")?;
         let stdout = BufReader::new(child.stdout.take().context("stdout")?);
         let heard = Heard { stdout, begun: Vec::new(), open: BTreeMap::new(), messages: Vec::new() };
-        let mut raw = Self { child, stdin, heard };
+        let mut raw = Self { child, stdin, line: Vec::new(), heard };
         raw.ask(INITIALIZE.as_bytes()).await?;
         raw.send(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await?;
         Ok(raw)
     }
 
-    /// Sends a line.
+    /// Sends a line, or the end of one.
     pub async fn send(&mut self, line: &[u8]) -> Result<()> {
-        if let Some(id) = asked(line) {
+        self.write(line).await?;
+        if let Some(id) = asked(&std::mem::take(&mut self.line)) {
             *self.heard.open.entry(id).or_default() += 1;
         }
-        self.stdin.write_all(line).await?;
-        self.stdin.write_all(b"\n").await?;
+        self.write_all(b"\n").await
+    }
+
+    /// Writes the beginning of a line.
+    pub async fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        // A line that has no end is not kept.
+        if self.line.len() < LINE {
+            self.line.extend_from_slice(bytes);
+        }
+        self.write_all(bytes).await
+    }
+
+    async fn write_all(&mut self, bytes: &[u8]) -> Result<()> {
+        self.stdin.write_all(bytes).await?;
         Ok(self.stdin.flush().await?)
     }
 
@@ -100,7 +118,7 @@ impl Raw {
     /// Closes its input, reads what it still says, and waits until it has ended, which is no error; every message from
     /// the first.
     pub async fn finish(self) -> Result<Vec<Value>> {
-        let Self { mut child, stdin, mut heard } = self;
+        let Self { mut child, stdin, mut heard, .. } = self;
         drop(stdin);
         while timeout(PATIENCE, heard.next()).await??.is_some() {}
         let status = timeout(PATIENCE, child.wait()).await??;

@@ -13,7 +13,7 @@ use tempfile::NamedTempFile;
 use tokio::{io::AsyncWriteExt, net::TcpStream};
 
 use super::{
-    process::{descriptors, threads},
+    host::{descriptors, request, threads},
     wat::{Chance, Guest},
 };
 
@@ -28,7 +28,7 @@ fn arguments(value: Value) -> serde_json::Map<String, Value> {
 #[tokio::test]
 async fn other_calls_are_answered_while_guests_loop() -> Result<()> {
     let folder = Folder::with(&["misbehaves", "echo"]);
-    folder.write("misbehaves.toml", "[limits]\ncpu = \"1500ms\"\n");
+    folder.write("misbehaves.toml", "[limits]\ncpu = \"1500ms\"\nbreaker-faults = 1000\n");
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
     let peer = client.service.peer().clone();
     let spin = || {
@@ -96,6 +96,20 @@ async fn a_guest_that_asks_the_host_for_ever_pays_for_the_answers() -> Result<()
     }
     host.finish().await?;
     Ok(())
+}
+
+/// H18.
+#[tokio::test]
+async fn a_log_that_nobody_reads_holds_up_no_call() -> Result<()> {
+    let folder = Folder::with(&["misbehaves", "echo"]);
+    let (client, _unread) = Client::stdio_unread(folder.path()).await?;
+    for _ in 0..8 {
+        let printed = client.envelope("misbehaves", json!({"action": "print"})).await?;
+        assert_eq!(printed["ok"], true, "{printed}");
+    }
+    let fine = client.envelope("echo", json!({"action": "add", "a": 1, "b": 2})).await?;
+    assert_eq!(fine["data"], 3.0);
+    client.end().await
 }
 
 /// H04.
@@ -215,24 +229,10 @@ async fn callers_that_are_gone_at_any_moment_leave_nothing_behind() -> Result<()
     folder.write("misbehaves.toml", THREE);
     let host = HttpHost::start(folder.path()).await?;
     let mut chance = Chance(7);
-    for id in 0..100 {
-        let meta = json!({
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": {},
-            "io.modelcontextprotocol/clientInfo": {"name": "gone", "version": "0"},
-        });
-        let params =
-            json!({"_meta": meta, "name": "misbehaves", "arguments": {"action": VICTIMS[chance.below(4)]}});
-        let body = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string();
-        let head = format!(
-            "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nAccept: application/json, \
-             text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: \
-             misbehaves\r\nContent-Length: {}\r\n\r\n",
-            host.authority(),
-            body.len()
-        );
+    for _ in 0..100 {
+        let request = request(&host, "misbehaves", &json!({"action": VICTIMS[chance.below(4)]}), "");
         let mut stream = TcpStream::connect(host.authority()).await?;
-        stream.write_all((head + &body).as_bytes()).await?;
+        stream.write_all(request.as_bytes()).await?;
         tokio::time::sleep(Duration::from_micros(chance.below(4000) as u64)).await;
     }
     let client = Client::http(&host, Era::Stateless).await?;

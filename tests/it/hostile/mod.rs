@@ -4,9 +4,12 @@
 //! code that it is about; `each_case_has_a_test_or_a_reason` sees to it that none is forgotten.
 
 mod arguments;
+mod compile;
 mod cpu;
+mod ends;
 mod folder;
-mod process;
+mod host;
+mod memory;
 mod server;
 mod stage;
 mod surface;

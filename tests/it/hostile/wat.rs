@@ -6,8 +6,14 @@ use loggia_tests::Folder;
 
 /// A component that fulfils the contract. What it says of itself, and what it answers, lies in its memory from the start.
 pub struct Guest {
-    /// The facade's name, which is its action's too.
+    /// The facade's name.
     pub name: &'static str,
+    /// Its only action's.
+    pub action: &'static str,
+    /// What its core module imports.
+    pub imports: String,
+    /// Arguments of its core module's instance.
+    pub with: String,
     /// Fields of the core module, beside those that each guest has.
     pub fields: String,
     /// What `describe` does before it gives its answer.
@@ -26,9 +32,8 @@ pub const REPLY: u32 = 1536;
 
 impl Default for Guest {
     fn default() -> Self {
-        let none = String::new;
-        let (fields, describe, dispatch, items) = (none(), none(), none(), none());
-        Self { name: "odd", fields, describe, dispatch, items, encoding: "utf8" }
+        let [imports, with, fields, describe, dispatch, items] = [""; 6].map(str::to_owned);
+        Self { name: "odd", action: "go", imports, with, fields, describe, dispatch, items, encoding: "utf8" }
     }
 }
 
@@ -108,11 +113,12 @@ impl Guest {
 
     /// As text.
     fn text(&self) -> String {
-        let Self { fields, describe, dispatch, items, encoding, .. } = self;
+        let Self { imports, with, fields, describe, dispatch, items, encoding, .. } = self;
         let data = self.data();
         format!(
             r#"(component {TYPES}
                 (core module $guest
+                    {imports}
                     (memory (export "memory") 1)
                     (global $heap (mut i32) (i32.const {HEAP}))
                     {data}
@@ -128,7 +134,7 @@ impl Guest {
                         (local $a i32) (local $b i32) (local $c i32)
                         {dispatch} i32.const {REPLY}))
                 {items}
-                (core instance $i (instantiate $guest))
+                (core instance $i (instantiate $guest {with}))
                 (func $describe (result $description)
                     (canon lift (core func $i "describe") (memory (core memory $i "memory")) string-encoding={encoding}))
                 (func $schema-of (param "action" string) (result (result $schema (error $failure)))
@@ -155,7 +161,7 @@ impl Guest {
             laid.string(at, text);
         }
         laid.words(DESCRIPTION + 44, &[ACTION, 1]);
-        laid.string(ACTION, "go");
+        laid.string(ACTION, self.action);
         laid.string(ACTION + 8, summary);
         laid.string(SCHEMA + 8, r#"{"type":"object"}"#);
         laid.string(REPLY + 8, "\"gone\"");

@@ -1,0 +1,173 @@
+//! Plugins that are made to be compiled for ever, and machine code that is not what it was when it was put into the cache.
+
+use std::{
+    fmt::Write,
+    fs,
+    os::unix::fs::{PermissionsExt, symlink},
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, ensure};
+use loggia_tests::{Client, Era, Folder, binary, scratch};
+use serde_json::json;
+use tokio::process::Command;
+
+use super::wat::Guest;
+
+/// A component with this core module beside its own.
+fn beside(name: &'static str, fields: &str) -> Guest {
+    Guest { name, items: format!("(core module $bomb {fields})"), ..Guest::default() }
+}
+
+/// Types within types.
+fn nested_types(depth: usize) -> String {
+    let mut all = String::from("(type $t0 (list u8))");
+    for n in 1..depth {
+        let _ = write!(all, "(type $t{n} (list $t{}))", n - 1);
+    }
+    all
+}
+
+/// A function that turns its thousands of locals over in so many branches: what they are where branches meet has to be
+/// remembered for each.
+fn locals(branches: usize) -> String {
+    const LOCALS: usize = 20_000;
+    let turns = (0..branches).fold(String::new(), |mut all, n| {
+        let (to, from) = (n % LOCALS + 1, n * 7 % LOCALS + 1);
+        let _ = write!(
+            all,
+            "(if (local.get 0) (then (local.set {to} (i32.add (local.get {from}) (local.get 0)))))"
+        );
+        all
+    });
+    let many = "i32 ".repeat(LOCALS + 1);
+    format!("(func (param i32) (local {many}) (loop $again {turns} (br_if $again (local.get 0))))")
+}
+
+/// H35.
+#[tokio::test]
+async fn what_takes_too_long_or_too_much_to_compile_is_refused_and_the_others_serve() -> Result<()> {
+    let stopped = "compiling was stopped: it";
+    let refused = "the component does not compile: ";
+    let bombs = [
+        (beside("functions", &"(func)".repeat(100_000)), "compile-cpu = \"1s\"", stopped),
+        (beside("branches", &locals(6000)), "compile-cpu = \"1s\"", stopped),
+        (beside("memory", &locals(6000)), "compile-memory = \"512MiB\"", stopped),
+        (beside("locals", &format!("(func (local {}))", "i32 ".repeat(1_000_000))), "", refused),
+        (Guest { name: "types", items: nested_types(2000), ..Guest::default() }, "", refused),
+    ];
+    // A cache of its own, or what is good would not be compiled again.
+    let (folder, cache) = (Folder::with(&["echo"]), tempfile::tempdir()?);
+    for (guest, limits, _) in &bombs {
+        guest.put(&folder);
+        folder.write(&format!("{}.toml", guest.name), &format!("[limits]\n{limits}\n"));
+    }
+    let (client, log) = Client::stdio_logged(folder.path(), |command| {
+        command.env("LOGGIA_CACHE", cache.path());
+    })
+    .await?;
+    let added = client.envelope("echo", json!({"action": "add", "a": 1, "b": 2})).await?;
+    assert_eq!(added["data"], 3.0, "{added}");
+    for (guest, ..) in &bombs {
+        let told = client.envelope(guest.name, json!({"action": "go"})).await?;
+        assert_eq!(told["code"], "unavailable", "{told}");
+        let added = client.envelope("echo", json!({"action": "add", "a": 1, "b": 2})).await?;
+        assert_eq!(added["data"], 3.0, "after {}: {added}", guest.name);
+    }
+    client.end().await?;
+    let log = log.await??;
+    for (guest, _, expected) in &bombs {
+        let line = log.lines().find(|line| line.contains(&format!("\"{}.wasm\"", guest.name)));
+        assert!(line.is_some_and(|line| line.contains(expected)), "{}: {log:.4000}", guest.name);
+    }
+    Ok(())
+}
+
+/// The machine code of the only plugin in a cache, beside its sum.
+fn code(cache: &Path) -> Result<PathBuf> {
+    let engine = fs::read_dir(cache)?.next().context("no engine")??.path();
+    let mut files = fs::read_dir(engine)?.filter_map(|entry| Some(entry.ok()?.path()));
+    files.find(|path| path.extension().is_some_and(|end| end == "code")).context("no code")
+}
+
+/// Loads a folder's plugin with this cache. Whether it was compiled.
+async fn compiled(folder: &Folder, cache: &Path) -> Result<bool> {
+    let (client, log) = Client::stdio_logged(folder.path(), |command| {
+        command.env("LOGGIA_CACHE", cache);
+    })
+    .await?;
+    let told = client.envelope("odd", json!({"action": "go"})).await?;
+    ensure!(told["data"] == "gone", "{told}");
+    client.end().await?;
+    let log = log.await??;
+    let found = log.contains("loaded (cached");
+    ensure!(found != log.contains("loaded (compiled"), "{log}");
+    Ok(!found)
+}
+
+/// H53.
+#[tokio::test]
+async fn machine_code_that_is_not_as_it_was_written_is_made_anew() -> Result<()> {
+    let (folder, own) = (Folder::new(), tempfile::tempdir()?);
+    Guest::default().put(&folder);
+    let cache = own.path();
+    assert!(compiled(&folder, cache).await?);
+    assert!(!compiled(&folder, cache).await?);
+    let path = code(cache)?;
+    let (whole, sum) = (fs::read(&path)?, fs::read(path.with_extension("sum"))?);
+    // Code of this plugin for an engine of other settings: for hosts that are short of address space.
+    let short = tempfile::tempdir()?;
+    let script = r#"ulimit -v 3000000; exec "$0" check "$1""#;
+    let mut checked = Command::new("sh");
+    checked.args(["-c", script]).arg(binary()).arg(folder.path());
+    let checked = checked.env("LOGGIA_CACHE", short.path()).env("LOGGIA_STATE", scratch()).output().await?;
+    ensure!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
+    let foreign = code(short.path())?;
+    ensure!(foreign.parent().and_then(Path::file_name) != path.parent().and_then(Path::file_name));
+
+    let edited = |at: usize| {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1;
+        fs::write(&path, bytes)
+    };
+    let elsewhere = own.path().join("elsewhere.code");
+    fs::write(&elsewhere, &whole)?;
+    let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode));
+    type Harm<'a> = Box<dyn Fn() -> std::io::Result<()> + 'a>;
+    let harms: [(&str, Harm<'_>); 9] = [
+        ("a byte in the midst", Box::new(|| edited(whole.len() / 2))),
+        ("the last byte", Box::new(|| edited(whole.len() - 1))),
+        ("half of it", Box::new(|| fs::write(&path, &whole[..whole.len() / 2]))),
+        ("nothing", Box::new(|| fs::write(&path, ""))),
+        ("no sum", Box::new(|| fs::remove_file(path.with_extension("sum")))),
+        ("others may write it", Box::new(|| mode(&path, 0o622))),
+        ("the group may write it", Box::new(|| mode(&path, 0o620))),
+        ("a link", Box::new(|| fs::remove_file(&path).and_then(|()| symlink(&elsewhere, &path)))),
+        (
+            "code for another engine",
+            Box::new(|| {
+                fs::copy(&foreign, &path)?;
+                fs::copy(foreign.with_extension("sum"), path.with_extension("sum")).map(drop)
+            }),
+        ),
+    ];
+    for (what, harm) in harms {
+        harm()?;
+        assert!(compiled(&folder, cache).await.with_context(|| what)?, "{what}");
+        assert!(fs::symlink_metadata(&path)?.is_file(), "{what}");
+        assert_eq!(
+            (fs::read(&path)?, fs::read(path.with_extension("sum"))?),
+            (whole.clone(), sum.clone()),
+            "{what}"
+        );
+        assert_eq!(fs::metadata(&path)?.permissions().mode() & 0o022, 0, "{what}");
+        assert!(!compiled(&folder, cache).await?, "{what}");
+    }
+    // A folder that others may write is taken back.
+    for dir in [cache, path.parent().context("a folder")?] {
+        mode(dir, 0o777)?;
+        compiled(&folder, cache).await?;
+        assert_eq!(fs::metadata(dir)?.permissions().mode() & 0o777, 0o700, "{}", dir.display());
+    }
+    Ok(())
+}
