@@ -4,10 +4,13 @@
 //! code that it is about; `each_case_has_a_test_or_a_reason` sees to it that none is forgotten.
 
 mod arguments;
+mod cpu;
 mod folder;
+mod process;
 mod server;
 mod stage;
 mod surface;
+mod wat;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
