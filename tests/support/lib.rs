@@ -388,11 +388,14 @@ pub struct HttpHost {
 impl HttpHost {
     /// Starts a host and waits until it says where it listens.
     pub async fn start(folder: &Path) -> Result<Self> {
-        let mut child = Command::new(binary())
-            .args(["serve", "--http", "127.0.0.1:0"])
-            .arg(folder)
-            .env("LOGGIA_CACHE", cache())
-            .env("LOGGIA_STATE", state(folder))
+        let mut command = Command::new(binary());
+        command.args(["serve", "--http", "127.0.0.1:0"]).arg(folder);
+        Self::spawn(command.env("LOGGIA_CACHE", cache()).env("LOGGIA_STATE", state(folder))).await
+    }
+
+    /// The same for a host that is started in a way of its own.
+    pub async fn spawn(command: &mut Command) -> Result<Self> {
+        let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

@@ -3,6 +3,10 @@
 //! The cases are H01 to H55 of our list of attacks. A test names in its comment those that it proves, here or beside the
 //! code that it is about; `each_case_has_a_test_or_a_reason` sees to it that none is forgotten.
 
+mod files;
+mod output;
+mod requests;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,

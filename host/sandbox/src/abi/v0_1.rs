@@ -113,12 +113,16 @@ pub(crate) fn call(call: &Call, time_left_ms: u64, caller: Option<String>) -> ty
 /// What `dispatch` gives back.
 pub(crate) type Answered = Result<types::Reply, types::Failure>;
 
-/// Bytes that a result takes up, as the limit counts them: all of its strings, and `next` as often as MCP repeats it.
+/// Bytes that a result takes up, as the limit counts them: all of its strings, `next` as often as MCP repeats it, and
+/// something for each part.
 pub(crate) fn size(answered: &Answered) -> usize {
     const NEXT_IS_TOLD: usize = 4;
+    // A block or an extra without a single byte is still an object to the host and to the client.
+    const PART: usize = 128;
     let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-    let extras =
-        |extras: &types::Extras| extras.iter().map(|(name, json)| name.len() + json.len()).sum::<usize>();
+    let extras = |extras: &types::Extras| {
+        extras.iter().map(|(name, json)| PART + name.len() + json.len()).sum::<usize>()
+    };
     let next = |next: &Option<types::Next>| {
         let one = |n: &types::Next| n.facade.len() + n.action.len() + text(&n.params) + text(&n.reason);
         next.as_ref().map_or(0, one) * NEXT_IS_TOLD
@@ -147,7 +151,7 @@ pub(crate) fn size(answered: &Answered) -> usize {
                 it.uri.len() + it.name.len() + text(&it.description) + text(&it.mime_type)
             }
         };
-        own + extras(&content.extras)
+        PART + own + extras(&content.extras)
     };
     let cursor = reply.page.as_ref().map_or(0, |page| text(&page.cursor));
     let content = reply.content.iter().map(block).sum::<usize>();
