@@ -2,7 +2,6 @@
 
 mod asks;
 mod author;
-mod bad_input;
 mod capabilities;
 mod cli;
 mod facades;
@@ -21,4 +20,5 @@ mod seeds;
 mod state;
 mod tokens;
 mod tools;
+mod vitals;
 mod workflows;

@@ -388,19 +388,27 @@ pub struct HttpHost {
 impl HttpHost {
     /// Starts a host and waits until it says where it listens.
     pub async fn start(folder: &Path) -> Result<Self> {
+        Self::start_with(folder, |_| {}).await
+    }
+
+    /// The same, with more options.
+    pub async fn start_with(folder: &Path, more: impl FnOnce(&mut Command)) -> Result<Self> {
         let mut command = Command::new(binary());
-        command.args(["serve", "--http", "127.0.0.1:0"]).arg(folder);
-        Self::spawn(command.env("LOGGIA_CACHE", cache()).env("LOGGIA_STATE", state(folder))).await
+        command
+            .args(["serve", "--http", "127.0.0.1:0"])
+            .arg(folder)
+            .env("LOGGIA_CACHE", cache())
+            .env("LOGGIA_STATE", state(folder));
+        more(&mut command);
+        Self::spawn(&mut command).await
     }
 
     /// The same for a host that is started in a way of its own.
     pub async fn spawn(command: &mut Command) -> Result<Self> {
-        let mut child = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()?;
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
+        more(&mut command);
+        let mut child = command.spawn()?;
         let stderr = child.stderr.take().context("no stderr")?;
         let mut lines = BufReader::new(stderr).lines();
         let listening = async {

@@ -30,7 +30,8 @@ async fn a_head_takes_only_so_many_fields_and_so_much_of_one() -> Result<()> {
     ];
     for (arguments, most) in cases {
         let told = client.envelope("floods", arguments.clone()).await?;
-        let (taken, said): (u64, Option<String>) = serde_json::from_value(told["data"].clone())?;
+        let (taken, said): (u64, Option<String>) =
+            serde_json::from_value(told["data"].clone()).with_context(|| told.to_string())?;
         assert!(taken <= most && (taken > 0 || most == 0) && said.is_some(), "{arguments}: {told}");
     }
     for (n, taken) in [(40_000, false), (100, true)] {
