@@ -405,10 +405,8 @@ impl HttpHost {
 
     /// The same for a host that is started in a way of its own.
     pub async fn spawn(command: &mut Command) -> Result<Self> {
-        let mut child =
-            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
-        more(&mut command);
-        let mut child = command.spawn()?;
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.kill_on_drop(true).spawn()?;
         let stderr = child.stderr.take().context("no stderr")?;
         let mut lines = BufReader::new(stderr).lines();
         let listening = async {
