@@ -5,8 +5,11 @@
 
 mod arguments;
 mod cpu;
+mod files;
 mod folder;
+mod output;
 mod process;
+mod requests;
 mod server;
 mod stage;
 mod surface;
