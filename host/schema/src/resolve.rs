@@ -272,6 +272,7 @@ mod tests {
         }
     }
 
+    /// H42.
     #[test]
     fn references_that_lead_nowhere_or_back_are_refused() {
         let of = |reference: &str| {
@@ -286,6 +287,7 @@ mod tests {
         check(of("#/properties/p"), Err(&["leads back to itself"]));
     }
 
+    /// H42.
     #[test]
     fn definitions_that_double_are_stopped() {
         let mut defs = Object::new();
