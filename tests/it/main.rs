@@ -20,4 +20,5 @@ mod seeds;
 mod state;
 mod tokens;
 mod tools;
+mod vitals;
 mod workflows;

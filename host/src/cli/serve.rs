@@ -17,6 +17,9 @@ use crate::{
 /// Without --http the client is the process that started this one: stdin and stdout carry the protocol. Plugins that
 /// are added, replaced or removed while it runs are noticed; a new version that does not load leaves the old one
 /// serving.
+///
+/// SIGTERM or SIGINT lets calls that run come to an end first; a second one stops at once. SIGUSR1 writes what the host
+/// holds to the log: memory, open descriptors, threads and tasks.
 #[derive(clap::Args)]
 pub struct Serve {
     /// The folder of <name>.wasm files, each with <name>.toml beside it if it needs anything. It may come later
@@ -62,6 +65,7 @@ impl Serve {
 }
 
 async fn over_stdio(host: &Host, folder: PathBuf) -> anyhow::Result<()> {
+    host.tell_vitals()?;
     let streams = stdio::take().context("failed to take over stdout")?;
     let stop = signals::shutdown()?;
     host.follow(folder, stop.clone());
@@ -85,6 +89,7 @@ pub async fn over_http(
          address such as 127.0.0.1:{}",
         address.port()
     );
+    host.tell_vitals()?;
     let listener = tokio::net::TcpListener::bind(address)
         .await
         .with_context(|| format!("failed to listen on {address}: choose another with --http ADDR"))?;

@@ -8,6 +8,7 @@
 //! | `http.rs` | many clients over streamable HTTP |
 //! | `sessions.rs` | the sessions of stateful HTTP clients, which are bounded |
 //! | `signals.rs` | how the host is told to end |
+//! | `vitals.rs` | what the host holds, told on SIGUSR1 |
 
 mod duplicates;
 pub mod host;
@@ -16,5 +17,6 @@ mod lines;
 mod sessions;
 pub mod signals;
 pub mod stdio;
+pub mod vitals;
 
 pub use host::{Host, Options, Start};

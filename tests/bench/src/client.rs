@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::{
     call::{self, Call, reply_id},
     config::Http,
+    crowd::Crowd,
     flood::Flood,
     lane::Lane,
     process::Process,
@@ -215,6 +216,55 @@ impl Client {
         }
         flood.wall = heard - begun;
         Ok(flood)
+    }
+
+    /// Makes one call after another for as long as this, while a neighbour's calls, if there is one, are kept in flight
+    /// beside it. A wrong answer ends it.
+    pub fn beside(
+        &mut self,
+        call: &mut Call,
+        mut crowd: Option<&mut Crowd>,
+        time: Duration,
+    ) -> Result<Flood> {
+        let mut flood = Flood::default();
+        let begun = Instant::now();
+        let mut open: Option<(u64, Instant)> = None;
+        while begun.elapsed() < time || open.is_some() {
+            if let Some(crowd) = &mut crowd {
+                crowd.fill(self)?;
+            }
+            let (id, start) = match open {
+                Some(open) => open,
+                None => {
+                    let start = Instant::now();
+                    (self.send("tools/call", &call.params)?, start)
+                }
+            };
+            open = Some((id, start));
+            for (answered, reply) in self.replies(SILENCE)? {
+                if answered == id {
+                    call.check(&reply.body)?;
+                    flood.latencies.push(reply.at - start);
+                    open = None;
+                } else if let Some(crowd) = &mut crowd {
+                    crowd.take(answered, reply);
+                }
+            }
+            if open.is_some() && start.elapsed() > SILENCE {
+                flood.lost += 1;
+                open = None;
+            }
+        }
+        flood.wall = begun.elapsed();
+        Ok(flood)
+    }
+
+    /// The replies that have come, or else those that come at once within this time.
+    pub fn replies(&mut self, timeout: Duration) -> Result<Vec<(u64, Reply)>> {
+        if self.replies.is_empty() {
+            self.pump(timeout)?;
+        }
+        Ok(self.replies.drain().collect())
     }
 
     fn free_lane(&self) -> Option<usize> {

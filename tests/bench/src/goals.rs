@@ -1,5 +1,7 @@
 //! What Loggia's design wants of its figures, and whether they are there.
 
+use std::borrow::Cow;
+
 /// What is wanted of one figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Goal {
@@ -35,17 +37,24 @@ impl std::fmt::Display for Goal {
 /// One line of the comparison: what it is called, which figure it is, what is wanted of it.
 pub struct Line {
     /// For people, with the unit.
-    pub label: &'static str,
+    pub label: Cow<'static, str>,
     /// In [`Figures`](crate::figures::Figures).
-    pub key: &'static str,
+    pub key: Cow<'static, str>,
     /// If anything is wanted.
     pub goal: Option<Goal>,
+}
+
+impl Line {
+    /// A line of a text that is written down.
+    pub fn new(label: &'static str, key: &'static str, goal: Option<Goal>) -> Self {
+        Self { label: label.into(), key: key.into(), goal }
+    }
 }
 
 /// The lines of the comparison, in their order.
 pub fn lines() -> Vec<Line> {
     use Goal::{AtMost, TimesAtLeast, TimesAtMost};
-    let line = |label, key, goal| Line { label, key, goal };
+    let line = Line::new;
     vec![
         line("cold start to initialize, ms", "start.cold_init_ms", None),
         line("cold start to first answer, ms", "start.cold_first_call_ms", None),

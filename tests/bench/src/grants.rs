@@ -43,7 +43,7 @@ pub fn servers(stage: &Stage) -> Result<Vec<Server>> {
 
 /// The lines of this comparison.
 pub fn lines() -> Vec<Line> {
-    let line = |label, key, goal| Line { label, key, goal };
+    let line = Line::new;
     vec![
         line("100 B p50, µs", "stdio.seq100B.p50_us", Some(Goal::TimesAtMost(1.1))),
         line("100 B p99, µs", "stdio.seq100B.p99_us", None),

@@ -4,9 +4,9 @@
 //! |---|---|
 //! | `config.rs` | what is known about a server |
 //! | `builds.rs`, `stage.rs`, `patch.rs` | Loggia, the native server and the plugin: built, and set up in a temporary folder |
-//! | `client.rs`, `lane.rs`, `wire.rs` | an MCP client that takes little processor time |
+//! | `client.rs`, `crowd.rs`, `lane.rs`, `wire.rs` | an MCP client that takes little processor time |
 //! | `call.rs`, `payload.rs` | what is sent, and whether the answer is right |
-//! | `measure/`, `many.rs`, `threads.rs`, `grants.rs`, `memories.rs`, `chaos.rs` | the measurements |
+//! | `measure/`, `many.rs`, `threads.rs`, `grants.rs`, `memories.rs`, `neighbour/`, `chaos.rs` | the measurements |
 //! | `figures.rs`, `flood.rs`, `report.rs`, `goals.rs` | what they came to |
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command that prints its results")]
 
@@ -15,6 +15,7 @@ mod call;
 mod chaos;
 mod client;
 mod config;
+mod crowd;
 mod figures;
 mod flood;
 mod goals;
@@ -23,6 +24,7 @@ mod lane;
 mod many;
 mod measure;
 mod memories;
+mod neighbour;
 mod patch;
 mod payload;
 mod process;
@@ -32,7 +34,7 @@ mod stage;
 mod threads;
 mod wire;
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
@@ -90,6 +92,20 @@ enum Command {
         /// Use this plugin instead of building one
         #[arg(long, value_name = "FILE")]
         plugin: Option<PathBuf>,
+    },
+    /// Build Loggia and the plugin `files`, measure its calls beside a plugin that does its worst
+    Neighbour {
+        #[command(flatten)]
+        options: Beside,
+        /// Measure this `loggia` instead of building one
+        #[arg(long, value_name = "FILE")]
+        loggia: Option<PathBuf>,
+        /// Use this plugin `files` instead of building one
+        #[arg(long, value_name = "FILE")]
+        files: Option<PathBuf>,
+        /// Use this neighbour instead of building one
+        #[arg(long, value_name = "FILE")]
+        neighbour: Option<PathBuf>,
     },
     /// Measure the servers that a JSON file lists
     Run {
@@ -150,6 +166,20 @@ impl Options {
     }
 }
 
+/// How much `neighbour` measures.
+#[derive(Args)]
+struct Beside {
+    /// Rounds; medians over them are shown
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    /// One short round, to see that everything works; the figures mean little
+    #[arg(long)]
+    quick: bool,
+    /// Only these: loops, logs, traps, traps_unbroken, http, ends
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+}
+
 /// What is built already.
 #[derive(Args)]
 struct Built {
@@ -206,6 +236,23 @@ fn main() -> Result<()> {
             let (loggia, plugin) = (builds::loggia(loggia)?, builds::plugin("memories", plugin)?);
             for line in memories::run(&memories::Plan { loggia, plugin, memories: count })? {
                 println!("{line}");
+            }
+        }
+        Command::Neighbour { options, loggia, files, neighbour } => {
+            let plan = neighbour::Plan {
+                loggia: builds::loggia(loggia)?,
+                files: builds::plugin("files", files)?,
+                neighbour: builds::plugin("loggia-bench-neighbour", neighbour)?,
+                rounds: if options.quick { 1 } else { options.rounds },
+                block: Duration::from_millis(if options.quick { 100 } else { 400 }),
+                blocks: if options.quick { 2 } else { 4 },
+                only: options.only,
+            };
+            let records = neighbour::run(&plan)?;
+            let rounds = Rounds::new(&records, Some(neighbour::SIDES[0]));
+            println!("{}\n{}", rounds.compared(&neighbour::lines(), 1), rounds.notes());
+            if plan.wants("ends") {
+                println!("{}", neighbour::ends(&plan)?);
             }
         }
         Command::Run { servers, results, only, options } => {

@@ -54,8 +54,8 @@ impl<'a> Rounds<'a> {
         columns.extend(goals.then(|| "goal".to_owned()));
         let mut text = self.head("", &columns.iter().map(String::as_str).collect::<Vec<_>>());
         for line in lines {
-            let figure = |server: &str| median(&self.values(server, line.key));
-            let ratio = |other: &str, base: &str| median(&self.ratios(base, other, line.key));
+            let figure = |server: &str| median(&self.values(server, &line.key));
+            let ratio = |other: &str, base: &str| median(&self.ratios(base, other, &line.key));
             if self.servers.iter().all(|server| figure(server).is_none()) {
                 continue;
             }
@@ -153,7 +153,7 @@ mod tests {
             .enumerate()
             .flat_map(|(at, base)| [record("loggia", at + 1, base * 2.0), record("native", at + 1, *base)])
             .collect();
-        let line = Line { label: "latency", key: "x", goal: Some(Goal::TimesAtMost(1.2)) };
+        let line = Line::new("latency", "x", Some(Goal::TimesAtMost(1.2)));
         let table = Rounds::new(&records, Some("native")).compared(&[line], 1);
         let expected = "|  | native | loggia | loggia/native | goal |\n|---|---:|---:|---:|---:|\n\
                         | latency | 200 | 400 | 2.00 | ≤ 1.2× **missed** |\n";
@@ -164,7 +164,7 @@ mod tests {
     fn a_figure_that_one_server_lacks_has_no_ratio() {
         let mut records = vec![record("native", 1, 1.0), record("loggia", 1, 8.5)];
         records[0].numbers.clear();
-        let line = Line { label: "start", key: "x", goal: Some(Goal::AtMost(10.0)) };
+        let line = Line::new("start", "x", Some(Goal::AtMost(10.0)));
         let table = Rounds::new(&records, None).compared(&[line], 1);
         assert!(table.ends_with("| start | – | 8.50 | – | ≤ 10 ✓ |\n"), "{table}");
     }

@@ -68,7 +68,7 @@ pub fn beside_loops(server: &Server, scale: Scale, f: &mut Figures) -> Result<()
 
 /// The lines of this comparison.
 pub fn lines() -> Vec<Line> {
-    let line = |label, key| Line { label, key, goal: None };
+    let line = |label, key| Line::new(label, key, None);
     vec![
         line("quiet 100 B p50, µs", "stdio.seq100B.p50_us"),
         line("quiet 100 B p99, µs", "stdio.seq100B.p99_us"),

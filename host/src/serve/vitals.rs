@@ -1,0 +1,93 @@
+//! What the host holds, told to whoever sends SIGUSR1: the first thing to know of a host that seems to leak.
+
+use std::{fs, io};
+
+use tokio::{
+    runtime::Handle,
+    signal::unix::{SignalKind, signal},
+};
+
+/// The source of the line. `cli/term.rs` shows it at every level of the log: somebody asked.
+pub const TARGET: &str = "loggia::vitals";
+
+/// What a process holds at one moment.
+#[derive(Debug, PartialEq)]
+struct Vitals {
+    resident_mib: f64,
+    descriptors: usize,
+    threads: usize,
+    /// Alive on the runtime that answers clients, and on the one that calls move to.
+    tasks: [usize; 2],
+}
+
+/// From now on each SIGUSR1 writes one line to the log. Until then the signal would end the process, as is its default,
+/// so this comes before anything is served.
+///
+/// Must be called on the runtime that answers clients.
+///
+/// # Errors
+///
+/// If the signal cannot be received.
+pub fn on_signal(second: Handle) -> io::Result<()> {
+    let mut asked = signal(SignalKind::user_defined1())?;
+    let runtimes = [Handle::current(), second];
+    tokio::spawn(async move {
+        while asked.recv().await.is_some() {
+            match Vitals::now(&runtimes) {
+                Ok(vitals) => vitals.tell(),
+                Err(error) => tracing::warn!("what this process holds cannot be read: {error}"),
+            }
+        }
+    });
+    Ok(())
+}
+
+impl Vitals {
+    fn now(runtimes: &[Handle; 2]) -> io::Result<Self> {
+        let status = fs::read_to_string("/proc/self/status")?;
+        let unreadable = || io::Error::other("/proc/self/status is not as expected");
+        let (resident_kib, threads) = resident_and_threads(&status).ok_or_else(unreadable)?;
+        // One of them is the descriptor by which they are listed.
+        let descriptors = fs::read_dir("/proc/self/fd")?.count().saturating_sub(1);
+        let tasks = runtimes.each_ref().map(|runtime| runtime.metrics().num_alive_tasks());
+        Ok(Self { resident_mib: resident_kib as f64 / 1024.0, descriptors, threads, tasks })
+    }
+
+    fn tell(&self) {
+        let Self { resident_mib, descriptors, threads, tasks: [io_tasks, call_tasks] } = self;
+        let resident_mib = format_args!("{resident_mib:.1}");
+        tracing::info!(target: TARGET, %resident_mib, descriptors, threads, io_tasks, call_tasks, "vitals");
+    }
+}
+
+/// Resident memory in KiB, and the number of threads.
+fn resident_and_threads(status: &str) -> Option<(usize, usize)> {
+    let value = |key: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(key))?;
+        line.split_whitespace().next()?.parse().ok()
+    };
+    Some((value("VmRSS:")?, value("Threads:")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn status_is_read_as_the_kernel_writes_it() {
+        let status = "Name:\tloggia\nVmHWM:\t   90000 kB\nVmRSS:\t   24576 kB\nThreads:\t11\n";
+        assert_eq!(resident_and_threads(status), Some((24576, 11)));
+        assert_eq!(resident_and_threads("Name:\tloggia\n"), None);
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn tasks_are_counted_while_they_live() {
+        let runtimes = [Handle::current(), Handle::current()];
+        let before = Vitals::now(&runtimes).unwrap();
+        let task = tokio::spawn(std::future::pending::<()>());
+        let during = Vitals::now(&runtimes).unwrap();
+        task.abort();
+        assert_eq!(during.tasks[0], before.tasks[0] + 1);
+        assert!(during.threads > 0 && during.descriptors > 0 && during.resident_mib > 0.5, "{during:?}");
+    }
+}
