@@ -13,7 +13,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::{
-    gate::{Pace, Rules, Scopes},
+    gate::{Breaker, Pace, Rules, Scopes},
     lint,
     publish::{self, Exposure, Publisher, Tool},
 };
@@ -34,6 +34,8 @@ pub struct Entry {
     pub scopes: Option<Scopes>,
     /// How its calls have run so far.
     pub pace: Pace,
+    /// How they have failed.
+    pub breaker: Breaker,
 }
 
 impl Entry {
@@ -45,8 +47,8 @@ impl Entry {
         exposure: Exposure,
         origin: String,
     ) -> Self {
-        let pace = Pace::new(rules.concurrency);
-        Self { facade, contract, rules, exposure, origin, scopes: None, pace }
+        let (pace, breaker) = (Pace::new(&rules), Breaker::new(rules.breaker));
+        Self { facade, contract, rules, exposure, origin, scopes: None, pace, breaker }
     }
 
     /// The same facade, which may tell callers apart.

@@ -2,7 +2,6 @@
 
 mod asks;
 mod author;
-mod bad_input;
 mod capabilities;
 mod cli;
 mod facades;

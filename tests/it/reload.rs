@@ -95,26 +95,6 @@ async fn clients_of_both_lifecycles_hear_of_a_changed_list_only() -> Result<()> 
 }
 
 #[tokio::test]
-async fn a_half_written_file_is_not_loaded() -> Result<()> {
-    let folder = Folder::new();
-    folder.put("version", &fixture("version_one"));
-    let client = Client::stdio(folder.path(), Era::Stateful).await?;
-    becomes(&client, "one").await;
-    let bytes = fs::read(fixture("version_two"))?;
-    let mut file = fs::File::create(folder.path().join("version.wasm"))?;
-    for chunk in bytes.chunks(bytes.len() / 8 + 1) {
-        use std::io::Write;
-        file.write_all(chunk)?;
-        file.sync_data()?;
-        // The old version answers whatever is on disk meanwhile.
-        assert_eq!(version(&client).await.as_deref(), Ok("one"));
-    }
-    drop(file);
-    becomes(&client, "two").await;
-    client.end().await
-}
-
-#[tokio::test]
 async fn a_broken_version_leaves_the_old_one_serving() -> Result<()> {
     let folder = Folder::new();
     folder.put("version", &fixture("version_one"));

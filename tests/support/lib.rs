@@ -388,7 +388,13 @@ pub struct HttpHost {
 impl HttpHost {
     /// Starts a host and waits until it says where it listens.
     pub async fn start(folder: &Path) -> Result<Self> {
-        let mut child = Command::new(binary())
+        Self::start_with(folder, |_| {}).await
+    }
+
+    /// The same, with more options.
+    pub async fn start_with(folder: &Path, more: impl FnOnce(&mut Command)) -> Result<Self> {
+        let mut command = Command::new(binary());
+        command
             .args(["serve", "--http", "127.0.0.1:0"])
             .arg(folder)
             .env("LOGGIA_CACHE", cache())
@@ -396,8 +402,9 @@ impl HttpHost {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()?;
+            .kill_on_drop(true);
+        more(&mut command);
+        let mut child = command.spawn()?;
         let stderr = child.stderr.take().context("no stderr")?;
         let mut lines = BufReader::new(stderr).lines();
         let listening = async {

@@ -1,12 +1,16 @@
 //! A host on stdio, spoken to in bytes: for what no well-behaved client sends, and for many calls in flight.
+//!
+//! Every byte of the host's stdout is held to the protocol: it belongs to a line that is one message of JSON-RPC 2.0, and an
+//! answer is one to something that was asked and not answered yet.
 
-use std::{path::Path, process::Stdio};
+use std::{collections::BTreeMap, path::Path, process::Stdio};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use tokio::{
-    io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines},
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
     process::{Child, ChildStdin, ChildStdout, Command},
+    time::timeout,
 };
 
 use crate::{PATIENCE, binary, cache, state};
@@ -15,10 +19,18 @@ use crate::{PATIENCE, binary, cache, state};
 pub struct Raw {
     /// The process.
     pub child: Child,
-    /// Its input.
-    pub stdin: ChildStdin,
-    /// What it writes.
-    pub stdout: Lines<BufReader<ChildStdout>>,
+    stdin: ChildStdin,
+    heard: Heard,
+}
+
+/// What the host writes.
+struct Heard {
+    stdout: BufReader<ChildStdout>,
+    /// The begin of a line whose end was not read yet: who stops waiting for an answer loses none of it.
+    begun: Vec<u8>,
+    /// How often an answer to each id may come still, by the id's JSON.
+    open: BTreeMap<String, usize>,
+    messages: Vec<Value>,
 }
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"raw","version":"0"}}}"#;
@@ -26,19 +38,20 @@ const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","param
 impl Raw {
     /// Starts a host on a [`Folder`](crate::Folder)'s path and shakes hands with it.
     pub async fn start(folder: &Path) -> Result<Self> {
-        let mut child = Command::new(binary())
-            .arg("serve")
-            .arg(folder)
-            .env("LOGGIA_CACHE", cache())
-            .env("LOGGIA_STATE", state(folder))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .kill_on_drop(true)
-            .spawn()?;
+        Self::start_with(folder, |_| {}).await
+    }
+
+    /// The same, with more options.
+    pub async fn start_with(folder: &Path, more: impl FnOnce(&mut Command)) -> Result<Self> {
+        let mut command = Command::new(binary());
+        command.arg("serve").arg(folder).env("LOGGIA_CACHE", cache()).env("LOGGIA_STATE", state(folder));
+        command.stderr(Stdio::null());
+        more(&mut command);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
         let stdin = child.stdin.take().context("stdin")?;
-        let stdout = BufReader::new(child.stdout.take().context("stdout")?).lines();
-        let mut raw = Self { child, stdin, stdout };
+        let stdout = BufReader::new(child.stdout.take().context("stdout")?);
+        let heard = Heard { stdout, begun: Vec::new(), open: BTreeMap::new(), messages: Vec::new() };
+        let mut raw = Self { child, stdin, heard };
         raw.ask(INITIALIZE.as_bytes()).await?;
         raw.send(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await?;
         Ok(raw)
@@ -46,6 +59,9 @@ impl Raw {
 
     /// Sends a line.
     pub async fn send(&mut self, line: &[u8]) -> Result<()> {
+        if let Some(id) = asked(line) {
+            *self.heard.open.entry(id).or_default() += 1;
+        }
         self.stdin.write_all(line).await?;
         self.stdin.write_all(b"\n").await?;
         Ok(self.stdin.flush().await?)
@@ -58,11 +74,17 @@ impl Raw {
         self.send(call.to_string().as_bytes()).await
     }
 
+    /// Takes a request back.
+    pub async fn cancel(&mut self, id: u64) -> Result<()> {
+        let told =
+            json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
+        self.send(told.to_string().as_bytes()).await
+    }
+
     /// The next answer, whoever it is for.
     pub async fn answer(&mut self) -> Result<Value> {
         loop {
-            let line = tokio::time::timeout(PATIENCE, self.stdout.next_line()).await??;
-            let told: Value = serde_json::from_str(&line.context("the host ended")?)?;
+            let told = timeout(PATIENCE, self.heard.next()).await??.context("the host ended")?;
             if told.get("id").is_some() || told.get("error").is_some() {
                 return Ok(told);
             }
@@ -74,4 +96,60 @@ impl Raw {
         self.send(line).await?;
         self.answer().await
     }
+
+    /// Closes its input, reads what it still says, and waits until it has ended, which is no error; every message from
+    /// the first.
+    pub async fn finish(self) -> Result<Vec<Value>> {
+        let Self { mut child, stdin, mut heard } = self;
+        drop(stdin);
+        while timeout(PATIENCE, heard.next()).await??.is_some() {}
+        let status = timeout(PATIENCE, child.wait()).await??;
+        ensure!(status.success(), "a client that closes its end is no error: {status}");
+        Ok(heard.messages)
+    }
+}
+
+impl Heard {
+    /// The next message, until there are no more bytes.
+    async fn next(&mut self) -> Result<Option<Value>> {
+        self.stdout.read_until(b'\n', &mut self.begun).await?;
+        if self.begun.is_empty() {
+            return Ok(None);
+        }
+        let bytes = std::mem::take(&mut self.begun);
+        let line = std::str::from_utf8(&bytes).context("not UTF-8")?;
+        let text = line.strip_suffix('\n').with_context(|| format!("half a line: {line:.200}"))?;
+        let message: Value = serde_json::from_str(text).with_context(|| format!("not JSON: {text:.200}"))?;
+        self.check(&message).with_context(|| format!("not a message: {text:.200}"))?;
+        self.messages.push(message.clone());
+        Ok(Some(message))
+    }
+
+    fn check(&mut self, message: &Value) -> Result<()> {
+        ensure!(message["jsonrpc"] == "2.0", "not of JSON-RPC 2.0");
+        let has = |member: &str| message.get(member).is_some();
+        if has("method") {
+            ensure!(message["method"].is_string() && !has("result") && !has("error"), "half a request");
+            return Ok(());
+        }
+        ensure!(has("result") != has("error"), "neither a request nor an answer");
+        if message["id"].is_null() {
+            ensure!(has("error"), "an answer to nobody");
+            return Ok(());
+        }
+        let open = self.open.get_mut(&message["id"].to_string()).filter(|open| **open > 0);
+        *open.context("an answer to what was not asked, or was answered before")? -= 1;
+        Ok(())
+    }
+}
+
+/// The id of a request, also where the rest of it is broken.
+fn asked(line: &[u8]) -> Option<String> {
+    if let Ok(message) = serde_json::from_slice::<Value>(line) {
+        return message.get("method").and(message.get("id")).map(Value::to_string);
+    }
+    let text = String::from_utf8_lossy(line);
+    let (_, id) = text.split_once("\"id\":")?;
+    let digits: String = id.chars().take_while(char::is_ascii_digit).collect();
+    (!digits.is_empty()).then_some(digits)
 }

@@ -136,13 +136,20 @@ impl FaultKind {
     }
 }
 
-/// A limit of the policy.
+/// A limit of the policy's, or of the host's as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limit {
-    /// The key of the policy file that changes it, for example `limits.memory`.
+    /// The key of the policy file that changes it, for example `limits.memory`, or the host's own option.
     pub key: &'static str,
     /// Its value now, as a policy file writes it.
     pub value: String,
+}
+
+impl Limit {
+    /// Whether a policy can change it.
+    pub fn is_of_policy(&self) -> bool {
+        !self.key.starts_with("--")
+    }
 }
 
 impl fmt::Display for Fault {
@@ -164,9 +171,13 @@ impl From<&Fault> for Failure {
             "The same call will fail again; change its parameters or use another action."
         };
         let hint = match &fault.limit {
-            Some(limit) => format!(
+            Some(limit) if limit.is_of_policy() => format!(
                 "{again} The operator can raise `{}` (now {}) in the policy of `{}`.",
                 limit.key, limit.value, fault.facade
+            ),
+            Some(limit) => format!(
+                "{again} The operator can start the host with a larger `{}` (now {}).",
+                limit.key, limit.value
             ),
             None => again.to_owned(),
         };

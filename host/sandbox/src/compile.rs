@@ -8,7 +8,6 @@ use std::{
     io::{Read, Write},
     path::PathBuf,
     process::Stdio,
-    time::Duration,
 };
 
 use rustix::process::{Resource, Rlimit, setpriority_process, setrlimit};
@@ -20,37 +19,48 @@ use tokio::{
 use crate::{
     LoadError,
     engine::{self, Space},
+    limits::{Compile, bytes_text, duration_text},
 };
 
-/// Processor seconds a compilation may take. An 18 MB Python guest takes 36.
-const CPU_SECONDS: u64 = 120;
-/// Seconds on the wall.
-const WALL: Duration = Duration::from_secs(180);
-/// Address space of the child.
-const MEMORY: u64 = 4 << 30;
 /// Largest component the child reads; the host refuses larger files before this.
 const COMPONENT: u64 = 128 << 20;
+/// Most machine code that the host takes from the child, in bytes for each byte of the component, and in any case.
+const CODE: (usize, usize) = (16, 64 << 20);
+/// A child that is not even given its processor time is waited for half as long again.
+const PATIENCE: (u32, u32) = (3, 2);
 /// Bytes of the child's complaint that are shown.
-const COMPLAINT: usize = 2000;
+const COMPLAINT: u64 = 2000;
 
 /// How to start the child.
 #[derive(Debug, Clone)]
 pub struct Compiler {
     /// The host's own binary.
     pub program: PathBuf,
-    /// What makes it call [`child`].
+    /// What makes it call [`child`]; what it may take is added to them.
     pub args: Vec<String>,
+    /// What it may take.
+    pub limits: Compile,
 }
 
 impl Compiler {
+    /// The same compiler for a plugin whose policy says what it may take.
+    #[must_use]
+    pub fn within(&self, limits: Compile) -> Self {
+        Self { limits, ..self.clone() }
+    }
+
     /// Compiles a component; the machine code.
     ///
     /// # Errors
     ///
     /// If the component is invalid, if a limit ends the child, or if it cannot be run.
     pub async fn compile(&self, wasm: &[u8]) -> Result<Vec<u8>, LoadError> {
-        tokio::time::timeout(WALL, self.run(wasm)).await.unwrap_or_else(|_| {
-            Err(LoadError::CompileLimit(format!("it took longer than {} s", WALL.as_secs())))
+        let wall = self.limits.cpu * PATIENCE.0 / PATIENCE.1;
+        tokio::time::timeout(wall, self.run(wasm)).await.unwrap_or_else(|_| {
+            let (wall, cpu) = (duration_text(wall), duration_text(self.limits.cpu));
+            Err(LoadError::CompileLimit(format!(
+                "it took longer than {wall} (`limits.compile-cpu` is {cpu})"
+            )))
         })
     }
 
@@ -58,6 +68,8 @@ impl Compiler {
         let io = |what| move |error| LoadError::Io(what, error);
         let mut child = Command::new(&self.program)
             .args(&self.args)
+            .arg(self.limits.cpu.as_millis().to_string())
+            .arg(self.limits.memory.to_string())
             .env_clear()
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -65,7 +77,7 @@ impl Compiler {
             .kill_on_drop(true)
             .spawn()
             .map_err(io("start the compiler"))?;
-        let (Some(mut stdin), Some(mut stdout), Some(mut stderr)) =
+        let (Some(mut stdin), Some(stdout), Some(stderr)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
             return Err(LoadError::Io("start the compiler", std::io::ErrorKind::BrokenPipe.into()));
@@ -75,19 +87,31 @@ impl Compiler {
             // A child that refuses early closes its end; its own words say why.
             let _ = stdin.write_all(wasm).await;
         };
+        let most = CODE.0 * wasm.len() + CODE.1;
+        // One byte more than may come tells that there was more.
+        let (mut stdout, mut stderr) = (stdout.take(most as u64 + 1), stderr.take(COMPLAINT));
         let (_, read, _) = tokio::join!(write, stdout.read_to_end(&mut code), stderr.read_to_end(&mut said));
         read.map_err(io("read from the compiler"))?;
+        if code.len() > most {
+            return Err(LoadError::Compile(format!(
+                "it becomes more than {} MiB of machine code",
+                most >> 20
+            )));
+        }
+        // Whatever it would still write is not waited for.
+        drop((stdout, stderr));
         let status = child.wait().await.map_err(io("wait for the compiler"))?;
         if status.success() {
             return Ok(code);
         }
-        said.truncate(COMPLAINT);
         let said = String::from_utf8_lossy(&said).trim().to_owned();
         Err(match status.code() {
             Some(REFUSED) => LoadError::Compile(said),
             _ => LoadError::CompileLimit(format!(
-                "it needs more than {CPU_SECONDS} s of CPU or {} GiB of memory ({status})",
-                MEMORY >> 30
+                "it needs more CPU time than {} (`limits.compile-cpu`) or more memory than {} \
+                 (`limits.compile-memory`): {status}",
+                duration_text(self.limits.cpu),
+                bytes_text(usize::try_from(self.limits.memory).unwrap_or(usize::MAX)),
             )),
         })
     }
@@ -97,8 +121,8 @@ impl Compiler {
 const REFUSED: i32 = 3;
 
 /// What the child does: reads a component from stdin, writes its machine code to stdout. The exit code.
-pub fn child(space: Space) -> i32 {
-    match compile_stdin(space) {
+pub fn child(space: Space, limits: Compile) -> i32 {
+    match compile_stdin(space, limits) {
         Ok(()) => 0,
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "{error:#}");
@@ -107,22 +131,28 @@ pub fn child(space: Space) -> i32 {
     }
 }
 
-fn compile_stdin(space: Space) -> Result<(), wasmtime::Error> {
-    confine();
+fn compile_stdin(space: Space, limits: Compile) -> Result<(), wasmtime::Error> {
+    confine(limits);
     let mut wasm = Vec::new();
     std::io::stdin().take(COMPONENT).read_to_end(&mut wasm)?;
-    let code = engine::compiler(space)?.precompile_component(&wasm)?;
+    let code = machine_code(&wasm, space)?;
     std::io::stdout().write_all(&code)?;
     Ok(())
 }
 
+/// What the child makes of a component.
+pub(crate) fn machine_code(wasm: &[u8], space: Space) -> Result<Vec<u8>, wasmtime::Error> {
+    engine::compiler(space)?.precompile_component(wasm)
+}
+
 /// Limits the current process for good. A limit that cannot be set (because a lower one is in force) is in force.
-fn confine() {
+fn confine(limits: Compile) {
     let limit = |resource, most: u64| {
         let _ = setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
     };
-    limit(Resource::Cpu, CPU_SECONDS);
-    limit(Resource::As, MEMORY);
+    // Counted in whole seconds.
+    limit(Resource::Cpu, limits.cpu.as_secs_f64().ceil() as u64);
+    limit(Resource::As, limits.memory);
     limit(Resource::Core, 0);
     limit(Resource::Fsize, 0);
     // Calls go first.

@@ -5,8 +5,9 @@ use std::path::Path;
 use wasmtime::component::types::ComponentItem;
 
 use crate::{
-    Engine, LoadError,
+    Artifact, Engine, LoadError,
     abi::v0_1::{self, PluginPre},
+    compile,
     guest::Guest,
 };
 
@@ -26,6 +27,21 @@ impl Component {
         // its own: owned by this user, writable by nobody else, renamed into place and never changed afterwards.
         let component =
             unsafe { wasmtime::component::Component::deserialize_file(&engine.inner.engine, path) };
+        Self::check(engine, component.map_err(|e| LoadError::Code(format!("{e:#}")))?)
+    }
+
+    /// Compiles in this process what the child would compile, without the child's limits and without a cache: for
+    /// fuzzing, where a panic of the compiler must show.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes do not compile or do not fulfil the contract.
+    pub fn in_process(engine: &Engine, artifact: &Artifact) -> Result<Self, LoadError> {
+        let code = compile::machine_code(&artifact.bytes, engine.space());
+        let code = code.map_err(|e| LoadError::Compile(format!("{e:#}")))?;
+        #[allow(unsafe_code)]
+        // SAFETY: the code was made by the line above.
+        let component = unsafe { wasmtime::component::Component::deserialize(&engine.inner.engine, &code) };
         Self::check(engine, component.map_err(|e| LoadError::Code(format!("{e:#}")))?)
     }
 

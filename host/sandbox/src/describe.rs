@@ -3,7 +3,7 @@
 
 use std::{future::Future, sync::Arc};
 
-use loggia_facade::{Limit, Object, Surface};
+use loggia_facade::{Object, Surface};
 use serde_json::Value;
 use wasmtime::Store;
 
@@ -78,12 +78,11 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    async fn new(component: &Component, limits: &'a Limits, reading: u8) -> Result<Self, LoadError> {
+    async fn new(component: &'a Component, limits: &'a Limits, reading: u8) -> Result<Self, LoadError> {
         let meter = Meter::new(limits.describe.cpu);
         let mut store =
             guest::store(&component.engine, limits, Arc::clone(&meter), Purpose::Describe { reading });
-        let cpu = Limit { key: "limits.describe-cpu", value: duration_text(limits.describe.cpu) };
-        let blame = Blame { facade: "", limits, handles: component.engine.inner.handles, cpu };
+        let blame = Blame { facade: "", limits, engine: &component.engine, cpu: limits.describe_limit() };
         let ends = tokio::time::Instant::now() + limits.describe.wall;
         let plugin = {
             let begin = component.pre.instantiate_async(&mut store);
@@ -135,13 +134,19 @@ fn failed(
     store: &Store<Guest>,
     blame: &Blame<'_>,
 ) -> LoadError {
-    let reason = match answer {
-        Ok(Err(error)) => blame.of(&error, store).message,
-        Err(Late::Cpu) => blame.spent().message,
-        _ => format!("timed out after {}", duration_text(blame.limits.describe.wall)),
+    let fault = match answer {
+        Ok(Err(error)) => blame.of(&error, store),
+        Err(Late::Cpu) => blame.spent(),
+        _ => {
+            let wall = duration_text(blame.limits.describe.wall);
+            return LoadError::DescribeTime { function: function.to_owned(), wall };
+        }
     };
     // A plugin that cannot describe itself has no name yet.
-    let reason = reason.replace("the plugin `` ", "it ");
+    let mut reason = fault.message.replace("the plugin `` ", "it ");
+    if let Some(limit) = fault.limit {
+        reason = format!("{reason} (`{}` is {})", limit.key, limit.value);
+    }
     LoadError::Describe { function: function.to_owned(), reason }
 }
 

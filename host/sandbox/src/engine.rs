@@ -12,7 +12,7 @@ use wasmtime::{
 use crate::{
     EngineError, abi,
     guest::Guest,
-    limits,
+    limits::{self, Limits},
     ticker::{Running, Ticker},
 };
 
@@ -22,8 +22,18 @@ const INSTANCES: u32 = 160;
 /// The most memory that a policy may allow a call. Decides how much address space the pool reserves.
 pub const MEMORY_CEILING: usize = 1 << 30;
 
-/// Deepest recursion of guest code. Not a policy's to change: it is part of what compiled code assumes.
-pub const WASM_STACK: usize = 512 << 10;
+/// Deepest recursion of guest code, in bytes of stack, where the host's operator does not say. Not a policy's to
+/// change: wasmtime knows one limit for all that an engine runs.
+pub const STACK: usize = 512 << 10;
+
+/// The most that the operator may allow.
+pub const STACK_CEILING: usize = 8 << 20;
+
+/// Host functions run on the same stack, after the guest's part of it.
+const HOST_STACK: usize = (2 << 20) - STACK;
+
+/// The most handles that a policy may allow a call.
+pub const HANDLES_CEILING: usize = 4096;
 
 /// An engine with everything linked that a plugin may import. Cheap to clone.
 #[derive(Clone)]
@@ -37,23 +47,26 @@ pub(crate) struct Inner {
     ticker: Ticker,
     hash: String,
     space: Space,
-    /// Handles that a guest may hold at once.
+    /// Handles that a guest may hold at once, whatever its policy says: what the machine has for one.
     pub handles: usize,
+    /// Bytes of stack of guest code.
+    pub stack: usize,
 }
 
 impl Engine {
     /// Sets the engine up: pooled instances, or, where address space is short, instances made on demand with
-    /// memories that reserve none.
+    /// memories that reserve none. Guests may recurse this deep, in bytes of stack.
     ///
     /// # Errors
     ///
     /// If neither can be had.
-    pub fn new() -> Result<Self, EngineError> {
-        let (engine, space) = match wasmtime::Engine::new(&config(Space::Ample, Use::Run)) {
+    pub fn new(stack: usize) -> Result<Self, EngineError> {
+        let purpose = Use::Run { stack: stack.clamp(1, STACK_CEILING) };
+        let (engine, space) = match wasmtime::Engine::new(&config(Space::Ample, purpose)) {
             Ok(engine) => (Ok(engine), Space::Ample),
             Err(error) => {
                 tracing::warn!("address space is short, so calls will be slower: {error:#}");
-                (wasmtime::Engine::new(&config(Space::Short, Use::Run)), Space::Short)
+                (wasmtime::Engine::new(&config(Space::Short, purpose)), Space::Short)
             }
         };
         let engine = engine.map_err(|e| EngineError(format!("{e:#}")))?;
@@ -61,7 +74,8 @@ impl Engine {
         abi::link(&mut linker).map_err(|e| EngineError(format!("{e:#}")))?;
         let ticker = Ticker::start(engine.weak()).map_err(|e| EngineError(e.to_string()))?;
         let hash = compatibility(&engine);
-        Ok(Self { inner: Arc::new(Inner { engine, linker, ticker, hash, space, handles: handles() }) })
+        let inner = Inner { engine, linker, ticker, hash, space, handles: handles(), stack };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// Names the engine's version and settings: code compiled under another name cannot be loaded.
@@ -74,6 +88,11 @@ impl Engine {
         self.inner.space
     }
 
+    /// How many handles a call within these limits may hold.
+    pub(crate) fn handles(&self, limits: &Limits) -> usize {
+        limits.handles.min(self.inner.handles)
+    }
+
     pub(crate) fn running(&self) -> Running {
         self.inner.ticker.guard()
     }
@@ -81,7 +100,7 @@ impl Engine {
 
 /// A guest's handles may be file descriptors of the host: all calls together must leave some for the host itself.
 fn handles() -> usize {
-    const MOST: usize = 512;
+    const MOST: usize = HANDLES_CEILING;
     const FOR_THE_HOST: u64 = 256;
     const CALLS: u64 = 64;
     let descriptors = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
@@ -126,9 +145,9 @@ impl Hasher for Fnv {
     }
 }
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy)]
 enum Use {
-    Run,
+    Run { stack: usize },
     Compile,
 }
 
@@ -137,9 +156,9 @@ fn config(space: Space, purpose: Use) -> Config {
     // Winch had most of 2026's sandbox escapes and cannot be interrupted.
     config.strategy(Strategy::Cranelift);
     config.epoch_interruption(true);
-    config.max_wasm_stack(WASM_STACK);
-    // Host functions run on the same stack after the guest's part of it.
-    config.async_stack_size(2 << 20);
+    if let Use::Run { stack } = purpose {
+        config.max_wasm_stack(stack).async_stack_size(stack + HOST_STACK);
+    }
     // No guest of ours uses the async component model; without it a call costs half.
     config.concurrency_support(false);
     config.wasm_backtrace_max_frames(std::num::NonZeroUsize::new(16));
@@ -152,7 +171,7 @@ fn config(space: Space, purpose: Use) -> Config {
     config.wasm_custom_page_sizes(false);
     if space == Space::Short {
         config.memory_reservation(0).memory_reservation_for_growth(1 << 20).memory_guard_size(64 << 10);
-    } else if purpose == Use::Run {
+    } else if let Use::Run { .. } = purpose {
         let mut pool = PoolingAllocationConfig::new();
         pool.total_component_instances(INSTANCES)
             // What each call may have at most, so that no plugin's calls leave too little for another's.
@@ -163,7 +182,7 @@ fn config(space: Space, purpose: Use) -> Config {
             .max_memories_per_module(limits::MEMORIES)
             .max_tables_per_module(limits::TABLES)
             .max_memory_size(MEMORY_CEILING)
-            .table_elements(limits::TABLE_ELEMENTS)
+            .table_elements(limits::TABLES_CEILING)
             // What a slot keeps resident is paid per slot, so few stay warm.
             .max_unused_warm_slots(16)
             .linear_memory_keep_resident(1 << 20)
@@ -181,8 +200,10 @@ mod tests {
     #[test]
     fn code_of_the_compiling_engine_runs_on_the_running_one() {
         for space in [Space::Ample, Space::Short] {
-            let running = wasmtime::Engine::new(&config(space, Use::Run)).unwrap();
-            assert_eq!(compatibility(&compiler(space).unwrap()), compatibility(&running), "{space:?}");
+            for stack in [STACK, STACK_CEILING] {
+                let running = wasmtime::Engine::new(&config(space, Use::Run { stack })).unwrap();
+                assert_eq!(compatibility(&compiler(space).unwrap()), compatibility(&running), "{space:?}");
+            }
         }
     }
 }

@@ -30,7 +30,8 @@ pub enum LoadError {
     NoFacade(Vec<String>),
     /// The component was built for a contract that this host does not speak.
     #[error(
-        "the component speaks contract {found}, this host speaks {spoken}: rebuild it with a matching SDK"
+        "the component speaks contract {}, this host speaks {spoken}: rebuild it with a matching SDK",
+        shown(.found, NAME)
     )]
     ContractVersion {
         /// What the component exports.
@@ -39,7 +40,7 @@ pub enum LoadError {
         spoken: &'static str,
     },
     /// A function of the facade is missing or has another type.
-    #[error("the component's export `{function}` does not match the contract: {reason}")]
+    #[error("the component's export `{function}` does not match the contract: {}", shown(.reason, REASON))]
     WrongExport {
         /// Which function.
         function: &'static str,
@@ -47,10 +48,10 @@ pub enum LoadError {
         reason: String,
     },
     /// The component needs something this host does not offer.
-    #[error("the component imports what this host does not offer: {0}")]
+    #[error("the component imports what this host does not offer: {}", shown(.0, NAME))]
     UnknownImport(String),
     /// The compiler refused the bytes.
-    #[error("the component does not compile: {0}")]
+    #[error("the component does not compile: {}", shown(.0, REASON))]
     Compile(String),
     /// The compiler used more than it may.
     #[error("compiling was stopped: {0}")]
@@ -59,21 +60,29 @@ pub enum LoadError {
     #[error("failed to {0}: {1}")]
     Io(&'static str, #[source] io::Error),
     /// `describe` or `schema` failed.
-    #[error("`{function}` failed: {reason}")]
+    #[error("`{}` failed: {}", shown(.function, NAME), shown(.reason, REASON))]
     Describe {
         /// `describe` or `schema("add")`.
         function: String,
         /// The fault, in a sentence.
         reason: String,
     },
+    /// `describe` or `schema` did not answer in time, which may be the machine's doing.
+    #[error("`{function}` timed out after {wall} (`limits.describe-wall`)")]
+    DescribeTime {
+        /// `describe` or `schema("add")`.
+        function: String,
+        /// How long it was given.
+        wall: String,
+    },
     /// `describe` or `schema` said something else the second time.
     #[error(
-        "`{0}` gave two different answers in two calls: it must depend on nothing but the plugin itself (no clock, \
-         no random numbers, no hash map order)"
+        "`{}` gave two different answers in two calls: it must depend on nothing but the plugin itself (no clock, \
+         no random numbers, no hash map order)", shown(.0, NAME)
     )]
     Unstable(String),
     /// `schema` gave something that is not a JSON Schema object.
-    #[error("`schema(\"{action}\")` is not usable: {reason}")]
+    #[error("`schema(\"{}\")` is not usable: {}", shown(.action, NAME), shown(.reason, REASON))]
     Schema {
         /// Of which action.
         action: String,
@@ -81,7 +90,7 @@ pub enum LoadError {
         reason: String,
     },
     /// The engine refused the compiled code.
-    #[error("the compiled component could not be loaded: {0}")]
+    #[error("the compiled component could not be loaded: {}", shown(.0, REASON))]
     Code(String),
     /// A granted directory cannot be opened.
     #[error("the granted directory `{path}` cannot be opened: {error}")]
@@ -99,9 +108,67 @@ impl LoadError {
     }
 }
 
+/// Bytes of a name that a plugin chose, as far as it is told.
+const NAME: usize = 200;
+/// The same of a reason, in which such names may stand.
+const REASON: usize = 2000;
+/// Exported interfaces that are told.
+const EXPORTS: usize = 16;
+
 fn exports(names: &[String]) -> String {
     if names.is_empty() {
         return " (it exports nothing)".to_owned();
     }
-    format!(" (it exports {})", names.join(", "))
+    let told: Vec<String> = names.iter().take(EXPORTS).map(|name| shown(name, NAME)).collect();
+    let more = names.len() - told.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!(" (it exports {}{more})", told.join(", "))
+}
+
+/// A text with a plugin's words in it, on one line that ends soon after so many bytes: what nobody would see, or a
+/// terminal would act on, is escaped.
+fn shown(text: &str, most: usize) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        if out.len() >= most {
+            out.push('…');
+            break;
+        }
+        match c {
+            '\n' => out.push(' '),
+            '\'' | '"' | '\\' => out.push(c),
+            c => out.extend(c.escape_debug()),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_plugin_chose_is_told_on_one_line_and_not_at_any_length() {
+        let (hostile, long) = ("\u{1b}[31m\u{202e}\u{e0041}\n".to_owned(), "x".repeat(100_000));
+        for text in [hostile, long] {
+            let again = || text.clone();
+            for error in [
+                LoadError::NoFacade(vec![again(); 1000]),
+                LoadError::ContractVersion { found: again(), spoken: "0.1.0" },
+                LoadError::WrongExport { function: "describe", reason: again() },
+                LoadError::UnknownImport(again()),
+                LoadError::Compile(again()),
+                LoadError::Describe { function: again(), reason: again() },
+                LoadError::Unstable(again()),
+                LoadError::Schema { action: again(), reason: again() },
+                LoadError::Code(again()),
+            ] {
+                let said = error.to_string();
+                assert!(said.len() < 4096, "{} bytes", said.len());
+                assert!(!said.contains(['\u{1b}', '\u{202e}', '\u{e0041}', '\n']), "{said:?}");
+            }
+        }
+        assert_eq!(shown("`a\"b\\c'`: é\u{7}", 100), "`a\"b\\c'`: é\\u{7}");
+        assert!(LoadError::NoFacade(vec!["a:b/c".into(); 20]).to_string().contains("a:b/c and 4 more)"));
+    }
 }

@@ -63,12 +63,8 @@ impl WasmFacade {
         let action = self.surface.action(&call.action);
         let effect = action.map_or(Effect::Read, |action| action.effect);
         let (budget, cpu, _) = self.limits.budget(action.is_some_and(|action| action.long_running));
-        let blame = Blame {
-            facade: &self.name,
-            limits: &self.limits,
-            handles: self.component.engine.inner.handles,
-            cpu,
-        };
+        let engine = &self.component.engine;
+        let blame = Blame { facade: &self.name, limits: &self.limits, engine, cpu };
         let meter = Meter::new(budget.cpu);
         let purpose = Purpose::Call {
             session: call.session.clone(),
@@ -76,7 +72,7 @@ impl WasmFacade {
             effect,
             scope: call.scope.clone(),
         };
-        let mut store = guest::store(&self.component.engine, &self.limits, Arc::clone(&meter), purpose);
+        let mut store = guest::store(engine, &self.limits, Arc::clone(&meter), purpose);
         let future = Box::pin(self.run(&mut store, &call));
         let ran = Metered { meter, future }.await;
         let answered = match ran {

@@ -1,17 +1,21 @@
 //! What went wrong in a guest, told twice: a sentence for the model, the rest for the log.
 
 use loggia_facade::{Fault, FaultKind, Limit};
-use wasmtime::{PoolConcurrencyLimitError, Store, Trap};
+use wasmtime::{PoolConcurrencyLimitError, Store, Trap, WasmBacktrace};
 use wasmtime_wasi::{I32Exit, ResourceTableError};
 
-use crate::{engine::WASM_STACK, guest::Guest, limits::Limits};
+use crate::{
+    Engine,
+    guest::Guest,
+    limits::{CORE_INSTANCES, Limits, MEMORIES, TABLES, bytes_text},
+};
 
 /// Whose fault, and by what limits.
 pub(crate) struct Blame<'a> {
     pub facade: &'a str,
     pub limits: &'a Limits,
-    /// Handles that it could hold.
-    pub handles: usize,
+    /// What the machine and the host's operator add to these.
+    pub engine: &'a Engine,
     /// The CPU budget that applied, with its key.
     pub cpu: Limit,
 }
@@ -46,16 +50,37 @@ impl Blame<'_> {
         if matches!(error.downcast_ref(), Some(ResourceTableError::Full))
             || says(error, "handle limit exceeded")
         {
-            return (FaultKind::Resources, format!("held more than {} handles at once", self.handles), None);
+            let handles = self.engine.handles(self.limits);
+            // Where the machine has fewer, the policy cannot give more.
+            let limit = (handles == self.limits.handles).then(|| self.limits.handles_limit());
+            return (FaultKind::Resources, format!("held more than {handles} handles at once"), limit);
         }
         if says(error, "fuel allocated for hostcalls has been exhausted") {
-            let said = "passed more data to the host in one call than it may".to_owned();
-            return (FaultKind::OutputSize, said, Some(self.limits.result_limit()));
+            // Its result is read when none of its code runs any more.
+            return if error.is::<WasmBacktrace>() {
+                let said = "passed more data to the host at once than it may".to_owned();
+                (FaultKind::Resources, said, Some(self.limits.host_data_limit()))
+            } else {
+                let said = "gave a result that is too large".to_owned();
+                (FaultKind::OutputSize, said, Some(self.limits.result_limit()))
+            };
+        }
+        if says(error, "requested len") && says(error, "exceeds limit") {
+            let said = "asked for more random bytes at once than it may".to_owned();
+            return (FaultKind::Resources, said, Some(self.limits.random_limit()));
+        }
+        if says(error, "resource limit exceeded") {
+            let said = format!(
+                "is made of more than {CORE_INSTANCES} core instances, {MEMORIES} memories or {TABLES} tables"
+            );
+            return (FaultKind::Resources, said, None);
         }
         match error.downcast_ref::<Trap>() {
             Some(Trap::Interrupt) => (FaultKind::Cpu, self.spent_text(), Some(self.cpu.clone())),
             Some(Trap::StackOverflow) => {
-                (FaultKind::Stack, format!("recursed deeper than {} KiB of stack", WASM_STACK >> 10), None)
+                let value = bytes_text(self.engine.inner.stack);
+                let said = format!("recursed deeper than {value} of stack");
+                (FaultKind::Stack, said, Some(Limit { key: "--wasm-stack", value }))
             }
             // A guest that outlived a refused allocation and panicked later says so itself. Otherwise a failed
             // allocation aborts most guests, so the limiter is asked before the trap is believed.
@@ -68,7 +93,8 @@ impl Blame<'_> {
                 (FaultKind::Memory, said, Some(self.limits.memory_limit()))
             }
             _ if limiter.tables_hit() => {
-                (FaultKind::Resources, "asked for larger tables than it may have".to_owned(), None)
+                let said = "asked for larger tables than it may have".to_owned();
+                (FaultKind::Resources, said, Some(self.limits.tables_limit()))
             }
             Some(trap) => (FaultKind::Trap, format!("trapped: {trap}"), None),
             None => (FaultKind::Trap, "failed inside the sandbox".to_owned(), None),

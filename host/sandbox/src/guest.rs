@@ -12,7 +12,7 @@ use wasmtime_wasi_http::{WasiHttpCtxView, WasiHttpView};
 use crate::{
     Engine,
     capability::{Capabilities, Prepared, fs},
-    limits::{HOSTCALL_BYTES, Limiter, Limits, RANDOM_BYTES},
+    limits::{Limiter, Limits},
     meter::Meter,
     output::Output,
     ticker::Running,
@@ -87,13 +87,14 @@ pub(crate) fn store(
             (Output::new(None, limits.logs, None), None, Prepared::default())
         }
     };
-    wasi.stdout(output.stdout()).stderr(output.stderr()).max_random_size(RANDOM_BYTES);
+    wasi.stdout(output.stdout()).stderr(output.stderr()).max_random_size(limits.random);
     let mut table = ResourceTable::new();
-    table.set_max_capacity(engine.inner.handles);
+    let handles = engine.handles(limits);
+    table.set_max_capacity(handles);
     let guest = Guest {
         session,
         output,
-        limiter: Limiter::new(limits.memory),
+        limiter: Limiter::new(limits),
         given,
         wasi: wasi.build(),
         table,
@@ -101,8 +102,9 @@ pub(crate) fn store(
     };
     let mut store = Store::new(&engine.inner.engine, guest);
     store.limiter(|guest| &mut guest.limiter);
-    store.set_hostcall_fuel(HOSTCALL_BYTES.max(limits.result + (64 << 10)));
-    store.set_max_component_handles(engine.inner.handles);
+    // A result's own limit tells more of a result that is too large than this one would.
+    store.set_hostcall_fuel(limits.host_data.max(limits.result + (64 << 10)));
+    store.set_max_component_handles(handles);
     store.set_epoch_deadline(1);
     store.epoch_deadline_callback(move |_| {
         Ok(if meter.is_spent() { UpdateDeadline::Interrupt } else { UpdateDeadline::Yield(1) })

@@ -44,4 +44,4 @@ pub use component::Component;
 pub use engine::{Engine, Space};
 pub use error::{EngineError, LoadError};
 pub use facade::{Confines, WasmFacade};
-pub use limits::{Budget, Limits};
+pub use limits::{Budget, Compile, Limits};

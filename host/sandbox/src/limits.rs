@@ -8,9 +8,23 @@ use wasmtime::ResourceLimiter;
 /// What one call may use. The defaults are DESIGN §6's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
+    /// Bytes of the plugin's file.
+    pub artifact: u64,
+    /// What compiling it may take.
+    pub compile: Compile,
     /// Bytes, summed over all linear memories of a call: a limit per memory would be none, since a component may
     /// have thousands.
     pub memory: usize,
+    /// Elements, summed over all tables of a call.
+    pub tables: usize,
+    /// What a call may hold open of the host's at once: files, requests, streams, whatever the host gives by a handle.
+    /// The machine may not have so many: see `Engine::handles`.
+    pub handles: usize,
+    /// Bytes that a guest may pass to the host at once: in one call of a host's function, or as its answer. Stops a guest
+    /// that makes the host copy its whole memory; a write to a file is cut into pieces far smaller than this.
+    pub host_data: usize,
+    /// Bytes of randomness that a guest may ask for at once.
+    pub random: u64,
     /// For an action that ends within its request.
     pub call: Budget,
     /// For a long-running action.
@@ -32,6 +46,15 @@ pub struct Limits {
     pub http: loggia_egress::Limits,
 }
 
+/// What the compiling child may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Compile {
+    /// Time on a processor. On the wall it may take half as much again. An 18 MB Python guest takes 36 s.
+    pub cpu: Duration,
+    /// Bytes of address space.
+    pub memory: u64,
+}
+
 /// The two clocks of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
@@ -44,7 +67,13 @@ pub struct Budget {
 impl Default for Limits {
     fn default() -> Self {
         Self {
+            artifact: 32 << 20,
+            compile: Compile { cpu: Duration::from_secs(120), memory: 4 << 30 },
             memory: 64 << 20,
+            tables: 100_000,
+            handles: 512,
+            host_data: 4 << 20,
+            random: 64 << 10,
             call: Budget { cpu: Duration::from_secs(2), wall: Duration::from_secs(30) },
             long: Budget { cpu: Duration::from_secs(60), wall: Duration::from_secs(30 * 60) },
             describe: Budget { cpu: Duration::from_millis(250), wall: Duration::from_secs(5) },
@@ -74,8 +103,28 @@ impl Limits {
         Limit { key: "limits.memory", value: bytes_text(self.memory) }
     }
 
+    pub(crate) fn tables_limit(&self) -> Limit {
+        Limit { key: "limits.tables", value: self.tables.to_string() }
+    }
+
+    pub(crate) fn handles_limit(&self) -> Limit {
+        Limit { key: "limits.handles", value: self.handles.to_string() }
+    }
+
+    pub(crate) fn host_data_limit(&self) -> Limit {
+        Limit { key: "limits.host-data", value: bytes_text(self.host_data) }
+    }
+
+    pub(crate) fn random_limit(&self) -> Limit {
+        Limit { key: "limits.random", value: bytes_text(usize::try_from(self.random).unwrap_or(usize::MAX)) }
+    }
+
     pub(crate) fn result_limit(&self) -> Limit {
         Limit { key: "limits.result", value: bytes_text(self.result) }
+    }
+
+    pub(crate) fn describe_limit(&self) -> Limit {
+        Limit { key: "limits.describe-cpu", value: duration_text(self.describe.cpu) }
     }
 }
 
@@ -98,15 +147,8 @@ pub fn duration_text(duration: Duration) -> String {
     }
 }
 
-/// Bytes that a guest may pass to the host in one call, results included. Stops a guest that makes the host copy its
-/// whole memory at once; a write to a file is cut into pieces far smaller than this.
-pub(crate) const HOSTCALL_BYTES: usize = 4 << 20;
-
-/// Bytes of randomness per request.
-pub(crate) const RANDOM_BYTES: u64 = 64 << 10;
-
-/// Elements of all tables of a call together.
-pub(crate) const TABLE_ELEMENTS: usize = 100_000;
+/// The most elements that a policy may allow a table. Decides how much address space the pool reserves.
+pub const TABLES_CEILING: usize = 1_000_000;
 /// Core instances of a call. A Rust guest has 3, a Python one some twenty.
 pub(crate) const CORE_INSTANCES: u32 = 48;
 /// Memories of a call. A JavaScript guest has 3.
@@ -156,8 +198,8 @@ impl Sum {
 }
 
 impl Limiter {
-    pub fn new(memory: usize) -> Self {
-        Self { memory: Sum::new(memory), tables: Sum::new(TABLE_ELEMENTS) }
+    pub fn new(limits: &Limits) -> Self {
+        Self { memory: Sum::new(limits.memory), tables: Sum::new(limits.tables) }
     }
 
     /// The guest asked for more memory than it may have.
@@ -199,7 +241,7 @@ mod tests {
 
     #[test]
     fn memory_is_summed_over_all_memories() {
-        let mut limiter = Limiter::new(100);
+        let mut limiter = Limiter::new(&Limits { memory: 100, ..Limits::default() });
         let mut grow = |from, to| limiter.memory_growing(from, to, None).unwrap();
         assert!(grow(0, 60), "a first memory");
         assert!(!grow(0, 60), "a second that would make 120");

@@ -16,6 +16,21 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct Problems(pub Vec<String>);
 
+/// Problems that are told: a surface that is no surface at all has more than anybody wants to read.
+const TOLD: usize = 64;
+
+impl Problems {
+    /// All that is wrong, as far as it is told.
+    pub(crate) fn of(mut problems: Vec<String>) -> Self {
+        let more = problems.len().saturating_sub(TOLD);
+        if more > 0 {
+            problems.truncate(TOLD);
+            problems.push(format!("and {more} more"));
+        }
+        Self(problems)
+    }
+}
+
 impl fmt::Display for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.join("\n"))

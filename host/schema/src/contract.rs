@@ -45,7 +45,7 @@ impl Contract {
             };
             problems.extend(texts.iter().map(|text| of(action, text)));
         }
-        if problems.is_empty() { Self::build(surface, rules) } else { Err(Problems(problems)) }
+        if problems.is_empty() { Self::build(surface, rules) } else { Err(Problems::of(problems)) }
     }
 
     /// For a surface that [`new`](Self::new) has accepted before, as one from a cache: nothing is checked that does
@@ -65,7 +65,7 @@ impl Contract {
             }
         }
         if !problems.is_empty() {
-            return Err(Problems(problems));
+            return Err(Problems::of(problems));
         }
         Ok(Self::of(surface, ready))
     }
@@ -109,7 +109,7 @@ impl Contract {
             .zip(&self.rules)
             .filter_map(|(action, rules)| rules.validator().err().map(|problem| of(action, problem)))
             .collect();
-        if broken.is_empty() { Ok(()) } else { Err(Problems(broken)) }
+        if broken.is_empty() { Ok(()) } else { Err(Problems::of(broken)) }
     }
 
     /// The index of an action, by name, alias, or other case.

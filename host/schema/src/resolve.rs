@@ -13,9 +13,12 @@ use serde_json::Value;
 use crate::{
     bounds,
     keywords::{self, Holds},
-    limits,
+    limits, show,
     simplify::{over, simplify},
 };
+
+/// Characters of a place that a problem tells.
+const PLACE: usize = 200;
 
 /// The resolved form of a parameter schema; otherwise every problem found, without the action's name.
 pub(crate) fn resolve(root: &Object) -> Result<Value, Vec<String>> {
@@ -44,8 +47,13 @@ struct Resolver<'a> {
 impl<'a> Resolver<'a> {
     fn problem(&mut self, text: impl std::fmt::Display) {
         if self.problems.len() < 16 {
-            let place =
-                if self.path.is_empty() { "its root".into() } else { format!("`{}`", self.path.join(".")) };
+            // A name may hold anything, and be long.
+            let path: Vec<String> = self.path.iter().map(|name| show::name(name)).collect();
+            let place = if path.is_empty() {
+                "its root".into()
+            } else {
+                format!("`{}`", show::cut(&path.join("."), PLACE))
+            };
             self.problems.push(format!("at {place}: {text}"));
         }
     }
@@ -127,7 +135,7 @@ impl<'a> Resolver<'a> {
         let Some(target) = reference.strip_prefix("#/").and_then(|_| self.find(&reference[1..])) else {
             self.problem(format_args!(
                 "`$ref` \"{}\" names nothing in this schema; only `#/$defs/…` of the same schema can be used",
-                crate::show::name(reference)
+                show::name(reference)
             ));
             return None;
         };
@@ -135,7 +143,7 @@ impl<'a> Resolver<'a> {
             self.problem(format_args!(
                 "`$ref` \"{}\" leads back to itself; clients cannot read recursive schemas, so take an `object` \
                  without `properties`, or ids instead of nested values",
-                crate::show::name(reference)
+                show::name(reference)
             ));
             return None;
         }
@@ -284,6 +292,15 @@ mod tests {
         check(of("file:///etc/passwd"), Err(&["names nothing"]));
         check(of("#"), Err(&["names nothing"]));
         check(of("#/properties/p"), Err(&["leads back to itself"]));
+    }
+
+    #[test]
+    fn a_place_is_told_without_what_cannot_be_seen_and_not_at_any_length() {
+        let long = "x".repeat(10_000);
+        let deep = json!({"properties": {"a\u{1b}[1m\u{200b}": {"properties": {long: {"$anchor": "x"}}}}});
+        let problems = resolve(deep.as_object().unwrap()).unwrap_err();
+        let [problem] = problems.as_slice() else { panic!("{problems:?}") };
+        assert!(problem.starts_with("at `a.xxx") && problem.len() < 400, "{problem:?}");
     }
 
     #[test]

@@ -44,7 +44,8 @@ fn constants(branches: &[Value]) -> Option<Object> {
         };
         for value in of_branch {
             // A value that stands twice is valid under `anyOf` and not under `oneOf`.
-            if value.is_array() || value.is_object() || values.contains(&value) || !of_type(branch, &value) {
+            let again = values.iter().any(|known| same(known, &value));
+            if value.is_array() || value.is_object() || again || !of_type(branch, &value) {
                 return None;
             }
             if let (Value::String(value), Some(text), None) =
@@ -64,6 +65,14 @@ fn constants(branches: &[Value]) -> Option<Object> {
         out.insert(VALUES.into(), Value::Object(told));
     }
     Some(out)
+}
+
+/// Whether JSON Schema takes two values that are no lists or objects for the same: `1` and `1.0` are.
+fn same(one: &Value, other: &Value) -> bool {
+    match (one.as_f64(), other.as_f64()) {
+        (Some(one), Some(other)) => one == other,
+        _ => one == other,
+    }
 }
 
 /// What the author said of each value of an `enum`: an annotation of ours.
@@ -167,6 +176,7 @@ mod tests {
     fn what_would_change_the_meaning_stays() {
         for schema in [
             json!({"oneOf": [{"const": "a"}, {"const": "a"}]}),
+            json!({"oneOf": [{"const": 1}, {"const": 1.0}]}),
             json!({"oneOf": [{"const": 1, "type": "string"}, {"const": 2}]}),
             json!({"oneOf": [{"type": ["string", "null"]}, {"type": "null"}]}),
             json!({"anyOf": [{"const": "a"}, {"type": "string"}]}),

@@ -12,6 +12,9 @@ use crate::keywords::{self, Holds};
 
 /// Whether a reader would not see this character, or would see others wrongly because of it. Line breaks and tabs are
 /// not among them.
+///
+/// Beside control characters this is all that Unicode calls default-ignorable, those without a meaning yet included: they
+/// are drawn as nothing, and a tokeniser reads them.
 fn is_hidden(c: char) -> bool {
     matches!(c,
         // C0, DEL and C1.
@@ -20,11 +23,13 @@ fn is_hidden(c: char) -> bool {
         | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}'
         // Zero width, invisible operators, and letters that have no shape.
         | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2065}' | '\u{180b}'..='\u{180f}' | '\u{feff}'
-        | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}'
-        // Variation selectors carry bytes; U+FE0F alone is what makes an emoji coloured.
-        | '\u{fe00}'..='\u{fe0e}' | '\u{e0100}'..='\u{e01ef}'
-        // Interlinear annotations, musical formatting, tags.
-        | '\u{fff9}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e007f}')
+        | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{3164}' | '\u{ffa0}'
+        // Variation selectors carry bytes (those above U+FFFF stand below); U+FE0F alone is what makes an emoji coloured.
+        | '\u{fe00}'..='\u{fe0e}'
+        // Interlinear annotations and their neighbours, formatting of shorthand and music.
+        | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+        // Tags, variation selectors, and what else may come to stand beside them.
+        | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// Whether a text shows everything that it holds.
@@ -187,9 +192,9 @@ fn needs(value: &Value, depth: usize) -> bool {
 fn members_need(object: &Object, depth: usize) -> bool {
     depth < DEPTH
         && object.iter().any(|(key, value)| match value {
-            value if keywords::is_text(key) => {
-                any_text(value, &|text| !is_clean(text) || text.contains(['\t', '\r']))
-            }
+            value if keywords::is_text(key) => any_text(value, &|text| {
+                !is_clean(text) || text.contains(['\t', '\r', '\u{2028}', '\u{2029}'])
+            }),
             _ => match keywords::holds(key) {
                 Some(Holds::One) => needs(value, depth + 1),
                 Some(Holds::Map) => {
@@ -275,6 +280,8 @@ mod tests {
             ("zero\u{200b}width\u{200d}\u{feff}", "zerowidth"),
             ("tag\u{e0041}\u{e0042}s", "tags"),
             ("vs\u{e0101}\u{fe01}", "vs"),
+            ("not yet\u{e0080}\u{e01f0}\u{e0fff}\u{fff0}", "not yet"),
+            ("khmer\u{17b4}\u{17b5} short\u{1bca0}hand", "khmer shorthand"),
             ("heart ❤\u{fe0f}", "heart ❤\u{fe0f}"),
         ] {
             assert_eq!(sanitise(text, usize::MAX), expected, "{text:?}");
@@ -328,5 +335,10 @@ mod tests {
         assert_eq!(Value::Object((*surface.actions[0].params).clone()), clean);
         assert_eq!(surface.actions[0].data.as_deref(), Some(&clean));
         assert!(Arc::ptr_eq(&untouched, &surface.actions[1].params), "a clean schema is not copied");
+
+        // A line break that is only odd is made a plain one in a schema as well.
+        let mut surface = fixture::notes();
+        surface.actions[0].params = Arc::new(json!({"title": "a\u{2028}b"}).as_object().unwrap().clone());
+        assert_eq!(sanitise_surface(surface).actions[0].params["title"], "a\nb");
     }
 }

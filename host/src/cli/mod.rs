@@ -16,12 +16,17 @@ mod term;
 mod tokens;
 mod workflow;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
-use loggia_sandbox::{Space, compile};
+use loggia_sandbox::{Compile, Space, compile, engine::STACK_CEILING};
 
-use crate::{config::places, gate::Inline, publish::Publisher, serve::Options};
+use crate::{
+    config::{places, units},
+    gate::Inline,
+    publish::Publisher,
+    serve::Options,
+};
 
 const COMPILE: &str = "compile-component";
 
@@ -93,6 +98,10 @@ enum Command {
         /// For a host whose address space is short
         #[arg(long)]
         short: bool,
+        /// Milliseconds of processor time that it may take
+        cpu: u64,
+        /// Bytes of address space that it may take
+        memory: u64,
     },
 }
 
@@ -100,9 +109,10 @@ impl Cli {
     /// Runs the command.
     pub fn run(self) -> ExitCode {
         let result = match self.command {
-            Command::CompileComponent { short } => {
+            Command::CompileComponent { short, cpu, memory } => {
                 let space = if short { Space::Short } else { Space::Ample };
-                return ExitCode::from(u8::try_from(compile::child(space)).unwrap_or(exit::FAILED));
+                let limits = Compile { cpu: Duration::from_millis(cpu), memory };
+                return ExitCode::from(u8::try_from(compile::child(space, limits)).unwrap_or(exit::FAILED));
             }
             Command::Serve(command) => command.run(),
             Command::Dev(command) => command.run(),
@@ -131,9 +141,23 @@ struct Common {
     /// Where plugins keep their state [default: the platform's state folder]
     #[arg(long, value_name = "DIR", env = "LOGGIA_STATE")]
     state: Option<PathBuf>,
+    /// How deep plugins may recurse, in bytes of stack
+    #[arg(long, value_name = "SIZE", default_value = "512KiB", value_parser = stack, env = "LOGGIA_WASM_STACK")]
+    wasm_stack: usize,
     /// Where calls begin, for measuring: inline, second or same
     #[arg(long, value_name = "MODEL", default_value = "inline", hide = true)]
     threads: Threads,
+}
+
+/// A stack's size: one limit for all plugins, so no policy's.
+fn stack(text: &str) -> Result<usize, String> {
+    const LEAST: usize = 64 << 10;
+    let bytes = units::bytes(text)?;
+    let within = usize::try_from(bytes).ok().filter(|bytes| (LEAST..=STACK_CEILING).contains(bytes));
+    within.ok_or_else(|| {
+        let [least, most] = [LEAST, STACK_CEILING].map(|bytes| units::bytes_text(bytes as u64));
+        format!("must be {least} to {most}")
+    })
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -159,7 +183,7 @@ impl Common {
         };
         let cache = self.cache.clone().unwrap_or_else(places::cache);
         let state = self.state.clone().unwrap_or_else(places::state);
-        Options { cache, state, inline, publisher: Publisher::default() }
+        Options { cache, state, inline, stack: self.wasm_stack, publisher: Publisher::default() }
     }
 }
 

@@ -53,6 +53,9 @@ pub struct Line {
 pub async fn root(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envelope {
     let (entry, command) = (Arc::clone(&planned.entry), planned.command.clone());
     let refused = |failure| Envelope::new(command.clone(), Err(failure));
+    if let Err(resting) = entry.breaker.look(&entry.surface().name) {
+        return refused(resting);
+    }
     if !entry.rules.invoke.is_empty() {
         // Just after the start it would find a facade missing that stands there a moment later.
         shared.catalog.admitted().await;
@@ -62,13 +65,14 @@ pub async fn root(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envel
         Err(busy) => return refused(busy),
     };
     let (wall, limit) = entry.rules.wall(planned.action()).clone();
+    let timeout = planned.timeout;
     let line = Line {
         id: next_id(),
         shared,
         run: Arc::clone(&run),
         entry: Arc::clone(&entry),
         action: planned.action,
-        due: run.due(planned.timeout.map_or(wall, |asked| asked.min(wall))),
+        due: run.due(timeout.map_or(wall, |asked| asked.min(wall))),
         above: None,
         permit: tokio::sync::Mutex::new(Some(permit)),
         stopped: OnceLock::new(),
@@ -80,6 +84,10 @@ pub async fn root(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envel
         None => {
             let fault = late(&entry, limit);
             log_fault(&fault);
+            // Who asks for little time may not make the facade rest.
+            if timeout.is_none_or(|asked| asked >= wall) {
+                entry.breaker.fault(&fault);
+            }
             refused(Failure::from(&fault))
         }
     };
@@ -104,6 +112,10 @@ impl Line {
         {
             return Envelope::new(planned.command, Err(failure));
         }
+        let pass = match entry.breaker.pass(line.name()) {
+            Ok(pass) => pass,
+            Err(resting) => return Envelope::new(planned.command, Err(resting)),
+        };
         let call = Call {
             id: line.id.clone(),
             action: planned.action().name.clone(),
@@ -123,10 +135,14 @@ impl Line {
             },
             ready => ready,
         });
-        let outcome = dispatched.await.map_err(|stop: Stop| {
-            if let Stop::Fault(fault) = &stop {
-                log_fault(fault);
-            }
+        let outcome = dispatched.await;
+        let fault = match &outcome {
+            Err(Stop::Fault(fault)) => Some(fault),
+            _ => None,
+        };
+        fault.iter().for_each(|fault| log_fault(fault));
+        pass.end(line.name(), fault);
+        let outcome = outcome.map_err(|stop: Stop| {
             let mut failure = Failure::from(stop);
             if failure.code == code::INVALID_PARAMS && failure.expected.is_none() {
                 let action = &entry.surface().actions[line.action];
@@ -145,6 +161,7 @@ impl Line {
         };
         // A facade cannot agree for the person.
         planned.confirmed = false;
+        planned.entry.breaker.look(&planned.entry.surface().name)?;
         self.take_back().await?;
         let permit = self.shared.permits.nested(self.depth() + 1).await?;
         let entry = Arc::clone(&planned.entry);
@@ -165,7 +182,14 @@ impl Line {
         let audit = Audit::begin(&line.id, Some(&self.id), &entry.surface().name, &planned.action().name);
         let envelope = match self.run.within(own, line.answer(planned)).await {
             Some(envelope) => envelope,
-            None => Envelope::new(command, Err(Failure::from(&late(&entry, limit)))),
+            None => {
+                let fault = late(&entry, limit);
+                log_fault(&fault);
+                if timeout.is_none_or(|asked| asked >= wall) {
+                    entry.breaker.fault(&fault);
+                }
+                Envelope::new(command, Err(Failure::from(&fault)))
+            }
         };
         audit.end(&envelope);
         envelope.outcome.map_err(Stop::Failure)

@@ -15,6 +15,7 @@
 //! | `rules.rs` | what the operator's policy says of a facade's calls |
 //! | `plan.rs` | pure: from a request to a validated call, or to an answer without one |
 //! | `permits.rs` | who may run now |
+//! | `breaker.rs` | facades that fail again and again, and rest |
 //! | `run.rs` | one call from its request to its envelope: state, clock, questions |
 //! | `line.rs` | the port that a facade is given |
 //! | `peers.rs` | what a facade may know of others, and may call |
@@ -32,6 +33,7 @@
 mod about;
 mod audit;
 mod batch;
+mod breaker;
 mod chain;
 mod confirm;
 mod exec;
@@ -62,6 +64,7 @@ use std::{
 use loggia_facade::{Command, Envelope, Failure, Input, Object, Request, code};
 use loggia_schema::View;
 
+pub use breaker::{Breaker, Terms};
 pub use exec::{Event, Exec};
 pub use executor::{Executor, Inline};
 pub use handle::RunId;

@@ -14,6 +14,8 @@ use std::{
 use loggia_facade::{Failure, code};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::Rules;
+
 /// Calls nest at most this deep below a root call.
 pub const DEPTH: usize = 5;
 /// Root calls that run at once, over all facades. Together with the reserves they stay below the sandbox's
@@ -22,12 +24,8 @@ const ROOTS: usize = 40;
 /// Nested calls that run at once, per depth. A workflow runs ten steps at once.
 const RESERVES: [usize; DEPTH] = [10, 6, 4, 2, 2];
 
-/// How long a call waits for its turn.
-const PATIENCE: Duration = Duration::from_secs(30);
 /// How long a nested call waits for its turn; most callers' own clocks end before. A workflow's steps have so long.
 const NESTED_PATIENCE: Duration = Duration::from_secs(5 * 60);
-/// How many root calls of a facade may wait.
-const QUEUE: usize = 128;
 
 fn busy() -> Failure {
     Failure { retry_after_ms: Some(1000), ..Failure::new(code::UNAVAILABLE, "busy: too many calls run now") }
@@ -57,6 +55,12 @@ impl Permits {
     /// Waits for a root call's turn: its facade's first, then everybody's. Waiting is not running, so it does not use
     /// up the call's clock; who waits too long, or behind too many, is told to come again.
     pub async fn root(&self, pace: &Pace) -> Result<Permit, Failure> {
+        let free = |of: &Arc<Semaphore>| Arc::clone(of).try_acquire_owned().ok();
+        if let Some(own) = free(&pace.permits)
+            && let Some(shared) = free(&self.roots)
+        {
+            return Ok(Permit { _held: [Some(own), Some(shared)] });
+        }
         let _waiting = pace.queue()?;
         let turn = async {
             // The semaphores are never closed, so an error cannot come.
@@ -64,7 +68,7 @@ impl Permits {
             let shared = Arc::clone(&self.roots).acquire_owned().await.ok();
             Permit { _held: [own, shared] }
         };
-        tokio::time::timeout(PATIENCE, turn).await.map_err(|_| busy())
+        tokio::time::timeout(pace.patience, turn).await.map_err(|_| busy())
     }
 
     /// Takes from the reserve of this depth (1 for a call made by a root call), or waits for its turn.
@@ -83,6 +87,10 @@ pub struct Pace {
     permits: Arc<Semaphore>,
     /// Root calls that wait for a permit.
     waiting: Arc<AtomicUsize>,
+    /// How many may.
+    queue: usize,
+    /// How long each does.
+    patience: Duration,
     /// Above zero: the next calls start on the second runtime.
     overruns: AtomicI32,
 }
@@ -102,18 +110,20 @@ const PENALTY: i32 = 8;
 const PENALTY_MOST: i32 = 64;
 
 impl Pace {
-    /// A facade of which at most `concurrency` root calls run at once.
-    pub fn new(concurrency: usize) -> Self {
+    /// A facade of which so many root calls run at once, and so many wait.
+    pub fn new(rules: &Rules) -> Self {
         Self {
-            permits: Arc::new(Semaphore::new(concurrency)),
+            permits: Arc::new(Semaphore::new(rules.concurrency)),
             waiting: Arc::default(),
+            queue: rules.queue,
+            patience: rules.queue_time,
             overruns: AtomicI32::new(0),
         }
     }
 
     fn queue(&self) -> Result<Waiting, Failure> {
         let waiting = Waiting(Arc::clone(&self.waiting));
-        if self.waiting.fetch_add(1, Ordering::Relaxed) >= QUEUE { Err(busy()) } else { Ok(waiting) }
+        if self.waiting.fetch_add(1, Ordering::Relaxed) >= self.queue { Err(busy()) } else { Ok(waiting) }
     }
 
     /// Whether a call may take its first slice on the I/O runtime. A facade that overran gets there again after some

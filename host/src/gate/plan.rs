@@ -6,7 +6,11 @@ use loggia_facade::{Command, Detail, Effect, Envelope, Failure, Input, Object, R
 use loggia_schema::{Mode, Routed, Target, View};
 use serde_json::Value;
 
-use crate::catalog::{Entry, Slot, Snapshot};
+use super::Rules;
+use crate::{
+    catalog::{Entry, Slot, Snapshot},
+    config::units,
+};
 
 /// What becomes of a request.
 pub enum Plan {
@@ -102,9 +106,6 @@ pub struct Batch {
 /// Routes, resolves and validates. The view is the tool that was called.
 pub fn plan(snapshot: &Snapshot, request: Request, view: &View) -> Plan {
     let refuse = |command, failure| Plan::Answer(Box::new(Envelope::new(command, Err(failure))));
-    if let Some(failure) = too_large(&request.input) {
-        return refuse(asked(&request.input), failure);
-    }
     let entry = match snapshot.slots.get(&request.facade) {
         Some(Slot::Serving(entry)) => Arc::clone(entry),
         Some(Slot::Unavailable(reason)) => {
@@ -112,6 +113,9 @@ pub fn plan(snapshot: &Snapshot, request: Request, view: &View) -> Plan {
         }
         None => return refuse(asked(&request.input), unknown(snapshot, &request.facade)),
     };
+    if let Some(failure) = too_large(&request.input, &entry.rules) {
+        return refuse(asked(&request.input), failure);
+    }
     let routed = match route(&entry, request.input, view) {
         Ok(routed) => routed,
         Err((command, failure)) => return refuse(command, failure),
@@ -260,19 +264,16 @@ fn route(entry: &Entry, input: Input, view: &View) -> Result<Routed, (Command, F
     Ok(routed)
 }
 
-/// The most that arguments may hold, in bytes of their names and values.
-const ARGUMENTS: usize = 1 << 20;
-
 /// Looked at before anything is done with them, since validating costs more than weighing.
-fn too_large(input: &Input) -> Option<Failure> {
+fn too_large(input: &Input, rules: &Rules) -> Option<Failure> {
     let (Input::Arguments(arguments) | Input::Action { params: arguments, .. }) = input;
     let bytes: usize = arguments.iter().map(|(name, value)| name.len() + weigh(value)).sum();
-    (bytes > ARGUMENTS).then(|| {
-        Failure::new(
-            code::INVALID_PARAMS,
-            format!("the arguments are too large: {bytes} bytes, at most {ARGUMENTS}"),
+    (bytes > rules.arguments).then(|| {
+        let most = units::bytes_text(rules.arguments as u64);
+        let said = format!("the arguments are too large: {bytes} bytes, at most {most}");
+        Failure::new(code::INVALID_PARAMS, said).hint(
+            "Pass less at once, in several calls. The operator can raise `limits.arguments` in the policy.",
         )
-        .hint("pass less at once, in several calls")
     })
 }
 

@@ -4,11 +4,21 @@ use std::time::Duration;
 
 use loggia_facade::{Action, Limit};
 
+use super::breaker::Terms;
+
 /// The rules of one facade.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Rules {
     /// Root calls that may run at once.
     pub concurrency: usize,
+    /// Root calls that may wait for their turn.
+    pub queue: usize,
+    /// How long they wait.
+    pub queue_time: Duration,
+    /// Bytes of a call's arguments.
+    pub arguments: usize,
+    /// When it rests.
+    pub breaker: Terms,
     /// The wall clock of an action that ends within its request, and of a long-running one, with their keys.
     pub wall: Clocks,
     /// Which actions it may call, and lead to. Empty: none.
@@ -32,7 +42,7 @@ pub enum Chain {
 }
 
 /// The two wall clocks of a policy.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Clocks {
     /// For an action that ends within its request.
     pub call: (Duration, Limit),
@@ -69,6 +79,10 @@ impl Default for Rules {
         };
         Self {
             concurrency: 8,
+            queue: 128,
+            queue_time: Duration::from_secs(30),
+            arguments: 1 << 20,
+            breaker: Terms::default(),
             wall: Clocks {
                 call: clock(30, "limits.wall", "30s"),
                 long: clock(1800, "limits.long-wall", "30m"),

@@ -27,13 +27,11 @@ use super::{
 };
 use crate::{
     catalog::Entry,
-    config::{Exposed, Policy, PolicyError, places},
+    config::{Exposed, Policy, PolicyError, places, units::bytes_text},
     gate::Scopes,
     publish::Exposure,
 };
 
-/// Largest plugin.
-const ARTIFACT: u64 = 32 << 20;
 /// Largest policy file.
 const POLICY: u64 = 1 << 20;
 
@@ -93,8 +91,8 @@ pub enum AdmitError {
     #[error("not a regular file")]
     NotRegular,
     /// More than a plugin may be.
-    #[error("the file is larger than {} MiB", .0 >> 20)]
-    TooLarge(u64),
+    #[error("the file is larger than {}{}", bytes_text(*.0), .1.map(|key| format!(" (`{key}`)")).unwrap_or_default())]
+    TooLarge(u64, Option<&'static str>),
     /// Not a component that fulfils the contract.
     #[error(transparent)]
     Load(#[from] LoadError),
@@ -143,7 +141,7 @@ impl AdmitError {
         let told = match self {
             Self::Changing | Self::Read(_) => "its file cannot be read",
             Self::NotRegular => "its file is not a regular file",
-            Self::TooLarge(_) => "its file is too large",
+            Self::TooLarge(..) => "its file is too large",
             Self::State(_) => "its state cannot be opened",
             Self::Surface(_) => "what it publishes cannot be used",
             Self::Policy(..) => "its policy cannot be used",
@@ -161,7 +159,7 @@ impl AdmitError {
                 LoadError::UnknownImport(_) => "it needs what this host does not offer",
                 LoadError::Compile(_) => "it does not compile",
                 LoadError::CompileLimit(_) => "compiling it takes too much",
-                LoadError::Describe { .. } => "it failed to describe itself",
+                LoadError::Describe { .. } | LoadError::DescribeTime { .. } => "it failed to describe itself",
                 LoadError::Unstable(_) => "it describes itself in another way each time",
                 LoadError::Schema { .. } => "it describes an action by a schema that cannot be used",
                 LoadError::Directory { .. } => "a directory that its policy grants cannot be opened",
@@ -178,7 +176,11 @@ impl AdmitError {
         };
         matches!(
             error,
-            LoadError::Io(..) | LoadError::Directory { .. } | LoadError::CompileLimit(_) | LoadError::Code(_)
+            LoadError::Io(..)
+                | LoadError::Directory { .. }
+                | LoadError::CompileLimit(_)
+                | LoadError::DescribeTime { .. }
+                | LoadError::Code(_)
         )
     }
 }
@@ -205,8 +207,13 @@ impl Loader {
         }
         let policy = policy(found)?;
         let fenced = self.fence(&found.path, &policy.grants)?;
-        let artifact = Artifact::new(read(&found.path, ARTIFACT)?)?;
-        let Loaded { component, compiled } = self.cache.load(&self.engine, &artifact, &self.compiler).await?;
+        let bytes = read(&found.path, policy.limits.artifact).map_err(|error| match error {
+            AdmitError::TooLarge(most, _) => AdmitError::TooLarge(most, Some("limits.artifact")),
+            other => other,
+        })?;
+        let artifact = Artifact::new(bytes)?;
+        let compiler = self.compiler.within(policy.limits.compile);
+        let Loaded { component, compiled } = self.cache.load(&self.engine, &artifact, &compiler).await?;
         let (surface, contract) = match known {
             Some((digest, surface)) if digest == artifact.digest => {
                 let contract = Contract::known(called(&surface, policy.expose.name.as_deref()))?;
@@ -357,7 +364,7 @@ pub(super) fn read(path: &Path, most: u64) -> Result<Vec<u8>, AdmitError> {
         return Err(AdmitError::NotRegular);
     }
     if before.len() > most {
-        return Err(AdmitError::TooLarge(most));
+        return Err(AdmitError::TooLarge(most, None));
     }
     let mut bytes = Vec::with_capacity(usize::try_from(before.len()).unwrap_or(0));
     (&mut file).take(most + 1).read_to_end(&mut bytes)?;

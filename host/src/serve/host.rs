@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use loggia_sandbox::{Cache, Engine, EngineError, compile::Compiler};
+use loggia_sandbox::{Cache, Engine, EngineError, Limits, compile::Compiler};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::{
     runtime::{Builder, Runtime},
@@ -35,6 +35,8 @@ pub struct Options {
     pub state: PathBuf,
     /// Whether calls begin on the I/O runtime.
     pub inline: Inline,
+    /// How deep guests may recurse, in bytes of stack.
+    pub stack: usize,
     /// How facades are published whose policies do not say.
     pub publisher: Publisher,
 }
@@ -72,10 +74,14 @@ impl Host {
     /// If the machine does not give what a host needs.
     pub fn new(options: &Options) -> Result<Self, Start> {
         raise_open_files();
-        let engine = Engine::new()?;
+        let engine = Engine::new(options.stack)?;
         let cache = Cache::open(&options.cache, &engine)
             .map_err(|error| Start::Cache(options.cache.clone(), error))?;
-        let compiler = Compiler { program: own_binary()?, args: crate::cli::compiler(engine.space()) };
+        let compiler = Compiler {
+            program: own_binary()?,
+            args: crate::cli::compiler(engine.space()),
+            limits: Limits::default().compile,
+        };
         let second = second_runtime()?;
         let executor = Executor::new(second.handle().clone(), options.inline);
         let gate = Gate::new(Arc::new(Catalog::new(options.publisher)), executor);

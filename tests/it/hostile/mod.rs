@@ -3,6 +3,12 @@
 //! The cases are H01 to H55 of our list of attacks. A test names in its comment those that it proves, here or beside the
 //! code that it is about; `each_case_has_a_test_or_a_reason` sees to it that none is forgotten.
 
+mod arguments;
+mod folder;
+mod server;
+mod stage;
+mod surface;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,

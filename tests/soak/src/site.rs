@@ -78,4 +78,4 @@ impl Site {
 }
 
 /// Faults are what this is about.
-const UNBROKEN: &str = "breaker-faults = 1000\n";
+const UNBROKEN: &str = "breaker-faults = 1000000\n";

@@ -137,3 +137,10 @@ fn a_facade_that_publishes_too_much_is_refused() {
     });
     assert!(text.contains("at most 262144 are allowed"), "{text}");
 }
+
+#[test]
+fn of_very_many_problems_some_are_told_and_the_rest_counted() {
+    let said = problems(|s| s.actions[0].aliases = vec!["a b".into(); 100]);
+    assert_eq!(said.lines().count(), 65, "{said}");
+    assert!(said.ends_with("\nand 37 more"), "{said}");
+}

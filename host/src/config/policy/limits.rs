@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use loggia_sandbox::Limits;
+use loggia_sandbox::{Limits, engine::HANDLES_CEILING, limits::TABLES_CEILING};
 
 use super::{
     field::{Field, Fields},
@@ -15,18 +15,12 @@ use crate::{config::units, gate::Rules};
 pub const SECTION: &str = "limits";
 
 /// What can be limited.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Bounds {
-    /// Of one call.
+    /// What the sandbox holds a plugin to.
     pub limits: Limits,
-    /// Calls at once.
-    pub concurrency: usize,
-}
-
-impl Default for Bounds {
-    fn default() -> Self {
-        Self { limits: Limits::default(), concurrency: Rules::default().concurrency }
-    }
+    /// What the gate holds its calls to.
+    pub rules: Rules,
 }
 
 /// In what a limit is measured, and how it is written.
@@ -65,6 +59,56 @@ const MINUTE: u64 = 60 * SECOND;
 /// Every limit that a policy can change, in the order in which they are told.
 pub static LIMITS: &[LimitKey] = &[
     LimitKey {
+        name: "artifact",
+        unit: Unit::Size,
+        least: 1,
+        most: 128 * MIB,
+        means: "the plugin's file",
+        stops: "a file that is made to fill the host's memory",
+        get: |b| b.limits.artifact,
+        set: |b, n| b.limits.artifact = n,
+    },
+    LimitKey {
+        name: "compile-cpu",
+        unit: Unit::Time,
+        least: SECOND,
+        most: 10 * MINUTE,
+        means: "processor time of compiling the plugin, which is done once for each version; on the clock it may take half as much again",
+        stops: "a plugin that is made to be compiled for ever",
+        get: |b| millis(b.limits.compile.cpu),
+        set: |b, n| b.limits.compile.cpu = Duration::from_millis(n),
+    },
+    LimitKey {
+        name: "compile-memory",
+        unit: Unit::Size,
+        least: 128 * MIB,
+        most: 16 * 1024 * MIB,
+        means: "address space of the process that compiles the plugin",
+        stops: "a plugin that is made to fill the memory while it is compiled",
+        get: |b| b.limits.compile.memory,
+        set: |b, n| b.limits.compile.memory = n,
+    },
+    LimitKey {
+        name: "describe-cpu",
+        unit: Unit::Time,
+        least: 1,
+        most: 10 * SECOND,
+        means: "processor time of the plugin's telling what it can do, when it is loaded",
+        stops: "a plugin that never ends being loaded",
+        get: |b| millis(b.limits.describe.cpu),
+        set: |b, n| b.limits.describe.cpu = Duration::from_millis(n),
+    },
+    LimitKey {
+        name: "describe-wall",
+        unit: Unit::Time,
+        least: 1,
+        most: MINUTE,
+        means: "the same on the clock",
+        stops: "the same by sleeping",
+        get: |b| millis(b.limits.describe.wall),
+        set: |b, n| b.limits.describe.wall = Duration::from_millis(n),
+    },
+    LimitKey {
         name: "memory",
         unit: Unit::Size,
         least: 1,
@@ -73,6 +117,46 @@ pub static LIMITS: &[LimitKey] = &[
         stops: "a plugin that hoards memory until the machine has none, in one memory or in many",
         get: |b| count(b.limits.memory),
         set: |b, n| b.limits.memory = size(n),
+    },
+    LimitKey {
+        name: "tables",
+        unit: Unit::Count,
+        least: 1,
+        most: count(TABLES_CEILING),
+        means: "elements, summed over all tables of a call",
+        stops: "the same in tables, which are no part of the memory",
+        get: |b| count(b.limits.tables),
+        set: |b, n| b.limits.tables = size(n),
+    },
+    LimitKey {
+        name: "handles",
+        unit: Unit::Count,
+        least: 16,
+        most: count(HANDLES_CEILING),
+        means: "what a call may hold of the host's at once: files, requests, streams; less where the machine has less",
+        stops: "a call that opens and never closes",
+        get: |b| count(b.limits.handles),
+        set: |b, n| b.limits.handles = size(n),
+    },
+    LimitKey {
+        name: "host-data",
+        unit: Unit::Size,
+        least: 64 << 10,
+        most: 64 * MIB,
+        means: "what a call may pass to the host at once; never less than `result`",
+        stops: "a call that makes the host copy all that it has",
+        get: |b| count(b.limits.host_data),
+        set: |b, n| b.limits.host_data = size(n),
+    },
+    LimitKey {
+        name: "random",
+        unit: Unit::Size,
+        least: 1,
+        most: MIB,
+        means: "randomness that a call may ask for at once",
+        stops: "a call that lets the host compute for it",
+        get: |b| b.limits.random,
+        set: |b, n| b.limits.random = n,
     },
     LimitKey {
         name: "cpu",
@@ -113,6 +197,16 @@ pub static LIMITS: &[LimitKey] = &[
         stops: "runs that nobody waits for any more and that never end",
         get: |b| millis(b.limits.long.wall),
         set: |b, n| b.limits.long.wall = Duration::from_millis(n),
+    },
+    LimitKey {
+        name: "arguments",
+        unit: Unit::Size,
+        least: 1,
+        most: 4 * MIB,
+        means: "a call's arguments: their names and values",
+        stops: "arguments so large that checking them takes the time of others' calls",
+        get: |b| count(b.rules.arguments),
+        set: |b, n| b.rules.arguments = size(n),
     },
     LimitKey {
         name: "result",
@@ -232,13 +326,64 @@ pub static LIMITS: &[LimitKey] = &[
         most: 40,
         means: "calls at once; further ones wait a while for their turn",
         stops: "one plugin that takes the machine from all others",
-        get: |b| count(b.concurrency),
-        set: |b, n| b.concurrency = size(n),
+        get: |b| count(b.rules.concurrency),
+        set: |b, n| b.rules.concurrency = size(n),
+    },
+    LimitKey {
+        name: "queue",
+        unit: Unit::Count,
+        least: 0,
+        most: 1024,
+        means: "calls that wait for their turn; further ones are refused at once",
+        stops: "callers that pile up work faster than it is done",
+        get: |b| count(b.rules.queue),
+        set: |b, n| b.rules.queue = size(n),
+    },
+    LimitKey {
+        name: "queue-time",
+        unit: Unit::Time,
+        least: 1,
+        most: 10 * MINUTE,
+        means: "how long a call waits for its turn before it is refused",
+        stops: "callers that wait for what never comes",
+        get: |b| millis(b.rules.queue_time),
+        set: |b, n| b.rules.queue_time = Duration::from_millis(n),
+    },
+    LimitKey {
+        name: "breaker-faults",
+        unit: Unit::Count,
+        least: 1,
+        most: 1_000_000,
+        means: "faults (traps, limits that were hit) within `breaker-within` after which the plugin rests",
+        stops: "a plugin that fails again and again, and takes time from others to do so",
+        get: |b| u64::from(b.rules.breaker.faults),
+        set: |b, n| b.rules.breaker.faults = u32::try_from(n).unwrap_or(u32::MAX),
+    },
+    LimitKey {
+        name: "breaker-within",
+        unit: Unit::Time,
+        least: 1,
+        most: 60 * MINUTE,
+        means: "the time within which its faults are counted",
+        stops: "the same",
+        get: |b| millis(b.rules.breaker.within),
+        set: |b, n| b.rules.breaker.within = Duration::from_millis(n),
+    },
+    LimitKey {
+        name: "breaker-rest",
+        unit: Unit::Time,
+        least: 1,
+        most: 60 * MINUTE,
+        means: "how long it rests: its calls are refused, then one is tried",
+        stops: "the same",
+        get: |b| millis(b.rules.breaker.rest),
+        set: |b, n| b.rules.breaker.rest = Duration::from_millis(n),
     },
 ];
 
-fn count(n: usize) -> u64 {
-    n.try_into().unwrap_or(u64::MAX)
+#[allow(clippy::cast_possible_truncation, reason = "no machine has more")]
+const fn count(n: usize) -> u64 {
+    n as u64
 }
 
 fn size(n: u64) -> usize {

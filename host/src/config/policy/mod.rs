@@ -130,7 +130,7 @@ fn read(file: &Fields<'_>, setting: &Setting<'_>, problems: &mut Problems) -> Po
     let section = |name: &str| file.get(name);
     let Granted { grants, invoke, elicit } =
         section(grants::GRANTS.name).map(|field| grants::read(&field, setting, problems)).unwrap_or_default();
-    let Bounds { limits, concurrency } =
+    let Bounds { limits, rules } =
         section(limits::SECTION).map(|field| limits::read(&field, problems)).unwrap_or_default();
     let (terms, chain) =
         section(actions::ACTIONS.name).map(|field| actions::read(&field, problems)).unwrap_or_default();
@@ -142,7 +142,7 @@ fn read(file: &Fields<'_>, setting: &Setting<'_>, problems: &mut Problems) -> Po
     let wall = Clocks { call: clock(false), long: clock(true) };
     let said = Said { invoke: invoke.is_some(), elicit: elicit.is_some() };
     let (invoke, elicit) = (invoke.unwrap_or_default(), elicit.unwrap_or_default());
-    let rules = Rules { concurrency, wall, invoke, elicit, chain };
+    let rules = Rules { wall, invoke, elicit, chain, ..rules };
     Policy { grants, limits, rules, said, terms, expose }
 }
 

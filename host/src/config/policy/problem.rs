@@ -2,17 +2,22 @@
 
 use std::fmt;
 
+use loggia_schema::sanitise_line;
+
 /// How many are told on one line; a file that is no policy at all has more than anybody wants to read.
 const TOLD: usize = 8;
+
+/// Bytes of one: keys may be long, and are told.
+const SAID: usize = 800;
 
 /// What is wrong, each with its line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Problems(Vec<(usize, String)>);
 
 impl Problems {
-    /// Adds one.
-    pub fn add(&mut self, line: usize, said: impl Into<String>) {
-        self.0.push((line, said.into()));
+    /// Adds one. It is read on one line, at a terminal too, and holds keys as the file has them, which may hold anything.
+    pub fn add(&mut self, line: usize, said: impl AsRef<str>) {
+        self.0.push((line, sanitise_line(said.as_ref(), SAID)));
     }
 
     /// Whether nothing is wrong.

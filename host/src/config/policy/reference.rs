@@ -130,7 +130,7 @@ mod tests {
         let said = |policy: Policy| {
             // A workflow may do what its steps do, unless its policy says; what is said of it is no default.
             let Policy { grants, limits, rules, said: _, terms, expose } = policy;
-            (grants, limits, terms, expose, (rules.invoke, rules.elicit, rules.chain, rules.concurrency))
+            (grants, limits, terms, expose, rules)
         };
         for section in [&GRANTS, &ACTIONS, &EXPOSE] {
             for key in section.keys {

@@ -44,7 +44,7 @@ fn the_readme_shows_a_policy_that_sets_what_holds_without_it() {
     let block = block.strip_prefix("toml").unwrap();
     let policy = parse(block).unwrap();
     assert_eq!(policy.limits, Limits::default());
-    assert_eq!(policy.rules.concurrency, Rules::default().concurrency);
+    assert_eq!(policy.rules, Rules::default());
     assert_eq!(policy.grants.dirs.len(), 1);
     assert_eq!(policy.terms, Terms::default());
     assert_eq!((policy.rules.chain, policy.rules.elicit), (Chain::default(), false));
@@ -52,9 +52,18 @@ fn the_readme_shows_a_policy_that_sets_what_holds_without_it() {
     let exposed =
         Exposed { form: Some(Form::default()), split: Some(Split::default()), ..Exposed::default() };
     assert_eq!(policy.expose, exposed);
+    // It shows the limits that are changed most, each with its ceiling at the end of its line.
+    let (_, shown) = block.split_once("[limits]").unwrap();
+    let mut count = 0;
     for limit in limits::LIMITS {
-        assert!(block.contains(&format!("\n{} ", limit.name)), "the README does not show {}", limit.name);
+        let Some(line) = shown.lines().find(|line| line.split(' ').next() == Some(limit.name)) else {
+            continue;
+        };
+        let (_, most) = line.rsplit_once(' ').unwrap();
+        assert_eq!(most, limit.unit.text(limit.most), "{line}");
+        count += 1;
     }
+    assert!(count > 15, "{count}");
 }
 
 #[test]
@@ -277,6 +286,18 @@ fn mistakes_are_told_with_their_lines_and_keys() {
         told.push_str(&format!("{text}\n  => {said}\n\n"));
     }
     insta::assert_snapshot!(told);
+}
+
+#[test]
+fn a_key_that_repaints_the_terminal_or_never_ends_is_told_on_one_short_line() {
+    for key in [r"\u001b[31m\n\u202e\u200bx".to_owned(), "x".repeat(100_000)] {
+        for text in [format!("\"{key}\" = 1"), format!("[grants]\n\"{key}\" = 1\nenv = {{ \"{key}\" = 1 }}")]
+        {
+            let said = parse(&text).expect_err(&text);
+            assert!(said.len() < 2000 && said.starts_with("line "), "{} bytes", said.len());
+            assert!(!said.contains(['\u{1b}', '\n', '\u{202e}', '\u{200b}']), "{said:?}");
+        }
+    }
 }
 
 #[test]

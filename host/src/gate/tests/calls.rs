@@ -37,7 +37,7 @@ async fn arguments_of_more_than_a_mebibyte_are_refused() {
     };
     let input = Input::Arguments(arguments);
     let envelope = call(&gate, Request { input, ..request("a", "look") }).await;
-    assert_eq!(failed(&envelope).1, "the arguments are too large: 1200029 bytes, at most 1048576");
+    assert_eq!(failed(&envelope).1, "the arguments are too large: 1200029 bytes, at most 1MiB");
 }
 
 #[tokio::test]
@@ -151,6 +151,65 @@ async fn waiting_for_a_turn_is_not_running() {
     }
     // The second waited for 20 s and ran for 20, within its clock of 30; the third would have waited for 40.
     assert_eq!(codes, ["ok", "ok", "unavailable"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_facade_that_faults_again_and_again_rests_and_is_tried_again() {
+    let heals = Arc::new(AtomicBool::new(false));
+    let healed = Arc::clone(&heals);
+    let puppet = puppet("a", move |call: Call| {
+        let healed = Arc::clone(&healed);
+        async move {
+            if healed.load(Ordering::SeqCst) {
+                return Ok(Reply::default());
+            }
+            match call.action.as_str() {
+                "look" => Err(fault("a", FaultKind::Trap).into()),
+                // The wall clock makes it one.
+                "touch" => forever().await,
+                _ => Err(Failure::new("refused", "in good order").into()),
+            }
+        }
+    });
+    let rules = Rules { breaker: crate::gate::Terms { faults: 3, ..Default::default() }, ..Rules::default() };
+    let gate = gate(vec![(puppet, rules)]);
+    let second = Duration::from_secs(1);
+    let mut codes = Vec::new();
+    for call_of in [
+        request("a", "smash"),
+        request("a", "look"),
+        // Whoever asks for little time cannot make it rest.
+        within(second, request("a", "touch")),
+        within(second, request("a", "touch")),
+        request("a", "touch"),
+        request("a", "smash"),
+        request("a", "look"),
+        request("a", "smash"),
+    ] {
+        let envelope = call(&gate, call_of).await;
+        codes.push(envelope["code"].as_str().unwrap_or("ok").to_owned());
+    }
+    let (late, timed_out) = ("internal", "timed_out");
+    assert_eq!(codes, ["refused", late, timed_out, timed_out, timed_out, "refused", late, "unavailable"]);
+    let resting = call(&gate, request("a", "look")).await;
+    assert_eq!(failed(&resting).1, "unavailable: `a` failed 3 times within 1m and rests");
+    assert_eq!(resting["retry_after_ms"], 30_000);
+    tokio::time::advance(30 * second).await;
+    heals.store(true, Ordering::SeqCst);
+    for _ in 0..2 {
+        assert_eq!(call(&gate, request("a", "look")).await["ok"], true);
+    }
+}
+
+#[tokio::test]
+async fn without_a_queue_a_call_runs_at_once_or_not_at_all() {
+    let rules = Rules { concurrency: 1, queue: 0, ..Rules::default() };
+    let gate = gate(vec![(puppet("a", async |_| forever().await), rules)]);
+    let mut runs = gate.start(Origin::local(), request("a", "look"));
+    assert!(runs.next().now_or_never().is_none());
+    tokio::task::yield_now().await;
+    let refused = call(&gate, request("a", "look")).await;
+    assert_eq!(failed(&refused), ("unavailable", "busy: too many calls run now"));
 }
 
 #[tokio::test]

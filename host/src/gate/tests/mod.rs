@@ -19,8 +19,8 @@ use std::{
 
 use futures_util::{FutureExt, future::BoxFuture};
 use loggia_facade::{
-    Action, Answer, Call, Detail, Effect, Envelope, Facade, Failure, Input, Object, Progress, Question,
-    Reply, Request, Stop, Surface, code,
+    Action, Answer, Call, Detail, Effect, Envelope, Facade, Failure, Fault, FaultKind, Input, Object,
+    Progress, Question, Reply, Request, Stop, Surface, code,
 };
 use loggia_schema::{Contract, Terms};
 use serde_json::{Value, json};
@@ -181,6 +181,10 @@ async fn call(gate: &Gate, request: Request) -> Value {
 
 fn failed(envelope: &Value) -> (&str, &str) {
     (envelope["code"].as_str().unwrap_or_default(), envelope["error"].as_str().unwrap_or_default())
+}
+
+fn fault(facade: &str, kind: FaultKind) -> Fault {
+    Fault { kind, facade: facade.to_owned(), message: "failed".to_owned(), limit: None, log: None }
 }
 
 async fn forever() -> Result<Reply, Stop> {

@@ -154,7 +154,7 @@ fn actions(subject: &Subject<'_>) -> Vec<Ruled> {
 }
 
 fn limits(policy: &Policy) -> Vec<Limited> {
-    let bounds = Bounds { limits: policy.limits.clone(), concurrency: policy.rules.concurrency };
+    let bounds = Bounds { limits: policy.limits.clone(), rules: policy.rules.clone() };
     let changed = LIMITS.iter().filter(|limit| limit.of(&bounds) != limit.default());
     let limited = changed.map(|limit| Limited {
         limit: limit.name,

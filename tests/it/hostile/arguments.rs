@@ -23,6 +23,27 @@ fn calls() -> Vec<(&'static str, String, &'static str)> {
         ("a mebibyte of text", format!(r#"{{"action": "say", "text": "{long}"}}"#), "too large"),
         ("half a mebibyte", format!(r#"{{"action": "say", "text": "{}"}}"#, &long[..1 << 19]), "`text`"),
         ("a foreign parameter", r#"{"action": "say", "text": "x", "a": 1}"#.into(), "`add`"),
+        ("an action of no plugin's", r#"{"action": "purge"}"#.into(), "Unknown action"),
+        ("__proto__ for an action", r#"{"action": "__proto__"}"#.into(), "Unknown action"),
+        ("a path", r#"{"action": "../../etc/passwd"}"#.into(), "Unknown action"),
+        (
+            "a path in the action's place",
+            r#"{"action": "say/../forget", "text": "x"}"#.into(),
+            "Unknown action",
+        ),
+        ("another script", r#"{"action": "\u8aaa\ud83d\ude00"}"#.into(), "Unknown action"),
+        ("a hidden character", r#"{"action": "say\u200b", "text": "x"}"#.into(), "Unknown action"),
+        ("right to left", r#"{"action": "\u202eyas", "text": "x"}"#.into(), "Unknown action"),
+        (
+            "an action of 100,000 characters",
+            format!(r#"{{"action": "{}"}}"#, &long[..100_000]),
+            "Unknown action",
+        ),
+        (
+            "a thousand parameters",
+            format!("{{{}}}", (0..1000).map(|n| format!(r#""p{n}": {n}"#)).collect::<Vec<_>>().join(",")),
+            "`action` is required",
+        ),
         ("an unknown run", r#"{"action": "run_status", "run_id": "run_x"}"#.into(), "Unknown action"),
     ]
 }
@@ -36,6 +57,7 @@ fn call(id: usize, arguments: &str) -> String {
     )
 }
 
+/// H43.
 #[tokio::test]
 async fn rubbish_in_arguments_is_told_what_is_wrong_with_it() -> Result<()> {
     let folder = Folder::with(&["echo"]);
@@ -58,6 +80,7 @@ async fn rubbish_in_arguments_is_told_what_is_wrong_with_it() -> Result<()> {
     Ok(())
 }
 
+/// H43.
 #[tokio::test]
 async fn arguments_that_are_no_object_are_a_protocol_error() -> Result<()> {
     let folder = Folder::with(&["echo"]);
@@ -72,6 +95,7 @@ async fn arguments_that_are_no_object_are_a_protocol_error() -> Result<()> {
     Ok(())
 }
 
+/// H43, H54.
 #[tokio::test]
 async fn a_line_that_is_no_message_is_answered_if_it_says_which_request_it_was() -> Result<()> {
     let folder = Folder::with(&["echo"]);
@@ -98,6 +122,7 @@ async fn a_line_that_is_no_message_is_answered_if_it_says_which_request_it_was()
     Ok(())
 }
 
+/// H43, H47.
 #[tokio::test]
 async fn rubbish_over_http_is_refused_and_the_host_serves_on() -> Result<()> {
     let folder = Folder::with(&["echo"]);

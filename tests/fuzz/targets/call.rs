@@ -1,0 +1,129 @@
+//! Whatever a client sends to a rich facade, it is answered: by parameters that fit the action's schema, or by a refusal
+//! that is short, hides nothing, and shows no secret.
+#![no_main]
+
+use std::sync::{Arc, LazyLock};
+
+use jsonschema::{Draft, Validator};
+use libfuzzer_sys::{Corpus, fuzz_mutator, fuzz_target};
+use loggia_facade::{Failure, Object, code};
+use loggia_fuzz::{json, surface, told};
+use loggia_schema::{Contract, Expose, Form, Split, Target, View, sanitise_surface};
+use serde_json::Value;
+
+/// What stands for a secret: nobody is shown it where it is sent as one.
+const SECRET: &str = "hunter2-hunter2";
+
+const WORDS: &str = r##"action cmd params detail wait confirm of run_id items mode include_trace stop continue describe batch
+run_status run_cancel minimal full hunter2-hunter2 {"a":1} [1,2] "[1]" "5" "{\"a\":1}" 2026-01-31
+2026-01-31T09:00:00Z n_1 high "high" 5.0 "true" ADD set fill plan token keys window rows schedule filter
+shape limit text tags priority due extra"##;
+
+struct Rich {
+    contract: Contract,
+    /// Of the author's own schemas.
+    validators: Vec<Validator>,
+    views: Vec<View>,
+}
+
+static RICH: LazyLock<Rich> = LazyLock::new(|| {
+    let said: Value = serde_json::from_str(include_str!("../seeds/schema/rich.json")).expect("JSON");
+    let contract =
+        Contract::new(Arc::new(sanitise_surface(surface::surface(&said)))).unwrap_or_else(|e| panic!("{e}"));
+    let contract = contract.under(surface::terms(&said)).expect("its own terms");
+    let validators = contract.surface().actions.iter().map(|action| {
+        let schema = Value::Object((*action.params).clone());
+        let options = jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(true);
+        options.offline().build(&schema).expect("a schema")
+    });
+    let validators = validators.collect();
+    let mut views = vec![View::whole()];
+    for (form, split) in [(Form::Flat, Split::Effect), (Form::Granular, Split::None)] {
+        let tools = contract.publish(&Expose { form, split, ..Expose::default() });
+        views.extend(tools.into_iter().map(|tool| tool.view));
+    }
+    Rich { contract, validators, views }
+});
+
+fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
+    json::mutate(data, size, max_size, seed, WORDS)
+});
+
+fuzz_target!(|data: &[u8]| -> Corpus {
+    let Ok(Value::Object(arguments)) = serde_json::from_slice(data) else { return Corpus::Reject };
+    for view in &RICH.views {
+        answer(arguments.clone(), view);
+    }
+    Corpus::Keep
+});
+
+fn answer(arguments: Object, view: &View) {
+    let Rich { contract, validators, .. } = &*RICH;
+    let routed = match contract.route(arguments.clone(), view) {
+        Ok(routed) => routed,
+        Err(refusal) => {
+            told::line("a command", &refusal.command.name.clone().unwrap_or_default(), 400);
+            return refused(&refusal.failure, &arguments);
+        }
+    };
+    assert_eq!(contract.route(arguments.clone(), view).as_ref(), Ok(&routed), "routed twice");
+    let (index, params) = match routed.target {
+        Target::Action { action, params } => (action, params),
+        Target::Describe { of } => {
+            if let Err(failure) = contract.describe(of.as_deref(), routed.detail, view) {
+                refused(&failure, &arguments);
+            }
+            return;
+        }
+        Target::Batch { items, .. } => return assert!(items.len() <= loggia_schema::limits::BATCH),
+        _ => return,
+    };
+    let action = &contract.surface().actions[index];
+    match contract.prepare(action, params.clone()) {
+        Ok(prepared) => {
+            let complete = Value::Object(prepared.params.clone());
+            assert!(validators[index].is_valid(&complete), "{} does not take {complete}", action.name);
+            let again = contract.prepare(action, prepared.params.clone()).expect("what is valid stays valid");
+            assert_eq!(again.params, prepared.params, "prepared twice");
+            let shown = Value::Object(prepared.resolved).to_string();
+            let all = Value::Object(contract.resolved_all(action, &prepared.params)).to_string();
+            assert!(all.len() < 256 << 10, "{} bytes", all.len());
+            hides(&shown, &params);
+            hides(&all, &params);
+        }
+        Err(failure) => refused(&failure, &params),
+    }
+}
+
+/// A refusal that a model, a person and a terminal can read.
+fn refused(failure: &Failure, sent: &Object) {
+    let Failure { code, message, hint, expected, example, .. } = failure;
+    assert!([code::INVALID_PARAMS, code::DENIED].contains(&code.as_str()), "{code}: {message}");
+    assert!(!message.is_empty());
+    let example = example.as_ref().map(ToString::to_string);
+    let texts = [Some(message), hint.as_ref(), expected.as_ref(), example.as_ref()];
+    for text in texts.into_iter().flatten() {
+        told::line("a refusal", text, 5000);
+        hides(text, sent);
+    }
+    let bytes: usize = texts.into_iter().flatten().map(String::len).sum();
+    assert!(bytes < 8 << 10, "{bytes} bytes: {failure:?}");
+}
+
+/// What was sent only as a secret is not shown.
+fn hides(text: &str, sent: &Object) {
+    assert!(!text.contains(SECRET) || elsewhere(sent), "a secret is shown: {text}");
+}
+
+/// Whether the text that stands for a secret was sent in any other place.
+fn elsewhere(sent: &Object) -> bool {
+    sent.iter().any(|(name, value)| match (name.as_str(), value) {
+        (name, _) if name.contains(SECRET) => true,
+        ("token" | "keys", Value::String(_)) => false,
+        ("keys", Value::Array(keys)) => {
+            keys.iter().any(|key| !key.is_string() && key.to_string().contains(SECRET))
+        }
+        ("params", Value::Object(params)) => elsewhere(params),
+        (_, value) => value.to_string().contains(SECRET),
+    })
+}

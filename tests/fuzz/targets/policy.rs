@@ -1,0 +1,59 @@
+//! Whatever a policy file says, it is within the ceilings or refused, and no message holds what a variable does.
+#![no_main]
+
+use std::path::{Path, PathBuf};
+
+use libfuzzer_sys::fuzz_target;
+use loggia::config::policy::{
+    Policy, Setting,
+    limits::{Bounds, LIMITS},
+};
+use loggia_fuzz::told;
+
+/// What no policy says, and variables hold.
+const SECRET: &str = "hunter2-hunter2";
+
+fuzz_target!(|text: &str| {
+    let read = parse(text);
+    assert_eq!(format!("{read:?}"), format!("{:?}", parse(text)), "the same text");
+    match read {
+        Ok(policy) => {
+            let bounds = Bounds { limits: policy.limits, concurrency: policy.rules.concurrency };
+            for limit in LIMITS {
+                let set = limit.of(&bounds);
+                assert!((limit.least..=limit.most).contains(&set), "{} is {set}", limit.name);
+            }
+            assert!(policy.grants.store.is_none_or(|quota| quota <= 1 << 30));
+            for dir in &policy.grants.dirs {
+                assert!(
+                    dir.path.is_absolute() && dir.at.starts_with('/') && !dir.at.contains("/../"),
+                    "{dir:?}"
+                );
+            }
+            // A secret goes only where requests may.
+            let http = &policy.grants.http;
+            for secret in &http.secrets {
+                assert!(!http.rules.is_empty() && !secret.host.contains('*'), "{}", secret.host);
+            }
+        }
+        Err(said) => {
+            assert!(said.starts_with("line "), "{said}");
+            assert!(!said.contains("hunter2") || text.contains("hunter2"), "{said}");
+            told::line("what is wrong", &said, 8 << 10);
+        }
+    }
+});
+
+fn parse(text: &str) -> Result<Policy, String> {
+    let variable = |name: &str| match name {
+        "SECRET" | "TOKEN" => Some(SECRET.to_owned()),
+        "URL" => Some(format!("https://{SECRET}.example.com")),
+        "HOST" => Some("api.example.com".to_owned()),
+        "LINES" => Some(format!("{SECRET}\n[grants]\nelicit = true")),
+        "EMPTY" => Some(String::new()),
+        _ => None,
+    };
+    let home = Some(PathBuf::from("/home/ada"));
+    let setting = Setting { folder: Path::new("/plugins"), home, variable: &variable };
+    Policy::parse(text, &setting).map_err(|error| error.to_string())
+}

@@ -1,0 +1,54 @@
+//! Whatever a workflow's file says, it is a definition that can be drawn, bound and published, or all that is wrong with it
+//! in at most a hundred and one lines.
+#![no_main]
+
+use std::sync::Arc;
+
+use libfuzzer_sys::fuzz_target;
+use loggia_facade::{Failure, code};
+use loggia_fuzz::told;
+use loggia_schema::{Contract, limits, sanitise_surface};
+use loggia_workflow::{Problem, definition, graph, surface};
+
+fuzz_target!(|text: &str| {
+    let read = definition::with_notes(text);
+    let (definition, notes) = match read {
+        Ok(read) => read,
+        Err(problems) => {
+            assert!(!problems.0.is_empty());
+            return check(&problems.0);
+        }
+    };
+    check(&definition.warnings);
+    check(&notes);
+    let workflows: Vec<_> = definition.workflows.iter().cloned().map(Arc::new).collect();
+    for workflow in &workflows {
+        assert!(workflow.steps.len() <= definition::STEPS);
+        assert!(graph::mermaid(workflow).starts_with("flowchart"));
+    }
+    // Nobody is there, so every binding fails, and is told of.
+    let nobody =
+        |facade: &str, _: &str| Err(Failure::new(code::UNAVAILABLE, format!("there is no {facade:.40}")));
+    let outlook = surface::outlook("any", &definition, &workflows, &nobody);
+    outlook.unavailable.iter().for_each(|(_, problems)| check(problems));
+    let published = sanitise_surface(outlook.surface);
+    assert!(published.summary.len() <= limits::SUMMARY);
+    if let Err(problems) = Contract::new(Arc::new(published)) {
+        problems.0.iter().for_each(|problem| told::fit("a problem of the surface", problem, 4096));
+    }
+    let others = [definition.clone()];
+    if let Err(problems) = definition::link(definition, &others) {
+        check(&problems.0);
+    }
+});
+
+/// At most a hundred, and one that says how many more.
+fn check(problems: &[Problem]) {
+    assert!(problems.len() <= 101, "{} problems", problems.len());
+    for Problem { message, path, hint, .. } in problems {
+        assert!(!message.is_empty());
+        told::line("a problem", message, 4096);
+        told::line("its place", path, 2048);
+        told::line("its hint", hint.as_deref().unwrap_or_default(), 2048);
+    }
+}

@@ -1,0 +1,457 @@
+//! What a client, a page in a browser, the machine and its operator can do to a host that runs.
+
+use std::{fs, path::Path, time::Duration};
+
+use anyhow::{Context, Result};
+use loggia_tests::{Client, ERAS, Era, Folder, HttpHost, PATIENCE, Raw, eventually, plugin};
+use rmcp::model::{CallToolRequestParams, SubscriptionFilter};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    process::Child,
+};
+
+use super::stage::memory;
+
+const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"raw","version":"0"}}}"#;
+
+/// Bytes to the host; the status of the answer, and all of it.
+async fn send(host: &HttpHost, bytes: &[u8]) -> Result<(u16, String)> {
+    let mut stream = TcpStream::connect(host.authority()).await?;
+    stream.write_all(bytes).await?;
+    answer(&mut stream).await
+}
+
+/// What comes until the host closes the connection.
+async fn answer(stream: &mut TcpStream) -> Result<(u16, String)> {
+    let mut bytes = Vec::new();
+    // It may close while there is something left that nobody will read.
+    drop(tokio::time::timeout(PATIENCE, stream.read_to_end(&mut bytes)).await?);
+    let answer = String::from_utf8_lossy(&bytes).into_owned();
+    let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok()).context("no status")?;
+    Ok((status, answer))
+}
+
+/// A request with these headers, as bytes.
+fn request(first: &str, headers: &str, body: &str) -> Vec<u8> {
+    format!(
+        "{first} HTTP/1.1\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+         Connection: close\r\nContent-Length: {}\r\n{headers}\r\n{body}",
+        body.len()
+    )
+    .into_bytes()
+}
+
+/// A call that needs no session.
+fn call(host: &HttpHost, id: usize, more: &str) -> String {
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {}, "io.modelcontextprotocol/clientInfo": {"name": "raw", "version": "0"}});
+    let params = json!({"name": "echo", "arguments": {"action": "add", "a": id, "b": 1}, "_meta": meta});
+    let body = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string();
+    format!(
+        "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+         MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: echo\r\n{more}Content-Length: {}\r\n\r\n{body}",
+        host.authority(),
+        body.len()
+    )
+}
+
+/// That the host answers whoever else asks.
+async fn serves(host: &HttpHost) -> Result<()> {
+    let (status, told) = send(host, call(host, 41, "Connection: close\r\n").as_bytes()).await?;
+    anyhow::ensure!(status == 200 && told.contains("42"), "{told}");
+    Ok(())
+}
+
+/// H33.
+#[tokio::test]
+async fn a_page_whose_name_leads_here_is_not_answered() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let host = HttpHost::start(folder.path()).await?;
+    let own = host.authority();
+    let port = own.rsplit(':').next().unwrap_or_default();
+    let from = |origin: &str| format!("Host: {own}\r\nOrigin: {origin}\r\n");
+    let cases = [
+        (format!("Host: {own}\r\n"), 200),
+        (from(&format!("http://{own}")), 200),
+        ("Host: localhost\r\n".to_owned(), 200),
+        ("Host: evil.com\r\n".to_owned(), 403),
+        (format!("Host: evil.com:{port}\r\n"), 403),
+        (format!("Host: localhost.evil.com:{port}\r\n"), 403),
+        (format!("Host: 127.0.0.1.evil.com:{port}\r\n"), 403),
+        (format!("Host: {own}.\r\n"), 400),
+        (format!("Host: evil.com@{own}\r\n"), 400),
+        (format!("Host: {own}@evil.com\r\n"), 400),
+        ("Host: \r\n".to_owned(), 400),
+        (String::new(), 400),
+        (format!("Host: {own}\r\nHost: evil.com\r\n"), 400),
+        (format!("Host: evil.com\r\nHost: {own}\r\n"), 400),
+        (format!("Host: {own}\r\nHost: {own}\r\n"), 400),
+        (from("https://evil.com"), 403),
+        (from(&format!("http://evil.com:{port}")), 403),
+        (from(&format!("http://{own}.evil.com")), 403),
+        (from(&format!("https://{own}")), 403),
+        (from("http://localhost:1"), 403),
+        (from("null"), 403),
+        (from(&format!("http://{own}\r\nOrigin: https://evil.com")), 400),
+        (from(&format!("https://evil.com\r\nOrigin: http://{own}")), 400),
+    ];
+    for (headers, expected) in cases {
+        let (status, told) = send(&host, &request("POST /mcp", &headers, INITIALIZE)).await?;
+        assert_eq!(status, expected, "{headers}: {told}");
+        // The same for whoever listens or says goodbye: no session, but no further than that.
+        for first in ["GET /mcp", "DELETE /mcp"] {
+            let (status, told) = send(&host, &request(first, &headers, "")).await?;
+            let named = expected == 200;
+            assert!(named || status == expected, "{first} {headers}: {told}");
+            assert!(!named || (400..500).contains(&status) && status != 403, "{first} {headers}: {told}");
+        }
+    }
+    // A target that names a server counts for more than any header.
+    for (first, expected) in
+        [("POST http://evil.com/mcp".to_owned(), 400), (format!("POST http://{own}/mcp"), 200)]
+    {
+        let (status, told) = send(&host, &request(&first, &format!("Host: {own}\r\n"), INITIALIZE)).await?;
+        assert_eq!(status, expected, "{first}: {told}");
+    }
+    serves(&host).await
+}
+
+/// H47.
+#[tokio::test]
+async fn a_body_without_end_is_cut_off() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let host = HttpHost::start(folder.path()).await?;
+    let process = host.child.id().context("the host ended")?;
+    serves(&host).await?;
+    let before = memory(process, "VmHWM")?;
+    let own = format!("Host: {}\r\n", host.authority());
+    // Five mebibytes that are announced, …
+    let large = format!("{{\"x\": \"{}\"}}", "x".repeat(5 << 20));
+    let mut stream = TcpStream::connect(host.authority()).await?;
+    // A server may close on a body that is too large while it is still sent.
+    drop(stream.write_all(&request("POST /mcp", &own, &large)).await);
+    if let Ok((status, told)) = answer(&mut stream).await {
+        assert_eq!(status, 413, "{told}");
+    }
+    // … and chunks without end, as long as the host takes them.
+    let mut stream = TcpStream::connect(host.authority()).await?;
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\n{own}Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+         Transfer-Encoding: chunked\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).await?;
+    let chunk = format!("10000\r\n{}\r\n", " ".repeat(0x10000));
+    let mut taken = 0;
+    let ends = async {
+        let (mut reads, mut writes) = stream.split();
+        let mut told = [0; 12];
+        tokio::select! {
+            read = reads.read_exact(&mut told) => read.map(|_| String::from_utf8_lossy(&told).into_owned()),
+            error = async {
+                loop {
+                    if let Err(error) = writes.write_all(chunk.as_bytes()).await {
+                        break error;
+                    }
+                    taken += 1;
+                }
+            } => Err(error),
+        }
+    };
+    if let Ok(told) = tokio::time::timeout(PATIENCE, ends).await? {
+        assert_eq!(told, "HTTP/1.1 413");
+    }
+    // What the kernel keeps on both sides is the rest.
+    assert!(taken < 1024, "{taken} chunks of 64 KiB were taken");
+    let grown = memory(process, "VmHWM")?.saturating_sub(before);
+    assert!(grown < 48 << 20, "{grown} bytes more");
+    serves(&host).await
+}
+
+/// H47: nothing ends a connection that says nothing, or too little; it costs a descriptor and some kilobytes, and nobody
+/// else's answer. A bound on connections and on the time that a head may take come with serving beyond loopback.
+#[tokio::test]
+async fn connections_that_say_nothing_keep_nobody_from_being_answered() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let host = HttpHost::start(folder.path()).await?;
+    let process = host.child.id().context("the host ended")?;
+    serves(&host).await?;
+    let before = memory(process, "VmRSS")?;
+    let mut kept = Vec::new();
+    for n in 0..400 {
+        let mut stream = TcpStream::connect(host.authority()).await?;
+        match n % 4 {
+            0 => {}
+            1 => stream.write_all(b"POST /mcp HT").await?,
+            2 => stream.write_all(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-Slow: ").await?,
+            // A body that is announced and does not come.
+            _ => {
+                let head = format!(
+                    "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Length: 4000000\r\n\r\n{{",
+                    host.authority()
+                );
+                stream.write_all(head.as_bytes()).await?;
+            }
+        }
+        kept.push(stream);
+    }
+    for era in ERAS {
+        let client = Client::http(&host, era).await?;
+        for n in 0..20 {
+            let added = client.envelope("echo", json!({"action": "add", "a": n, "b": 1})).await?;
+            assert_eq!(added["data"], json!(f64::from(n + 1)));
+        }
+        client.end().await?;
+    }
+    // One of them goes on, a byte at a time, and is answered as any other.
+    let mut slow = TcpStream::connect(host.authority()).await?;
+    for byte in call(&host, 1, "Connection: close\r\n").as_bytes() {
+        slow.write_all(&[*byte]).await?;
+        slow.flush().await?;
+    }
+    assert_eq!(answer(&mut slow).await?.0, 200);
+    let grown = memory(process, "VmRSS")?.saturating_sub(before);
+    assert!(grown < 96 << 20, "{grown} bytes more for {} connections", kept.len());
+    Ok(())
+}
+
+/// H47.
+#[tokio::test]
+async fn requests_in_one_breath_are_answered_in_their_order_and_long_heads_are_refused() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let host = HttpHost::start(folder.path()).await?;
+    let all: String =
+        (0..64).map(|id| call(&host, id, if id == 63 { "Connection: close\r\n" } else { "" })).collect();
+    let (_, told) = send(&host, all.as_bytes()).await?;
+    let ids: Vec<usize> = told
+        .match_indices(r#""jsonrpc":"2.0","id":"#)
+        .filter_map(|(at, key)| told[at + key.len()..].split(',').next()?.parse().ok())
+        .collect();
+    assert_eq!(ids, (0..64).collect::<Vec<_>>(), "{told:.2000}");
+    for (what, more) in [
+        ("a thousand headers", (0..1000).map(|n| format!("X-{n}: 1\r\n")).collect::<String>()),
+        ("a header of a mebibyte", format!("X-Long: {}\r\n", "x".repeat(1 << 20))),
+        ("a header that is none", "X Y\r\n".to_owned()),
+        ("two lengths", "Content-Length: 1\r\n".to_owned()),
+        ("a length beside chunks", "Transfer-Encoding: chunked, x\r\n".to_owned()),
+    ] {
+        let mut stream = TcpStream::connect(host.authority()).await?;
+        drop(stream.write_all(call(&host, 1, &format!("Connection: close\r\n{more}")).as_bytes()).await);
+        if let Ok((status, told)) = answer(&mut stream).await {
+            assert!((400..500).contains(&status), "{what}: {told:.300}");
+        }
+        serves(&host).await?;
+    }
+    Ok(())
+}
+
+fn signal(child: &Child, signal: Signal) -> Result<()> {
+    let id = child.id().and_then(|id| Pid::from_raw(id.cast_signed())).context("the host ended")?;
+    Ok(kill_process(id, signal)?)
+}
+
+/// The processes that a process began and that have not ended.
+fn children(process: u32) -> Vec<u32> {
+    let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    let children = threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    children.flat_map(|line| line.split(' ').filter_map(|id| id.parse().ok()).collect::<Vec<_>>()).collect()
+}
+
+/// Whether somebody compiles, or waits for who does.
+fn compiles(cache: &Path) -> bool {
+    let engines = fs::read_dir(cache).into_iter().flatten().flatten();
+    let mut files = engines.filter_map(|engine| fs::read_dir(engine.path()).ok()).flatten().flatten();
+    files.any(|file| file.path().extension().is_some_and(|extension| extension == "lock"))
+}
+
+/// H51.
+#[tokio::test]
+async fn told_to_stop_it_ends_open_streams_and_lets_calls_finish() -> Result<()> {
+    for ends in [Signal::TERM, Signal::INT] {
+        let (folder, compiled) = (Folder::with(&["version_one"]), tempfile::tempdir()?);
+        let mut host = HttpHost::start_with(folder.path(), |command| {
+            command.env("LOGGIA_CACHE", compiled.path());
+        })
+        .await?;
+        let process = host.child.id().context("the host ended")?;
+        let stateful = Client::http(&host, Era::Stateful).await?;
+        let stateless = Client::http(&host, Era::Stateless).await?;
+        let filter = SubscriptionFilter::builder().tools_list_changed().build();
+        let mut listening = stateless.service.peer().listen(filter).await?;
+        // When it tells of itself, the call runs.
+        let mut caller = Client::http(&host, Era::Stateless).await?;
+        let peer = caller.service.peer().clone();
+        let call = tokio::spawn(async move {
+            let Value::Object(arguments) = json!({"action": "get", "after_ms": 3000}) else { unreachable!() };
+            peer.call_tool(CallToolRequestParams::new("version").with_arguments(arguments)).await
+        });
+        caller.progress.recv().await.context("no progress")?;
+        // A new plugin, and it is being compiled.
+        folder.put("files", &plugin("files"));
+        eventually(async || match (compiles(compiled.path()), children(process)) {
+            (true, compilers) if !compilers.is_empty() => Ok(()),
+            other => Err(format!("nothing compiles: {other:?}")),
+        })
+        .await;
+        let compilers = children(process);
+        assert!(!call.is_finished(), "the call was to end after the signal");
+        signal(&host.child, ends)?;
+        let answered = tokio::time::timeout(PATIENCE, call).await??;
+        assert_eq!(answered?.is_error, Some(false));
+        // That the list changed may be heard before the last word.
+        let last = async {
+            while let Some(_changed) = listening.next().await? {}
+            anyhow::Ok(())
+        };
+        tokio::time::timeout(PATIENCE, last).await??;
+        let status = tokio::time::timeout(Duration::from_secs(25), host.child.wait()).await??;
+        assert_eq!(status.code(), Some(0), "{ends:?}");
+        // Nobody compiles on for a host that is gone.
+        eventually(async || {
+            let lives = |id: &&u32| {
+                let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+                stat.contains("loggia") && !stat.contains(") Z ")
+            };
+            compilers.iter().find(lives).map_or(Ok(()), |id| Err(format!("{id} lives on")))
+        })
+        .await;
+        drop(stateful);
+    }
+    Ok(())
+}
+
+/// H51.
+#[tokio::test]
+async fn told_to_stop_twice_it_waits_for_nobody() -> Result<()> {
+    let folder = Folder::with(&["misbehaves"]);
+    folder.write("misbehaves.toml", "[limits]\nwall = \"10m\"\n");
+    let mut host = HttpHost::start(folder.path()).await?;
+    let client = Client::http(&host, Era::Stateless).await?;
+    let peer = client.service.peer().clone();
+    let call = tokio::spawn(async move {
+        let Value::Object(arguments) = json!({"action": "sleep"}) else { unreachable!() };
+        peer.call_tool(CallToolRequestParams::new("misbehaves").with_arguments(arguments)).await
+    });
+    // An answer to what was asked after it.
+    assert_eq!(client.names().await?, ["misbehaves"]);
+    signal(&host.child, Signal::TERM)?;
+    // Whoever is not heard has not been told; once the first was, new connections are refused.
+    eventually(async || match TcpStream::connect(host.authority()).await {
+        Err(_) => Ok(()),
+        Ok(_) => Err("it still listens".to_owned()),
+    })
+    .await;
+    signal(&host.child, Signal::TERM)?;
+    let status = tokio::time::timeout(PATIENCE, host.child.wait()).await??;
+    assert_eq!(status.code(), Some(130));
+    assert!(tokio::time::timeout(PATIENCE, call).await??.is_err());
+    Ok(())
+}
+
+/// H54.
+#[tokio::test]
+async fn a_line_without_end_takes_no_memory_and_its_sender_is_told() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let mut raw = Raw::start(folder.path()).await?;
+    let process = raw.child.id().context("the host ended")?;
+    let echoed = async |raw: &mut Raw, id: u64| -> Result<()> {
+        raw.call(id, "echo", &json!({"action": "say", "text": "still here"})).await?;
+        let told = raw.answer().await?;
+        assert_eq!(
+            (&told["id"], &told["result"]["structuredContent"]["data"]["text"]),
+            (&json!(id), &json!("still here"))
+        );
+        Ok(())
+    };
+    echoed(&mut raw, 1).await?;
+    let before = memory(process, "VmHWM")?;
+    let piece = vec![b'x'; 1 << 20];
+    raw.stdin.write_all(br#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":""#).await?;
+    for _ in 0..100 {
+        raw.stdin.write_all(&piece).await?;
+    }
+    let told = raw.ask(br#""}}"#).await?;
+    assert_eq!((&told["id"], &told["error"]["code"]), (&json!(2), &json!(-32600)), "{told}");
+    // 16 MiB of it are kept, in a buffer that grows by doubling.
+    let grown = memory(process, "VmHWM")?.saturating_sub(before);
+    assert!(grown < 64 << 20, "{grown} bytes more");
+    echoed(&mut raw, 3).await?;
+    // Neither text nor a message nor one message, and each is answered once or passed over.
+    let told = raw
+        .ask(b"{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"tools/call\",\"params\":{\"name\":\"\xff\xfe\"}}")
+        .await?;
+    assert_eq!((&told["id"], &told["error"]["code"]), (&json!(4), &json!(-32700)), "{told}");
+    for batch in [
+        "[]",
+        "[1]",
+        r#"[{"jsonrpc":"2.0","id":5,"method":"ping"},{"jsonrpc":"2.0","id":6,"method":"ping"}]"#,
+    ] {
+        let told = raw.ask(batch.as_bytes()).await?;
+        assert_eq!((&told["id"], &told["error"]["code"]), (&Value::Null, &json!(-32600)), "{batch}: {told}");
+    }
+    echoed(&mut raw, 7).await
+}
+
+/// H54.
+#[tokio::test]
+async fn an_end_in_the_midst_of_a_message_is_a_clean_end() -> Result<()> {
+    let begun: [(&str, Vec<u8>); 4] = [
+        ("nothing", Vec::new()),
+        (
+            "half a message",
+            br#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","argum"#.to_vec(),
+        ),
+        ("half a character", b"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"\xe2\x82".to_vec()),
+        ("a line without end", vec![b'['; 20 << 20]),
+    ];
+    for (what, bytes) in begun {
+        let folder = Folder::with(&["echo"]);
+        let Raw { mut child, mut stdin, mut stdout, .. } = Raw::start(folder.path()).await?;
+        stdin.write_all(&bytes).await?;
+        drop(stdin);
+        let rest = tokio::time::timeout(PATIENCE, stdout.next_line()).await??;
+        assert_eq!(rest, None, "{what}");
+        let status = tokio::time::timeout(PATIENCE, child.wait()).await??;
+        assert_eq!(status.code(), Some(0), "{what}");
+    }
+    Ok(())
+}
+
+/// H55: a process that is stopped, and a machine that sleeps, look the same from within: threads stand still, and the
+/// clocks, those of epochs and of timers, are later all at once.
+#[tokio::test]
+async fn after_a_gap_in_time_new_calls_have_all_of_theirs() -> Result<()> {
+    let folder = Folder::with(&["misbehaves", "version_one"]);
+    // As long as the gap, and longer than a call takes.
+    folder.write("misbehaves.toml", "[limits]\ncpu = \"3s\"\nwall = \"5m\"\n");
+    folder.write("version_one.toml", "[limits]\ncpu = \"1s\"\nwall = \"2s\"\n");
+    let host = HttpHost::start(folder.path()).await?;
+    let mut client = Client::http(&host, Era::Stateless).await?;
+    let peer = client.service.peer().clone();
+    let begin = |tool: &'static str, arguments: Value| {
+        let Value::Object(arguments) = arguments else { unreachable!() };
+        let (peer, call) = (peer.clone(), CallToolRequestParams::new(tool).with_arguments(arguments));
+        tokio::spawn(async move { peer.call_tool(call).await })
+    };
+    let looping = begin("misbehaves", json!({"action": "spin"}));
+    let waiting = begin("version", json!({"action": "get", "after_ms": 1000}));
+    client.progress.recv().await.context("no progress")?;
+    signal(&host.child, Signal::STOP)?;
+    // The gap is what the test is about: there is nothing else to wait for.
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    signal(&host.child, Signal::CONT)?;
+    let new: Vec<_> = (0..16).map(|_| begin("version", json!({"action": "get", "after_ms": 100}))).collect();
+    for call in new {
+        let result = tokio::time::timeout(PATIENCE, call).await???;
+        let told = result.structured_content.unwrap_or_default();
+        assert_eq!((&told["ok"], &told["data"]), (&json!(true), &json!("one")), "{told}");
+    }
+    // The wall's time passed for who waited, the processor's for nobody: the loop ends by what it computed.
+    let told = tokio::time::timeout(PATIENCE, waiting).await???.structured_content.unwrap_or_default();
+    assert!(told["ok"] == true || told["code"] == "timed_out", "{told}");
+    let told = tokio::time::timeout(PATIENCE, looping).await???.structured_content.unwrap_or_default();
+    assert!(told.to_string().contains("limits.cpu"), "{told}");
+    client.end().await
+}

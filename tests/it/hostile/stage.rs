@@ -1,0 +1,73 @@
+//! What the cases share: a plugin whose surface the test writes, and what the operator is told of a file or a folder.
+
+use std::{fs, path::Path, process::Output};
+
+use anyhow::{Context, Result};
+use loggia_tests::{binary, cache, fixture, scratch};
+use serde_json::{Value, json};
+use tokio::process::Command;
+
+/// The place in the guest `pretends` that is kept for its surface begins with this.
+const MARK: &[u8] = b"what this plugin pretends to be:";
+/// How long the place is.
+const ROOM: usize = 64 << 10;
+
+/// A text, as `pretends` reads it.
+pub fn text(text: &str) -> Value {
+    many(&[(text, 1)])
+}
+
+/// A text of pieces, each with how often it is repeated: what is too long to be written into the guest.
+pub fn many(pieces: &[(&str, usize)]) -> Value {
+    json!(pieces)
+}
+
+/// A plugin with a surface that is honest but for what is given here.
+pub fn pretends(spoilt: &Value) -> Result<Vec<u8>> {
+    let mut surface = json!({
+        "name": text("pretends"), "title": text("Pretends"), "version": text("0.1.0"), "summary": text("Pretends."),
+        "actions": [text("go")], "action_summary": text("Go."), "params": text(r#"{"type":"object"}"#),
+    });
+    let all = surface.as_object_mut().context("an object")?;
+    all.extend(spoilt.as_object().context("an object")?.clone());
+    let surface = surface.to_string();
+    anyhow::ensure!(surface.len() < ROOM, "there is room for {ROOM} bytes: {}", surface.len());
+    let mut bytes = fs::read(fixture("pretends"))?;
+    let at = bytes.windows(MARK.len()).position(|bytes| bytes == MARK).context("the guest keeps a place")?;
+    bytes[at..at + MARK.len()].fill(b' ');
+    bytes[at..at + surface.len()].copy_from_slice(surface.as_bytes());
+    Ok(bytes)
+}
+
+/// `loggia check`.
+pub async fn check(path: &Path) -> Result<Output> {
+    check_in(path, &cache()).await
+}
+
+/// `loggia check` with a cache of its own, for plugins that are never the same again.
+pub async fn check_in(path: &Path, cache: &Path) -> Result<Output> {
+    let mut command = Command::new(binary());
+    command.arg("check").arg(path).env("LOGGIA_CACHE", cache).env("LOGGIA_STATE", scratch());
+    Ok(command.output().await?)
+}
+
+/// What `loggia check` says of a plugin alone: the columns of its line.
+pub async fn told(folder: &Path, name: &str, bytes: &[u8]) -> Result<String> {
+    let path = folder.join(format!("{name}.wasm"));
+    fs::write(&path, bytes)?;
+    let output = check(&path).await?;
+    let said = String::from_utf8(output.stdout)?;
+    fs::remove_file(&path)?;
+    Ok(said.lines().nth(1).context("no line")?.trim_end().to_owned())
+}
+
+/// How much of a process is in memory, in bytes: now (`VmRSS`), or at most so far (`VmHWM`).
+pub fn memory(process: u32, which: &str) -> Result<u64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status"))?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix(which)?.strip_prefix(':'))
+        .context("no such line")?;
+    let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse()?;
+    Ok(kilobytes << 10)
+}
