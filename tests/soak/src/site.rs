@@ -14,7 +14,7 @@ pub const FILES: [(&str, &str); 3] =
     [("a.txt", "the first\n"), ("b.txt", "another\n"), ("c.txt", "the last one\n")];
 
 /// Calls that never end are ended soon, so that many can be made.
-const HASTY: &str = "cpu = \"200ms\"\nwall = \"1s\"\n";
+const HASTY: &str = "cpu = \"200ms\"\nwall = \"2s\"\n";
 
 /// A folder of plugins, what they are granted, and where their requests go.
 pub struct Site {
