@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn what_is_compiled_in_process_is_checked_as_what_the_child_compiles() {
-        let engine = Engine::new().unwrap();
+        let engine = Engine::new(crate::engine::STACK).unwrap();
         let check = |text: &str, expected: &str| {
             let artifact = Artifact::new(wat::parse_str(text).unwrap()).unwrap();
             let said = Component::in_process(&engine, &artifact).err().map(|e| e.to_string());
