@@ -8,7 +8,6 @@ mod facades;
 mod hostile;
 mod http;
 mod invoke;
-mod limits;
 mod lint;
 mod load;
 mod published;
