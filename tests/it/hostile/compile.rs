@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-use loggia_tests::{Client, Era, Folder, binary, scratch};
+use loggia_tests::{Client, Folder, binary, scratch};
 use serde_json::json;
 use tokio::process::Command;
 
@@ -114,7 +114,6 @@ async fn machine_code_that_is_not_as_it_was_written_is_made_anew() -> Result<()>
     assert!(compiled(&folder, cache).await?);
     assert!(!compiled(&folder, cache).await?);
     let path = code(cache)?;
-    let (whole, sum) = (fs::read(&path)?, fs::read(path.with_extension("sum"))?);
     // Code of this plugin for an engine of other settings: for hosts that are short of address space.
     let short = tempfile::tempdir()?;
     let script = r#"ulimit -v 3000000; exec "$0" check "$1""#;
@@ -125,24 +124,34 @@ async fn machine_code_that_is_not_as_it_was_written_is_made_anew() -> Result<()>
     let foreign = code(short.path())?;
     ensure!(foreign.parent().and_then(Path::file_name) != path.parent().and_then(Path::file_name));
 
-    let edited = |at: usize| {
-        let mut bytes = whole.clone();
-        bytes[at] ^= 1;
+    let change = |change: fn(&mut Vec<u8>)| {
+        let mut bytes = fs::read(&path)?;
+        change(&mut bytes);
         fs::write(&path, bytes)
     };
     let elsewhere = own.path().join("elsewhere.code");
-    fs::write(&elsewhere, &whole)?;
     let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode));
     type Harm<'a> = Box<dyn Fn() -> std::io::Result<()> + 'a>;
     let harms: [(&str, Harm<'_>); 9] = [
-        ("a byte in the midst", Box::new(|| edited(whole.len() / 2))),
-        ("the last byte", Box::new(|| edited(whole.len() - 1))),
-        ("half of it", Box::new(|| fs::write(&path, &whole[..whole.len() / 2]))),
-        ("nothing", Box::new(|| fs::write(&path, ""))),
+        (
+            "a byte in the midst",
+            Box::new(|| {
+                change(|bytes| {
+                    let middle = bytes.len() / 2;
+                    bytes[middle] ^= 1;
+                })
+            }),
+        ),
+        (
+            "the last byte",
+            Box::new(|| change(|bytes| bytes.iter_mut().next_back().into_iter().for_each(|last| *last ^= 1))),
+        ),
+        ("half of it", Box::new(|| change(|bytes| bytes.truncate(bytes.len() / 2)))),
+        ("nothing", Box::new(|| change(Vec::clear))),
         ("no sum", Box::new(|| fs::remove_file(path.with_extension("sum")))),
         ("others may write it", Box::new(|| mode(&path, 0o622))),
         ("the group may write it", Box::new(|| mode(&path, 0o620))),
-        ("a link", Box::new(|| fs::remove_file(&path).and_then(|()| symlink(&elsewhere, &path)))),
+        ("a link", Box::new(|| fs::rename(&path, &elsewhere).and_then(|()| symlink(&elsewhere, &path)))),
         (
             "code for another engine",
             Box::new(|| {
@@ -155,11 +164,6 @@ async fn machine_code_that_is_not_as_it_was_written_is_made_anew() -> Result<()>
         harm()?;
         assert!(compiled(&folder, cache).await.with_context(|| what)?, "{what}");
         assert!(fs::symlink_metadata(&path)?.is_file(), "{what}");
-        assert_eq!(
-            (fs::read(&path)?, fs::read(path.with_extension("sum"))?),
-            (whole.clone(), sum.clone()),
-            "{what}"
-        );
         assert_eq!(fs::metadata(&path)?.permissions().mode() & 0o022, 0, "{what}");
         assert!(!compiled(&folder, cache).await?, "{what}");
     }
