@@ -4,6 +4,7 @@
 //! code that it is about; `each_case_has_a_test_or_a_reason` sees to it that none is forgotten.
 
 mod arguments;
+mod disk;
 mod files;
 mod folder;
 mod output;
