@@ -56,15 +56,19 @@ impl Draft {
     /// `AlreadyExists` where something is there that is not to be replaced.
     pub fn settle(self, place: &Path, replace: bool) -> io::Result<()> {
         if replace {
-            return fs::rename(&self.0, place);
+            fs::rename(&self.0, place)?
+        } else {
+            place_anew(&self.0, place)?
         }
-        place_anew(&self.0, place)
+        // Its name is free, and may be that of another call's draft by now.
+        std::mem::forget(self);
+        Ok(())
     }
 }
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        // Nothing to do about it if it fails; where the draft was settled, there is none any more.
+        // Nothing to do about it if it fails.
         let _ = fs::remove_file(&self.0);
     }
 }
@@ -82,5 +86,30 @@ pub fn place_anew(from: &Path, to: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists || crosses_devices(&error) => Err(error),
         Err(_) if fs::symlink_metadata(to).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
         Err(_) => fs::rename(from, to),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn drafts_of_calls_at_once_do_not_meet() {
+        let directory = tempfile::tempdir().unwrap();
+        let settle = |worker: usize| {
+            let directory = directory.path();
+            move || {
+                for number in 0..200 {
+                    let (place, text) = (directory.join(format!("{worker}-{number}")), number.to_string());
+                    let draft = Draft::write(directory, text.as_bytes()).unwrap();
+                    draft.settle(&place, number % 2 == 0).unwrap();
+                    assert_eq!(fs::read_to_string(place).unwrap(), text);
+                }
+            }
+        };
+        thread::scope(|scope| (0..4).for_each(|worker| drop(scope.spawn(settle(worker)))));
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 800, "no draft is left");
     }
 }

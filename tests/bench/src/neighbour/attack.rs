@@ -26,7 +26,7 @@ pub struct Attack {
 
 /// A short budget, so that calls which never end do not run on between the blocks for long; and no breaker, since it
 /// would keep the neighbour quiet after the first five.
-const SHORT: &str = "[limits]\ncpu = \"250ms\"\nbreaker-faults = 1000\n";
+const SHORT: &str = "[limits]\ncpu = \"250ms\"\nbreaker-faults = 1000000\n";
 
 /// All of them. `upstream` is where requests go.
 pub fn all(upstream: SocketAddr) -> Vec<Attack> {
@@ -57,4 +57,4 @@ pub fn all(upstream: SocketAddr) -> Vec<Attack> {
 }
 
 /// A storm has more faults than a breaker can be told to bear, but not within its shortest time.
-const UNBROKEN: &str = "[limits]\nbreaker-faults = 1000\nbreaker-within = \"1s\"\nbreaker-rest = \"1s\"\n";
+const UNBROKEN: &str = "[limits]\nbreaker-faults = 1000000\nbreaker-within = \"1s\"\nbreaker-rest = \"1s\"\n";

@@ -1,0 +1,112 @@
+//! Hosts under misbehaving plugins and clients for as long as one likes: nothing may grow, no answer may be wrong.
+//!
+//! Two hosts serve one folder, one over stdio and one over HTTP. Calls that must work, calls that trap, loop, hoard, flood and
+//! sleep, cancellations, clients that come and go, and a folder that changes all the time meet in both. At moments of
+//! quiet each host is asked by SIGUSR1 what it holds.
+//!
+//! | file | concept |
+//! |---|---|
+//! | `site.rs` | the folder: its plugins and their policies |
+//! | `churn.rs` | what changes in it all the time |
+//! | `host.rs` | a host's process, and what it holds |
+//! | `door.rs`, `pipe.rs` | a client over HTTP or stdio |
+//! | `kinds.rs` | what is called, and which answers are right |
+//! | `traffic.rs` | clients that call until told to rest |
+//! | `upstream.rs` | where requests of plugins go |
+//! | `random.rs` | chance that a seed repeats |
+//! | `ledger.rs`, `verdict.rs` | what came of it, and whether that is well |
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command that prints its results")]
+
+mod churn;
+mod door;
+mod host;
+mod kinds;
+mod ledger;
+mod pipe;
+mod random;
+mod site;
+mod traffic;
+mod upstream;
+mod verdict;
+
+use std::{
+    process::ExitCode,
+    sync::Arc,
+    time::{Duration, Instant, SystemTime},
+};
+
+use anyhow::Result;
+use clap::Parser;
+use tokio::sync::watch;
+
+use crate::{
+    host::{Host, Transport},
+    ledger::Ledger,
+    site::Site,
+    traffic::{Phase, Traffic},
+    verdict::Watched,
+};
+
+/// Lets plugins and clients misbehave, and fails if a host holds more and more, answers wrongly, or dies.
+#[derive(Parser)]
+struct Cli {
+    /// How long
+    #[arg(long, default_value_t = 10.0)]
+    minutes: f64,
+    /// Repeats the choices of another run (not its timing)
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Clients of each host that call at once
+    #[arg(long, default_value_t = 10)]
+    clients: usize,
+}
+
+/// How often the hosts are asked what they hold, after the warm-up.
+const CHECKPOINTS: u32 = 5;
+/// The warm-up's share of the time, and the most that it takes.
+const WARM_UP: (f64, Duration) = (0.2, Duration::from_secs(60));
+
+#[tokio::main]
+async fn main() -> Result<ExitCode> {
+    let cli = Cli::parse();
+    let now = SystemTime::UNIX_EPOCH.elapsed()?;
+    let seed = cli.seed.unwrap_or(u64::from(now.subsec_nanos()) ^ now.as_secs());
+    println!("seed {seed}, {} minutes, {} clients of each host", cli.minutes, cli.clients);
+    let whole = Duration::from_secs_f64(cli.minutes * 60.0);
+    let warm_up = whole.mul_f64(WARM_UP.0).min(WARM_UP.1);
+    let upstream = upstream::start().await?;
+    let site = Arc::new(Site::new(upstream)?);
+    let ledger = Arc::new(Ledger::default());
+    let mut watched = Vec::new();
+    for transport in [Transport::Stdio, Transport::Http] {
+        watched.push(Watched::new(Host::start(site.folder(), transport).await?));
+    }
+    let (phase, phases) = watch::channel(Phase::Rest);
+    let hosts = watched.iter().map(|watched| watched.host.entrance());
+    let mut traffic =
+        Traffic::new(seed, cli.clients, site, hosts.collect(), Arc::clone(&ledger), phases).await?;
+
+    let begun = Instant::now();
+    let mut rounds = vec![warm_up];
+    rounds.extend((0..CHECKPOINTS).map(|_| whole.saturating_sub(warm_up) / CHECKPOINTS));
+    for (round, length) in rounds.into_iter().enumerate() {
+        phase.send_replace(Phase::Go);
+        tokio::select! {
+            () = tokio::time::sleep(length) => {}
+            () = traffic.broken() => {}
+        }
+        phase.send_replace(Phase::Rest);
+        traffic.rest().await;
+        for watched in &mut watched {
+            watched.look(length).await;
+        }
+        let name = if round == 0 { "after the warm-up".into() } else { format!("checkpoint {round}") };
+        println!("{:>6.0} s  {name}: {}", begun.elapsed().as_secs_f64(), verdict::latest(&watched));
+        if !ledger.problems().is_empty() {
+            break;
+        }
+    }
+    drop(phase);
+    traffic.end().await;
+    Ok(verdict::tell(watched, &ledger).await)
+}

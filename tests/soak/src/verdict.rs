@@ -1,0 +1,169 @@
+//! What hosts held at each moment of quiet, and whether that is well.
+
+use std::{fmt::Write, process::ExitCode, time::Duration};
+
+use crate::{
+    host::{Host, Vitals},
+    ledger::Ledger,
+};
+
+/// Threads for blocking work end when they had none for 10 s.
+const SETTLE: Duration = Duration::from_secs(11);
+/// A shorter run than this does not wait for them.
+const SHORT: Duration = Duration::from_secs(10);
+/// Where there is more than there was, it may still go.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Growth that is none, in descriptors, threads and tasks.
+const FEW: f64 = 8.0;
+/// The same in memory: a share, or so many MiB, whichever is more.
+const MEMORY: (f64, f64) = (0.10, 8.0);
+
+/// A host, and what it held.
+pub struct Watched {
+    pub host: Host,
+    looks: Vec<Vitals>,
+    /// Why it could not be asked.
+    lost: Option<String>,
+}
+
+impl Watched {
+    pub fn new(host: Host) -> Self {
+        Self { host, looks: Vec::new(), lost: None }
+    }
+
+    /// Waits until it is quiet, and asks it.
+    pub async fn look(&mut self, traffic: Duration) {
+        self.host.quiet().await;
+        if self.looks.is_empty() && traffic >= SHORT {
+            tokio::time::sleep(SETTLE).await;
+        }
+        let until = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            match self.host.vitals().await {
+                Err(error) => {
+                    self.lost = Some(format!("{error:#}; its log: {}", self.host.log()));
+                    return;
+                }
+                Ok(vitals) => {
+                    let grown = self.looks.first().is_some_and(|first| !growth(first, &vitals).is_empty());
+                    if !grown || tokio::time::Instant::now() > until {
+                        self.looks.push(vitals);
+                        return;
+                    }
+                }
+            }
+            tokio::time::sleep(Duration::from_millis(500)).await;
+        }
+    }
+
+    /// What is wrong with what it held.
+    fn faults(&self) -> Vec<String> {
+        let mut faults: Vec<String> = self.lost.iter().cloned().collect();
+        let Some((first, later)) = self.looks.split_first() else { return faults };
+        for (at, look) in later.iter().enumerate() {
+            let grown = growth(first, look).into_iter();
+            faults.extend(grown.map(|what| format!("at checkpoint {}: {what}", at + 1)));
+        }
+        faults.extend(slope(&self.looks));
+        faults
+    }
+}
+
+/// What is more than it was, by more than a little.
+fn growth(first: &Vitals, now: &Vitals) -> Vec<String> {
+    let memory = (first.resident_mib * MEMORY.0).max(MEMORY.1);
+    [
+        ("MiB of memory", first.resident_mib, now.resident_mib, memory),
+        ("descriptors", first.descriptors, now.descriptors, FEW),
+        ("threads", first.threads, now.threads, FEW),
+        ("tasks", first.tasks, now.tasks, FEW),
+    ]
+    .into_iter()
+    .filter(|(_, first, now, more)| now > &(first + more))
+    .map(|(what, first, now, more)| format!("{now} {what}, {first} at the start, {more:.0} more are allowed"))
+    .collect()
+}
+
+/// Memory that grew between all checkpoints, by half of what is allowed in all: it would go on.
+fn slope(looks: &[Vitals]) -> Option<String> {
+    let (first, last) = (looks.get(1)?, looks.last()?);
+    let allowed = (first.resident_mib * MEMORY.0).max(MEMORY.1) / 2.0;
+    let rises = looks.windows(2).skip(1).all(|pair| pair[1].resident_mib > pair[0].resident_mib);
+    (looks.len() > 4 && rises && last.resident_mib > first.resident_mib + allowed).then(|| {
+        format!(
+            "memory grew between all checkpoints, from {} to {} MiB",
+            first.resident_mib, last.resident_mib
+        )
+    })
+}
+
+/// The latest look at all of them, on one line.
+pub fn latest(watched: &[Watched]) -> String {
+    let said = watched.iter().map(|watched| {
+        let name = format!("{:?}", watched.host.transport).to_lowercase();
+        match (&watched.lost, watched.looks.last()) {
+            (None, Some(Vitals { resident_mib, descriptors, threads, tasks, .. })) => {
+                format!("{name} {resident_mib} MiB, {descriptors} fds, {threads} threads, {tasks} tasks")
+            }
+            _ => format!("{name} is lost"),
+        }
+    });
+    said.collect::<Vec<_>>().join("; ")
+}
+
+/// Prints what came of it; the exit code.
+pub async fn tell(watched: Vec<Watched>, ledger: &Ledger) -> ExitCode {
+    let mut text = String::from("\n              start    end   most\n");
+    let mut reasons = ledger.problems();
+    for watched in &watched {
+        let name = format!("{:?}", watched.host.transport).to_lowercase();
+        if let Some((first, last)) = watched.looks.first().zip(watched.looks.last()) {
+            type Part = (&'static str, fn(&Vitals) -> f64);
+            let parts: [Part; 4] = [
+                ("MiB", |vitals| vitals.resident_mib),
+                ("fds", |vitals| vitals.descriptors),
+                ("threads", |vitals| vitals.threads),
+                ("tasks", |vitals| vitals.tasks),
+            ];
+            for (part, of) in parts {
+                let most = if part == "MiB" { format!("{:.1}", last.peak_mib) } else { String::new() };
+                let _ = writeln!(text, "{name:5} {part:7} {:>6} {:>6} {most:>6}", of(first), of(last));
+            }
+        }
+        reasons.extend(watched.faults().into_iter().map(|fault| format!("{name}: {fault}")));
+    }
+    println!("{text}\n{}", ledger.table());
+    if reasons.is_empty() {
+        println!("well: nothing grew, and every answer was right");
+        return ExitCode::SUCCESS;
+    }
+    for reason in reasons {
+        println!("FAILED: {reason}");
+    }
+    ExitCode::FAILURE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn held(resident_mib: f64, threads: f64) -> Vitals {
+        Vitals { resident_mib, peak_mib: 0.0, descriptors: 20.0, threads, tasks: 10.0 }
+    }
+
+    #[test]
+    fn a_little_more_is_no_growth_and_more_is() {
+        assert_eq!(growth(&held(30.0, 9.0), &held(37.9, 17.0)), [""; 0]);
+        assert_eq!(growth(&held(200.0, 9.0), &held(219.0, 9.0)), [""; 0]);
+        assert_eq!(growth(&held(30.0, 9.0), &held(38.1, 18.0)).len(), 2);
+    }
+
+    #[test]
+    fn memory_that_always_grows_is_a_slope_before_it_is_too_much() {
+        let looks = |values: [f64; 6]| values.map(|mib| held(mib, 9.0));
+        assert!(slope(&looks([30.0, 31.0, 32.0, 33.0, 34.0, 35.5])).is_some());
+        assert!(slope(&looks([30.0, 31.0, 32.0, 31.5, 34.0, 35.5])).is_none());
+        assert!(slope(&looks([30.0, 31.0, 31.1, 31.2, 31.3, 31.4])).is_none());
+    }
+}
