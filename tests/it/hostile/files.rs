@@ -1,27 +1,23 @@
-//! Directories that were granted: nothing beyond them, no more than was granted in them, and not without end.
+//! Directories that were granted: nothing beyond them, and no more than was granted in them.
 
 use std::{
     collections::BTreeMap,
     fs,
     os::unix::fs::{MetadataExt, symlink},
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
     thread,
 };
 
 use anyhow::{Context, Result};
-use loggia_tests::{Client, Era, Folder, HttpHost, binary, cache, eventually, state};
+use loggia_tests::{Client, Era, Folder, eventually};
 use serde_json::{Value, json};
-use tokio::{process::Command, task::JoinSet};
 
 /// What nobody may read who was not let.
 const CANARY: &str = "canary-of-the-outside";
 
 /// A folder with a fixture, which is granted directories beside it: `(path, access)`, each at `/path`.
-fn granted(fixture: &str, dirs: &[(&str, &str)], more: &str) -> Folder {
+pub(super) fn granted(fixture: &str, dirs: &[(&str, &str)], more: &str) -> Folder {
     let folder = Folder::with(&[fixture]);
     let dirs: Vec<String> = dirs
         .iter()
@@ -326,7 +322,7 @@ async fn what_is_exchanged_while_it_is_opened_leads_nowhere_else() -> Result<()>
 }
 
 /// Whether a directory of that name was made in another.
-async fn made(dir: &Path, name: &str) {
+pub(super) async fn made(dir: &Path, name: &str) {
     eventually(async || dir.join(name).is_dir().then_some(()).ok_or_else(|| format!("no {name}"))).await;
 }
 
@@ -377,107 +373,6 @@ async fn a_directory_stays_the_one_that_it_was_when_its_path_leads_elsewhere() -
         let told = wait("second").await?;
         assert_eq!(told["data"], "the same", "linked: {linked}");
         assert!(real.join("second").is_dir() && !data.join("second").exists(), "linked: {linked}");
-        client.end().await?;
-    }
-    Ok(())
-}
-
-/// H22.
-#[tokio::test]
-async fn no_call_opens_ten_thousand_files() -> Result<()> {
-    let folder = granted("reaches", &[("data", "read")], "");
-    fs::write(folder.beside("data").join("file"), "text")?;
-    let client = Client::stdio(folder.path(), Era::Stateful).await?;
-    let told =
-        client.envelope("reaches", json!({"action": "open_many", "dir": "/data", "n": 10_000})).await?;
-    assert_eq!(told["data"]["opened"], 64, "{told}");
-    // They are closed with the call.
-    let told = client.envelope("reaches", json!({"action": "open_many", "dir": "/data", "n": 64})).await?;
-    assert_eq!(told["data"], json!({"opened": 64, "error": null}), "{told}");
-    client.end().await
-}
-
-/// H22.
-#[tokio::test]
-async fn a_host_that_may_open_little_still_takes_clients_while_calls_hold_all_they_can() -> Result<()> {
-    let folder = granted("lingers", &[("data", "read-write")], "");
-    folder.put("echo", &loggia_tests::fixture("echo"));
-    let data = folder.beside("data");
-    fs::write(data.join("file"), "text")?;
-    let mut command = Command::new("sh");
-    command
-        .args(["-c", r#"ulimit -n 256; exec "$0" serve "$1" --http 127.0.0.1:0"#])
-        .arg(binary())
-        .arg(folder.path());
-    command.env("LOGGIA_CACHE", cache()).env("LOGGIA_STATE", state(folder.path()));
-    let host = HttpHost::spawn(&mut command).await?;
-    let client = Arc::new(Client::http(&host, Era::Stateless).await?);
-    let hold = |mark: String, n: usize| {
-        let paths = json!({"action": "hold", "file": "/data/file", "n": n, "mark": format!("/data/{mark}"), "until": "/data/go"});
-        let client = client.clone();
-        async move { client.envelope("lingers", paths).await }
-    };
-
-    // One that wants more than it may hold is ended, with all that it held.
-    for n in 0..20 {
-        let told = hold(format!("greedy-{n}"), 10_000).await?;
-        let hint = told["error"].as_str().unwrap_or_default();
-        assert!(hint.contains("held more than") && hint.contains("handles at once"), "{told}");
-    }
-    // As many at once as a plugin may run, each with nearly as much as it may hold.
-    let mut holding = JoinSet::new();
-    for n in 0..8 {
-        let call = hold(format!("held-{n}"), 8);
-        holding.spawn(call);
-    }
-    let others = async {
-        for n in 0..8 {
-            made(&data, &format!("held-{n}")).await;
-        }
-        for n in 0..10 {
-            let client = Client::http(&host, Era::Stateful).await?;
-            let told = client.envelope("echo", json!({"action": "add", "a": n, "b": 1})).await?;
-            assert_eq!(told["data"], f64::from(n + 1), "{told}");
-            client.end().await?;
-        }
-        fs::write(data.join("go"), "")?;
-        anyhow::Ok(())
-    };
-    others.await?;
-    for told in holding.join_all().await {
-        assert_eq!(told?["data"], 8);
-    }
-    Ok(())
-}
-
-/// H23.
-#[tokio::test]
-async fn no_call_fills_a_disk_in_whatever_way_it_writes() -> Result<()> {
-    const MOST: u64 = 16 << 20;
-    // With all the time that it could want.
-    for way in ["stream", "positions", "append", "again", "length", "dirs", "files", "symlinks", "links"] {
-        let folder =
-            granted("hoards", &[("data", "read-write")], "[limits]\ncpu = \"60s\"\nwall = \"10m\"\n");
-        let data = folder.beside("data");
-        let client = Client::stdio(folder.path(), Era::Stateful).await?;
-        let told = client.envelope("hoards", json!({"action": "fill", "way": way, "bytes": 1 << 30})).await?;
-        assert_eq!(told["data"], "quota", "{way}: {told}");
-        let (mut bytes, mut entries) = (0, 0);
-        for entry in fs::read_dir(&data)? {
-            let meta = entry?.metadata()?;
-            entries += 1;
-            bytes += if meta.is_dir() { 0 } else { meta.blocks() * 512 };
-            // With holes a file may be longer than what was written.
-            assert!(meta.len() <= 2 * MOST, "{way}: a file of {} bytes", meta.len());
-        }
-        assert!(
-            bytes <= MOST + (1 << 20) && entries <= MOST >> 12,
-            "{way}: {bytes} bytes, {entries} entries"
-        );
-        assert!(
-            bytes > MOST / 2 || entries > 1000 || way == "again" || way == "length",
-            "{way}: little was written"
-        );
         client.end().await?;
     }
     Ok(())

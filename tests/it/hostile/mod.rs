@@ -6,6 +6,7 @@
 mod arguments;
 mod compile;
 mod cpu;
+mod disk;
 mod ends;
 mod files;
 mod folder;

@@ -141,6 +141,7 @@ async fn a_line_of_the_log_is_never_long() -> Result<()> {
 #[tokio::test]
 async fn a_result_that_cannot_be_read_or_is_too_much_is_the_plugins_fault() -> Result<()> {
     let folder = Folder::with(&["lies", "misleads"]);
+    folder.write("misleads.toml", "[limits]\nbreaker-faults = 1000\n");
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
     let large = "which is too large";
     let typed = |picture: &str, sound: &str| json!({"action": "typed", "picture": picture, "sound": sound});
