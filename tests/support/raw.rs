@@ -59,11 +59,16 @@ impl Raw {
 
     /// Sends a line.
     pub async fn send(&mut self, line: &[u8]) -> Result<()> {
-        if let Some(id) = asked(line) {
+        self.piece(line).await?;
+        self.piece(b"\n").await
+    }
+
+    /// Sends a piece of a line: for lines that are too long to be held, or have no end.
+    pub async fn piece(&mut self, piece: &[u8]) -> Result<()> {
+        if let Some(id) = asked(piece) {
             *self.heard.open.entry(id).or_default() += 1;
         }
-        self.stdin.write_all(line).await?;
-        self.stdin.write_all(b"\n").await?;
+        self.stdin.write_all(piece).await?;
         Ok(self.stdin.flush().await?)
     }
 

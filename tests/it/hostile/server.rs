@@ -367,9 +367,9 @@ async fn a_line_without_end_takes_no_memory_and_its_sender_is_told() -> Result<(
     echoed(&mut raw, 1).await?;
     let before = memory(process, "VmHWM")?;
     let piece = vec![b'x'; 1 << 20];
-    raw.stdin.write_all(br#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":""#).await?;
+    raw.piece(br#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":""#).await?;
     for _ in 0..100 {
-        raw.stdin.write_all(&piece).await?;
+        raw.piece(&piece).await?;
     }
     let told = raw.ask(br#""}}"#).await?;
     assert_eq!((&told["id"], &told["error"]["code"]), (&json!(2), &json!(-32600)), "{told}");
@@ -407,13 +407,10 @@ async fn an_end_in_the_midst_of_a_message_is_a_clean_end() -> Result<()> {
     ];
     for (what, bytes) in begun {
         let folder = Folder::with(&["echo"]);
-        let Raw { mut child, mut stdin, mut stdout, .. } = Raw::start(folder.path()).await?;
-        stdin.write_all(&bytes).await?;
-        drop(stdin);
-        let rest = tokio::time::timeout(PATIENCE, stdout.next_line()).await??;
-        assert_eq!(rest, None, "{what}");
-        let status = tokio::time::timeout(PATIENCE, child.wait()).await??;
-        assert_eq!(status.code(), Some(0), "{what}");
+        let mut raw = Raw::start(folder.path()).await?;
+        raw.piece(&bytes).await?;
+        let messages = raw.finish().await.with_context(|| what.to_owned())?;
+        assert_eq!(messages.len(), 1, "nothing after the handshake: {what}: {messages:?}");
     }
     Ok(())
 }
