@@ -4,9 +4,13 @@
 //! code that it is about; `each_case_has_a_test_or_a_reason` sees to it that none is forgotten.
 
 mod arguments;
+mod files;
 mod folder;
+mod killed;
+mod newcomers;
 mod server;
 mod stage;
+mod stdio;
 mod surface;
 
 use std::{
