@@ -11,11 +11,15 @@ mod ends;
 mod files;
 mod folder;
 mod host;
+mod killed;
 mod memory;
+mod newcomers;
 mod output;
+mod refused;
 mod requests;
 mod server;
 mod stage;
+mod stdio;
 mod surface;
 mod wat;
 

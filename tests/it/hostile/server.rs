@@ -3,7 +3,7 @@
 use std::{fs, path::Path, time::Duration};
 
 use anyhow::{Context, Result};
-use loggia_tests::{Client, ERAS, Era, Folder, HttpHost, PATIENCE, Raw, eventually, plugin};
+use loggia_tests::{Client, ERAS, Era, Folder, HttpHost, PATIENCE, eventually, plugin};
 use rmcp::model::{CallToolRequestParams, SubscriptionFilter};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -346,72 +346,6 @@ async fn told_to_stop_twice_it_waits_for_nobody() -> Result<()> {
     let status = tokio::time::timeout(PATIENCE, host.child.wait()).await??;
     assert_eq!(status.code(), Some(130));
     assert!(tokio::time::timeout(PATIENCE, call).await??.is_err());
-    Ok(())
-}
-
-/// H54.
-#[tokio::test]
-async fn a_line_without_end_takes_no_memory_and_its_sender_is_told() -> Result<()> {
-    let folder = Folder::with(&["echo"]);
-    let mut raw = Raw::start(folder.path()).await?;
-    let process = raw.child.id().context("the host ended")?;
-    let echoed = async |raw: &mut Raw, id: u64| -> Result<()> {
-        raw.call(id, "echo", &json!({"action": "say", "text": "still here"})).await?;
-        let told = raw.answer().await?;
-        assert_eq!(
-            (&told["id"], &told["result"]["structuredContent"]["data"]["text"]),
-            (&json!(id), &json!("still here"))
-        );
-        Ok(())
-    };
-    echoed(&mut raw, 1).await?;
-    let before = memory(process, "VmHWM")?;
-    let piece = vec![b'x'; 1 << 20];
-    raw.write(br#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":""#).await?;
-    for _ in 0..100 {
-        raw.write(&piece).await?;
-    }
-    let told = raw.ask(br#""}}"#).await?;
-    assert_eq!((&told["id"], &told["error"]["code"]), (&json!(2), &json!(-32600)), "{told}");
-    // 16 MiB of it are kept, in a buffer that grows by doubling.
-    let grown = memory(process, "VmHWM")?.saturating_sub(before);
-    assert!(grown < 64 << 20, "{grown} bytes more");
-    echoed(&mut raw, 3).await?;
-    // Neither text nor a message nor one message, and each is answered once or passed over.
-    let told = raw
-        .ask(b"{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"tools/call\",\"params\":{\"name\":\"\xff\xfe\"}}")
-        .await?;
-    assert_eq!((&told["id"], &told["error"]["code"]), (&json!(4), &json!(-32700)), "{told}");
-    for batch in [
-        "[]",
-        "[1]",
-        r#"[{"jsonrpc":"2.0","id":5,"method":"ping"},{"jsonrpc":"2.0","id":6,"method":"ping"}]"#,
-    ] {
-        let told = raw.ask(batch.as_bytes()).await?;
-        assert_eq!((&told["id"], &told["error"]["code"]), (&Value::Null, &json!(-32600)), "{batch}: {told}");
-    }
-    echoed(&mut raw, 7).await
-}
-
-/// H54.
-#[tokio::test]
-async fn an_end_in_the_midst_of_a_message_is_a_clean_end() -> Result<()> {
-    let begun: [(&str, Vec<u8>); 4] = [
-        ("nothing", Vec::new()),
-        (
-            "half a message",
-            br#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","argum"#.to_vec(),
-        ),
-        ("half a character", b"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"\xe2\x82".to_vec()),
-        ("a line without end", vec![b'['; 20 << 20]),
-    ];
-    for (what, bytes) in begun {
-        let folder = Folder::with(&["echo"]);
-        let mut raw = Raw::start(folder.path()).await?;
-        raw.write(&bytes).await?;
-        let said = raw.finish().await.with_context(|| what)?;
-        assert_eq!(said.len(), 1, "{what}: nothing after the handshake's answer: {said:?}");
-    }
     Ok(())
 }
 
