@@ -301,8 +301,9 @@ mod tests {
         let long = "x".repeat(10_000);
         let deep = json!({"properties": {"a\u{1b}[1m\u{200b}": {"properties": {long: {"$anchor": "x"}}}}});
         let problems = resolve(deep.as_object().unwrap()).unwrap_err();
-        let [problem] = problems.as_slice() else { panic!("{problems:?}") };
-        assert!(problem.starts_with("at `a.xxx") && problem.len() < 400, "{problem:?}");
+        let [name, place] = problems.as_slice() else { panic!("{problems:?}") };
+        assert!(name.starts_with("at its root: the value \"a\\u001b[1m\" holds control"), "{name:?}");
+        assert!(place.starts_with("at `a.xxx") && place.len() < 400, "{place:?}");
     }
 
     #[test]
