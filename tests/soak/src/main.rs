@@ -86,6 +86,9 @@ async fn main() -> Result<ExitCode> {
     let mut traffic =
         Traffic::new(seed, cli.clients, site, hosts.collect(), Arc::clone(&ledger), phases).await?;
 
+    traffic.served().await?;
+    traffic.at_worst(seed).await?;
+
     let begun = Instant::now();
     let mut rounds = vec![warm_up];
     rounds.extend((0..CHECKPOINTS).map(|_| whole.saturating_sub(warm_up) / CHECKPOINTS));
