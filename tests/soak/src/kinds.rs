@@ -59,7 +59,7 @@ pub fn endless(random: &mut Random) -> Asked {
 /// Calls by which a plugin makes its host hold the most at one moment.
 pub fn largest(site: &Site) -> Vec<(&'static str, Value)> {
     vec![
-        ("hoards", json!({"action": "bodies", "n": 200})),
+        ("hoards", json!({"action": "bodies", "n": 40})),
         ("hoards", json!({"action": "heads", "n": 500, "bytes": 60})),
         ("hoards", json!({"action": "listings", "n": 1000})),
         ("misbehaves", json!({"action": "deluge"})),
@@ -106,7 +106,7 @@ pub fn any(random: &mut Random, site: &Site) -> Asked {
         14 => asked("stdout flood", "misbehaves", json!({"action": "print"}), Right::Either),
         15 => {
             let arguments = match random.below(3) {
-                0 => json!({"action": "bodies", "n": 200}),
+                0 => json!({"action": "bodies", "n": 40}),
                 1 => json!({"action": "heads", "n": 500, "bytes": 60}),
                 _ => json!({"action": "listings", "n": 1000}),
             };

@@ -191,7 +191,7 @@ async fn churn(mut churn: Churn, shared: Arc<Shared>) {
     let mut phases = shared.phases.clone();
     while phases.wait_for(|phase| *phase == Phase::Go).await.is_ok() {
         shared.active.send_modify(|active| *active += 1);
-        while shared.goes() && !phases.has_changed().is_err() {
+        while shared.goes() {
             if let Err(error) = churn.step().await {
                 shared.problem(format!("the folder cannot be changed: {error:#}"));
             }
