@@ -1,20 +1,13 @@
 //! The commands, as a person or a script uses them.
 
-use std::{
-    fs,
-    process::{Output, Stdio},
-    time::Duration,
-};
+use std::{fs, process::Output, time::Duration};
 
 use anyhow::{Context, Result};
 use loggia_tests::{
     Client, Era, Folder, HttpHost, PATIENCE, binary, cache, eventually, fixture, plugin, scratch,
 };
 use serde_json::{Value, json};
-use tokio::{
-    io::{AsyncBufReadExt, BufReader},
-    process::Command,
-};
+use tokio::process::Command;
 
 async fn loggia(words: &[&str], folder: &Folder) -> Result<(Option<i32>, String, String)> {
     let Output { status, stdout, stderr } = Command::new(binary())
@@ -25,28 +18,6 @@ async fn loggia(words: &[&str], folder: &Folder) -> Result<(Option<i32>, String,
         .output()
         .await?;
     Ok((status.code(), String::from_utf8(stdout)?, String::from_utf8(stderr)?))
-}
-
-/// A host of its own on HTTP, started in this way.
-async fn start(command: &mut Command) -> Result<HttpHost> {
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()?;
-    let mut lines = BufReader::new(child.stderr.take().context("no stderr")?).lines();
-    let url = async {
-        while let Some(line) = lines.next_line().await? {
-            if let Some(url) = line.strip_prefix("listening on ") {
-                return Ok(url.to_owned());
-            }
-        }
-        anyhow::bail!("the host ended")
-    };
-    let url = tokio::time::timeout(PATIENCE, url).await??;
-    tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-    Ok(HttpHost { url, child })
 }
 
 #[tokio::test]
@@ -100,7 +71,7 @@ async fn a_host_may_open_as_many_files_as_it_is_allowed_at_most() -> Result<()> 
         .arg(folder.path())
         .env("LOGGIA_CACHE", cache())
         .env("LOGGIA_STATE", scratch());
-    let host = start(&mut command).await?;
+    let host = HttpHost::spawn(&mut command).await?;
     let limits = fs::read_to_string(format!("/proc/{}/limits", host.child.id().context("ended")?))?;
     let open = limits.lines().find(|line| line.starts_with("Max open files")).context("no such limit")?;
     assert_eq!(open.split_whitespace().nth(3), Some("900"), "{open}");
@@ -116,7 +87,7 @@ async fn a_host_whose_binary_was_replaced_still_compiles() -> Result<()> {
     fs::hard_link(binary(), &own)?;
     let mut command = Command::new(&own);
     command.args(["serve", "--http", "127.0.0.1:0"]).arg(folder.path()).env("LOGGIA_CACHE", compiled.path());
-    let host = start(&mut command).await?;
+    let host = HttpHost::spawn(&mut command).await?;
     fs::remove_file(&own)?;
     fs::write(&own, "another version")?;
     let client = Client::http(&host, Era::Stateless).await?;

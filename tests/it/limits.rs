@@ -2,13 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
-use loggia_tests::{Client, Era, Folder, PATIENCE, binary, cache, scratch};
+use anyhow::Result;
+use loggia_tests::{Client, Era, Folder};
 use serde_json::{Value, json};
-use tokio::{
-    io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
-    process::Command,
-};
 
 /// Little of everything, so that the tests are quick.
 const POLICY: &str = r#"
@@ -76,58 +72,6 @@ async fn other_calls_are_answered_while_guests_loop() -> Result<()> {
         assert_eq!(result.is_error, Some(true));
     }
     client.end().await
-}
-
-#[tokio::test]
-async fn every_byte_on_stdout_is_the_protocols() -> Result<()> {
-    let folder = folder();
-    let mut child = Command::new(binary())
-        .arg("serve")
-        .arg(folder.path())
-        .env("LOGGIA_CACHE", cache())
-        .env("LOGGIA_STATE", scratch())
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::null())
-        .kill_on_drop(true)
-        .spawn()?;
-    let mut stdin = child.stdin.take().context("no stdin")?;
-    let mut lines = BufReader::new(child.stdout.take().context("no stdout")?).lines();
-    let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "0"}});
-    let messages = [
-        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),
-        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
-        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
-            "params": {"name": "misbehaves", "arguments": {"action": "print"}}}),
-        json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call",
-            "params": {"name": "misbehaves", "arguments": {"action": "panic"}}}),
-    ];
-    for message in &messages[..2] {
-        stdin.write_all(format!("{message}\n").as_bytes()).await?;
-    }
-    // Rubbish between the messages is the client's own affair.
-    stdin.write_all(b"not json\n\n{\"half\": \n").await?;
-    for message in &messages[2..] {
-        stdin.write_all(format!("{message}\n").as_bytes()).await?;
-    }
-    let mut answered = Vec::new();
-    while answered.len() < 3 {
-        let line = tokio::time::timeout(PATIENCE, lines.next_line()).await??.context("the host ended")?;
-        let message: Value = serde_json::from_str(&line).with_context(|| format!("not JSON: {line:.200}"))?;
-        assert_eq!(message["jsonrpc"], "2.0", "{message}");
-        if let Some(id) = message["id"].as_u64() {
-            // The forged answer in what the guest printed has an id, too: 1.
-            assert!(!answered.contains(&id), "{id} was answered twice");
-            answered.push(id);
-        }
-    }
-    drop(stdin);
-    while let Some(line) = tokio::time::timeout(PATIENCE, lines.next_line()).await?? {
-        serde_json::from_str::<Value>(&line).with_context(|| format!("not JSON: {line:.200}"))?;
-    }
-    let status = tokio::time::timeout(PATIENCE, child.wait()).await??;
-    assert!(status.success(), "a client that closes its end is no error: {status}");
-    Ok(())
 }
 
 #[tokio::test]
@@ -213,15 +157,5 @@ async fn a_guest_that_closes_nothing_runs_out_of_files() -> Result<()> {
     assert_eq!((&failed["ok"], &failed["hint"]), (&json!(false), &json!(hint)), "{failed}");
     let fine = client.envelope("misbehaves", json!({"action": "read", "path": "/data/file"})).await?;
     assert_eq!(fine["data"], "text");
-    client.end().await
-}
-
-#[tokio::test]
-async fn a_result_that_is_not_json_is_the_plugins_fault() -> Result<()> {
-    let folder = Folder::with(&["lies"]);
-    let client = Client::stdio(folder.path(), Era::Stateful).await?;
-    let failed = client.envelope("lies", json!({"action": "go"})).await?;
-    assert_eq!(failed["code"], "internal", "{failed}");
-    assert_eq!(failed["error"], "the plugin `lies` gave a result that cannot be read");
     client.end().await
 }

@@ -398,13 +398,15 @@ impl HttpHost {
             .args(["serve", "--http", "127.0.0.1:0"])
             .arg(folder)
             .env("LOGGIA_CACHE", cache())
-            .env("LOGGIA_STATE", state(folder))
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
+            .env("LOGGIA_STATE", state(folder));
         more(&mut command);
-        let mut child = command.spawn()?;
+        Self::spawn(&mut command).await
+    }
+
+    /// The same for a host that is started in a way of its own.
+    pub async fn spawn(command: &mut Command) -> Result<Self> {
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.kill_on_drop(true).spawn()?;
         let stderr = child.stderr.take().context("no stderr")?;
         let mut lines = BufReader::new(stderr).lines();
         let listening = async {

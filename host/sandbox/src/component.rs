@@ -123,3 +123,24 @@ fn unknown_import(error: &wasmtime::Error) -> LoadError {
     let name = text.split('`').nth(1).unwrap_or(&text);
     LoadError::UnknownImport(name.to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_compiled_in_process_is_checked_as_what_the_child_compiles() {
+        let engine = Engine::new(crate::engine::STACK).unwrap();
+        let check = |text: &str, expected: &str| {
+            let artifact = Artifact::new(wat::parse_str(text).unwrap()).unwrap();
+            let said = Component::in_process(&engine, &artifact).err().map(|e| e.to_string());
+            assert!(said.as_deref().unwrap_or_default().starts_with(expected), "{text}: {said:?}");
+        };
+        check("(component)", "the component does not export the interface `loggia:plugin/facade`");
+        check("(component (core module (func (result i32))))", "the component does not compile: ");
+        check(
+            "(component (import \"a:b/c\" (instance)) (instance $i) (export \"loggia:plugin/facade@0.1.0\" (instance $i)))",
+            "the component imports what this host does not offer: a:b/c",
+        );
+    }
+}

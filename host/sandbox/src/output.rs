@@ -70,7 +70,15 @@ impl Output {
 
     /// A line that the plugin logs by the contract's own function.
     pub fn log(&self, level: Level, text: &str) {
-        self.lock().line(level, text);
+        let (mut state, mut rest) = (self.lock(), text);
+        loop {
+            let (line, more) = rest.split_at(rest.floor_char_boundary(LINE));
+            state.line(level, line);
+            rest = more;
+            if rest.is_empty() {
+                return;
+            }
+        }
     }
 
     /// Ends the last lines, says how much was dropped, and gives the end of what was written to stderr.

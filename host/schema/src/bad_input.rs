@@ -205,6 +205,7 @@ fn answer(contract: &Contract, arguments: Map<String, Value>) -> bool {
     outcome.as_ref().map_err(|failure| check(failure, &sent)).is_ok()
 }
 
+/// H43.
 #[test]
 fn whatever_is_sent_is_answered_in_a_few_plain_words() {
     let mut hostile = Hostile(7);
@@ -225,6 +226,7 @@ fn whatever_is_sent_is_answered_in_a_few_plain_words() {
     assert!(accepted > 100 && refused > 1000, "{accepted} accepted, {refused} refused");
 }
 
+/// H43.
 #[test]
 fn what_a_parser_can_hold_is_answered() {
     let contracts = contracts();
@@ -251,6 +253,7 @@ fn what_a_parser_can_hold_is_answered() {
     assert!(serde_json::from_str::<Value>(r#"{"limit": 1e400}"#).is_err());
 }
 
+/// H43.
 #[test]
 fn values_up_to_the_bound_are_taken_and_deeper_ones_refused_in_these_words() {
     let contract = Contract::new(Arc::new(fixture::one(json!({"p": true}), json!([])))).unwrap();

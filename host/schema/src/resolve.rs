@@ -280,6 +280,7 @@ mod tests {
         }
     }
 
+    /// H42.
     #[test]
     fn references_that_lead_nowhere_or_back_are_refused() {
         let of = |reference: &str| {
@@ -294,6 +295,7 @@ mod tests {
         check(of("#/properties/p"), Err(&["leads back to itself"]));
     }
 
+    /// H42.
     #[test]
     fn a_place_is_told_without_what_cannot_be_seen_and_not_at_any_length() {
         let long = "x".repeat(10_000);

@@ -261,6 +261,7 @@ mod tests {
     use super::*;
     use crate::fixture;
 
+    /// H37.
     #[test]
     fn what_cannot_be_seen_is_stripped() {
         for (text, expected) in [
@@ -307,6 +308,7 @@ mod tests {
         assert_eq!(sanitise_line("one two three", 9), "one tw…");
     }
 
+    /// H37.
     #[test]
     fn every_text_of_a_surface_is_stripped_and_no_value_is() {
         let dirty = "a\u{200b}b\x1b[1m";

@@ -73,6 +73,8 @@ impl Call {
                 }
             }
         });
+        // What still runs waits by the clocks of this runtime, so it ends first.
+        drop(host);
         runtime.shutdown_background();
         let code = if envelope.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(exit::CALL_FAILED) };
         let (json, content) = envelope.into_parts();

@@ -57,6 +57,8 @@ impl Serve {
                 Some(address) => over_http(&host, self.folder, address, |_| {}).await,
             }
         });
+        // What still runs waits by the clocks of this runtime, so it ends first.
+        drop(host);
         // A blocking read of stdin may never return.
         runtime.shutdown_background();
         served?;

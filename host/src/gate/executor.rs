@@ -1,8 +1,10 @@
 //! Where a call runs.
 //!
 //! A call's first slice runs inline, on the task of whoever follows it: most calls end within it, and no thread hop is
-//! paid. What does not end (its first epoch passed, or it waits for something) moves to a second runtime whose
-//! threads have a lower priority, so that looping guests do not starve input and output.
+//! paid. What does not end (its first epoch passed, or it waits for something) moves to a second runtime, whose
+//! threads have a lower priority. What has then computed for longer than most calls take moves on to a third, whose
+//! threads are fewer and of lower priority still: a call that waits for a file must not queue behind guests that loop,
+//! each of which runs to the end of its epoch.
 
 use std::{
     future::poll_fn,
@@ -25,6 +27,10 @@ use super::{permits::Pace, printable, run::Run};
 /// How long a cancelled call may take to end by itself before it is dropped.
 const GRACE: Duration = Duration::from_millis(250);
 
+/// What a call may compute on the second runtime, and, since one that runs for long may compute now and then, a part of
+/// the time that it has been there.
+const SHARE: (Duration, u32) = (Duration::from_millis(5), 50);
+
 /// Whether first slices run inline.
 #[derive(Debug, Clone, Copy)]
 pub enum Inline {
@@ -36,12 +42,21 @@ pub enum Inline {
     Never,
 }
 
-/// The second runtime, and who may do without it.
+/// The runtimes, and who may do without them.
 pub struct Executor {
     /// None: calls stay on the runtime of whoever follows them.
-    second: Option<Handle>,
+    lanes: Option<Lanes>,
     slots: usize,
     inline: AtomicUsize,
+}
+
+/// Where calls run that do not end at once.
+#[derive(Clone)]
+pub struct Lanes {
+    /// The second runtime.
+    pub calls: Handle,
+    /// The third, for calls that compute for long.
+    pub heavy: Handle,
 }
 
 /// One call, ready to be polled, with what ends it from outside.
@@ -53,14 +68,14 @@ pub struct Work {
 }
 
 impl Executor {
-    /// An executor whose second runtime is this one.
-    pub fn new(second: Handle, inline: Inline) -> Self {
-        let (slots, second) = match inline {
+    /// An executor over these runtimes.
+    pub fn new(lanes: Lanes, inline: Inline) -> Self {
+        let (slots, lanes) = match inline {
             Inline::Always => (usize::MAX, None),
-            Inline::Slots(slots) => (slots, Some(second)),
-            Inline::Never => (0, Some(second)),
+            Inline::Slots(slots) => (slots, Some(lanes)),
+            Inline::Never => (0, Some(lanes)),
         };
-        Self { second, slots, inline: AtomicUsize::new(0) }
+        Self { lanes, slots, inline: AtomicUsize::new(0) }
     }
 
     /// Gives a call its first slice here. Its envelope, or the call, if it has not ended.
@@ -83,16 +98,17 @@ impl Executor {
         }
     }
 
-    /// Lets a call run on the second runtime to its end.
+    /// Lets a call run to its end, away from who follows it.
     pub fn spawn(&self, work: Work) {
-        let task = async move {
-            let run = Arc::clone(&work.run);
-            run.finish(work.supervise().await);
+        let Some(Lanes { calls, heavy }) = self.lanes.clone() else {
+            tokio::spawn(work.to_its_end());
+            return;
         };
-        match &self.second {
-            Some(second) => second.spawn(task),
-            None => tokio::spawn(task),
-        };
+        calls.spawn(async move {
+            if let Some(computes) = work.as_long_as_it_is_light().await {
+                heavy.spawn(computes.to_its_end());
+            }
+        });
     }
 
     fn slot(&self) -> Option<Slot<'_>> {
@@ -119,6 +135,38 @@ impl Drop for Slot<'_> {
 }
 
 impl Work {
+    async fn to_its_end(self) {
+        let run = Arc::clone(&self.run);
+        run.finish(self.supervise().await);
+    }
+
+    /// Runs it to its end too, but gives it back once it has computed for longer than its share.
+    async fn as_long_as_it_is_light(mut self) -> Option<Self> {
+        let (begun, mut computed) = (Instant::now(), Duration::ZERO);
+        let mut ends = Box::pin(self.run.cancel.clone().cancelled_owned());
+        let polled = poll_fn(|context| {
+            if ends.as_mut().poll(context).is_ready() {
+                return Poll::Ready(None);
+            }
+            let polls = Instant::now();
+            let future = AssertUnwindSafe(|| self.future.as_mut().poll(context));
+            let polled = std::panic::catch_unwind(future);
+            computed += polls.elapsed();
+            match polled {
+                Ok(Poll::Pending) if computed > SHARE.0 + begun.elapsed() / SHARE.1 => Poll::Ready(None),
+                Ok(Poll::Pending) => Poll::Pending,
+                Ok(Poll::Ready(envelope)) => Poll::Ready(Some(Ok(envelope))),
+                Err(_) => Poll::Ready(Some(Err(()))),
+            }
+        })
+        .await;
+        match polled {
+            Some(ended) => self.run.finish(ended.unwrap_or_else(|()| self.panicked())),
+            None => return Some(self),
+        }
+        None
+    }
+
     /// Runs until the call ends or its caller goes away.
     async fn supervise(mut self) -> Envelope {
         let work = AssertUnwindSafe(&mut self.future).catch_unwind();

@@ -66,7 +66,7 @@ use loggia_schema::View;
 
 pub use breaker::{Breaker, Terms};
 pub use exec::{Event, Exec};
-pub use executor::{Executor, Inline};
+pub use executor::{Executor, Inline, Lanes};
 pub use handle::RunId;
 pub use origin::{Caller, Origin};
 pub use permits::Pace;

@@ -292,7 +292,10 @@ mod tests {
     use super::*;
     use crate::{
         catalog::{Catalog, Slot},
-        gate::{Executor, Gate, Inline, Rules, tests::entry, tests::puppet},
+        gate::{
+            Executor, Gate, Inline, Rules,
+            tests::{entry, lanes, puppet},
+        },
     };
 
     /// A facade whose calls take so long.
@@ -305,7 +308,7 @@ mod tests {
         let slot = Slot::Serving(Arc::new(entry(puppet, Rules::default())));
         catalog.swap(BTreeMap::from([("a".to_owned(), slot)]));
         catalog.admit();
-        Gate::new(catalog, Executor::new(tokio::runtime::Handle::current(), Inline::Slots(1)))
+        Gate::new(catalog, Executor::new(lanes(), Inline::Slots(1)))
     }
 
     /// What a client gets for a call of `a`, and after how many seconds.
@@ -332,7 +335,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn who_calls_while_plugins_still_load_is_told_to_try_again() {
-        let executor = || Executor::new(tokio::runtime::Handle::current(), Inline::Slots(1));
+        let executor = || Executor::new(lanes(), Inline::Slots(1));
         let (refused, took) = called(Gate::new(Arc::default(), executor()), json!({})).await;
         let said = "No tool \"a\" yet: plugins are still being loaded. Try again in some seconds.";
         assert!(refused.unwrap_err().to_string().contains(said));

@@ -129,13 +129,15 @@ pub struct Owner {
 
 impl Owners {
     /// Gives each name to one of those that claim it, (file, facade's name), whatever their order: to the file that is
-    /// called like the facade, or else to who has it already, or else to the first by file name.
+    /// called like the facade, or else to who has it already, or else to the plainest name, or else to the first by file
+    /// name.
     pub fn of<'a>(claims: impl IntoIterator<Item = (&'a str, &'a str)>, before: &Self) -> Self {
         let mut owners: BTreeMap<String, (_, Owner)> = BTreeMap::new();
         for (file, name) in claims {
             let look = look(name);
             let has_it = before.0.get(&look).is_some_and(|owner| owner.file == file);
-            let rank = (stem(file) != name, !has_it, file);
+            // At a start nobody has it: a word then stands before what imitates it with digits.
+            let rank = (stem(file) != name, !has_it, look != name, file);
             if owners.get(&look).is_none_or(|(best, _)| rank < *best) {
                 owners.insert(look, (rank, Owner { file: file.to_owned(), name: name.to_owned() }));
             }
@@ -273,6 +275,7 @@ mod tests {
         owners
     }
 
+    /// H41.
     #[test]
     fn at_start_one_name_has_one_owner_whatever_the_order() {
         let check = |files: &[(&str, &[&str])], expected: &[(&str, &str)]| {
@@ -284,7 +287,7 @@ mod tests {
         // A look-alike is the same claim, and says why it is not served.
         check(
             &[("n0tes", &["n0tes"]), ("notes", &["notes"])],
-            &[("n0tes", "n0tes"), ("notes", "its name looks like that of `n0tes`")],
+            &[("n0tes", "its name looks like that of `notes`"), ("notes", "notes")],
         );
         check(
             &[("a", &["my-notes"]), ("my_notes", &["my_notes"])],
@@ -295,6 +298,7 @@ mod tests {
         check(&[("a", &["notes"]), ("notes", &[])], &[("notes", "a")]);
     }
 
+    /// H41.
     #[test]
     fn while_the_host_runs_a_name_stays_with_who_has_it() {
         let before = check(&Owners::default(), &[("b", &["notes"])], &[("notes", "b")]);
@@ -302,7 +306,7 @@ mod tests {
         // Unless the file comes that is called like it.
         let all: &[(&str, &[&str])] = &[("a", &["notes"]), ("b", &["notes"]), ("notes", &["notes"])];
         let before = check(&before, all, &[("notes", "notes")]);
-        // A look-alike that would be first after a restart is a newcomer all the same.
+        // A look-alike whose file would be first is a newcomer all the same.
         let alike = "its name looks like that of `notes`";
         let both: &[(&str, &[&str])] = &[("n0tes", &["n0tes"]), ("notes", &["notes"])];
         let before = check(&before, both, &[("n0tes", alike), ("notes", "notes")]);

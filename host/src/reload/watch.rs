@@ -201,7 +201,8 @@ impl State {
 mod tests {
     use std::{fs, os::unix::fs::symlink};
 
-    use notify::event::{DataChange, MetadataKind, RenameMode};
+    use futures_util::FutureExt;
+    use notify::event::{DataChange, Flag, MetadataKind, RenameMode};
 
     use super::*;
 
@@ -238,6 +239,35 @@ mod tests {
         check(&[(EventKind::Remove(notify::event::RemoveKind::Folder), "/real/plugins")], &[], true);
         check(&[(CREATED, "/tmp/notes.wasm")], &[], false);
         check(&[(RENAMED, "/tmp/other")], &[], false);
+    }
+
+    /// H32.
+    #[test]
+    fn what_tells_of_lost_events_is_worth_a_look() {
+        let looks = |event: notify::Result<Event>| {
+            let heard = Heard::default();
+            heard.take(event);
+            heard.changed.notified().now_or_never().is_some()
+        };
+        assert!(
+            looks(Ok(Event::new(EventKind::Other).set_flag(Flag::Rescan))),
+            "the kernel's queue ran over"
+        );
+        assert!(looks(Err(notify::Error::generic("broken"))), "the watcher failed");
+        let elsewhere = Event::new(WRITTEN).add_path("/elsewhere/notes.wasm".into());
+        assert!(!looks(Ok(elsewhere)), "an event that is of no account");
+    }
+
+    /// H32.
+    #[test]
+    fn a_folder_is_followed_without_a_watcher_too() {
+        let (folder, watched) = ("/plugins".into(), BTreeSet::new());
+        let mut deaf = Watch { folder, watcher: None, watched, heard: Arc::default() };
+        deaf.follow();
+        deaf.writing("notes.wasm");
+        // A file that changed while it was read is looked at again, whoever heard of it.
+        assert!(deaf.is_writing("notes.wasm") && deaf.settles().is_some());
+        assert!(deaf.watched.is_empty());
     }
 
     #[test]

@@ -106,6 +106,7 @@ impl<'de> Visitor<'de> for Name {
 mod tests {
     use super::*;
 
+    /// H43.
     #[test]
     fn a_name_is_found_that_is_given_twice_in_one_object() {
         let check = |json: &str, expected: Option<&str>| {

@@ -9,10 +9,7 @@ use std::{
 
 use loggia_sandbox::{Cache, Engine, EngineError, Limits, compile::Compiler};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use tokio::{
-    runtime::{Builder, Runtime},
-    task::JoinHandle,
-};
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -20,7 +17,7 @@ use crate::{
     gate::{Executor, Gate, Inline},
     publish::Publisher,
     reload::{Folders, Loader, Reloader},
-    serve::vitals,
+    serve::{runtimes::Runtimes, vitals},
 };
 
 /// How long admissions may take to notice that the host ends. Compilers are killed at once.
@@ -55,13 +52,13 @@ pub enum Start {
     Io(#[from] io::Error),
 }
 
-/// The parts of a host. Owns the second runtime, so it must be dropped outside of any runtime.
+/// The parts of a host. Owns the runtimes of calls, so it must be dropped outside of any runtime.
 pub struct Host {
     /// The only way to run anything.
     pub gate: Gate,
     /// Turns files into facades.
     pub loader: Arc<Loader>,
-    second: Option<Runtime>,
+    runtimes: Option<Runtimes>,
     /// What follows folders, and how it is told to end.
     following: Mutex<Vec<(CancellationToken, JoinHandle<()>)>>,
 }
@@ -82,8 +79,8 @@ impl Host {
             args: crate::cli::compiler(engine.space()),
             limits: Limits::default().compile,
         };
-        let second = second_runtime()?;
-        let executor = Executor::new(second.handle().clone(), options.inline);
+        let runtimes = Runtimes::new()?;
+        let executor = Executor::new(runtimes.lanes(), options.inline);
         let gate = Gate::new(Arc::new(Catalog::new(options.publisher)), executor);
         let folders = Folders { cache: options.cache.clone(), state: options.state.clone() };
         let loader = Loader::new(engine, cache, folders, compiler);
@@ -92,7 +89,7 @@ impl Host {
         if let Err(error) = loader.state() {
             tracing::warn!("{error}; --state DIR can name another place");
         }
-        Ok(Self { gate, loader: Arc::new(loader), second: Some(second), following: Mutex::default() })
+        Ok(Self { gate, loader: Arc::new(loader), runtimes: Some(runtimes), following: Mutex::default() })
     }
 
     /// From now on SIGUSR1 writes what the host holds to the log.
@@ -101,31 +98,30 @@ impl Host {
     ///
     /// If the signal cannot be received.
     pub fn tell_vitals(&self) -> io::Result<()> {
-        self.second.as_ref().map_or(Ok(()), |second| vitals::on_signal(second.handle().clone()))
+        self.runtimes.as_ref().map_or(Ok(()), |runtimes| vitals::on_signal(runtimes.lanes()))
     }
 
     /// Loads a folder and follows it until told to stop.
     pub fn follow(&self, folder: PathBuf, stop: CancellationToken) {
-        let Some(second) = &self.second else { return };
+        let Some(Runtimes { calls, .. }) = &self.runtimes else { return };
         let catalog = Arc::clone(self.gate.catalog());
-        let reloader = Reloader::new(folder, Arc::clone(&self.loader), catalog, second.handle().clone());
+        let reloader = Reloader::new(folder, Arc::clone(&self.loader), catalog, calls.handle().clone());
         let stop = stop.child_token();
-        let follows = second.spawn(reloader.run(stop.clone()));
+        let follows = calls.spawn(reloader.run(stop.clone()));
         self.following.lock().unwrap_or_else(PoisonError::into_inner).push((stop, follows));
     }
 }
 
 impl Drop for Host {
     fn drop(&mut self) {
-        if let Some(second) = self.second.take() {
+        if let Some(runtimes) = self.runtimes.take() {
             let following = std::mem::take(self.following.get_mut().unwrap_or_else(PoisonError::into_inner));
             for (stop, follows) in following {
                 // Admissions are blocking work: they must not outlive the clocks of the runtime.
                 stop.cancel();
-                let _ = second.block_on(async { tokio::time::timeout(ADMISSIONS, follows).await });
+                let _ = runtimes.calls.block_on(async { tokio::time::timeout(ADMISSIONS, follows).await });
             }
-            // Guests that still run are dropped at their next epoch; blocking work is not waited for.
-            second.shutdown_timeout(Duration::from_millis(100));
+            runtimes.shut_down();
         }
     }
 }
@@ -143,16 +139,4 @@ fn raise_open_files() {
     if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most }) {
         tracing::debug!("the limit of open files stays as it is: {error}");
     }
-}
-
-/// The runtime that calls move to when they do not end at once. Its threads yield to those that answer clients.
-fn second_runtime() -> io::Result<Runtime> {
-    Builder::new_multi_thread()
-        .thread_name("loggia-calls")
-        .on_thread_start(|| {
-            // On Linux this is the thread's own priority.
-            let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), 5);
-        })
-        .enable_all()
-        .build()
 }

@@ -6,7 +6,10 @@ use axum::{
     Router,
     body::{Body, to_bytes},
     extract::Request,
-    http::{Method, StatusCode, header::CONTENT_TYPE},
+    http::{
+        Method, StatusCode,
+        header::{CONTENT_TYPE, HOST, ORIGIN},
+    },
     middleware::{self, Next},
     response::{IntoResponse, Response},
     serve::ListenerExt,
@@ -47,7 +50,8 @@ pub async fn serve(handler: Handler, listener: TcpListener, stop: CancellationTo
     });
     let router = Router::new()
         .nest_service(PATH, service(handler, address, streams.clone()))
-        .layer(middleware::from_fn(without_duplicates));
+        .layer(middleware::from_fn(without_duplicates))
+        .layer(middleware::from_fn(named_once));
     let accepting = stop.clone();
     let serving = axum::serve(listener, router)
         .with_graceful_shutdown(async move { accepting.cancelled().await })
@@ -67,6 +71,22 @@ pub async fn serve(handler: Handler, listener: TcpListener, stop: CancellationTo
         served = serving => served,
         () = ending => Ok(()),
     }
+}
+
+/// Refuses a request that names the server, or the page that it comes from, in two ways: one of the names is checked, and
+/// who sent both may mean the other.
+async fn named_once(request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    let host = headers.get(HOST).map(|host| host.as_bytes());
+    let target = request.uri().authority().map(|authority| authority.as_str().as_bytes());
+    let twice = [HOST, ORIGIN].iter().any(|name| headers.get_all(name).iter().count() > 1);
+    if twice
+        || target.is_some_and(|target| host != Some(target))
+        || host.is_some_and(|host| host.contains(&b'@'))
+    {
+        return (StatusCode::BAD_REQUEST, "the host and the origin must each be named once").into_response();
+    }
+    next.run(request).await
 }
 
 /// Refuses a message that gives a name twice in one object: what it means is anybody's guess.

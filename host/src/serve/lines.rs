@@ -242,6 +242,7 @@ mod tests {
         check(r#"{"a": "no end"#, None);
     }
 
+    /// H54.
     #[tokio::test]
     async fn each_line_is_a_message_or_gets_an_answer_or_is_nothing() {
         let (ours, theirs) = tokio::io::duplex(1 << 20);

@@ -8,12 +8,14 @@
 //! | `http.rs` | many clients over streamable HTTP |
 //! | `sessions.rs` | the sessions of stateful HTTP clients, which are bounded |
 //! | `signals.rs` | how the host is told to end |
+//! | `runtimes.rs` | the threads on which calls run |
 //! | `vitals.rs` | what the host holds, told on SIGUSR1 |
 
 mod duplicates;
 pub mod host;
 pub mod http;
 mod lines;
+mod runtimes;
 mod sessions;
 pub mod signals;
 pub mod stdio;

@@ -7,6 +7,8 @@ use tokio::{
     signal::unix::{SignalKind, signal},
 };
 
+use crate::gate::Lanes;
+
 /// The source of the line. `cli/term.rs` shows it at every level of the log: somebody asked.
 pub const TARGET: &str = "loggia::vitals";
 
@@ -16,8 +18,8 @@ struct Vitals {
     resident_mib: f64,
     descriptors: usize,
     threads: usize,
-    /// Alive on the runtime that answers clients, and on the one that calls move to.
-    tasks: [usize; 2],
+    /// Alive on the runtime that answers clients, and on the two that calls move to.
+    tasks: [usize; 3],
 }
 
 /// From now on each SIGUSR1 writes one line to the log. Until then the signal would end the process, as is its default,
@@ -28,9 +30,9 @@ struct Vitals {
 /// # Errors
 ///
 /// If the signal cannot be received.
-pub fn on_signal(second: Handle) -> io::Result<()> {
+pub fn on_signal(lanes: Lanes) -> io::Result<()> {
     let mut asked = signal(SignalKind::user_defined1())?;
-    let runtimes = [Handle::current(), second];
+    let runtimes = [Handle::current(), lanes.calls, lanes.heavy];
     tokio::spawn(async move {
         while asked.recv().await.is_some() {
             match Vitals::now(&runtimes) {
@@ -43,7 +45,7 @@ pub fn on_signal(second: Handle) -> io::Result<()> {
 }
 
 impl Vitals {
-    fn now(runtimes: &[Handle; 2]) -> io::Result<Self> {
+    fn now(runtimes: &[Handle; 3]) -> io::Result<Self> {
         let status = fs::read_to_string("/proc/self/status")?;
         let unreadable = || io::Error::other("/proc/self/status is not as expected");
         let (resident_kib, threads) = resident_and_threads(&status).ok_or_else(unreadable)?;
@@ -54,7 +56,8 @@ impl Vitals {
     }
 
     fn tell(&self) {
-        let Self { resident_mib, descriptors, threads, tasks: [io_tasks, call_tasks] } = self;
+        let Self { resident_mib, descriptors, threads, tasks: [io_tasks, calls, heavy] } = self;
+        let call_tasks = calls + heavy;
         let resident_mib = format_args!("{resident_mib:.1}");
         tracing::info!(target: TARGET, %resident_mib, descriptors, threads, io_tasks, call_tasks, "vitals");
     }
@@ -82,7 +85,7 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn tasks_are_counted_while_they_live() {
-        let runtimes = [Handle::current(), Handle::current()];
+        let runtimes = [(); 3].map(|()| Handle::current());
         let before = Vitals::now(&runtimes).unwrap();
         let task = tokio::spawn(std::future::pending::<()>());
         let during = Vitals::now(&runtimes).unwrap();

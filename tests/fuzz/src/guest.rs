@@ -42,8 +42,9 @@ static COMPONENT: LazyLock<(Vec<u8>, usize)> = LazyLock::new(|| {
     let package =
         resolve.push_str("loggia.wit", include_str!("../../../wit/loggia.wit")).expect("the contract");
     let world = resolve.select_world(&[package], Some("plugin")).expect("the world");
-    embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8).expect("metadata");
-    let encoder = ComponentEncoder::default().module(&module).expect("a module of the world");
+    embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8, false).expect("metadata");
+    let mut encoder = ComponentEncoder::default();
+    encoder.module(&module).expect("a module of the world");
     let component = encoder.encode().expect("a component");
     let at = component.windows(MARK.len()).position(|window| window == MARK).expect("the data");
     (component, at)

@@ -12,7 +12,7 @@ use loggia_fuzz::{guest, told};
 use loggia_sandbox::{Artifact, Budget, Component, Engine, Limits, LoadError};
 use loggia_schema::{Contract, sanitise_surface};
 
-static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new().expect("an engine"));
+static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(loggia_sandbox::engine::STACK).expect("an engine"));
 
 /// Little of everything: what a guest may use is not what is looked for.
 fn limits() -> &'static Limits {

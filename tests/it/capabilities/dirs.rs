@@ -28,6 +28,7 @@ fn granted(dirs: &[(&str, &str, &str)], more: &str) -> Folder {
     folder
 }
 
+/// H20.
 #[tokio::test]
 async fn a_plugin_sees_the_directories_that_are_granted_and_no_others() -> Result<()> {
     let folder = granted(&[("a", "/a", "read"), ("b", "/deep/b", "read-write")], "");
@@ -70,6 +71,7 @@ fn contents(dir: &Path) -> Result<Vec<String>> {
     Ok(all)
 }
 
+/// H19.
 #[tokio::test]
 async fn no_kind_of_write_passes_where_only_reading_is_allowed() -> Result<()> {
     let prepare = |folder: &Folder| -> Result<Vec<String>> {
@@ -103,6 +105,7 @@ async fn no_kind_of_write_passes_where_only_reading_is_allowed() -> Result<()> {
     Ok(())
 }
 
+/// H22, H23.
 #[tokio::test]
 async fn a_call_writes_and_opens_only_so_much() -> Result<()> {
     let limits = "[limits]\nwritten = \"256KiB\"\ndescriptors = 10\n";
@@ -213,6 +216,7 @@ async fn where_a_plugin_folders_links_lead_no_plugin_may_write() -> Result<()> {
 }
 
 /// Another plugin may write beside a granted directory, and put a link in its place at the very moment.
+/// H21.
 #[tokio::test]
 async fn a_directory_that_is_exchanged_after_it_was_checked_is_not_opened() -> Result<()> {
     let folder = granted(&[("data/sub", "/data", "read-write")], "");

@@ -21,6 +21,7 @@ async fn requests_that_are_never_sent_hold_little_of_the_hosts_memory() -> Resul
     Ok(())
 }
 
+/// H22.
 #[tokio::test]
 async fn a_listing_counts_as_an_open_directory_and_a_pipe_is_not_waited_for() -> Result<()> {
     let folder = Folder::with(&["hoards"]);

@@ -67,6 +67,7 @@ async fn clocks_go_on_and_chance_is_new_each_time() -> Result<()> {
     client.end().await
 }
 
+/// H18.
 #[tokio::test]
 async fn what_a_plugin_logs_is_bounded_in_size_and_in_pace() -> Result<()> {
     let cases = [

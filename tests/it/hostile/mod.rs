@@ -4,10 +4,16 @@
 //! code that it is about; `each_case_has_a_test_or_a_reason` sees to it that none is forgotten.
 
 mod arguments;
+mod cpu;
+mod files;
 mod folder;
+mod output;
+mod process;
+mod requests;
 mod server;
 mod stage;
 mod surface;
+mod wat;
 
 use std::{
     collections::{BTreeMap, BTreeSet},

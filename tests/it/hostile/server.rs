@@ -81,7 +81,6 @@ async fn a_page_whose_name_leads_here_is_not_answered() -> Result<()> {
         (format!("Host: evil.com:{port}\r\n"), 403),
         (format!("Host: localhost.evil.com:{port}\r\n"), 403),
         (format!("Host: 127.0.0.1.evil.com:{port}\r\n"), 403),
-        (format!("Host: {own}.\r\n"), 400),
         (format!("Host: evil.com@{own}\r\n"), 400),
         (format!("Host: {own}@evil.com\r\n"), 400),
         ("Host: \r\n".to_owned(), 400),

@@ -2,6 +2,7 @@
 
 use loggia_egress::{Class, Destination, Host};
 
+/// H25.
 #[test]
 fn addresses_have_the_class_of_what_they_lead_to() {
     use Class::*;
@@ -88,6 +89,7 @@ fn addresses_have_the_class_of_what_they_lead_to() {
     }
 }
 
+/// H25.
 #[test]
 fn hosts_have_one_form() {
     let table = [
@@ -108,6 +110,17 @@ fn hosts_have_one_form() {
     let refused = [
         ("2130706433", "write 127.0.0.1"),
         ("0x7f.1", "write 127.0.0.1"),
+        ("0x7f.0.1", "write 127.0.0.1"),
+        ("0", "write 0.0.0.0"),
+        ("0x", "write 0.0.0.0"),
+        ("2852039166", "write 169.254.169.254"),
+        ("0xa9fea9fe", "write 169.254.169.254"),
+        ("0251.0376.0251.0376", "write 169.254.169.254"),
+        ("0xa9.254.0251.254", "write 169.254.169.254"),
+        ("169.254.43518", "write 169.254.169.254"),
+        ("[::ffff:10.0.0.1]", "write 10.0.0.1"),
+        ("[::ffff:a9fe:a9fe]", "write 169.254.169.254"),
+        ("4294967296", "unusual notation"),
         ("127.1", "write 127.0.0.1"),
         ("0177.0.0.1", "write 127.0.0.1"),
         ("0x7f000001", "write 127.0.0.1"),

@@ -97,6 +97,7 @@ fn requests_match_rules_exactly() {
     }
 }
 
+/// H25.
 #[test]
 fn an_address_that_is_not_public_must_be_granted_by_number() {
     let target = |url: &str| Target::of(&url.parse().expect(url)).expect(url);

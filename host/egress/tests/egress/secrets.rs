@@ -56,6 +56,7 @@ fn setup(
     (client, to("api.test"), granted)
 }
 
+/// H50.
 #[tokio::test]
 async fn a_secret_goes_to_its_host_and_does_not_come_back() {
     let (acceptor, authority) = tls("api.test");
@@ -126,6 +127,7 @@ async fn only_trusted_authorities_are_trusted() {
     assert_eq!(upstream.seen().len(), 0);
 }
 
+/// H27, H50.
 #[tokio::test]
 async fn a_redirect_carries_no_secret_away() {
     let (acceptor, authority) = tls("api.test");
@@ -146,6 +148,7 @@ async fn a_redirect_carries_no_secret_away() {
     assert!(upstream.seen().last().expect("one").starts_with("GET /?***"), "{:?}", upstream.seen());
 }
 
+/// H28.
 #[tokio::test]
 async fn compressed_answers_and_unusable_secrets_are_refused() {
     let (acceptor, authority) = tls("api.test");

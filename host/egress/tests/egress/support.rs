@@ -31,6 +31,8 @@ pub enum Answer {
     Endless(Vec<u8>),
     /// This, then nothing more.
     Stall(Vec<u8>),
+    /// This, then a byte now and then, for ever.
+    Drip(Vec<u8>),
     /// 200, as soon as this many requests wait for it together.
     Together(Arc<tokio::sync::Barrier>),
 }
@@ -144,6 +146,13 @@ async fn talk<S: AsyncRead + AsyncWrite + Unpin>(
                 stream.write_all(&part).await?;
                 loop {
                     stream.write_all(&[0; 8192]).await?;
+                }
+            }
+            Answer::Drip(part) => {
+                stream.write_all(&part).await?;
+                loop {
+                    tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+                    stream.write_all(b"x").await?;
                 }
             }
             Answer::Together(barrier) => {

@@ -58,6 +58,7 @@ async fn no_header_makes_another_method_of_a_request() {
     assert_eq!(upstream.connections(), 0);
 }
 
+/// H26.
 #[tokio::test]
 async fn the_connection_goes_to_what_was_checked_and_to_nothing_else() {
     let trap = Upstream::start(|_| ok("trapped")).await;
@@ -85,6 +86,64 @@ async fn the_connection_goes_to_what_was_checked_and_to_nothing_else() {
     assert_eq!((trap.connections(), names.asked.load(SeqCst)), (0, 3));
 }
 
+/// H25.
+#[tokio::test]
+async fn a_name_leads_to_no_address_that_is_not_public_though_the_name_is_granted() {
+    let addresses = [
+        "127.0.0.1",
+        "127.1.2.3",
+        "::1",
+        "0.0.0.0",
+        "::",
+        "10.0.0.1",
+        "172.16.0.1",
+        "192.168.1.1",
+        "169.254.169.254",
+        "169.254.1.1",
+        "192.0.0.192",
+        "100.64.0.1",
+        "100.100.100.200",
+        "168.63.129.16",
+        "::ffff:10.0.0.1",
+        "::ffff:127.0.0.1",
+        "::127.0.0.1",
+        "64:ff9b::a00:1",
+        "64:ff9b:1::808:808",
+        "64:ff9b::a9fe:a9fe",
+        "2002:7f00:1::",
+        "fd00:ec2::254",
+        "fd00::1",
+        "fe80::1",
+        "ff02::1",
+        "224.0.0.1",
+        "255.255.255.255",
+        "198.18.0.1",
+        "192.0.2.1",
+    ];
+    let upstream = Upstream::start(|_| ok("trapped")).await;
+    for address in addresses {
+        for name in ["api.example.com", "localhost.", "metadata.google.internal", "LOCALHOST"] {
+            let known = name.trim_end_matches('.').to_ascii_lowercase();
+            let names = Names::new(&[(&known, &[&[address]])]);
+            let dialer = Detour::new(upstream.address);
+            // The number of another machine opens no way to this one.
+            let granted = grants(&[&format!("http://{known}"), "http://10.9.9.9"]);
+            let client =
+                Client::setup(granted, limits()).resolver(names.clone()).dialer(dialer.clone()).build();
+            let refused =
+                fetch(&client.call(Writes), get(&format!("http://{name}/"))).await.expect_err(address);
+            assert!(
+                matches!(refused, SendError::Denied(Refusal::Leads { .. })),
+                "{name} at {address}: {refused}"
+            );
+            let dialed = dialer.asked.lock().expect("no panic").clone();
+            assert!(dialed.is_empty() && names.asked.load(SeqCst) == 1, "{name} at {address}: {dialed:?}");
+        }
+    }
+    assert_eq!(upstream.connections(), 0);
+}
+
+/// H25, H27.
 #[tokio::test]
 async fn metadata_is_out_of_reach_by_name_number_and_redirect() {
     let places = [
@@ -126,6 +185,7 @@ async fn metadata_is_out_of_reach_by_name_number_and_redirect() {
     assert!(asked.iter().all(|to| to.to_string() == "93.184.215.14:80"), "{asked:?}");
 }
 
+/// H27.
 #[tokio::test]
 async fn redirects_are_the_guests_unless_the_operator_wants_them_followed() {
     let other = Upstream::start(|_| ok("there")).await;
@@ -159,9 +219,15 @@ async fn redirects_are_the_guests_unless_the_operator_wants_them_followed() {
     assert_eq!(fetch(&call, post("/keep")).await.expect("an answer").status(), 307);
 }
 
+/// H28.
 #[tokio::test]
 async fn what_is_slow_times_out() {
     let slow = Upstream::start(|head| match head {
+        head if head.contains("/drip/head") => Answer::Drip(b"HTTP/1.1 200 OK\r\nx: ".to_vec()),
+        head if head.contains("/drip/body") => Answer::Drip(b"HTTP/1.1 200 OK\r\n\r\n".to_vec()),
+        head if head.contains("/drip/chunk") => {
+            Answer::Drip(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nffff\r\n".to_vec())
+        }
         head if head.contains("/stall") => {
             Answer::Stall(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf".to_vec())
         }
@@ -172,7 +238,14 @@ async fn what_is_slow_times_out() {
         .call(Reads);
     let total = SendError::Timeout(Phase::Total);
     assert_eq!(fetch(&call, get(&slow.url())).await.expect_err("no head"), total);
-    assert_eq!(fetch(&call, get(&format!("{}/stall", slow.url()))).await.expect_err("no end"), total);
+    // A byte now and then is no way to hold a call for longer.
+    for path in ["/stall", "/drip/head", "/drip/body", "/drip/chunk"] {
+        assert_eq!(
+            fetch(&call, get(&format!("{}{path}", slow.url()))).await.expect_err(path),
+            total,
+            "{path}"
+        );
+    }
 
     let call = Client::new(grants(&[&slow.url()]), limits()).call(Reads);
     let short = Some(Duration::from_millis(50));
@@ -186,9 +259,25 @@ async fn what_is_slow_times_out() {
     assert_eq!(between.expect_err("no end"), SendError::Timeout(Phase::BetweenBytes));
 }
 
+/// H24, H28.
 #[tokio::test]
 async fn what_is_large_is_refused() {
     let upstream = Upstream::start(|head| match head {
+        head if head.contains("/chunks") => {
+            let head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+            Answer::Parts(
+                std::iter::once(head.into()).chain((0..1001).map(|_| b"1\r\nx\r\n".to_vec())).collect(),
+            )
+        }
+        head if head.contains("/chunk") => {
+            Answer::Endless(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nffffffffffff\r\n".to_vec())
+        }
+        head if head.contains("/line") => {
+            Answer::Stall(format!("HTTP/1.1 200 OK\r\na: {}\r\n\r\n", "x".repeat(1 << 20)).into())
+        }
+        head if head.contains("/fields") => {
+            Answer::Stall(format!("HTTP/1.1 200 OK\r\n{}\r\n", "a:\r\n".repeat(40_000)).into())
+        }
         head if head.contains("/endless") => Answer::Endless(b"HTTP/1.1 200 OK\r\n\r\n".to_vec()),
         head if head.contains("/declared") => {
             Answer::Stall(b"HTTP/1.1 200 OK\r\ncontent-length: 1001\r\n\r\n".to_vec())
@@ -210,8 +299,12 @@ async fn what_is_large_is_refused() {
     let junk = SendError::Protocol("it is no HTTP response");
     let answers = [
         ("/endless", response.clone()),
-        ("/declared", response),
+        ("/declared", response.clone()),
+        ("/chunks", response.clone()),
+        ("/chunk", response),
         ("/head", head.clone()),
+        ("/line", head.clone()),
+        ("/fields", head.clone()),
         ("/many", head),
         ("/junk", junk),
     ];
@@ -242,6 +335,7 @@ async fn what_is_large_is_refused() {
     assert!(matches!(fetch(&call, other).await, Err(SendError::Denied(Refusal::Header { .. }))));
 }
 
+/// H29.
 #[tokio::test]
 async fn a_call_sends_so_many_requests_and_so_many_at_once() {
     let barrier = Arc::new(tokio::sync::Barrier::new(6));

@@ -82,14 +82,15 @@ pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
 
 /// What a plugin said that is not what the contract means by it: the plugin's fault.
 #[derive(Debug, thiserror::Error)]
-#[error("{what} is not valid JSON: {error}")]
-pub(crate) struct BadJson {
-    what: &'static str,
-    error: serde_json::Error,
+pub(crate) enum Bad {
+    #[error("{what} is not valid JSON: {error}")]
+    Json { what: &'static str, error: serde_json::Error },
+    #[error("{given:.100?} is not the type of {what}")]
+    Type { what: &'static str, given: String },
 }
 
-fn json(what: &'static str, text: &str) -> Result<Value, BadJson> {
-    serde_json::from_str(text).map_err(|error| BadJson { what, error })
+fn json(what: &'static str, text: &str) -> Result<Value, Bad> {
+    serde_json::from_str(text).map_err(|error| Bad::Json { what, error })
 }
 
 pub(crate) fn call(call: &Call, time_left_ms: u64, caller: Option<String>) -> types::Call {
@@ -113,12 +114,16 @@ pub(crate) fn call(call: &Call, time_left_ms: u64, caller: Option<String>) -> ty
 /// What `dispatch` gives back.
 pub(crate) type Answered = Result<types::Reply, types::Failure>;
 
-/// Bytes that a result takes up, as the limit counts them: all of its strings, and `next` as often as MCP repeats it.
+/// Bytes that a result takes up, as the limit counts them: all of its strings, `next` as often as MCP repeats it, and
+/// something for each part.
 pub(crate) fn size(answered: &Answered) -> usize {
     const NEXT_IS_TOLD: usize = 4;
+    // A block or an extra without a single byte is still an object to the host and to the client.
+    const PART: usize = 128;
     let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-    let extras =
-        |extras: &types::Extras| extras.iter().map(|(name, json)| name.len() + json.len()).sum::<usize>();
+    let extras = |extras: &types::Extras| {
+        extras.iter().map(|(name, json)| PART + name.len() + json.len()).sum::<usize>()
+    };
     let next = |next: &Option<types::Next>| {
         let one = |n: &types::Next| n.facade.len() + n.action.len() + text(&n.params) + text(&n.reason);
         next.as_ref().map_or(0, one) * NEXT_IS_TOLD
@@ -147,14 +152,14 @@ pub(crate) fn size(answered: &Answered) -> usize {
                 it.uri.len() + it.name.len() + text(&it.description) + text(&it.mime_type)
             }
         };
-        own + extras(&content.extras)
+        PART + own + extras(&content.extras)
     };
     let cursor = reply.page.as_ref().map_or(0, |page| text(&page.cursor));
     let content = reply.content.iter().map(block).sum::<usize>();
     reply.data.len() + text(&reply.message) + cursor + next(&reply.next) + content + extras(&reply.extras)
 }
 
-pub(crate) fn reply(reply: types::Reply) -> Result<Reply, BadJson> {
+pub(crate) fn reply(reply: types::Reply) -> Result<Reply, Bad> {
     let next = next(reply.next, &reply.extras);
     let content = reply.content.into_iter().map(content).collect::<Result<_, _>>()?;
     Ok(Reply {
@@ -166,7 +171,7 @@ pub(crate) fn reply(reply: types::Reply) -> Result<Reply, BadJson> {
     })
 }
 
-pub(crate) fn failure(failure: types::Failure) -> Result<Failure, BadJson> {
+pub(crate) fn failure(failure: types::Failure) -> Result<Failure, Bad> {
     Ok(Failure {
         code: failure.code,
         message: failure.message,
@@ -320,15 +325,19 @@ fn next(next: Option<types::Next>, extras: &types::Extras) -> Option<Next> {
     read.inspect_err(|said| tracing::warn!("a next call was dropped: {said}")).ok()
 }
 
-fn content(content: types::Content) -> Result<Content, BadJson> {
+fn content(content: types::Content) -> Result<Content, Bad> {
     let mut extras = Object::new();
     for (name, text) in content.extras {
         extras.insert(name, json("a content block's extra", &text)?);
     }
     let block = match content.block {
         types::Block::Text(text) => Block::Text(text),
-        types::Block::Image(media) => Block::Image { data: media.data, mime_type: media.mime_type },
-        types::Block::Audio(media) => Block::Audio { data: media.data, mime_type: media.mime_type },
+        types::Block::Image(media) => {
+            Block::Image { data: media.data, mime_type: media_type("a picture", "image/", media.mime_type)? }
+        }
+        types::Block::Audio(media) => {
+            Block::Audio { data: media.data, mime_type: media_type("a sound", "audio/", media.mime_type)? }
+        }
         types::Block::Embedded(it) => {
             Block::Embedded { uri: it.uri, mime_type: it.mime_type, text: it.text, blob: it.blob }
         }
@@ -337,6 +346,14 @@ fn content(content: types::Content) -> Result<Content, BadJson> {
         }
     };
     Ok(Content { block, extras })
+}
+
+/// What clients make an address or a document of: a picture that says it is a page must not become one.
+fn media_type(what: &'static str, begins: &str, given: String) -> Result<String, Bad> {
+    let kind = given.get(..begins.len()).filter(|start| start.eq_ignore_ascii_case(begins));
+    let plain = |c: u8| c.is_ascii_alphanumeric() || b".+-_".contains(&c);
+    let own = given.get(begins.len()..).filter(|own| !own.is_empty() && own.bytes().all(plain));
+    if kind.and(own).is_some() { Ok(given) } else { Err(Bad::Type { what, given }) }
 }
 
 /// Bytes of what `describe` gave.
@@ -399,6 +416,25 @@ mod tests {
         });
         let extras: types::Extras = meta.iter().map(|meta| ("_meta".to_owned(), meta.to_string())).collect();
         assert_eq!(next(own, &extras).map(|next| next.to_json()), expected, "{meta:?}");
+    }
+
+    #[test]
+    fn what_is_no_picture_is_not_taken_for_one() {
+        for (given, fine) in [
+            ("image/png", true),
+            ("IMAGE/svg+xml", true),
+            ("image/vnd.microsoft.icon", true),
+            ("image/", false),
+            ("image", false),
+            ("", false),
+            ("text/html", false),
+            ("audio/wav", false),
+            ("image/png;base64,", false),
+            ("image/png\r\nx: y", false),
+            ("imagé/png", false),
+        ] {
+            assert_eq!(media_type("a picture", "image/", given.to_owned()).is_ok(), fine, "{given}");
+        }
     }
 
     #[test]

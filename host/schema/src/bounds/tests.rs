@@ -29,6 +29,7 @@ fn of_params(schema: Value) -> String {
     problems(|surface| surface.actions[1].params = Arc::new(schema.as_object().unwrap().clone()))
 }
 
+/// H37.
 #[test]
 fn what_is_wrong_with_names_and_texts_is_said() {
     let mut out = String::new();
@@ -58,6 +59,7 @@ fn what_is_wrong_with_names_and_texts_is_said() {
     insta::assert_snapshot!("problems_of_names_and_texts", out);
 }
 
+/// H42.
 #[test]
 fn what_is_wrong_with_a_schema_is_said() {
     let mut out = String::new();
@@ -102,6 +104,7 @@ fn what_is_wrong_with_a_schema_is_said() {
     insta::assert_snapshot!("problems_of_schemas", out);
 }
 
+/// H42.
 #[test]
 fn a_surface_that_cannot_be_read_is_refused_even_where_it_is_known() {
     let mut deep = json!({});

@@ -367,3 +367,34 @@ async fn whatever_is_sent_is_answered_in_one_envelope_and_no_answer_is_long() {
         }
     }
 }
+
+#[test]
+fn a_call_that_computes_for_long_leaves_the_others() {
+    let runtime = |name: &'static str| {
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        builder.worker_threads(1).thread_name(name).enable_all().build().unwrap()
+    };
+    let (calls, heavy) = (runtime("calls"), runtime("heavy"));
+    let puppet = puppet("a", async |_| {
+        let mut threads = Vec::new();
+        // Slices of a guest that loops.
+        for _ in 0..20 {
+            let began = std::time::Instant::now();
+            while began.elapsed() < Duration::from_millis(1) {}
+            threads.push(std::thread::current().name().unwrap_or_default().to_owned());
+            tokio::task::yield_now().await;
+        }
+        threads.dedup();
+        Ok(Reply::data(json!(threads)))
+    });
+    let lanes = Lanes { calls: calls.handle().clone(), heavy: heavy.handle().clone() };
+    let envelope = calls.block_on(async {
+        let catalog = Arc::new(Catalog::default());
+        catalog.admit();
+        let entry = Arc::new(entry(puppet, Rules::default()));
+        catalog.swap(BTreeMap::from([("a".to_owned(), Slot::Serving(entry))]));
+        let gate = Gate::new(catalog, Executor::new(lanes, Inline::Never));
+        call(&gate, request("a", "look")).await
+    });
+    assert_eq!(envelope["data"], json!(["calls", "heavy"]));
+}

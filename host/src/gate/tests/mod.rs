@@ -27,7 +27,8 @@ use serde_json::{Value, json};
 use tokio::{runtime::Handle, sync::Notify};
 
 use super::{
-    Caller, Chain, Event, Exec, Executor, Gate, Inline, InvokeRule, Origin, Rules, RunId, executor::Work,
+    Caller, Chain, Event, Exec, Executor, Gate, Inline, InvokeRule, Lanes, Origin, Rules, RunId,
+    executor::Work,
 };
 use crate::{
     catalog::{Catalog, Entry, Slot},
@@ -120,7 +121,12 @@ fn gate_with(puppets: Vec<(Puppet, Rules)>, inline: Inline) -> Gate {
         .map(|(puppet, rules)| (puppet.surface.name.clone(), Slot::Serving(Arc::new(entry(puppet, rules)))))
         .collect();
     catalog.swap(slots);
-    Gate::new(catalog, Executor::new(Handle::current(), inline))
+    Gate::new(catalog, Executor::new(lanes(), inline))
+}
+
+/// All on one runtime.
+pub(crate) fn lanes() -> Lanes {
+    Lanes { calls: Handle::current(), heavy: Handle::current() }
 }
 
 fn gate(puppets: Vec<(Puppet, Rules)>) -> Gate {

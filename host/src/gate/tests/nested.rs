@@ -275,7 +275,7 @@ fn half_loaded() -> (Gate, Arc<Entry>) {
     let catalog = Arc::new(Catalog::default());
     let caller = Arc::new(entry(forwards("a", "b", "look"), invoking(&["b:*"])));
     catalog.swap(BTreeMap::from([("a".to_owned(), Slot::Serving(Arc::clone(&caller)))]));
-    (Gate::new(catalog, Executor::new(Handle::current(), Inline::Slots(4))), caller)
+    (Gate::new(catalog, Executor::new(lanes(), Inline::Slots(4))), caller)
 }
 
 #[tokio::test]

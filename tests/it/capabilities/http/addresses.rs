@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::{answers, ask, fails, fetch, granting, host, page};
 
+/// H25.
 #[tokio::test]
 async fn no_notation_and_no_name_leads_to_what_was_not_granted_by_its_number() -> Result<()> {
     let trap = Web::trap().await?;
@@ -26,8 +27,18 @@ async fn no_notation_and_no_name_leads_to_what_was_not_granted_by_its_number() -
         "http://0251.0376.0251.0376/".to_owned(),
         "http://metadata.google.internal/".to_owned(),
         "http://[fd00:ec2::254]/".to_owned(),
+        "http://100.100.100.200/".to_owned(),
+        "http://192.0.0.192/".to_owned(),
+        "http://[::ffff:10.0.0.1]/".to_owned(),
+        "http://[64:ff9b::a00:1]/".to_owned(),
+        "http://[64:ff9b::a9fe:a9fe]/".to_owned(),
+        "http://0xa9.254.0251.254/".to_owned(),
         format!("http://127.0.0.1:{port}/"),
         format!("http://127.1:{port}/"),
+        format!("http://0x7f.1:{port}/"),
+        format!("http://0177.0.0.1:{port}/"),
+        format!("http://127.0.0.1.:{port}/"),
+        format!("http://[::127.0.0.1]:{port}/"),
         format!("http://2130706433:{port}/"),
         format!("http://0x7f000001:{port}/"),
         format!("http://0:{port}/"),
@@ -61,6 +72,7 @@ async fn no_notation_and_no_name_leads_to_what_was_not_granted_by_its_number() -
     client.end().await
 }
 
+/// H24.
 #[tokio::test]
 async fn a_host_header_cannot_name_another_host() -> Result<()> {
     let web = Web::start(page).await?;
@@ -71,6 +83,7 @@ async fn a_host_header_cannot_name_another_host() -> Result<()> {
     client.end().await
 }
 
+/// H27.
 #[tokio::test]
 async fn a_redirect_is_the_guests_to_see_or_is_checked_like_a_request() -> Result<()> {
     let trap = Web::trap().await?;

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::{answers, ask, fails, fetch, granting, host, page};
 
+/// H29.
 #[tokio::test]
 async fn a_call_sends_so_many_requests_and_so_many_at_once() -> Result<()> {
     let web = Web::start(|asked| match &*asked.path {
@@ -40,6 +41,7 @@ async fn a_call_sends_so_many_requests_and_so_many_at_once() -> Result<()> {
     client.end().await
 }
 
+/// H28.
 #[tokio::test]
 async fn what_is_too_large_or_too_slow_names_the_key_that_changes_it() -> Result<()> {
     let web = Web::start(|asked| match &*asked.path {

@@ -37,6 +37,7 @@ fn secrets(web: &Web, source: &str, value: &Path, more: &[String]) -> String {
     )
 }
 
+/// H50.
 #[tokio::test]
 async fn a_secret_reaches_its_one_host_and_neither_the_guest_nor_the_log() -> Result<()> {
     let authority = Authority::new("trusted")?;

@@ -1,0 +1,272 @@
+//! Guests that use up the host's time.
+
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result};
+use loggia_tests::{Client, Era, Folder, HttpHost, Raw, eventually};
+use rmcp::model::CallToolRequestParams;
+use serde_json::{Value, json};
+use tempfile::NamedTempFile;
+use tokio::{io::AsyncWriteExt, net::TcpStream};
+
+use super::{
+    process::{descriptors, threads},
+    wat::{Chance, Guest},
+};
+
+/// Little time on a processor, much on the wall; and no rest, or most calls would not run.
+const POLICY: &str = "[limits]\ncpu = \"100ms\"\nwall = \"10m\"\nbreaker-faults = 1000\n";
+
+fn arguments(value: Value) -> serde_json::Map<String, Value> {
+    value.as_object().cloned().unwrap_or_default()
+}
+
+/// H01.
+#[tokio::test]
+async fn other_calls_are_answered_while_guests_loop() -> Result<()> {
+    let folder = Folder::with(&["misbehaves", "echo"]);
+    folder.write("misbehaves.toml", "[limits]\ncpu = \"1500ms\"\n");
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    let peer = client.service.peer().clone();
+    let spin = || {
+        let call =
+            CallToolRequestParams::new("misbehaves").with_arguments(arguments(json!({"action": "spin"})));
+        let peer = peer.clone();
+        tokio::spawn(async move { peer.call_tool(call).await })
+    };
+    let loops: Vec<_> = (0..8).map(|_| spin()).collect();
+    let begun = Instant::now();
+    for n in 0..20 {
+        let added = client.envelope("echo", json!({"action": "add", "a": n, "b": 1})).await?;
+        assert_eq!(added["data"], json!(f64::from(n + 1)));
+    }
+    // Eight loops, each with its CPU budget: had the calls queued behind them, they would have waited for those.
+    assert!(!loops.iter().any(|call| call.is_finished()), "a loop ended first, after {:?}", begun.elapsed());
+    for call in loops {
+        let told = call.await??.structured_content.context("no structured content")?;
+        assert_eq!(told["code"], "timed_out", "{told}");
+        assert_eq!(told["error"], "timed out: the plugin `misbehaves` used up its CPU time of 1500ms");
+        assert!(
+            told["hint"].as_str().is_some_and(|hint| hint.contains("`limits.cpu` (now 1500ms)")),
+            "{told}"
+        );
+    }
+    client.end().await
+}
+
+/// H02.
+#[tokio::test]
+async fn a_guest_that_loops_before_it_serves_is_refused_and_the_others_serve() -> Result<()> {
+    let spin = "(loop $again (br $again))".to_owned();
+    let start = format!("(func $spin {spin}) (start $spin)");
+    let guests = [
+        Guest { name: "starts", fields: start, ..Guest::default() },
+        Guest { name: "describes", describe: spin, ..Guest::default() },
+    ];
+    let folder = Folder::with(&["echo"]);
+    for guest in &guests {
+        guest.put(&folder);
+    }
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    for guest in guests {
+        let told = client.envelope(guest.name, json!({"action": "go"})).await?;
+        assert_eq!(told["code"], "unavailable", "{told}");
+        assert!(told.to_string().contains("it failed to describe itself"), "{told}");
+    }
+    let added = client.envelope("echo", json!({"action": "add", "a": 1, "b": 2})).await?;
+    assert_eq!(added["data"], 3.0, "{added}");
+    client.end().await
+}
+
+/// H03.
+#[tokio::test]
+async fn a_guest_that_asks_the_host_for_ever_pays_for_the_answers() -> Result<()> {
+    let folder = Folder::with(&["pesters"]);
+    folder.write("pesters.toml", POLICY);
+    let mut host = Raw::start(folder.path()).await?;
+    let asked = ["clock", "pollable", "chance", "line", "progress", "config", "facades", "yield"];
+    for (id, what) in (1..).zip(asked) {
+        host.call(id, "pesters", &json!({"action": "ask", "what": what})).await?;
+        let told = host.answer().await?["result"]["structuredContent"].take();
+        let error = "timed out: the plugin `pesters` used up its CPU time of 100ms";
+        assert_eq!(told["error"], error, "{what}: {told}");
+    }
+    host.finish().await?;
+    Ok(())
+}
+
+/// H04.
+#[tokio::test]
+async fn a_guest_that_sleeps_is_gone_when_its_time_is_up() -> Result<()> {
+    let folder = Folder::with(&["misbehaves"]);
+    folder.write("misbehaves.toml", "[limits]\nwall = \"100ms\"\nconcurrency = 1\nbreaker-faults = 1000\n");
+    let mut host = Raw::start(folder.path()).await?;
+    let mut ids = 1..;
+    let mut call = async |host: &mut Raw, action: &str| -> Result<Value> {
+        let id = ids.next().context("an id")?;
+        host.call(id, "misbehaves", &json!({"action": action})).await?;
+        Ok(host.answer().await?["result"]["structuredContent"].take())
+    };
+    // What is made once, by the first call that needs it, is made now.
+    for action in ["leak", "sleep"] {
+        call(&mut host, action).await?;
+    }
+    let base = (threads(&host.child)?, descriptors(&host.child)?);
+    for _ in 0..10 {
+        let slept = call(&mut host, "sleep").await?;
+        assert_eq!(slept["error"], "timed out: `misbehaves` did not answer within 100ms", "{slept}");
+        // One at a time: this one would wait for as long as the sleeper holds its permit.
+        let fine = call(&mut host, "leak").await?;
+        assert_eq!(fine["ok"], true, "{fine}");
+    }
+    eventually(async || {
+        let now = (threads(&host.child).unwrap_or(0), descriptors(&host.child).unwrap_or(0));
+        if now.0 <= base.0 && now.1 <= base.1 { Ok(()) } else { Err(format!("{now:?}, at first {base:?}")) }
+    })
+    .await;
+    host.finish().await?;
+    Ok(())
+}
+
+/// H05.
+#[tokio::test]
+async fn work_on_much_memory_at_once_is_interrupted() -> Result<()> {
+    const PAGES: u32 = 960;
+    let bytes = PAGES << 16;
+    let grow = format!("(drop (memory.grow (i32.const {})))", PAGES - 1);
+    let fill = format!("(memory.fill (i32.const 65536) (i32.const 7) (i32.const {}))", bytes - 65536);
+    let half = bytes / 2;
+    let copy = format!("(memory.copy (i32.const {half}) (i32.const 65536) (i32.const {}))", half - 65536);
+    // One after another in straight code there is no back edge at which a loop could be stopped.
+    let forms =
+        |work: &str| [format!("{grow} (loop $again {work} (br $again))"), grow.clone() + &work.repeat(2000)];
+    let folder = Folder::new();
+    let names = ["fills", "fills_on", "copies", "copies_on"];
+    for (name, dispatch) in names.into_iter().zip([fill, copy].iter().flat_map(|work| forms(work))) {
+        Guest { name, dispatch, ..Guest::default() }.put(&folder);
+        folder.write(&format!("{name}.toml"), POLICY);
+    }
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    for name in names {
+        let told = client.envelope(name, json!({"action": "go"})).await?;
+        let error = format!("timed out: the plugin `{name}` used up its CPU time of 100ms");
+        assert_eq!(told["error"], error, "{told}");
+    }
+    client.end().await
+}
+
+/// What is cancelled, whatever it is doing.
+const VICTIMS: [&str; 4] = ["spin", "sleep", "print", "leak"];
+
+/// Many permits fewer than calls that are cancelled, and so much time that none ends by itself.
+const THREE: &str = "[limits]\ncpu = \"60s\"\nwall = \"10m\"\nconcurrency = 3\n";
+
+/// What the host's log says of panics.
+fn panics(log: &NamedTempFile) -> Result<Vec<String>> {
+    let log = fs::read_to_string(log.path())?;
+    Ok(log.lines().filter(|line| line.contains("panicked")).map(str::to_owned).collect())
+}
+
+/// H06.
+#[tokio::test]
+async fn calls_that_are_cancelled_at_any_moment_leave_nothing_behind() -> Result<()> {
+    let folder = Folder::with(&["misbehaves"]);
+    folder.write("misbehaves.toml", THREE);
+    let log = NamedTempFile::new()?;
+    let stderr = log.reopen()?;
+    let mut host = Raw::start_with(folder.path(), |command| {
+        command.stderr(stderr);
+    })
+    .await?;
+    let mut chance = Chance(6);
+    for id in 1..=200 {
+        let action = VICTIMS[chance.below(4)];
+        host.call(id, "misbehaves", &json!({"action": action})).await?;
+        tokio::time::sleep(Duration::from_micros(chance.below(4000) as u64)).await;
+        host.cancel(id).await?;
+    }
+    // Two that go on, and a third that gets the last permit: all three are back.
+    for id in [301, 302] {
+        host.call(id, "misbehaves", &json!({"action": "sleep"})).await?;
+    }
+    host.call(303, "misbehaves", &json!({"action": "env"})).await?;
+    let told = loop {
+        let told = host.answer().await?;
+        if told["id"] == 303 {
+            break told;
+        }
+    };
+    assert_eq!(told["result"]["structuredContent"]["data"], json!([]), "{told}");
+    for id in [301, 302] {
+        host.cancel(id).await?;
+    }
+    host.finish().await?;
+    assert_eq!(panics(&log)?, [""; 0]);
+    Ok(())
+}
+
+/// H06.
+#[tokio::test]
+async fn callers_that_are_gone_at_any_moment_leave_nothing_behind() -> Result<()> {
+    let folder = Folder::with(&["misbehaves"]);
+    folder.write("misbehaves.toml", THREE);
+    let host = HttpHost::start(folder.path()).await?;
+    let mut chance = Chance(7);
+    for id in 0..100 {
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientInfo": {"name": "gone", "version": "0"},
+        });
+        let params =
+            json!({"_meta": meta, "name": "misbehaves", "arguments": {"action": VICTIMS[chance.below(4)]}});
+        let body = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string();
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nAccept: application/json, \
+             text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: \
+             misbehaves\r\nContent-Length: {}\r\n\r\n",
+            host.authority(),
+            body.len()
+        );
+        let mut stream = TcpStream::connect(host.authority()).await?;
+        stream.write_all((head + &body).as_bytes()).await?;
+        tokio::time::sleep(Duration::from_micros(chance.below(4000) as u64)).await;
+    }
+    let client = Client::http(&host, Era::Stateless).await?;
+    let sleep = || {
+        let call =
+            CallToolRequestParams::new("misbehaves").with_arguments(arguments(json!({"action": "sleep"})));
+        let peer = client.service.peer().clone();
+        tokio::spawn(async move { peer.call_tool(call).await })
+    };
+    let sleepers = [sleep(), sleep()];
+    let told = client.envelope("misbehaves", json!({"action": "env"})).await?;
+    assert_eq!(told["data"], json!([]), "{told}");
+    assert!(!sleepers.iter().any(tokio::task::JoinHandle::is_finished));
+    sleepers.iter().for_each(tokio::task::JoinHandle::abort);
+    client.end().await
+}
+
+/// H06.
+#[tokio::test]
+async fn a_client_that_goes_while_guests_run_ends_the_host_in_good_order() -> Result<()> {
+    let folder = Folder::with(&["misbehaves"]);
+    folder.write("misbehaves.toml", THREE);
+    let log = NamedTempFile::new()?;
+    for action in ["spin", "sleep"] {
+        let stderr = log.reopen()?;
+        let mut host = Raw::start_with(folder.path(), |command| {
+            command.stderr(stderr);
+        })
+        .await?;
+        for id in 1..=6 {
+            host.call(id, "misbehaves", &json!({"action": action})).await?;
+        }
+        host.finish().await?;
+        assert_eq!(panics(&log)?, [""; 0]);
+    }
+    Ok(())
+}
