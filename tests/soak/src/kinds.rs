@@ -56,6 +56,22 @@ pub fn endless(random: &mut Random) -> Asked {
     Asked { kind: "given up", tool, arguments, right: Right::Either }
 }
 
+/// Calls by which a plugin makes its host hold the most at one moment.
+pub fn largest(site: &Site) -> Vec<(&'static str, Value)> {
+    vec![
+        ("hoards", json!({"action": "bodies", "n": 40})),
+        ("hoards", json!({"action": "heads", "n": 500, "bytes": 60})),
+        ("hoards", json!({"action": "listings", "n": 1000})),
+        ("misbehaves", json!({"action": "deluge"})),
+        ("misbehaves", json!({"action": "flood"})),
+        ("misbehaves", json!({"action": "hoard"})),
+        ("misbehaves", json!({"action": "recurse"})),
+        ("misbehaves", json!({"action": "print"})),
+        ("reaches", json!({"action": "log", "lines": 1000, "bytes": 100})),
+        ("reaches", json!({"action": "fetch_many", "url": site.upstream, "n": 32})),
+    ]
+}
+
 /// A call that is complete in itself.
 pub fn any(random: &mut Random, site: &Site) -> Asked {
     let asked = |kind, tool, arguments, right| Asked { kind, tool, arguments, right };
@@ -90,7 +106,7 @@ pub fn any(random: &mut Random, site: &Site) -> Asked {
         14 => asked("stdout flood", "misbehaves", json!({"action": "print"}), Right::Either),
         15 => {
             let arguments = match random.below(3) {
-                0 => json!({"action": "bodies", "n": 200}),
+                0 => json!({"action": "bodies", "n": 40}),
                 1 => json!({"action": "heads", "n": 500, "bytes": 60}),
                 _ => json!({"action": "listings", "n": 1000}),
             };

@@ -44,6 +44,7 @@ use crate::{
     ledger::Ledger,
     site::Site,
     traffic::{Phase, Traffic},
+    upstream::Upstream,
     verdict::Watched,
 };
 
@@ -74,8 +75,8 @@ async fn main() -> Result<ExitCode> {
     println!("seed {seed}, {} minutes, {} clients of each host", cli.minutes, cli.clients);
     let whole = Duration::from_secs_f64(cli.minutes * 60.0);
     let warm_up = whole.mul_f64(WARM_UP.0).min(WARM_UP.1);
-    let upstream = upstream::start().await?;
-    let site = Arc::new(Site::new(upstream)?);
+    let upstream = Upstream::start().await?;
+    let site = Arc::new(Site::new(upstream.address)?);
     let ledger = Arc::new(Ledger::default());
     let mut watched = Vec::new();
     for transport in [Transport::Stdio, Transport::Http] {
@@ -85,6 +86,9 @@ async fn main() -> Result<ExitCode> {
     let hosts = watched.iter().map(|watched| watched.host.entrance());
     let mut traffic =
         Traffic::new(seed, cli.clients, site, hosts.collect(), Arc::clone(&ledger), phases).await?;
+
+    traffic.served().await?;
+    traffic.at_worst(seed).await?;
 
     let begun = Instant::now();
     let mut rounds = vec![warm_up];
@@ -97,6 +101,7 @@ async fn main() -> Result<ExitCode> {
         }
         phase.send_replace(Phase::Rest);
         traffic.rest().await;
+        upstream.hang_up();
         for watched in &mut watched {
             watched.look(length).await;
         }

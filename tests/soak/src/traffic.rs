@@ -1,11 +1,15 @@
 //! Clients that call, and a folder that changes, until told to rest.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context, Result};
+use loggia_tests::PATIENCE;
 use serde_json::json;
 use tokio::{
-    sync::{Notify, watch},
+    sync::{Barrier, Notify, watch},
     task::JoinSet,
 };
 
@@ -28,6 +32,11 @@ pub enum Phase {
 
 /// Sessions of HTTP that a host keeps at most: as many are left behind at every rest, so that each is like the other.
 const SESSIONS: usize = 256;
+
+/// Calls of one plugin at once, as many as it may have by default.
+const AT_ONCE: usize = 8;
+/// How often each of the worst moments is made.
+const TIMES: usize = 4;
 
 /// What is shared by all.
 struct Shared {
@@ -78,6 +87,51 @@ impl Traffic {
         let traffic = Self { shared, entrances, workers };
         traffic.leave_sessions(SESSIONS).await?;
         Ok(traffic)
+    }
+
+    /// Waits until every plugin is served: hosts may have to compile them.
+    pub async fn served(&self) -> Result<()> {
+        for entrance in &self.entrances {
+            let door = Door::open(entrance, &mut Random::new(0, 0)).await?;
+            for tool in ["echo", "files", "keeps", "misbehaves", "bitten", "reaches", "hoards", "version"] {
+                let described = json!({"action": "describe"});
+                let until = Instant::now() + PATIENCE;
+                while let Err(error) = door.call(tool, &described).await {
+                    anyhow::ensure!(Instant::now() < until, "{tool} is not served: {error:#}");
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+            }
+            door.close().await?;
+        }
+        Ok(())
+    }
+
+    /// Makes each host hold at once, a few times, the most that plugins can make it hold. The allocator keeps some of what
+    /// it once had: were that left to chance, a host would seem to grow for as long as worse moments come.
+    pub async fn at_worst(&self, seed: u64) -> Result<()> {
+        for entrance in &self.entrances {
+            let together = Arc::new(Barrier::new(AT_ONCE));
+            let mut calls = JoinSet::new();
+            for place in 0..AT_ONCE {
+                let (entrance, together) = (entrance.clone(), Arc::clone(&together));
+                let site = Arc::clone(&self.shared.site);
+                let mut random = Random::new(seed, place as u64);
+                calls.spawn(async move {
+                    let door = Door::open(&entrance, &mut random).await?;
+                    for (tool, arguments) in kinds::largest(&site) {
+                        for _ in 0..TIMES {
+                            together.wait().await;
+                            door.call(tool, &arguments).await?;
+                        }
+                    }
+                    door.close().await
+                });
+            }
+            while let Some(called) = calls.join_next().await {
+                called??;
+            }
+        }
+        Ok(())
     }
 
     /// Until something is wrong.
@@ -137,7 +191,7 @@ async fn churn(mut churn: Churn, shared: Arc<Shared>) {
     let mut phases = shared.phases.clone();
     while phases.wait_for(|phase| *phase == Phase::Go).await.is_ok() {
         shared.active.send_modify(|active| *active += 1);
-        while shared.goes() && !phases.has_changed().is_err() {
+        while shared.goes() {
             if let Err(error) = churn.step().await {
                 shared.problem(format!("the folder cannot be changed: {error:#}"));
             }

@@ -6,20 +6,44 @@ use anyhow::Result;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
+    sync::watch,
 };
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\nok";
 
-/// Answers every request at once, until the process ends; where.
-pub async fn start() -> Result<SocketAddr> {
-    let listener = TcpListener::bind("127.0.0.1:0").await?;
-    let address = listener.local_addr()?;
-    tokio::spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
-            tokio::spawn(serve(stream));
-        }
-    });
-    Ok(address)
+/// Answers every request at once, until the process ends.
+pub struct Upstream {
+    /// Where.
+    pub address: SocketAddr,
+    hang_up: watch::Sender<()>,
+}
+
+impl Upstream {
+    /// Listens on a port of its own.
+    pub async fn start() -> Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let address = listener.local_addr()?;
+        let hang_up = watch::Sender::new(());
+        let told = hang_up.clone();
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let mut hung_up = told.subscribe();
+                tokio::spawn(async move {
+                    tokio::select! {
+                        () = serve(stream) => {}
+                        _ = hung_up.changed() => {}
+                    }
+                });
+            }
+        });
+        Ok(Self { address, hang_up })
+    }
+
+    /// Closes all connections. Hosts keep idle ones for half a minute, and what they hold at rest must not depend on how
+    /// many those are.
+    pub fn hang_up(&self) {
+        self.hang_up.send_replace(());
+    }
 }
 
 /// Requests without bodies, one after another, until the other end closes.

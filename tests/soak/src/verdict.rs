@@ -11,6 +11,8 @@ use crate::{
 const SETTLE: Duration = Duration::from_secs(11);
 /// A shorter run than this does not wait for them.
 const SHORT: Duration = Duration::from_secs(10);
+/// With less traffic than this between two looks the allocator's own ways look like a slope.
+const LONG: Duration = Duration::from_secs(45);
 /// Where there is more than there was, it may still go.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -23,17 +25,20 @@ const MEMORY: (f64, f64) = (0.10, 8.0);
 pub struct Watched {
     pub host: Host,
     looks: Vec<Vitals>,
+    /// The shortest traffic between two looks.
+    between: Duration,
     /// Why it could not be asked.
     lost: Option<String>,
 }
 
 impl Watched {
     pub fn new(host: Host) -> Self {
-        Self { host, looks: Vec::new(), lost: None }
+        Self { host, looks: Vec::new(), between: Duration::MAX, lost: None }
     }
 
     /// Waits until it is quiet, and asks it.
     pub async fn look(&mut self, traffic: Duration) {
+        self.between = self.between.min(traffic);
         self.host.quiet().await;
         if self.looks.is_empty() && traffic >= SHORT {
             tokio::time::sleep(SETTLE).await;
@@ -65,7 +70,9 @@ impl Watched {
             let grown = growth(first, look).into_iter();
             faults.extend(grown.map(|what| format!("at checkpoint {}: {what}", at + 1)));
         }
-        faults.extend(slope(&self.looks));
+        if self.between >= LONG {
+            faults.extend(slope(&self.looks));
+        }
         faults
     }
 }
