@@ -68,7 +68,11 @@ impl Cache {
             .and_then(|()| write_beside(&path, &code))
             .map_err(LoadError::io("write to the cache"))?;
         drop(lock);
-        let component = Component::map(engine, &path)?;
+        let component = Component::map(engine, &path).map_err(|error| match error {
+            // What was made a moment ago and is more than the pool has room for will not fit later either.
+            LoadError::Code(reason) if reason.contains("exceeds the") => LoadError::TooMuch(reason),
+            other => other,
+        })?;
         Ok(Loaded { component, compiled: true })
     }
 

@@ -25,7 +25,7 @@ use crate::{
 /// Largest component the child reads; the host refuses larger files before this.
 const COMPONENT: u64 = 128 << 20;
 /// Most machine code that the host takes from the child, in bytes for each byte of the component, and in any case.
-const CODE: (usize, usize) = (16, 64 << 20);
+const CODE: (usize, usize) = (16, 32 << 20);
 /// A child that is not even given its processor time is waited for half as long again.
 const PATIENCE: (u32, u32) = (3, 2);
 /// Bytes of the child's complaint that are shown.
@@ -82,24 +82,30 @@ impl Compiler {
         else {
             return Err(LoadError::Io("start the compiler", std::io::ErrorKind::BrokenPipe.into()));
         };
-        let (mut code, mut said) = (Vec::new(), Vec::new());
         let write = async move {
             // A child that refuses early closes its end; its own words say why.
             let _ = stdin.write_all(wasm).await;
         };
         let most = CODE.0 * wasm.len() + CODE.1;
-        // One byte more than may come tells that there was more.
-        let (mut stdout, mut stderr) = (stdout.take(most as u64 + 1), stderr.take(COMPLAINT));
-        let (_, read, _) = tokio::join!(write, stdout.read_to_end(&mut code), stderr.read_to_end(&mut said));
-        read.map_err(io("read from the compiler"))?;
+        // Each end is closed when enough was read: a child that has more to say would wait for ever for a reader. One byte
+        // more than may come tells that there was more.
+        let read = async move {
+            let mut code = Vec::new();
+            stdout.take(most as u64 + 1).read_to_end(&mut code).await.map(|_| code)
+        };
+        let hear = async move {
+            let mut said = Vec::new();
+            let _ = stderr.take(COMPLAINT).read_to_end(&mut said).await;
+            said
+        };
+        let (_, code, said) = tokio::join!(write, read, hear);
+        let code = code.map_err(io("read from the compiler"))?;
         if code.len() > most {
             return Err(LoadError::Compile(format!(
                 "it becomes more than {} MiB of machine code",
                 most >> 20
             )));
         }
-        // Whatever it would still write is not waited for.
-        drop((stdout, stderr));
         let status = child.wait().await.map_err(io("wait for the compiler"))?;
         if status.success() {
             return Ok(code);
@@ -157,4 +163,29 @@ fn confine(limits: Compile) {
     limit(Resource::Fsize, 0);
     // Calls go first.
     let _ = setpriority_process(None, 10);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::Limits;
+
+    async fn said(script: &str) -> String {
+        let args = ["-c", script, "sh"].map(str::to_owned).into();
+        let compiler = Compiler { program: "/bin/sh".into(), args, limits: Limits::default().compile };
+        compiler.compile(b"").await.expect_err("refused").to_string()
+    }
+
+    #[tokio::test]
+    async fn a_child_that_says_more_than_is_heard_holds_nobody_up() {
+        let complains =
+            "trap '' PIPE; i=0; while [ $i -lt 3000 ]; do printf %0100d 0 >&2; i=$((i+1)); done; exit 3";
+        let told = said(complains).await;
+        assert!(told.starts_with("the component does not compile: 000") && told.len() < 4000, "{told:.100}");
+        let floods = "trap '' PIPE; while printf %065536d 0; do :; done; exit 3";
+        assert_eq!(
+            said(floods).await,
+            "the component does not compile: it becomes more than 32 MiB of machine code"
+        );
+    }
 }

@@ -43,6 +43,9 @@ impl Component {
             return too_much("describe", said);
         }
         let mut bytes = v0_1::description_size(&description);
+        if bytes > SURFACE_BYTES {
+            return too_much("describe", format!("{bytes} bytes, at most {SURFACE_BYTES}"));
+        }
         let mut schemas = Vec::new();
         for action in &description.actions {
             let function = format!("schema({:?})", action.name);
@@ -82,7 +85,13 @@ impl<'a> Reader<'a> {
         let meter = Meter::new(limits.describe.cpu);
         let mut store =
             guest::store(&component.engine, limits, Arc::clone(&meter), Purpose::Describe { reading });
-        let blame = Blame { facade: "", limits, engine: &component.engine, cpu: limits.describe_limit() };
+        let blame = Blame {
+            facade: "",
+            limits,
+            engine: &component.engine,
+            cpu: limits.describe_limit(),
+            answer: None,
+        };
         let ends = tokio::time::Instant::now() + limits.describe.wall;
         let plugin = {
             let begin = component.pre.instantiate_async(&mut store);

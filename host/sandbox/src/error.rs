@@ -68,7 +68,7 @@ pub enum LoadError {
         reason: String,
     },
     /// `describe` or `schema` did not answer in time, which may be the machine's doing.
-    #[error("`{function}` timed out after {wall} (`limits.describe-wall`)")]
+    #[error("`{}` timed out after {wall} (`limits.describe-wall`)", shown(.function, NAME))]
     DescribeTime {
         /// `describe` or `schema("add")`.
         function: String,
@@ -89,6 +89,9 @@ pub enum LoadError {
         /// What is wrong.
         reason: String,
     },
+    /// The component needs more than the engine has for one call: memories, tables, or room for its instances.
+    #[error("the component is made of more than a call may have: {}", shown(.0, REASON))]
+    TooMuch(String),
     /// The engine refused the compiled code.
     #[error("the compiled component could not be loaded: {}", shown(.0, REASON))]
     Code(String),
@@ -159,6 +162,8 @@ mod tests {
                 LoadError::UnknownImport(again()),
                 LoadError::Compile(again()),
                 LoadError::Describe { function: again(), reason: again() },
+                LoadError::DescribeTime { function: again(), wall: "5s".to_owned() },
+                LoadError::TooMuch(again()),
                 LoadError::Unstable(again()),
                 LoadError::Schema { action: again(), reason: again() },
                 LoadError::Code(again()),

@@ -64,7 +64,13 @@ impl WasmFacade {
         let effect = action.map_or(Effect::Read, |action| action.effect);
         let (budget, cpu, _) = self.limits.budget(action.is_some_and(|action| action.long_running));
         let engine = &self.component.engine;
-        let blame = Blame { facade: &self.name, limits: &self.limits, engine, cpu };
+        let blame = Blame {
+            facade: &self.name,
+            limits: &self.limits,
+            engine,
+            cpu,
+            answer: Some(self.limits.result_limit()),
+        };
         let meter = Meter::new(budget.cpu);
         let purpose = Purpose::Call {
             session: call.session.clone(),

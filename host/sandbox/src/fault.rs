@@ -18,6 +18,8 @@ pub(crate) struct Blame<'a> {
     pub engine: &'a Engine,
     /// The CPU budget that applied, with its key.
     pub cpu: Limit,
+    /// What limits an answer; nothing that could be raised, while the surface is read.
+    pub answer: Option<Limit>,
 }
 
 impl Blame<'_> {
@@ -62,7 +64,7 @@ impl Blame<'_> {
                 (FaultKind::Resources, said, Some(self.limits.host_data_limit()))
             } else {
                 let said = "gave a result that is too large".to_owned();
-                (FaultKind::OutputSize, said, Some(self.limits.result_limit()))
+                (FaultKind::OutputSize, said, self.answer.clone())
             };
         }
         if says(error, "requested len") && says(error, "exceeds limit") {
@@ -96,7 +98,15 @@ impl Blame<'_> {
                 let said = "asked for larger tables than it may have".to_owned();
                 (FaultKind::Resources, said, Some(self.limits.tables_limit()))
             }
-            Some(trap) => (FaultKind::Trap, format!("trapped: {trap}"), None),
+            Some(trap) => {
+                let said = trap.to_string();
+                let said = said.strip_prefix("wasm trap: ").unwrap_or(&said);
+                (FaultKind::Trap, format!("trapped: {said}"), None)
+            }
+            // What goes wrong when none of its code runs goes wrong with what it gave back.
+            None if !error.is::<WasmBacktrace>() => {
+                (FaultKind::BadOutput, "gave a result that cannot be read".to_owned(), None)
+            }
             None => (FaultKind::Trap, "failed inside the sandbox".to_owned(), None),
         }
     }
@@ -115,7 +125,7 @@ impl Blame<'_> {
     /// The result is too large.
     pub fn output_size(&self, size: usize) -> Fault {
         let said = format!("gave a result of {size} bytes, which is too large");
-        self.fault(FaultKind::OutputSize, &said, Some(self.limits.result_limit()))
+        self.fault(FaultKind::OutputSize, &said, self.answer.clone())
     }
 
     fn spent_text(&self) -> String {
@@ -136,7 +146,8 @@ impl Blame<'_> {
 
 /// wasmtime has no types for these errors; the tests of the limits check their texts.
 fn says(error: &wasmtime::Error, text: &str) -> bool {
-    format!("{error:#}").contains(text)
+    // The root alone: the backtrace around it holds names that the guest chose.
+    error.root_cause().to_string().contains(text)
 }
 
 /// What a Rust guest's panic hook wrote: the line after `panicked at`, without the place, which is for the log.

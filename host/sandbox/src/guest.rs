@@ -102,8 +102,7 @@ pub(crate) fn store(
     };
     let mut store = Store::new(&engine.inner.engine, guest);
     store.limiter(|guest| &mut guest.limiter);
-    // A result's own limit tells more of a result that is too large than this one would.
-    store.set_hostcall_fuel(limits.host_data.max(limits.result + (64 << 10)));
+    store.set_hostcall_fuel(limits.host_data());
     store.set_max_component_handles(handles);
     store.set_epoch_deadline(1);
     store.epoch_deadline_callback(move |_| {

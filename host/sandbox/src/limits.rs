@@ -111,8 +111,13 @@ impl Limits {
         Limit { key: "limits.handles", value: self.handles.to_string() }
     }
 
+    /// Never less than a result takes: its own limit tells more of one that is too large than this one would.
+    pub(crate) fn host_data(&self) -> usize {
+        self.host_data.max(self.result + (64 << 10))
+    }
+
     pub(crate) fn host_data_limit(&self) -> Limit {
-        Limit { key: "limits.host-data", value: bytes_text(self.host_data) }
+        Limit { key: "limits.host-data", value: bytes_text(self.host_data()) }
     }
 
     pub(crate) fn random_limit(&self) -> Limit {
@@ -150,11 +155,11 @@ pub fn duration_text(duration: Duration) -> String {
 /// The most elements that a policy may allow a table. Decides how much address space the pool reserves.
 pub const TABLES_CEILING: usize = 1_000_000;
 /// Core instances of a call. A Rust guest has 3, a Python one some twenty.
-pub(crate) const CORE_INSTANCES: u32 = 48;
+pub const CORE_INSTANCES: u32 = 48;
 /// Memories of a call. A JavaScript guest has 3.
-pub(crate) const MEMORIES: u32 = 4;
+pub const MEMORIES: u32 = 4;
 /// Tables of a call.
-pub(crate) const TABLES: u32 = 16;
+pub const TABLES: u32 = 16;
 
 /// Actions of a facade. More are refused before their schemas are asked for.
 pub(crate) const ACTIONS: usize = 64;

@@ -134,5 +134,5 @@ pub use questionnaire::Questionnaire;
 pub use route::{Mode, Refused, Routed, Target};
 pub use secrets::{REDACTED, redact};
 pub use terms::Terms;
-pub use text::{sanitise, sanitise_line, sanitise_surface};
+pub use text::{is_hidden, sanitise, sanitise_line, sanitise_surface};
 pub use view::View;

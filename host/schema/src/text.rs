@@ -15,7 +15,7 @@ use crate::keywords::{self, Holds};
 ///
 /// Beside control characters this is all that Unicode calls default-ignorable, those without a meaning yet included: they
 /// are drawn as nothing, and a tokeniser reads them.
-fn is_hidden(c: char) -> bool {
+pub fn is_hidden(c: char) -> bool {
     matches!(c,
         // C0, DEL and C1.
         '\0'..='\x08' | '\x0b'..='\x1f' | '\x7f'..='\u{9f}'

@@ -62,13 +62,14 @@ impl Breaker {
     /// of it.
     pub fn pass(&self, facade: &str) -> Result<Pass<'_>, Failure> {
         let mut state = self.state();
-        let State::Open(until) = *state else { return Ok(Pass { breaker: self, tried: false }) };
+        let State::Open(until) = *state else { return Ok(Pass { breaker: self, tried: None }) };
         let now = Instant::now();
         if now < until {
             return Err(self.resting(facade, until));
         }
-        *state = State::Open(now + self.terms.rest);
-        Ok(Pass { breaker: self, tried: true })
+        let until = now + self.terms.rest;
+        *state = State::Open(until);
+        Ok(Pass { breaker: self, tried: Some(until) })
     }
 
     /// A call ended by a fault.
@@ -128,21 +129,17 @@ impl Breaker {
 /// A call that runs.
 pub struct Pass<'a> {
     breaker: &'a Breaker,
-    /// It is the one after a rest.
-    tried: bool,
+    /// It is the one after a rest, and others are refused until then, by which its turn is known.
+    tried: Option<Instant>,
 }
 
 impl Pass<'_> {
     /// The call ended, with the fault that it may have ended by.
     pub fn end(mut self, facade: &str, fault: Option<&Fault>) {
-        let tried = std::mem::take(&mut self.tried);
-        if tried {
-            // So that a fault opens it anew.
-            self.open_now();
-        }
+        let decides = self.take_turn();
         match fault {
             Some(fault) => self.breaker.fault(fault),
-            None if tried => {
+            None if decides => {
                 *self.breaker.state() = State::Closed(VecDeque::new());
                 tracing::info!(facade, "it answers again");
             }
@@ -150,17 +147,23 @@ impl Pass<'_> {
         }
     }
 
-    fn open_now(&self) {
-        *self.breaker.state() = State::Open(Instant::now());
+    /// Whether it is still the one that is tried: one that takes longer than a rest has lost its turn to another. Then the
+    /// state is open for what it decides, or for the next.
+    fn take_turn(&mut self) -> bool {
+        let Some(mine) = self.tried.take() else { return false };
+        let mut state = self.breaker.state();
+        let is_its = matches!(*state, State::Open(until) if until == mine);
+        if is_its {
+            *state = State::Open(Instant::now());
+        }
+        is_its
     }
 }
 
 impl Drop for Pass<'_> {
     /// The call was dropped before it ended: the next one is tried in its stead.
     fn drop(&mut self) {
-        if self.tried {
-            self.open_now();
-        }
+        self.take_turn();
     }
 }
 
@@ -229,6 +232,25 @@ mod tests {
         let tried = breaker.pass("x").unwrap();
         call(&breaker, None).unwrap_err();
         tried.end("x", None);
+        call(&breaker, None).unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_that_is_tried_for_longer_than_a_rest_decides_nothing() {
+        let breaker = breaker();
+        for _ in 0..3 {
+            call(&breaker, Some(FaultKind::Cpu)).unwrap();
+        }
+        let mut tried = Vec::new();
+        for _ in 0..3 {
+            wait(5).await;
+            tried.push(breaker.pass("x").unwrap());
+        }
+        tried.pop().unwrap().end("x", None);
+        // One is dropped, one fails: neither opens it, and calls run side by side.
+        drop(tried.pop());
+        tried.pop().unwrap().end("x", Some(&fault(FaultKind::Trap)));
+        let _beside = breaker.pass("x").unwrap();
         call(&breaker, None).unwrap();
     }
 

@@ -27,9 +27,10 @@ use super::{permits::Pace, printable, run::Run};
 /// How long a cancelled call may take to end by itself before it is dropped.
 const GRACE: Duration = Duration::from_millis(250);
 
-/// What a call may compute on the second runtime, and, since one that runs for long may compute now and then, a part of
-/// the time that it has been there.
-const SHARE: (Duration, u32) = (Duration::from_millis(5), 50);
+/// What a call may compute on the second runtime …
+const SHARE: Duration = Duration::from_millis(5);
+/// … within this time: one that runs for long may compute now and then, and saves nothing up.
+const WINDOW: Duration = Duration::from_millis(250);
 
 /// Whether first slices run inline.
 #[derive(Debug, Clone, Copy)]
@@ -101,12 +102,12 @@ impl Executor {
     /// Lets a call run to its end, away from who follows it.
     pub fn spawn(&self, work: Work) {
         let Some(Lanes { calls, heavy }) = self.lanes.clone() else {
-            tokio::spawn(work.to_its_end());
+            tokio::spawn(work.run_to_end());
             return;
         };
         calls.spawn(async move {
-            if let Some(computes) = work.as_long_as_it_is_light().await {
-                heavy.spawn(computes.to_its_end());
+            if let Some(computes) = work.run_while_light().await {
+                heavy.spawn(computes.run_to_end());
             }
         });
     }
@@ -135,25 +136,28 @@ impl Drop for Slot<'_> {
 }
 
 impl Work {
-    async fn to_its_end(self) {
+    async fn run_to_end(self) {
         let run = Arc::clone(&self.run);
         run.finish(self.supervise().await);
     }
 
     /// Runs it to its end too, but gives it back once it has computed for longer than its share.
-    async fn as_long_as_it_is_light(mut self) -> Option<Self> {
-        let (begun, mut computed) = (Instant::now(), Duration::ZERO);
+    async fn run_while_light(mut self) -> Option<Self> {
+        let (mut begun, mut computed) = (Instant::now(), Duration::ZERO);
         let mut ends = Box::pin(self.run.cancel.clone().cancelled_owned());
         let polled = poll_fn(|context| {
             if ends.as_mut().poll(context).is_ready() {
                 return Poll::Ready(None);
             }
             let polls = Instant::now();
+            if polls.duration_since(begun) > WINDOW {
+                (begun, computed) = (polls, Duration::ZERO);
+            }
             let future = AssertUnwindSafe(|| self.future.as_mut().poll(context));
             let polled = std::panic::catch_unwind(future);
             computed += polls.elapsed();
             match polled {
-                Ok(Poll::Pending) if computed > SHARE.0 + begun.elapsed() / SHARE.1 => Poll::Ready(None),
+                Ok(Poll::Pending) if computed > SHARE => Poll::Ready(None),
                 Ok(Poll::Pending) => Poll::Pending,
                 Ok(Poll::Ready(envelope)) => Poll::Ready(Some(Ok(envelope))),
                 Err(_) => Poll::Ready(Some(Err(()))),

@@ -4,7 +4,7 @@ use std::{
     future::poll_fn,
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     task::Poll,
     time::Duration,
@@ -47,6 +47,8 @@ pub struct Line {
     permit: tokio::sync::Mutex<Option<Permit>>,
     /// Why the call may not go on after it was parked.
     stopped: OnceLock<Failure>,
+    /// It was ended while a call that it had made was under way: whose time was used up, nobody knows.
+    cut_off: Arc<AtomicBool>,
 }
 
 /// Runs a root call: waits for its turn, starts its clock, dispatches, makes the envelope.
@@ -76,30 +78,70 @@ pub async fn root(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envel
         above: None,
         permit: tokio::sync::Mutex::new(Some(permit)),
         stopped: OnceLock::new(),
+        cut_off: Arc::default(),
     };
-    let due = line.due;
+    let (due, late) = (line.due, Late::new(&line, timeout, wall, limit));
     let audit = Audit::begin(&line.id, None, &entry.surface().name, &planned.action().name);
     let envelope = match run.within(due, line.answer(planned)).await {
         Some(envelope) => envelope,
-        None => {
-            let fault = late(&entry, limit);
-            log_fault(&fault);
-            // Who asks for little time may not make the facade rest.
-            if timeout.is_none_or(|asked| asked >= wall) {
-                entry.breaker.fault(&fault);
-            }
-            refused(Failure::from(&fault))
-        }
+        None => refused(late.told()),
     };
     audit.end(&envelope);
     envelope
 }
 
-/// The fault of a facade that did not answer in time.
-fn late(entry: &Entry, limit: Limit) -> Fault {
-    let facade = entry.surface().name.clone();
-    let message = format!("timed out: `{facade}` did not answer within {}", limit.value);
-    Fault { kind: FaultKind::Wall, facade, message, limit: Some(limit), log: None }
+/// What becomes of a call that does not answer in time.
+struct Late {
+    entry: Arc<Entry>,
+    cut_off: Arc<AtomicBool>,
+    /// The clock that ran out.
+    clock: Duration,
+    /// What the operator can raise; nothing, where the caller set a shorter clock.
+    limit: Option<Limit>,
+}
+
+impl Late {
+    fn new(line: &Line, asked: Option<Duration>, wall: Duration, limit: Limit) -> Self {
+        let asked = asked.filter(|asked| *asked < wall);
+        Self {
+            entry: Arc::clone(&line.entry),
+            cut_off: Arc::clone(&line.cut_off),
+            clock: asked.unwrap_or(wall),
+            limit: asked.is_none().then_some(limit),
+        }
+    }
+
+    fn told(self) -> Failure {
+        let Self { entry, cut_off, clock, limit } = self;
+        let facade = entry.surface().name.clone();
+        let message = format!("timed out: `{facade}` did not answer within {}", units::duration_text(clock));
+        let fault = Fault { kind: FaultKind::Wall, facade, message, limit, log: None };
+        // Who asks for little time may neither make the facade rest nor fill the log.
+        if fault.limit.is_some() {
+            log_fault(&fault);
+            if !cut_off.load(Ordering::Relaxed) {
+                entry.breaker.fault(&fault);
+            }
+        }
+        Failure::from(&fault)
+    }
+}
+
+/// A call that a call has made, until it has ended.
+struct UnderWay(Option<Arc<AtomicBool>>);
+
+impl UnderWay {
+    fn ended(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        if let Some(cut_off) = &self.0 {
+            cut_off.store(true, Ordering::Relaxed);
+        }
+    }
 }
 
 impl Line {
@@ -135,13 +177,30 @@ impl Line {
             },
             ready => ready,
         });
-        let outcome = dispatched.await;
+        let outcome = dispatched.await.map_err(|stop| match stop {
+            // A guest's last words may stand in it.
+            Stop::Fault(fault) => {
+                let message = sanitise_line(&fault.message, FAULT);
+                Stop::Fault(Fault { message, ..fault })
+            }
+            other => other,
+        });
         let fault = match &outcome {
             Err(Stop::Fault(fault)) => Some(fault),
             _ => None,
         };
         fault.iter().for_each(|fault| log_fault(fault));
-        pass.end(line.name(), fault);
+        let undecided = match &outcome {
+            // What it calls is polled within its own polls, so their processor time is charged to both.
+            Err(Stop::Fault(fault)) => fault.kind == FaultKind::Cpu && line.cut_off.load(Ordering::Relaxed),
+            Err(Stop::Cancelled) => true,
+            _ => line.stopped.get().is_some(),
+        };
+        if undecided {
+            drop(pass);
+        } else {
+            pass.end(line.name(), fault);
+        }
         let outcome = outcome.map_err(|stop: Stop| {
             let mut failure = Failure::from(stop);
             if failure.code == code::INVALID_PARAMS && failure.expected.is_none() {
@@ -162,8 +221,18 @@ impl Line {
         // A facade cannot agree for the person.
         planned.confirmed = false;
         planned.entry.breaker.look(&planned.entry.surface().name)?;
-        self.take_back().await?;
-        let permit = self.shared.permits.nested(self.depth() + 1).await?;
+        let under_way = UnderWay(Some(Arc::clone(&self.cut_off)));
+        let turn = async {
+            self.take_back().await?;
+            self.shared.permits.nested(self.depth() + 1).await
+        };
+        let permit = match turn.await {
+            Ok(permit) => permit,
+            Err(refused) => {
+                under_way.ended();
+                return Err(refused.into());
+            }
+        };
         let entry = Arc::clone(&planned.entry);
         let (wall, limit) = entry.rules.wall(planned.action()).clone();
         let own = self.run.due(timeout.map_or(wall, |asked| asked.min(wall)));
@@ -177,21 +246,17 @@ impl Line {
             above: Some(Arc::clone(self)),
             permit: tokio::sync::Mutex::new(Some(permit)),
             stopped: OnceLock::new(),
+            cut_off: Arc::default(),
         };
+        let late = Late::new(&line, timeout, wall, limit);
         let command = planned.command.clone();
         let audit = Audit::begin(&line.id, Some(&self.id), &entry.surface().name, &planned.action().name);
         let envelope = match self.run.within(own, line.answer(planned)).await {
             Some(envelope) => envelope,
-            None => {
-                let fault = late(&entry, limit);
-                log_fault(&fault);
-                if timeout.is_none_or(|asked| asked >= wall) {
-                    entry.breaker.fault(&fault);
-                }
-                Envelope::new(command, Err(Failure::from(&fault)))
-            }
+            None => Envelope::new(command, Err(late.told())),
         };
         audit.end(&envelope);
+        under_way.ended();
         envelope.outcome.map_err(Stop::Failure)
     }
 
@@ -281,7 +346,7 @@ impl Line {
         let mut permit = self.permit.lock().await;
         if permit.is_none() {
             *permit = Some(match self.depth() {
-                0 => self.shared.permits.root(&self.entry.pace).await?,
+                0 => self.shared.permits.again(&self.entry.pace).await?,
                 depth => self.shared.permits.nested(depth).await?,
             });
         }
@@ -316,6 +381,8 @@ impl Line {
     }
 }
 
+/// Bytes of a fault's sentence.
+const FAULT: usize = 600;
 /// Bytes of a question that are shown.
 const QUESTION: usize = 2000;
 
@@ -397,5 +464,6 @@ mod tests {
     fn a_plugins_text_stays_on_its_line() {
         assert_eq!(printable("plain – text"), "plain – text");
         assert_eq!(printable("a\nINFO forged \u{1b}[31m"), "a\\nINFO forged \\u{1b}[31m");
+        assert_eq!(printable("a\u{2028}b\u{202e}c\u{e0041}"), "a\\u{2028}b\\u{202e}c\\u{e0041}");
     }
 }

@@ -62,7 +62,7 @@ use std::{
 };
 
 use loggia_facade::{Command, Envelope, Failure, Input, Object, Request, code};
-use loggia_schema::View;
+use loggia_schema::{View, is_hidden};
 
 pub use breaker::{Breaker, Terms};
 pub use exec::{Event, Exec};
@@ -79,10 +79,9 @@ use crate::catalog::{Catalog, Snapshot};
 
 /// A text that a plugin had a part in, on one line of the log: it must not forge another line, nor steer a terminal.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    if text.chars().any(char::is_control) {
-        text.chars()
-            .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
-            .collect()
+    let odd = |c: char| c.is_control() || is_hidden(c) || matches!(c, '\u{2028}' | '\u{2029}');
+    if text.chars().any(odd) {
+        text.chars().flat_map(|c| if odd(c) { c.escape_default().collect() } else { vec![c] }).collect()
     } else {
         text.into()
     }

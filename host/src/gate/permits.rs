@@ -27,8 +27,14 @@ const RESERVES: [usize; DEPTH] = [10, 6, 4, 2, 2];
 /// How long a nested call waits for its turn; most callers' own clocks end before. A workflow's steps have so long.
 const NESTED_PATIENCE: Duration = Duration::from_secs(5 * 60);
 
-fn busy() -> Failure {
-    Failure { retry_after_ms: Some(1000), ..Failure::new(code::UNAVAILABLE, "busy: too many calls run now") }
+/// What an operator can do about a facade's own queue.
+const OWN: &str = "Try again in a second. The operator can raise `limits.concurrency`, `limits.queue` or \
+                   `limits.queue-time` in its policy.";
+
+fn busy(hint: Option<&str>) -> Failure {
+    let hint = hint.map(str::to_owned);
+    let busy = Failure::new(code::UNAVAILABLE, "busy: too many calls run now");
+    Failure { retry_after_ms: Some(1000), hint, ..busy }
 }
 
 /// The permits that all facades share.
@@ -62,13 +68,19 @@ impl Permits {
             return Ok(Permit { _held: [Some(own), Some(shared)] });
         }
         let _waiting = pace.queue()?;
+        self.again(pace).await
+    }
+
+    /// The same for a call that had its turn and gave it up while a person was asked: the queue is for newcomers, and its
+    /// end must not lose the person's answer. How many may come is bounded by how many may be parked.
+    pub async fn again(&self, pace: &Pace) -> Result<Permit, Failure> {
         let turn = async {
             // The semaphores are never closed, so an error cannot come.
             let own = Arc::clone(&pace.permits).acquire_owned().await.ok();
             let shared = Arc::clone(&self.roots).acquire_owned().await.ok();
             Permit { _held: [own, shared] }
         };
-        tokio::time::timeout(pace.patience, turn).await.map_err(|_| busy())
+        tokio::time::timeout(pace.patience, turn).await.map_err(|_| busy(Some(OWN)))
     }
 
     /// Takes from the reserve of this depth (1 for a call made by a root call), or waits for its turn.
@@ -78,7 +90,7 @@ impl Permits {
             return Err(Failure::new(code::UNAVAILABLE, said));
         };
         let turn = tokio::time::timeout(NESTED_PATIENCE, Arc::clone(reserve).acquire_owned()).await;
-        Ok(Permit { _held: [turn.map_err(|_| busy())?.ok(), None] })
+        Ok(Permit { _held: [turn.map_err(|_| busy(None))?.ok(), None] })
     }
 }
 
@@ -123,7 +135,11 @@ impl Pace {
 
     fn queue(&self) -> Result<Waiting, Failure> {
         let waiting = Waiting(Arc::clone(&self.waiting));
-        if self.waiting.fetch_add(1, Ordering::Relaxed) >= self.queue { Err(busy()) } else { Ok(waiting) }
+        if self.waiting.fetch_add(1, Ordering::Relaxed) >= self.queue {
+            Err(busy(Some(OWN)))
+        } else {
+            Ok(waiting)
+        }
     }
 
     /// Whether a call may take its first slice on the I/O runtime. A facade that overran gets there again after some

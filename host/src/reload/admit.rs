@@ -159,6 +159,7 @@ impl AdmitError {
                 LoadError::UnknownImport(_) => "it needs what this host does not offer",
                 LoadError::Compile(_) => "it does not compile",
                 LoadError::CompileLimit(_) => "compiling it takes too much",
+                LoadError::TooMuch(_) => "it is made of more than a call may have",
                 LoadError::Describe { .. } | LoadError::DescribeTime { .. } => "it failed to describe itself",
                 LoadError::Unstable(_) => "it describes itself in another way each time",
                 LoadError::Schema { .. } => "it describes an action by a schema that cannot be used",
@@ -358,6 +359,10 @@ fn read_policy(path: &Path) -> Result<Policy, AdmitError> {
 pub(super) fn read(path: &Path, most: u64) -> Result<Vec<u8>, AdmitError> {
     // Opening a pipe would wait for its writer.
     const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+    // Opening a device may do something; the file is looked at again once it is open.
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(AdmitError::NotRegular);
+    }
     let mut file = OpenOptions::new().read(true).custom_flags(NONBLOCK).open(path)?;
     let before = file.metadata()?;
     if !before.is_file() {

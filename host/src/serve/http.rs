@@ -30,7 +30,7 @@ const DRAIN: Duration = Duration::from_secs(10);
 const LAST_WORDS: Duration = Duration::from_millis(200);
 /// How long connections may take to close once their streams have ended.
 const CLOSE: Duration = Duration::from_secs(2);
-/// Largest request: arguments are at most 1 MiB, and JSON text may escape every byte of them.
+/// Largest request: arguments are 1 MiB where a policy does not say, and JSON text may escape every byte of them.
 const BODY: usize = 4 << 20;
 
 /// Serves clients until told to stop, and then until their calls have ended, but not for long.

@@ -20,7 +20,7 @@ use tokio::{
     sync::Mutex,
 };
 
-/// Longest line: arguments are at most 1 MiB, and JSON text may escape every byte of them.
+/// Longest line: arguments are 1 MiB where a policy does not say, and JSON text may escape every byte of them.
 const LINE: usize = 16 << 20;
 /// How much of a line's beginning is searched for its id.
 const BEGINNING: usize = 64 << 10;

@@ -203,7 +203,7 @@ pub static LIMITS: &[LimitKey] = &[
         unit: Unit::Size,
         least: 1,
         most: 4 * MIB,
-        means: "a call's arguments: their names and values",
+        means: "a call's arguments: their names and values; over HTTP the message around them has 4MiB",
         stops: "arguments so large that checking them takes the time of others' calls",
         get: |b| count(b.rules.arguments),
         set: |b, n| b.rules.arguments = size(n),
@@ -452,7 +452,8 @@ impl LimitKey {
             let (least, most) = (self.unit.text(self.least), self.unit.text(self.most));
             let must = match self.unit {
                 Unit::Count => format!("must be {least} to {most}"),
-                _ => format!("must be more than nothing and at most {most}"),
+                _ if self.least <= 1 => format!("must be more than nothing and at most {most}"),
+                _ => format!("must be {least} to {most}"),
             };
             field.wrong(format!("{must} (it is {shown})"), problems);
             return;

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use loggia_sandbox::limits::{CORE_INSTANCES, MEMORIES, TABLES};
+
 use super::{
     actions::ACTIONS,
     expose::EXPOSE,
@@ -78,13 +80,21 @@ fn limits(page: &mut String) {
     );
     for limit in LIMITS {
         let (default, most) = (limit.unit.toml(limit.default()), limit.unit.toml(limit.most));
-        add!(page, "| `{}` | `{default}` | `{most}` | {} | {} |\n", limit.name, limit.means, limit.stops);
+        let least = limit.unit.text(limit.least);
+        let least = if limit.least > 1 { format!("; at least {least}") } else { String::new() };
+        add!(
+            page,
+            "| `{}` | `{default}` | `{most}` | {}{least} | {} |\n",
+            limit.name,
+            limit.means,
+            limit.stops
+        );
     }
     add!(
         page,
-        "\nThese hold for every plugin and cannot be changed: a file of 32 MiB; 250 ms of processor time to describe \
-         itself; 100,000 table elements; arguments of 1 MiB.\n\nFor example, what holds where nothing is said:\n\n\
-         ```toml\n[limits]\n"
+        "\nThe depth of the stack is the same for all plugins: `--wasm-stack` or `LOGGIA_WASM_STACK` sets it when the host \
+         starts. What a call is made of is fixed: {CORE_INSTANCES} core instances, {MEMORIES} memories, {TABLES} \
+         tables.\n\nFor example, what holds where nothing is said:\n\n```toml\n[limits]\n"
     );
     let width = LIMITS.iter().map(|limit| limit.name.len()).max().unwrap_or_default();
     for limit in LIMITS {

@@ -299,3 +299,24 @@ async fn who_would_wait_too_long_for_others_is_told_that_they_are_not_there_yet(
     let said = "`b` is unavailable: plugins are still being loaded";
     assert_eq!(failed(&envelope), ("unavailable", said));
 }
+
+/// A fault is the facade's own: who waits for another is not blamed for it.
+#[tokio::test(start_paused = true)]
+async fn a_facade_does_not_rest_for_what_another_did() {
+    let rules =
+        || Rules { breaker: crate::gate::Terms { faults: 2, ..Default::default() }, ..invoking(&["b:*"]) };
+    let sleeps = || puppet("b", async |_| forever().await);
+    let gate = gate(vec![(forwards("a", "b", "look"), rules()), (sleeps(), Rules::default())]);
+    for _ in 0..5 {
+        let envelope = call(&gate, request("a", "look")).await;
+        assert_eq!(failed(&envelope).0, "timed_out", "{envelope}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_cut_short_by_its_caller_names_no_limit() {
+    let gate = one(puppet("a", async |_| forever().await));
+    let envelope = call(&gate, within(Duration::from_secs(1), request("a", "look"))).await;
+    assert_eq!(failed(&envelope).1, "timed out: `a` did not answer within 1s");
+    assert!(!envelope.to_string().contains("limits."), "{envelope}");
+}
