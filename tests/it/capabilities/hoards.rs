@@ -12,7 +12,7 @@ use super::{said, under};
 async fn requests_that_are_never_sent_hold_little_of_the_hosts_memory() -> Result<()> {
     // Without any grant: the interface is linked for everybody.
     let bodies = under("hoards", "", json!({"action": "bodies", "n": 50})).await?;
-    assert_eq!(bodies["data"], 50 * 2 * (64 << 10), "{bodies}");
+    assert_eq!(bodies["data"], 50 * 2 * (16 << 10), "{bodies}");
     let heads = async |bytes: usize| -> Result<Value> {
         Ok(under("hoards", "", json!({"action": "heads", "n": 2, "bytes": bytes})).await?["data"].clone())
     };

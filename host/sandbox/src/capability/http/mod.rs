@@ -22,7 +22,7 @@ const FIELDS: usize = 64 << 10;
 
 /// Bytes that one write to a request's body may have. The host keeps two such pieces of each body, also of requests
 /// that are never sent, which no limit of memory counts.
-const PIECE: usize = 64 << 10;
+const PIECE: usize = 16 << 10;
 
 /// The interface with types, as wasmtime-wasi-http links it. Some of its functions have our own in their place.
 const TYPES: &str = "wasi:http/types@0.2.12";
