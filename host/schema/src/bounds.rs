@@ -262,15 +262,19 @@ fn clean(value: &Value) -> bool {
     match value {
         Value::String(text) => is_clean(text),
         Value::Array(items) => items.iter().all(clean),
-        Value::Object(members) => members.iter().all(|(name, value)| is_clean(name) && clean(value)),
+        Value::Object(members) => clean_object(members),
         _ => true,
     }
 }
 
+/// The same of an object's members.
+pub(crate) fn clean_object(members: &Object) -> bool {
+    members.iter().all(|(name, value)| is_clean(name) && clean(value))
+}
+
 /// What is wrong with an example's texts.
 pub(crate) fn example(example: &Object) -> Option<String> {
-    let clean = example.iter().all(|(name, value)| is_clean(name) && clean(value));
-    (!clean).then(|| "holds control or invisible characters; remove them".to_owned())
+    (!clean_object(example)).then(|| "holds control or invisible characters; remove them".to_owned())
 }
 
 fn text(out: &mut Vec<String>, what: &str, text: &str, max: usize, may_be_empty: bool) {

@@ -1,6 +1,6 @@
 //! One action's parameter schema, made ready for calls.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use jsonschema::{Draft, PatternOptions, Validator};
 use loggia_facade::{Action, Object};
@@ -14,6 +14,7 @@ use crate::{
     shape::{Member, Shape},
     show,
     signature::signature,
+    text::{sanitise_line, sanitise_object},
 };
 
 /// One action's parameter schema, made ready for calls.
@@ -64,6 +65,17 @@ impl Rules {
                 return out;
             }
         };
+        // What was resolved may lack what is wrong; clients get it whole where it is published raw.
+        if let Err(problem) = compile(&Value::Object((*action.params).clone())) {
+            out.push(format!("the schema of its parameters cannot be used: {problem}"));
+            return out;
+        }
+        if !bounds::clean_object(&sanitise_object(Arc::clone(&action.params))) {
+            out.push(
+                "the schema of its parameters holds control or invisible characters in a name or a value; remove them"
+                    .to_owned(),
+            );
+        }
         defaults(&self.schema, &mut Vec::new(), &mut out);
         for (index, example) in action.examples.iter().enumerate() {
             let number = index + 1;
@@ -146,7 +158,8 @@ pub(crate) fn compile(schema: &Value) -> Result<Validator, String> {
                      back-references, and be small when compiled",
                     show::value(error.instance())
                 ),
-                _ => show::cut(&error.to_string(), 300),
+                // Shows the value, as JSON that hides what it likes.
+                _ => show::cut(&sanitise_line(&error.to_string(), usize::MAX), 300),
             };
             format!("{what}{place}")
         })

@@ -171,7 +171,8 @@ pub fn sanitise_surface(surface: Surface) -> Surface {
     }
 }
 
-fn sanitise_object(mut object: Arc<Object>) -> Arc<Object> {
+/// A schema without what a reader cannot see in its texts.
+pub(crate) fn sanitise_object(mut object: Arc<Object>) -> Arc<Object> {
     if members_need(&object, 0) {
         members(Arc::make_mut(&mut object), 0);
     }

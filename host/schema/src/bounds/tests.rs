@@ -147,3 +147,28 @@ fn of_very_many_problems_some_are_told_and_the_rest_counted() {
     assert_eq!(said.lines().count(), 65, "{said}");
     assert!(said.ends_with("\nand 37 more"), "{said}");
 }
+
+#[test]
+fn a_value_that_is_no_schema_is_told_without_what_cannot_be_seen() {
+    let said = of_parameter(json!("T\u{200b}T\u{202e}\u{1b}[1m"));
+    assert!(said.contains("cannot be used: \"TT"), "{said}");
+    assert!(is_clean(&said), "{said:?}");
+}
+
+#[test]
+fn a_schema_is_one_in_the_parts_too_that_nothing_refers_to() {
+    let said = of_params(json!({"type": "object", "$defs": {"Unused": {"description": null}}}));
+    assert!(said.contains("cannot be used: ") && said.contains("/$defs/Unused/description"), "{said}");
+}
+
+#[test]
+fn no_part_of_a_schema_hides_anything_whoever_reads_it() {
+    for schema in [
+        json!({"type": "object", "addit\u{200b}ional": 1}),
+        json!({"type": "object", "$defs": {"U\u{e0041}": true}}),
+        json!({"type": "object", "unknown": ["\u{202e}"]}),
+    ] {
+        let said = of_params(schema);
+        assert!(said.contains("holds control or invisible characters"), "{said}");
+    }
+}

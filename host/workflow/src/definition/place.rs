@@ -69,7 +69,7 @@ impl Reading {
             return problem;
         }
         match nearest(name, names) {
-            Some(near) => problem.hint(format!("did you mean `{near}`?")),
+            Some(near) => problem.hint(format!("did you mean `{}`?", shown(near))),
             None => problem,
         }
     }

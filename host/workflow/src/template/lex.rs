@@ -1,5 +1,7 @@
 //! A template's text as text and actions, and actions as tokens.
 
+use loggia_schema::sanitise_line;
+
 use std::ops::Range;
 
 use super::{ParseError, limits, literal, number::Num};
@@ -301,11 +303,11 @@ fn is_name(c: char) -> bool {
     c == '_' || c.is_alphanumeric()
 }
 
-/// A part of the source as far as it is worth showing.
+/// A part of the source as far as it is worth showing, and can be seen.
 pub(super) fn shown(text: &str) -> String {
     const MOST: usize = 80;
     match text.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", sanitise_line(&text[..end], usize::MAX)),
+        None => sanitise_line(text, usize::MAX),
     }
 }

@@ -238,6 +238,12 @@ fn errors_are_plain_and_hold_no_data() {
 }
 
 #[test]
+fn an_error_shows_the_source_on_one_line_without_what_cannot_be_seen() {
+    let said = failure("{{len\n \"\u{19}\u{200b}\u{202e}x\" 3}}", &data(), false);
+    assert!(said.starts_with("`len \"x\" 3`: "), "{said:?}");
+}
+
+#[test]
 fn an_error_names_itself() {
     let error = expand("{{len 3}}", &data(), false).unwrap_err();
     assert_eq!(error, EvalError { message: "`len 3`: a number has no length".into(), hint: None });
