@@ -6,11 +6,11 @@ use loggia_facade::{Answer, Command, Envelope, Progress, Question};
 
 use super::{
     Origin, Shared, batch, chain,
-    executor::Work,
     handle::RunId,
     plan::{Batch, Planned},
     run::{Run, Seen},
     status::{self, Status},
+    work::Work,
 };
 
 /// What a follower is told.
@@ -104,7 +104,7 @@ impl Exec {
         let run = Arc::new(Run::new(origin, &planned));
         let patience = patience(run.long, planned.wait);
         let future = Box::pin(chain::run(Arc::clone(shared), Arc::clone(&run), planned));
-        Self::fresh(shared, Work { run, future }, patience)
+        Self::fresh(shared, shared.executor.work(run, future), patience)
     }
 
     pub(super) fn begin_batch(shared: &Arc<Shared>, origin: Origin, batch: Batch) -> Self {
@@ -112,7 +112,7 @@ impl Exec {
         let run = Arc::new(Run::with(origin, entry, command, loggia_facade::Object::new(), true));
         let patience = patience(true, batch.wait);
         let future = Box::pin(batch::run(Arc::clone(shared), Arc::clone(&run), batch));
-        Self::fresh(shared, Work { run, future }, patience)
+        Self::fresh(shared, shared.executor.work(run, future), patience)
     }
 
     fn fresh(shared: &Arc<Shared>, work: Work, patience: Option<Duration>) -> Self {

@@ -4,12 +4,11 @@
 //! paid. What does not end (its first epoch passed, or it waits for something) moves to a second runtime, whose
 //! threads have a lower priority. What has then computed for longer than most calls take moves on to a third, whose
 //! threads are fewer and of lower priority still: a call that waits for a file must not queue behind guests that loop,
-//! each of which runs to the end of its epoch.
+//! each of which runs to the end of its epoch. There also starts what a facade calls that computed more than its share
+//! (`shares.rs`), however short each call is.
 
 use std::{
     future::poll_fn,
-    panic::AssertUnwindSafe,
-    pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -18,19 +17,11 @@ use std::{
     time::Duration,
 };
 
-use futures_util::{FutureExt, future::BoxFuture};
-use loggia_facade::{Envelope, Failure, Fault, FaultKind, Stop};
+use futures_util::future::BoxFuture;
+use loggia_facade::{Envelope, Fault};
 use tokio::{runtime::Handle, time::Instant};
 
-use super::{permits::Pace, printable, run::Run};
-
-/// How long a cancelled call may take to end by itself before it is dropped.
-const GRACE: Duration = Duration::from_millis(250);
-
-/// What a call may compute on the second runtime …
-const SHARE: Duration = Duration::from_millis(5);
-/// … within this time: one that runs for long may compute now and then, and saves nothing up.
-const WINDOW: Duration = Duration::from_millis(250);
+use super::{permits::Pace, printable, run::Run, shares::Shares, work::Work};
 
 /// Whether first slices run inline.
 #[derive(Debug, Clone, Copy)]
@@ -49,6 +40,7 @@ pub struct Executor {
     lanes: Option<Lanes>,
     slots: usize,
     inline: AtomicUsize,
+    shares: Arc<Shares>,
 }
 
 /// Where calls run that do not end at once.
@@ -60,14 +52,6 @@ pub struct Lanes {
     pub heavy: Handle,
 }
 
-/// One call, ready to be polled, with what ends it from outside.
-pub struct Work {
-    /// The call itself.
-    pub future: BoxFuture<'static, Envelope>,
-    /// Its shared state.
-    pub run: Arc<Run>,
-}
-
 impl Executor {
     /// An executor over these runtimes.
     pub fn new(lanes: Lanes, inline: Inline) -> Self {
@@ -76,26 +60,25 @@ impl Executor {
             Inline::Slots(slots) => (slots, Some(lanes)),
             Inline::Never => (0, Some(lanes)),
         };
-        Self { lanes, slots, inline: AtomicUsize::new(0) }
+        Self { lanes, slots, inline: AtomicUsize::new(0), shares: Arc::default() }
+    }
+
+    /// A call of this run, which has not begun.
+    pub fn work(&self, run: Arc<Run>, future: BoxFuture<'static, Envelope>) -> Work {
+        Work::new(run, future, Arc::clone(&self.shares))
     }
 
     /// Gives a call its first slice here. Its envelope, or the call, if it has not ended.
     pub async fn first_slice(&self, mut work: Work) -> Result<Envelope, Work> {
-        let pace = &work.run.entry.pace;
-        let Some(_slot) = self.slot().filter(|_| pace.may_start_inline()) else { return Err(work) };
+        let may_start = |_: &Slot<'_>| !work.is_greedy() && work.run.entry.pace.may_start_inline();
+        let Some(_slot) = self.slot().filter(may_start) else { return Err(work) };
         let begun = Instant::now();
-        let polled = poll_fn(|context| {
-            let polled = AssertUnwindSafe(|| work.future.as_mut().poll(context));
-            Poll::Ready(std::panic::catch_unwind(polled))
-        })
-        .await;
-        match polled {
-            Ok(Poll::Ready(envelope)) => Ok(envelope),
-            Ok(Poll::Pending) => {
+        match poll_fn(|context| Poll::Ready(work.poll(context))).await {
+            Poll::Ready(envelope) => Ok(envelope),
+            Poll::Pending => {
                 note_overrun(&work.run.entry.pace, begun);
                 Err(work)
             }
-            Err(_) => Ok(work.panicked()),
         }
     }
 
@@ -105,6 +88,10 @@ impl Executor {
             tokio::spawn(work.run_to_end());
             return;
         };
+        if work.is_greedy() {
+            heavy.spawn(work.run_to_end());
+            return;
+        }
         calls.spawn(async move {
             if let Some(computes) = work.run_while_light().await {
                 heavy.spawn(computes.run_to_end());
@@ -132,68 +119,6 @@ struct Slot<'a>(&'a AtomicUsize);
 impl Drop for Slot<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-impl Work {
-    async fn run_to_end(self) {
-        let run = Arc::clone(&self.run);
-        run.finish(self.supervise().await);
-    }
-
-    /// Runs it to its end too, but gives it back once it has computed for longer than its share.
-    async fn run_while_light(mut self) -> Option<Self> {
-        let (mut begun, mut computed) = (Instant::now(), Duration::ZERO);
-        let mut ends = Box::pin(self.run.cancel.clone().cancelled_owned());
-        let polled = poll_fn(|context| {
-            if ends.as_mut().poll(context).is_ready() {
-                return Poll::Ready(None);
-            }
-            let polls = Instant::now();
-            if polls.duration_since(begun) > WINDOW {
-                (begun, computed) = (polls, Duration::ZERO);
-            }
-            let future = AssertUnwindSafe(|| self.future.as_mut().poll(context));
-            let polled = std::panic::catch_unwind(future);
-            computed += polls.elapsed();
-            match polled {
-                Ok(Poll::Pending) if computed > SHARE => Poll::Ready(None),
-                Ok(Poll::Pending) => Poll::Pending,
-                Ok(Poll::Ready(envelope)) => Poll::Ready(Some(Ok(envelope))),
-                Err(_) => Poll::Ready(Some(Err(()))),
-            }
-        })
-        .await;
-        match polled {
-            Some(ended) => self.run.finish(ended.unwrap_or_else(|()| self.panicked())),
-            None => return Some(self),
-        }
-        None
-    }
-
-    /// Runs until the call ends or its caller goes away.
-    async fn supervise(mut self) -> Envelope {
-        let work = AssertUnwindSafe(&mut self.future).catch_unwind();
-        tokio::select! {
-            biased;
-            envelope = work => return envelope.unwrap_or_else(|_| self.panicked()),
-            () = self.run.cancel.cancelled() => {}
-        }
-        let work = AssertUnwindSafe(Pin::as_mut(&mut self.future)).catch_unwind();
-        // Whatever it still says, its caller is gone.
-        let _ = tokio::time::timeout(GRACE, work).await;
-        self.stopped(Stop::Cancelled)
-    }
-
-    fn panicked(&self) -> Envelope {
-        let facade = self.run.entry.surface().name.clone();
-        tracing::error!(facade, "the host panicked while it ran a call");
-        let message = "the host failed while it ran this call".to_owned();
-        self.stopped(Stop::Fault(Fault { kind: FaultKind::Host, facade, message, limit: None, log: None }))
-    }
-
-    fn stopped(&self, stop: Stop) -> Envelope {
-        Envelope::new(self.run.command.clone(), Err(Failure::from(stop)))
     }
 }
 

@@ -56,6 +56,8 @@ pub async fn root(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envel
     let (entry, command) = (Arc::clone(&planned.entry), planned.command.clone());
     let refused = |failure| Envelope::new(command.clone(), Err(failure));
     if let Err(resting) = entry.breaker.look(&entry.surface().name) {
+        // Who asks again at once would keep the host as busy as with calls that run.
+        tokio::time::sleep(RESTING).await;
         return refused(resting);
     }
     if !entry.rules.invoke.is_empty() {
@@ -381,6 +383,8 @@ impl Line {
     }
 }
 
+/// How long a refusal by a facade that rests takes.
+const RESTING: Duration = Duration::from_millis(50);
 /// Bytes of a fault's sentence.
 const FAULT: usize = 600;
 /// Bytes of a question that are shown.

@@ -21,6 +21,7 @@
 //! | `peers.rs` | what a facade may know of others, and may call |
 //! | `scopes.rs` | under which key a plugin keeps a caller's state |
 //! | `executor.rs` | where a call runs: inline first, then on the second runtime |
+//! | `work.rs`, `shares.rs` | a call on its way through the runtimes; whose calls wait for others |
 //! | `exec.rs` | the front side: what a handler polls |
 //! | `parking.rs` | calls that wait for a person |
 //! | `confirm.rs` | actions before which a person is asked |
@@ -49,8 +50,10 @@ mod rules;
 mod run;
 mod runs;
 mod scopes;
+mod shares;
 mod status;
 mod trace;
+mod work;
 
 use std::{
     borrow::Cow,

@@ -14,7 +14,7 @@ use std::{
 use loggia_facade::{Failure, code};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::Rules;
+use super::{Rules, shares::Share};
 
 /// Calls nest at most this deep below a root call.
 pub const DEPTH: usize = 5;
@@ -103,6 +103,8 @@ pub struct Pace {
     queue: usize,
     /// How long each does.
     patience: Duration,
+    /// What its calls compute.
+    pub(super) share: Share,
     /// Above zero: the next calls start on the second runtime.
     overruns: AtomicI32,
 }
@@ -129,6 +131,7 @@ impl Pace {
             waiting: Arc::default(),
             queue: rules.queue,
             patience: rules.queue_time,
+            share: Share::default(),
             overruns: AtomicI32::new(0),
         }
     }

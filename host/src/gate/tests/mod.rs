@@ -27,8 +27,7 @@ use serde_json::{Value, json};
 use tokio::{runtime::Handle, sync::Notify};
 
 use super::{
-    Caller, Chain, Event, Exec, Executor, Gate, Inline, InvokeRule, Lanes, Origin, Rules, RunId,
-    executor::Work,
+    Caller, Chain, Event, Exec, Executor, Gate, Inline, InvokeRule, Lanes, Origin, Rules, RunId, work::Work,
 };
 use crate::{
     catalog::{Catalog, Entry, Slot},

@@ -1,0 +1,136 @@
+//! Who computes more than others.
+//!
+//! A facade whose many short calls together take most of the machine keeps all others waiting, though none of them is
+//! long. So what a facade's calls compute is added up in windows of time, and who used more than its share of the last one
+//! is let wait for those who did not. Who is alone has all of it.
+
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+/// As long as what is past is held against a facade, and as it takes to find out.
+const WINDOW: Duration = Duration::from_millis(100);
+/// What a facade may compute in a window whatever others do.
+const FREE: Duration = Duration::from_millis(25);
+/// So much more than the average of those that computed at all, as a ratio.
+const MORE: (u32, u32) = (3, 2);
+
+/// What all facades computed.
+pub struct Shares {
+    began: Instant,
+    all: Mutex<Usage>,
+}
+
+/// What one facade computed.
+#[derive(Default)]
+pub struct Share(Mutex<Usage>);
+
+/// Of one facade, or of all.
+#[derive(Default, Clone, Copy)]
+struct Usage {
+    /// Which window it is, counted from the first.
+    window: u64,
+    now: Sum,
+    before: Sum,
+}
+
+#[derive(Default, Clone, Copy)]
+struct Sum {
+    computed: Duration,
+    /// Facades that computed.
+    users: u32,
+}
+
+impl Usage {
+    fn turn(&mut self, window: u64) {
+        match window.saturating_sub(self.window) {
+            0 => return,
+            1 => self.before = self.now,
+            _ => self.before = Sum::default(),
+        }
+        (self.window, self.now) = (window, Sum::default());
+    }
+}
+
+fn lock(usage: &Mutex<Usage>) -> MutexGuard<'_, Usage> {
+    usage.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Default for Shares {
+    fn default() -> Self {
+        Self { began: Instant::now(), all: Mutex::default() }
+    }
+}
+
+impl Shares {
+    /// A facade computed for this long.
+    pub fn charge(&self, share: &Share, computed: Duration) {
+        self.charge_in(self.window(), share, computed);
+    }
+
+    /// Whether it used more than its share of the last window.
+    pub fn is_greedy(&self, share: &Share) -> bool {
+        self.was_greedy(self.window(), share)
+    }
+
+    fn charge_in(&self, window: u64, share: &Share, computed: Duration) {
+        let add = |usage: &Mutex<Usage>, users: u32| {
+            let mut usage = lock(usage);
+            usage.turn(window);
+            usage.now.computed += computed;
+            usage.now.users += users;
+            usage.now.users
+        };
+        let is_first = add(&share.0, 1) == 1;
+        add(&self.all, u32::from(is_first));
+    }
+
+    fn was_greedy(&self, window: u64, share: &Share) -> bool {
+        let before = |usage: &Mutex<Usage>| {
+            let mut usage = lock(usage);
+            usage.turn(window);
+            usage.before
+        };
+        let own = before(&share.0).computed;
+        if own <= FREE {
+            return false;
+        }
+        let all = before(&self.all);
+        own * all.users * MORE.1 > all.computed * MORE.0
+    }
+
+    fn window(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_nanos() / WINDOW.as_nanos()).unwrap_or(u64::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_computed_more_than_its_share_of_the_last_window_is_greedy() {
+        let check = |computed: &[u64], expected: &[bool]| {
+            let shares = Shares::default();
+            let all: Vec<Share> = computed.iter().map(|_| Share::default()).collect();
+            for (share, millis) in all.iter().zip(computed).filter(|(_, millis)| **millis > 0) {
+                // In pieces, as calls do.
+                (0..*millis).for_each(|_| shares.charge_in(7, share, Duration::from_millis(1)));
+            }
+            let greedy =
+                |window| all.iter().map(|share| shares.was_greedy(window, share)).collect::<Vec<_>>();
+            assert!(!greedy(7).contains(&true), "{computed:?}: while it is not over");
+            assert_eq!(greedy(8), expected, "{computed:?}");
+            assert!(!greedy(9).contains(&true), "{computed:?}: forgotten");
+        };
+        check(&[90], &[false]);
+        check(&[90, 0, 0], &[false; 3]);
+        check(&[150, 30], &[true, false]);
+        check(&[50, 40], &[false; 2]);
+        check(&[25, 1], &[false; 2]);
+        check(&[26, 1], &[true, false]);
+        check(&[50, 10, 10, 10, 10, 10], &[true, false, false, false, false, false]);
+        check(&[40, 40, 40], &[false; 3]);
+    }
+}
