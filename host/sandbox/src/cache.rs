@@ -10,9 +10,15 @@ use std::{
     os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use crate::{Artifact, Component, Digest, Engine, LoadError, compile::Compiler};
+
+/// How the names of files begin that are not whole yet.
+const BESIDE: &str = ".beside-";
+/// So long takes no file to be written.
+const LEFTOVER: Duration = Duration::from_secs(3600);
 
 /// A folder of compiled components.
 #[derive(Debug, Clone)]
@@ -38,6 +44,7 @@ impl Cache {
         own(dir)?;
         let dir = dir.join(engine.hash());
         own(&dir)?;
+        remove_leftovers(&dir, LEFTOVER);
         Ok(Self { dir: dir.into() })
     }
 
@@ -78,6 +85,19 @@ impl Cache {
 
     fn path(&self, digest: Digest) -> PathBuf {
         self.dir.join(format!("{digest}.code"))
+    }
+}
+
+/// Removes what a host was killed over before it could rename it. A younger file may be another host's, which writes it now.
+fn remove_leftovers(dir: &Path, age: Duration) {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let leftovers =
+        entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(BESIDE.as_bytes()));
+    for leftover in leftovers {
+        let modified = leftover.metadata().and_then(|meta| meta.modified());
+        if modified.is_ok_and(|at| at.elapsed().is_ok_and(|old| old >= age)) {
+            let _ = fs::remove_file(leftover.path());
+        }
     }
 }
 
@@ -134,7 +154,7 @@ fn checksum(code: &[u8]) -> String {
 
 fn write_beside(path: &Path, code: &[u8]) -> io::Result<()> {
     let dir = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(dir)?;
+    let mut file = tempfile::Builder::new().prefix(BESIDE).tempfile_in(dir)?;
     file.write_all(code)?;
     file.as_file().sync_data()?;
     file.persist(path)?;
@@ -162,5 +182,23 @@ impl Drop for Lock {
     fn drop(&mut self) {
         // A process that waits on the removed file compiles once more at worst.
         let _ = fs::remove_file(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_never_finished_is_removed_once_it_is_old() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in [".beside-abc", "0123.code", "0123.sum"] {
+            fs::write(dir.path().join(name), "x").unwrap();
+        }
+        let left = || fs::read_dir(dir.path()).unwrap().count();
+        remove_leftovers(dir.path(), LEFTOVER);
+        assert_eq!(left(), 3);
+        remove_leftovers(dir.path(), Duration::ZERO);
+        assert_eq!(left(), 2);
     }
 }

@@ -19,8 +19,16 @@ use loggia_schema::{Questionnaire, sanitise_line};
 use tokio::time::Instant;
 
 use super::{
-    Shared, audit::Audit, confirm, executor::log_fault, peers::Asked, permits::Permit, plan::Planned,
-    printable, run::Run,
+    Shared,
+    audit::Audit,
+    confirm,
+    executor::log_fault,
+    late::{Late, UnderWay},
+    peers::Asked,
+    permits::Permit,
+    plan::Planned,
+    printable,
+    run::Run,
 };
 use crate::{
     catalog::{Entry, Slot},
@@ -82,7 +90,7 @@ pub async fn root(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envel
         stopped: OnceLock::new(),
         cut_off: Arc::default(),
     };
-    let (due, late) = (line.due, Late::new(&line, timeout, wall, limit));
+    let (due, late) = (line.due, line.late(timeout, wall, limit));
     let audit = Audit::begin(&line.id, None, &entry.surface().name, &planned.action().name);
     let envelope = match run.within(due, line.answer(planned)).await {
         Some(envelope) => envelope,
@@ -90,60 +98,6 @@ pub async fn root(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envel
     };
     audit.end(&envelope);
     envelope
-}
-
-/// What becomes of a call that does not answer in time.
-struct Late {
-    entry: Arc<Entry>,
-    cut_off: Arc<AtomicBool>,
-    /// The clock that ran out.
-    clock: Duration,
-    /// What the operator can raise; nothing, where the caller set a shorter clock.
-    limit: Option<Limit>,
-}
-
-impl Late {
-    fn new(line: &Line, asked: Option<Duration>, wall: Duration, limit: Limit) -> Self {
-        let asked = asked.filter(|asked| *asked < wall);
-        Self {
-            entry: Arc::clone(&line.entry),
-            cut_off: Arc::clone(&line.cut_off),
-            clock: asked.unwrap_or(wall),
-            limit: asked.is_none().then_some(limit),
-        }
-    }
-
-    fn told(self) -> Failure {
-        let Self { entry, cut_off, clock, limit } = self;
-        let facade = entry.surface().name.clone();
-        let message = format!("timed out: `{facade}` did not answer within {}", units::duration_text(clock));
-        let fault = Fault { kind: FaultKind::Wall, facade, message, limit, log: None };
-        // Who asks for little time may neither make the facade rest nor fill the log.
-        if fault.limit.is_some() {
-            log_fault(&fault);
-            if !cut_off.load(Ordering::Relaxed) {
-                entry.breaker.fault(&fault);
-            }
-        }
-        Failure::from(&fault)
-    }
-}
-
-/// A call that a call has made, until it has ended.
-struct UnderWay(Option<Arc<AtomicBool>>);
-
-impl UnderWay {
-    fn ended(mut self) {
-        self.0 = None;
-    }
-}
-
-impl Drop for UnderWay {
-    fn drop(&mut self) {
-        if let Some(cut_off) = &self.0 {
-            cut_off.store(true, Ordering::Relaxed);
-        }
-    }
 }
 
 impl Line {
@@ -223,7 +177,7 @@ impl Line {
         // A facade cannot agree for the person.
         planned.confirmed = false;
         planned.entry.breaker.look(&planned.entry.surface().name)?;
-        let under_way = UnderWay(Some(Arc::clone(&self.cut_off)));
+        let under_way = UnderWay::new(&self.cut_off);
         let turn = async {
             self.take_back().await?;
             self.shared.permits.nested(self.depth() + 1).await
@@ -250,7 +204,7 @@ impl Line {
             stopped: OnceLock::new(),
             cut_off: Arc::default(),
         };
-        let late = Late::new(&line, timeout, wall, limit);
+        let late = line.late(timeout, wall, limit);
         let command = planned.command.clone();
         let audit = Audit::begin(&line.id, Some(&self.id), &entry.surface().name, &planned.action().name);
         let envelope = match self.run.within(own, line.answer(planned)).await {
@@ -260,6 +214,11 @@ impl Line {
         audit.end(&envelope);
         under_way.ended();
         envelope.outcome.map_err(Stop::Failure)
+    }
+
+    /// What becomes of it if it does not answer in time.
+    fn late(&self, asked: Option<Duration>, wall: Duration, limit: Limit) -> Late {
+        Late::new(&self.entry, &self.cut_off, asked, wall, limit)
     }
 
     /// A question of the facade's own, where the policy lets it ask.

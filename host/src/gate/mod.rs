@@ -18,6 +18,7 @@
 //! | `breaker.rs` | facades that fail again and again, and rest |
 //! | `run.rs` | one call from its request to its envelope: state, clock, questions |
 //! | `line.rs` | the port that a facade is given |
+//! | `late.rs` | calls that do not answer in time |
 //! | `peers.rs` | what a facade may know of others, and may call |
 //! | `scopes.rs` | under which key a plugin keeps a caller's state |
 //! | `executor.rs` | where a call runs: inline first, then on the second runtime |
@@ -40,6 +41,7 @@ mod confirm;
 mod exec;
 mod executor;
 mod handle;
+mod late;
 mod line;
 mod origin;
 mod parking;

@@ -6,10 +6,9 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::gate::Lanes;
 
-/// Lower than the threads that answer clients have.
-const CALLS: i32 = 5;
-/// Lower still, and yet a tenth of a processor where the machine is busy with other things.
-const HEAVY: i32 = 10;
+/// Lower than the threads that answer clients have, and yet a quarter of a processor where the machine is busy with other
+/// things: with a tenth, calls that compute did not end in their time beside a compiler.
+const NICENESS: i32 = 5;
 /// How long guests that still run are waited for: they are dropped at their next epoch.
 const LAST_EPOCH: Duration = Duration::from_millis(100);
 
@@ -30,8 +29,8 @@ impl Runtimes {
         // One processor stays free of guests that loop, where there is another: a thread of low priority is in the way
         // of others too, for as long as the kernel lets it finish its turn.
         let processors = available_parallelism().map_or(1, NonZero::get);
-        let calls = runtime("loggia-calls", CALLS, processors)?;
-        Ok(Self { calls, heavy: runtime("loggia-heavy", HEAVY, processors.saturating_sub(1).max(1))? })
+        let calls = runtime("loggia-calls", processors)?;
+        Ok(Self { calls, heavy: runtime("loggia-heavy", processors.saturating_sub(1).max(1))? })
     }
 
     /// For the gate.
@@ -46,13 +45,13 @@ impl Runtimes {
     }
 }
 
-fn runtime(name: &'static str, niceness: i32, threads: usize) -> io::Result<Runtime> {
+fn runtime(name: &'static str, threads: usize) -> io::Result<Runtime> {
     Builder::new_multi_thread()
         .thread_name(name)
         .worker_threads(threads)
-        .on_thread_start(move || {
+        .on_thread_start(|| {
             // On Linux this is the thread's own priority.
-            let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), niceness);
+            let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICENESS);
         })
         .enable_all()
         .build()

@@ -18,7 +18,7 @@ fuzz_target!(|text: &str| {
     assert_eq!(format!("{read:?}"), format!("{:?}", parse(text)), "the same text");
     match read {
         Ok(policy) => {
-            let bounds = Bounds { limits: policy.limits, concurrency: policy.rules.concurrency };
+            let bounds = Bounds { limits: policy.limits, rules: policy.rules };
             for limit in LIMITS {
                 let set = limit.of(&bounds);
                 assert!((limit.least..=limit.most).contains(&set), "{} is {set}", limit.name);

@@ -28,7 +28,7 @@ fn arguments(value: Value) -> serde_json::Map<String, Value> {
 #[tokio::test]
 async fn other_calls_are_answered_while_guests_loop() -> Result<()> {
     let folder = Folder::with(&["misbehaves", "echo"]);
-    folder.write("misbehaves.toml", "[limits]\ncpu = \"1500ms\"\nbreaker-faults = 1000\n");
+    folder.write("misbehaves.toml", "[limits]\ncpu = \"1500ms\"\nwall = \"5m\"\nbreaker-faults = 1000\n");
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
     let peer = client.service.peer().clone();
     let spin = || {

@@ -14,7 +14,7 @@ use tokio::{
 use super::{host::request, wat::Guest};
 
 /// Little of everything, so that the tests are quick, and no rest.
-const POLICY: &str = "[limits]\ncpu = \"200ms\"\nwall = \"2s\"\nmemory = \"16MiB\"\nbreaker-faults = 1000\n";
+const POLICY: &str = "[limits]\ncpu = \"200ms\"\nwall = \"5s\"\nmemory = \"16MiB\"\nbreaker-faults = 1000\n";
 
 /// H01, H04, H07, H10, H15, H16.
 #[tokio::test]

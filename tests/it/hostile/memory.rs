@@ -286,7 +286,7 @@ async fn an_answer_that_is_no_value_of_its_type_is_the_plugins_fault() -> Result
         })
         .await?;
         let told = client.envelope("odd", json!({"action": "go"})).await?;
-        assert_eq!(told["error"], "the plugin `odd` failed inside the sandbox", "{what}: {told}");
+        assert_eq!(told["error"], "the plugin `odd` gave a result that cannot be read", "{what}: {told}");
         let added = client.envelope("echo", json!({"action": "add", "a": 1, "b": 2})).await?;
         assert_eq!(added["data"], 3.0, "after {what}: {added}");
         client.end().await?;
@@ -308,7 +308,7 @@ async fn room_that_a_guest_makes_where_there_is_none_is_its_fault() -> Result<()
         // A name that is longer than what is left.
         let guest = Guest { describe, action: "long_enough", ..Guest::default() };
         let said = refusal(&guest.bytes()).await?;
-        let expected = "`schema(\"long_enough\")` failed: it failed inside the sandbox";
+        let expected = "`schema(\"long_enough\")` failed: it gave a result that cannot be read";
         assert!(said.ends_with(expected), "{place}: {said}");
     }
     Ok(())
