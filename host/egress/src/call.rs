@@ -55,6 +55,12 @@ impl CallEgress {
         Ok(Ticket { call: self.0.clone(), target, method, uri })
     }
 
+    /// The call has ended: what waits for its turn is not sent any more. Otherwise each request that is dropped would make
+    /// room for another that is dropped a moment later.
+    pub fn end(&self) {
+        self.0.running.close();
+    }
+
     /// Admits a request and sends it.
     ///
     /// # Errors

@@ -23,7 +23,7 @@ pub(crate) struct Guest {
     pub session: Option<Session>,
     pub output: Output,
     pub limiter: Limiter,
-    /// What the policy grants of this call.
+    /// What the policy grants of this call. Before the table, whose requests it ends.
     pub given: Prepared,
     wasi: WasiCtx,
     table: ResourceTable,

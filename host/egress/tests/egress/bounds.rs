@@ -152,3 +152,21 @@ async fn a_call_sends_so_many_requests_and_so_many_at_once() {
     assert!(upstream.connections() <= 12, "{} connections", upstream.connections());
     client.call(Reads).admit(&get(&upstream.url()).into_parts().0).expect("another call has its own count");
 }
+
+#[tokio::test]
+async fn what_waits_when_a_call_ends_is_not_sent() {
+    let upstream = Upstream::start(|_| Answer::Silence).await;
+    let client = Client::new(grants(&[&upstream.url()]), Limits { at_once: 1, ..limits() });
+    let call = client.call(Reads);
+    let mut first = Box::pin(fetch(&call, get(&upstream.url())));
+    let mut waits = Box::pin(fetch(&call, get(&upstream.url())));
+    tokio::select! {
+        biased;
+        _ = &mut first => panic!("nothing answers"),
+        _ = &mut waits => panic!("it has no turn"),
+        () = std::future::ready(()) => {}
+    }
+    call.end();
+    drop(first);
+    assert!(matches!(waits.await, Err(SendError::Closed)));
+}

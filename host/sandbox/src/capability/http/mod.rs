@@ -77,6 +77,15 @@ struct Hooks {
     words: Words,
 }
 
+impl Drop for Hooks {
+    /// A store drops its requests one after another.
+    fn drop(&mut self) {
+        if let Some(call) = &self.call {
+            call.end();
+        }
+    }
+}
+
 /// What is said of a request that fails, beside what the guest sees.
 #[derive(Clone, Default)]
 struct Words {
