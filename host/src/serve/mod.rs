@@ -8,6 +8,7 @@
 //! | `http.rs` | many clients over streamable HTTP |
 //! | `sessions.rs` | the sessions of stateful HTTP clients, which are bounded |
 //! | `signals.rs` | how the host is told to end |
+//! | `memory.rs` | what the allocator is told |
 //! | `runtimes.rs` | the threads on which calls run |
 //! | `vitals.rs` | what the host holds, told on SIGUSR1 |
 
@@ -15,6 +16,7 @@ mod duplicates;
 pub mod host;
 pub mod http;
 mod lines;
+pub mod memory;
 mod runtimes;
 mod sessions;
 pub mod signals;

@@ -7,7 +7,7 @@ use tokio::{
     signal::unix::{SignalKind, signal},
 };
 
-use crate::gate::Lanes;
+use crate::{gate::Lanes, serve::memory};
 
 /// The source of the line. `cli/term.rs` shows it at every level of the log: somebody asked.
 pub const TARGET: &str = "loggia::vitals";
@@ -35,6 +35,8 @@ pub fn on_signal(lanes: Lanes) -> io::Result<()> {
     let runtimes = [Handle::current(), lanes.calls, lanes.heavy];
     tokio::spawn(async move {
         while asked.recv().await.is_some() {
+            // What the allocator keeps for later is held by nobody.
+            memory::give_back();
             match Vitals::now(&runtimes) {
                 Ok(vitals) => vitals.tell(),
                 Err(error) => tracing::warn!("what this process holds cannot be read: {error}"),
