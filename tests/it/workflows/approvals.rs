@@ -300,11 +300,11 @@ async fn questions_may_be_answered_one_after_the_other() -> Result<()> {
     let stage = Stage::of("asks", &two()).await?;
     let client = stage.client_as(Era::Stateless, Kind::person([])).await?;
     let yes = |why: &str| json!({"action": "accept", "content": {"why": why}});
+    // Both ask at once, and the client may hear of the one before the other.
     let (keys, state) = asked(once(&client, "asks", None).await?)?;
-    assert_eq!(keys.len(), 2, "{keys:?}");
     let first = json!({keys[0].as_str(): yes("x")});
     let (left, state) = asked(once(&client, "asks", Some((first, state))).await?)?;
-    assert_eq!(left, keys[1..], "the other is asked again");
+    assert!(left.len() == 1 && left[0] != keys[0], "the other is asked (again): {keys:?}, {left:?}");
     let second = json!({left[0].as_str(): yes("x")});
     let told = envelope(once(&client, "asks", Some((second, state))).await?)?;
     assert_eq!(told["data"]["asked"]["arg1"], "x x", "{told}");

@@ -64,8 +64,8 @@ struct Cli {
 
 /// How often the hosts are asked what they hold, after the warm-up.
 const CHECKPOINTS: u32 = 5;
-/// The warm-up's share of the time, and the most that it takes.
-const WARM_UP: (f64, Duration) = (0.2, Duration::from_secs(60));
+/// The warm-up's share of the time, and the most that it takes: until pools, caches and arenas hold what they ever will.
+const WARM_UP: (f64, Duration) = (0.3, Duration::from_secs(180));
 
 #[tokio::main]
 async fn main() -> Result<ExitCode> {
