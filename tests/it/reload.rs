@@ -15,12 +15,12 @@ use loggia_tests::{Client, ERAS, Era, Folder, HttpHost, eventually, fixture};
 use rmcp::model::SubscriptionFilter;
 use serde_json::json;
 
-async fn version(client: &Client) -> Result<String, String> {
+pub async fn version(client: &Client) -> Result<String, String> {
     let envelope = client.envelope("version", json!({"action": "get"})).await.map_err(|e| e.to_string())?;
     envelope["data"].as_str().map(str::to_owned).ok_or_else(|| envelope.to_string())
 }
 
-async fn becomes(client: &Client, expected: &str) {
+pub async fn becomes(client: &Client, expected: &str) {
     eventually(async || match version(client).await {
         Ok(found) if found == expected => Ok(()),
         other => Err(format!("expected {expected}, got {other:?}")),

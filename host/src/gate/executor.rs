@@ -4,8 +4,8 @@
 //! paid. What does not end (its first epoch passed, or it waits for something) moves to a second runtime, whose
 //! threads have a lower priority. What has then computed for longer than most calls take moves on to a third, whose
 //! threads are fewer, so that a processor stays free: a call that waits for a file must not queue behind guests that loop,
-//! each of which runs to the end of its epoch. There also starts what a facade calls that computed more than its share
-//! (`shares.rs`), however short each call is.
+//! each of which runs to the end of its epoch. There also start the calls of a facade that computed more than its share
+//! (`shares.rs`), however short each of them is.
 
 use std::{
     future::poll_fn,

@@ -17,22 +17,9 @@ use std::{
 use anyhow::{Context, Result};
 use loggia_tests::{Client, ERAS, Era, Folder, HttpHost, eventually, fixture};
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::json;
 
 use super::stage::memory;
-
-async fn version(client: &Client) -> Result<String, String> {
-    let envelope = client.envelope("version", json!({"action": "get"})).await.map_err(|e| e.to_string())?;
-    envelope["data"].as_str().map(str::to_owned).ok_or_else(|| envelope.to_string())
-}
-
-async fn becomes(client: &Client, expected: &str) {
-    eventually(async || match version(client).await {
-        Ok(found) if found == expected => Ok(()),
-        other => Err(format!("expected {expected}, got {other:?}")),
-    })
-    .await;
-}
+use crate::reload::{becomes, version};
 
 /// One thing that is done to the folder.
 type Step = Box<dyn Fn(&Path) -> io::Result<()>>;
