@@ -1,6 +1,7 @@
 //! The operator's files, as validated and immutable settings.
 
 pub mod policy;
+pub mod server;
 pub(crate) mod units;
 mod words;
 

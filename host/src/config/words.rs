@@ -2,11 +2,15 @@
 
 use clap::ValueEnum;
 use loggia_schema::{Form, Split};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// What tools show of their actions.
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum FormWord {
     /// Every parameter once, with the actions that take it
+    #[default]
     Flat,
     /// One line for each action
     Signatures,
@@ -21,9 +25,11 @@ pub enum FormWord {
 }
 
 /// Into how many tools a facade is published.
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum SplitWord {
     /// One tool
+    #[default]
     None,
     /// `notes` for what reads, `notes_write` for the rest
     Effect,

@@ -12,6 +12,7 @@
 //! | file | concept |
 //! |---|---|
 //! | `origin.rs` | who calls |
+//! | `rights.rs` | what a caller may call |
 //! | `rules.rs` | what the operator's policy says of a facade's calls |
 //! | `plan.rs` | pure: from a request to a validated call, or to an answer without one |
 //! | `permits.rs` | who may run now |
@@ -48,6 +49,7 @@ mod parking;
 mod peers;
 mod permits;
 mod plan;
+mod rights;
 mod rules;
 mod run;
 mod runs;
@@ -75,6 +77,7 @@ pub use executor::{Executor, Inline, Lanes};
 pub use handle::RunId;
 pub use origin::{Caller, Origin};
 pub use permits::Pace;
+pub use rights::{NoScope, Rights, Scope};
 pub use rules::{Chain, Clocks, InvokeRule, Rules};
 pub use runs::KEPT;
 pub use scopes::Scopes;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use super::Rights;
+
 /// The one whose calls a run, a scope or a limit belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Caller {
@@ -28,17 +30,24 @@ pub struct Origin {
     pub caller: Caller,
     /// Whether a person can be asked through whoever calls.
     pub can_ask: bool,
+    /// What may be called.
+    pub rights: Rights,
 }
 
 impl Origin {
     /// The person at this machine.
     pub fn local() -> Self {
-        Self { caller: Caller::Local, can_ask: false }
+        Self { caller: Caller::Local, can_ask: false, rights: Rights::all() }
     }
 
     /// A caller over HTTP without authentication.
     pub fn anonymous() -> Self {
-        Self { caller: Caller::Anonymous, can_ask: false }
+        Self { caller: Caller::Anonymous, can_ask: false, rights: Rights::all() }
+    }
+
+    /// An authenticated principal, by the name under which it stands in the log.
+    pub fn named(name: &str, rights: Rights) -> Self {
+        Self { caller: Caller::Named(name.into()), can_ask: false, rights }
     }
 
     /// The same caller, through whom a person can be asked, or not.

@@ -1,6 +1,7 @@
 //! Calls that wait for a person.
 
 use super::*;
+use crate::gate::Rights;
 
 fn question() -> Question {
     let Value::Object(schema) = json!({"type": "object", "properties": {"say": {"type": "string"}}}) else {
@@ -173,7 +174,7 @@ async fn a_caller_can_have_four_parked_calls_and_no_more() {
     let Event::Done(fifth) = fifth.next().await else { panic!("it is refused") };
     let fifth = json_of(*fifth);
     assert_eq!(failed(&fifth), ("unavailable", "busy: 4 calls of yours wait for an answer already"));
-    let other = Origin { caller: Caller::Named("ada".into()), can_ask: true };
+    let other = Origin::named("ada", Rights::all()).asking(true);
     assert!(matches!(gate.start(other, request("a", "look")).next().await, Event::Asks(_)));
     parked.pop().unwrap().cancel();
     // Its place is free again once it has ended.

@@ -1,6 +1,7 @@
 //! Calls that outlive their request.
 
 use super::*;
+use crate::gate::Rights;
 
 /// Digs until it is told to stop digging.
 fn digger(done: &Arc<Notify>) -> Puppet {
@@ -110,7 +111,7 @@ async fn a_run_is_its_callers_alone() {
         (digger(&Arc::new(Notify::new())), Rules::default()),
         (puppet("b", async |_| Ok(Reply::default())), Rules::default()),
     ]);
-    let named = |name: &str| Origin { caller: Caller::Named(name.into()), can_ask: false };
+    let named = |name: &str| Origin::named(name, Rights::all());
     let call = |origin: Origin, facade: &str, arguments: Value| {
         let Value::Object(arguments) = arguments else { unreachable!() };
         gate.call_tool(origin, facade, arguments).unwrap()

@@ -1,0 +1,77 @@
+//! `[auth]`.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::Span;
+
+/// Who may call over HTTP. Without tokens and without `oauth` everybody may who can connect.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Auth {
+    /// The URL by which clients know this server, such as `https://tools.example.com/mcp`. Needed with `oauth`.
+    pub resource: Option<String>,
+    /// Tokens that were made by `loggia token new`.
+    pub tokens: Vec<Token>,
+    /// Tokens that an authorization server issues.
+    pub oauth: Option<OAuth>,
+}
+
+/// A token that was made by `loggia token new`.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Token {
+    /// Whose it is; stands in the log.
+    pub name: String,
+    /// `sha256:` and the hexadecimal digest of the token. The token itself is written nowhere.
+    pub hash: String,
+    /// What it allows: `facade:action`, `facade:*`, or `*`.
+    pub scopes: Vec<String>,
+    /// The day from which on it is no longer taken (UTC), such as `2027-06-30`.
+    #[serde(default)]
+    pub expires: Option<String>,
+}
+
+/// An authorization server whose tokens (JWT) are taken.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct OAuth {
+    /// Who issues them; must be the `iss` of each.
+    pub issuer: String,
+    /// For whom they are issued; must be (among) the `aud` of each. `auth.resource` without it.
+    #[serde(default)]
+    pub audience: Option<String>,
+    /// The keys that sign them: a JWKS file, or an `https://` URL (`http://` for a loopback address).
+    pub jwks: String,
+    /// How they may be signed.
+    #[serde(default = "algorithms")]
+    pub algorithms: BTreeSet<Algorithm>,
+    /// How far clocks may differ.
+    #[serde(default = "leeway")]
+    pub leeway: Span,
+}
+
+/// How a token may be signed. No symmetric ones: who can check could also sign.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[allow(missing_docs, reason = "RFC 7518 and RFC 8037 say what they are")]
+pub enum Algorithm {
+    RS256,
+    RS384,
+    RS512,
+    PS256,
+    PS384,
+    PS512,
+    ES256,
+    ES384,
+    EdDSA,
+}
+
+fn algorithms() -> BTreeSet<Algorithm> {
+    BTreeSet::from([Algorithm::RS256, Algorithm::ES256])
+}
+
+fn leeway() -> Span {
+    Span::seconds(60)
+}

@@ -1,0 +1,68 @@
+//! `[http]`.
+
+use std::net::SocketAddr;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Size, Span};
+
+/// Serving over HTTP, at `/mcp`.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Http {
+    /// Where it listens. Port 0 is any that is free.
+    pub listen: SocketAddr,
+    /// Serve an address that other machines reach to callers who need not say who they are.
+    pub allow_anonymous: bool,
+    /// Names by which requests may call this server, beside its own address and localhost: behind a proxy, the public one.
+    pub hosts: Vec<String>,
+    /// Pages of other origins that may send requests, such as `https://chat.example.com`. Browsers are told so (CORS).
+    pub origins: Vec<String>,
+    /// Connections at once; further ones wait to be accepted.
+    pub connections: usize,
+    /// How long a client may take to send the head of a request.
+    pub header_time: Span,
+    /// How long it may take to send the body.
+    pub body_time: Span,
+    /// Largest body.
+    pub body: Size,
+    /// Sessions at once, of clients before 2026-07-28; the idlest makes room for another.
+    pub sessions: usize,
+    /// How long a session lasts of which nothing is heard.
+    pub session_idle: Span,
+    /// What one caller may ask for.
+    pub per_caller: PerCaller,
+}
+
+/// What one caller may ask for. Callers without a name are told apart by their address, and are not bounded where the
+/// file does not say.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PerCaller {
+    /// Requests a second, in the long run; 50 for a caller with a name. 0 is as many as it likes.
+    pub rate: Option<u32>,
+    /// Requests that it may send at once after a rest; 100 for a caller with a name.
+    pub burst: Option<u32>,
+    /// Requests that may be answered at once, streams not counted; 32 for a caller with a name. 0 is as many as it
+    /// likes.
+    pub concurrency: Option<u32>,
+}
+
+impl Default for Http {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            allow_anonymous: false,
+            hosts: Vec::new(),
+            origins: Vec::new(),
+            connections: 1024,
+            header_time: Span::seconds(10),
+            body_time: Span::seconds(30),
+            body: Size(4 << 20),
+            sessions: 1024,
+            session_idle: Span::seconds(24 * 60 * 60),
+            per_caller: PerCaller::default(),
+        }
+    }
+}
