@@ -17,14 +17,14 @@ mod actions;
 mod expose;
 mod field;
 mod grants;
-mod key;
+pub(super) mod key;
 pub mod limits;
 mod problem;
 mod reference;
 mod substitute;
 #[cfg(test)]
 mod tests;
-mod tree;
+pub(super) mod tree;
 pub mod want;
 
 use std::path::{Path, PathBuf};

@@ -21,8 +21,12 @@ pub struct Http {
     pub origins: Vec<String>,
     /// Connections at once; further ones wait to be accepted.
     pub connections: usize,
-    /// How long a client may take to send the head of a request.
+    /// How long a client may take to send the head of its first request.
     pub header_time: Span,
+    /// How long a connection may wait for its next request.
+    pub idle_time: Span,
+    /// How long a client may take to read some of what it is sent.
+    pub write_time: Span,
     /// How long it may take to send the body.
     pub body_time: Span,
     /// Largest body.
@@ -47,6 +51,9 @@ pub struct PerCaller {
     /// Requests that may be answered at once, streams not counted; 32 for a caller with a name. 0 is as many as it
     /// likes.
     pub concurrency: Option<u32>,
+    /// Streams that may be open at once, on which a client waits for news; 16 for a caller with a name. 0 is as many as it
+    /// likes.
+    pub streams: Option<u32>,
 }
 
 impl Default for Http {
@@ -58,6 +65,8 @@ impl Default for Http {
             origins: Vec::new(),
             connections: 1024,
             header_time: Span::seconds(10),
+            idle_time: Span::seconds(75),
+            write_time: Span::seconds(30),
             body_time: Span::seconds(30),
             body: Size(4 << 20),
             sessions: 1024,

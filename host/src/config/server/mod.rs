@@ -6,12 +6,18 @@
 //! |---|---|
 //! | `http.rs`, `auth.rs`, `admin.rs`, `log.rs` | a table of the file each |
 //! | `quantity.rs` | sizes and times in it |
+//! | `bounds.rs` | what a value must be beside its kind |
+//! | `read.rs` | from the file's text to settings, or all that is wrong |
 
 mod admin;
 mod auth;
+mod bounds;
 mod http;
 mod log;
 mod quantity;
+mod read;
+#[cfg(test)]
+mod tests;
 
 use std::path::PathBuf;
 
@@ -23,6 +29,7 @@ pub use auth::{Algorithm, Auth, OAuth, Token};
 pub use http::{Http, PerCaller};
 pub use log::{Format, Level, Log};
 pub use quantity::{Size, Span};
+pub use read::SettingsError;
 
 use super::{FormWord, SplitWord};
 

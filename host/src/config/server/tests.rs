@@ -1,0 +1,85 @@
+//! The file, as operators write it and as they get it wrong.
+
+use std::path::{Path, PathBuf};
+
+use super::*;
+use crate::config::Setting;
+
+fn parse(text: &str) -> Result<Settings, String> {
+    let variable = |name: &str| (name == "PORT").then(|| "9000".to_owned());
+    let setting =
+        Setting { folder: Path::new("/etc/loggia"), home: Some("/home/ada".into()), variable: &variable };
+    Settings::parse(text, &setting).map_err(|error| error.to_string())
+}
+
+#[test]
+fn an_empty_file_says_nothing() {
+    assert_eq!(parse(""), Ok(Settings::default()));
+}
+
+#[test]
+fn a_file_says_all_that_a_server_takes() {
+    let settings = parse(include_str!("example.toml")).unwrap();
+    insta::assert_debug_snapshot!(settings);
+}
+
+#[test]
+fn variables_are_filled_in_and_paths_start_at_the_file() {
+    let settings = parse(
+        "folder = 'plugins'\nstate = '~/state'\ncache = '/var/cache'\n[http]\nlisten = '127.0.0.1:${PORT}'",
+    )
+    .unwrap();
+    assert_eq!(settings.folder, Some(PathBuf::from("/etc/loggia/plugins")));
+    assert_eq!(settings.state, Some(PathBuf::from("/home/ada/state")));
+    assert_eq!(settings.cache, Some(PathBuf::from("/var/cache")));
+    assert_eq!(settings.http.unwrap().listen.port(), 9000);
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_line_and_what_was_meant() {
+    let told: Vec<String> = [
+        "foldr = 'x'",
+        "[http]\nlisten = '127.0.0.1:80'\nlisen = 1\n[htp]\nx = 1",
+        "[http]\nlisten = 'everywhere'",
+        "[http]\nheader-time = '10'",
+        "[http]\nheader-time = '0s'\nbody = '1GiB'\nhosts = ['a.example', 'http://b.example']\norigins = ['c.example']",
+        "[http.per-caller]\nrate = -1",
+        "wasm-stack = '1KiB'\ndrain = '2h'",
+        "[publish]\nschema = 'short'\ntoken-budget = 0",
+        "[publish]\ntoken-budget = 0",
+        "max-protocol-version = '2030-01-01'",
+        "[[auth.tokens]]\nname = 'ci'\nhash = 'sha256:00'",
+        "[[auth.tokens]]\nname = 'ci'\nhash = 'sha256:00'\nscope = []",
+        "[auth.oauth]\nissuer = 'https://a.example'\njwks = 'keys.json'\nalgorithms = ['HS256']",
+        "[admin]",
+        "http = '127.0.0.1:80'",
+        "[http\n",
+    ]
+    .map(|text| format!("{text}\n  => {}", parse(text).expect_err(text)))
+    .to_vec();
+    insta::assert_snapshot!(told.join("\n\n"));
+}
+
+/// `docs/loggia.schema.json` is for editors. `LOGGIA_WRITE=1` writes it anew.
+#[test]
+fn the_schema_in_the_repository_is_the_grammar() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/loggia.schema.json");
+    let schema = format!("{:#}\n", Settings::json_schema());
+    if std::env::var_os("LOGGIA_WRITE").is_some() {
+        std::fs::write(&path, &schema).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(path).unwrap_or_default(), schema, "LOGGIA_WRITE=1 writes it anew");
+}
+
+#[test]
+fn what_the_grammar_takes_the_schema_takes() {
+    let schema = jsonschema::validator_for(&Settings::json_schema()).unwrap();
+    let check = |text: &str, fits: bool| {
+        let file: toml::Table = text.parse().unwrap();
+        assert_eq!(schema.is_valid(&serde_json::to_value(file).unwrap()), fits, "{text}");
+    };
+    check(include_str!("example.toml"), true);
+    check("foldr = 'x'", false);
+    check("[http]\nheader-time = '10'", false);
+    check("[publish]\nschema = 'short'", false);
+}
