@@ -403,6 +403,13 @@ impl HttpHost {
         Self::spawn(&mut command).await
     }
 
+    /// Starts a host with this settings file.
+    pub async fn configured(folder: &Folder, settings: &str) -> Result<Self> {
+        let file = folder.beside("config").join("loggia.toml");
+        std::fs::write(&file, settings)?;
+        Self::start_with(folder.path(), |command| _ = command.arg("--config").arg(file)).await
+    }
+
     /// The same for a host that is started in a way of its own.
     pub async fn spawn(command: &mut Command) -> Result<Self> {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());

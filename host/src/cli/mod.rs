@@ -6,11 +6,13 @@ mod build;
 mod call;
 mod check;
 mod columns;
+mod config;
 mod dev;
 mod loaded;
 mod policy;
 mod publishing;
 mod serve;
+mod settings;
 mod state;
 mod term;
 mod tokens;
@@ -19,7 +21,10 @@ mod workflow;
 use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
-use loggia_sandbox::{Compile, Space, compile, engine::STACK_CEILING};
+use loggia_sandbox::{
+    Compile, Space, compile,
+    engine::{STACK, STACK_CEILING},
+};
 
 use crate::{
     config::{places, units},
@@ -40,10 +45,10 @@ pub fn compiler(space: Space) -> Vec<String> {
 pub mod exit {
     /// The command could not do its work; `tokens`: the list takes more than its budget.
     pub const FAILED: u8 = 1;
-    /// `check`, `tokens`, `policy`: a plugin does not load; `workflow`: a file has problems.
+    /// `check`, `tokens`, `policy`: a plugin does not load; `workflow`, `config`: a file has problems.
     pub const REFUSED: u8 = 10;
     /// `check`, `tokens`, `policy explain`: there is no plugin there; `state`: there is no state of that name;
-    /// `workflow`: there is no such file or workflow.
+    /// `workflow`, `config`: there is no such file or workflow.
     pub const NOTHING: u8 = 11;
     /// `call`, `workflow run`: the call was made and failed.
     pub const CALL_FAILED: u8 = 20;
@@ -65,6 +70,7 @@ Examples:
   loggia dev plugins                                 build plugin sources, serve them, rebuild on save
   loggia serve plugins/                              serve a folder of .wasm files over stdio
   loggia serve plugins/ --http 127.0.0.1:8080        the same over HTTP, at /mcp
+  loggia serve --config loggia.toml                  all that it takes from a file
   loggia check plugins/                              load everything, serve nothing, say what is wrong
   loggia tokens plugins/                             what the tool list costs a model, in every form
   loggia policy explain notes                        what a plugin may do, and what it reaches
@@ -76,7 +82,7 @@ Examples:
 Exit codes: 0 well, 1 the command failed (tokens: or the list takes more than --budget), 2 the command line is wrong;
 check, tokens, policy: 10 a plugin does not load, 11 there is none; call: 20 the call was made and failed;
 state: 11 there is no state of that name;
-workflow: 10 a file has problems, 11 there is no such file or workflow, 20 it was run and failed.
+workflow, config: 10 a file has problems, 11 there is no such file or workflow, 20 it was run and failed.
 
 Logs go to stderr; LOGGIA_LOG sets their level (error, warn, info, debug, trace).";
 
@@ -92,6 +98,7 @@ enum Command {
     Call(call::Call),
     State(state::State),
     Workflow(workflow::Workflow),
+    Config(config::Config),
     /// Compile the component on stdin (for the host's own use)
     #[command(name = COMPILE, hide = true)]
     CompileComponent {
@@ -123,6 +130,7 @@ impl Cli {
             Command::Call(command) => command.run(),
             Command::State(command) => command.run(),
             Command::Workflow(command) => command.run(),
+            Command::Config(command) => command.run(),
         };
         term::flush();
         result.unwrap_or_else(|error| {
@@ -141,9 +149,9 @@ struct Common {
     /// Where plugins keep their state [default: the platform's state folder]
     #[arg(long, value_name = "DIR", env = "LOGGIA_STATE")]
     state: Option<PathBuf>,
-    /// How deep plugins may recurse, in bytes of stack
-    #[arg(long, value_name = "SIZE", default_value = "512KiB", value_parser = stack, env = "LOGGIA_WASM_STACK")]
-    wasm_stack: usize,
+    /// How deep plugins may recurse, in bytes of stack [default: 512KiB]
+    #[arg(long, value_name = "SIZE", value_parser = stack, env = "LOGGIA_WASM_STACK")]
+    wasm_stack: Option<usize>,
     /// Where calls begin, for measuring: inline, second or same
     #[arg(long, value_name = "MODEL", default_value = "inline", hide = true)]
     threads: Threads,
@@ -183,7 +191,13 @@ impl Common {
         };
         let cache = self.cache.clone().unwrap_or_else(places::cache);
         let state = self.state.clone().unwrap_or_else(places::state);
-        Options { cache, state, inline, stack: self.wasm_stack, publisher: Publisher::default() }
+        Options {
+            cache,
+            state,
+            inline,
+            stack: self.wasm_stack.unwrap_or(STACK),
+            publisher: Publisher::default(),
+        }
     }
 }
 

@@ -3,19 +3,19 @@
 use clap::Args;
 
 use crate::{
-    config::{FormWord, SplitWord},
+    config::{FormWord, SplitWord, server::Publish},
     publish::Publisher,
 };
 
 /// How tools are shown to clients.
 #[derive(Args)]
 pub struct Publishing {
-    /// What tools show of their actions, where a plugin's policy does not say
-    #[arg(long, value_name = "FORM", default_value = "flat")]
-    schema: FormWord,
-    /// Publish what only reads as a tool of its own, where a plugin's policy does not say
-    #[arg(long, value_name = "BY", default_value = "none")]
-    split: SplitWord,
+    /// What tools show of their actions, where a plugin's policy does not say [default: flat]
+    #[arg(long, value_name = "FORM")]
+    schema: Option<FormWord>,
+    /// Publish what only reads as a tool of its own, where a plugin's policy does not say [default: none]
+    #[arg(long, value_name = "BY")]
+    split: Option<SplitWord>,
     /// What the whole tool list may take, in tokens: facades are shown in shorter forms until it fits
     #[arg(long, value_name = "N")]
     token_budget: Option<usize>,
@@ -23,6 +23,21 @@ pub struct Publishing {
 
 impl Publishing {
     pub fn publisher(&self) -> Publisher {
-        Publisher { form: self.schema.into(), split: self.split.into(), budget: self.token_budget }
+        self.over(Publish::default()).into()
+    }
+
+    /// What a file says, where these options do not.
+    pub fn over(&self, file: Publish) -> Publish {
+        Publish {
+            schema: self.schema.unwrap_or(file.schema),
+            split: self.split.unwrap_or(file.split),
+            token_budget: self.token_budget.or(file.token_budget),
+        }
+    }
+}
+
+impl From<Publish> for Publisher {
+    fn from(publish: Publish) -> Self {
+        Self { form: publish.schema.into(), split: publish.split.into(), budget: publish.token_budget }
     }
 }

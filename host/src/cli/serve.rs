@@ -5,8 +5,9 @@ use std::{net::SocketAddr, path::PathBuf, process::ExitCode};
 use anyhow::{Context, bail, ensure};
 use tokio_util::sync::CancellationToken;
 
-use super::{Common, publishing::Publishing, runtime, term};
+use super::{Common, publishing::Publishing, runtime, settings, term};
 use crate::{
+    config::server::{Http, Revision, Settings},
     gate::Origin,
     mcp::Handler,
     serve::{Host, Options, http, signals, stdio},
@@ -20,14 +21,26 @@ use crate::{
 ///
 /// SIGTERM or SIGINT lets calls that run come to an end first; a second one stops at once. SIGUSR1 writes what the host
 /// holds to the log: memory, open descriptors, threads and tasks.
+///
+/// All that a server takes can stand in a file, of which docs/config.md tells; what the command line says goes before what
+/// the file says.
 #[derive(clap::Args)]
 pub struct Serve {
     /// The folder of <name>.wasm files, each with <name>.toml beside it if it needs anything. It may come later
     #[arg(value_name = "DIR")]
-    folder: PathBuf,
+    folder: Option<PathBuf>,
+    /// A settings file, loggia.toml: see `loggia config check`
+    #[arg(long, value_name = "FILE", env = "LOGGIA_CONFIG")]
+    config: Option<PathBuf>,
     /// Serve over HTTP instead of stdio, for example 127.0.0.1:8080 (port 0: any free one)
     #[arg(long, value_name = "ADDR")]
     http: Option<SocketAddr>,
+    /// Serve an address that other machines reach to callers who need not say who they are
+    #[arg(long)]
+    allow_anonymous: bool,
+    /// The newest revision of MCP that clients are offered [default: the newest there is]
+    #[arg(long, value_name = "REVISION")]
+    max_protocol_version: Option<Revision>,
     #[command(flatten)]
     publishing: Publishing,
     #[command(flatten)]
@@ -36,25 +49,31 @@ pub struct Serve {
 
 impl Serve {
     pub fn run(self) -> anyhow::Result<ExitCode> {
+        let settings = self.settings()?;
         term::logs("info");
+        let Some(folder) = settings.folder.clone() else {
+            bail!(
+                "which folder of plugins? name it: `loggia serve plugins/`, or `folder` in the settings file"
+            );
+        };
         ensure!(
-            !self.folder.exists() || self.folder.is_dir(),
+            !folder.exists() || folder.is_dir(),
             "{} is a file: give the folder that holds it",
-            self.folder.display()
+            folder.display()
         );
-        if !self.folder.exists() {
+        if !folder.exists() {
             tracing::warn!(
                 "there is no folder {} yet: plugins are served as soon as it is there",
-                self.folder.display()
+                folder.display()
             );
         }
         let runtime = runtime()?;
-        let options = Options { publisher: self.publishing.publisher(), ..self.common.options() };
+        let options = self.options(&settings);
         let host = Host::new(&options)?;
         let served = runtime.block_on(async {
-            match self.http {
-                None => over_stdio(&host, self.folder).await,
-                Some(address) => over_http(&host, self.folder, address, |_| {}).await,
+            match settings.http.clone() {
+                None => over_stdio(&host, folder, &settings).await,
+                Some(http) => over_http(&host, folder, http, &settings, |_| {}).await,
             }
         });
         // What still runs waits by the clocks of this runtime, so it ends first.
@@ -64,15 +83,49 @@ impl Serve {
         served?;
         Ok(ExitCode::SUCCESS)
     }
+
+    /// What the file says, and what the command line says instead.
+    fn settings(&self) -> anyhow::Result<Settings> {
+        let mut settings = match &self.config {
+            Some(file) => settings::read(file)?,
+            None => Settings::default(),
+        };
+        settings.folder = self.folder.clone().or(settings.folder);
+        settings.max_protocol_version = self.max_protocol_version.or(settings.max_protocol_version);
+        settings.publish = self.publishing.over(settings.publish);
+        if let Some(listen) = self.http {
+            settings.http = Some(Http { listen, ..settings.http.unwrap_or_default() });
+        }
+        if let Some(http) = &mut settings.http {
+            http.allow_anonymous |= self.allow_anonymous;
+        }
+        settings::check(&settings)?;
+        Ok(settings)
+    }
+
+    fn options(&self, settings: &Settings) -> Options {
+        let usual = self.common.options();
+        let said = |flag: bool, file: &Option<PathBuf>, usual: PathBuf| match file {
+            Some(file) if !flag => file.clone(),
+            _ => usual,
+        };
+        Options {
+            cache: said(self.common.cache.is_some(), &settings.cache, usual.cache),
+            state: said(self.common.state.is_some(), &settings.state, usual.state),
+            stack: self.common.wasm_stack.unwrap_or(settings.wasm_stack.bytes()),
+            publisher: settings.publish.into(),
+            inline: usual.inline,
+        }
+    }
 }
 
-async fn over_stdio(host: &Host, folder: PathBuf) -> anyhow::Result<()> {
+async fn over_stdio(host: &Host, folder: PathBuf, settings: &Settings) -> anyhow::Result<()> {
     host.tell_vitals()?;
     let streams = stdio::take().context("failed to take over stdout")?;
     let stop = signals::shutdown()?;
     host.follow(folder, stop.clone());
     let handler = Handler::new(host.gate.clone(), Origin::local(), stop.clone());
-    if let Err(said) = stdio::serve(handler, streams, stop).await {
+    if let Err(said) = stdio::serve(handler, streams, settings.drain.0, stop).await {
         bail!("the client did not speak MCP: {said}");
     }
     Ok(())
@@ -82,16 +135,12 @@ async fn over_stdio(host: &Host, folder: PathBuf) -> anyhow::Result<()> {
 pub async fn over_http(
     host: &Host,
     folder: PathBuf,
-    address: SocketAddr,
+    http: Http,
+    settings: &Settings,
     ready: impl FnOnce(SocketAddr),
 ) -> anyhow::Result<()> {
-    ensure!(
-        address.ip().is_loopback(),
-        "{address} can be reached from other machines, and this version has no authentication: use a loopback \
-         address such as 127.0.0.1:{}",
-        address.port()
-    );
     host.tell_vitals()?;
+    let address = http.listen;
     let listener = tokio::net::TcpListener::bind(address)
         .await
         .with_context(|| format!("failed to listen on {address}: choose another with --http ADDR"))?;
@@ -101,6 +150,7 @@ pub async fn over_http(
     let handler = Handler::new(host.gate.clone(), Origin::anonymous(), stop.clone());
     term::note(&format!("listening on http://{address}{}", http::PATH));
     ready(address);
-    http::serve(handler, listener, stop).await?;
+    let serving = http::Serving { handler, http, drain: settings.drain.0 };
+    http::serve(serving, listener, stop).await?;
     Ok(())
 }

@@ -5,8 +5,7 @@
 //! | `host.rs` | engine, cache, catalog, gate and reloader, put together |
 //! | `stdio.rs`, `lines.rs` | one client on stdin and stdout |
 //! | `duplicates.rs` | names that are given twice in one object, which neither transport takes |
-//! | `http.rs` | many clients over streamable HTTP |
-//! | `sessions.rs` | the sessions of stateful HTTP clients, which are bounded |
+//! | `http/` | many clients over streamable HTTP |
 //! | `signals.rs` | how the host is told to end |
 //! | `memory.rs` | what the allocator is told |
 //! | `runtimes.rs` | the threads on which calls run |
@@ -18,7 +17,6 @@ pub mod http;
 mod lines;
 pub mod memory;
 mod runtimes;
-mod sessions;
 pub mod signals;
 pub mod stdio;
 pub mod vitals;

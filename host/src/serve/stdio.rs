@@ -16,9 +16,6 @@ use tokio_util::sync::CancellationToken;
 use super::lines::Lines;
 use crate::mcp::Handler;
 
-/// How long calls that run may go on after the host was told to end.
-const DRAIN: Duration = Duration::from_secs(10);
-
 /// How long the client may take to read the last answers.
 const LAST_WORDS: Duration = Duration::from_secs(3);
 
@@ -55,12 +52,17 @@ fn reopened_pipe(path: &str, mode: OFlags) -> Option<OwnedFd> {
     is_pipe.then(|| open(path, mode | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty()).ok())?
 }
 
-/// Serves the client until it closes its end, or until told to stop.
+/// Serves the client until it closes its end, or until told to stop; calls that run may then go on for so long.
 ///
 /// # Errors
 ///
 /// If the first messages are not MCP.
-pub async fn serve(handler: Handler, streams: Streams, stop: CancellationToken) -> Result<(), String> {
+pub async fn serve(
+    handler: Handler,
+    streams: Streams,
+    drain: Duration,
+    stop: CancellationToken,
+) -> Result<(), String> {
     let ended = CancellationToken::new();
     let (calls, gate) = (handler.calls(), handler.gate().clone());
     let transport = Lines::new(streams.read, streams.write);
@@ -80,15 +82,15 @@ pub async fn serve(handler: Handler, streams: Streams, stop: CancellationToken) 
         stop.cancelled().await;
         calls.close();
         // Runs whose requests have ended get the same time.
-        let calls = async { drop(tokio::time::timeout(DRAIN, calls.wait()).await) };
-        tokio::join!(calls, leaving.drain(DRAIN));
+        let calls = async { drop(tokio::time::timeout(drain, calls.wait()).await) };
+        tokio::join!(calls, leaving.drain(drain));
         ended.cancel();
     };
     let waiting = running.waiting();
     tokio::pin!(waiting, draining);
     tokio::select! {
         // The client is gone; its runs are not, but no longer than when told to end.
-        _ = &mut waiting => gate.drain(DRAIN).await,
+        _ = &mut waiting => gate.drain(drain).await,
         // A client that does not read cannot keep the host from ending.
         () = &mut draining => drop(tokio::time::timeout(LAST_WORDS, waiting).await),
     }

@@ -17,12 +17,13 @@ use std::{
     process::ExitCode,
 };
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 
 use self::{out::Out, sources::Sources};
 use super::{Common, publishing::Publishing, runtime, serve::over_http, term};
 use crate::{
     build::{self, BuildError},
+    config::server::{Http, Settings},
     serve::{Host, Options, http},
 };
 
@@ -51,6 +52,13 @@ pub struct Dev {
 
 impl Dev {
     pub fn run(self) -> anyhow::Result<ExitCode> {
+        ensure!(
+            self.http.ip().is_loopback(),
+            "{} can be reached from other machines, which is not for development: use a loopback address such as \
+             127.0.0.1:{}",
+            self.http,
+            self.http.port()
+        );
         term::logs("info");
         build::ensure_target()?;
         let path =
@@ -75,8 +83,10 @@ impl Dev {
         let runtime = runtime()?;
         let options = Options { publisher: self.publishing.publisher(), ..self.common.options() };
         let host = Host::new(&options)?;
+        let settings = Settings::default();
+        let http = Http { listen: self.http, ..Http::default() };
         let served =
-            runtime.block_on(over_http(&host, out.plugins().to_owned(), self.http, move |address| {
+            runtime.block_on(over_http(&host, out.plugins().to_owned(), http, &settings, move |address| {
                 term::out(&clients(address, &shown));
             }));
         runtime.shutdown_background();

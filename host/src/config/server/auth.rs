@@ -19,6 +19,13 @@ pub struct Auth {
     pub oauth: Option<OAuth>,
 }
 
+impl Auth {
+    /// Whether everybody may call who can connect.
+    pub fn is_none(&self) -> bool {
+        self.tokens.is_empty() && self.oauth.is_none()
+    }
+}
+
 /// A token that was made by `loggia token new`.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]

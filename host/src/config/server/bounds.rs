@@ -36,6 +36,7 @@ fn of_http(http: &Http, tell: &mut impl FnMut(&str, Option<String>)) {
     tell("http.body-time", time(http.body_time, second, HOUR));
     tell("http.idle-time", time(http.idle_time, second, WEEK));
     tell("http.write-time", time(http.write_time, second, HOUR));
+    tell("http.session-sleep", time(http.session_sleep, second, HOUR));
     tell("http.session-idle", time(http.session_idle, second, WEEK));
     tell("http.body", size(http.body.0, 1 << 10, BODY_MOST));
     for (at, host) in http.hosts.iter().enumerate() {

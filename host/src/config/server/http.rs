@@ -33,6 +33,8 @@ pub struct Http {
     pub body: Size,
     /// Sessions at once, of clients before 2026-07-28; the idlest makes room for another.
     pub sessions: usize,
+    /// How long a session stays awake of which nothing is heard, and nothing is under way; its next request wakes it.
+    pub session_sleep: Span,
     /// How long a session lasts of which nothing is heard.
     pub session_idle: Span,
     /// What one caller may ask for.
@@ -70,6 +72,7 @@ impl Default for Http {
             body_time: Span::seconds(30),
             body: Size(4 << 20),
             sessions: 1024,
+            session_sleep: Span::seconds(30),
             session_idle: Span::seconds(24 * 60 * 60),
             per_caller: PerCaller::default(),
         }

@@ -1,0 +1,62 @@
+//! `loggia config`.
+
+use std::{path::PathBuf, process::ExitCode};
+
+use super::{exit, settings, term};
+use crate::config::server::Settings;
+
+/// Look at a server's settings file, loggia.toml.
+#[derive(clap::Args)]
+pub struct Config {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    Check(Check),
+    /// Print the JSON Schema of the file, for editors
+    Schema,
+}
+
+/// Say all that is wrong with a settings file.
+///
+/// Ends with 0 if it can be used, with 10 if something is wrong with it, and with 11 if there is no such file.
+#[derive(clap::Args)]
+struct Check {
+    /// The file
+    #[arg(value_name = "FILE", default_value = "loggia.toml")]
+    file: PathBuf,
+}
+
+impl Config {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        match self.command {
+            Command::Schema => term::out(&format!("{:#}", Settings::json_schema())),
+            Command::Check(Check { file }) => {
+                if !file.exists() {
+                    term::note(&format!("there is no {}", file.display()));
+                    return Ok(ExitCode::from(exit::NOTHING));
+                }
+                let checked = settings::read(&file).and_then(|settings| {
+                    settings::check(&settings)?;
+                    Ok(settings)
+                });
+                match checked {
+                    Ok(settings) => {
+                        term::out(&format!(
+                            "{} can be used: it {}",
+                            file.display(),
+                            settings::told(&settings)
+                        ));
+                    }
+                    Err(error) => {
+                        term::error(&error);
+                        return Ok(ExitCode::from(exit::REFUSED));
+                    }
+                }
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,134 @@
+//! Connections: so many at once, and none for longer than its client says something.
+
+use std::{
+    convert::Infallible,
+    io::{self, ErrorKind},
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use axum::{Router, body::Body, extract::ConnectInfo};
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    server::graceful::{GracefulShutdown, Watcher},
+};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::{OwnedSemaphorePermit, Semaphore},
+};
+use tokio_io_timeout::TimeoutStream;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
+
+use crate::config::server::Http;
+
+/// The head of a request. Tokens are up to 8 KiB.
+const HEAD: usize = 64 << 10;
+/// Where descriptors or memory are short, accepting waits for better times.
+const SHORT: Duration = Duration::from_millis(200);
+
+/// How long connections may take for what.
+#[derive(Debug, Clone, Copy)]
+pub struct Times {
+    /// The head of the first request: who only connects holds a place that others wait for.
+    first: Duration,
+    /// The next request, with its head.
+    idle: Duration,
+    /// Reading some of what is sent: a client that never reads would be kept for ever.
+    write: Duration,
+}
+
+impl From<&Http> for Times {
+    fn from(http: &Http) -> Self {
+        Self { first: http.header_time.0, idle: http.idle_time.0, write: http.write_time.0 }
+    }
+}
+
+/// Accepts connections until told to stop, then waits until all have closed.
+pub async fn accept(
+    listener: TcpListener,
+    router: Router,
+    most: usize,
+    times: Times,
+    stop: CancellationToken,
+) -> io::Result<()> {
+    let room = Arc::new(Semaphore::new(most));
+    let open = GracefulShutdown::new();
+    loop {
+        let accepted = async {
+            // Further ones wait in the kernel's queue, which refuses more than it holds.
+            let place = Arc::clone(&room).acquire_owned().await.map_err(io::Error::other)?;
+            Ok::<_, io::Error>((place, listener.accept().await?))
+        };
+        let (place, (stream, peer)) = tokio::select! {
+            () = stop.cancelled() => break,
+            accepted = accepted => match accepted {
+                Ok(accepted) => accepted,
+                Err(error) if is_the_clients(&error) => continue,
+                Err(error) => {
+                    tracing::warn!("connections cannot be accepted: {error}");
+                    tokio::time::sleep(SHORT).await;
+                    continue;
+                }
+            },
+        };
+        tokio::spawn(connection(stream, peer, router.clone(), times, open.watcher(), place));
+    }
+    drop(listener);
+    open.shutdown().await;
+    Ok(())
+}
+
+/// A client that went before it was accepted is no trouble of the server's.
+fn is_the_clients(error: &io::Error) -> bool {
+    use ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
+    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted)
+}
+
+async fn connection(
+    stream: TcpStream,
+    peer: SocketAddr,
+    router: Router,
+    times: Times,
+    watcher: Watcher,
+    _place: OwnedSemaphorePermit,
+) {
+    // Without it a small answer waits 40 ms for the client's acknowledgement.
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "TCP_NODELAY could not be set");
+    }
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(times.write));
+    let begun = Arc::new(AtomicBool::new(false));
+    let service = service_fn({
+        let begun = Arc::clone(&begun);
+        move |mut request: hyper::Request<Incoming>| {
+            begun.store(true, Ordering::Relaxed);
+            request.extensions_mut().insert(ConnectInfo(peer));
+            let answered = router.clone().oneshot(request.map(Body::new));
+            async move { Ok::<_, Infallible>(answered.await.unwrap_or_else(|never| match never {})) }
+        }
+    });
+    let mut http = http1::Builder::new();
+    // What hyper calls the time for reading a head begins when it waits for one.
+    http.timer(TokioTimer::new()).header_read_timeout(times.idle).max_buf_size(HEAD);
+    let serving = watcher.watch(http.serve_connection(TokioIo::new(Box::pin(stream)), service));
+    let silent = async {
+        tokio::time::sleep(times.first).await;
+        if begun.load(Ordering::Relaxed) {
+            std::future::pending().await
+        }
+    };
+    tokio::select! {
+        biased;
+        served = serving => if let Err(error) = served {
+            tracing::debug!("a connection ended: {error}");
+        },
+        () = silent => tracing::debug!("a client that connected sent no request"),
+    }
+}

@@ -1,0 +1,149 @@
+//! Which names a request may call this server by, and which pages may send one. Whatever else names it is a page of somebody
+//! else's, whose name was made to lead here (DNS rebinding).
+
+use std::net::SocketAddr;
+
+use axum::{
+    extract::{Request, State},
+    http::{
+        HeaderMap, StatusCode, Uri,
+        header::{HOST, ORIGIN},
+        uri::Authority,
+    },
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use std::sync::Arc;
+
+/// The names of a server, and the pages that may send it requests.
+#[derive(Debug, Clone)]
+pub struct Names {
+    /// With or without a port; without one, any will do.
+    pub hosts: Vec<String>,
+    /// As browsers write them.
+    pub origins: Vec<String>,
+}
+
+impl Names {
+    /// Its own: by the address on which it listens, and the operator's further ones.
+    pub fn new(address: SocketAddr, hosts: &[String], origins: &[String]) -> Self {
+        let port = address.port();
+        let own = address.ip().to_string();
+        let own = ["localhost", "127.0.0.1", "[::1]", &own].map(str::to_owned);
+        let of_own = ["localhost", "127.0.0.1", "[::1]"].map(|host| format!("http://{host}:{port}"));
+        let of_own = of_own.into_iter().chain([format!("http://{address}")]);
+        Self {
+            hosts: own.into_iter().chain(hosts.iter().map(|host| host.to_ascii_lowercase())).collect(),
+            origins: of_own.chain(origins.iter().map(|page| page.to_ascii_lowercase())).collect(),
+        }
+    }
+
+    fn has_host(&self, host: &Authority) -> bool {
+        let full = host.as_str().to_ascii_lowercase();
+        let name = host.host().to_ascii_lowercase();
+        self.hosts.iter().any(|own| *own == full || *own == name || format!("[{own}]") == name)
+    }
+
+    fn has_origin(&self, origin: &str) -> bool {
+        self.origins.iter().any(|own| own.eq_ignore_ascii_case(origin))
+    }
+
+    /// Whether such a request is for this server, and from a page that may send it.
+    fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), (StatusCode, &'static str)> {
+        const TWICE: (StatusCode, &str) =
+            (StatusCode::BAD_REQUEST, "the host and the origin must each be named once");
+        // One of the names would be checked, and who sent both may mean the other.
+        if [HOST, ORIGIN].iter().any(|name| headers.get_all(name).iter().count() > 1) {
+            return Err(TWICE);
+        }
+        let host = headers.get(HOST).and_then(|host| host.to_str().ok()?.parse::<Authority>().ok());
+        let Some(host) = host.filter(|host| !host.as_str().contains('@')) else {
+            return Err((StatusCode::BAD_REQUEST, "the request does not name a host"));
+        };
+        if uri.authority().is_some_and(|target| *target != host) {
+            return Err(TWICE);
+        }
+        if !self.has_host(&host) {
+            return Err((
+                StatusCode::FORBIDDEN,
+                "this server is not known by that host; the operator can name it in `http.hosts`",
+            ));
+        }
+        let Some(origin) = headers.get(ORIGIN) else { return Ok(()) };
+        match origin.to_str() {
+            Ok(origin) if self.has_origin(origin) => Ok(()),
+            _ => Err((
+                StatusCode::FORBIDDEN,
+                "pages of that origin may not call this server; the operator can name it in `http.origins`",
+            )),
+        }
+    }
+}
+
+/// Refuses requests under other names.
+pub async fn guard(State(names): State<Arc<Names>>, request: Request, next: Next) -> Response {
+    match names.check(request.uri(), request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(refused) => refused.into_response(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(names: &Names, headers: &[(&str, &str)], uri: &str) -> u16 {
+        let headers = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
+        names
+            .check(&uri.parse().unwrap(), &headers.collect())
+            .map_or_else(|(status, _)| status.as_u16(), |()| 200)
+    }
+
+    #[test]
+    fn the_address_it_listens_on_is_a_name_of_the_server() {
+        let check = |address: &str, host: &str, origin: &str| {
+            let names = Names::new(address.parse().unwrap(), &[], &[]);
+            assert_eq!(
+                status(&names, &[("host", host), ("origin", origin)], "/mcp"),
+                200,
+                "{address} {host}"
+            );
+        };
+        check("127.0.0.1:80", "localhost", "http://localhost:80");
+        check("127.0.0.2:8080", "127.0.0.2", "http://127.0.0.2:8080");
+        check("127.0.0.2:8080", "127.0.0.1:8080", "http://[::1]:8080");
+        check("[::1]:8080", "[::1]:8080", "http://[::1]:8080");
+    }
+
+    #[test]
+    fn only_known_hosts_and_origins_pass() {
+        let own = |list: &[&str]| list.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
+        let hosts = own(&["Tools.example.com", "alt.example.com:8443"]);
+        let names = Names::new("127.0.0.1:80".parse().unwrap(), &hosts, &own(&["https://chat.example.com"]));
+        let check = |headers: &[(&str, &str)], expected: u16| {
+            assert_eq!(status(&names, headers, "/mcp"), expected, "{headers:?}");
+        };
+        check(&[], 400);
+        check(&[("host", "")], 400);
+        check(&[("host", "127.0.0.1:80")], 200);
+        check(&[("host", "tools.example.com")], 200);
+        check(&[("host", "TOOLS.example.com:443")], 200);
+        check(&[("host", "alt.example.com:8443")], 200);
+        check(&[("host", "alt.example.com")], 403);
+        check(&[("host", "evil.com")], 403);
+        check(&[("host", "tools.example.com.evil.com")], 403);
+        check(&[("host", "evil.com@tools.example.com")], 400);
+        check(&[("host", "tools.example.com"), ("host", "evil.com")], 400);
+        check(&[("host", "localhost"), ("origin", "https://chat.example.com")], 200);
+        check(&[("host", "localhost"), ("origin", "https://chat.example.com.evil.com")], 403);
+        check(&[("host", "localhost"), ("origin", "null")], 403);
+        check(&[("host", "localhost"), ("origin", "http://localhost:81")], 403);
+    }
+
+    #[test]
+    fn a_target_that_names_another_host_is_refused() {
+        let names = Names::new("127.0.0.1:80".parse().unwrap(), &[], &[]);
+        assert_eq!(status(&names, &[("host", "localhost")], "http://localhost/mcp"), 200);
+        assert_eq!(status(&names, &[("host", "localhost")], "http://evil.com/mcp"), 400);
+    }
+}

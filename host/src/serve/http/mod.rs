@@ -1,0 +1,164 @@
+//! Many clients over streamable HTTP, at `/mcp`.
+//!
+//! A request goes through these layers, the first of which is the outermost; `layers` puts them so:
+//!
+//! | layer | refuses with | file |
+//! |---|---|---|
+//! | connections, and the time for a head | a closed connection | `accept.rs` |
+//! | panics are caught | 500 | |
+//! | its id, and a span of the log | | `request_id.rs` |
+//! | a body that says it is too large | 413 | `message.rs` |
+//! | host and origin | 400, 403 | `guard.rs` |
+//! | CORS, where pages of others may call | | |
+//! | who calls | 401, 403 | `../auth/` |
+//! | what one caller may ask for | 429 | `per_caller.rs` |
+//! | the body itself | 400, 408, 413 | `message.rs` |
+//! | MCP, in sessions for older clients | | `sessions/` |
+//!
+//! **Invariant**: who is not known to be somebody causes no work beyond the reading of a head.
+
+mod accept;
+mod guard;
+mod message;
+mod per_caller;
+mod request_id;
+mod sessions;
+
+use std::{io, sync::Arc, time::Duration};
+
+use axum::{
+    Router,
+    http::{HeaderName, HeaderValue, Method, StatusCode, header},
+    middleware::{from_fn, from_fn_with_state},
+    response::{IntoResponse, Response},
+};
+use rmcp::transport::streamable_http_server::{
+    StreamableHttpServerConfig, StreamableHttpService, session::SessionStore,
+};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceBuilder;
+use tower_http::{
+    catch_panic::CatchPanicLayer,
+    cors::{AllowHeaders, CorsLayer},
+};
+
+use self::{accept::accept, guard::Names, message::Bounds, per_caller::Accounts, sessions::Sessions};
+use crate::{config::server::Http, mcp::Handler};
+
+/// Where the protocol is spoken.
+pub const PATH: &str = "/mcp";
+
+/// How long the last words on open streams may take.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+/// How long connections may take to close once their streams have ended.
+const CLOSE: Duration = Duration::from_secs(2);
+
+/// What is served, and how.
+pub struct Serving {
+    /// Answers.
+    pub handler: Handler,
+    /// The operator's settings.
+    pub http: Http,
+    /// How long calls that run may go on after the host was told to end.
+    pub drain: Duration,
+}
+
+/// Serves clients until told to stop, and then until their calls have ended, but not for long.
+///
+/// # Errors
+///
+/// If connections cannot be accepted.
+pub async fn serve(serving: Serving, listener: TcpListener, stop: CancellationToken) -> io::Result<()> {
+    let Serving { handler, http, drain } = serving;
+    let streams = CancellationToken::new();
+    let (calls, gate) = (handler.calls(), handler.gate().clone());
+    let names = Names::new(listener.local_addr()?, &http.hosts, &http.origins);
+    let sessions = Arc::new(Sessions::new(&http));
+    let service = service(handler, &http, &names, Arc::clone(&sessions), streams.clone());
+    let router = layers(service, &http, names, Arc::clone(&sessions));
+    let accepting = accept(listener, router, http.connections, (&http).into(), stop.clone());
+    let ending = async {
+        stop.cancelled().await;
+        calls.close();
+        // Runs whose requests have ended get the same time.
+        let calls = async { drop(tokio::time::timeout(drain, calls.wait()).await) };
+        tokio::join!(calls, gate.drain(drain));
+        tokio::time::sleep(LAST_WORDS).await;
+        // Open event streams would keep the server from ending.
+        streams.cancel();
+        tokio::time::sleep(CLOSE).await;
+    };
+    tokio::select! {
+        accepted = accepting => accepted,
+        () = ending => Ok(()),
+        () = sessions.watch(streams.clone()) => Ok(()),
+    }
+}
+
+/// The protocol behind all that a request must pass before.
+fn layers(
+    service: StreamableHttpService<Handler, Sessions>,
+    http: &Http,
+    names: Names,
+    sessions: Arc<Sessions>,
+) -> Router {
+    let bounds = Bounds { size: http.body.bytes(), time: http.body_time.0 };
+    let accounts = Arc::new(Accounts::new(http.per_caller, false));
+    let cors = cors(http);
+    let known = ServiceBuilder::new()
+        .layer(from_fn_with_state(accounts, per_caller::bound))
+        .layer(from_fn_with_state(bounds, message::read))
+        .layer(from_fn_with_state(sessions, sessions::of_caller));
+    let all = ServiceBuilder::new()
+        .layer(CatchPanicLayer::custom(broken))
+        .layer(from_fn(request_id::named))
+        .layer(from_fn_with_state(bounds, message::announced))
+        .layer(from_fn_with_state(Arc::new(names), guard::guard))
+        .option_layer(cors);
+    Router::new().nest_service(PATH, service).layer(known).layer(all)
+}
+
+/// A mistake of ours ends one request, not the server.
+fn broken(_: Box<dyn std::any::Any + Send>) -> Response {
+    (StatusCode::INTERNAL_SERVER_ERROR, "the server made a mistake; its log says more").into_response()
+}
+
+/// What browsers are told of pages that may call; nothing where there are none.
+fn cors(http: &Http) -> Option<CorsLayer> {
+    const MCP: [&str; 2] = ["mcp-session-id", "mcp-protocol-version"];
+    if http.origins.is_empty() {
+        return None;
+    }
+    let pages = http.origins.iter().filter_map(|page| HeaderValue::from_str(page).ok());
+    let told =
+        MCP.map(HeaderName::from_static).into_iter().chain([header::WWW_AUTHENTICATE, header::RETRY_AFTER]);
+    let layer = CorsLayer::new()
+        .allow_origin(pages.collect::<Vec<_>>())
+        .allow_methods([Method::GET, Method::POST, Method::DELETE])
+        // Parameters have headers of their own (`Mcp-Param-*`), so there is no list of them.
+        .allow_headers(AllowHeaders::mirror_request())
+        .expose_headers(told.collect::<Vec<_>>())
+        .max_age(Duration::from_secs(60 * 60));
+    Some(layer)
+}
+
+fn service(
+    handler: Handler,
+    http: &Http,
+    names: &Names,
+    sessions: Arc<Sessions>,
+    streams: CancellationToken,
+) -> StreamableHttpService<Handler, Sessions> {
+    let mut config = StreamableHttpServerConfig::default()
+        .with_cancellation_token(streams)
+        .with_allowed_hosts(names.hosts.clone())
+        .with_allowed_origins(names.origins.clone())
+        .with_max_request_body_bytes(http.body.bytes())
+        // One plain body where nothing streams. rmcp 3.9 heeds it only without a session: clients before 2026-07-28 get
+        // an event stream all the same.
+        .with_json_response(true);
+    // What sleeps is found there.
+    config.session_store = Some(Arc::clone(&sessions) as Arc<dyn SessionStore>);
+    StreamableHttpService::new(move || Ok(handler.clone()), sessions, config)
+}

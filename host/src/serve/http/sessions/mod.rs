@@ -1,0 +1,258 @@
+//! The sessions of clients before 2026-07-28: rmcp's own, but only so many, each for the caller alone who began it, and put to
+//! sleep while nothing is heard of them. Whoever can connect can begin sessions, each of which holds some 60 KiB in rmcp
+//! until its client says goodbye, which few do; one that sleeps holds what its client said when it began.
+
+mod uses;
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use axum::{extract::Request, extract::State, middleware::Next, response::Response};
+use futures_util::{Stream, StreamExt};
+use rmcp::{
+    model::{ClientJsonRpcMessage, ServerJsonRpcMessage},
+    transport::{
+        common::server_side_http::{ServerSseMessage, SessionId},
+        streamable_http_server::{
+            RestoreOutcome, SessionManager,
+            session::{
+                SessionState, SessionStore, SessionStoreError,
+                local::{LocalSessionManager, LocalSessionManagerError},
+            },
+        },
+    },
+};
+use tokio_util::sync::CancellationToken;
+
+use self::uses::Uses;
+use crate::{
+    config::server::Http,
+    gate::{Caller, Origin},
+    serve::memory,
+};
+
+/// How long answers are kept for a client whose stream broke: it comes back after 3 s, which is what rmcp tells it.
+const LATE: Duration = Duration::from_secs(10);
+/// How often those that may sleep are looked for, within the time after which they do.
+const LOOKS: u32 = 4;
+/// After so many fell asleep at once, memory is given back: the allocator would keep it.
+const MANY: usize = 64;
+
+tokio::task_local! {
+    /// Who sent the request that is being answered: rmcp does not hand it on, but calls its sessions within its task.
+    static CALLER: Caller;
+}
+
+/// Lets sessions know whose a request is, and keeps its session awake until it has been answered, even if its client goes away:
+/// rmcp hands the request's extensions on to the call.
+pub async fn of_caller(State(sessions): State<Arc<Sessions>>, mut request: Request, next: Next) -> Response {
+    let origin = request.extensions().get::<Origin>();
+    let caller = origin.map_or(Caller::Anonymous, |origin| origin.caller.clone());
+    let id = request.headers().get("mcp-session-id").and_then(|id| id.to_str().ok()).map(SessionId::from);
+    if let Some(open) = id.and_then(|id| sessions.touch(&id, &caller)) {
+        request.extensions_mut().insert(UnderWay(open));
+    }
+    CALLER.scope(caller, next.run(request)).await
+}
+
+/// Keeps a session awake.
+#[derive(Clone)]
+struct UnderWay(#[allow(dead_code, reason = "it is held, not read")] Arc<()>);
+
+fn caller() -> Caller {
+    CALLER.try_with(Clone::clone).unwrap_or(Caller::Anonymous)
+}
+
+/// rmcp's sessions, one of which makes room where there are too many: the idlest of who has most.
+pub struct Sessions {
+    local: LocalSessionManager,
+    /// A client whose session made room for another is told so (404), and by the protocol begins anew.
+    most: usize,
+    /// One of which nothing is heard for so long sleeps.
+    sleep: Duration,
+    /// And ends.
+    idle: Duration,
+    uses: Mutex<Uses>,
+    /// Held while sessions fall asleep or wake up, so that none does both.
+    turning: tokio::sync::Mutex<()>,
+}
+
+impl Sessions {
+    /// As the operator wants them.
+    pub fn new(http: &Http) -> Self {
+        let (most, sleep, idle) = (http.sessions, http.session_sleep.0, http.session_idle.0);
+        let mut local = LocalSessionManager::default();
+        local.session_config.keep_alive = Some(idle);
+        local.session_config.completed_cache_ttl = LATE;
+        Self { local, most, sleep, idle, uses: Mutex::default(), turning: tokio::sync::Mutex::default() }
+    }
+
+    /// How many there are, and how many of them sleep.
+    pub fn count(&self) -> (usize, usize) {
+        let uses = self.uses();
+        (uses.0.len(), uses.0.values().filter(|session| !session.awake).count())
+    }
+
+    /// Puts silent sessions to sleep until told to stop.
+    pub async fn watch(self: Arc<Self>, stop: CancellationToken) {
+        let mut asleep = 0;
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = tokio::time::sleep(self.sleep / LOOKS) => {}
+            }
+            match self.turn_in(self.sleep).await {
+                0 if asleep >= MANY => {
+                    asleep = 0;
+                    // It takes the allocator's locks, and reads through all that is free.
+                    drop(tokio::task::spawn_blocking(memory::give_back).await);
+                }
+                more => asleep += more,
+            }
+        }
+    }
+
+    /// Puts sessions to sleep that were silent for so long; how many.
+    async fn turn_in(&self, silence: Duration) -> usize {
+        let _turning = self.turning.lock().await;
+        let now = Instant::now();
+        let drowsy = {
+            let mut uses = self.uses();
+            uses.forget(self.idle, now);
+            uses.drowsy(silence, now)
+        };
+        for id in &drowsy {
+            let _ = self.local.close_session(id).await;
+        }
+        drowsy.len()
+    }
+
+    fn uses(&self) -> MutexGuard<'_, Uses> {
+        self.uses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn touch(&self, id: &SessionId, caller: &Caller) -> Option<Arc<()>> {
+        self.uses().touch(id, caller, Instant::now())
+    }
+}
+
+/// A stream that keeps its session awake while it is open.
+fn open<S: Stream>(stream: S, session: Option<Arc<()>>) -> impl Stream<Item = S::Item> {
+    stream.inspect(move |_| {
+        let _open = &session;
+    })
+}
+
+impl SessionManager for Sessions {
+    type Error = LocalSessionManagerError;
+    type Transport = <LocalSessionManager as SessionManager>::Transport;
+
+    async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
+        let created = self.local.create_session().await?;
+        let room = self.uses().begin(created.0.clone(), caller(), self.most, Instant::now());
+        if let Some(room) = room {
+            tracing::debug!("a session makes room for another");
+            let _ = self.local.close_session(&room).await;
+        }
+        Ok(created)
+    }
+
+    async fn initialize_session(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<ServerJsonRpcMessage, Self::Error> {
+        self.local.initialize_session(id, message).await
+    }
+
+    async fn has_session(&self, id: &SessionId) -> Result<bool, Self::Error> {
+        let is_awake = {
+            let uses = self.uses();
+            uses.0.get(id).is_some_and(|session| session.awake)
+        };
+        Ok(is_awake && self.touch(id, &caller()).is_some() && self.local.has_session(id).await?)
+    }
+
+    async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {
+        // rmcp itself says so too, outside of any request, when a worker has ended.
+        let is_asked = CALLER.try_with(|_| ()).is_ok();
+        if is_asked {
+            // Another's is not there, and to end what is not there is no error.
+            if self.touch(id, &caller()).is_none() {
+                return Ok(());
+            }
+        } else if let Some(session) = self.uses().0.get_mut(id)
+            && session.leaving > 0
+        {
+            session.leaving -= 1;
+            return Ok(());
+        }
+        self.uses().0.remove(id);
+        self.local.close_session(id).await
+    }
+
+    async fn create_stream(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        let session = self.touch(id, &caller());
+        Ok(open(self.local.create_stream(id, message).await?, session))
+    }
+
+    async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Self::Error> {
+        self.local.accept_message(id, message).await
+    }
+
+    async fn create_standalone_stream(
+        &self,
+        id: &SessionId,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        let session = self.touch(id, &caller());
+        Ok(open(self.local.create_standalone_stream(id).await?, session))
+    }
+
+    async fn resume(
+        &self,
+        id: &SessionId,
+        last_event_id: String,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        let session = self.touch(id, &caller());
+        Ok(open(self.local.resume(id, last_event_id).await?, session))
+    }
+
+    async fn restore_session(&self, id: SessionId) -> Result<RestoreOutcome<Self::Transport>, Self::Error> {
+        let _turning = self.turning.lock().await;
+        let restored = self.local.restore_session(id.clone()).await?;
+        if let Some(session) = self.uses().0.get_mut(&id) {
+            session.awake = true;
+        }
+        Ok(restored)
+    }
+}
+
+/// Where rmcp looks for a session that it does not hold, and leaves what can begin it anew. Other callers' are not there.
+#[async_trait::async_trait]
+impl SessionStore for Sessions {
+    async fn load(&self, id: &str) -> Result<Option<SessionState>, SessionStoreError> {
+        let id = SessionId::from(id);
+        if self.touch(&id, &caller()).is_none() {
+            return Ok(None);
+        }
+        Ok(self.uses().0.get(&id).and_then(|session| session.greeting.clone()).map(SessionState::new))
+    }
+
+    async fn store(&self, id: &str, state: &SessionState) -> Result<(), SessionStoreError> {
+        if let Some(session) = self.uses().0.get_mut(&SessionId::from(id)) {
+            session.greeting = Some(state.initialize_params.clone());
+        }
+        Ok(())
+    }
+
+    async fn delete(&self, _: &str) -> Result<(), SessionStoreError> {
+        // `close_session` was called before, and knows who asks.
+        Ok(())
+    }
+}

@@ -1,0 +1,172 @@
+//! How sessions are used: by whom, when last, and whether anything of them is under way. Decides which of them makes room, sleeps
+//! or ends. Pure.
+
+use std::{
+    collections::HashMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use rmcp::{model::InitializeRequestParams, transport::common::server_side_http::SessionId};
+
+use crate::gate::Caller;
+
+/// How a session is used.
+pub struct Use {
+    owner: Caller,
+    last: Instant,
+    /// Held by each of its streams and calls too.
+    open: Arc<()>,
+    /// What its client said when it began: enough to begin it anew.
+    pub greeting: Option<InitializeRequestParams>,
+    /// rmcp holds it.
+    pub awake: bool,
+    /// Workers of rmcp's that were ended to let it sleep, and have not said yet that they did.
+    pub leaving: usize,
+}
+
+impl Use {
+    fn is_busy(&self) -> bool {
+        Arc::strong_count(&self.open) > 1
+    }
+}
+
+/// All sessions, awake or asleep.
+#[derive(Default)]
+pub struct Uses(pub HashMap<SessionId, Use>);
+
+impl Uses {
+    /// A session is used now by who began it; what keeps it from being idle. Another's is not there.
+    pub fn touch(&mut self, id: &SessionId, caller: &Caller, now: Instant) -> Option<Arc<()>> {
+        let session = self.0.get_mut(id).filter(|session| session.owner.is(caller))?;
+        session.last = now;
+        Some(Arc::clone(&session.open))
+    }
+
+    /// Counts a session that begins; the one that makes room for it, if there are this many already.
+    pub fn begin(&mut self, id: SessionId, owner: Caller, most: usize, now: Instant) -> Option<SessionId> {
+        let room = (self.0.len() >= most).then(|| self.idlest()).flatten();
+        if let Some(room) = &room {
+            self.0.remove(room);
+        }
+        let open = Arc::default();
+        let session = Use { owner, last: now, open, greeting: None, awake: true, leaving: 0 };
+        self.0.insert(id, session);
+        room
+    }
+
+    /// The idlest session of who has most: nobody can drive others out by beginning many.
+    fn idlest(&self) -> Option<SessionId> {
+        let mut counts: HashMap<&Caller, usize> = HashMap::new();
+        self.0.values().for_each(|session| *counts.entry(&session.owner).or_default() += 1);
+        let most = counts.values().copied().max()?;
+        let greedy = self.0.iter().filter(|(_, session)| counts[&session.owner] == most);
+        greedy.min_by_key(|(_, session)| (session.is_busy(), session.last)).map(|(id, _)| id.clone())
+    }
+
+    /// Puts sessions to sleep of which nothing was heard for so long, and nothing is under way; they can be begun anew.
+    pub fn drowsy(&mut self, silence: Duration, now: Instant) -> Vec<SessionId> {
+        let sleeps = |session: &Use| {
+            let silent = now.saturating_duration_since(session.last) >= silence;
+            session.awake && session.greeting.is_some() && silent && !session.is_busy()
+        };
+        let drowsy = self.0.iter_mut().filter(|(_, session)| sleeps(session));
+        let asleep = drowsy.map(|(id, session)| {
+            session.awake = false;
+            session.leaving += 1;
+            id.clone()
+        });
+        asleep.collect()
+    }
+
+    /// Forgets sleeping sessions of which nothing was heard for so long. rmcp sees to those that are awake.
+    pub fn forget(&mut self, silence: Duration, now: Instant) {
+        self.0.retain(|_, session| session.awake || now.saturating_duration_since(session.last) < silence);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    fn id(n: usize) -> SessionId {
+        SessionId::from(format!("s{n}"))
+    }
+
+    fn named(name: &str) -> Caller {
+        Caller::Named(name.into())
+    }
+
+    /// A clock that goes on by a second whenever it is looked at.
+    fn clock() -> impl FnMut() -> Instant {
+        let mut now = Instant::now();
+        move || {
+            now += Duration::from_secs(1);
+            now
+        }
+    }
+
+    #[test]
+    fn the_idlest_session_makes_room_and_one_with_an_open_stream_last() {
+        const MOST: usize = 4;
+        let (mut uses, mut now) = (Uses::default(), clock());
+        for n in 0..MOST {
+            assert_eq!(uses.begin(id(n), Caller::Anonymous, MOST, now()), None, "{n}");
+        }
+        let stream = uses.touch(&id(0), &Caller::Anonymous, now());
+        uses.touch(&id(1), &Caller::Anonymous, now());
+        let mut begin = |n, now| uses.begin(id(n), Caller::Anonymous, MOST, now);
+        assert_eq!(begin(4, now()), Some(id(2)), "the least lately used");
+        assert_eq!(begin(5, now()), Some(id(3)));
+        assert_eq!(begin(6, now()), Some(id(1)), "0 longer ago, but it is open");
+        drop(stream);
+        assert_eq!(begin(7, now()), Some(id(0)));
+    }
+
+    #[test]
+    fn who_has_most_makes_room() {
+        let (mut uses, mut now) = (Uses::default(), clock());
+        assert_eq!(uses.begin(id(0), named("bob"), 4, now()), None);
+        for n in 1..4 {
+            assert_eq!(uses.begin(id(n), named("ada"), 4, now()), None);
+        }
+        assert_eq!(uses.begin(id(4), named("ada"), 4, now()), Some(id(1)), "bob's is the idlest");
+        assert_eq!(uses.begin(id(5), named("bob"), 4, now()), Some(id(2)));
+    }
+
+    #[test]
+    fn another_callers_session_is_not_there() {
+        let (mut uses, mut now) = (Uses::default(), clock());
+        uses.begin(id(0), named("ada"), 4, now());
+        assert!(uses.touch(&id(0), &named("ada"), now()).is_some());
+        assert!(uses.touch(&id(0), &named("bob"), now()).is_none());
+        assert!(uses.touch(&id(0), &Caller::Anonymous, now()).is_none());
+    }
+
+    #[test]
+    fn only_a_silent_session_sleeps_of_which_nothing_is_under_way() {
+        let (mut uses, begun) = (Uses::default(), Instant::now());
+        for n in 0..4 {
+            uses.begin(id(n), Caller::Anonymous, 9, begun);
+            if n != 3 {
+                uses.0.get_mut(&id(n)).unwrap().greeting = Some(InitializeRequestParams::default());
+            }
+        }
+        let call = uses.touch(&id(1), &Caller::Anonymous, begun);
+        uses.touch(&id(2), &Caller::Anonymous, begun + MINUTE);
+        assert_eq!(
+            uses.drowsy(MINUTE, begun + MINUTE),
+            [id(0)],
+            "1 is busy, 2 was used, 3 cannot be begun anew"
+        );
+        assert_eq!(uses.drowsy(MINUTE, begun + MINUTE), []);
+        drop(call);
+        assert_eq!(uses.drowsy(MINUTE, begun + MINUTE), [id(1)]);
+        uses.forget(3 * MINUTE, begun + 3 * MINUTE);
+        let mut left: Vec<_> = uses.0.keys().cloned().collect();
+        left.sort();
+        assert_eq!(left, [id(2), id(3)], "what sleeps is forgotten in the end");
+    }
+}
