@@ -16,6 +16,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Changes that follow each other this closely are told once.
 const BURST: Duration = Duration::from_millis(20);
 
+/// How often clients that went away are forgotten: what is kept of one holds all that rmcp had for it.
+const LOOK: Duration = Duration::from_secs(5);
+
 /// The clients that finished a handshake.
 #[derive(Default)]
 pub struct Peers(Mutex<Vec<Peer<RoleServer>>>);
@@ -45,6 +48,10 @@ impl Peers {
             tokio::select! {
                 () = stop.cancelled() => return,
                 changed = changes.changed() => if changed.is_err() { return },
+                () = tokio::time::sleep(LOOK) => {
+                    drop(self.open());
+                    continue;
+                }
             }
             tokio::time::sleep(BURST).await;
             changes.mark_unchanged();
