@@ -13,6 +13,7 @@ mod publishing;
 mod serve;
 mod state;
 mod term;
+mod token;
 mod tokens;
 mod workflow;
 
@@ -72,6 +73,7 @@ Examples:
   loggia workflow check plugins/                     say all that is wrong with workflow files
   loggia workflow run plugins/brief.workflow.yaml gather topic=tea
   loggia state export notes --out notes.jsonl        keep what a plugin has stored
+  loggia token new ada --scope 'notes:*'             a token for a caller over HTTP
 
 Exit codes: 0 well, 1 the command failed (tokens: or the list takes more than --budget), 2 the command line is wrong;
 check, tokens, policy: 10 a plugin does not load, 11 there is none; call: 20 the call was made and failed;
@@ -91,6 +93,7 @@ enum Command {
     Policy(policy::Policy),
     Call(call::Call),
     State(state::State),
+    Token(token::Token),
     Workflow(workflow::Workflow),
     /// Compile the component on stdin (for the host's own use)
     #[command(name = COMPILE, hide = true)]
@@ -122,6 +125,7 @@ impl Cli {
             Command::Policy(command) => command.run(),
             Command::Call(command) => command.run(),
             Command::State(command) => command.run(),
+            Command::Token(command) => command.run(),
             Command::Workflow(command) => command.run(),
         };
         term::flush();
