@@ -23,6 +23,8 @@ fn the_help_texts_are_as_they_were() {
         &["state", "export", "--help"],
         &["state", "import", "--help"],
         &["state", "clear", "--help"],
+        &["token", "--help"],
+        &["token", "new", "--help"],
         &["workflow", "--help"],
         &["workflow", "check", "--help"],
         &["workflow", "graph", "--help"],

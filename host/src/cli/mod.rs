@@ -15,6 +15,7 @@ mod serve;
 mod settings;
 mod state;
 mod term;
+mod token;
 mod tokens;
 mod workflow;
 
@@ -78,6 +79,7 @@ Examples:
   loggia workflow check plugins/                     say all that is wrong with workflow files
   loggia workflow run plugins/brief.workflow.yaml gather topic=tea
   loggia state export notes --out notes.jsonl        keep what a plugin has stored
+  loggia token new ada --scope 'notes:*'             a token for a caller over HTTP
 
 Exit codes: 0 well, 1 the command failed (tokens: or the list takes more than --budget), 2 the command line is wrong;
 check, tokens, policy: 10 a plugin does not load, 11 there is none; call: 20 the call was made and failed;
@@ -97,6 +99,7 @@ enum Command {
     Policy(policy::Policy),
     Call(call::Call),
     State(state::State),
+    Token(token::Token),
     Workflow(workflow::Workflow),
     Config(config::Config),
     /// Compile the component on stdin (for the host's own use)
@@ -129,6 +132,7 @@ impl Cli {
             Command::Policy(command) => command.run(),
             Command::Call(command) => command.run(),
             Command::State(command) => command.run(),
+            Command::Token(command) => command.run(),
             Command::Workflow(command) => command.run(),
             Command::Config(command) => command.run(),
         };

@@ -58,6 +58,9 @@ pub struct OAuth {
     /// How far clocks may differ.
     #[serde(default = "leeway")]
     pub leeway: Span,
+    /// What clients are told to ask the authorization server for, such as `notes:read`; without it they are told nothing.
+    #[serde(default)]
+    pub scopes: Vec<String>,
 }
 
 /// How a token may be signed. No symmetric ones: who can check could also sign.

@@ -1,0 +1,191 @@
+//! Tokens of an authorization server: what must be true of one (RFC 8725, RFC 9068).
+
+use std::{fmt::Write, sync::Arc, time::Duration};
+
+use jsonwebtoken::{
+    Algorithm, DecodingKey, Header, TokenData, Validation, decode, decode_header, errors::ErrorKind,
+};
+use serde::Deserialize;
+
+use super::{
+    keeper::{Keeper, Missing},
+    keys::NoKey,
+    refusal::Reason,
+    settings::OAuth,
+    signature, source, token,
+};
+use crate::gate::{Rights, Scope};
+
+/// Longest `sub` (OpenID Connect Core §2).
+const SUBJECT: usize = 255;
+
+/// Checks the tokens of one authorization server.
+pub(super) struct Issued {
+    issuer: String,
+    algorithms: Vec<Algorithm>,
+    /// Its algorithm is a token's own, when that is one of those above.
+    validation: Validation,
+    leeway: Duration,
+    keys: Arc<Keeper>,
+}
+
+/// What is read of a token beside what `jsonwebtoken` checks.
+#[derive(Deserialize)]
+struct Claims {
+    iss: String,
+    sub: Option<String>,
+    iat: Option<f64>,
+    scope: Option<Words>,
+    scp: Option<Words>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Words {
+    Text(String),
+    List(Vec<String>),
+}
+
+impl Issued {
+    /// By these settings. A file of keys is read now.
+    pub fn new(oauth: OAuth) -> Result<Self, String> {
+        let (source, pace) = source::of(&oauth.jwks);
+        let keys = Keeper::new(source, pace);
+        if let super::settings::Jwks::File(path) = &oauth.jwks {
+            let failed = |why: &dyn std::fmt::Display| format!("auth.oauth.jwks: {}: {why}", path.display());
+            keys.read_file(path).map_err(|why| failed(&why))?;
+        }
+        Ok(Self::with(oauth, keys))
+    }
+
+    /// With these keys.
+    pub fn with(oauth: OAuth, keys: Arc<Keeper>) -> Self {
+        signature::install();
+        let mut validation = Validation::default();
+        validation.set_required_spec_claims(&["exp", "iss", "aud"]);
+        validation.set_issuer(&[&oauth.issuer]);
+        validation.set_audience(&[&oauth.audience]);
+        validation.validate_nbf = true;
+        validation.leeway = oauth.leeway.as_secs();
+        let OAuth { issuer, algorithms, leeway, .. } = oauth;
+        Self { issuer, algorithms, validation, leeway, keys }
+    }
+
+    /// The keys that are known.
+    pub fn keys(&self) -> &Arc<Keeper> {
+        &self.keys
+    }
+
+    /// Whose token this is, and what it allows.
+    pub async fn check(&self, token: &str) -> Result<(String, Rights), Reason> {
+        let header =
+            decode_header(token).map_err(|_| Reason::Invalid("the token is none that this server takes"))?;
+        self.check_header(&header)?;
+        let check = |key: &DecodingKey| self.check_with(token, header.alg, key);
+        match self.keys.with_key(header.kid.as_deref(), header.alg, check).await {
+            Ok(checked) => checked,
+            Err(Missing::NotYet) => Err(Reason::NotReady),
+            Err(Missing::Key(why)) => Err(Reason::Invalid(match why {
+                NoKey::Unknown => "the token is signed with a key that is not known here",
+                NoKey::Unfit => "the token is signed with a key that is for something else",
+                NoKey::Unnamed => "the token does not say with which key it is signed",
+            })),
+        }
+    }
+
+    /// Before any key is looked for. Keys that a header brings along, or says where to find, are never used.
+    fn check_header(&self, header: &Header) -> Result<(), Reason> {
+        if !self.algorithms.contains(&header.alg) {
+            return Err(Reason::Invalid("the token is signed in a way that is not taken here"));
+        }
+        if header.crit.is_some() {
+            return Err(Reason::Invalid("the token has critical headers that are not understood here"));
+        }
+        let typ = header.typ.as_deref().unwrap_or("JWT").to_ascii_lowercase();
+        // An ID token says who somebody is, not what may be done.
+        if !matches!(typ.trim_start_matches("application/"), "jwt" | "at+jwt") {
+            return Err(Reason::Invalid("the token is no access token"));
+        }
+        Ok(())
+    }
+
+    fn check_with(
+        &self,
+        token: &str,
+        algorithm: Algorithm,
+        key: &DecodingKey,
+    ) -> Result<(String, Rights), Reason> {
+        let validation = Validation { algorithms: vec![algorithm], ..self.validation.clone() };
+        let TokenData { claims, .. } =
+            decode::<Claims>(token, key, &validation).map_err(|error| why(error.kind()))?;
+        if claims.iss != self.issuer {
+            return Err(Reason::Invalid("the token is from another issuer"));
+        }
+        // f64 holds seconds exactly for longer than the sun will shine.
+        #[allow(clippy::cast_precision_loss, reason = "seconds since 1970 are far below 2^52")]
+        let latest = token::now() as f64 + self.leeway.as_secs_f64();
+        if claims.iat.is_some_and(|issued| issued > latest) {
+            return Err(Reason::Invalid("the token is not valid yet"));
+        }
+        let subject = claims.sub.filter(|sub| !sub.is_empty() && sub.len() <= SUBJECT);
+        let subject = subject.ok_or(Reason::Invalid("the token does not say whose it is (sub)"))?;
+        let scopes: Vec<Scope> = match claims.scope.or(claims.scp) {
+            None => Vec::new(),
+            Some(words) => words.iter().filter_map(|word| word.parse().ok()).collect(),
+        };
+        if scopes.is_empty() {
+            return Err(Reason::Scope(None));
+        }
+        Ok((caller(&self.issuer, &subject), Rights::of(scopes)))
+    }
+}
+
+impl Words {
+    fn iter(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        match self {
+            Self::Text(text) => Box::new(text.split_whitespace()),
+            Self::List(list) => Box::new(list.iter().flat_map(|text| text.split_whitespace())),
+        }
+    }
+}
+
+/// What a token's sender is told. Nothing of the token is in it.
+fn why(error: &ErrorKind) -> Reason {
+    Reason::Invalid(match error {
+        ErrorKind::ExpiredSignature => "the token has expired",
+        ErrorKind::ImmatureSignature => "the token is not valid yet",
+        ErrorKind::InvalidAudience => "the token is for another server (aud)",
+        ErrorKind::InvalidIssuer => "the token is from another issuer",
+        ErrorKind::InvalidSignature => "the token's signature is wrong",
+        ErrorKind::MissingRequiredClaim(_) => "the token lacks a claim: exp, iss and aud are needed",
+        _ => "the token is none that this server takes",
+    })
+}
+
+/// The name of a caller. No issuer has a `#` and no token of ours has one in its name, so no two of them meet; two
+/// subjects never share a name, and none has anything in it that a log could be deceived by.
+fn caller(issuer: &str, subject: &str) -> String {
+    subject.bytes().fold(format!("{issuer}#"), |mut name, byte| {
+        if byte.is_ascii_graphic() && byte != b'%' {
+            name.push(char::from(byte));
+        } else {
+            let _ = write!(name, "%{byte:02X}");
+        }
+        name
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn callers_are_told_apart_and_print_as_they_are() {
+        let check = |subject: &str, expected: &str| assert_eq!(caller("https://id", subject), expected);
+        check("ada", "https://id#ada");
+        check("a#b|c", "https://id#a#b|c");
+        check("a b", "https://id#a%20b");
+        check("a%20b", "https://id#a%2520b");
+        check("é\n\u{1b}", "https://id#%C3%A9%0A%1B");
+    }
+}

@@ -1,0 +1,341 @@
+//! `[auth]`, checked.
+
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use jsonwebtoken::Algorithm;
+use loggia_egress::Destination;
+use url::{Host, Url};
+
+use super::token::{self, Known, Tokens};
+use crate::{
+    config::server::{self, Auth},
+    gate::{Rights, Scope},
+};
+
+/// Longest issuer: it is part of each caller's name.
+const ISSUER: usize = 256;
+/// The furthest that clocks may differ: what is further is a token's lifetime.
+const LEEWAY: Duration = Duration::from_secs(10 * 60);
+
+/// Why there is nothing to authenticate callers by.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", .0.join("; "))]
+pub struct AuthError(Vec<String>);
+
+impl AuthError {
+    pub(super) fn one(problem: impl ToString) -> Self {
+        Self(vec![problem.to_string()])
+    }
+
+    /// Each thing that is wrong, by its key.
+    pub fn problems(&self) -> &[String] {
+        &self.0
+    }
+}
+
+/// The settings, when nothing is wrong with them.
+#[derive(Debug)]
+pub(super) struct Checked {
+    pub tokens: Tokens,
+    pub oauth: Option<OAuth>,
+}
+
+/// An authorization server.
+#[derive(Debug)]
+pub(super) struct OAuth {
+    /// As the operator wrote it: clients compare it with the URL that they were given.
+    pub resource: String,
+    pub url: Url,
+    pub issuer: String,
+    pub audience: String,
+    pub jwks: Jwks,
+    pub algorithms: Vec<Algorithm>,
+    pub leeway: Duration,
+    pub scopes: Vec<String>,
+}
+
+/// Where keys are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Jwks {
+    File(PathBuf),
+    Url(Url),
+}
+
+/// What `what` says, or a problem.
+struct Problems(Vec<String>);
+
+impl Problems {
+    fn of<T>(&mut self, key: &str, read: Result<T, impl ToString>) -> Option<T> {
+        read.map_err(|why| self.0.push(format!("{key} {}", why.to_string()))).ok()
+    }
+}
+
+pub(super) fn check(settings: &Auth, base: &Path) -> Result<Checked, AuthError> {
+    let mut problems = Problems(Vec::new());
+    let known = tokens(&settings.tokens, &mut problems);
+    let resource = settings.resource.as_deref();
+    let url = resource.and_then(|text| problems.of("auth.resource", resource_url(text)));
+    let oauth = settings.oauth.as_ref().and_then(|oauth| {
+        if resource.is_none() {
+            let missing = "is missing: oauth needs the URL by which clients know this server, such as \
+                           \"https://tools.example.com/mcp\"";
+            problems.of::<()>("auth.resource", Err(missing));
+        }
+        let jwks = problems.of("auth.oauth.jwks", jwks(&oauth.jwks, base));
+        let issuer = problems.of("auth.oauth.issuer", issuer(&oauth.issuer));
+        let algorithms = problems.of("auth.oauth.algorithms", algorithms(oauth));
+        let leeway = problems.of("auth.oauth.leeway", leeway(oauth.leeway.0));
+        let audience = oauth.audience.as_deref().or(resource);
+        if audience == Some("") {
+            problems.of::<()>("auth.oauth.audience", Err("is empty"));
+        }
+        for scope in oauth.scopes.iter().filter(|scope| !is_scope_token(scope)) {
+            let why = "has a scope that is none: one word each, without quotes and backslashes";
+            problems.of::<()>("auth.oauth.scopes", Err(format!("{why} (got {scope:.40?})")));
+        }
+        Some(OAuth {
+            resource: resource?.to_owned(),
+            url: url?,
+            issuer: issuer?,
+            audience: audience?.to_owned(),
+            jwks: jwks?,
+            algorithms: algorithms?,
+            leeway: leeway?,
+            scopes: oauth.scopes.clone(),
+        })
+    });
+    if problems.0.is_empty() {
+        Ok(Checked { tokens: Tokens::new(known), oauth })
+    } else {
+        Err(AuthError(problems.0))
+    }
+}
+
+fn tokens(settings: &[server::Token], problems: &mut Problems) -> Vec<Known> {
+    let (mut names, mut hashes) = (HashSet::new(), HashSet::new());
+    let mut known = Vec::new();
+    for (n, token) in settings.iter().enumerate() {
+        let name = token.name.as_str();
+        // A name that cannot be printed is not.
+        let named = problems.of(&format!("auth.tokens[{n}].name"), token::check_name(name));
+        let at = |key: &str| match named {
+            Some(()) => format!("auth.tokens[{n}].{key} ({name})"),
+            None => format!("auth.tokens[{n}].{key}"),
+        };
+        if named.is_some() && !names.insert(name) {
+            problems.of::<()>(&at("name"), Err("is another token's too; callers are told apart by it"));
+        }
+        let hash = problems.of(&at("hash"), hash(&token.hash));
+        if hash.is_some_and(|hash| !hashes.insert(hash)) {
+            problems.of::<()>(
+                &at("hash"),
+                Err("is another token's too; make one for each with `loggia token new`"),
+            );
+        }
+        let scopes = problems.of(&at("scopes"), scopes(&token.scopes));
+        let day = token.expires.as_deref();
+        let expires = day.map(|day| {
+            let read = token::parse_expiry(day);
+            problems.of(
+                &at("expires"),
+                read.ok_or_else(|| format!("is no day such as \"2027-06-30\" (got {day:.40?})")),
+            )
+        });
+        if let (Some(()), Some(hash), Some(rights)) = (named, hash, scopes) {
+            known.push(Known { name: name.to_owned(), hash, rights, expires: expires.flatten() });
+        }
+    }
+    known
+}
+
+/// What is wrong with a hash is told without it: it may be a token that somebody meant to hash.
+fn hash(text: &str) -> Result<token::Hash, &'static str> {
+    match token::parse_hash(text) {
+        Some(hash) => Ok(hash),
+        None if text.starts_with(token::PREFIX) => Err(
+            "is a token itself, which nobody should keep; make another with `loggia token new` and keep its hash",
+        ),
+        None => Err("must be `sha256:` and 64 hexadecimal digits, as `loggia token new` prints it"),
+    }
+}
+
+fn scopes(texts: &[String]) -> Result<Rights, String> {
+    if texts.is_empty() {
+        return Err("is empty, so the token allows nothing; write [\"*\"] for everything".into());
+    }
+    let read = |text: &String| text.parse::<Scope>().map_err(|why| format!("has {text:.80?}: {why}"));
+    Ok(Rights::of(texts.iter().map(read).collect::<Result<Vec<_>, _>>()?))
+}
+
+fn resource_url(text: &str) -> Result<Url, &'static str> {
+    const FORM: &str = "must be an absolute URL such as \"https://tools.example.com/mcp\"";
+    let url = web_url(text).ok_or(FORM)?;
+    if url.fragment().is_some() || url.query().is_some() {
+        return Err("must have no query and no fragment: it names this server, no page of it");
+    }
+    Ok(url)
+}
+
+fn issuer(text: &str) -> Result<String, String> {
+    let url = web_url(text).filter(|url| url.fragment().is_none() && url.query().is_none());
+    match url {
+        None => {
+            Err("must be the URL of the authorization server, just as its tokens have it in `iss`".into())
+        }
+        Some(_) if text.len() > ISSUER => Err(format!("must not be longer than {ISSUER} characters")),
+        Some(_) => Ok(text.to_owned()),
+    }
+}
+
+/// An absolute http or https URL of visible characters, with a host and without credentials.
+fn web_url(text: &str) -> Option<Url> {
+    let url = Url::parse(text).ok()?;
+    let web = matches!(url.scheme(), "http" | "https") && url.has_host();
+    let plain = url.username().is_empty() && url.password().is_none();
+    (web && plain && text.bytes().all(|byte| byte.is_ascii_graphic())).then_some(url)
+}
+
+fn jwks(text: &str, base: &Path) -> Result<Jwks, String> {
+    if text.is_empty() {
+        return Err("is empty: name a file or an https:// URL".into());
+    }
+    if !text.contains("://") {
+        return Ok(Jwks::File(base.join(text)));
+    }
+    let url = web_url(text).ok_or("must be a file or an https:// URL, without a name and a password")?;
+    let here = match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost",
+        None => false,
+    };
+    if url.scheme() == "http" && !here {
+        return Err("must be https://: over http:// anybody on the way could put keys of their own in".into());
+    }
+    Destination::parse(&url.origin().ascii_serialization())?;
+    Ok(Jwks::Url(url))
+}
+
+fn algorithms(oauth: &server::OAuth) -> Result<Vec<Algorithm>, &'static str> {
+    use server::Algorithm as A;
+    let same = |algorithm: &A| match algorithm {
+        A::RS256 => Algorithm::RS256,
+        A::RS384 => Algorithm::RS384,
+        A::RS512 => Algorithm::RS512,
+        A::PS256 => Algorithm::PS256,
+        A::PS384 => Algorithm::PS384,
+        A::PS512 => Algorithm::PS512,
+        A::ES256 => Algorithm::ES256,
+        A::ES384 => Algorithm::ES384,
+        A::EdDSA => Algorithm::EdDSA,
+    };
+    match oauth.algorithms.is_empty() {
+        true => Err("is empty, so no token could be taken; leave it out for RS256 and ES256"),
+        false => Ok(oauth.algorithms.iter().map(same).collect()),
+    }
+}
+
+fn leeway(span: Duration) -> Result<Duration, &'static str> {
+    if span <= LEEWAY { Ok(span) } else { Err("must not be longer than 10m: mend the clocks instead") }
+}
+
+/// RFC 6749's `scope-token`: an authorization server has scopes of its own.
+fn is_scope_token(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(toml: &str) -> Result<Checked, AuthError> {
+        check(&toml::from_str(toml).unwrap(), Path::new("/etc/loggia"))
+    }
+
+    const OAUTH: &str = "resource = 'https://h/mcp'\noauth.issuer = 'https://id.example.com/'\n";
+
+    #[test]
+    fn all_that_is_wrong_is_told_at_once_and_no_token_with_it() {
+        let made = token::make();
+        let hash = token::hash(&made);
+        let toml = format!(
+            "resource = 'tools.example.com/mcp#x'
+            tokens = [
+                {{ name = 'ci', hash = '{hash}', scopes = ['*'] }},
+                {{ name = 'ci', hash = '{hash}', scopes = ['notes:read', 'notes'], expires = '30.6.2027' }},
+                {{ name = \"a\\u001bb\", hash = '{made}', scopes = [] }},
+                {{ name = 'short', hash = 'sha256:00', scopes = ['*'] }},
+            ]
+            oauth = {{ issuer = 'id', audience = '', jwks = 'http://id.example.com/keys', algorithms = [], leeway = '1h',
+                       scopes = ['a b', 'a\"b'] }}"
+        );
+        let problems = checked(&toml).unwrap_err();
+        assert!(!problems.to_string().contains(&made));
+        insta::assert_snapshot!(problems.problems().join("\n"));
+    }
+
+    #[test]
+    fn a_resource_is_a_plain_url() {
+        let check = |text: &str, good: bool| assert_eq!(resource_url(text).is_ok(), good, "{text}");
+        check("https://tools.example.com/mcp", true);
+        check("http://127.0.0.1:8080/mcp", true);
+        check("https://h", true);
+        for bad in [
+            "",
+            "/mcp",
+            "h/mcp",
+            "https://",
+            "ftp://h/",
+            "https://h/mcp#a",
+            "https://h/mcp?a",
+            "https://u:p@h/",
+        ] {
+            check(bad, false);
+        }
+        check("https://h/a b", false);
+    }
+
+    #[test]
+    fn keys_come_from_a_file_or_over_tls() {
+        let check = |text: &str, expected: Option<Jwks>| {
+            assert_eq!(jwks(text, Path::new("/etc/loggia")).ok(), expected, "{text}");
+        };
+        let url = |text: &str| Some(Jwks::Url(text.parse().unwrap()));
+        check("keys.json", Some(Jwks::File("/etc/loggia/keys.json".into())));
+        check("/run/keys.json", Some(Jwks::File("/run/keys.json".into())));
+        for good in [
+            "https://id.example.com/keys?tenant=1",
+            "http://127.0.0.1:8080/k",
+            "http://[::1]/k",
+            "http://localhost/k",
+        ] {
+            check(good, url(good));
+        }
+        for bad in [
+            "",
+            "http://id.example.com/keys",
+            "http://10.0.0.1/k",
+            "ftp://h/k",
+            "https://u:p@h/k",
+            "file:///etc/k",
+        ] {
+            check(bad, None);
+        }
+    }
+
+    #[test]
+    fn oauth_needs_to_know_for_whom_tokens_are() {
+        let problems = checked("oauth = { issuer = 'https://id', jwks = 'k.json' }").unwrap_err();
+        assert!(problems.to_string().starts_with("auth.resource is missing"), "{problems}");
+        let checked = checked(&format!("{OAUTH}oauth.jwks = 'k.json'")).unwrap().oauth.unwrap();
+        assert_eq!(
+            (checked.audience.as_str(), checked.issuer.as_str()),
+            ("https://h/mcp", "https://id.example.com/")
+        );
+        assert_eq!(checked.algorithms, [Algorithm::RS256, Algorithm::ES256]);
+    }
+}

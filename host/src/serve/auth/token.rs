@@ -1,0 +1,217 @@
+//! Tokens that `loggia token new` makes: 256 random bits, of which the server keeps a hash.
+//!
+//! A plain SHA-256 is enough for them, and would be for nothing that a person thought of: that is why only tokens of this
+//! form are looked for.
+
+use std::{
+    fmt::Write,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use chrono::NaiveDate;
+use sha2::{Digest, Sha256};
+use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
+
+use super::refusal::Reason;
+use crate::gate::Rights;
+
+/// How every token begins, so that those who search code for secrets find it.
+pub const PREFIX: &str = "loggia_";
+/// How a hash begins.
+const SHA256: &str = "sha256:";
+/// Bytes of a token that are random.
+const RANDOM: usize = 32;
+/// Bytes of a token that follow from the random ones, so that a slip of the pen is told from a token that was revoked.
+const CHECK: usize = 4;
+/// Longest name of a token.
+const NAME: usize = 64;
+
+/// A SHA-256 of a whole token.
+pub type Hash = [u8; 32];
+
+/// A new token.
+pub fn make() -> String {
+    let mut random = [0; RANDOM];
+    // Without the kernel's randomness no token is safe to give out; it cannot fail after boot.
+    rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())
+        .unwrap_or_else(|e| unreachable!("the kernel gave no random bits: {e}"));
+    format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode([&random[..], &check(&random)].concat()))
+}
+
+/// The hash of a token, as `loggia.toml` has it.
+pub fn hash(token: &str) -> String {
+    Sha256::digest(token).iter().fold(SHA256.to_owned(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Reads a hash.
+pub fn parse_hash(text: &str) -> Option<Hash> {
+    let digits = text.strip_prefix(SHA256).filter(|digits| digits.len() == 64 && digits.is_ascii())?;
+    let mut hash = Hash::default();
+    for (byte, two) in hash.iter_mut().zip(digits.as_bytes().chunks(2)) {
+        let two = std::str::from_utf8(two).ok().filter(|two| two.bytes().all(|b| b.is_ascii_hexdigit()))?;
+        *byte = u8::from_str_radix(two, 16).ok()?;
+    }
+    Some(hash)
+}
+
+/// Checks a token's name. It stands in logs, and no caller whom an authorization server names can have it, since those
+/// contain a `#`.
+///
+/// # Errors
+///
+/// What a name is.
+pub fn check_name(name: &str) -> Result<(), &'static str> {
+    let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"._-@".contains(&byte);
+    if !name.is_empty() && name.len() <= NAME && name.bytes().all(letter) {
+        Ok(())
+    } else {
+        Err("must be 1 to 64 letters, digits, `.`, `_`, `-` and `@`")
+    }
+}
+
+/// The moment from which on a token is no longer taken, in seconds since 1970; a day of the form 2027-06-30, in UTC.
+pub fn parse_expiry(day: &str) -> Option<i64> {
+    // chrono also takes a day without its zeros.
+    let day = NaiveDate::parse_from_str(day, "%Y-%m-%d").ok().filter(|_| day.len() == 10)?;
+    Some(day.and_hms_opt(0, 0, 0)?.and_utc().timestamp())
+}
+
+/// Seconds since 1970. A clock that stands before that lets every day be past.
+pub fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.ok().and_then(|since| i64::try_from(since.as_secs()).ok()).unwrap_or(i64::MAX)
+}
+
+fn check(random: &[u8]) -> [u8; CHECK] {
+    let digest = Sha256::digest(random);
+    std::array::from_fn(|at| digest[at])
+}
+
+/// Whether a token is written as one that was made.
+fn is_whole(token: &str) -> bool {
+    let body = token.strip_prefix(PREFIX).and_then(|body| URL_SAFE_NO_PAD.decode(body).ok());
+    body.is_some_and(|body| body.len() == RANDOM + CHECK && body[RANDOM..] == check(&body[..RANDOM]))
+}
+
+/// A token of the settings.
+#[derive(Debug, Clone)]
+pub(super) struct Known {
+    pub name: String,
+    pub hash: Hash,
+    pub rights: Rights,
+    pub expires: Option<i64>,
+}
+
+/// The tokens of the settings.
+#[derive(Debug, Default)]
+pub(super) struct Tokens(Vec<Known>);
+
+impl Tokens {
+    pub fn new(known: Vec<Known>) -> Self {
+        Self(known)
+    }
+
+    /// Whose token this is. All are compared, each to its end: how long it takes tells nothing of them.
+    pub fn find(&self, token: &str, now: i64) -> Result<(String, Rights), Reason> {
+        if !is_whole(token) {
+            return Err(Reason::Invalid("the token is cut off or mistyped"));
+        }
+        let hash: Hash = Sha256::digest(token).into();
+        let (mut found, mut at) = (Choice::from(0), 0_u64);
+        for (n, known) in (0_u64..).zip(&self.0) {
+            let same = known.hash.ct_eq(&hash);
+            at.conditional_assign(&n, same);
+            found |= same;
+        }
+        let known = usize::try_from(at).ok().and_then(|at| self.0.get(at)).filter(|_| found.into());
+        match known {
+            None => Err(Reason::Invalid("the token is not known here; it may have been revoked")),
+            Some(known) if known.expires.is_some_and(|expires| expires <= now) => {
+                Err(Reason::Invalid("the token has expired"))
+            }
+            Some(known) => Ok((known.name.clone(), known.rights.clone())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(name: &str, token: &str, expires: Option<i64>) -> Known {
+        let hash = parse_hash(&hash(token)).unwrap();
+        Known { name: name.into(), hash, rights: Rights::all(), expires }
+    }
+
+    #[test]
+    fn a_token_is_random_whole_and_recognisable() {
+        let (one, other) = (make(), make());
+        assert_ne!(one, other);
+        for token in [&one, &other] {
+            assert!(token.starts_with("loggia_") && token.len() == 55, "{token}");
+            assert!(is_whole(token));
+        }
+        assert!(!is_whole(&one[..54]));
+        assert!(!is_whole(&format!("{one}A")));
+        assert!(!is_whole(&format!("{one}=")));
+        assert!(!is_whole("loggia_"));
+        for at in PREFIX.len()..one.len() {
+            let mut slip = one.clone().into_bytes();
+            slip[at] = if slip[at] == b'a' { b'b' } else { b'a' };
+            assert!(!is_whole(&String::from_utf8(slip).unwrap()), "a slip at {at}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_found_by_its_hash_until_it_expires() {
+        let [first, second, last, unknown] = [(); 4].map(|()| make());
+        let tokens = Tokens::new(vec![
+            known("first", &first, None),
+            known("second", &second, Some(100)),
+            known("last", &last, None),
+        ]);
+        let check = |token: &str, now: i64, expected: Result<&str, &str>| {
+            let found = tokens.find(token, now).map(|(name, _)| name).map_err(|reason| reason.to_string());
+            assert_eq!(found.as_deref().map_err(String::as_str), expected);
+        };
+        check(&first, 0, Ok("first"));
+        check(&second, 99, Ok("second"));
+        check(&second, 100, Err("the token has expired"));
+        check(&last, i64::MAX, Ok("last"));
+        check(&unknown, 0, Err("the token is not known here; it may have been revoked"));
+        check(&first[..40], 0, Err("the token is cut off or mistyped"));
+        assert!(Tokens::default().find(&first, 0).is_err());
+    }
+
+    #[test]
+    fn hashes_days_and_names_are_read_strictly() {
+        assert_eq!(parse_hash(&hash("a")).map(|hash| hash[..2].to_vec()), Some(vec![0xca, 0x97]));
+        let digits = "0".repeat(64);
+        assert!(parse_hash(&format!("sha256:{digits}")).is_some());
+        for bad in
+            ["", "sha256:", &digits, &format!("sha512:{digits}"), &format!("sha256:{}+0", "0".repeat(62))]
+        {
+            assert_eq!(parse_hash(bad), None, "{bad}");
+        }
+        assert_eq!(parse_hash(&format!("sha256:{}é", "0".repeat(62))), None);
+        assert_eq!(parse_expiry("1970-01-02"), Some(24 * 60 * 60));
+        for bad in ["", "2027-6-30", "2027-02-30", "30.06.2027", "2027-06-30T00:00:00Z", "tomorrow"] {
+            assert_eq!(parse_expiry(bad), None, "{bad}");
+        }
+        for (name, good) in [
+            ("ci", true),
+            ("ada@example.com", true),
+            ("", false),
+            ("a b", false),
+            ("a#b", false),
+            ("é", false),
+        ] {
+            assert_eq!(check_name(name).is_ok(), good, "{name}");
+        }
+        assert!(check_name(&"a".repeat(65)).is_err());
+    }
+}
