@@ -26,6 +26,7 @@ use crate::{
     gate::Inline,
     publish::Publisher,
     serve::Options,
+    telemetry::logs,
 };
 
 const COMPILE: &str = "compile-component";
@@ -124,7 +125,7 @@ impl Cli {
             Command::State(command) => command.run(),
             Command::Workflow(command) => command.run(),
         };
-        term::flush();
+        logs::flush();
         result.unwrap_or_else(|error| {
             term::error(&error);
             ExitCode::from(exit::FAILED)

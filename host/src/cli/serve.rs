@@ -10,6 +10,7 @@ use crate::{
     gate::Origin,
     mcp::Handler,
     serve::{Host, Options, http, signals, stdio},
+    telemetry::logs::{self, Level},
 };
 
 /// Serve a folder of plugins to an MCP client.
@@ -36,7 +37,7 @@ pub struct Serve {
 
 impl Serve {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        term::logs("info");
+        logs::at(Level::Info);
         ensure!(
             !self.folder.exists() || self.folder.is_dir(),
             "{} is a file: give the folder that holds it",

@@ -9,7 +9,7 @@ use tokio::{
 
 use crate::{gate::Lanes, serve::memory};
 
-/// The source of the line. `cli/term.rs` shows it at every level of the log: somebody asked.
+/// The source of the line. `telemetry/logs.rs` shows it at every level of the log: somebody asked.
 pub const TARGET: &str = "loggia::vitals";
 
 /// What a process holds at one moment.

@@ -24,6 +24,7 @@ use super::{Common, publishing::Publishing, runtime, serve::over_http, term};
 use crate::{
     build::{self, BuildError},
     serve::{Host, Options, http},
+    telemetry::logs::{self, Level},
 };
 
 /// Build plugin sources, serve them over HTTP, rebuild and reload on save.
@@ -51,7 +52,7 @@ pub struct Dev {
 
 impl Dev {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        term::logs("info");
+        logs::at(Level::Info);
         build::ensure_target()?;
         let path =
             fs::canonicalize(&self.path).with_context(|| format!("there is no {}", self.path.display()))?;
