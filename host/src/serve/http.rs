@@ -5,21 +5,20 @@ use std::{future::IntoFuture, io, net::SocketAddr, sync::Arc, time::Duration};
 use axum::{
     Router,
     body::{Body, to_bytes},
-    extract::Request,
+    extract::{Request, State},
     http::{
         Method, StatusCode,
         header::{CONTENT_TYPE, HOST, ORIGIN},
     },
     middleware::{self, Next},
     response::{IntoResponse, Response},
-    serve::ListenerExt,
 };
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::{duplicates, lines::twice, sessions::Sessions};
-use crate::mcp::Handler;
+use super::{connections::Connections, duplicates, lines::twice, sessions::Sessions};
+use crate::{mcp::Handler, telemetry::meters::Meters};
 
 /// Where the protocol is spoken.
 pub const PATH: &str = "/mcp";
@@ -32,6 +31,8 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 const CLOSE: Duration = Duration::from_secs(2);
 /// Largest request: arguments are 1 MiB where a policy does not say, and JSON text may escape every byte of them.
 const BODY: usize = 4 << 20;
+/// Connections at once; further ones wait to be accepted.
+const CONNECTIONS: usize = 1024;
 
 /// Serves clients until told to stop, and then until their calls have ended, but not for long.
 ///
@@ -42,16 +43,13 @@ pub async fn serve(handler: Handler, listener: TcpListener, stop: CancellationTo
     let streams = CancellationToken::new();
     let (calls, gate) = (handler.calls(), handler.gate().clone());
     let address = listener.local_addr()?;
-    let listener = listener.tap_io(|stream| {
-        // Without it a small answer waits 40 ms for the client's acknowledgement.
-        if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "TCP_NODELAY could not be set");
-        }
-    });
+    let meters = Arc::clone(gate.meters());
+    let listener = Connections::new(listener, CONNECTIONS, Arc::clone(&meters.http.connections));
     let router = Router::new()
         .nest_service(PATH, service(handler, address, streams.clone()))
         .layer(middleware::from_fn(without_duplicates))
-        .layer(middleware::from_fn(named_once));
+        .layer(middleware::from_fn(named_once))
+        .layer(middleware::from_fn_with_state(meters, counted));
     let accepting = stop.clone();
     let serving = axum::serve(listener, router)
         .with_graceful_shutdown(async move { accepting.cancelled().await })
@@ -71,6 +69,13 @@ pub async fn serve(handler: Handler, listener: TcpListener, stop: CancellationTo
         served = serving => served,
         () = ending => Ok(()),
     }
+}
+
+/// Counts answers by their status.
+async fn counted(State(meters): State<Arc<Meters>>, request: Request, next: Next) -> Response {
+    let response = next.run(request).await;
+    meters.http.answered(response.status().as_u16());
+    response
 }
 
 /// Refuses a request that names the server, or the page that it comes from, in two ways: one of the names is checked, and
@@ -124,7 +129,8 @@ fn service(
         // One plain body where nothing streams. rmcp 3.9 heeds it only without a session: clients before 2026-07-28 get
         // an event stream all the same.
         .with_json_response(true);
-    StreamableHttpService::new(move || Ok(handler.clone()), Arc::new(Sessions::default()), config)
+    let sessions = Sessions::counted(Arc::clone(&handler.gate().meters().http.sessions));
+    StreamableHttpService::new(move || Ok(handler.clone()), Arc::new(sessions), config)
 }
 
 /// The names by which a request may call this server, and the pages that may send one: its own. Whatever else names it

@@ -6,12 +6,16 @@
 //! | `stdio.rs`, `lines.rs` | one client on stdin and stdout |
 //! | `duplicates.rs` | names that are given twice in one object, which neither transport takes |
 //! | `http.rs` | many clients over streamable HTTP |
+//! | `admin.rs` | health, readiness and figures, for who runs it |
+//! | `connections.rs` | connections: bounded and counted |
 //! | `sessions.rs` | the sessions of stateful HTTP clients, which are bounded |
 //! | `signals.rs` | how the host is told to end |
 //! | `memory.rs` | what the allocator is told |
 //! | `runtimes.rs` | the threads on which calls run |
 //! | `vitals.rs` | what the host holds, told on SIGUSR1 |
 
+pub mod admin;
+pub mod connections;
 mod duplicates;
 pub mod host;
 pub mod http;

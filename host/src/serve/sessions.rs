@@ -19,6 +19,8 @@ use rmcp::{
     },
 };
 
+use crate::telemetry::meters::Level;
+
 /// Sessions at once. A client whose session made room for another is told so (404), and by the protocol begins anew.
 const MOST: usize = 256;
 /// A client that is silent for so long loses its session, and with it the news that the list changed.
@@ -28,6 +30,8 @@ const SILENCE: Duration = Duration::from_secs(24 * 60 * 60);
 pub struct Sessions {
     local: LocalSessionManager,
     uses: Mutex<HashMap<SessionId, Use>>,
+    /// How many there are.
+    count: Arc<Level>,
 }
 
 /// How a session is used.
@@ -41,11 +45,16 @@ impl Default for Sessions {
     fn default() -> Self {
         let mut local = LocalSessionManager::default();
         local.session_config.keep_alive = Some(SILENCE);
-        Self { local, uses: Mutex::default() }
+        Self { local, uses: Mutex::default(), count: Arc::default() }
     }
 }
 
 impl Sessions {
+    /// None yet; how many there are is told there.
+    pub fn counted(count: Arc<Level>) -> Self {
+        Self { count, ..Self::default() }
+    }
+
     fn uses(&self) -> MutexGuard<'_, HashMap<SessionId, Use>> {
         self.uses.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -68,6 +77,7 @@ impl Sessions {
             uses.remove(room);
         }
         uses.insert(id.clone(), Use { last: Instant::now(), open: Arc::default() });
+        self.count.set(uses.len());
         room
     }
 }
@@ -106,7 +116,11 @@ impl SessionManager for Sessions {
     }
 
     async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {
-        self.uses().remove(id);
+        {
+            let mut uses = self.uses();
+            uses.remove(id);
+            self.count.set(uses.len());
+        }
         self.local.close_session(id).await
     }
 

@@ -297,17 +297,6 @@ impl Http {
     }
 }
 
-/// What became of the files of the plugin folder.
-#[derive(Debug, Default)]
-pub struct Reloads {
-    /// Versions that serve since.
-    pub loaded: Count,
-    /// Versions that failed a step.
-    pub failed: Count,
-    /// Files that went away.
-    pub removed: Count,
-}
-
 /// Facades that are told apart; a folder has fewer.
 const FACADES: usize = 5000;
 /// Actions of one facade.
@@ -326,8 +315,6 @@ pub struct Meters {
     pub operations: Table<Operation>,
     /// Where it is served over HTTP.
     pub http: Http,
-    /// The plugin folder.
-    pub reloads: Reloads,
 }
 
 impl Default for Meters {
@@ -337,7 +324,6 @@ impl Default for Meters {
             tool_calls: Table::new(FACADES),
             operations: Table::new(REASONS),
             http: Http::default(),
-            reloads: Reloads::default(),
         }
     }
 }

@@ -11,4 +11,5 @@
 mod line;
 pub mod logs;
 pub mod meters;
+pub mod metrics;
 pub mod scrub;
