@@ -7,10 +7,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Common, publishing::Publishing, runtime, term};
 use crate::{
+    config::server::{Format, Log},
     gate::Origin,
     mcp::Handler,
-    serve::{Host, Options, http, signals, stdio},
-    telemetry::logs::{self, Level},
+    serve::{Host, Options, admin, http, signals, stdio},
+    telemetry::logs,
 };
 
 /// Serve a folder of plugins to an MCP client.
@@ -29,6 +30,13 @@ pub struct Serve {
     /// Serve over HTTP instead of stdio, for example 127.0.0.1:8080 (port 0: any free one)
     #[arg(long, value_name = "ADDR")]
     http: Option<SocketAddr>,
+    /// Answer /healthz, /readyz and /metrics there, for example 127.0.0.1:9090. Without authentication: choose an address
+    /// that only who runs the server reaches
+    #[arg(long, value_name = "ADDR")]
+    admin: Option<SocketAddr>,
+    /// Write logs for people or as a JSON object on a line each
+    #[arg(long, value_name = "FORM", value_enum, default_value = "human")]
+    log_format: Format,
     #[command(flatten)]
     publishing: Publishing,
     #[command(flatten)]
@@ -37,7 +45,7 @@ pub struct Serve {
 
 impl Serve {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        logs::at(Level::Info);
+        logs::start(Log { format: self.log_format, ..Log::default() });
         ensure!(
             !self.folder.exists() || self.folder.is_dir(),
             "{} is a file: give the folder that holds it",
@@ -54,8 +62,8 @@ impl Serve {
         let host = Host::new(&options)?;
         let served = runtime.block_on(async {
             match self.http {
-                None => over_stdio(&host, self.folder).await,
-                Some(address) => over_http(&host, self.folder, address, |_| {}).await,
+                None => over_stdio(&host, self.folder, self.admin).await,
+                Some(address) => over_http(&host, self.folder, address, self.admin, |_| {}).await,
             }
         });
         // What still runs waits by the clocks of this runtime, so it ends first.
@@ -67,10 +75,32 @@ impl Serve {
     }
 }
 
-async fn over_stdio(host: &Host, folder: PathBuf) -> anyhow::Result<()> {
+/// Answers who runs the server, until the process ends: the runtime's end is its own.
+async fn administer(
+    host: &Host,
+    address: Option<SocketAddr>,
+    stop: &CancellationToken,
+) -> anyhow::Result<()> {
+    let Some(address) = address else { return Ok(()) };
+    let listener = tokio::net::TcpListener::bind(address)
+        .await
+        .with_context(|| format!("failed to listen on {address}: choose another with --admin ADDR"))?;
+    let address = listener.local_addr()?;
+    let serving = admin::serve(listener, admin::State::new(host, Vec::new()), stop.clone());
+    tokio::spawn(async move {
+        if let Err(error) = serving.await {
+            tracing::error!("the admin listener ended: {error}");
+        }
+    });
+    term::note(&format!("admin on http://{address}"));
+    Ok(())
+}
+
+async fn over_stdio(host: &Host, folder: PathBuf, admin: Option<SocketAddr>) -> anyhow::Result<()> {
     host.tell_vitals()?;
     let streams = stdio::take().context("failed to take over stdout")?;
     let stop = signals::shutdown()?;
+    administer(host, admin, &stop).await?;
     host.follow(folder, stop.clone());
     let handler = Handler::new(host.gate.clone(), Origin::local(), stop.clone());
     if let Err(said) = stdio::serve(handler, streams, stop).await {
@@ -84,6 +114,7 @@ pub async fn over_http(
     host: &Host,
     folder: PathBuf,
     address: SocketAddr,
+    admin: Option<SocketAddr>,
     ready: impl FnOnce(SocketAddr),
 ) -> anyhow::Result<()> {
     ensure!(
@@ -98,6 +129,7 @@ pub async fn over_http(
         .with_context(|| format!("failed to listen on {address}: choose another with --http ADDR"))?;
     let address = listener.local_addr()?;
     let stop: CancellationToken = signals::shutdown()?;
+    administer(host, admin, &stop).await?;
     host.follow(folder, stop.clone());
     let handler = Handler::new(host.gate.clone(), Origin::anonymous(), stop.clone());
     term::note(&format!("listening on http://{address}{}", http::PATH));

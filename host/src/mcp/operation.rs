@@ -1,6 +1,6 @@
 //! How long requests take, and by which names the log knows them.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use axum::http::request::Parts;
 use rmcp::{ErrorData, model::CallToolResponse};
@@ -17,14 +17,14 @@ pub(super) struct Operation {
     meter: Arc<meters::Operation>,
     began: Instant,
     /// What it is answered with.
-    error: String,
+    error: Cow<'static, str>,
 }
 
 impl Handler {
     /// A request of this method, which works unless it is said otherwise.
     pub(super) fn operation(&self, method: &str) -> Operation {
         let meter = self.shared.gate.meters().operations.of(method);
-        Operation { meter, began: Instant::now(), error: String::new() }
+        Operation { meter, began: Instant::now(), error: "".into() }
     }
 
     /// A call to a tool. One that is not published is a name that anybody may have made up.
@@ -32,7 +32,7 @@ impl Handler {
         let gate = &self.shared.gate;
         let known = gate.catalog().snapshot().tools.contains_key(name);
         let meter = gate.meters().tool_calls.of(if known { name } else { OTHER });
-        Operation { meter, began: Instant::now(), error: "cancelled".to_owned() }
+        Operation { meter, began: Instant::now(), error: "cancelled".into() }
     }
 }
 
@@ -40,11 +40,9 @@ impl Operation {
     /// It is answered with this.
     pub(super) fn end(mut self, answer: &Result<CallToolResponse, ErrorData>) {
         self.error = match answer {
-            Ok(CallToolResponse::Complete(result)) if result.is_error == Some(true) => {
-                "tool_error".to_owned()
-            }
-            Ok(_) => String::new(),
-            Err(error) => error.code.0.to_string(),
+            Ok(CallToolResponse::Complete(result)) if result.is_error == Some(true) => "tool_error".into(),
+            Ok(_) => "".into(),
+            Err(error) => error.code.0.to_string().into(),
         };
     }
 }

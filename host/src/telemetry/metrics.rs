@@ -110,7 +110,9 @@ impl Figures {
             })
         });
         page.counters("loggia_calls", "Calls that ended, by facade, action and outcome", ends)?;
-        let times = calls.iter().map(|(tool, calls)| ([("tool", &**tool)], &calls.times));
+        // A name that was only asked for has no times.
+        let ran = calls.iter().filter(|(_, calls)| calls.times.get().1.iter().any(|count| *count > 0));
+        let times = ran.map(|(tool, calls)| ([("tool", &**tool)], &calls.times));
         page.histograms("loggia_call_duration_seconds", "From a call's turn to its end", times)?;
         let running = calls.iter().map(|(tool, calls)| ([("tool", &**tool)], calls.running.get()));
         page.gauges("loggia_calls_in_flight", "Calls that have their turn and have not ended", running)

@@ -77,7 +77,7 @@ impl Dev {
         let options = Options { publisher: self.publishing.publisher(), ..self.common.options() };
         let host = Host::new(&options)?;
         let served =
-            runtime.block_on(over_http(&host, out.plugins().to_owned(), self.http, move |address| {
+            runtime.block_on(over_http(&host, out.plugins().to_owned(), self.http, None, move |address| {
                 term::out(&clients(address, &shown));
             }));
         runtime.shutdown_background();
