@@ -13,7 +13,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::{
-    gate::{Breaker, Pace, Rules, Scopes},
+    gate::{Breaker, Pace, Rules, Scopes, Tally},
     lint,
     publish::{self, Exposure, Publisher, Tool},
 };
@@ -36,6 +36,8 @@ pub struct Entry {
     pub pace: Pace,
     /// How they have failed.
     pub breaker: Breaker,
+    /// Where they are counted.
+    pub tally: Tally,
 }
 
 impl Entry {
@@ -48,7 +50,17 @@ impl Entry {
         origin: String,
     ) -> Self {
         let (pace, breaker) = (Pace::new(&rules), Breaker::new(rules.breaker));
-        Self { facade, contract, rules, exposure, origin, scopes: None, pace, breaker }
+        Self {
+            facade,
+            contract,
+            rules,
+            exposure,
+            origin,
+            scopes: None,
+            pace,
+            breaker,
+            tally: Tally::default(),
+        }
     }
 
     /// The same facade, which may tell callers apart.

@@ -34,4 +34,5 @@ pub mod mcp;
 pub mod publish;
 pub mod reload;
 pub mod serve;
+pub mod telemetry;
 pub mod tokens;

@@ -1,5 +1,6 @@
 //! Drives the real `loggia` process with real clients. One binary, one module per subject.
 
+mod admin;
 mod asks;
 mod author;
 mod capabilities;

@@ -11,6 +11,7 @@
 //! | [`failure`] | what came of a call that did not: failure, fault, stop |
 //! | [`port`] | what a facade may do while it answers |
 //! | [`envelope`] | the one JSON shape that every result has |
+//! | [`usage`] | what a facade has used so far |
 
 pub mod call;
 pub mod envelope;
@@ -18,6 +19,7 @@ pub mod failure;
 pub mod port;
 pub mod reply;
 pub mod surface;
+pub mod usage;
 
 use std::sync::Arc;
 
@@ -29,6 +31,7 @@ pub use failure::{Failure, Fault, FaultKind, Limit, Stop, code};
 pub use port::{Answer, Level, Port, Progress, Question, Session};
 pub use reply::{Block, Content, Next, Page, Reply};
 pub use surface::{Action, Effect, Surface, Want};
+pub use usage::Usage;
 
 /// A JSON object, in the order in which it was written.
 pub type Object = serde_json::Map<String, serde_json::Value>;
@@ -43,4 +46,9 @@ pub trait Facade: Send + Sync + 'static {
     /// The future may be polled on one runtime first and then moved to another, so it must not rely on the thread
     /// it began on. Dropping it ends the call.
     fn dispatch(self: Arc<Self>, call: Call) -> BoxFuture<'static, Result<Reply, Stop>>;
+
+    /// What its calls have used so far, where it keeps count.
+    fn usage(&self) -> Usage {
+        Usage::default()
+    }
 }

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Instant};
 
 use futures_util::future::BoxFuture;
-use loggia_facade::{Call, Effect, Facade, Next, Reply, ScopeKey, Stop, Surface};
+use loggia_facade::{Call, Effect, Facade, Next, Reply, ScopeKey, Stop, Surface, Usage};
 use loggia_state::Store;
 
 use crate::{
@@ -72,6 +72,7 @@ impl WasmFacade {
             answer: Some(self.limits.result_limit()),
         };
         let meter = Meter::new(budget.cpu);
+        let _computes = self.capabilities.used.computes(&meter);
         let purpose = Purpose::Call {
             session: call.session.clone(),
             capabilities: &self.capabilities,
@@ -135,5 +136,9 @@ impl Facade for WasmFacade {
 
     fn dispatch(self: Arc<Self>, call: Call) -> BoxFuture<'static, Result<Reply, Stop>> {
         Box::pin(async move { self.answer(call).await })
+    }
+
+    fn usage(&self) -> Usage {
+        self.capabilities.used.usage()
     }
 }

@@ -36,6 +36,7 @@ pub mod limits;
 mod meter;
 mod output;
 mod ticker;
+mod used;
 
 pub use artifact::{Artifact, Digest};
 pub use cache::Cache;

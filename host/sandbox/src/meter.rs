@@ -36,6 +36,11 @@ impl Meter {
         self.spent.load(Ordering::Relaxed).saturating_add(slice) > self.budget
     }
 
+    /// Nanoseconds of all polls that have ended.
+    pub fn spent(&self) -> u64 {
+        self.spent.load(Ordering::Relaxed)
+    }
+
     fn begin(&self) {
         self.began.store(thread_time(), Ordering::Relaxed);
     }

@@ -3,7 +3,10 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use super::term;
-use crate::build::{self, Built};
+use crate::{
+    build::{self, Built},
+    telemetry::logs::{self, Level},
+};
 
 /// Build plugin sources to .wasm files.
 ///
@@ -22,7 +25,7 @@ pub struct Build {
 
 impl Build {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        term::logs("warn");
+        logs::at(Level::Warn);
         build::ensure_target()?;
         for Built { name, file, bytes } in build::build(&build::find(&self.path)?, &self.out)? {
             term::out(&format!("{name}\t{} KB\t{}", bytes.div_ceil(1000), file.display()));

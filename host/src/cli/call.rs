@@ -11,6 +11,7 @@ use super::{Common, exit, runtime, term};
 use crate::{
     gate::{Event, Origin, printable},
     serve::Host,
+    telemetry::logs::{self, Level},
 };
 
 /// Make one call and print its result as JSON.
@@ -36,7 +37,7 @@ pub struct Call {
 
 impl Call {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        term::logs("warn");
+        logs::at(Level::Warn);
         let params = parameters(&self.params)?;
         ensure!(
             self.plugins.is_dir(),

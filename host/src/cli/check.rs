@@ -10,7 +10,11 @@ use super::{
     publishing::Publishing,
     term,
 };
-use crate::{gate::printable, publish};
+use crate::{
+    gate::printable,
+    publish,
+    telemetry::logs::{self, Level},
+};
 
 /// Load plugins without serving them, and say what is wrong.
 ///
@@ -38,7 +42,7 @@ const WAITING: [&str; 2] = ["workflows", "what keeps one from running"];
 
 impl Check {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        term::logs("error");
+        logs::at(Level::Error);
         let plugins = load(&self.path, &self.common.options())?;
         if plugins.is_empty() {
             return Ok(nothing(&self.path));

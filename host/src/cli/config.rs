@@ -40,6 +40,7 @@ impl Config {
                 }
                 let checked = settings::read(&file).and_then(|settings| {
                     settings::check(&settings)?;
+                    settings::authenticator(&settings, Some(&file))?;
                     Ok(settings)
                 });
                 match checked {

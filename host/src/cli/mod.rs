@@ -32,6 +32,7 @@ use crate::{
     gate::Inline,
     publish::Publisher,
     serve::Options,
+    telemetry::logs,
 };
 
 const COMPILE: &str = "compile-component";
@@ -136,7 +137,7 @@ impl Cli {
             Command::Workflow(command) => command.run(),
             Command::Config(command) => command.run(),
         };
-        term::flush();
+        logs::flush();
         result.unwrap_or_else(|error| {
             term::error(&error);
             ExitCode::from(exit::FAILED)

@@ -7,10 +7,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Common, publishing::Publishing, runtime, settings, term};
 use crate::{
-    config::server::{Http, Revision, Settings},
+    config::server::{Admin, Format, Http, Revision, Settings},
     gate::Origin,
     mcp::Handler,
-    serve::{Host, Options, http, signals, stdio},
+    serve::{Host, Options, admin, auth::Authenticator, http, signals, stdio},
+    telemetry::logs,
 };
 
 /// Serve a folder of plugins to an MCP client.
@@ -38,6 +39,13 @@ pub struct Serve {
     /// Serve an address that other machines reach to callers who need not say who they are
     #[arg(long)]
     allow_anonymous: bool,
+    /// Answer /healthz, /readyz and /metrics there, for example 127.0.0.1:9090. Without authentication: choose an address
+    /// that only who runs the server reaches
+    #[arg(long, value_name = "ADDR")]
+    admin: Option<SocketAddr>,
+    /// Write logs for people or as a JSON object on a line each [default: human]
+    #[arg(long, value_name = "FORM")]
+    log_format: Option<Format>,
     /// The newest revision of MCP that clients are offered [default: the newest there is]
     #[arg(long, value_name = "REVISION")]
     max_protocol_version: Option<Revision>,
@@ -50,7 +58,8 @@ pub struct Serve {
 impl Serve {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let settings = self.settings()?;
-        term::logs("info");
+        let authenticator = settings::authenticator(&settings, self.config.as_deref())?;
+        logs::start(settings.log);
         let Some(folder) = settings.folder.clone() else {
             bail!(
                 "which folder of plugins? name it: `loggia serve plugins/`, or `folder` in the settings file"
@@ -73,7 +82,10 @@ impl Serve {
         let served = runtime.block_on(async {
             match settings.http.clone() {
                 None => over_stdio(&host, folder, &settings).await,
-                Some(http) => over_http(&host, folder, http, &settings, |_| {}).await,
+                Some(http) => {
+                    let door = Door { http, authenticator };
+                    over_http(&host, folder, door, &settings, |_| {}).await
+                }
             }
         });
         // What still runs waits by the clocks of this runtime, so it ends first.
@@ -93,6 +105,11 @@ impl Serve {
         settings.folder = self.folder.clone().or(settings.folder);
         settings.max_protocol_version = self.max_protocol_version.or(settings.max_protocol_version);
         settings.publish = self.publishing.over(settings.publish);
+        settings.log.format = self.log_format.unwrap_or(settings.log.format);
+        if let Some(listen) = self.admin {
+            settings.admin =
+                Some(Admin { listen, hosts: settings.admin.map_or_else(Vec::new, |admin| admin.hosts) });
+        }
         if let Some(listen) = self.http {
             settings.http = Some(Http { listen, ..settings.http.unwrap_or_default() });
         }
@@ -119,10 +136,28 @@ impl Serve {
     }
 }
 
+/// Answers who runs the server, until the process ends: the runtime's end is its own.
+async fn administer(host: &Host, settings: &Settings, stop: &CancellationToken) -> anyhow::Result<()> {
+    let Some(Admin { listen, hosts }) = settings.admin.clone() else { return Ok(()) };
+    let listener = tokio::net::TcpListener::bind(listen)
+        .await
+        .with_context(|| format!("failed to listen on {listen}: choose another with --admin ADDR"))?;
+    let address = listener.local_addr()?;
+    let serving = admin::serve(listener, admin::State::new(host, hosts), stop.clone());
+    tokio::spawn(async move {
+        if let Err(error) = serving.await {
+            tracing::error!("the admin listener ended: {error}");
+        }
+    });
+    term::note(&format!("admin on http://{address}"));
+    Ok(())
+}
+
 async fn over_stdio(host: &Host, folder: PathBuf, settings: &Settings) -> anyhow::Result<()> {
     host.tell_vitals()?;
     let streams = stdio::take().context("failed to take over stdout")?;
     let stop = signals::shutdown()?;
+    administer(host, settings, &stop).await?;
     host.follow(folder, stop.clone());
     let handler = Handler::new(host.gate.clone(), Origin::local(), stop.clone());
     if let Err(said) = stdio::serve(handler, streams, settings.drain.0, stop).await {
@@ -131,11 +166,19 @@ async fn over_stdio(host: &Host, folder: PathBuf, settings: &Settings) -> anyhow
     Ok(())
 }
 
+/// Where callers come in, and how they say who they are.
+pub struct Door {
+    /// The listener.
+    pub http: Http,
+    /// None where they need not.
+    pub authenticator: Option<Authenticator>,
+}
+
 /// Serves a folder over HTTP until told to stop; says where as soon as clients can connect.
 pub async fn over_http(
     host: &Host,
     folder: PathBuf,
-    http: Http,
+    Door { http, authenticator }: Door,
     settings: &Settings,
     ready: impl FnOnce(SocketAddr),
 ) -> anyhow::Result<()> {
@@ -146,11 +189,15 @@ pub async fn over_http(
         .with_context(|| format!("failed to listen on {address}: choose another with --http ADDR"))?;
     let address = listener.local_addr()?;
     let stop: CancellationToken = signals::shutdown()?;
+    if let Some(authenticator) = &authenticator {
+        authenticator.start();
+    }
+    administer(host, settings, &stop).await?;
     host.follow(folder, stop.clone());
     let handler = Handler::new(host.gate.clone(), Origin::anonymous(), stop.clone());
     term::note(&format!("listening on http://{address}{}", http::PATH));
     ready(address);
-    let serving = http::Serving { handler, http, drain: settings.drain.0 };
+    let serving = http::Serving { handler, http, authenticator, drain: settings.drain.0 };
     http::serve(serving, listener, stop).await?;
     Ok(())
 }

@@ -7,7 +7,10 @@ use std::{
 
 use anyhow::{Context, bail};
 
-use crate::config::{places, server::Settings};
+use crate::{
+    config::{places, server::Settings},
+    serve::auth::Authenticator,
+};
 
 /// Reads a settings file.
 ///
@@ -50,6 +53,17 @@ pub fn check(settings: &Settings) -> anyhow::Result<()> {
         );
     }
     Ok(())
+}
+
+/// What says who calls a server with these settings, which came from that file.
+///
+/// # Errors
+///
+/// All that is wrong with `[auth]`.
+pub fn authenticator(settings: &Settings, file: Option<&Path>) -> anyhow::Result<Option<Authenticator>> {
+    let Some(file) = file else { return Ok(None) };
+    let folder = folder(file).with_context(|| format!("failed to find {}", file.display()))?;
+    Authenticator::new(&settings.auth, &folder).with_context(|| format!("{}: `auth`", file.display()))
 }
 
 /// What a server with these settings does, in a line.

@@ -1,54 +1,6 @@
 //! What a person at a terminal sees: colours and tables there, plain text in a pipe.
 
-use std::{
-    io::{ErrorKind, IsTerminal, Write},
-    sync::{Mutex, PoisonError},
-};
-
-use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
-use tracing_subscriber::EnvFilter;
-
-use crate::serve::vitals;
-
-/// Lines that wait to be written. When a reader of stderr does not keep up, further ones are dropped: a log must never
-/// hold up a call.
-const LINES: usize = 4096;
-
-/// Writes the last lines when it is dropped.
-static WRITER: Mutex<Option<WorkerGuard>> = Mutex::new(None);
-
-/// Sends logs to stderr, through a thread of their own. `LOGGIA_LOG` sets the level.
-pub fn logs(default: &str) {
-    // rmcp logs whole results at its lower levels; wasmtime, notify and their like tell what only they understand.
-    const OTHERS: &str = "rmcp=error,wasmtime=warn,cranelift=warn,notify=error,mio=warn,hyper=warn,h2=warn";
-    // Told only to who sent a signal for it, so whatever the level is.
-    let asked = format!("{}=info", vitals::TARGET);
-    let wanted = std::env::var("LOGGIA_LOG").ok().filter(|level| !level.trim().is_empty());
-    let level = wanted.as_deref().unwrap_or(default);
-    let known = level.contains(['=', ',']) || level.parse::<tracing::Level>().is_ok() || level == "off";
-    let used = if known { level } else { default };
-    let filter =
-        EnvFilter::try_new(format!("{OTHERS},{asked},{used}")).unwrap_or_else(|_| EnvFilter::new(default));
-    let (writer, guard) =
-        NonBlockingBuilder::default().lossy(true).buffered_lines_limit(LINES).finish(std::io::stderr());
-    *WRITER.lock().unwrap_or_else(PoisonError::into_inner) = Some(guard);
-    let _ = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(writer)
-        .with_ansi(stderr_is_terminal())
-        .with_target(false)
-        .try_init();
-    if !known {
-        tracing::warn!(
-            "LOGGIA_LOG={level} is no level: it is error, warn, info, debug or trace; {default} is used"
-        );
-    }
-}
-
-/// Writes what has been logged and not yet written. Waits for a reader, but not long.
-pub fn flush() {
-    drop(WRITER.lock().unwrap_or_else(PoisonError::into_inner).take());
-}
+use std::io::{ErrorKind, IsTerminal, Write};
 
 /// Whether a person reads stdout.
 pub fn stdout_is_terminal() -> bool {

@@ -105,6 +105,15 @@ impl Breaker {
         );
     }
 
+    /// How it stands: 0 calls run, 1 it has rested and one call is tried, 2 it rests.
+    pub fn rests(&self) -> u64 {
+        match *self.state() {
+            State::Closed(_) => 0,
+            State::Open(until) if until <= Instant::now() => 1,
+            State::Open(_) => 2,
+        }
+    }
+
     fn resting(&self, facade: &str, until: Instant) -> Failure {
         let Terms { faults, within, .. } = self.terms;
         let left = until.duration_since(Instant::now()).as_millis();

@@ -33,6 +33,7 @@ use super::{
 use crate::{
     catalog::{Entry, Slot},
     config::units,
+    telemetry::meters::Outcome,
 };
 
 /// How long a parked call waits for its person.
@@ -66,6 +67,7 @@ pub async fn root(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envel
     if let Err(resting) = entry.breaker.look(&entry.surface().name) {
         // Who asks again at once would keep the host as busy as with calls that run.
         tokio::time::sleep(RESTING).await;
+        entry.tally.of(&entry, &shared.meters).ended(planned.action, Outcome::Resting);
         return refused(resting);
     }
     if !entry.rules.invoke.is_empty() {
@@ -74,8 +76,12 @@ pub async fn root(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envel
     }
     let permit = match shared.permits.root(&entry.pace).await {
         Ok(permit) => permit,
-        Err(busy) => return refused(busy),
+        Err(busy) => {
+            entry.tally.of(&entry, &shared.meters).ended(planned.action, Outcome::Busy);
+            return refused(busy);
+        }
     };
+    let meters = Arc::clone(&shared.meters);
     let (wall, limit) = entry.rules.wall(planned.action()).clone();
     let timeout = planned.timeout;
     let line = Line {
@@ -91,7 +97,7 @@ pub async fn root(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envel
         cut_off: Arc::default(),
     };
     let (due, late) = (line.due, line.late(timeout, wall, limit));
-    let audit = Audit::begin(&line.id, None, &entry.surface().name, &planned.action().name);
+    let audit = Audit::begin((&line.id, None), &run, (&entry, planned.action), &meters);
     let envelope = match run.within(due, line.answer(planned)).await {
         Some(envelope) => envelope,
         None => refused(late.told()),
@@ -206,7 +212,8 @@ impl Line {
         };
         let late = line.late(timeout, wall, limit);
         let command = planned.command.clone();
-        let audit = Audit::begin(&line.id, Some(&self.id), &entry.surface().name, &planned.action().name);
+        let above = (&line.id, Some(&self.id));
+        let audit = Audit::begin(above, &self.run, (&entry, planned.action), &self.shared.meters);
         let envelope = match self.run.within(own, line.answer(planned)).await {
             Some(envelope) => envelope,
             None => Envelope::new(command, Err(late.told())),

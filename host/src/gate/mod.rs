@@ -12,6 +12,7 @@
 //! | file | concept |
 //! |---|---|
 //! | `origin.rs` | who calls |
+//! | `mark.rs` | by which names a request is known elsewhere |
 //! | `rights.rs` | what a caller may call |
 //! | `rules.rs` | what the operator's policy says of a facade's calls |
 //! | `plan.rs` | pure: from a request to a validated call, or to an answer without one |
@@ -30,13 +31,15 @@
 //! | `runs.rs`, `handle.rs` | calls that outlived their request, and how they are found |
 //! | `about.rs`, `status.rs`, `trace.rs` | what is told of them |
 //! | `chain.rs` | calls that follow a call |
-//! | `audit.rs` | one line for each call |
+//! | `audit.rs`, `tally.rs` | one line for each call; where calls are counted |
+//! | `census.rs` | what the gate holds now |
 //! | `batch.rs` | several calls in one |
 
 mod about;
 mod audit;
 mod batch;
 mod breaker;
+mod census;
 mod chain;
 mod confirm;
 mod exec;
@@ -44,6 +47,7 @@ mod executor;
 mod handle;
 mod late;
 mod line;
+mod mark;
 mod origin;
 mod parking;
 mod peers;
@@ -56,6 +60,7 @@ mod runs;
 mod scopes;
 mod shares;
 mod status;
+mod tally;
 mod trace;
 mod work;
 
@@ -71,10 +76,13 @@ use std::{
 use loggia_facade::{Command, Envelope, Failure, Input, Object, Request, code};
 use loggia_schema::{View, is_hidden};
 
+pub use audit::TARGET as AUDIT;
 pub use breaker::{Breaker, Terms};
+pub use census::{Census, Now};
 pub use exec::{Event, Exec};
 pub use executor::{Executor, Inline, Lanes};
 pub use handle::RunId;
+pub use mark::Mark;
 pub use origin::{Caller, Origin};
 pub use permits::Pace;
 pub use rights::{NoScope, Rights, Scope};
@@ -82,8 +90,12 @@ pub use rules::{Chain, Clocks, InvokeRule, Rules};
 pub use runs::KEPT;
 pub use scopes::Scopes;
 pub use status::Status;
+pub use tally::Tally;
 
-use crate::catalog::{Catalog, Snapshot};
+use crate::{
+    catalog::{Catalog, Snapshot},
+    telemetry::meters::Meters,
+};
 
 /// A text that a plugin had a part in, on one line of the log: it must not forge another line, nor steer a terminal.
 pub fn printable(text: &str) -> Cow<'_, str> {
@@ -102,6 +114,7 @@ pub(crate) struct Shared {
     pub permits: permits::Permits,
     pub parking: parking::Parking,
     pub runs: runs::Runs,
+    pub meters: Arc<Meters>,
     /// No call begins any more.
     pub ending: AtomicBool,
 }
@@ -121,9 +134,20 @@ impl Gate {
             permits: permits::Permits::default(),
             parking: parking::Parking::default(),
             runs: runs::Runs::default(),
+            meters: Arc::default(),
             ending: AtomicBool::new(false),
         };
         Self { shared: Arc::new(shared) }
+    }
+
+    /// What is counted of its calls, and of what leads to it.
+    pub fn meters(&self) -> &Arc<Meters> {
+        &self.shared.meters
+    }
+
+    /// What it holds now.
+    pub fn census(&self) -> Census {
+        Census::of(&self.shared)
     }
 
     /// The facades that the gate leads to.
@@ -153,15 +177,20 @@ impl Gate {
     }
 
     fn begin(&self, snapshot: &Snapshot, origin: Origin, request: Request, view: &View) -> Exec {
+        let under = snapshot.slots.get_key_value(&request.facade);
+        let answered = |envelope: Envelope| {
+            tally::answered(&self.shared.meters, under, &envelope);
+            Exec::answered(envelope)
+        };
         let planned = plan::plan(snapshot, request, view);
         let ends = self.shared.ending.load(Ordering::Relaxed);
         if let (true, plan::Plan::Run(_) | plan::Plan::Batch(_)) = (ends, &planned) {
             let failure = Failure::new(code::UNAVAILABLE, "unavailable: the server is being ended");
             let command = Command { key: "action", name: None };
-            return Exec::answered(Envelope::new(command, Err(failure)));
+            return answered(Envelope::new(command, Err(failure)));
         }
         match planned {
-            plan::Plan::Answer(envelope) => Exec::answered(*envelope),
+            plan::Plan::Answer(envelope) => answered(*envelope),
             plan::Plan::Run(planned) => Exec::begin(&self.shared, origin, *planned),
             plan::Plan::Batch(batch) => Exec::begin_batch(&self.shared, origin, *batch),
             plan::Plan::AboutRun(asked) => about::about(&self.shared, &origin.caller, asked),

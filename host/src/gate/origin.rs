@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Rights;
+use super::{Mark, Rights};
 
 /// The one whose calls a run, a scope or a limit belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -32,28 +32,37 @@ pub struct Origin {
     pub can_ask: bool,
     /// What may be called.
     pub rights: Rights,
+    /// By which names the request is known elsewhere.
+    pub mark: Mark,
 }
 
 impl Origin {
     /// The person at this machine.
     pub fn local() -> Self {
-        Self { caller: Caller::Local, can_ask: false, rights: Rights::all() }
+        Self { caller: Caller::Local, can_ask: false, rights: Rights::all(), mark: Mark::default() }
     }
 
     /// A caller over HTTP without authentication.
     pub fn anonymous() -> Self {
-        Self { caller: Caller::Anonymous, can_ask: false, rights: Rights::all() }
+        Self { caller: Caller::Anonymous, can_ask: false, rights: Rights::all(), mark: Mark::default() }
     }
 
     /// An authenticated principal, by the name under which it stands in the log.
     pub fn named(name: &str, rights: Rights) -> Self {
-        Self { caller: Caller::Named(name.into()), can_ask: false, rights }
+        Self { caller: Caller::Named(name.into()), can_ask: false, rights, mark: Mark::default() }
     }
 
     /// The same caller, through whom a person can be asked, or not.
     #[must_use]
     pub fn asking(mut self, can_ask: bool) -> Self {
         self.can_ask = can_ask;
+        self
+    }
+
+    /// The same caller, of whose request these names are known.
+    #[must_use]
+    pub fn marked(mut self, mark: Mark) -> Self {
+        self.mark = mark;
         self
     }
 }

@@ -136,6 +136,11 @@ impl Pace {
         }
     }
 
+    /// How many root calls wait.
+    pub fn queued(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
     fn queue(&self) -> Result<Waiting, Failure> {
         let waiting = Waiting(Arc::clone(&self.waiting));
         if self.waiting.fetch_add(1, Ordering::Relaxed) >= self.queue {

@@ -18,7 +18,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Caller, Event, Origin,
+    Caller, Event, Mark, Origin,
     plan::{Planned, weigh},
     status::Status,
     trace::Trace,
@@ -31,6 +31,8 @@ pub struct Run {
     pub caller: Caller,
     /// Whether whoever began it can ask a person.
     pub can_ask: bool,
+    /// By which names its request is known elsewhere.
+    pub mark: Mark,
     /// The version that answers.
     pub entry: Arc<Entry>,
     /// Echoed in its envelope.
@@ -107,6 +109,7 @@ impl Run {
         Self {
             caller: origin.caller,
             can_ask: origin.can_ask,
+            mark: origin.mark,
             entry,
             command,
             inputs,

@@ -8,7 +8,7 @@ use std::{
 
 use tokio::time::Instant;
 
-use super::{Caller, handle::RunId, run::Run};
+use super::{Caller, Status, handle::RunId, run::Run};
 
 /// How long the outcome of a run is kept.
 pub const KEPT: Duration = Duration::from_secs(3600);
@@ -58,6 +58,11 @@ impl Runs {
         drop(runs);
         own.sort_by_key(|(_, run)| std::cmp::Reverse(run.began));
         own
+    }
+
+    /// How each of them stands.
+    pub fn statuses(&self) -> Vec<Status> {
+        self.lock().values().map(|run| run.status()).collect()
     }
 
     /// Those that have not ended.

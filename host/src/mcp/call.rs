@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use super::{
     ask::{self, Bound, Parked, Way},
     handler::{Context, Handler},
+    operation::mark,
     result::result,
     tasks,
 };
@@ -29,7 +30,7 @@ impl Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         let _counted = self.shared.calls.token();
         let way = Way::of(context);
-        let origin = self.origin.clone().asking(way != Way::None);
+        let origin = self.origin.clone().asking(way != Way::None).marked(mark(context));
         let tool = request.name.clone();
         // Only what may go through the client's hands is bound to anything.
         let bound = (way == Way::Again || request.request_state.is_some())

@@ -95,12 +95,14 @@ impl ServerHandler for Handler {
         request: rmcp::model::InitializeRequestParams,
         context: Context,
     ) -> Result<rmcp::model::InitializeResult, ErrorData> {
+        let _operation = self.operation("initialize");
         self.handshake().await;
         context.peer.set_peer_info(request.clone());
         self.negotiate_initialize(&request)
     }
 
     async fn discover(&self, _: Context) -> Result<DiscoverResult, ErrorData> {
+        let _operation = self.operation("server/discover");
         self.handshake().await;
         let versions = self.supported_protocol_versions().into_owned();
         Ok(DiscoverResult::from_server_info(versions, self.get_info()))
@@ -111,6 +113,7 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: Context,
     ) -> Result<ListToolsResult, ErrorData> {
+        let _operation = self.operation("tools/list");
         let catalog = self.shared.gate.catalog();
         catalog.admitted().await;
         let listed = self.shared.listed.tools(catalog);
@@ -128,7 +131,10 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: Context,
     ) -> Result<CallToolResponse, ErrorData> {
-        self.answer(request, &context).await
+        let operation = self.tool_call(&request.name);
+        let answer = self.answer(request, &context).await;
+        operation.end(&answer);
+        answer
     }
 
     async fn get_task(&self, request: GetTaskParams, _: Context) -> Result<GetTaskResult, ErrorData> {

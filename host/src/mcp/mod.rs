@@ -8,6 +8,7 @@
 //! | `list.rs` | the published list and the instructions, built once per catalog generation |
 //! | `result.rs` | an envelope as an MCP result |
 //! | `ask.rs` | questions to the person, in the ways of both lifecycles |
+//! | `operation.rs` | how long requests take, and by which names the log knows them |
 //! | `tasks.rs` | runs as MCP's tasks |
 //! | `news.rs` | `tools/list_changed` to clients of both lifecycles |
 
@@ -16,6 +17,7 @@ mod call;
 mod handler;
 mod list;
 mod news;
+mod operation;
 mod result;
 mod tasks;
 

@@ -30,10 +30,13 @@ use crate::{
     config::{Exposed, Policy, PolicyError, places, units::bytes_text},
     gate::Scopes,
     publish::Exposure,
+    telemetry::scrub,
 };
 
 /// Largest policy file.
 const POLICY: u64 = 1 << 20;
+/// Largest file of a secret, with white space around it.
+const SECRET: u64 = 8 << 10;
 
 /// Turns files into entries.
 pub struct Loader {
@@ -207,6 +210,7 @@ impl Loader {
             return Composed::admit(found, begun);
         }
         let policy = policy(found)?;
+        unlogged(&policy.grants);
         let fenced = self.fence(&found.path, &policy.grants)?;
         let bytes = read(&found.path, policy.limits.artifact).map_err(|error| match error {
             AdmitError::TooLarge(most, _) => AdmitError::TooLarge(most, Some("limits.artifact")),
@@ -321,6 +325,20 @@ impl Loader {
             dirs.extend(granted.dir());
         }
         Ok(dirs)
+    }
+}
+
+/// Nothing logs a secret; should something do so by mistake, it is taken out. One in a file is known as it is now.
+fn unlogged(grants: &Grants) {
+    for secret in &grants.http.secrets {
+        match &secret.source {
+            Source::Value(_, value) => scrub::keep(value),
+            Source::File(path) => match read(path, SECRET) {
+                Ok(text) => scrub::keep(&String::from_utf8_lossy(&text)),
+                // Requests that need it say so.
+                Err(_) => continue,
+            },
+        }
     }
 }
 

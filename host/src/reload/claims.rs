@@ -10,6 +10,7 @@ use super::{
     AdmitError, Admitted, RESCAN,
     compose::{self, Composed},
     scan::{Found, stem},
+    standing::{Stands, State},
 };
 use crate::{
     catalog::{Entry, Slot},
@@ -50,6 +51,19 @@ impl Held {
     /// Whether there was a file when it was last looked for.
     pub fn has_file(&self) -> bool {
         self.tried.is_some()
+    }
+
+    /// How the file stands, as far as it alone decides; none when it is gone.
+    pub fn stands(&self, file: &str) -> Option<Stands> {
+        self.tried.as_ref()?;
+        let facade = self.serving.as_ref().map(|(_, entry)| entry.surface().name.clone());
+        let state = match (&facade, &self.error) {
+            (None, _) => State::Failed,
+            (Some(_), Some(_)) => State::Stale,
+            (Some(_), None) => State::Serving,
+        };
+        let why = self.error.as_ref().map(|(_, said)| said.clone());
+        Some(Stands { file: file.to_owned(), facade, state, why })
     }
 
     /// The digest and the surface of what serves: bytes that did not change need not be described again.

@@ -16,6 +16,7 @@
 //! | `compose.rs` | one file of workflows: read, check, and what it is beside the facades that it calls |
 //! | `fence.rs` | directories that no plugin may be granted |
 //! | `claims.rs` | pure: which file owns which name |
+//! | `standing.rs` | how the files stand, for whoever runs the host |
 
 mod admit;
 mod claims;
@@ -23,6 +24,7 @@ mod compose;
 mod decide;
 mod fence;
 mod scan;
+mod standing;
 mod watch;
 
 use std::{
@@ -48,6 +50,7 @@ pub use admit::{AdmitError, Admitted, Facts, Folders, Loader};
 pub use claims::Owners;
 pub use compose::{Composed, settle};
 pub use scan::{Found, Kind, scan, stem};
+pub use standing::{Report, Standing, Stands, State};
 
 use self::{claims::Held, decide::Step, watch::Watch};
 use crate::{catalog::Catalog, gate::printable};
@@ -72,6 +75,8 @@ pub struct Reloader {
     refused: BTreeMap<String, String>,
     /// The workflows that cannot run now, by file, with the sentences that the log was told.
     unavailable: BTreeMap<String, Vec<String>>,
+    /// How all of it stands, for others.
+    standing: Arc<Standing>,
     /// The first admission, of all that was there at the start, has ended.
     started: bool,
     /// Files whose admission runs now.
@@ -90,7 +95,13 @@ struct Attempt {
 
 impl Reloader {
     /// A reloader for a folder, which need not exist yet.
-    pub fn new(folder: PathBuf, loader: Arc<Loader>, catalog: Arc<Catalog>, runtime: Handle) -> Self {
+    pub fn new(
+        folder: PathBuf,
+        loader: Arc<Loader>,
+        catalog: Arc<Catalog>,
+        runtime: Handle,
+        standing: Arc<Standing>,
+    ) -> Self {
         Self {
             folder,
             loader,
@@ -100,6 +111,7 @@ impl Reloader {
             owners: Owners::default(),
             refused: BTreeMap::new(),
             unavailable: BTreeMap::new(),
+            standing,
             started: false,
             busy: BTreeSet::new(),
             tasks: JoinSet::new(),
@@ -151,6 +163,8 @@ impl Reloader {
             Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeMap::new(),
             Err(error) => {
                 tracing::warn!(folder = %self.folder.display(), "the plugin folder cannot be read: {error}");
+                let folder = Some(format!("the plugin folder cannot be read: {error}"));
+                self.standing.set(Report { folder, ..Report::clone(&self.standing.now()) });
                 return;
             }
         };
@@ -166,12 +180,13 @@ impl Reloader {
                     tracing::info!(file, "removed");
                     if let Some(held) = self.held.get_mut(&file) {
                         held.remove();
+                        self.standing.removed.up();
                         removed = true;
                     }
                 }
             }
         }
-        if removed {
+        if removed || self.standing.now().folder.is_some() {
             self.publish();
         }
         // In the order of names, so that a restart does the same.
@@ -201,6 +216,8 @@ impl Reloader {
         if again {
             watch.writing(&file);
         } else {
+            let count = if admitted.is_ok() { &self.standing.loaded } else { &self.standing.failed };
+            count.up();
             self.held.entry(file.clone()).or_default().attempted(&file, &found, admitted, took);
             self.publish();
         }
@@ -209,6 +226,20 @@ impl Reloader {
     }
 
     fn publish(&mut self) {
+        self.swap();
+        let files = self.held.iter().filter_map(|(file, held)| {
+            let mut stands = held.stands(file)?;
+            if let Some(refusal) = self.refused.get(file) {
+                (stands.state, stands.why) = (State::Refused, Some(refusal.clone()));
+            } else if let (State::Serving, Some(said)) = (stands.state, self.unavailable.get(file)) {
+                stands.why = Some(said.join("; "));
+            }
+            Some(stands)
+        });
+        self.standing.set(Report { folder: None, files: files.collect() });
+    }
+
+    fn swap(&mut self) {
         // Until all that was there at the start has been looked at, nobody has come first.
         let before = if self.started { std::mem::take(&mut self.owners) } else { Owners::default() };
         self.owners = Owners::of(claims::claims(&self.held), &before);

@@ -14,9 +14,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     catalog::Catalog,
-    gate::{Executor, Gate, Inline},
+    gate::{Executor, Gate, Inline, Lanes},
     publish::Publisher,
-    reload::{Folders, Loader, Reloader},
+    reload::{Folders, Loader, Reloader, Standing},
     serve::{runtimes::Runtimes, vitals},
 };
 
@@ -58,6 +58,8 @@ pub struct Host {
     pub gate: Gate,
     /// Turns files into facades.
     pub loader: Arc<Loader>,
+    /// How the folder that is followed stands.
+    pub standing: Arc<Standing>,
     runtimes: Option<Runtimes>,
     /// What follows folders, and how it is told to end.
     following: Mutex<Vec<(CancellationToken, JoinHandle<()>)>>,
@@ -70,6 +72,7 @@ impl Host {
     ///
     /// If the machine does not give what a host needs.
     pub fn new(options: &Options) -> Result<Self, Start> {
+        vitals::begin();
         raise_open_files();
         let engine = Engine::new(options.stack)?;
         let cache = Cache::open(&options.cache, &engine)
@@ -89,7 +92,13 @@ impl Host {
         if let Err(error) = loader.state() {
             tracing::warn!("{error}; --state DIR can name another place");
         }
-        Ok(Self { gate, loader: Arc::new(loader), runtimes: Some(runtimes), following: Mutex::default() })
+        Ok(Self {
+            gate,
+            loader: Arc::new(loader),
+            standing: Arc::default(),
+            runtimes: Some(runtimes),
+            following: Mutex::default(),
+        })
     }
 
     /// From now on SIGUSR1 writes what the host holds to the log.
@@ -101,11 +110,17 @@ impl Host {
         self.runtimes.as_ref().map_or(Ok(()), |runtimes| vitals::on_signal(runtimes.lanes()))
     }
 
+    /// The runtimes of calls; none once it ends.
+    pub(super) fn lanes(&self) -> Option<Lanes> {
+        self.runtimes.as_ref().map(Runtimes::lanes)
+    }
+
     /// Loads a folder and follows it until told to stop.
     pub fn follow(&self, folder: PathBuf, stop: CancellationToken) {
         let Some(Runtimes { calls, .. }) = &self.runtimes else { return };
         let catalog = Arc::clone(self.gate.catalog());
-        let reloader = Reloader::new(folder, Arc::clone(&self.loader), catalog, calls.handle().clone());
+        let (loader, standing) = (Arc::clone(&self.loader), Arc::clone(&self.standing));
+        let reloader = Reloader::new(folder, loader, catalog, calls.handle().clone(), standing);
         let stop = stop.child_token();
         let follows = calls.spawn(reloader.run(stop.clone()));
         self.following.lock().unwrap_or_else(PoisonError::into_inner).push((stop, follows));

@@ -7,11 +7,13 @@
 //! | `duplicates.rs` | names that are given twice in one object, which neither transport takes |
 //! | `http/` | many clients over streamable HTTP |
 //! | `auth/` | who calls over HTTP |
+//! | `admin.rs` | health, readiness and figures, for who runs it |
 //! | `signals.rs` | how the host is told to end |
 //! | `memory.rs` | what the allocator is told |
 //! | `runtimes.rs` | the threads on which calls run |
 //! | `vitals.rs` | what the host holds, told on SIGUSR1 |
 
+pub mod admin;
 pub mod auth;
 mod duplicates;
 pub mod host;

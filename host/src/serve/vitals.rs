@@ -1,25 +1,38 @@
 //! What the host holds, told to whoever sends SIGUSR1: the first thing to know of a host that seems to leak.
 
-use std::{fs, io};
+use std::{fs, io, sync::LazyLock, time::SystemTime};
 
+use rustix::{
+    process::{Resource, getrlimit},
+    time::{ClockId, clock_gettime},
+};
 use tokio::{
     runtime::Handle,
     signal::unix::{SignalKind, signal},
 };
 
-use crate::{gate::Lanes, serve::memory};
+use crate::{gate::Lanes, serve::memory, telemetry::metrics::Process};
 
-/// The source of the line. `cli/term.rs` shows it at every level of the log: somebody asked.
+/// The source of the line. `telemetry/logs.rs` shows it at every level of the log: somebody asked.
 pub const TARGET: &str = "loggia::vitals";
 
 /// What a process holds at one moment.
 #[derive(Debug, PartialEq)]
 struct Vitals {
-    resident_mib: f64,
-    descriptors: usize,
-    threads: usize,
-    /// Alive on the runtime that answers clients, and on the two that calls move to.
-    tasks: [usize; 3],
+    process: Process,
+    tasks: Tasks,
+}
+
+/// Alive on the runtime that answers clients, and on the two that calls move to.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Tasks(pub [usize; 3]);
+
+/// When this process began, as far as it knows.
+static BEGAN: LazyLock<SystemTime> = LazyLock::new(SystemTime::now);
+
+/// Notes that the process begins now, if nobody has before.
+pub fn begin() {
+    LazyLock::force(&BEGAN);
 }
 
 /// From now on each SIGUSR1 writes one line to the log. Until then the signal would end the process, as is its default,
@@ -48,21 +61,48 @@ pub fn on_signal(lanes: Lanes) -> io::Result<()> {
 
 impl Vitals {
     fn now(runtimes: &[Handle; 3]) -> io::Result<Self> {
-        let status = fs::read_to_string("/proc/self/status")?;
-        let unreadable = || io::Error::other("/proc/self/status is not as expected");
-        let (resident_kib, threads) = resident_and_threads(&status).ok_or_else(unreadable)?;
-        // One of them is the descriptor by which they are listed.
-        let descriptors = fs::read_dir("/proc/self/fd")?.count().saturating_sub(1);
-        let tasks = runtimes.each_ref().map(|runtime| runtime.metrics().num_alive_tasks());
-        Ok(Self { resident_mib: resident_kib as f64 / 1024.0, descriptors, threads, tasks })
+        Ok(Self { process: process()?, tasks: Tasks::now(runtimes) })
     }
 
     fn tell(&self) {
-        let Self { resident_mib, descriptors, threads, tasks: [io_tasks, calls, heavy] } = self;
-        let call_tasks = calls + heavy;
+        let Self {
+            process: Process { resident, descriptors, threads, .. },
+            tasks: Tasks([io, calls, heavy]),
+        } = self;
+        let (io_tasks, call_tasks) = (io, calls + heavy);
+        let resident_mib = *resident as f64 / f64::from(1 << 20);
         let resident_mib = format_args!("{resident_mib:.1}");
         tracing::info!(target: TARGET, %resident_mib, descriptors, threads, io_tasks, call_tasks, "vitals");
     }
+}
+
+impl Tasks {
+    /// Those that are alive now.
+    pub fn now(runtimes: &[Handle; 3]) -> Self {
+        Self(runtimes.each_ref().map(|runtime| runtime.metrics().num_alive_tasks()))
+    }
+}
+
+/// What this process holds, and has used so far.
+///
+/// # Errors
+///
+/// Where the machine does not tell.
+pub fn process() -> io::Result<Process> {
+    let status = fs::read_to_string("/proc/self/status")?;
+    let unreadable = || io::Error::other("/proc/self/status is not as expected");
+    let (resident_kib, threads) = resident_and_threads(&status).ok_or_else(unreadable)?;
+    // One of them is the descriptor by which they are listed.
+    let descriptors = fs::read_dir("/proc/self/fd")?.count().saturating_sub(1);
+    let cpu = clock_gettime(ClockId::ProcessCPUTime);
+    Ok(Process {
+        resident: resident_kib as u64 * 1024,
+        descriptors,
+        most_descriptors: getrlimit(Resource::Nofile).current,
+        threads,
+        cpu: cpu.tv_sec as f64 + cpu.tv_nsec as f64 / 1e9,
+        began: *BEGAN,
+    })
 }
 
 /// Resident memory in KiB, and the number of threads.
@@ -92,7 +132,8 @@ mod tests {
         let task = tokio::spawn(std::future::pending::<()>());
         let during = Vitals::now(&runtimes).unwrap();
         task.abort();
-        assert_eq!(during.tasks[0], before.tasks[0] + 1);
-        assert!(during.threads > 0 && during.descriptors > 0 && during.resident_mib > 0.5, "{during:?}");
+        assert_eq!(during.tasks.0[0], before.tasks.0[0] + 1);
+        let Process { resident, descriptors, threads, cpu, .. } = during.process;
+        assert!(threads > 0 && descriptors > 0 && resident > 500_000 && cpu > 0.0, "{during:?}");
     }
 }

@@ -23,6 +23,7 @@ use crate::{
     guest::Guest,
     limits::Limits,
     output::{Output, Pace},
+    used::Used,
 };
 
 /// What a policy grants. Empty by default: nothing is granted unless it is named.
@@ -58,6 +59,8 @@ pub(crate) struct Capabilities {
     pub caller: bool,
     /// Of the lines that all calls together log.
     pub pace: Arc<Pace>,
+    /// What all calls together have used.
+    pub used: Arc<Used>,
 }
 
 /// What one call was given.
@@ -93,6 +96,7 @@ impl Grants {
             store,
             caller: self.caller,
             pace: Arc::new(Pace::new(limits.log_rate)),
+            used: Arc::default(),
         })
     }
 }
@@ -120,7 +124,7 @@ impl Capabilities {
                 .dirs
                 .as_ref()
                 .map_or_else(fs::Files::default, |dirs| fs::Files::prepare(dirs, limits, effect)),
-            http: http::Http::prepare(self.http.as_ref(), effect, output),
+            http: http::Http::prepare(self.http.as_ref(), effect, output, &self.used),
             config: self.config.clone(),
             state: self.store.as_ref().map(|store| state::Access::prepare(store, effect, scope)),
         }

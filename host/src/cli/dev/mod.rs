@@ -20,11 +20,18 @@ use std::{
 use anyhow::{Context, ensure};
 
 use self::{out::Out, sources::Sources};
-use super::{Common, publishing::Publishing, runtime, serve::over_http, term};
+use super::{
+    Common,
+    publishing::Publishing,
+    runtime,
+    serve::{Door, over_http},
+    term,
+};
 use crate::{
     build::{self, BuildError},
     config::server::{Http, Settings},
     serve::{Host, Options, http},
+    telemetry::logs::{self, Level},
 };
 
 /// Build plugin sources, serve them over HTTP, rebuild and reload on save.
@@ -59,7 +66,7 @@ impl Dev {
             self.http,
             self.http.port()
         );
-        term::logs("info");
+        logs::at(Level::Info);
         build::ensure_target()?;
         let path =
             fs::canonicalize(&self.path).with_context(|| format!("there is no {}", self.path.display()))?;
@@ -84,9 +91,9 @@ impl Dev {
         let options = Options { publisher: self.publishing.publisher(), ..self.common.options() };
         let host = Host::new(&options)?;
         let settings = Settings::default();
-        let http = Http { listen: self.http, ..Http::default() };
+        let door = Door { http: Http { listen: self.http, ..Http::default() }, authenticator: None };
         let served =
-            runtime.block_on(over_http(&host, out.plugins().to_owned(), http, &settings, move |address| {
+            runtime.block_on(over_http(&host, out.plugins().to_owned(), door, &settings, move |address| {
                 term::out(&clients(address, &shown));
             }));
         runtime.shutdown_background();

@@ -21,6 +21,7 @@ use crate::{
     config::{Policy, places, policy::nearest},
     gate::printable,
     reload::stem,
+    telemetry::logs::{self, Level},
 };
 
 /// Say in plain words what a plugin may do, itself and by calling others.
@@ -53,7 +54,7 @@ struct Known<'a> {
 
 impl Explain {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        term::logs("error");
+        logs::at(Level::Error);
         let file = file(&self.name);
         let folder = match file {
             Some(file) => {

@@ -16,6 +16,7 @@ use crate::{
     gate::printable,
     reload::Found,
     serve::Host,
+    telemetry::logs::{self, Level},
 };
 
 /// Write a first policy for a plugin: what it asks for, with its reasons, all commented out.
@@ -41,7 +42,7 @@ pub struct Init {
 
 impl Init {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        term::logs("error");
+        logs::at(Level::Error);
         ensure!(
             self.file.extension().is_some_and(|ending| ending == "wasm"),
             "{} is no plugin: name a .wasm file",

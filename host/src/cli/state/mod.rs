@@ -19,7 +19,10 @@ use clap::{Args, Subcommand};
 use loggia_state::{Folder, Space, Store};
 
 use super::{exit, term};
-use crate::config::places;
+use crate::{
+    config::places,
+    telemetry::logs::{self, Level},
+};
 
 /// Look at what plugins have stored, keep it, bring it back, clear it.
 ///
@@ -44,7 +47,7 @@ enum Command {
 
 impl State {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        term::logs("warn");
+        logs::at(Level::Warn);
         let path = self.state.unwrap_or_else(places::state);
         match self.command {
             Command::List(command) => command.run(&path),

@@ -25,6 +25,7 @@ use super::{
 };
 use crate::{
     gate::printable,
+    telemetry::logs::{self, Level},
     tokens::{Figures, changes, figures, measured},
 };
 
@@ -58,7 +59,7 @@ pub struct Tokens {
 
 impl Tokens {
     pub fn run(mut self) -> anyhow::Result<ExitCode> {
-        term::logs("warn");
+        logs::at(Level::Warn);
         // `--compare FILE DIR` says the same as `DIR --compare FILE`.
         if self.path.is_none() && self.compare.get(1).is_some_and(|path| path.is_dir()) {
             self.path = self.compare.pop();

@@ -12,6 +12,7 @@ use crate::{
     cli::{Common, exit, loaded, term},
     gate::printable,
     reload::stem,
+    telemetry::logs::{self, Level},
 };
 
 /// Say all that is wrong with workflow files, and what ToolHive would make of them.
@@ -63,7 +64,7 @@ impl Check {
         let mut checked = files::check(&files)?;
         if let Some(folder) = &self.plugins {
             ensure!(folder.is_dir(), "there is no folder {}", folder.display());
-            term::logs("error");
+            logs::at(Level::Error);
             let plugins = loaded::load(folder, &self.common.options())?;
             let beside = Snapshot::of(loaded::slots(&plugins));
             checked.iter_mut().for_each(|checked| beside_others(checked, &beside));

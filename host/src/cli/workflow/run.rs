@@ -19,6 +19,7 @@ use crate::{
     gate::{Event, Exec, Origin, printable},
     reload::{Admitted, Found},
     serve::Host,
+    telemetry::logs::{self, Level},
 };
 
 /// Run a workflow and print its result as JSON.
@@ -48,7 +49,7 @@ pub struct Run {
 
 impl Run {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        term::logs("error");
+        logs::at(Level::Error);
         ensure!(
             self.plugins.is_dir(),
             "there is no folder {}: name the one that holds the plugins with --plugins DIR",

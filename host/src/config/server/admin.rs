@@ -12,4 +12,7 @@ use serde::Deserialize;
 pub struct Admin {
     /// Where it listens. Port 0 is any that is free.
     pub listen: SocketAddr,
+    /// Names by which requests may call it, beside addresses and localhost: that of its service, say.
+    #[serde(default)]
+    pub hosts: Vec<String>,
 }

@@ -25,27 +25,43 @@ use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-use crate::config::server::Http;
+use crate::{
+    config::server::Http,
+    telemetry::meters::{Inside, Level},
+};
 
 /// The head of a request. Tokens are up to 8 KiB.
 const HEAD: usize = 64 << 10;
 /// Where descriptors or memory are short, accepting waits for better times.
 const SHORT: Duration = Duration::from_millis(200);
 
-/// How long connections may take for what.
+/// How many connections there may be, and how long they may take for what.
+#[derive(Debug, Clone)]
+pub struct Connections {
+    /// Further ones wait in the kernel's queue, which refuses more than it holds.
+    pub most: usize,
+    /// How many there are.
+    pub open: Arc<Level>,
+    /// How long they may take.
+    pub times: Times,
+}
+
+/// How long a connection may take for what.
 #[derive(Debug, Clone, Copy)]
 pub struct Times {
     /// The head of the first request: who only connects holds a place that others wait for.
-    first: Duration,
+    pub first: Duration,
     /// The next request, with its head.
-    idle: Duration,
+    pub idle: Duration,
     /// Reading some of what is sent: a client that never reads would be kept for ever.
-    write: Duration,
+    pub write: Duration,
 }
 
-impl From<&Http> for Times {
-    fn from(http: &Http) -> Self {
-        Self { first: http.header_time.0, idle: http.idle_time.0, write: http.write_time.0 }
+impl Connections {
+    /// As the operator wants them.
+    pub fn of(http: &Http, open: Arc<Level>) -> Self {
+        let times = Times { first: http.header_time.0, idle: http.idle_time.0, write: http.write_time.0 };
+        Self { most: http.connections, open, times }
     }
 }
 
@@ -53,15 +69,13 @@ impl From<&Http> for Times {
 pub async fn accept(
     listener: TcpListener,
     router: Router,
-    most: usize,
-    times: Times,
+    Connections { most, open: count, times }: Connections,
     stop: CancellationToken,
 ) -> io::Result<()> {
     let room = Arc::new(Semaphore::new(most));
     let open = GracefulShutdown::new();
     loop {
         let accepted = async {
-            // Further ones wait in the kernel's queue, which refuses more than it holds.
             let place = Arc::clone(&room).acquire_owned().await.map_err(io::Error::other)?;
             Ok::<_, io::Error>((place, listener.accept().await?))
         };
@@ -77,7 +91,7 @@ pub async fn accept(
                 }
             },
         };
-        tokio::spawn(connection(stream, peer, router.clone(), times, open.watcher(), place));
+        tokio::spawn(connection(stream, peer, router.clone(), times, open.watcher(), (place, count.enter())));
     }
     drop(listener);
     open.shutdown().await;
@@ -96,7 +110,7 @@ async fn connection(
     router: Router,
     times: Times,
     watcher: Watcher,
-    _place: OwnedSemaphorePermit,
+    _place: (OwnedSemaphorePermit, Inside),
 ) {
     // Without it a small answer waits 40 ms for the client's acknowledgement.
     if let Err(error) = stream.set_nodelay(true) {

@@ -10,14 +10,15 @@
 //! | a body that says it is too large | 413 | `message.rs` |
 //! | host and origin | 400, 403 | `guard.rs` |
 //! | CORS, where pages of others may call | | |
-//! | who calls | 401, 403 | `../auth/` |
+//! | who calls | 401, 403, 503 | `door.rs`, `../auth/` |
 //! | what one caller may ask for | 429 | `per_caller.rs` |
 //! | the body itself | 400, 408, 413 | `message.rs` |
 //! | MCP, in sessions for older clients | | `sessions/` |
 //!
 //! **Invariant**: who is not known to be somebody causes no work beyond the reading of a head.
 
-mod accept;
+pub(super) mod accept;
+mod door;
 mod guard;
 mod message;
 mod per_caller;
@@ -43,7 +44,15 @@ use tower_http::{
     cors::{AllowHeaders, CorsLayer},
 };
 
-use self::{accept::accept, guard::Names, message::Bounds, per_caller::Accounts, sessions::Sessions};
+use self::{
+    accept::{Connections, accept},
+    door::Door,
+    guard::Names,
+    message::Bounds,
+    per_caller::Accounts,
+    sessions::Sessions,
+};
+use super::auth::{Authenticator, Metadata};
 use crate::{config::server::Http, mcp::Handler};
 
 /// Where the protocol is spoken.
@@ -60,6 +69,8 @@ pub struct Serving {
     pub handler: Handler,
     /// The operator's settings.
     pub http: Http,
+    /// Says who calls; none where callers need not.
+    pub authenticator: Option<Authenticator>,
     /// How long calls that run may go on after the host was told to end.
     pub drain: Duration,
 }
@@ -70,14 +81,17 @@ pub struct Serving {
 ///
 /// If connections cannot be accepted.
 pub async fn serve(serving: Serving, listener: TcpListener, stop: CancellationToken) -> io::Result<()> {
-    let Serving { handler, http, drain } = serving;
+    let Serving { handler, http, authenticator, drain } = serving;
     let streams = CancellationToken::new();
     let (calls, gate) = (handler.calls(), handler.gate().clone());
     let names = Names::new(listener.local_addr()?, &http.hosts, &http.origins);
-    let sessions = Arc::new(Sessions::new(&http));
+    let meters = Arc::clone(gate.meters());
+    let sessions = Arc::new(Sessions::new(&http, Arc::clone(&meters.http.sessions)));
     let service = service(handler, &http, &names, Arc::clone(&sessions), streams.clone());
-    let router = layers(service, &http, names, Arc::clone(&sessions));
-    let accepting = accept(listener, router, http.connections, (&http).into(), stop.clone());
+    let door = Arc::new(Door { authenticator, meters: Arc::clone(&meters) });
+    let router = layers(service, &http, names, Arc::clone(&sessions), door);
+    let bounds = Connections::of(&http, Arc::clone(&meters.http.connections));
+    let accepting = accept(listener, router, bounds, stop.clone());
     let ending = async {
         stop.cancelled().await;
         calls.close();
@@ -102,21 +116,25 @@ fn layers(
     http: &Http,
     names: Names,
     sessions: Arc<Sessions>,
+    door: Arc<Door>,
 ) -> Router {
     let bounds = Bounds { size: http.body.bytes(), time: http.body_time.0 };
-    let accounts = Arc::new(Accounts::new(http.per_caller, false));
+    let accounts = Arc::new(Accounts::new(http.per_caller, door.authenticator.is_some()));
+    let metadata = door.authenticator.as_ref().and_then(Authenticator::metadata).map(Metadata::router);
     let cors = cors(http);
     let known = ServiceBuilder::new()
+        .layer(from_fn_with_state(Arc::clone(&door), door::known))
         .layer(from_fn_with_state(accounts, per_caller::bound))
         .layer(from_fn_with_state(bounds, message::read))
         .layer(from_fn_with_state(sessions, sessions::of_caller));
     let all = ServiceBuilder::new()
         .layer(CatchPanicLayer::custom(broken))
         .layer(from_fn(request_id::named))
+        .layer(from_fn_with_state(door, door::counted))
         .layer(from_fn_with_state(bounds, message::announced))
         .layer(from_fn_with_state(Arc::new(names), guard::guard))
         .option_layer(cors);
-    Router::new().nest_service(PATH, service).layer(known).layer(all)
+    Router::new().nest_service(PATH, service).layer(known).merge(metadata.unwrap_or_default()).layer(all)
 }
 
 /// A mistake of ours ends one request, not the server.

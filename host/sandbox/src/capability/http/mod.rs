@@ -15,7 +15,7 @@ use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpCtx, WasiHttpC
 mod names;
 mod trouble;
 
-use crate::{guest::Guest, limits::Limits, output::Output};
+use crate::{guest::Guest, limits::Limits, output::Output, used::Used};
 
 /// Bytes of the headers of a request or response, as they are held in memory.
 const FIELDS: usize = 64 << 10;
@@ -47,14 +47,24 @@ pub(crate) struct Http {
 }
 
 impl Http {
-    pub(super) fn prepare(client: Option<&Client>, effect: Effect, output: &Output) -> Self {
+    pub(super) fn prepare(
+        client: Option<&Client>,
+        effect: Effect,
+        output: &Output,
+        used: &Arc<Used>,
+    ) -> Self {
         let mut wasi = WasiHttpCtx::new();
         wasi.set_field_size_limit(FIELDS);
         let mode = if effect == Effect::Read { Mode::Reads } else { Mode::Writes };
         let egress = client.map(|client| (client.clone(), mode));
         Self {
             wasi,
-            hooks: Hooks { egress, call: None, words: Words { output: Some(output.clone()), unsaid: None } },
+            hooks: Hooks {
+                egress,
+                call: None,
+                words: Words { output: Some(output.clone()), unsaid: None },
+                used: Some(Arc::clone(used)),
+            },
         }
     }
 
@@ -75,6 +85,8 @@ struct Hooks {
     /// Made by the first request.
     call: Option<CallEgress>,
     words: Words,
+    /// Where requests are counted.
+    used: Option<Arc<Used>>,
 }
 
 impl Drop for Hooks {
@@ -134,10 +146,12 @@ impl WasiHttpHooks for Hooks {
             first_byte: options.first_byte_timeout,
             between_bytes: options.between_bytes_timeout,
         };
-        let words = self.words.clone();
+        let (words, used) = (self.words.clone(), self.used.clone());
         let sending = ticket.send(http::Request::from_parts(parts, body), timeouts);
         Box::new(async move {
-            let response = sending.await.map_err(|error| words.fail(&error))?;
+            let sent = sending.await;
+            used.iter().for_each(|used| used.sent(&sent));
+            let response = sent.map_err(|error| words.fail(&error))?;
             let body = move |body: loggia_egress::BodyOut| {
                 body.map_err(move |error| words.fail(&error)).boxed_unsync()
             };
@@ -150,24 +164,27 @@ impl WasiHttpHooks for Hooks {
 impl Hooks {
     fn admit(&mut self, parts: &http::request::Parts) -> Result<loggia_egress::Ticket, Error> {
         self.words.unsaid.get_or_insert_default();
-        let Some((client, mode)) = &self.egress else {
-            return Err(self.words.refuse_all(parts));
+        let admitted = match &self.egress {
+            Some((client, mode)) => self.call.get_or_insert_with(|| client.call(*mode)).admit(parts),
+            None => Err(refusal(parts)),
         };
-        let call = self.call.get_or_insert_with(|| client.call(*mode));
-        call.admit(parts).map_err(|error| self.words.fail(&error))
+        admitted.map_err(|error| {
+            self.used.iter().for_each(|used| used.sent::<()>(&Err(error.clone())));
+            self.words.fail(&error)
+        })
     }
 }
 
-impl Words {
-    /// Where nothing is granted, nobody is asked.
-    fn refuse_all(&self, parts: &http::request::Parts) -> Error {
-        let refusal = match Target::of(&parts.uri) {
-            Ok(to) => Refusal::Destination { to: to.to_string(), near: None },
-            Err(refusal) => refusal,
-        };
-        self.fail(&refusal.into())
-    }
+/// Where nothing is granted, nobody is asked.
+fn refusal(parts: &http::request::Parts) -> SendError {
+    let refusal = match Target::of(&parts.uri) {
+        Ok(to) => Refusal::Destination { to: to.to_string(), near: None },
+        Err(refusal) => refusal,
+    };
+    refusal.into()
+}
 
+impl Words {
     /// Tells the operator and who called, each what they can do about it; what the guest is told.
     fn fail(&self, error: &SendError) -> Error {
         if let Some(output) = &self.output {

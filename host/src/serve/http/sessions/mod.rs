@@ -31,6 +31,7 @@ use crate::{
     config::server::Http,
     gate::{Caller, Origin},
     serve::memory,
+    telemetry::meters::Level,
 };
 
 /// How long answers are kept for a client whose stream broke: it comes back after 3 s, which is what rmcp tells it.
@@ -75,24 +76,28 @@ pub struct Sessions {
     /// And ends.
     idle: Duration,
     uses: Mutex<Uses>,
+    /// How many there are.
+    count: Arc<Level>,
     /// Held while sessions fall asleep or wake up, so that none does both.
     turning: tokio::sync::Mutex<()>,
 }
 
 impl Sessions {
-    /// As the operator wants them.
-    pub fn new(http: &Http) -> Self {
+    /// As the operator wants them; how many there are is told there.
+    pub fn new(http: &Http, count: Arc<Level>) -> Self {
         let (most, sleep, idle) = (http.sessions, http.session_sleep.0, http.session_idle.0);
         let mut local = LocalSessionManager::default();
         local.session_config.keep_alive = Some(idle);
         local.session_config.completed_cache_ttl = LATE;
-        Self { local, most, sleep, idle, uses: Mutex::default(), turning: tokio::sync::Mutex::default() }
-    }
-
-    /// How many there are, and how many of them sleep.
-    pub fn count(&self) -> (usize, usize) {
-        let uses = self.uses();
-        (uses.0.len(), uses.0.values().filter(|session| !session.awake).count())
+        Self {
+            local,
+            most,
+            sleep,
+            idle,
+            uses: Mutex::default(),
+            count,
+            turning: tokio::sync::Mutex::default(),
+        }
     }
 
     /// Puts silent sessions to sleep until told to stop.
@@ -121,6 +126,7 @@ impl Sessions {
         let drowsy = {
             let mut uses = self.uses();
             uses.forget(self.idle, now);
+            self.count.set(uses.0.len());
             uses.drowsy(silence, now)
         };
         for id in &drowsy {
@@ -151,7 +157,12 @@ impl SessionManager for Sessions {
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
         let created = self.local.create_session().await?;
-        let room = self.uses().begin(created.0.clone(), caller(), self.most, Instant::now());
+        let room = {
+            let mut uses = self.uses();
+            let room = uses.begin(created.0.clone(), caller(), self.most, Instant::now());
+            self.count.set(uses.0.len());
+            room
+        };
         if let Some(room) = room {
             tracing::debug!("a session makes room for another");
             let _ = self.local.close_session(&room).await;
@@ -189,7 +200,11 @@ impl SessionManager for Sessions {
             session.leaving -= 1;
             return Ok(());
         }
-        self.uses().0.remove(id);
+        {
+            let mut uses = self.uses();
+            uses.0.remove(id);
+            self.count.set(uses.0.len());
+        }
         self.local.close_session(id).await
     }
 

@@ -1,0 +1,67 @@
+//! How long requests take, and by which names the log knows them.
+
+use std::{borrow::Cow, sync::Arc};
+
+use axum::http::request::Parts;
+use rmcp::{ErrorData, model::CallToolResponse};
+use tokio::time::Instant;
+
+use super::handler::{Context, Handler};
+use crate::{
+    gate::{AUDIT, Mark},
+    telemetry::meters::{self, OTHER},
+};
+
+/// A request that is being answered, timed until this is dropped.
+pub(super) struct Operation {
+    meter: Arc<meters::Operation>,
+    began: Instant,
+    /// What it is answered with.
+    error: Cow<'static, str>,
+}
+
+impl Handler {
+    /// A request of this method, which works unless it is said otherwise.
+    pub(super) fn operation(&self, method: &str) -> Operation {
+        let meter = self.shared.gate.meters().operations.of(method);
+        Operation { meter, began: Instant::now(), error: "".into() }
+    }
+
+    /// A call to a tool. One that is not published is a name that anybody may have made up.
+    pub(super) fn tool_call(&self, name: &str) -> Operation {
+        let gate = &self.shared.gate;
+        let known = gate.catalog().snapshot().tools.contains_key(name);
+        let meter = gate.meters().tool_calls.of(if known { name } else { OTHER });
+        Operation { meter, began: Instant::now(), error: "cancelled".into() }
+    }
+}
+
+impl Operation {
+    /// It is answered with this.
+    pub(super) fn end(mut self, answer: &Result<CallToolResponse, ErrorData>) {
+        self.error = match answer {
+            Ok(CallToolResponse::Complete(result)) if result.is_error == Some(true) => "tool_error".into(),
+            Ok(_) => "".into(),
+            Err(error) => error.code.0.to_string().into(),
+        };
+    }
+}
+
+impl Drop for Operation {
+    fn drop(&mut self) {
+        self.meter.add(&self.error, self.began.elapsed());
+    }
+}
+
+/// By which names a request is known elsewhere. Only looked for where somebody reads of calls.
+pub(super) fn mark(context: &Context) -> Mark {
+    if !tracing::enabled!(target: AUDIT, tracing::Level::DEBUG) {
+        return Mark::default();
+    }
+    let headers = context.extensions.get::<Parts>().map(|parts| &parts.headers);
+    let header = |name: &str| headers?.get(name)?.to_str().ok();
+    let id = context.id.to_string();
+    // The header's trace is that of who sent the request on; the message's, of who wrote it.
+    let trace = context.meta.get_traceparent().or_else(|| header("traceparent"));
+    Mark::new(Some(header("x-request-id").unwrap_or(&id)), trace)
+}

@@ -1,0 +1,248 @@
+//! The listener for who runs the server: `/healthz`, `/readyz`, `/metrics`. Without authentication and without secrets, so it
+//! belongs on an address that only they reach. It answers for as long as the process lives, the longest of all.
+
+use std::{io, net::IpAddr, sync::Arc, time::Duration};
+
+use axum::{
+    Router,
+    extract::{Request, State as Axum},
+    http::{
+        HeaderValue, StatusCode,
+        header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HOST},
+    },
+    middleware::{self, Next},
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use serde::Serialize;
+use tokio::{net::TcpListener, runtime::Handle};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    Host,
+    http::accept::{Connections, Times, accept},
+    vitals::{self, Tasks},
+};
+use crate::{
+    gate::{Gate, printable},
+    reload::{self, Report, Standing, Stands},
+    telemetry::{
+        logs,
+        metrics::{self, Figures},
+    },
+};
+
+/// Connections at once: probes, and who looks at the figures.
+const CONNECTIONS: usize = 64;
+/// How long one may wait for its request, and for its answer to be read. Each carries one.
+const LASTS: Duration = Duration::from_secs(10);
+/// How long a runtime may take to begin a task, before it counts as stuck. Guests that loop make others wait, but not so long.
+const BEGINS: Duration = Duration::from_secs(2);
+/// Files that `/readyz` names, those that fail first.
+const FILES: usize = 500;
+/// Characters of a reason.
+const REASON: usize = 1000;
+
+/// What is told of a server.
+#[derive(Clone)]
+pub struct State(Arc<Told>);
+
+struct Told {
+    gate: Gate,
+    standing: Arc<Standing>,
+    /// That answers clients, and of calls.
+    runtimes: Option<[Handle; 3]>,
+    /// Names by which requests may call the listener, beside addresses.
+    hosts: Vec<String>,
+}
+
+impl State {
+    /// Of this host. Must be called on the runtime that answers clients.
+    pub fn new(host: &Host, hosts: Vec<String>) -> Self {
+        let runtimes = host.lanes().map(|lanes| [Handle::current(), lanes.calls, lanes.heavy]);
+        Self(Arc::new(Told {
+            gate: host.gate.clone(),
+            standing: Arc::clone(&host.standing),
+            runtimes,
+            hosts,
+        }))
+    }
+}
+
+/// Answers until it is dropped. Once `stop` is cancelled the server is no longer ready.
+///
+/// # Errors
+///
+/// If connections cannot be accepted.
+pub async fn serve(listener: TcpListener, state: State, stop: CancellationToken) -> io::Result<()> {
+    let times = Times { first: LASTS, idle: LASTS, write: LASTS };
+    let bounds = Connections { most: CONNECTIONS, open: Arc::default(), times };
+    let router = Router::new()
+        .route("/healthz", get(health))
+        .route("/readyz", get(ready))
+        .route("/metrics", get(figures))
+        .layer(middleware::from_fn_with_state(state.clone(), called_by_name))
+        .layer(middleware::map_response(plain))
+        .with_state((state, stop));
+    accept(listener, router, bounds, CancellationToken::new()).await
+}
+
+/// Each answer is the connection's last, and nobody keeps it.
+async fn plain(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// Refuses a request that calls the server by a name that is not its own: it comes from a page of somebody else's whose name
+/// was made to lead here.
+async fn called_by_name(Axum(State(told)): Axum<State>, request: Request, next: Next) -> Response {
+    let mut hosts = request.headers().get_all(HOST).iter();
+    match (hosts.next(), hosts.next()) {
+        // HTTP/1.0 has none, and no browser speaks it.
+        (None, _) => next.run(request).await,
+        (Some(host), None) if host.to_str().is_ok_and(|host| is_own(host, &told.hosts)) => {
+            next.run(request).await
+        }
+        (_, None) => {
+            let said = "this is not a name of the admin listener: use its address, or add the name to `admin.hosts`\n";
+            (StatusCode::FORBIDDEN, said).into_response()
+        }
+        (_, Some(_)) => (StatusCode::BAD_REQUEST, "the host must be named once\n").into_response(),
+    }
+}
+
+/// An address is no name that could be made to lead elsewhere.
+fn is_own(host: &str, names: &[String]) -> bool {
+    let (host, port) = match host.rsplit_once(':') {
+        // Else the colon is one of an address within brackets.
+        Some((host, port)) if !port.contains(']') => (host, Some(port)),
+        _ => (host, None),
+    };
+    if port.is_some_and(|port| port.parse::<u16>().is_err()) {
+        return false;
+    }
+    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    match bare {
+        Some(address) => matches!(address.parse(), Ok(IpAddr::V6(_))),
+        None => {
+            matches!(host.parse(), Ok(IpAddr::V4(_)))
+                || host.eq_ignore_ascii_case("localhost")
+                || names.iter().any(|name| name.eq_ignore_ascii_case(host))
+        }
+    }
+}
+
+type All = Axum<(State, CancellationToken)>;
+
+/// Whether the process works: this runtime answers, and the others take tasks.
+async fn health(Axum((State(told), _)): All) -> Response {
+    for runtime in told.runtimes.iter().flatten() {
+        if tokio::time::timeout(BEGINS, runtime.spawn(async {})).await.is_err() {
+            return (StatusCode::SERVICE_UNAVAILABLE, "the runtimes of calls take no tasks\n")
+                .into_response();
+        }
+    }
+    "ok\n".into_response()
+}
+
+/// Whether clients should be sent here, and how each file of the folder stands.
+async fn ready(Axum((State(told), stop)): All) -> Response {
+    let readiness =
+        Readiness::new(stop.is_cancelled(), told.gate.catalog().is_admitted(), &told.standing.now());
+    let status = if readiness.ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    // What it is made of always serialises.
+    let body = serde_json::to_string_pretty(&readiness).unwrap_or_default();
+    (status, [(CONTENT_TYPE, "application/json")], body + "\n").into_response()
+}
+
+async fn figures(Axum((State(told), stop)): All) -> Response {
+    let report = told.standing.now();
+    let admitted = told.gate.catalog().is_admitted();
+    let tasks = told
+        .runtimes
+        .as_ref()
+        .map(|runtimes| ["io", "calls", "heavy"].into_iter().zip(Tasks::now(runtimes).0));
+    let figures = Figures {
+        meters: Arc::clone(told.gate.meters()),
+        census: told.gate.census(),
+        plugins: reload::State::ALL.map(|state| (state.as_str(), report.count(state))).to_vec(),
+        reloads: told.standing.reloads(),
+        ready: Readiness::new(stop.is_cancelled(), admitted, &report).ready,
+        dropped: logs::dropped(),
+        tasks: tasks.into_iter().flatten().collect(),
+        process: vitals::process().ok(),
+    };
+    ([(CONTENT_TYPE, metrics::CONTENT_TYPE)], metrics::page(figures)).into_response()
+}
+
+/// What `/readyz` tells.
+#[derive(Debug, PartialEq, Serialize)]
+struct Readiness {
+    ready: bool,
+    /// Told to end: calls that run may finish.
+    draining: bool,
+    /// All that was in the folder at the start has been looked at.
+    loaded: bool,
+    /// Why it is not ready.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+    /// Files by how they stand.
+    serving: usize,
+    stale: usize,
+    failed: usize,
+    refused: usize,
+    plugins: Vec<Stands>,
+    /// Files that are not named.
+    #[serde(skip_serializing_if = "is_zero")]
+    more: usize,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_zero(more: &usize) -> bool {
+    *more == 0
+}
+
+impl Readiness {
+    /// Pure. One file that fails does not make the server unready: the others serve, and every replica with the same
+    /// folder would go at once. Where nothing serves at all and something failed, no client has any use for it.
+    fn new(draining: bool, loaded: bool, report: &Report) -> Self {
+        let [failed, stale, refused, serving] = reload::State::ALL.map(|state| report.count(state));
+        let why = if draining {
+            Some("the server is being ended".to_owned())
+        } else if !loaded {
+            Some("plugins are still being loaded".to_owned())
+        } else if serving + stale > 0 {
+            None
+        } else if let Some(folder) = &report.folder {
+            Some(shown(folder))
+        } else if failed + refused > 0 {
+            Some("nothing serves, and plugins failed".to_owned())
+        } else {
+            None
+        };
+        let mut plugins: Vec<&Stands> = report.files.iter().collect();
+        plugins.sort_by(|a, b| (a.state, a.why.is_none(), &a.file).cmp(&(b.state, b.why.is_none(), &b.file)));
+        let more = plugins.len().saturating_sub(FILES);
+        let plugins = plugins.into_iter().take(FILES).map(|stands| Stands {
+            file: shown(&stands.file),
+            why: stands.why.as_deref().map(shown),
+            ..stands.clone()
+        });
+        let plugins = plugins.collect();
+        Self { ready: why.is_none(), draining, loaded, why, serving, stale, failed, refused, plugins, more }
+    }
+}
+
+/// A reason on one line, of bounded length: a plugin may have a part in it.
+fn shown(text: &str) -> String {
+    let text = printable(text);
+    match text.char_indices().nth(REASON) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

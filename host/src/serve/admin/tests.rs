@@ -1,0 +1,84 @@
+use super::*;
+use crate::reload::State::{Failed, Refused, Serving, Stale};
+
+fn report(files: &[(&str, reload::State)]) -> Report {
+    let files = files.iter().map(|(file, state)| Stands {
+        file: (*file).to_owned(),
+        facade: None,
+        state: *state,
+        why: (*state != Serving).then(|| "why".to_owned()),
+    });
+    Report { folder: None, files: files.collect() }
+}
+
+#[test]
+fn a_server_is_ready_once_something_serves_or_nothing_failed() {
+    let check = |(draining, loaded), files: &[(&str, reload::State)], expected: Option<&str>| {
+        let told = Readiness::new(draining, loaded, &report(files));
+        assert_eq!((told.ready, told.why.as_deref()), (expected.is_none(), expected), "{files:?}");
+    };
+    let (ends, loads, serves) = ((true, true), (false, false), (false, true));
+    check(ends, &[("a", Serving)], Some("the server is being ended"));
+    check(loads, &[("a", Serving)], Some("plugins are still being loaded"));
+    check(serves, &[], None);
+    check(serves, &[("a", Serving)], None);
+    check(serves, &[("a", Serving), ("b", Failed)], None);
+    check(serves, &[("a", Stale)], None);
+    check(serves, &[("a", Failed), ("b", Refused)], Some("nothing serves, and plugins failed"));
+    let folder = |files| Report { folder: Some("the folder\ncannot be read".into()), ..report(files) };
+    assert_eq!(Readiness::new(false, true, &folder(&[])).why.as_deref(), Some("the folder\\ncannot be read"));
+    assert!(Readiness::new(false, true, &folder(&[("a", Serving)])).ready);
+}
+
+#[test]
+fn what_fails_is_told_first_and_not_without_end() {
+    let names: Vec<String> = (0..FILES).map(|n| format!("{n:04}.wasm")).collect();
+    let mut files: Vec<_> = names.iter().map(|name| (name.as_str(), Serving)).collect();
+    files.extend([("z.wasm", Failed), ("y.wasm", Stale)]);
+    let mut report = report(&files);
+    report.files[FILES].why = Some(format!("{}\u{1b}", "é".repeat(5000)));
+    let told = Readiness::new(false, true, &report);
+    let first: Vec<_> = told.plugins.iter().take(3).map(|stands| stands.file.as_str()).collect();
+    assert_eq!(first, ["z.wasm", "y.wasm", "0000.wasm"]);
+    assert_eq!(
+        (told.plugins.len(), told.more, told.serving, told.failed, told.stale),
+        (FILES, 2, FILES, 1, 1)
+    );
+    let why = told.plugins[0].why.as_deref().unwrap();
+    assert!(why.chars().count() == REASON + 1 && why.ends_with('…'), "{why}");
+}
+
+#[test]
+fn an_address_is_a_name_of_the_listener_and_a_strangers_name_is_none() {
+    let names = ["loggia.internal".to_owned()];
+    let check = |host: &str, expected: bool| assert_eq!(is_own(host, &names), expected, "{host}");
+    for own in [
+        "localhost",
+        "LOCALHOST:9090",
+        "127.0.0.1:9090",
+        "10.1.2.3",
+        "[::1]:9090",
+        "[::1]",
+        "Loggia.internal:1",
+    ] {
+        check(own, true);
+    }
+    for other in [
+        "evil.com",
+        "evil.com:9090",
+        "",
+        ":9090",
+        "localhost.evil.com",
+        "127.0.0.1.evil.com:80",
+        "::1",
+        "localhost:x",
+        "localhost:99999",
+        "[127.0.0.1]",
+        "[::1",
+        "[::1]x",
+        "user@localhost",
+        "127.1",
+    ] {
+        check(other, false);
+    }
+}

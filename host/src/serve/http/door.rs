@@ -1,0 +1,45 @@
+//! Who a request is from: asked before anything is done for it.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{Request, State},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+
+use crate::{gate::Origin, serve::auth::Authenticator, telemetry::meters::Meters};
+
+/// What knows callers, and counts.
+pub struct Door {
+    /// None where callers need not say who they are.
+    pub authenticator: Option<Authenticator>,
+    /// What is counted.
+    pub meters: Arc<Meters>,
+}
+
+/// Lets a request in whose sender is known, as that sender's. What it was known by goes no further.
+pub async fn known(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let origin = match &door.authenticator {
+        None => Ok(Origin::anonymous()),
+        Some(authenticator) => authenticator.admit(&mut parts).await,
+    };
+    match origin {
+        Ok(origin) => {
+            parts.extensions.insert(origin);
+            next.run(Request::from_parts(parts, body)).await
+        }
+        Err(refusal) => {
+            door.meters.http.refused(refusal.reason().label());
+            refusal.into_response()
+        }
+    }
+}
+
+/// Counts answers by their status.
+pub async fn counted(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
+    let response = next.run(request).await;
+    door.meters.http.answered(response.status().as_u16());
+    response
+}

@@ -1,0 +1,333 @@
+//! An event as one line of bounded length, without credentials and without what could steer a terminal or forge another
+//! line, whoever logs it: rmcp tells whole results at its lower levels, and guests have a part in many texts.
+
+use std::{
+    fmt::{self, Write},
+    time::SystemTime,
+};
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use loggia_schema::is_hidden;
+use tracing::{
+    Event, Level, Subscriber,
+    field::{Field, Visit},
+    span::{Attributes, Id, Record},
+};
+use tracing_subscriber::{Layer, layer::Context, registry::LookupSpan};
+
+use super::scrub::{REDACTED, scrub};
+use crate::config::server::Format;
+
+/// Bytes of the longest line.
+pub const LINE: usize = 8 << 10;
+/// Bytes of the longest message, as it is written.
+const MESSAGE: usize = 6 << 10;
+/// Bytes of any other value, as it is written.
+const VALUE: usize = 1 << 10;
+/// Bytes of a value that are looked at: more than are written, so that a credential is seen whole.
+const SEEN: usize = 16 << 10;
+/// Bytes kept for what ends a line.
+const END: usize = 8;
+
+/// Writes a line for each event.
+pub struct Lines<W> {
+    /// How.
+    pub format: Format,
+    /// For a terminal.
+    pub colours: bool,
+    /// Takes each line, its end included.
+    pub write: W,
+}
+
+/// The fields of an event or a span.
+#[derive(Default)]
+struct Fields {
+    message: String,
+    /// Of a record of the crate `log`, which says itself where it comes from.
+    target: Option<String>,
+    others: Vec<(&'static str, Value)>,
+}
+
+enum Value {
+    /// A text that is shown quoted.
+    Text(String),
+    /// What prints itself.
+    Printed(String),
+    /// A number or a truth value, the same in JSON.
+    Literal(String),
+}
+
+impl<S, W> Layer<S> for Lines<W>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    W: Fn(&str) + 'static,
+{
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+        if let Some(span) = context.span(id) {
+            let mut fields = Fields::default();
+            attributes.record(&mut fields);
+            span.extensions_mut().insert(fields);
+        }
+    }
+
+    fn on_record(&self, id: &Id, record: &Record<'_>, context: Context<'_, S>) {
+        if let Some(span) = context.span(id)
+            && let Some(fields) = span.extensions_mut().get_mut::<Fields>()
+        {
+            record.record(fields);
+        }
+    }
+
+    fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        // What the event says of itself comes first, then what is nearest to it.
+        for span in context.event_scope(event).into_iter().flatten() {
+            let extensions = span.extensions();
+            let of_span = extensions.get::<Fields>().into_iter().flat_map(|fields| &fields.others);
+            for (name, value) in of_span {
+                fields.add(name, value.clone_text());
+            }
+        }
+        let metadata = event.metadata();
+        let now = DateTime::<Utc>::from(SystemTime::now()).to_rfc3339_opts(SecondsFormat::Micros, true);
+        let target = fields.target.as_deref().unwrap_or(metadata.target());
+        let line = match self.format {
+            Format::Human => human(&now, *metadata.level(), &fields, self.colours),
+            Format::Json => json(&now, *metadata.level(), target, &fields),
+        };
+        (self.write)(&line);
+    }
+}
+
+impl Value {
+    fn clone_text(&self) -> Self {
+        match self {
+            Self::Text(text) => Self::Text(text.clone()),
+            Self::Printed(text) => Self::Printed(text.clone()),
+            Self::Literal(text) => Self::Literal(text.clone()),
+        }
+    }
+}
+
+impl Fields {
+    /// The first of a name counts.
+    fn add(&mut self, name: &'static str, value: Value) {
+        if !self.others.iter().any(|(known, _)| *known == name) {
+            self.others.push((name, value));
+        }
+    }
+
+    fn text(&mut self, field: &Field, text: String, quoted: bool) {
+        match field.name() {
+            "message" => self.message = text,
+            "log.target" => self.target = Some(text),
+            name if name.starts_with("log.") => {}
+            name if is_credential(name) => self.add(name, Value::Text(REDACTED.to_owned())),
+            name if quoted => self.add(name, Value::Text(text)),
+            name => self.add(name, Value::Printed(text)),
+        }
+    }
+
+    fn literal(&mut self, field: &Field, value: impl fmt::Display) {
+        if !field.name().starts_with("log.") {
+            self.add(field.name(), Value::Literal(value.to_string()));
+        }
+    }
+}
+
+/// Whether a field of that name is a credential, whatever it looks like.
+fn is_credential(name: &str) -> bool {
+    const NAMES: [&str; 7] =
+        ["authorization", "cookie", "password", "secret", "token", "access_token", "client_secret"];
+    NAMES.iter().any(|known| name.eq_ignore_ascii_case(known))
+}
+
+impl Visit for Fields {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        let mut seen = Seen::default();
+        // What is left out was left out on purpose.
+        let _ = seen.write_str(value);
+        self.text(field, seen.scrubbed(), true);
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        let mut seen = Seen::default();
+        let _ = write!(seen, "{value:?}");
+        self.text(field, seen.scrubbed(), false);
+    }
+
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        if value.is_finite() { self.literal(field, value) } else { self.record_debug(field, &value) }
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.literal(field, value);
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.literal(field, value);
+    }
+
+    fn record_i128(&mut self, field: &Field, value: i128) {
+        self.literal(field, value);
+    }
+
+    fn record_u128(&mut self, field: &Field, value: u128) {
+        self.literal(field, value);
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.literal(field, value);
+    }
+}
+
+/// The beginning of a text. What prints itself is stopped once it is enough: a result may be megabytes.
+#[derive(Default)]
+struct Seen {
+    text: String,
+    cut: bool,
+}
+
+impl Write for Seen {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let fits = text.floor_char_boundary(SEEN.saturating_sub(self.text.len()));
+        self.text.push_str(&text[..fits]);
+        self.cut |= fits < text.len();
+        if self.cut { Err(fmt::Error) } else { Ok(()) }
+    }
+}
+
+impl Seen {
+    fn scrubbed(self) -> String {
+        let mut text = match scrub(&self.text) {
+            std::borrow::Cow::Borrowed(_) => self.text,
+            std::borrow::Cow::Owned(text) => text,
+        };
+        if self.cut {
+            text.push('…');
+        }
+        text
+    }
+}
+
+/// `time LEVEL message name=value …`
+fn human(now: &str, level: Level, fields: &Fields, colours: bool) -> String {
+    const DIM: &str = "\x1b[2m";
+    const PLAIN: &str = "\x1b[0m";
+    let colour = match level {
+        Level::ERROR => "\x1b[31m",
+        Level::WARN => "\x1b[33m",
+        Level::INFO => "\x1b[32m",
+        Level::DEBUG => "\x1b[34m",
+        Level::TRACE => "\x1b[35m",
+    };
+    let paint = |colour: &'static str| if colours { colour } else { "" };
+    let (dim, plain, colour) = (paint(DIM), paint(PLAIN), paint(colour));
+    let mut line = format!("{dim}{now}{plain} {colour}{level:>5}{plain} ");
+    push(&mut line, &fields.message, MESSAGE, escape);
+    for (name, value) in &fields.others {
+        let Some(most) = room(&line, name) else {
+            line.push('…');
+            break;
+        };
+        let gap = if line.ends_with(' ') { "" } else { " " };
+        let _ = write!(line, "{gap}{dim}{name}={plain}");
+        match value {
+            Value::Text(text) => {
+                line.push('"');
+                push(&mut line, text, most, quote);
+                line.push('"');
+            }
+            Value::Printed(text) | Value::Literal(text) => push(&mut line, text, most, escape),
+        }
+    }
+    line.push('\n');
+    line
+}
+
+/// One JSON object.
+fn json(now: &str, level: Level, target: &str, fields: &Fields) -> String {
+    const OURS: [&str; 5] = ["timestamp", "level", "target", "message", "truncated"];
+    let mut line = format!(r#"{{"timestamp":"{now}","level":"{level}","target":""#);
+    push(&mut line, target, VALUE, json_escape);
+    line.push_str(r#"","message":""#);
+    push(&mut line, &fields.message, MESSAGE, json_escape);
+    line.push('"');
+    for (name, value) in &fields.others {
+        let Some(most) = room(&line, name) else {
+            line.push_str(r#","truncated":true"#);
+            break;
+        };
+        let ours = if OURS.contains(name) { "field." } else { "" };
+        let _ = write!(line, r#","{ours}"#);
+        push(&mut line, name, VALUE, json_escape);
+        line.push_str("\":");
+        match value {
+            Value::Literal(text) => line.push_str(text),
+            Value::Text(text) | Value::Printed(text) => {
+                line.push('"');
+                push(&mut line, text, most, json_escape);
+                line.push('"');
+            }
+        }
+    }
+    line.push_str("}\n");
+    line
+}
+
+/// How long the next value may be; none where the line is full.
+fn room(line: &str, name: &str) -> Option<usize> {
+    // What stands around a value, and the word that says that there was more.
+    const AROUND: usize = 64;
+    let left = LINE.checked_sub(line.len() + name.len() + AROUND + END)?;
+    (left >= AROUND).then(|| left.min(VALUE))
+}
+
+/// Appends a text, escaped, in at most so many bytes.
+fn push(line: &mut String, text: &str, most: usize, escape: impl Fn(char, &mut String)) {
+    const CUT: char = '…';
+    let end = line.len() + most - CUT.len_utf8();
+    for c in text.chars() {
+        let before = line.len();
+        escape(c, line);
+        if line.len() > end {
+            line.truncate(before);
+            line.push(CUT);
+            return;
+        }
+    }
+}
+
+fn is_odd(c: char) -> bool {
+    c.is_control() || is_hidden(c) || matches!(c, '\u{2028}' | '\u{2029}')
+}
+
+fn escape(c: char, line: &mut String) {
+    if is_odd(c) { line.extend(c.escape_default()) } else { line.push(c) }
+}
+
+fn quote(c: char, line: &mut String) {
+    if matches!(c, '"' | '\\') {
+        line.push('\\');
+    }
+    escape(c, line);
+}
+
+fn json_escape(c: char, line: &mut String) {
+    match c {
+        '"' | '\\' => line.extend(['\\', c]),
+        '\n' => line.push_str("\\n"),
+        '\t' => line.push_str("\\t"),
+        c if is_odd(c) => {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                // Writing to a string does not fail.
+                let _ = write!(line, "\\u{unit:04x}");
+            }
+        }
+        c => line.push(c),
+    }
+}
+
+#[cfg(test)]
+mod tests;

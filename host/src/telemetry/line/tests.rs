@@ -1,0 +1,124 @@
+use std::sync::{Arc, Mutex};
+
+use tracing_subscriber::layer::SubscriberExt;
+
+use super::*;
+
+/// The lines that these events make, with the time taken out.
+fn lines(format: Format, colours: bool, tell: impl FnOnce()) -> Vec<String> {
+    let told: Arc<Mutex<Vec<String>>> = Arc::default();
+    let into = Arc::clone(&told);
+    let write = move |line: &str| into.lock().unwrap().push(line.to_owned());
+    let subscriber = tracing_subscriber::registry().with(Lines { format, colours, write });
+    tracing::subscriber::with_default(subscriber, tell);
+    let told = told.lock().unwrap();
+    told.iter().map(|line| without_time(line)).collect()
+}
+
+fn without_time(line: &str) -> String {
+    assert!(line.ends_with('\n') && line.len() <= LINE, "{} bytes", line.len());
+    let at = line.find("20").unwrap();
+    let (time, rest) = line[at..].split_once('Z').unwrap();
+    assert!(DateTime::parse_from_rfc3339(&format!("{time}Z")).is_ok() && time.len() == 26, "{time}");
+    format!("{}T{rest}", &line[..at])
+}
+
+/// What a library or a guest may make us log.
+fn tell() {
+    let span = tracing::info_span!("request", request = "r1", facade = "of the span");
+    let _entered = span.enter();
+    tracing::info!(
+        facade = "notes",
+        n = 3,
+        ok = true,
+        share = 0.5,
+        odd = f64::NAN,
+        "loaded {}",
+        "two\nlines"
+    );
+    tracing::warn!(text = "say \"hi\"\\", debug = ?Some("x"), "\u{1b}[31m \u{2028}\u{202e}\u{e0041}");
+    tracing::error!(token = "abc", level = "mine", "Authorization: Basic eHl6");
+    tracing::debug!(empty = "", "");
+    tracing::trace!(only = "fields");
+}
+
+#[test]
+fn an_event_is_one_line_for_a_person() {
+    insta::assert_snapshot!(lines(Format::Human, false, tell).concat());
+}
+
+#[test]
+fn an_event_is_one_object_for_a_program() {
+    let lines = lines(Format::Json, false, tell);
+    for line in &lines {
+        let time = line.replacen("\"T\"", "\"2026\"", 1);
+        serde_json::from_str::<serde_json::Map<_, _>>(&time).expect(line);
+    }
+    insta::assert_snapshot!(lines.concat());
+}
+
+#[test]
+fn a_terminal_gets_colours_of_ours_alone() {
+    insta::assert_snapshot!(lines(Format::Human, true, tell).concat().replace('\u{1b}', "ESC"));
+}
+
+#[test]
+fn a_line_is_never_long_whoever_tells_it() {
+    /// A megabyte that prints itself bit by bit, and says when it is asked for more than is looked at.
+    struct Endless;
+    impl fmt::Debug for Endless {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            for n in 0..1_000_000 {
+                assert!(n < SEEN, "it is stopped once it is enough");
+                write!(f, "{n} \u{1}\"")?;
+            }
+            Ok(())
+        }
+    }
+    let large = "é\u{1}".repeat(100_000);
+    for format in [Format::Human, Format::Json] {
+        let lines = lines(format, false, || {
+            tracing::info!("{large}");
+            tracing::info!("{:?}", Endless);
+            tracing::info!(
+                a = large,
+                b = large,
+                c = large,
+                d = large,
+                e = large,
+                f = large,
+                g = large,
+                h = large,
+                "x"
+            );
+            let span = tracing::info_span!("request", a = large, endless = ?Endless);
+            let _entered = span.enter();
+            tracing::info!(a = large, b = ?Endless, c = large, d = %large, "{large}");
+            tracing::info!("short");
+        });
+        assert!(
+            lines[0].contains('…') && lines[3].contains('…') && !lines[4].contains("short…"),
+            "{lines:?}"
+        );
+        for line in &lines {
+            assert!(!line.trim_end_matches('\n').contains(|c: char| c.is_control()), "{line:.200}");
+            if format == Format::Json {
+                let time = line.replacen("\"T\"", "\"2026\"", 1);
+                serde_json::from_str::<serde_json::Map<_, _>>(&time).expect(line);
+            }
+        }
+        // What a message leaves no room for is left out, and it is said.
+        assert!(lines[2].contains("f=") || lines[2].contains("\"f\""), "{}", lines[2]);
+    }
+}
+
+#[test]
+fn a_credential_that_is_cut_off_is_seen_whole() {
+    let text = format!("{} Bearer {}", "x".repeat(MESSAGE - 20), "secret".repeat(100));
+    let lines = lines(Format::Human, false, || tracing::info!("{text}"));
+    assert!(
+        !lines[0].contains("secret") && lines[0].contains("Bearer [reda"),
+        "{}",
+        &lines[0][MESSAGE - 20..]
+    );
+}

@@ -1,0 +1,315 @@
+//! The figures as Prometheus reads them (OpenMetrics text). All names stand in this file; `docs/operations.md` says what they
+//! mean, and a test that it names them all.
+
+use std::{fmt, sync::Arc, time::SystemTime};
+
+use prometheus_client::{
+    collector::Collector,
+    encoding::{DescriptorEncoder, EncodeCounterValue, EncodeGaugeValue, NoLabelSet, text},
+    metrics::MetricType,
+    registry::Registry,
+};
+
+use super::meters::{BOUNDS, Meters, Times};
+use crate::gate::Census;
+
+/// What the text is, for who asked for it.
+pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// All figures at one moment.
+#[derive(Debug)]
+pub struct Figures {
+    /// What was counted.
+    pub meters: Arc<Meters>,
+    /// What the gate holds.
+    pub census: Census,
+    /// Files of the plugin folder, by how they stand.
+    pub plugins: Vec<(&'static str, usize)>,
+    /// What became of versions of these files, by word.
+    pub reloads: Vec<(&'static str, u64)>,
+    /// Whether clients should be sent here.
+    pub ready: bool,
+    /// Lines of the log that were dropped.
+    pub dropped: usize,
+    /// Tasks alive, by runtime.
+    pub tasks: Vec<(&'static str, usize)>,
+    /// The process; none where the machine does not tell.
+    pub process: Option<Process>,
+}
+
+/// What a process holds and has used.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Process {
+    /// Bytes.
+    pub resident: u64,
+    /// Open descriptors.
+    pub descriptors: usize,
+    /// How many there may be.
+    pub most_descriptors: Option<u64>,
+    /// Threads.
+    pub threads: usize,
+    /// Processor time in seconds.
+    pub cpu: f64,
+    /// When it began.
+    pub began: SystemTime,
+}
+
+/// The figures as a page.
+pub fn page(figures: Figures) -> String {
+    let mut registry = Registry::default();
+    registry.register_collector(Box::new(figures));
+    let mut page = String::new();
+    // Writing to a string does not fail.
+    let _ = text::encode(&mut page, &registry);
+    page
+}
+
+type Labels<'a, const N: usize> = [(&'static str, &'a str); N];
+
+impl Collector for Figures {
+    fn encode(&self, encoder: DescriptorEncoder) -> fmt::Result {
+        let mut page = Page(encoder);
+        page.info("loggia_build", "The version that runs", [("version", env!("CARGO_PKG_VERSION"))])?;
+        page.gauge("loggia_ready", "1 while clients should be sent here", u64::from(self.ready))?;
+        self.calls(&mut page)?;
+        self.facades(&mut page)?;
+        self.operations(&mut page)?;
+        let plugins = self.plugins.iter().map(|(state, count)| ([("state", *state)], *count));
+        page.gauges("loggia_plugins", "Files of the plugin folder, by how they stand", plugins)?;
+        let reloads = self.reloads.iter().map(|(result, count)| ([("result", *result)], *count));
+        page.counters(
+            "loggia_reloads",
+            "Versions of these files that were loaded, failed or removed",
+            reloads,
+        )?;
+        let Census { running, waiting, ended, .. } = self.census;
+        let runs = [("running", running), ("waiting", waiting), ("ended", ended)];
+        let runs = runs.map(|(state, count)| ([("state", state)], count));
+        page.gauges("loggia_runs", "Runs that are kept, by how they stand", runs)?;
+        self.http(&mut page)?;
+        page.counter(
+            "loggia_log_lines_dropped",
+            "Lines of the log that nobody read in time",
+            self.dropped as u64,
+        )?;
+        let tasks = self.tasks.iter().map(|(runtime, count)| ([("runtime", *runtime)], *count));
+        page.gauges("loggia_tasks", "Tasks that are alive, by runtime", tasks)?;
+        self.process.as_ref().map_or(Ok(()), |process| process.encode(&mut page))
+    }
+}
+
+impl Figures {
+    fn calls(&self, page: &mut Page<'_>) -> fmt::Result {
+        let calls = self.meters.calls.all();
+        let actions: Vec<_> = calls.iter().map(|(tool, calls)| (tool, calls.actions.all())).collect();
+        let ends = actions.iter().flat_map(|(tool, actions)| {
+            actions.iter().flat_map(move |(action, ends)| {
+                ends.get().map(move |(outcome, count)| {
+                    ([("tool", &***tool), ("action", &**action), ("outcome", outcome)], count)
+                })
+            })
+        });
+        page.counters("loggia_calls", "Calls that ended, by facade, action and outcome", ends)?;
+        // A name that was only asked for has no times.
+        let ran = calls.iter().filter(|(_, calls)| calls.times.get().1.iter().any(|count| *count > 0));
+        let times = ran.map(|(tool, calls)| ([("tool", &**tool)], &calls.times));
+        page.histograms("loggia_call_duration_seconds", "From a call's turn to its end", times)?;
+        let running = calls.iter().map(|(tool, calls)| ([("tool", &**tool)], calls.running.get()));
+        page.gauges("loggia_calls_in_flight", "Calls that have their turn and have not ended", running)
+    }
+
+    fn facades(&self, page: &mut Page<'_>) -> fmt::Result {
+        let facades = || self.census.facades.iter().map(|(name, now)| (name.as_str(), now));
+        let queued = facades().map(|(tool, now)| ([("tool", tool)], now.queued));
+        page.gauges("loggia_calls_queued", "Calls that wait for their turn", queued)?;
+        let rests = facades().map(|(tool, now)| ([("tool", tool)], now.rests));
+        page.gauges("loggia_breaker_state", "0 its calls run, 1 one call is tried, 2 it rests", rests)?;
+        let cpu = facades().map(|(tool, now)| ([("tool", tool)], now.usage.cpu.as_secs_f64()));
+        page.counters(
+            "loggia_cpu_seconds",
+            "Processor time of a plugin's calls, since its version serves",
+            cpu,
+        )?;
+        let sent = facades().flat_map(|(tool, now)| {
+            let usage = &now.usage;
+            let counts = [("answered", usage.answered), ("denied", usage.denied), ("failed", usage.failed)];
+            counts.map(|(outcome, count)| ([("tool", tool), ("outcome", outcome)], count))
+        });
+        let sent = sent.filter(|(_, count)| *count > 0);
+        page.counters("loggia_egress_requests", "Requests that a plugin sent, since its version serves", sent)
+    }
+
+    fn operations(&self, page: &mut Page<'_>) -> fmt::Result {
+        let label = |method, tool, error| {
+            [("mcp_method_name", method), ("gen_ai_tool_name", tool), ("error_type", error)]
+        };
+        let (tools, others) = (self.meters.tool_calls.all(), self.meters.operations.all());
+        let calls = tools.iter().flat_map(|(tool, calls)| {
+            calls.get().map(move |(error, times)| (label("tools/call", &**tool, error), times))
+        });
+        let others = others.iter().flat_map(|(method, operation)| {
+            operation.get().map(move |(error, times)| (label(&**method, "", error), times))
+        });
+        let name = "mcp_server_operation_duration_seconds";
+        page.histograms(name, "Requests of MCP, from their arrival to their answer", calls.chain(others))
+    }
+
+    fn http(&self, page: &mut Page<'_>) -> fmt::Result {
+        let http = &self.meters.http;
+        let statuses: Vec<_> = http.statuses().map(|(status, count)| (status.to_string(), count)).collect();
+        let statuses = statuses.iter().map(|(status, count)| ([("status", status.as_str())], *count));
+        page.counters(
+            "loggia_http_requests",
+            "Requests over HTTP, by the status of their answers",
+            statuses,
+        )?;
+        page.gauge("loggia_http_connections", "Connections that are open", http.connections.get())?;
+        page.gauge("loggia_sessions", "Sessions of clients before 2026-07-28", http.sessions.get())?;
+        let refused: Vec<_> = http.refusals().collect();
+        let refused = refused.iter().map(|(reason, count)| ([("reason", &**reason)], *count));
+        page.counters("loggia_auth_failures", "Callers that were not let in, by reason", refused)
+    }
+}
+
+impl Process {
+    fn encode(&self, page: &mut Page<'_>) -> fmt::Result {
+        page.gauge("process_resident_memory_bytes", "Resident memory", self.resident)?;
+        page.gauge("process_open_fds", "Open descriptors", self.descriptors)?;
+        if let Some(most) = self.most_descriptors {
+            page.gauge("process_max_fds", "Open descriptors that there may be", most)?;
+        }
+        page.gauge("process_threads", "Threads", self.threads)?;
+        page.counter("process_cpu_seconds", "Processor time", self.cpu)?;
+        let began = self.began.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        page.gauge("process_start_time_seconds", "When the process began, since 1970", began.as_secs_f64())
+    }
+}
+
+/// A page that is being written.
+struct Page<'a>(DescriptorEncoder<'a>);
+
+impl Page<'_> {
+    fn info<const N: usize>(&mut self, name: &str, help: &str, labels: Labels<'_, N>) -> fmt::Result {
+        self.0.encode_descriptor(name, help, None, MetricType::Info)?.encode_info(&labels)
+    }
+
+    fn gauge(&mut self, name: &str, help: &str, value: impl EncodeGaugeValue) -> fmt::Result {
+        self.0.encode_descriptor(name, help, None, MetricType::Gauge)?.encode_gauge(&value)
+    }
+
+    fn counter(&mut self, name: &str, help: &str, value: impl EncodeCounterValue) -> fmt::Result {
+        let mut metric = self.0.encode_descriptor(name, help, None, MetricType::Counter)?;
+        metric.encode_counter::<NoLabelSet, _, f64>(&value, None)
+    }
+
+    fn gauges<'l, const N: usize>(
+        &mut self,
+        name: &str,
+        help: &str,
+        rows: impl IntoIterator<Item = (Labels<'l, N>, impl EncodeGaugeValue)>,
+    ) -> fmt::Result {
+        let mut metric = self.0.encode_descriptor(name, help, None, MetricType::Gauge)?;
+        rows.into_iter().try_for_each(|(labels, value)| metric.encode_family(&labels)?.encode_gauge(&value))
+    }
+
+    fn counters<'l, const N: usize>(
+        &mut self,
+        name: &str,
+        help: &str,
+        rows: impl IntoIterator<Item = (Labels<'l, N>, impl EncodeCounterValue)>,
+    ) -> fmt::Result {
+        let mut metric = self.0.encode_descriptor(name, help, None, MetricType::Counter)?;
+        rows.into_iter().try_for_each(|(labels, value)| {
+            metric.encode_family(&labels)?.encode_counter::<NoLabelSet, _, f64>(&value, None)
+        })
+    }
+
+    fn histograms<'l, 't, const N: usize>(
+        &mut self,
+        name: &str,
+        help: &str,
+        rows: impl IntoIterator<Item = (Labels<'l, N>, &'t Times)>,
+    ) -> fmt::Result {
+        let mut metric = self.0.encode_descriptor(name, help, None, MetricType::Histogram)?;
+        rows.into_iter().try_for_each(|(labels, times)| {
+            let (sum, counts) = times.get();
+            let bounds = BOUNDS.into_iter().chain([f64::INFINITY]);
+            let buckets: Vec<(f64, u64)> = bounds.zip(counts).collect();
+            let all = counts.iter().sum();
+            metric.encode_family(&labels)?.encode_histogram::<NoLabelSet>(sum, all, &buckets, None)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use loggia_facade::Usage;
+
+    use super::*;
+    use crate::{gate::Now, telemetry::meters::Outcome};
+
+    fn figures() -> Figures {
+        let meters: Arc<Meters> = Arc::default();
+        let notes = meters.calls.of("notes");
+        let _running = notes.running.enter();
+        std::mem::forget(notes.running.enter());
+        notes.actions.of("add").up(Outcome::Ok);
+        notes.actions.of("add").up(Outcome::of_code("denied"));
+        notes.actions.of("list").up(Outcome::of_code("its own"));
+        notes.times.add(Duration::from_millis(15));
+        meters.tool_calls.of("notes").add("", Duration::from_millis(15));
+        meters.tool_calls.of("notes").add("tool_error", Duration::from_secs(400));
+        meters.operations.of("tools/list").add("", Duration::from_micros(1));
+        meters.http.answered(200);
+        meters.http.answered(42);
+        meters.http.refused("expired");
+        meters.http.sessions.set(3);
+        let usage = Usage { cpu: Duration::from_millis(1500), answered: 2, denied: 1, failed: 0 };
+        let now = Now { queued: 4, rests: 2, usage };
+        let census =
+            Census { facades: vec![("notes".into(), now)], unavailable: 1, running: 5, waiting: 1, ended: 7 };
+        let process = Process {
+            resident: 25 << 20,
+            descriptors: 20,
+            most_descriptors: Some(1024),
+            threads: 9,
+            cpu: 1.25,
+            began: SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000),
+        };
+        Figures {
+            meters,
+            census,
+            plugins: vec![("serving", 1), ("failed", 1)],
+            reloads: vec![("loaded", 2), ("failed", 1), ("removed", 0)],
+            ready: true,
+            dropped: 6,
+            tasks: vec![("io", 8), ("calls", 2), ("heavy", 0)],
+            process: Some(process),
+        }
+    }
+
+    #[test]
+    fn the_page_names_every_figure() {
+        insta::assert_snapshot!(page(figures()));
+    }
+
+    #[test]
+    fn the_operators_page_says_what_each_means() {
+        let docs = include_str!("../../../docs/operations.md");
+        let page = page(figures());
+        let names = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
+        let mut seen = 0;
+        for (name, kind) in names {
+            let suffix = match kind {
+                "counter" => "_total",
+                "info" => "_info",
+                _ => "",
+            };
+            assert!(docs.contains(&format!("| `{name}{suffix}")), "{name}{suffix}");
+            seen += 1;
+        }
+        assert!(seen > 20, "{seen}");
+    }
+}

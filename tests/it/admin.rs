@@ -1,0 +1,374 @@
+//! What a server tells who runs it: health, readiness, figures, logs.
+
+use std::{
+    process::Stdio,
+    sync::{Arc, Mutex},
+};
+
+use anyhow::{Context, Result, ensure};
+use loggia_tests::{Client, Era, Folder, HttpHost, PATIENCE, binary, cache, eventually, fixture, state};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
+    net::TcpStream,
+    process::Command,
+};
+
+/// A host on HTTP with an admin listener, and what it logs.
+struct Served {
+    host: HttpHost,
+    admin: String,
+    log: Arc<Mutex<Vec<String>>>,
+}
+
+impl Served {
+    async fn start(folder: &Folder, more: impl FnOnce(&mut Command)) -> Result<Self> {
+        let mut command = Command::new(binary());
+        command
+            .args(["serve", "--http", "127.0.0.1:0", "--admin", "127.0.0.1:0"])
+            .arg(folder.path())
+            .env("LOGGIA_CACHE", cache())
+            .env("LOGGIA_STATE", state(folder.path()));
+        more(&mut command);
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()?;
+        let mut lines = BufReader::new(child.stderr.take().context("no stderr")?).lines();
+        let log: Arc<Mutex<Vec<String>>> = Arc::default();
+        let into = Arc::clone(&log);
+        tokio::spawn(async move {
+            while let Ok(Some(line)) = lines.next_line().await {
+                into.lock().expect("a log").push(line);
+            }
+        });
+        let said = |start: &'static str| {
+            let log = Arc::clone(&log);
+            eventually(move || {
+                let log = log.lock().expect("a log").clone();
+                let line = log.iter().find_map(|line| Some(line.strip_prefix(start)?.to_owned()));
+                async move { line.ok_or_else(|| format!("{log:?}")) }
+            })
+        };
+        let admin = said("admin on http://").await;
+        let url = said("listening on ").await;
+        Ok(Self { host: HttpHost { url, child }, admin, log })
+    }
+
+    /// One request to the admin listener; the head of the answer, and its body.
+    async fn ask(&self, request: &str) -> Result<(u16, String, String)> {
+        let mut stream = TcpStream::connect(&self.admin).await?;
+        stream.write_all(request.as_bytes()).await?;
+        let mut answer = String::new();
+        tokio::time::timeout(PATIENCE, stream.read_to_string(&mut answer)).await??;
+        let (head, body) = answer.split_once("\r\n\r\n").with_context(|| format!("no head: {answer:?}"))?;
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).context("no status")?;
+        Ok((status, head.to_ascii_lowercase(), body.to_owned()))
+    }
+
+    async fn get(&self, path: &str) -> Result<(u16, String)> {
+        let (status, _, body) =
+            self.ask(&format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.admin)).await?;
+        Ok((status, body))
+    }
+
+    /// What `/readyz` says.
+    async fn ready(&self) -> Result<(u16, Value)> {
+        let (status, body) = self.get("/readyz").await?;
+        Ok((status, serde_json::from_str(&body)?))
+    }
+
+    /// Waits until `/readyz` says something.
+    async fn readies(&self, such: impl Fn(u16, &Value) -> bool) -> (u16, Value) {
+        eventually(async || match self.ready().await {
+            Ok((status, told)) if such(status, &told) => Ok((status, told)),
+            other => Err(format!("{other:?}")),
+        })
+        .await
+    }
+
+    /// Waits until a line of the log is such; the line.
+    async fn logs(&self, such: impl Fn(&str) -> bool) -> String {
+        eventually(async || {
+            let log = self.log.lock().expect("a log");
+            log.iter().find(|line| such(line)).cloned().ok_or_else(|| log.join("\n"))
+        })
+        .await
+    }
+}
+
+#[tokio::test]
+async fn a_plugin_that_fails_is_named_with_its_reason_while_the_others_serve() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    folder.write("broken.wasm", "this is no component");
+    let served = Served::start(&folder, |_| {}).await?;
+    let (status, told) = served.readies(|_, told| told["loaded"] == true).await;
+    assert_eq!(status, 200);
+    insta::assert_json_snapshot!("ready", told);
+    assert_eq!(served.get("/healthz").await?, (200, "ok\n".to_owned()));
+
+    // A version that fails leaves the old one serving, and both are told.
+    folder.write("echo.wasm", "nor is this");
+    let (status, told) = served.readies(|_, told| told["stale"] == 1).await;
+    let why = told["plugins"][1]["why"].as_str().context("no reason")?;
+    assert!(status == 200 && why.ends_with("the version before it keeps serving"), "{told}");
+
+    // Where nothing serves and something failed, clients are not sent here; where nothing is, they may be.
+    folder.remove("echo.wasm");
+    let (status, told) = served.readies(|_, told| told["serving"] == 0 && told["stale"] == 0).await;
+    assert_eq!((status, &told["why"]), (503, &json!("nothing serves, and plugins failed")));
+    folder.remove("broken.wasm");
+    served.readies(|status, told| status == 200 && told["plugins"] == json!([])).await;
+    folder.put("echo", &fixture("echo"));
+    served.readies(|status, told| status == 200 && told["serving"] == 1).await;
+    Ok(())
+}
+
+#[tokio::test]
+async fn told_to_end_it_is_unready_at_once_while_a_call_finishes() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let mut served = Served::start(&folder, |_| {}).await?;
+    served.readies(|status, _| status == 200).await;
+    let client = Client::http(&served.host, Era::Stateless).await?;
+    let call =
+        tokio::spawn(async move { client.envelope("echo", json!({"action": "wait", "ms": 2000})).await });
+    let runs = "loggia_calls_in_flight{tool=\"echo\"} 1";
+    eventually(async || match served.get("/metrics").await {
+        Ok((200, page)) if page.contains(runs) => Ok(()),
+        other => Err(format!("{other:?}")),
+    })
+    .await;
+    let id = served.host.child.id().and_then(|id| Pid::from_raw(id.cast_signed())).context("it ended")?;
+    kill_process(id, Signal::TERM)?;
+    let (status, told) = served.readies(|_, told| told["draining"] == true).await;
+    assert_eq!(
+        (status, &told["ready"], &told["why"]),
+        (503, &json!(false), &json!("the server is being ended"))
+    );
+    assert!(!call.is_finished(), "it still runs");
+    assert_eq!(served.get("/healthz").await?.0, 200, "it is alive all the same");
+    assert!(served.get("/metrics").await?.1.contains("loggia_ready 0"));
+    assert_eq!(call.await??["data"], 2000);
+    let status = tokio::time::timeout(PATIENCE, served.host.child.wait()).await??;
+    assert_eq!(status.code(), Some(0));
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_admin_listener_answers_by_its_own_names_and_nothing_but_questions() -> Result<()> {
+    let folder = Folder::with(&[]);
+    let served = Served::start(&folder, |_| {}).await?;
+    let own = format!("Host: {}\r\n", served.admin);
+    let port = served.admin.rsplit_once(':').context("no port")?.1;
+    let cases = [
+        ("GET /healthz HTTP/1.1", own.clone(), 200),
+        ("HEAD /healthz HTTP/1.1", own.clone(), 200),
+        ("HEAD /metrics HTTP/1.1", own.clone(), 200),
+        ("GET /healthz HTTP/1.0", String::new(), 200),
+        ("GET /healthz HTTP/1.1", format!("Host: localhost:{port}\r\n"), 200),
+        ("GET /healthz HTTP/1.1", format!("Host: [::1]:{port}\r\n"), 200),
+        ("GET /healthz HTTP/1.1", "Host: 10.0.0.7:9090\r\n".into(), 200),
+        ("GET /metrics HTTP/1.1", "Host: evil.com\r\n".into(), 403),
+        ("GET /metrics HTTP/1.1", format!("Host: 127.0.0.1.evil.com:{port}\r\n"), 403),
+        ("GET /metrics HTTP/1.1", format!("{own}Host: evil.com\r\n"), 400),
+        ("POST /healthz HTTP/1.1", format!("{own}Content-Length: 0\r\n"), 405),
+        ("DELETE /metrics HTTP/1.1", own.clone(), 405),
+        ("GET / HTTP/1.1", own.clone(), 404),
+        ("GET /mcp HTTP/1.1", own.clone(), 404),
+        ("GET /readyz/../metrics HTTP/1.1", own.clone(), 404),
+    ];
+    for (request, headers, expected) in cases {
+        let (status, head, body) = served.ask(&format!("{request}\r\n{headers}\r\n")).await?;
+        assert_eq!(status, expected, "{request} {headers}: {head} {body}");
+        assert!(
+            head.contains("connection: close") && head.contains("cache-control: no-store"),
+            "{request}: {head}"
+        );
+        assert!(!request.starts_with("HEAD") || body.is_empty(), "{request}: {body}");
+    }
+    let (_, head, _) = served.ask(&format!("GET /metrics HTTP/1.1\r\n{own}\r\n")).await?;
+    assert!(
+        head.contains("content-type: application/openmetrics-text; version=1.0.0; charset=utf-8"),
+        "{head}"
+    );
+    let (_, head, _) = served.ask(&format!("GET /readyz HTTP/1.1\r\n{own}\r\n")).await?;
+    assert!(head.contains("content-type: application/json"), "{head}");
+    Ok(())
+}
+
+/// A page without what no two runs have alike.
+fn alike(page: &str) -> String {
+    let told = page.lines().map(|line| match line.rsplit_once(' ') {
+        Some((name, value)) if !line.starts_with('#') => {
+            let differs = ["_sum", "cpu_seconds", "loggia_tasks", "loggia_http_", "process_"];
+            // How long a call takes, nobody knows; that it took no longer than five minutes, everybody does.
+            let bucket =
+                name.contains("_bucket{") && !name.contains("le=\"300.0\"") && !name.contains("le=\"+Inf\"");
+            match (bucket, differs.iter().any(|differs| name.contains(differs))) {
+                (true, _) => String::new(),
+                (_, true) => format!("{name} …\n"),
+                _ => format!("{name} {value}\n"),
+            }
+        }
+        _ => format!("{line}\n"),
+    });
+    told.collect()
+}
+
+#[tokio::test]
+async fn every_figure_of_a_served_folder() -> Result<()> {
+    let folder = Folder::with(&["echo", "misbehaves"]);
+    folder.write("broken.wasm", "this is no component");
+    let served = Served::start(&folder, |_| {}).await?;
+    served.readies(|status, _| status == 200).await;
+    let client = Client::http(&served.host, Era::Stateful).await?;
+    client.names().await?;
+    for (tool, arguments) in [
+        ("echo", json!({"action": "add", "a": 1, "b": 2})),
+        ("echo", json!({"action": "ADD", "a": 1, "b": 2})),
+        ("echo", json!({"action": "add", "a": "x"})),
+        ("echo", json!({"action": "made up by a stranger"})),
+        ("echo", json!({"action": "describe"})),
+        ("misbehaves", json!({"action": "panic"})),
+        ("broken", json!({"action": "any"})),
+    ] {
+        client.call(tool, arguments).await?;
+    }
+    ensure!(client.call("nobody", json!({"action": "made up too"})).await.is_err());
+    let (status, page) = served.get("/metrics").await?;
+    assert_eq!(status, 200);
+    assert!(
+        !page.contains("stranger") && !page.contains("\"nobody\"") && !page.contains("made up"),
+        "{page}"
+    );
+    let page = alike(&page).replace(env!("CARGO_PKG_VERSION"), "0.0.0");
+    insta::assert_snapshot!("figures", page);
+    client.end().await
+}
+
+#[tokio::test]
+async fn a_host_on_stdio_has_an_admin_listener_too() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let (client, log) = Client::stdio_logged(folder.path(), |command| {
+        command.args(["--admin", "127.0.0.1:0", "--log-format", "json"]);
+    })
+    .await?;
+    client.names().await?;
+    client.end().await?;
+    let log = log.await??;
+    assert!(log.lines().any(|line| line.starts_with("admin on http://127.0.0.1:")), "{log}");
+    for line in log.lines().filter(|line| !line.starts_with("admin on ")) {
+        serde_json::from_str::<Value>(line).with_context(|| line.to_owned())?;
+    }
+    Ok(())
+}
+
+/// One call over HTTP without a session, with these headers and this trace.
+async fn call(served: &Served, headers: &str, trace: Option<&str>) -> Result<String> {
+    let mut meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}});
+    if let Some(trace) = trace {
+        meta["traceparent"] = trace.into();
+    }
+    let arguments = json!({"action": "add", "a": 1, "b": 2});
+    let params = json!({"_meta": meta, "name": "echo", "arguments": arguments});
+    let body = json!({"jsonrpc": "2.0", "id": "seven", "method": "tools/call", "params": params}).to_string();
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+         MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: echo\r\nConnection: close\r\n\
+         Content-Length: {}\r\n{headers}\r\n{body}",
+        served.host.authority(),
+        body.len()
+    );
+    let mut stream = TcpStream::connect(served.host.authority()).await?;
+    stream.write_all(request.as_bytes()).await?;
+    let mut answer = String::new();
+    tokio::time::timeout(PATIENCE, stream.read_to_string(&mut answer)).await??;
+    Ok(answer)
+}
+
+#[tokio::test]
+async fn a_call_stands_in_the_log_with_who_asked_and_what_came_of_it() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let served = Served::start(&folder, |command| {
+        command.args(["--log-format", "json"]).env("LOGGIA_LOG", "info,loggia::audit=debug");
+    })
+    .await?;
+    let [one, other] = ["4bf92f3577b34da6a3ce929d0e0e4736", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"];
+    let parent = |trace: &str| format!("00-{trace}-00f067aa0ba902b7-01");
+    let header = format!("X-Request-Id: r-1\r\nTraceparent: {}\r\n", parent(other));
+    let cases = [
+        ("", None, json!("seven"), Value::Null),
+        (header.as_str(), None, json!("r-1"), json!(other)),
+        (header.as_str(), Some(parent(one)), json!("r-1"), json!(one)),
+        ("X-Request-Id: not a name\r\nTraceparent: zz\r\n", None, Value::Null, Value::Null),
+    ];
+    let mut seen = 0;
+    for (headers, trace, request, expected) in cases {
+        let answer = call(&served, headers, trace.as_deref()).await?;
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        let is_call = |line: &&String| line.contains("\"target\":\"loggia::audit\"");
+        let line = eventually(async || {
+            let log = served.log.lock().expect("a log");
+            log.iter().filter(is_call).nth(seen).cloned().ok_or_else(|| log.join("\n"))
+        })
+        .await;
+        seen += 1;
+        let told: Value = serde_json::from_str(&line)?;
+        assert_eq!((&told["request"], &told["trace"]), (&request, &expected), "{line}");
+        let rest = ["caller", "facade", "action", "outcome", "level"]
+            .map(|key| told[key].as_str().unwrap_or_default());
+        assert_eq!(rest, ["(anonymous)", "echo", "add", "ok", "DEBUG"], "{line}");
+        assert!(told["ms"].as_f64().is_some_and(|ms| ms > 0.0) && told["id"].is_string(), "{line}");
+    }
+    Ok(())
+}
+
+/// H48, H50: whatever the level, no credential is logged, and no line is long.
+#[tokio::test]
+async fn at_the_finest_level_lines_stay_short_and_hold_no_credentials() -> Result<()> {
+    const LONGEST: usize = 8 << 10;
+    for format in ["human", "json"] {
+        let folder = Folder::with(&["echo", "misbehaves"]);
+        folder.write("misbehaves.toml", "[limits]\nresult = \"4MiB\"\n");
+        let served = Served::start(&folder, |command| {
+            command
+                .args(["--log-format", format])
+                .env("LOGGIA_LOG", "trace,rmcp=trace,hyper=trace,plugin=trace");
+        })
+        .await?;
+        served.readies(|status, _| status == 200).await;
+        let jwt = "eyJhbGciOiJSUzI1NiJ9.eyJjYW5hcnkiOjF9.canary";
+        for header in [
+            format!("Authorization: Bearer {jwt}"),
+            "Authorization: Basic canary".into(),
+            "Cookie: a=canary".into(),
+        ] {
+            let answer = call(&served, &format!("{header}\r\n"), None).await?;
+            assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        }
+        let client = Client::http(&served.host, Era::Stateful).await?;
+        client.envelope("misbehaves", json!({"action": "flood"})).await?;
+        client
+            .envelope(
+                "echo",
+                json!({"action": "say", "text": format!("Bearer {jwt} loggia_{}", "canary".repeat(8))}),
+            )
+            .await?;
+        client.end().await?;
+        // rmcp tells the result; that it does is what makes this a test.
+        served.logs(|line| line.contains("xxxxxxxx")).await;
+        served.logs(|line| line.contains("Bearer [redacted]")).await;
+        let log = served.log.lock().expect("a log").clone();
+        for line in &log {
+            assert!(line.len() < LONGEST, "{} bytes: {line:.200}", line.len());
+            assert!(!line.contains("canary") && !line.contains("eyJjYW5hcnkiOjF9"), "{line}");
+            assert!(!line.contains(|c: char| c.is_control()), "{line:?}");
+        }
+        let cut = |line: &str| line.contains("xxxxxxxx") && line.contains('…');
+        assert!(log.iter().any(|line| cut(line)), "what rmcp tells of a large result is cut");
+    }
+    Ok(())
+}
