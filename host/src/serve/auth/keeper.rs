@@ -124,7 +124,7 @@ impl Keeper {
         if !matches!(tried, Err(Missing::Key(NoKey::Unknown))) {
             return tried;
         }
-        if self.keys.ask() {
+        if self.task.get().is_some() && self.keys.ask() {
             let _ = timeout(WAIT, ended.changed()).await;
         }
         self.keys.try_key(name, algorithm, &check)

@@ -175,14 +175,18 @@ async fn fetch(url: &Url) -> Result<Vec<u8>, SourceError> {
     let request = Request::get(url.as_str()).header("accept", "application/json");
     let body: BodyIn = Empty::new().map_err(|never| match never {}).boxed_unsync();
     let request = request.body(body).map_err(|_| no_url())?;
-    let response = client.call(Mode::Reads).send(request, Timeouts::default()).await?;
+    let response = client.call(Mode::Reads).send(request, Timeouts::default()).await.map_err(unsent)?;
     if response.status() != StatusCode::OK {
         return Err(SourceError::Status(response.status().as_u16()));
     }
-    match response.into_body().collect().await {
-        Ok(body) => Ok(body.to_bytes().into()),
-        Err(SendError::TooLarge { .. }) => Err(SourceError::Large),
-        Err(error) => Err(error.into()),
+    let body = response.into_body().collect().await.map_err(unsent)?;
+    Ok(body.to_bytes().into())
+}
+
+fn unsent(error: SendError) -> SourceError {
+    match error {
+        SendError::TooLarge { .. } => SourceError::Large,
+        error => error.into(),
     }
 }
 
