@@ -2,6 +2,7 @@
 
 mod asks;
 mod author;
+mod cancelled;
 mod capabilities;
 mod cli;
 mod facades;
