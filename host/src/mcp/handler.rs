@@ -31,10 +31,10 @@ use crate::{
 /// cache ends well before this; a client does not notice.
 const HANDSHAKE: Duration = Duration::from_millis(200);
 
-/// How long a client may go by a list without asking again. Who listens for `list_changed` hears of a reload at once; who
-/// does not should not go without a new plugin for much longer than it takes to wonder. What is stale meanwhile does no
-/// harm: calls are checked against what is served.
-const FRESH_MS: u64 = 60_000;
+/// How long a client may go by a list without asking again: for the requests of about one turn. Who listens for
+/// `list_changed` hears of a reload at once, and clients drop what they keep then; to who does not, a new plugin should not
+/// seem to be missing. What is stale meanwhile does no harm: calls are checked against what is served.
+const FRESH_MS: u64 = 10_000;
 
 /// One MCP server over a gate. Cheap to clone: HTTP makes one per session or request.
 #[derive(Clone)]

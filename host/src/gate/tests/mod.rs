@@ -28,8 +28,7 @@ use serde_json::{Value, json};
 use tokio::{runtime::Handle, sync::Notify};
 
 use super::{
-    Caller, Chain, Event, Exec, Executor, Gate, Inline, InvokeRule, Lanes, Origin, Rights, Rules, RunId,
-    work::Work,
+    Chain, Event, Exec, Executor, Gate, Inline, InvokeRule, Lanes, Origin, Rights, Rules, RunId, work::Work,
 };
 use crate::{
     catalog::{Catalog, Entry, Slot},
