@@ -1,6 +1,7 @@
 //! The immutable snapshot of the facades now being served, and the news that it changed.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
     time::Duration,
@@ -8,12 +9,12 @@ use std::{
 
 use arc_swap::ArcSwap;
 use loggia_facade::{Action, Command, Envelope, Facade, Failure, Next, Surface, code};
-use loggia_schema::{Contract, nearest};
+use loggia_schema::{Contract, View, nearest};
 use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::{
-    gate::{Breaker, Pace, Rules, Scopes, Tally},
+    gate::{Breaker, Pace, Rights, Rules, Scopes, Tally},
     lint,
     publish::{self, Exposure, Publisher, Tool},
 };
@@ -168,10 +169,31 @@ impl Snapshot {
         })
     }
 
-    /// The tools that answer calls, for messages.
-    pub fn names(&self) -> String {
-        let names: Vec<&str> = self.tools.keys().map(String::as_str).collect();
+    /// The tools that answer calls, for messages to a caller of these rights.
+    pub fn names(&self, rights: &Rights) -> String {
+        let there = self.tools.iter().filter(|(_, tool)| self.view(tool, rights).is_some());
+        let names: Vec<&str> = there.map(|(name, _)| name.as_str()).collect();
         if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+    }
+
+    /// What a tool takes of a caller of these rights; none where it is not there for that caller.
+    pub fn view<'a>(&'a self, tool: &'a Tool, rights: &Rights) -> Option<Cow<'a, View>> {
+        if rights.are_all() {
+            return Some(Cow::Borrowed(tool.view()));
+        }
+        match self.slots.get(&tool.facade) {
+            Some(Slot::Serving(entry)) => rights.narrow(entry, tool.view()),
+            _ => None,
+        }
+    }
+
+    /// Whether a facade is there for a caller of these rights.
+    pub fn reaches(&self, facade: &str, rights: &Rights) -> bool {
+        rights.reach(facade)
+            && match self.slots.get(facade) {
+                Some(Slot::Serving(entry)) => rights.narrow(entry, &View::whole()).is_some(),
+                _ => true,
+            }
     }
 
     /// Whether a name is, or was, a tool's.
@@ -186,11 +208,12 @@ impl Snapshot {
     }
 
     /// What a call to a tool is told whose facade is published in another way now.
-    pub fn no_longer_published(&self, tool: &str, facade: &str) -> Option<Envelope> {
+    pub fn no_longer_published(&self, tool: &str, facade: &str, rights: &Rights) -> Option<Envelope> {
         if !matches!(self.slots.get(facade), Some(Slot::Serving(_))) {
             return None;
         }
-        let now = self.tools.iter().filter(|(_, published)| published.facade == facade);
+        let own = |published: &Tool| published.facade == facade && self.view(published, rights).is_some();
+        let now = self.tools.iter().filter(|(_, published)| own(published));
         let now: Vec<&str> = now.map(|(name, _)| name.as_str()).collect();
         let said = format!("the tool `{tool}` is no longer published");
         let failure = Failure::new(code::UNAVAILABLE, said);

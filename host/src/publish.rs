@@ -8,7 +8,8 @@ use std::{
 use loggia_schema::{Expose, Form, Ladder, Published, Split, View, fit};
 
 use crate::{
-    catalog::{Entry, Slot},
+    catalog::{Entry, Slot, Snapshot},
+    gate::Rights,
     tokens,
 };
 
@@ -19,6 +20,8 @@ pub struct Tool {
     pub facade: String,
     /// What is shown.
     pub published: Arc<Published>,
+    /// In which way, for those who see less of it.
+    pub expose: Expose,
 }
 
 impl Tool {
@@ -41,8 +44,8 @@ impl PartialEq for Tool {
 pub struct Shown {
     /// Its name.
     pub facade: String,
-    /// The form that was chosen.
-    pub form: Form,
+    /// The way that was chosen.
+    pub expose: Expose,
     /// Its tools.
     pub tools: Vec<Arc<Published>>,
     /// The names of those that are not shown, since another facade or tool has them.
@@ -102,11 +105,25 @@ pub struct Publisher {
 
 /// The tools of facades that are shown so, by name.
 pub fn tools(shown: &[Shown]) -> BTreeMap<String, Tool> {
-    let tools = shown.iter().flat_map(|shown| shown.tools.iter().map(|tool| (&shown.facade, tool)));
-    let named = tools.map(|(facade, published)| {
-        (published.name.clone(), Tool { facade: facade.clone(), published: Arc::clone(published) })
+    let tools = shown.iter().flat_map(|shown| shown.tools.iter().map(move |tool| (shown, tool)));
+    let named = tools.map(|(shown, published)| {
+        let (facade, published) = (shown.facade.clone(), Arc::clone(published));
+        (published.name.clone(), Tool { facade, published, expose: shown.expose })
     });
     named.collect()
+}
+
+/// The tools of a snapshot as a caller of these rights sees them, in the order of their names.
+pub fn tools_for(snapshot: &Snapshot, rights: &Rights) -> Vec<Published> {
+    let mut facades: BTreeMap<&str, Vec<Published>> = BTreeMap::new();
+    let seen = snapshot.tools.iter().filter_map(|(name, Tool { facade, expose, .. })| {
+        let Some(Slot::Serving(entry)) = snapshot.slots.get(facade) else { return None };
+        let own = facades
+            .entry(facade)
+            .or_insert_with(|| entry.contract.publish_of(expose, |action| rights.allow(facade, action)));
+        own.iter().find(|tool| tool.name == *name).cloned()
+    });
+    seen.collect()
 }
 
 impl Publisher {
@@ -139,7 +156,8 @@ impl Publisher {
                 tools.iter().cloned().partition(|tool| is_taken(&tool.name));
             let hidden = taken.iter().map(|tool| tool.name.clone()).collect();
             names.extend(tools.iter().map(|tool| tool.name.clone()));
-            out.push(Shown { facade: facade.clone(), form: *form, tools, hidden });
+            let expose = Expose { form: *form, ..self.expose(entry) };
+            out.push(Shown { facade: facade.clone(), expose, tools, hidden });
         }
         out
     }

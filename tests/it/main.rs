@@ -3,6 +3,7 @@
 mod admin;
 mod asks;
 mod author;
+mod cancelled;
 mod capabilities;
 mod cli;
 mod facades;

@@ -93,7 +93,7 @@ impl Contract {
         // Parameters of a batch's calls may be secrets; which, is known when the calls are.
         let discreet = own == Own::Batch && self.has_secrets();
         let params = ready(action, rules, params, |value| {
-            let mut failure = self.explain(action, rules, value, discreet);
+            let mut failure = self.explain(action, rules, value, (discreet, view));
             failure.expected = Some(rules.signature.clone());
             failure.example = Some(self.asked_example(own, view));
             failure.hint = failure.hint.or_else(|| advice(own));

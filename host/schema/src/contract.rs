@@ -89,8 +89,13 @@ impl Contract {
 
     /// The action by name, alias, or other case; otherwise a failure that lists the available actions.
     pub fn action(&self, name: &str) -> Result<&Action, Failure> {
-        let index = self.index(name).ok_or_else(|| self.unknown_action(name, &View::whole()))?;
-        Ok(&self.surface.actions[index])
+        self.action_in(name, &View::whole())
+    }
+
+    /// The same among the actions that a tool of this view takes.
+    pub fn action_in(&self, name: &str, view: &View) -> Result<&Action, Failure> {
+        let index = self.index(name).ok_or_else(|| self.unknown_action(name, view))?;
+        Ok(&self.surface.actions[self.in_view(index, view)?])
     }
 
     /// The action in one line: `update(id: string, depth?: xs|s|m|l)`.

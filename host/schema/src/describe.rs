@@ -34,8 +34,7 @@ impl Contract {
     pub fn describe(&self, of: Option<&str>, detail: Detail, view: &View) -> Result<Value, Failure> {
         let Some(name) = of else { return Ok(self.list(detail, view)) };
         match self.index(name) {
-            Some(index) if view.shows(index) => Ok(self.one(index, detail)),
-            Some(index) => Err(self.elsewhere(index, view)),
+            Some(index) => self.in_view(index, view).map(|index| self.one(index, detail)),
             None => match self.own_in(name, view) {
                 Some((own, _)) => Ok(self.one_of_the_hosts(own, detail, view)),
                 None => Err(self.unknown_action(name, view)),

@@ -21,15 +21,18 @@ pub(crate) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// The parts of a facade, by how its policy splits it.
-    pub(crate) fn all(contract: &'a Contract, split: Split) -> Vec<Self> {
+    /// The parts of a facade, by how its policy splits it, as far as a caller may call these actions. The tools are the
+    /// same for every caller, however much of them is left.
+    pub(crate) fn all(contract: &'a Contract, split: Split, allows: &impl Fn(&str) -> bool) -> Vec<Self> {
         let surface = contract.surface();
         let reads = mask(contract, |action| action.effect == Effect::Read);
         let writes = mask(contract, |action| action.effect != Effect::Read);
         let title = title(contract);
         if split == Split::None || reads == 0 || writes == 0 {
-            let meant = contract.meant().map(|index| surface.actions[index].name.as_str());
-            return vec![Self::new(contract, surface.name.clone(), title, meant, View::whole())];
+            let view = contract.narrow(&View::whole(), allows);
+            let meant = |view: &View| contract.meant().filter(|index| view.shows(*index));
+            let part = |view: View| Self::new(contract, surface.name.clone(), title, meant(&view), view);
+            return view.map(part).into_iter().collect();
         }
         let write = format!("{}_write", surface.name);
         [
@@ -37,17 +40,19 @@ impl<'a> Part<'a> {
             (writes, write, format!("{title} (write)"), vec![(reads, surface.name.clone())]),
         ]
         .into_iter()
-        .map(|(actions, name, title, others)| {
+        .filter_map(|(actions, name, title, others)| {
             // The only action of a tool needs no naming, and the facade's default is one where it is shown.
             let only = (actions.count_ones() == 1).then_some(actions.trailing_zeros() as usize);
             let meant = contract.meant().filter(|index| actions >> index & 1 == 1).or(only);
-            let view = View::of(actions, meant.map(Meant::Action), others);
-            Self::new(contract, name, title, meant.map(|index| surface.actions[index].name.as_str()), view)
+            let view = contract.narrow(&View::of(actions, meant.map(Meant::Action), others), allows)?;
+            let meant = meant.filter(|index| view.shows(*index));
+            Some(Self::new(contract, name, title, meant, view))
         })
         .collect()
     }
 
-    fn new(contract: &'a Contract, name: String, title: String, meant: Option<&'a str>, view: View) -> Self {
+    fn new(contract: &'a Contract, name: String, title: String, meant: Option<usize>, view: View) -> Self {
+        let meant = meant.map(|index| contract.surface().actions[index].name.as_str());
         let actions = contract.surface().actions.iter().zip(contract.rules()).enumerate();
         let actions: Vec<_> =
             actions.filter(|(index, _)| view.shows(*index)).map(|(_, shown)| shown).collect();

@@ -36,11 +36,16 @@ impl Contract {
     /// Makes parameters complete and checks them, for one action of this contract's surface: fills in defaults,
     /// mends harmless slips (a number sent as text, an array sent as JSON text, …), and validates strictly.
     pub fn prepare(&self, action: &Action, params: Object) -> Result<Prepared, Failure> {
+        self.prepare_in(action, params, &View::whole())
+    }
+
+    /// The same for a call to a tool of this view: of what its caller may not call, a refusal says nothing.
+    pub fn prepare_in(&self, action: &Action, params: Object, view: &View) -> Result<Prepared, Failure> {
         let Some(rules) = self.rules_of(action) else {
-            return Err(self.unknown_action(&action.name, &View::whole()));
+            return Err(self.unknown_action(&action.name, view));
         };
         ready(action, rules, params, |value| {
-            let mut failure = self.explain(action, rules, value, false);
+            let mut failure = self.explain(action, rules, value, (false, view));
             failure.expected = Some(show::cut(&rules.signature, EXPECTED));
             failure.example = rules.example(action).filter(|example| show::fits(example, EXAMPLE)).cloned();
             failure
@@ -48,9 +53,17 @@ impl Contract {
     }
 
     /// Says what is wrong with parameters, which are one object.
-    pub(crate) fn explain(&self, action: &Action, rules: &Rules, value: &Value, discreet: bool) -> Failure {
+    pub(crate) fn explain(
+        &self,
+        action: &Action,
+        rules: &Rules,
+        value: &Value,
+        (discreet, view): (bool, &View),
+    ) -> Failure {
         let own = self.own().map(|own| (&Asked::of(own).action, &Asked::of(own).rules));
-        let others: Vec<_> = self.surface().actions.iter().zip(self.rules()).chain(own).collect();
+        let known = self.surface().actions.iter().zip(self.rules()).enumerate();
+        let known = known.filter(|(index, _)| !view.withholds(*index)).map(|(_, known)| known);
+        let others: Vec<_> = known.chain(own).collect();
         explain::faults(&About { rules, action: &action.name, instance: value, others: &others, discreet })
     }
 

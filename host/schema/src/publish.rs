@@ -50,10 +50,19 @@ impl Contract {
 
     /// What an MCP client sees: one tool, or several. Which form a client can read is [`lint`](crate::lint)'s to say.
     pub fn publish(&self, expose: &Expose) -> Vec<Published> {
-        let parts = || Part::all(self, expose.split);
+        self.publish_of(expose, |_| true)
+    }
+
+    /// The same for a caller who may call only these of its actions: tools of the same names, each with the caller's
+    /// actions alone, and without those of which nothing is left.
+    pub fn publish_of(&self, expose: &Expose, allows: impl Fn(&str) -> bool) -> Vec<Published> {
+        let parts = || Part::all(self, expose.split, &allows);
+        let left = |tool: Published| Some(Published { view: self.narrow(&tool.view, &allows)?, ..tool });
         let mut tools: Vec<Published> = match self.form(expose.form) {
-            Form::Raw => raw::publish(self).into_iter().collect(),
-            Form::Granular => granular::publish(self, expose.own_names),
+            Form::Raw => raw::publish(self).into_iter().filter_map(left).collect(),
+            Form::Granular => {
+                granular::publish(self, expose.own_names).into_iter().filter_map(left).collect()
+            }
             Form::Flat => parts().iter().map(flat::publish).collect(),
             Form::Signatures => parts().iter().map(nested::signatures).collect(),
             Form::Names => parts().iter().map(nested::names).collect(),

@@ -172,8 +172,7 @@ impl Contract {
 
     fn named(&self, name: &str, view: &View) -> Result<Meant, Failure> {
         match self.index(name) {
-            Some(index) if view.shows(index) => Ok(Meant::Action(index)),
-            Some(index) => Err(self.elsewhere(index, view)),
+            Some(index) => self.in_view(index, view).map(Meant::Action),
             None => match self.own_in(name, view) {
                 Some((own, trace)) => Ok(Meant::Own(own, trace)),
                 None => Err(self.unknown_action(name, view)),

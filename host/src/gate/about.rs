@@ -7,7 +7,7 @@ use loggia_schema::View;
 use serde_json::{Value, json};
 
 use super::{
-    Caller, Exec, Shared,
+    Caller, Exec, Origin, Shared,
     exec::Watch,
     handle::RunId,
     plan::{AboutRun, Wanted},
@@ -17,19 +17,19 @@ use super::{
 use crate::catalog::Entry;
 
 /// Answers a question about a run, or begins to wait with the answer.
-pub fn about(shared: &Shared, caller: &Caller, asked: AboutRun) -> Exec {
+pub fn about(shared: &Shared, origin: &Origin, asked: AboutRun) -> Exec {
     let AboutRun { entry, command, wanted, view } = asked;
     let facade = &entry.surface().name;
     match wanted {
-        Wanted::List => Exec::answered(list(shared, caller, facade, command)),
-        Wanted::Status { run_id, include_trace, wait } => match find(shared, caller, facade, &run_id) {
+        Wanted::List => Exec::answered(list(shared, origin, facade, command)),
+        Wanted::Status { run_id, include_trace, wait } => match find(shared, origin, facade, &run_id) {
             Err(failure) => Exec::answered(Envelope::new(command, Err(failure))),
             Ok((id, run)) if wait && run.ended().is_none() => {
                 Exec::watching(Watch { command, id, run, include_trace })
             }
             Ok((id, run)) => Exec::answered(status::told(command, &id, &run, include_trace)),
         },
-        Wanted::Cancel { run_id } => Exec::answered(match find(shared, caller, facade, &run_id) {
+        Wanted::Cancel { run_id } => Exec::answered(match find(shared, origin, facade, &run_id) {
             Err(failure) => Envelope::new(command, Err(failure)),
             Ok((_, run)) if !may_end(&entry, &run, &view) => {
                 let said = "access denied: this tool does not show the action that the run is of";
@@ -46,14 +46,14 @@ fn may_end(entry: &Entry, run: &Run, view: &View) -> bool {
     entry.contract.may_end(action, view)
 }
 
-fn list(shared: &Shared, caller: &Caller, facade: &str, command: Command) -> Envelope {
-    if *caller == Caller::Anonymous {
+fn list(shared: &Shared, origin: &Origin, facade: &str, command: Command) -> Envelope {
+    if origin.caller == Caller::Anonymous {
         let said = "`run_id` is required: callers without a name have no list of runs";
         let failure = Failure::new(code::INVALID_PARAMS, said);
         return Envelope::new(command, Err(failure.hint("give the id that the call was answered with")));
     }
     let runs: Vec<Value> =
-        shared.runs.of(caller, facade).iter().map(|(id, run)| status::brief(id, run).into()).collect();
+        shared.runs.of(origin, facade).iter().map(|(id, run)| status::brief(id, run).into()).collect();
     let page = Page { count: u64::try_from(runs.len()).ok(), ..Page::default() };
     let reply = Reply { data: json!({ "runs": runs }), page: Some(page), ..Reply::default() };
     Envelope::new(command, Ok(reply))
@@ -68,9 +68,9 @@ fn cancel(command: Command, id: &RunId, run: &Run) -> Envelope {
 }
 
 /// The caller's run of that handle. Whether a run does not exist, was forgotten or is somebody else's is not told.
-fn find(shared: &Shared, caller: &Caller, facade: &str, run_id: &str) -> Result<(RunId, Arc<Run>), Failure> {
+fn find(shared: &Shared, origin: &Origin, facade: &str, run_id: &str) -> Result<(RunId, Arc<Run>), Failure> {
     let id = RunId::from_client(run_id);
-    let run = shared.runs.get(&id).filter(|run| run.caller.is(caller) && run.is_listed());
+    let run = shared.runs.get(&id).filter(|run| run.is_for(origin) && run.is_listed());
     let run = run.ok_or_else(no_such_run)?;
     let own = &run.entry.surface().name;
     if own != facade {

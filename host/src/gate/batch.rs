@@ -36,7 +36,7 @@ pub async fn run(shared: Arc<Shared>, run: Arc<Run>, batch: Batch) -> Envelope {
         let (done, total) = (index as f64, Some(all as f64));
         run.progress(Progress { done, total, message: item.command.name.clone() });
         let mut envelope = root(Arc::clone(&shared), Arc::clone(&run), item).await;
-        let next = advise(&mut envelope, &entry);
+        let next = advise(&mut envelope, &entry, &shared, &run);
         let ok = envelope.is_ok();
         let (told, blocks) = envelope.into_parts();
         let mut result = json!({ "index": index });

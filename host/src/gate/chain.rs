@@ -10,13 +10,13 @@ use loggia_facade::{Detail, Effect, Envelope, Hop, Input, Next, Object, Request}
 use loggia_schema::View;
 
 use super::{
-    Chain, Shared,
+    Chain, Rights, Shared,
     line::root,
     plan::{Plan, Planned, effect_allows, plan},
     printable,
     run::Run,
 };
-use crate::catalog::Entry;
+use crate::catalog::{Entry, Slot};
 
 /// Calls that may follow one.
 const HOPS: usize = 5;
@@ -31,12 +31,12 @@ pub async fn run(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envelo
     // The caller asked for the first call, and knows the answer by it.
     let (command, resolved) = (envelope.command.clone(), std::mem::take(&mut envelope.resolved_inputs));
     let (mut trail, mut shown) = (Vec::new(), Vec::new());
-    while let Some(next) = advise(&mut envelope, &entry) {
+    while let Some(next) = advise(&mut envelope, &entry, &shared, &run) {
         if entry.rules.chain != Chain::Follow {
             set_next(&mut envelope, next);
             break;
         }
-        let followed = match follow(&shared, &entry, effect, &made, &next, (detail, run.long)) {
+        let followed = match follow(&shared, &entry, effect, &made, &next, (detail, &run)) {
             Ok(followed) => followed,
             Err(said) => {
                 tracing::info!(facade = entry.surface().name, "a next call was not followed: {said}");
@@ -64,8 +64,8 @@ pub async fn run(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envelo
     Envelope { command, resolved_inputs: resolved, trail, ..envelope }
 }
 
-/// The call that should follow, if the policy lets anybody hear of it and it is well formed.
-pub fn advise(envelope: &mut Envelope, entry: &Entry) -> Option<Next> {
+/// The call that should follow, if the policy lets anybody hear of it, it is well formed, and the caller may make it.
+pub fn advise(envelope: &mut Envelope, entry: &Entry, shared: &Shared, run: &Run) -> Option<Next> {
     let mut next = envelope.take_next()?;
     // A facade cannot agree for the person.
     next.params.shift_remove("confirm");
@@ -82,7 +82,18 @@ pub fn advise(envelope: &mut Envelope, entry: &Entry) -> Option<Next> {
         tracing::warn!(facade, "a next call was dropped: {tool:.80?} {action:.80?} is no tool and action");
         return None;
     }
-    Some(next)
+    may_call(&next, shared, &run.rights).then_some(next)
+}
+
+/// Whether a caller may make a call; of one that is not served now, whether it could.
+fn may_call(next: &Next, shared: &Shared, rights: &Rights) -> bool {
+    if rights.are_all() || !rights.reach(&next.facade) {
+        return rights.are_all();
+    }
+    let Some(Slot::Serving(entry)) = shared.catalog.slot(&next.facade) else { return true };
+    let whole = View::whole();
+    let view = rights.narrow(&entry, &whole);
+    view.is_some_and(|view| entry.contract.takes(entry.meant(&next.action), &view).is_some())
 }
 
 fn set_next(envelope: &mut Envelope, next: Next) {
@@ -122,7 +133,7 @@ fn follow(
     effect: Effect,
     made: &[Made],
     next: &Next,
-    (detail, long): (Detail, bool),
+    (detail, run): (Detail, &Run),
 ) -> Result<Planned, String> {
     if made.len() > HOPS {
         return Err(format!("{HOPS} calls have followed already"));
@@ -132,7 +143,7 @@ fn follow(
     }
     let input = Input::Action { action: next.action.clone(), params: next.params.clone(), detail };
     let request = Request { facade: next.facade.clone(), input, timeout: None, idempotency_key: None };
-    let planned = match plan(&shared.catalog.snapshot(), request, &View::whole()) {
+    let planned = match plan(&shared.catalog.snapshot(), request, &View::whole(), &run.rights) {
         Plan::Run(planned) => Planned { confirmed: false, ..*planned },
         Plan::Answer(envelope) => {
             return Err(envelope.outcome.err().map_or_else(
@@ -154,7 +165,7 @@ fn follow(
             effect.as_str()
         ));
     }
-    if action.long_running && !long {
+    if action.long_running && !run.long {
         return Err(format!("{target} may take long, and what led to it is waited for"));
     }
     if made.contains(&Made::of(&planned)) {

@@ -108,8 +108,7 @@ impl Exec {
     }
 
     pub(super) fn begin_batch(shared: &Arc<Shared>, origin: Origin, batch: Batch) -> Self {
-        let (entry, command) = (Arc::clone(&batch.entry), batch.command.clone());
-        let run = Arc::new(Run::with(origin, entry, command, loggia_facade::Object::new(), true));
+        let run = Arc::new(Run::batch(origin, &batch));
         let patience = patience(true, batch.wait);
         let future = Box::pin(batch::run(Arc::clone(shared), Arc::clone(&run), batch));
         Self::fresh(shared, shared.executor.work(run, future), patience)

@@ -45,7 +45,7 @@ const PARKED_MOST: Duration = Duration::from_secs(30 * 60);
 pub struct Line {
     id: CallId,
     pub(super) shared: Arc<Shared>,
-    run: Arc<Run>,
+    pub(super) run: Arc<Run>,
     pub(super) entry: Arc<Entry>,
     pub(super) action: usize,
     /// When the call's own clock ends, in the terms of [`Run::due`].

@@ -160,17 +160,19 @@ impl Gate {
         self.begin(&self.shared.catalog.snapshot(), origin, request, &View::whole())
     }
 
-    /// Begins a call to a tool, which may be a part of a facade. None where no such tool was ever published.
+    /// Begins a call to a tool, which may be a part of a facade. None where no such tool was ever published, or none that
+    /// the caller's rights reach: whoever may not call it must not learn that it is there.
     pub fn call_tool(&self, origin: Origin, tool: &str, arguments: Object) -> Option<Exec> {
         let snapshot = self.shared.catalog.snapshot();
         let input = Input::Arguments(arguments);
         let request =
             |facade: &str| Request { facade: facade.to_owned(), input, timeout: None, idempotency_key: None };
         if let Some(published) = snapshot.tools.get(tool) {
+            snapshot.view(published, &origin.rights)?;
             return Some(self.begin(&snapshot, origin, request(&published.facade), published.view()));
         }
-        let facade = snapshot.leads_to(tool)?;
-        Some(match snapshot.no_longer_published(tool, facade) {
+        let facade = snapshot.leads_to(tool).filter(|facade| snapshot.reaches(facade, &origin.rights))?;
+        Some(match snapshot.no_longer_published(tool, facade, &origin.rights) {
             Some(envelope) => Exec::answered(envelope),
             None => self.begin(&snapshot, origin, request(facade), &View::whole()),
         })
@@ -182,7 +184,7 @@ impl Gate {
             tally::answered(&self.shared.meters, under, &envelope);
             Exec::answered(envelope)
         };
-        let planned = plan::plan(snapshot, request, view);
+        let planned = plan::plan(snapshot, request, view, &origin.rights);
         let ends = self.shared.ending.load(Ordering::Relaxed);
         if let (true, plan::Plan::Run(_) | plan::Plan::Batch(_)) = (ends, &planned) {
             let failure = Failure::new(code::UNAVAILABLE, "unavailable: the server is being ended");
@@ -193,7 +195,7 @@ impl Gate {
             plan::Plan::Answer(envelope) => answered(*envelope),
             plan::Plan::Run(planned) => Exec::begin(&self.shared, origin, *planned),
             plan::Plan::Batch(batch) => Exec::begin_batch(&self.shared, origin, *batch),
-            plan::Plan::AboutRun(asked) => about::about(&self.shared, &origin.caller, asked),
+            plan::Plan::AboutRun(asked) => about::about(&self.shared, &origin, asked),
         }
     }
 
@@ -201,17 +203,17 @@ impl Gate {
     ///
     /// # Errors
     ///
-    /// `not_found` for a run that does not exist, has been forgotten, or belongs to somebody else: which of these
-    /// it is, is not told.
-    pub fn attach(&self, id: &RunId, who: &Caller) -> Result<Exec, Failure> {
-        let run = self.shared.runs.get(id).filter(|run| run.caller.is(who));
+    /// `not_found` for a run that does not exist, has been forgotten, belongs to somebody else, or is of an
+    /// action that this caller may no longer call: which of these it is, is not told.
+    pub fn attach(&self, id: &RunId, who: &Origin) -> Result<Exec, Failure> {
+        let run = self.shared.runs.get(id).filter(|run| run.is_for(who));
         let run = run.ok_or_else(about::no_such_run)?;
         Ok(Exec::attached(id.clone(), run))
     }
 
     /// How a run of this caller stands; see [`attach`](Self::attach) for the errors.
-    pub fn look(&self, id: &RunId, who: &Caller) -> Result<Look, Failure> {
-        let run = self.shared.runs.get(id).filter(|run| run.caller.is(who));
+    pub fn look(&self, id: &RunId, who: &Origin) -> Result<Look, Failure> {
+        let run = self.shared.runs.get(id).filter(|run| run.is_for(who));
         run.map(Look).ok_or_else(about::no_such_run)
     }
 

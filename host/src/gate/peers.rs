@@ -1,13 +1,17 @@
-//! What a facade may know of others, and may call: its own grant, the target's policy, and the effect of the action
-//! that it is answering, at every hop.
+//! What a facade may know of others, and may call: the rights of the caller from whom it all comes, its own grant, the
+//! target's policy, and the effect of the action that it is answering, at every hop.
+
+use std::{borrow::Cow, sync::LazyLock};
 
 use loggia_facade::{Action, Effect, Failure, Input, Request, Surface, code};
 use loggia_schema::View;
+use serde_json::json;
 
 use super::{
     line::Line,
     permits::DEPTH,
     plan::{Plan, Planned, effect_allows, plan},
+    printable,
 };
 use crate::catalog::{Entry, Slot};
 
@@ -42,6 +46,8 @@ impl Line {
         let snapshot = self.shared.catalog.snapshot();
         if let Some(Slot::Serving(entry)) = snapshot.slots.get(facade) {
             self.may_ask_of(entry, action)?;
+            let view = self.view_of(entry)?;
+            return entry.contract.action_in(entry.meant(action), &view).cloned();
         }
         snapshot.lookup(facade, action)
     }
@@ -78,7 +84,8 @@ impl Line {
         if let Input::Action { action, .. } = &request.input {
             self.may_ask_of(entry, action)?;
         }
-        match plan(&snapshot, request, &View::whole()) {
+        self.view_of(entry)?;
+        match plan(&snapshot, request, &View::whole(), &self.run.rights) {
             Plan::Answer(envelope) => Ok(Asked::Answered(envelope)),
             Plan::Run(planned) => {
                 self.may_call(&planned)?;
@@ -91,12 +98,13 @@ impl Line {
         }
     }
 
-    /// The actions of another facade that this one may call, by policy of both. Which of them a call may make, its own
-    /// action's effect decides as well.
+    /// The actions of another facade that this one may call, by policy of both and by the caller's rights. Which of them
+    /// a call may make, its own action's effect decides as well.
     fn callable<'a>(&'a self, entry: &'a Entry) -> impl Iterator<Item = &'a Action> {
         let surface = entry.surface();
         surface.actions.iter().filter(move |action| {
             self.entry.rules.may_invoke(&surface.name, &action.name)
+                && self.run.rights.allow(&surface.name, &action.name)
                 && entry.contract.takes(&action.name, &View::whole()).is_some()
         })
     }
@@ -104,11 +112,30 @@ impl Line {
     /// Before anything is looked up: what is there is not this facade's to know.
     fn may_reach(&self, target: &str) -> Result<(), Failure> {
         if self.entry.rules.may_reach(target) {
-            return Ok(());
+            return if self.run.rights.reach(target) { Ok(()) } else { Err(self.unreached(target)) };
         }
         let said = format!("the policy does not let `{}` call `{target:.80}`", self.name());
         let failure = Failure::new(code::DENIED, format!("access denied: {said}"));
         Err(failure.hint("the operator can name its actions in `grants.invoke`"))
+    }
+
+    /// What another facade is for this call's caller.
+    fn view_of(&self, entry: &Entry) -> Result<Cow<'static, View>, Failure> {
+        static WHOLE: LazyLock<View> = LazyLock::new(View::whole);
+        self.run.rights.narrow(entry, &WHOLE).ok_or_else(|| self.unreached(&entry.surface().name))
+    }
+
+    /// Without its name: what the caller does not reach, it should not learn of by way of another.
+    fn unreached(&self, target: &str) -> Failure {
+        let target = printable(target);
+        tracing::info!(
+            facade = self.name(),
+            "it may not call `{target:.80}`: its caller's scopes do not reach that"
+        );
+        let said = "access denied: the caller's scopes do not allow all that this calls";
+        let failure = Failure::new(code::DENIED, said)
+            .hint("the token needs another scope: which, the operator finds in the server's log");
+        Failure { details: Some(json!({ "scope": null })), ..failure }
     }
 
     /// Before an action is looked up: whoever may call some of a facade's actions is told of these alone, neither of the

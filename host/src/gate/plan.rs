@@ -6,7 +6,7 @@ use loggia_facade::{Command, Detail, Effect, Envelope, Failure, Input, Object, R
 use loggia_schema::{Mode, Routed, Target, View};
 use serde_json::Value;
 
-use super::Rules;
+use super::{Rights, Rules};
 use crate::{
     catalog::{Entry, Slot, Snapshot},
     config::units,
@@ -103,16 +103,21 @@ pub struct Batch {
     pub wait: Option<bool>,
 }
 
-/// Routes, resolves and validates. The view is the tool that was called.
-pub fn plan(snapshot: &Snapshot, request: Request, view: &View) -> Plan {
+/// Routes, resolves and validates. The view is the tool that was called, the rights are those of the caller from whom
+/// the call comes, through however many others: every call that is made is planned here.
+pub fn plan(snapshot: &Snapshot, request: Request, view: &View, rights: &Rights) -> Plan {
     let refuse = |command, failure| Plan::Answer(Box::new(Envelope::new(command, Err(failure))));
-    let entry = match snapshot.slots.get(&request.facade) {
+    let entry = match snapshot.slots.get(&request.facade).filter(|_| rights.reach(&request.facade)) {
         Some(Slot::Serving(entry)) => Arc::clone(entry),
         Some(Slot::Unavailable(reason)) => {
-            return refuse(asked(&request.input), unavailable(snapshot, &request.facade, reason));
+            return refuse(asked(&request.input), unavailable(snapshot, &request.facade, reason, rights));
         }
-        None => return refuse(asked(&request.input), unknown(snapshot, &request.facade)),
+        None => return refuse(asked(&request.input), unknown(snapshot, &request.facade, rights)),
     };
+    let Some(view) = rights.narrow(&entry, view) else {
+        return refuse(asked(&request.input), unknown(snapshot, &request.facade, rights));
+    };
+    let view = &*view;
     if let Some(failure) = too_large(&request.input, &entry.rules) {
         return refuse(asked(&request.input), failure);
     }
@@ -140,7 +145,7 @@ pub fn plan(snapshot: &Snapshot, request: Request, view: &View) -> Plan {
             Err(failure) => refuse(command, failure),
         },
         Target::Action { action, params } => {
-            match prepare(&entry, (action, params), Asked { command, detail, wait, confirm }) {
+            match prepare(&entry, (action, params), view, Asked { command, detail, wait, confirm }) {
                 Err((command, failure)) => refuse(command, failure),
                 Ok(planned) => Plan::Run(Box::new(Planned {
                     timeout: request.timeout,
@@ -164,11 +169,12 @@ struct Asked {
 fn prepare(
     entry: &Arc<Entry>,
     (action, params): (usize, Object),
+    view: &View,
     asked: Asked,
 ) -> Result<Planned, (Command, Failure)> {
     let contract = &entry.contract;
     let known = &contract.surface().actions[action];
-    let prepared = match contract.prepare(known, params) {
+    let prepared = match contract.prepare_in(known, params, view) {
         Ok(prepared) => prepared,
         Err(failure) => return Err((asked.command, failure)),
     };
@@ -210,6 +216,7 @@ fn batch(entry: &Arc<Entry>, items: Vec<Object>, view: &View) -> Result<Vec<Plan
         .take(FAULTS)
         .map(|(index, failure)| format!("`items[{index}]`: {}", failure.message))
         .collect();
+    let denied = faults.iter().all(|(_, failure)| failure.code == code::DENIED);
     let more = faults.len().saturating_sub(FAULTS);
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
     let details: Vec<Value> = faults
@@ -223,7 +230,8 @@ fn batch(entry: &Arc<Entry>, items: Vec<Object>, view: &View) -> Result<Vec<Plan
             told.into()
         })
         .collect();
-    let failure = Failure::new(code::INVALID_PARAMS, format!("{}{more}", said.join("; ")));
+    let code = if denied { code::DENIED } else { code::INVALID_PARAMS };
+    let failure = Failure::new(code, format!("{}{more}", said.join("; ")));
     Err(Failure { details: Some(details.into()), ..failure.hint("Nothing was run: mend these items first.") })
 }
 
@@ -240,7 +248,7 @@ fn item(entry: &Arc<Entry>, item: Object, view: &View) -> Result<Planned, Failur
         return Err(failure.hint("Give `wait` beside `items`, for the batch as a whole."));
     }
     let asked = Asked { command, detail, wait: None, confirm };
-    prepare(entry, (action, params), asked).map_err(|(_, failure)| failure)
+    prepare(entry, (action, params), view, asked).map_err(|(_, failure)| failure)
 }
 
 fn route(entry: &Entry, input: Input, view: &View) -> Result<Routed, (Command, Failure)> {
@@ -307,15 +315,15 @@ fn asked(input: &Input) -> Command {
     }
 }
 
-fn unavailable(snapshot: &Snapshot, facade: &str, reason: &str) -> Failure {
+fn unavailable(snapshot: &Snapshot, facade: &str, reason: &str, rights: &Rights) -> Failure {
     Failure::new(code::UNAVAILABLE, format!("`{facade}` is unavailable: {reason}"))
-        .hint(format!("available tools: {}", snapshot.names()))
+        .hint(format!("available tools: {}", snapshot.names(rights)))
 }
 
-fn unknown(snapshot: &Snapshot, facade: &str) -> Failure {
+fn unknown(snapshot: &Snapshot, facade: &str, rights: &Rights) -> Failure {
     let facade: String = facade.chars().take(80).collect();
     Failure::new(code::NOT_FOUND, format!("not found: there is no facade `{facade}`"))
-        .hint(format!("available facades: {}", snapshot.names()))
+        .hint(format!("available facades: {}", snapshot.names(rights)))
 }
 
 /// A nested call may do no more than the action it was made from.

@@ -1,6 +1,10 @@
 //! What a caller may call: the scopes that its token carries.
 
-use std::{fmt, str::FromStr, sync::Arc};
+use std::{borrow::Cow, fmt, str::FromStr, sync::Arc};
+
+use loggia_schema::View;
+
+use crate::catalog::Entry;
 
 /// What a caller may call. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -34,6 +38,16 @@ impl Rights {
     pub fn reach(&self, facade: &str) -> bool {
         let reaches = |scope: &Scope| scope.facade.as_deref().is_none_or(|only| only == facade);
         self.0.as_ref().is_none_or(|scopes| scopes.iter().any(reaches))
+    }
+
+    /// What a tool of this view is for this caller; none where nothing is left of it: then it is not there.
+    pub fn narrow<'a>(&self, entry: &Entry, view: &'a View) -> Option<Cow<'a, View>> {
+        if self.are_all() {
+            return Some(Cow::Borrowed(view));
+        }
+        let facade = &entry.surface().name;
+        let narrowed = entry.contract.narrow(view, |action| self.allow(facade, action));
+        narrowed.map(Cow::Owned)
     }
 }
 

@@ -18,8 +18,8 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Caller, Event, Mark, Origin,
-    plan::{Planned, weigh},
+    Caller, Event, Mark, Origin, Rights,
+    plan::{Batch, Planned, weigh},
     status::Status,
     trace::Trace,
 };
@@ -29,12 +29,16 @@ use crate::catalog::Entry;
 pub struct Run {
     /// Whose it is.
     pub caller: Caller,
+    /// What its caller may call. It keeps those with which it began.
+    pub rights: Rights,
     /// Whether whoever began it can ask a person.
     pub can_ask: bool,
     /// By which names its request is known elsewhere.
     pub mark: Mark,
     /// The version that answers.
     pub entry: Arc<Entry>,
+    /// Which of its actions were called, bit by bit: a batch may call several.
+    actions: u64,
     /// Echoed in its envelope.
     pub command: Command,
     /// All parameters, as far as they may be shown; only of a call that may become a run.
@@ -99,29 +103,50 @@ pub struct Seen {
 
 impl Run {
     pub fn new(origin: Origin, planned: &Planned) -> Self {
-        let long = planned.action().long_running;
-        let (entry, command) = (Arc::clone(&planned.entry), planned.command.clone());
-        Self::with(origin, entry, command, planned.inputs.clone(), long)
+        let run = Self::of(origin, &planned.entry, &planned.command, 1 << planned.action);
+        Self { inputs: planned.inputs.clone(), ..run.long(planned.action().long_running) }
     }
 
-    pub fn with(origin: Origin, entry: Arc<Entry>, command: Command, inputs: Object, long: bool) -> Self {
-        let state = State { trace: long.then(Trace::begin), ..State::default() };
+    /// Several calls in one.
+    pub fn batch(origin: Origin, batch: &Batch) -> Self {
+        let actions = batch.items.iter().fold(0, |actions, item| actions | 1 << item.action);
+        Self::of(origin, &batch.entry, &batch.command, actions).long(true)
+    }
+
+    fn of(origin: Origin, entry: &Arc<Entry>, command: &Command, actions: u64) -> Self {
         Self {
             caller: origin.caller,
+            rights: origin.rights,
             can_ask: origin.can_ask,
             mark: origin.mark,
-            entry,
-            command,
-            inputs,
-            long,
+            entry: Arc::clone(entry),
+            actions,
+            command: command.clone(),
+            inputs: Object::new(),
+            long: false,
             began: SystemTime::now(),
             followers: AtomicUsize::new(0),
             listed: AtomicBool::new(false),
             cancel: CancellationToken::new(),
-            state: Mutex::new(state),
+            state: Mutex::default(),
             changed: Notify::new(),
             resumed: Notify::new(),
         }
+    }
+
+    fn long(self, long: bool) -> Self {
+        let state = State { trace: long.then(Trace::begin), ..State::default() };
+        Self { long, state: Mutex::new(state), ..self }
+    }
+
+    /// Whether it is this caller's, with the rights that the caller has now: one token of a caller may reach less than
+    /// another, and is not to be told what that one began.
+    pub fn is_for(&self, origin: &Origin) -> bool {
+        let surface = self.entry.surface();
+        let called = surface.actions.iter().enumerate().filter(|(index, _)| self.actions >> index & 1 == 1);
+        self.caller.is(&origin.caller)
+            && (origin.rights.are_all()
+                || called.into_iter().all(|(_, action)| origin.rights.allow(&surface.name, &action.name)))
     }
 
     /// From here on its caller knows it as a run.

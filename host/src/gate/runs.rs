@@ -8,7 +8,7 @@ use std::{
 
 use tokio::time::Instant;
 
-use super::{Caller, Status, handle::RunId, run::Run};
+use super::{Origin, Status, handle::RunId, run::Run};
 
 /// How long the outcome of a run is kept.
 pub const KEPT: Duration = Duration::from_secs(3600);
@@ -46,12 +46,12 @@ impl Runs {
     }
 
     /// A caller's runs of one facade, the newest first.
-    pub fn of(&self, caller: &Caller, facade: &str) -> Vec<(RunId, Arc<Run>)> {
+    pub fn of(&self, origin: &Origin, facade: &str) -> Vec<(RunId, Arc<Run>)> {
         let mut runs = self.lock();
         forget(&mut runs, 0);
         let mut own: Vec<_> = runs
             .iter()
-            .filter(|(_, kept)| kept.is_listed() && kept.caller.is(caller))
+            .filter(|(_, kept)| kept.is_listed() && kept.is_for(origin))
             .filter(|(_, kept)| kept.entry.surface().name == facade)
             .map(|(id, kept)| (id.clone(), Arc::clone(kept)))
             .collect();

@@ -30,7 +30,7 @@ impl Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         let _counted = self.shared.calls.token();
         let way = Way::of(context);
-        let origin = self.origin.clone().asking(way != Way::None).marked(mark(context));
+        let origin = self.origin(&context.extensions).asking(way != Way::None).marked(mark(context));
         let tool = request.name.clone();
         // Only what may go through the client's hands is bound to anything.
         let bound = (way == Way::Again || request.request_state.is_some())
@@ -65,9 +65,10 @@ impl Handler {
             catalog.admitted().await;
         }
         let arguments = request.arguments.unwrap_or_default();
+        let rights = origin.rights.clone();
         let exec = self.shared.gate.call_tool(origin, &request.name, arguments);
         exec.ok_or_else(|| match catalog.is_admitted() {
-            true => unknown_tool(&request.name, &catalog.snapshot().names()),
+            true => unknown_tool(&request.name, &catalog.snapshot().names(&rights)),
             false => no_tool_yet(&request.name),
         })
     }
@@ -91,11 +92,11 @@ impl Handler {
         };
         let answers = ask::answers(request.input_responses.clone().unwrap_or_default());
         if parked.watched {
-            let run = self.shared.gate.look(&parked.run(), &origin.caller).ok()?;
+            let run = self.shared.gate.look(&parked.run(), origin).ok()?;
             answers.for_each(|(key, answer)| _ = run.answer(&key, answer));
             return None;
         }
-        let exec = self.shared.gate.attach(&parked.run(), &origin.caller).map_err(|_| gone());
+        let exec = self.shared.gate.attach(&parked.run(), origin).map_err(|_| gone());
         Some(exec.inspect(|exec| answers.for_each(|(key, answer)| _ = exec.answer(&key, answer))))
     }
 
@@ -189,9 +190,9 @@ impl Handler {
         }
     }
 
-    pub(super) fn task(&self, id: &str) -> Result<(RunId, Look), ErrorData> {
-        let id = RunId::from_client(id);
-        let run = self.shared.gate.look(&id, &self.origin.caller).map_err(|_| tasks::unknown())?;
+    pub(super) fn task(&self, id: &str, context: &Context) -> Result<(RunId, Look), ErrorData> {
+        let (id, origin) = (RunId::from_client(id), self.origin(&context.extensions));
+        let run = self.shared.gate.look(&id, &origin).map_err(|_| tasks::unknown())?;
         Ok((id, run))
     }
 }

@@ -1,16 +1,16 @@
 //! What rmcp calls.
 
-use std::{sync::Arc, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestMethod,
         CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, DiscoverResult, ErrorCode,
-        GetTaskParams, GetTaskResult, Implementation, ListPromptsRequestMethod, ListPromptsResult,
-        ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
-        ListResourcesResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
-        SubscriptionFilter, Tool, UpdateTaskParams,
+        Extensions, GetTaskParams, GetTaskResult, Implementation, ListPromptsRequestMethod,
+        ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult,
+        ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+        ProtocolVersion, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool, UpdateTaskParams,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
@@ -20,19 +20,29 @@ use super::{
     ask::{self, Sealer},
     list::{Listed, instructions},
     news::Peers,
-    tasks,
+    pages, tasks,
 };
-use crate::gate::{Gate, Origin};
+use crate::{
+    config::server::Revision,
+    gate::{Caller, Gate, Origin, Rights},
+};
 
 /// How long a handshake waits for the first admission, so that its instructions name the facades. Loading from the
 /// cache ends well before this; a client does not notice.
 const HANDSHAKE: Duration = Duration::from_millis(200);
 
+/// How long a client may go by a list without asking again: for the requests of about one turn. Who listens for
+/// `list_changed` hears of a reload at once, and clients drop what they keep then; to who does not, a new plugin should not
+/// seem to be missing. What is stale meanwhile does no harm: calls are checked against what is served.
+const FRESH_MS: u64 = 10_000;
+
 /// One MCP server over a gate. Cheap to clone: HTTP makes one per session or request.
 #[derive(Clone)]
 pub struct Handler {
     pub(super) shared: Arc<Shared>,
-    pub(super) origin: Origin,
+    /// Who calls, where a request does not bring that along.
+    origin: Origin,
+    versions: &'static [ProtocolVersion],
 }
 
 pub(super) struct Shared {
@@ -48,7 +58,8 @@ pub(super) struct Shared {
 }
 
 impl Handler {
-    /// A server for callers of one origin. Must be called on a runtime: it tells clients of changes until `draining`.
+    /// A server for callers of one origin; over HTTP, each request is its own [`Origin`]'s that the layers before have put
+    /// into its extensions. Must be called on a runtime: it tells clients of changes until `draining`.
     pub fn new(gate: Gate, origin: Origin, draining: CancellationToken) -> Self {
         let shared = Arc::new(Shared {
             gate,
@@ -60,7 +71,39 @@ impl Handler {
         });
         let telling = Arc::clone(&shared);
         tokio::spawn(async move { telling.peers.tell(telling.gate.catalog(), draining).await });
-        Self { shared, origin }
+        Self { shared, origin, versions: ProtocolVersion::KNOWN_VERSIONS }
+    }
+
+    /// The same, which offers no newer revision of MCP than this: for clients that claim one which they do not speak.
+    #[must_use]
+    pub fn up_to(self, newest: Option<Revision>) -> Self {
+        let Some(newest) = newest else { return self };
+        let newest = match newest {
+            Revision::June2025 => ProtocolVersion::V_2025_06_18,
+            Revision::November2025 => ProtocolVersion::V_2025_11_25,
+            Revision::July2026 => ProtocolVersion::V_2026_07_28,
+        };
+        Self { versions: ProtocolVersion::known_up_to(&newest), ..self }
+    }
+
+    /// Who sent a request. Asked of each: a session may be used with another token than it was begun with.
+    pub(super) fn origin(&self, extensions: &Extensions) -> Origin {
+        let parts = extensions.get::<http::request::Parts>();
+        parts.and_then(|parts| parts.extensions.get::<Origin>()).unwrap_or(&self.origin).clone()
+    }
+
+    /// What the server says of itself to callers of these rights.
+    fn config(&self, rights: &Rights) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed();
+        let capabilities = capabilities.enable_tasks().build();
+        let name = Implementation::new("loggia", env!("CARGO_PKG_VERSION")).with_title("Loggia");
+        let instructions = instructions(&self.shared.gate.catalog().snapshot(), rights);
+        let config = ServerConfig::new(capabilities).with_server_info(name).with_instructions(instructions);
+        // What a handshake falls back to, for a client that asks for what is not offered.
+        match self.versions.iter().rev().find(|version| version.has_initialize()) {
+            Some(newest) => config.with_protocol_version(newest.clone()),
+            None => config,
+        }
     }
 
     /// The calls that are being answered: who ends the server waits for them.
@@ -77,17 +120,31 @@ impl Handler {
         let admitted = self.shared.gate.catalog().admitted();
         let _ = tokio::time::timeout(HANDSHAKE, admitted).await;
     }
+
+    /// How long what is told of the facades may be kept: not at all while plugins still load.
+    fn fresh(&self) -> u64 {
+        if self.shared.gate.catalog().is_admitted() { FRESH_MS } else { 0 }
+    }
+}
+
+/// Whose cache may keep what is told of the facades: where callers have names they have rights, and what one of them sees
+/// must not be shown to another.
+fn scope(origin: &Origin) -> CacheScope {
+    match origin.caller {
+        Caller::Named(_) => CacheScope::Private,
+        Caller::Local | Caller::Anonymous => CacheScope::Public,
+    }
 }
 
 pub(super) type Context = RequestContext<RoleServer>;
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed();
-        let capabilities = capabilities.enable_tasks().build();
-        let name = Implementation::new("loggia", env!("CARGO_PKG_VERSION")).with_title("Loggia");
-        let snapshot = self.shared.gate.catalog().snapshot();
-        ServerConfig::new(capabilities).with_server_info(name).with_instructions(instructions(&snapshot))
+        self.config(&self.origin.rights)
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Borrowed(self.versions)
     }
 
     async fn initialize(
@@ -98,31 +155,42 @@ impl ServerHandler for Handler {
         let _operation = self.operation("initialize");
         self.handshake().await;
         context.peer.set_peer_info(request.clone());
-        self.negotiate_initialize(&request)
+        let told = self.negotiate_initialize(&request)?;
+        let Origin { rights, .. } = self.origin(&context.extensions);
+        Ok(told.with_instructions(instructions(&self.shared.gate.catalog().snapshot(), &rights)))
     }
 
-    async fn discover(&self, _: Context) -> Result<DiscoverResult, ErrorData> {
+    async fn discover(&self, context: Context) -> Result<DiscoverResult, ErrorData> {
         let _operation = self.operation("server/discover");
         self.handshake().await;
-        let versions = self.supported_protocol_versions().into_owned();
-        Ok(DiscoverResult::from_server_info(versions, self.get_info()))
+        let origin = self.origin(&context.extensions);
+        let (fresh, scope) = (self.fresh(), scope(&origin));
+        let told = DiscoverResult::from_server_info(self.versions.to_vec(), self.config(&origin.rights));
+        Ok(told.with_ttl_ms(fresh).with_cache_scope(scope))
     }
 
     async fn list_tools(
         &self,
-        _: Option<PaginatedRequestParams>,
-        _: Context,
+        request: Option<PaginatedRequestParams>,
+        context: Context,
     ) -> Result<ListToolsResult, ErrorData> {
         let _operation = self.operation("tools/list");
         let catalog = self.shared.gate.catalog();
         catalog.admitted().await;
-        let listed = self.shared.listed.tools(catalog);
-        let tools = listed.1.clone();
-        Ok(ListToolsResult::with_all_items(tools).with_ttl_ms(0).with_cache_scope(CacheScope::Private))
+        let origin = self.origin(&context.extensions);
+        let (fresh, listed) = (self.fresh(), self.shared.listed.tools(catalog, &origin.rights));
+        let cursor = request.and_then(|request| request.cursor);
+        let (tools, next) = pages::page(&listed.1, cursor.as_deref())?;
+        let mut told = ListToolsResult::with_all_items(tools);
+        told.next_cursor = next;
+        Ok(told.with_ttl_ms(fresh).with_cache_scope(scope(&origin)))
     }
 
+    /// For rmcp, which checks the headers by which a proxy may see a call's arguments (`x-mcp-header`) before anybody's
+    /// rights are known. Only the `raw` form can ask for such headers; that a call without them is refused is all that
+    /// can be learnt without rights of a tool whose name is known.
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let listed = self.shared.listed.tools(self.shared.gate.catalog());
+        let listed = self.shared.listed.tools(self.shared.gate.catalog(), &Rights::all());
         listed.1.iter().find(|tool| tool.name == name).cloned()
     }
 
@@ -137,13 +205,13 @@ impl ServerHandler for Handler {
         answer
     }
 
-    async fn get_task(&self, request: GetTaskParams, _: Context) -> Result<GetTaskResult, ErrorData> {
-        let (id, run) = self.task(&request.task_id)?;
+    async fn get_task(&self, request: GetTaskParams, context: Context) -> Result<GetTaskResult, ErrorData> {
+        let (id, run) = self.task(&request.task_id, &context)?;
         Ok(tasks::told(&id, &run, &self.shared.gate.catalog().snapshot()))
     }
 
-    async fn update_task(&self, request: UpdateTaskParams, _: Context) -> Result<(), ErrorData> {
-        let (_, run) = self.task(&request.task_id)?;
+    async fn update_task(&self, request: UpdateTaskParams, context: Context) -> Result<(), ErrorData> {
+        let (_, run) = self.task(&request.task_id, &context)?;
         for (key, answer) in ask::answers(request.input_responses) {
             if !run.answer(&key, answer) {
                 let key: String = key.chars().take(80).collect();
@@ -153,8 +221,8 @@ impl ServerHandler for Handler {
         Ok(())
     }
 
-    async fn cancel_task(&self, request: CancelTaskParams, _: Context) -> Result<(), ErrorData> {
-        let (_, run) = self.task(&request.task_id)?;
+    async fn cancel_task(&self, request: CancelTaskParams, context: Context) -> Result<(), ErrorData> {
+        let (_, run) = self.task(&request.task_id, &context)?;
         run.cancel();
         Ok(())
     }

@@ -5,7 +5,8 @@
 //! |---|---|
 //! | `handler.rs` | what rmcp calls |
 //! | `call.rs` | one `tools/call`: followed to its result, a run, a task or a question |
-//! | `list.rs` | the published list and the instructions, built once per catalog generation |
+//! | `list.rs` | the published list and the instructions, built once per catalog generation and rights |
+//! | `pages.rs` | lists that are too long for one answer |
 //! | `result.rs` | an envelope as an MCP result |
 //! | `ask.rs` | questions to the person, in the ways of both lifecycles |
 //! | `operation.rs` | how long requests take, and by which names the log knows them |
@@ -18,8 +19,12 @@ mod handler;
 mod list;
 mod news;
 mod operation;
+mod pages;
 mod result;
 mod tasks;
 
 pub use handler::Handler;
 pub use list::{instructions, tool, tools};
+
+#[cfg(test)]
+mod tests;

@@ -206,9 +206,14 @@ impl Place<'_> {
     }
 }
 
-/// Whether a failure says that there is no such facade now.
+/// Whether a failure says that there is no such facade now, or none that the workflow's policy lets it look for.
 fn missing(failure: &Failure) -> bool {
-    failure.code == code::UNAVAILABLE || failure.code == code::DENIED
+    failure.code == code::UNAVAILABLE || failure.code == code::DENIED && !lacks_scope(failure)
+}
+
+/// Whether the caller's own scopes do not hold what is there: only such a denial says which of them it takes.
+pub(crate) fn lacks_scope(failure: &Failure) -> bool {
+    failure.code == code::DENIED && failure.details.is_some()
 }
 
 /// The effect that follows from the steps, and from what the author says beside them.

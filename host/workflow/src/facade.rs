@@ -1,6 +1,7 @@
 //! A file of workflows as a facade: the engine's effects, carried out through the call's session.
 
 use std::{
+    cell::Cell,
     collections::HashMap,
     hash::{BuildHasher, Hasher, RandomState},
     sync::Arc,
@@ -22,7 +23,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::{
     Problem, Workflow,
-    bind::bind,
+    bind::{Bound, bind, lacks_scope},
     engine::{self, Begin, Effect, Event, News, Outcome, Plan, Report, Task},
     progress::Teller,
 };
@@ -54,15 +55,35 @@ impl Facade for WorkflowFacade {
         async move {
             let workflow = self.workflows.iter().find(|workflow| workflow.name == call.action);
             let workflow = workflow.ok_or_else(|| Failure::new(code::NOT_FOUND, "not found"))?;
-            let session = call.session.clone();
-            let peers = |facade: &str, action: &str| session.lookup(facade, action);
-            let bound = bind(workflow, &peers).map_err(|problems| unavailable(workflow, &problems))?;
+            let bound = bound(workflow, &call.session)?;
             match run(&bound.plan, call, self.watcher.as_ref()).await {
                 Outcome::Completed(output) => Ok(Reply::data(output)),
                 Outcome::Failed(report) => Err(failure(*report).into()),
             }
         }
         .boxed()
+    }
+}
+
+/// The workflow as its caller may run it now.
+fn bound(workflow: &Arc<Workflow>, session: &Session) -> Result<Bound, Failure> {
+    let denied = Cell::new(false);
+    let peers = |facade: &str, action: &str| {
+        session.lookup(facade, action).inspect_err(|failure| denied.set(denied.get() || lacks_scope(failure)))
+    };
+    bind(workflow, &peers).map_err(|problems| match problems.first() {
+        Some(first) if denied.get() => refused(workflow, first),
+        _ => unavailable(workflow, &problems),
+    })
+}
+
+/// The caller may run the workflow, and not what it calls.
+fn refused(workflow: &Workflow, problem: &Problem) -> Failure {
+    let message = format!("access denied: `{}` was not run: {}", workflow.name, problem.message);
+    let failure = Failure::new(code::DENIED, message);
+    match &problem.hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
     }
 }
 

@@ -85,8 +85,15 @@ async fn rubbish_in_arguments_is_told_what_is_wrong_with_it() -> Result<()> {
 async fn arguments_that_are_no_object_are_a_protocol_error() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let mut raw = Raw::start(folder.path()).await?;
-    for (index, arguments) in ["[1]", "\"say\"", "5", "true"].into_iter().enumerate() {
-        let told = raw.ask(call(index + 1, arguments).as_bytes()).await?;
+    // As clients of both lifecycles send them.
+    let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}},"#;
+    let sent = ["", meta]
+        .into_iter()
+        .flat_map(|meta| ["[1]", "\"say\"", "5", "true"].map(|arguments| (meta, arguments)));
+    for (index, (meta, arguments)) in sent.enumerate() {
+        let call = call(index + 1, arguments).replacen("\"arguments\"", &format!("{meta}\"arguments\""), 1);
+        assert!(call.contains(meta), "{call}");
+        let told = raw.ask(call.as_bytes()).await?;
         assert_eq!(told["error"]["code"], -32602, "{arguments}: {told}");
         let said = told["error"]["message"].as_str().context("a message")?;
         assert!(said.contains("`arguments`, an object"), "{said}");

@@ -19,7 +19,7 @@ pub fn on(contract: &Contract, shown: &[Shown]) -> Option<String> {
         format!(
             "advice: `{name}` has {actions} action{plural}: {apart} tokens as granular, {now} as {}; \
              consider schema = \"granular\" in the [expose] section of its policy",
-            shown.form.as_str()
+            shown.expose.form.as_str()
         )
     })
 }

@@ -99,7 +99,7 @@ fn sum(served: Footprint, figures: &Figures) -> String {
 }
 
 fn form_of(shown: &[Shown], facade: &str) -> Option<Form> {
-    shown.iter().find(|shown| shown.facade == facade).map(|shown| shown.form)
+    shown.iter().find(|shown| shown.facade == facade).map(|shown| shown.expose.form)
 }
 
 /// What a form takes more or less than `granular`, which is not compared with itself.
@@ -138,6 +138,8 @@ fn change(change: &Change) -> [String; 6] {
 
 #[cfg(test)]
 mod tests {
+    use loggia_schema::Expose;
+
     use super::*;
 
     fn forms(costs: &[(Form, usize)]) -> Forms {
@@ -155,7 +157,7 @@ mod tests {
         let shown = [("notes", Signatures), ("one", Raw)];
         let shown = shown.map(|(name, form)| Shown {
             facade: name.to_owned(),
-            form,
+            expose: Expose { form, ..Expose::default() },
             tools: Vec::new(),
             hidden: Vec::new(),
         });

@@ -108,13 +108,13 @@ async fn a_detached_call_goes_on_and_can_be_taken_up_by_its_caller_only() {
     let mut exec = gate.start(Origin::local(), request("a", "look"));
     assert!(exec.next().now_or_never().is_none());
     let run = exec.detach().expect("it runs");
-    assert!(gate.attach(&run, &Caller::Named("eve".into())).is_err());
-    assert!(gate.attach(&RunId::from_client("run_guessed"), &Caller::Local).is_err());
-    drop(gate.attach(&run, &Caller::Local).unwrap());
+    assert!(gate.attach(&run, &Origin::named("eve", Rights::all())).is_err());
+    assert!(gate.attach(&RunId::from_client("run_guessed"), &Origin::local()).is_err());
+    drop(gate.attach(&run, &Origin::local()).unwrap());
     go.notify_one();
     // The outcome is kept: whoever attaches gets it, again and again.
     for _ in 0..2 {
-        let mut exec = gate.attach(&run, &Caller::Local).unwrap();
+        let mut exec = gate.attach(&run, &Origin::local()).unwrap();
         let Event::Done(envelope) = exec.next().await else { panic!("it says nothing else") };
         assert_eq!(json_of(*envelope)["data"], 42);
     }
@@ -126,7 +126,7 @@ async fn a_call_that_was_answered_has_nothing_to_detach() {
     assert!(gate.start(Origin::local(), request("a", "no such action")).detach().is_none());
     // One that has not begun begins.
     let run = gate.start(Origin::local(), request("a", "look")).detach().unwrap();
-    let mut exec = gate.attach(&run, &Caller::Local).unwrap();
+    let mut exec = gate.attach(&run, &Origin::local()).unwrap();
     assert!(matches!(exec.next().await, Event::Done(envelope) if envelope.is_ok()));
 }
 

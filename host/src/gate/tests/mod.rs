@@ -5,6 +5,7 @@ mod calls;
 mod chains;
 mod nested;
 mod parked;
+mod rights;
 mod runs;
 mod workflows;
 
@@ -27,7 +28,7 @@ use serde_json::{Value, json};
 use tokio::{runtime::Handle, sync::Notify};
 
 use super::{
-    Caller, Chain, Event, Exec, Executor, Gate, Inline, InvokeRule, Lanes, Origin, Rules, RunId, work::Work,
+    Chain, Event, Exec, Executor, Gate, Inline, InvokeRule, Lanes, Origin, Rights, Rules, RunId, work::Work,
 };
 use crate::{
     catalog::{Catalog, Entry, Slot},

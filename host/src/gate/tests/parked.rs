@@ -1,7 +1,6 @@
 //! Calls that wait for a person.
 
 use super::*;
-use crate::gate::Rights;
 
 fn question() -> Question {
     let Value::Object(schema) = json!({"type": "object", "properties": {"say": {"type": "string"}}}) else {
@@ -246,8 +245,8 @@ async fn a_repeated_request_that_goes_away_does_not_end_the_call() {
     let mut exec = gate.start(person(), request("a", "look"));
     let Event::Asks(open) = exec.next().await else { panic!("it asks") };
     let id = exec.detach().unwrap();
-    let broken = gate.attach(&id, &Caller::Local).unwrap();
-    let mut again = gate.attach(&id, &Caller::Local).unwrap();
+    let broken = gate.attach(&id, &Origin::local()).unwrap();
+    let mut again = gate.attach(&id, &Origin::local()).unwrap();
     drop(broken);
     assert!(again.answer(open.keys().next().unwrap(), yes()));
     loop {

@@ -1,7 +1,6 @@
 //! Calls that outlive their request.
 
 use super::*;
-use crate::gate::Rights;
 
 /// Digs until it is told to stop digging.
 fn digger(done: &Arc<Notify>) -> Puppet {
@@ -126,7 +125,7 @@ async fn a_run_is_its_callers_alone() {
             let refused = told(call(stranger.clone(), "a", arguments)).await;
             assert_eq!(failed(&refused), ("not_found", "not found: no such run"));
         }
-        assert!(gate.attach(&RunId::from_client(id), &stranger.caller).is_err());
+        assert!(gate.attach(&RunId::from_client(id), &stranger).is_err());
     }
     let elsewhere = told(call(named("ada"), "b", status)).await;
     assert_eq!(elsewhere["hint"], "it is a run of `a`: ask the tool `a`");

@@ -6,7 +6,7 @@ use loggia_workflow::{WorkflowFacade, definition, surface::outlook};
 use super::*;
 
 /// The facade `flow` of these workflows' text, beside these puppets.
-fn beside(text: &str, concurrency: usize, puppets: Vec<Puppet>) -> Gate {
+pub(super) fn beside(text: &str, concurrency: usize, puppets: Vec<Puppet>) -> Gate {
     let invoke: Vec<String> = puppets.iter().map(|puppet| format!("{}:*", puppet.surface.name)).collect();
     let invoke: Vec<&str> = invoke.iter().map(String::as_str).collect();
     let rules = Rules { elicit: true, concurrency, ..invoking(&invoke) };

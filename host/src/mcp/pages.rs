@@ -1,0 +1,110 @@
+//! Lists that are too long for one answer.
+//!
+//! A cursor names the last tool that was shown: whatever comes or goes between two pages, no tool is shown twice, and
+//! none is left out that was there all along.
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use rmcp::{ErrorData, model::Tool};
+
+/// Tools of a page. Far more than people serve: some clients never ask for a second page.
+const PAGE: usize = 200;
+/// Before the name, so that a cursor of another version is told apart.
+const KIND: &str = "after:";
+/// Bytes of a cursor: no tool's name is so long.
+const CURSOR: usize = 256;
+
+/// The tools of one page, of a list in the order of names, and where the next begins.
+///
+/// # Errors
+///
+/// If the cursor is none of ours.
+pub fn page(tools: &[Tool], cursor: Option<&str>) -> Result<(Vec<Tool>, Option<String>), ErrorData> {
+    let first = match cursor {
+        None => 0,
+        Some(cursor) => {
+            let after = name(cursor).ok_or_else(|| {
+                ErrorData::invalid_params("Invalid cursor: ask for the list without one", None)
+            })?;
+            tools.partition_point(|tool| *tool.name <= *after)
+        }
+    };
+    let left = &tools[first..];
+    let shown = &left[..left.len().min(PAGE)];
+    let more = if shown.len() < left.len() { shown.last() } else { None };
+    let next = more.map(|last| URL_SAFE_NO_PAD.encode(format!("{KIND}{}", last.name)));
+    Ok((shown.to_vec(), next))
+}
+
+/// The name in a cursor.
+fn name(cursor: &str) -> Option<String> {
+    if cursor.len() > CURSOR {
+        return None;
+    }
+    let bytes = URL_SAFE_NO_PAD.decode(cursor).ok()?;
+    let name = String::from_utf8(bytes).ok()?.strip_prefix(KIND)?.to_owned();
+    let letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    (!name.is_empty() && name.bytes().all(letter)).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, sync::Arc};
+
+    use rmcp::model::{ErrorCode, JsonObject};
+
+    use super::*;
+
+    fn tools(numbers: impl Iterator<Item = usize>) -> Vec<Tool> {
+        let tool = |number| Tool::new(format!("t{number:04}"), "", Arc::new(JsonObject::new()));
+        numbers.map(tool).collect()
+    }
+
+    fn names(tools: &[Tool]) -> Vec<String> {
+        tools.iter().map(|tool| tool.name.to_string()).collect()
+    }
+
+    #[test]
+    fn pages_together_are_the_list_and_a_usual_list_is_one() {
+        for (length, expected) in [(0, 1), (1, 1), (100, 1), (PAGE, 1), (PAGE + 1, 2), (3 * PAGE, 3)] {
+            let all = tools(0..length);
+            let (mut shown, mut next, mut pages) = (Vec::new(), None, 0);
+            loop {
+                let (page, more) = page(&all, next.as_deref()).unwrap();
+                shown.extend(page);
+                pages += 1;
+                next = more;
+                if next.is_none() {
+                    break;
+                }
+            }
+            assert_eq!((names(&shown), pages), (names(&all), expected), "{length}");
+        }
+    }
+
+    #[test]
+    fn what_changes_between_pages_shows_no_tool_twice_and_leaves_none_out() {
+        let (before, next) = page(&tools(0..2 * PAGE), None).unwrap();
+        // Every second goes, also the last that was shown, and others come, before and after it.
+        let after: Vec<usize> = (0..4 * PAGE).filter(|number| number % 2 == 0).collect();
+        let now = tools(after.iter().copied());
+        let (rest, _) = page(&now, next.as_deref()).unwrap();
+        let shown = [names(&before), names(&rest)].concat();
+        assert_eq!(shown.iter().collect::<BTreeSet<_>>().len(), shown.len());
+        let stayed = names(&tools((0..2 * PAGE).filter(|number| number % 2 == 0)));
+        assert!(stayed.iter().all(|name| shown.contains(name)));
+    }
+
+    #[test]
+    fn a_cursor_that_is_none_of_ours_is_refused() {
+        let encoded = |text: &str| URL_SAFE_NO_PAD.encode(text);
+        let long = encoded(&format!("{KIND}{}", "x".repeat(1000)));
+        for bad in
+            ["", "nonsense", "t0001", "é", &encoded("t0001"), &encoded(KIND), &encoded("after:a b"), &long]
+        {
+            let error = page(&tools(0..3), Some(bad)).unwrap_err();
+            assert_eq!(error.code, ErrorCode::INVALID_PARAMS, "{bad}");
+        }
+        let (rest, next) = page(&tools(0..3), Some(&encoded("after:t0001"))).unwrap();
+        assert_eq!((names(&rest), next), (vec!["t0002".to_owned()], None));
+    }
+}

@@ -1,0 +1,372 @@
+//! The handler as clients of several callers see it, over HTTP without a socket and over pipes.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+};
+
+use axum::body::{Body, to_bytes};
+use loggia_facade::Reply;
+use loggia_schema::Form;
+use rmcp::{
+    ServiceExt,
+    model::PaginatedRequestParams,
+    transport::streamable_http_server::{
+        StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
+    },
+};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::{Handler, list::Listed};
+use crate::{
+    catalog::{Catalog, Slot},
+    config::server::Revision,
+    gate::{
+        Executor, Gate, Inline, Origin, Rights, Rules,
+        tests::{entry, lanes, puppet},
+    },
+    publish::Publisher,
+};
+
+fn slots(names: &[&str]) -> BTreeMap<String, Slot> {
+    let slot = |name: &str| {
+        let works = puppet(name, async |call: loggia_facade::Call| Ok(Reply::data(call.action)));
+        Slot::Serving(Arc::new(entry(works, Rules::default())))
+    };
+    names.iter().map(|name| ((*name).to_owned(), slot(name))).collect()
+}
+
+fn gate(names: &[&str], form: Form) -> Gate {
+    let catalog = Arc::new(Catalog::new(Publisher { form, ..Publisher::default() }));
+    catalog.swap(slots(names));
+    catalog.admit();
+    Gate::new(catalog, Executor::new(lanes(), Inline::Slots(4)))
+}
+
+fn rights(scopes: &str) -> Rights {
+    Rights::of(scopes.split_whitespace().map(|scope| scope.parse().unwrap()))
+}
+
+/// As a layer before the handler makes one of a token.
+fn holder(scopes: &str) -> Origin {
+    Origin::named(&format!("who holds {scopes}"), rights(scopes))
+}
+
+/// A server to which nobody is anybody without a layer that says so.
+struct Server {
+    service: StreamableHttpService<Handler, LocalSessionManager>,
+}
+
+/// How a client speaks.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Era {
+    Session,
+    Stateless,
+}
+
+const ERAS: [Era; 2] = [Era::Session, Era::Stateless];
+
+impl Server {
+    fn new(gate: Gate, newest: Option<Revision>) -> Self {
+        let origin = Origin::named("nobody", rights(""));
+        let handler = Handler::new(gate, origin, CancellationToken::new()).up_to(newest);
+        let config = StreamableHttpServerConfig::default().with_json_response(true);
+        Self { service: StreamableHttpService::new(move || Ok(handler.clone()), Arc::default(), config) }
+    }
+
+    /// One request; its status, the session that it began, and the answer.
+    async fn post(
+        &self,
+        who: &Origin,
+        headers: &[(&str, &str)],
+        body: Value,
+    ) -> (u16, Option<String>, Value) {
+        let mut request = http::Request::post("http://localhost/mcp")
+            .header("Host", "localhost")
+            .header("Content-Type", "application/json")
+            .header("Accept", "application/json, text/event-stream");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let mut request = request.body(Body::from(body.to_string())).unwrap();
+        request.extensions_mut().insert(who.clone());
+        let answer = self.service.handle(request).await;
+        let status = answer.status().as_u16();
+        let session = answer.headers().get("mcp-session-id").map(|id| id.to_str().unwrap().to_owned());
+        let bytes = to_bytes(Body::new(answer.into_body()), 1 << 20).await.unwrap();
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        let lines = text.lines().map(|line| line.strip_prefix("data: ").unwrap_or(line));
+        let told = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let told = told.filter(|told| told.get("id").is_some()).last();
+        (status, session, told.unwrap_or(Value::String(text)))
+    }
+
+    /// A session of its own.
+    async fn session(&self, who: &Origin) -> (String, Value) {
+        let params = json!({"protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": {"name": "test", "version": "0"}});
+        let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
+        let (_, session, told) = self.post(who, &[], initialize).await;
+        let session = session.unwrap_or_else(|| panic!("{told}"));
+        let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        let (status, ..) = self.post(who, &[("Mcp-Session-Id", &session)], initialized).await;
+        assert_eq!(status, 202);
+        (session, told)
+    }
+
+    /// One request of a client that needs no session.
+    async fn stateless(&self, who: &Origin, method: &str, params: Value) -> Value {
+        let mut params = params;
+        params["_meta"] = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "0"},
+            "io.modelcontextprotocol/clientCapabilities": {"extensions": {"io.modelcontextprotocol/tasks": {}}}});
+        let name = params["name"].as_str().or(params["taskId"].as_str()).unwrap_or_default().to_owned();
+        let mut headers = vec![("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", method)];
+        if !name.is_empty() {
+            headers.push(("Mcp-Name", &name));
+        }
+        let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
+        self.post(who, &headers, body).await.2
+    }
+
+    async fn ask(&self, era: Era, who: &Origin, method: &str, params: Value) -> Value {
+        match era {
+            Era::Stateless => self.stateless(who, method, params).await,
+            Era::Session => {
+                let (session, _) = self.session(who).await;
+                let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
+                self.post(who, &[("Mcp-Session-Id", &session)], body).await.2
+            }
+        }
+    }
+}
+
+fn names(list: &Value) -> Vec<&str> {
+    let tools = list["result"]["tools"].as_array().unwrap_or_else(|| panic!("{list}"));
+    tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn a_caller_sees_and_calls_what_its_scopes_hold_in_both_lifecycles() {
+    let server = Server::new(gate(&["a", "b", "hidden"], Form::Flat), None);
+    for era in ERAS {
+        let some = holder("a:look b:*");
+        let list = server.ask(era, &some, "tools/list", json!({})).await;
+        assert_eq!(names(&list), ["a", "b"], "{era:?}");
+        let [a, b] = [&list["result"]["tools"][0], &list["result"]["tools"][1]];
+        assert_eq!(a["inputSchema"]["properties"]["action"]["enum"], json!(["look", "describe"]));
+        assert_eq!(
+            (&a["annotations"]["readOnlyHint"], &b["annotations"]["readOnlyHint"]),
+            (&json!(true), &json!(false))
+        );
+        assert!(!a.to_string().contains("smash") && b.to_string().contains("smash"), "{list}");
+        assert_eq!(
+            names(&server.ask(era, &holder("*"), "tools/list", json!({})).await),
+            ["a", "b", "hidden"]
+        );
+        assert_eq!(names(&server.ask(era, &holder(""), "tools/list", json!({})).await), [""; 0]);
+
+        let call = async |tool: &str, action: &str| {
+            let params = json!({"name": tool, "arguments": {"action": action}});
+            server.ask(era, &some, "tools/call", params).await
+        };
+        assert_eq!(call("a", "look").await["result"]["structuredContent"]["data"], "look");
+        let denied = call("a", "smash").await;
+        assert_eq!(denied["result"]["structuredContent"]["hint"], "the token needs the scope `a:smash`");
+        let (hidden, never) = (call("hidden", "look").await, call("secret", "look").await);
+        assert_eq!(hidden["error"]["code"], -32602, "{hidden}");
+        assert_eq!(hidden["error"]["message"], "Unknown tool: \"hidden\". Available tools: a, b.");
+        assert_eq!(hidden.to_string().replace("hidden", "secret"), never.to_string());
+    }
+}
+
+#[tokio::test]
+async fn the_instructions_name_the_facades_that_a_caller_reaches() {
+    let server = Server::new(gate(&["a", "hidden"], Form::Flat), None);
+    let told = [
+        server.session(&holder("a:look")).await.1,
+        server.stateless(&holder("a:look"), "server/discover", json!({})).await,
+    ];
+    for told in told {
+        let text = told["result"]["instructions"].as_str().unwrap_or_else(|| panic!("{told}"));
+        assert!(text.contains("\n- a: ") && !text.contains("hidden"), "{text}");
+        assert!(!text.contains("run_status"), "what it may call makes no runs: {text}");
+    }
+    let all = server.stateless(&holder("*"), "server/discover", json!({})).await.to_string();
+    assert!(all.contains("hidden") && all.contains("run_status"), "{all}");
+}
+
+/// A token that was exchanged for another, or a session that somebody else has found out about.
+#[tokio::test]
+async fn a_session_gives_no_rights() {
+    let server = Server::new(gate(&["a", "b"], Form::Flat), None);
+    let (session, _) = server.session(&holder("*")).await;
+    let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"});
+    let headers = [("Mcp-Session-Id", session.as_str())];
+    assert_eq!(names(&server.post(&holder("b:look"), &headers, list.clone()).await.2), ["b"]);
+    assert_eq!(names(&server.post(&holder("*"), &headers, list).await.2), ["a", "b"]);
+}
+
+#[tokio::test]
+async fn a_task_is_its_callers_and_its_scopes() {
+    let server = Server::new(gate(&["a"], Form::Flat), None);
+    let call = json!({"name": "a", "arguments": {"action": "dig"}});
+    let mine = Origin::named("ada", rights("a:*"));
+    let begun = server.stateless(&mine, "tools/call", call).await;
+    let id = begun["result"]["taskId"].as_str().unwrap_or_else(|| panic!("{begun}")).to_owned();
+    for (who, there) in [
+        (mine, true),
+        (Origin::named("ada", rights("a:dig")), true),
+        (Origin::named("ada", rights("a:look")), false),
+        (Origin::named("eve", rights("a:*")), false),
+        (Origin::local(), false),
+    ] {
+        for method in ["tasks/get", "tasks/cancel", "tasks/update"] {
+            let params = json!({"taskId": id, "inputResponses": {}});
+            let told = server.stateless(&who, method, params).await;
+            let found = told.get("result").is_some();
+            assert_eq!(found, there, "{who:?} {method}: {told}");
+            assert!(found || told["error"]["code"] == -32602, "{told}");
+        }
+    }
+}
+
+/// `list_changed` exists, but who does not listen for it asks again after a while.
+#[tokio::test]
+async fn what_depends_on_rights_is_kept_in_no_shared_cache() {
+    let server = Server::new(gate(&["a"], Form::Flat), None);
+    for (who, scope) in
+        [(holder("a:look"), "private"), (holder("*"), "private"), (Origin::anonymous(), "public")]
+    {
+        for method in ["tools/list", "server/discover"] {
+            let told = server.stateless(&who, method, json!({})).await;
+            let told = &told["result"];
+            assert_eq!((&told["cacheScope"], &told["ttlMs"]), (&json!(scope), &json!(10_000)), "{told}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_is_not_whole_yet_is_not_kept() {
+    let gate = Gate::new(Arc::default(), Executor::new(lanes(), Inline::Slots(1)));
+    let told = Server::new(gate, None).stateless(&Origin::anonymous(), "tools/list", json!({})).await;
+    assert_eq!(told["result"]["ttlMs"], 0, "{told}");
+}
+
+#[tokio::test]
+async fn arguments_that_are_no_object_are_invalid_parameters() {
+    let server = Server::new(gate(&["a"], Form::Flat), None);
+    for era in ERAS {
+        for arguments in [json!([]), json!("look"), json!(5), json!(true), json!([{"action": "look"}])] {
+            let params = json!({"name": "a", "arguments": arguments});
+            let told = server.ask(era, &holder("*"), "tools/call", params).await;
+            assert_eq!(told["error"]["code"], -32602, "{era:?} {arguments}: {told}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_offers_no_newer_revision_than_it_was_told_to() {
+    let initialize = async |newest: Revision, asked: &str| {
+        let server = Server::new(gate(&["a"], Form::Flat), Some(newest));
+        let params = json!({"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}});
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
+        let (_, _, told) = server.post(&holder("*"), &[], body).await;
+        told["result"]["protocolVersion"].as_str().map(str::to_owned).unwrap_or_else(|| panic!("{told}"))
+    };
+    for (newest, asked, expected) in [
+        (Revision::June2025, "2025-11-25", "2025-06-18"),
+        (Revision::June2025, "2025-06-18", "2025-06-18"),
+        (Revision::June2025, "2025-03-26", "2025-03-26"),
+        (Revision::November2025, "2025-11-25", "2025-11-25"),
+        (Revision::July2026, "2025-11-25", "2025-11-25"),
+    ] {
+        assert_eq!(initialize(newest, asked).await, expected, "{newest:?} {asked}");
+    }
+    let server = Server::new(gate(&["a"], Form::Flat), Some(Revision::November2025));
+    for method in ["server/discover", "tools/list"] {
+        let told = server.stateless(&holder("*"), method, json!({})).await;
+        assert_eq!(told["error"]["code"], -32022, "{method}: {told}");
+        assert!(!told["error"]["data"]["supported"].to_string().contains("2026"), "{told}");
+    }
+    let server = Server::new(gate(&["a"], Form::Flat), Some(Revision::July2026));
+    let told = server.stateless(&holder("*"), "server/discover", json!({})).await;
+    assert!(told["result"]["supportedVersions"].to_string().contains("2026-07-28"), "{told}");
+}
+
+#[tokio::test]
+async fn over_a_pipe_a_newer_client_agrees_to_an_older_revision() {
+    let (ours, theirs) = tokio::io::duplex(1 << 16);
+    let handler = Handler::new(gate(&["a"], Form::Flat), Origin::local(), CancellationToken::new());
+    let handler = handler.up_to(Some(Revision::June2025));
+    let serving = tokio::spawn(async move { handler.serve(ours).await.unwrap().waiting().await });
+    let client = ().serve(theirs).await.unwrap();
+    assert_eq!(client.peer_info().unwrap().protocol_version.as_str(), "2025-06-18");
+    assert_eq!(client.list_all_tools().await.unwrap().len(), 1);
+    client.cancel().await.unwrap();
+    let _ = serving.await;
+}
+
+#[tokio::test]
+async fn a_long_list_comes_in_pages() {
+    let facades: Vec<String> = (0..50).map(|number| format!("f{number}")).collect();
+    let facades: Vec<&str> = facades.iter().map(String::as_str).collect();
+    let gate = gate(&facades, Form::Granular);
+    let catalog = Arc::clone(gate.catalog());
+    let handler = Handler::new(gate, Origin::local(), CancellationToken::new());
+    let connect = async || {
+        let (ours, theirs) = tokio::io::duplex(1 << 16);
+        let handler = handler.clone();
+        tokio::spawn(async move { handler.serve(ours).await.unwrap().waiting().await });
+        ().serve(theirs).await.unwrap()
+    };
+    let whole = connect().await;
+    let all = whole.list_all_tools().await.unwrap();
+    let all: Vec<String> = all.iter().map(|tool| tool.name.to_string()).collect();
+    let published: Vec<String> = catalog.snapshot().tools.keys().cloned().collect();
+    assert_eq!((all.len(), &all), (300, &published));
+    whole.cancel().await.unwrap();
+
+    // Another, since clients keep what they were told.
+    let client = connect().await;
+    let page = async |cursor: Option<String>| {
+        client.list_tools(Some(PaginatedRequestParams::default().with_cursor(cursor))).await
+    };
+    let first = page(None).await.unwrap();
+    assert_eq!(first.tools.len(), 200);
+    // Meanwhile all of them go, and others come.
+    catalog.swap(slots(&["zeta"]));
+    let rest = page(first.next_cursor).await.unwrap();
+    assert_eq!(rest.tools.iter().filter(|tool| tool.name.starts_with("zeta_")).count(), 6);
+    assert!(rest.next_cursor.is_none());
+    let refused = page(Some("nonsense".into())).await.unwrap_err().to_string();
+    assert!(refused.contains("-32602") && refused.contains("Invalid cursor"), "{refused}");
+    client.cancel().await.unwrap();
+}
+
+#[test]
+fn a_list_is_made_once_for_callers_of_the_same_rights() {
+    let catalog = Catalog::default();
+    catalog.swap(slots(&["a", "b"]));
+    let listed = Listed::default();
+    let made = Mutex::new(Vec::new());
+    let list = |scopes: &str| {
+        let list = listed.tools(&catalog, &rights(scopes));
+        let mut made = made.lock().unwrap();
+        let is_new = !made.iter().any(|known| Arc::ptr_eq(known, &list));
+        // Kept, so that no other takes its place in memory.
+        made.push(Arc::clone(&list));
+        (list.1.len(), is_new)
+    };
+    assert_eq!([list("*"), list("*")], [(2, true), (2, false)]);
+    assert_eq!([list("a:look b:*"), list("b:* a:look")], [(2, true), (2, false)]);
+    assert_eq!([list("a:look"), list("a:look"), list("")], [(1, true), (1, false), (0, true)]);
+    // More than are kept: those who asked last are.
+    for number in 0..63 {
+        assert!(list(&format!("a:look a:x{number}")).1);
+    }
+    assert_eq!([list(""), list("a:look")], [(0, false), (1, true)]);
+    catalog.swap(slots(&["a"]));
+    assert_eq!([list("a:look b:*"), list("*")], [(1, true), (1, true)]);
+}

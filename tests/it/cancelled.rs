@@ -1,0 +1,150 @@
+//! Calls that their clients take back: seen in the guest, which writes a byte every millisecond for as long as it is there.
+
+use std::{fs, path::PathBuf};
+
+use anyhow::{Context, Result};
+use loggia_tests::{Client, ERAS, Era, Folder, HttpHost, PATIENCE, eventually};
+use rmcp::{
+    model::{CallToolRequest, CallToolRequestParams, ClientRequest},
+    service::PeerRequestOptions,
+};
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+/// A folder whose plugin runs one call at a time, for so long that none ends by itself: while one is there, no other is
+/// answered.
+fn one_at_a_time() -> (Folder, PathBuf) {
+    let folder = Folder::with(&["lingers"]);
+    let data = folder.beside("data");
+    let policy = format!(
+        "[grants]\ndirs = [{{ path = {data:?}, at = \"/data\", access = \"read-write\" }}]\n\
+         [limits]\nconcurrency = 1\nwall = \"10m\"\n"
+    );
+    folder.write("lingers.toml", &policy);
+    (folder, data)
+}
+
+/// That the guest is there: it writes.
+async fn writes(file: &PathBuf) -> u64 {
+    let length = || fs::metadata(file).map_or(0, |file| file.len());
+    let begun = length();
+    eventually(
+        async || if length() > begun + 5 { Ok(length()) } else { Err(format!("{file:?} does not grow")) },
+    )
+    .await
+}
+
+/// That it is there no longer: another call gets its permit, and sees that nothing more is written.
+async fn is_over(client: &Client, name: &str) -> Result<()> {
+    let told = client
+        .envelope("lingers", json!({"action": "watch", "file": format!("/data/{name}"), "n": 50}))
+        .await?;
+    let [before, after] = [0, 1].map(|at| told["data"][at].as_u64());
+    anyhow::ensure!(before.is_some_and(|before| before > 5) && before == after, "{name}: {told}");
+    Ok(())
+}
+
+fn call(action: &str, name: &str) -> Value {
+    json!({"action": action, "file": format!("/data/{name}")})
+}
+
+/// By `notifications/cancelled`, or as the revision wants it over HTTP, by closing the stream.
+#[tokio::test]
+async fn a_call_that_is_taken_back_is_over_in_the_guest() -> Result<()> {
+    let (folder, data) = one_at_a_time();
+    let host = HttpHost::start(folder.path()).await?;
+    for (era, http) in ERAS.into_iter().flat_map(|era| [(era, false), (era, true)]) {
+        let client = match http {
+            true => Client::http(&host, era).await?,
+            false => Client::stdio(folder.path(), era).await?,
+        };
+        for action in ["tick", "heed"] {
+            let name = format!("{action}-{era:?}-{http}");
+            let arguments = call(action, &name).as_object().cloned().unwrap_or_default();
+            let request = CallToolRequestParams::new("lingers").with_arguments(arguments);
+            let request = ClientRequest::CallToolRequest(CallToolRequest::new(request));
+            let peer = client.service.peer();
+            let under_way = peer.send_cancellable_request(request, PeerRequestOptions::default()).await?;
+            writes(&data.join(&name)).await;
+            under_way.cancel(Some("enough".into())).await?;
+            is_over(&client, &name).await?;
+            // One that looks is told, and may say a last word.
+            let text = fs::read_to_string(data.join(&name))?;
+            assert_eq!(text.ends_with(".told"), action == "heed", "{name}");
+        }
+        client.end().await?;
+    }
+    Ok(())
+}
+
+/// One request, of which the answer is not waited for.
+async fn send(host: &HttpHost, headers: &str, body: &Value) -> Result<TcpStream> {
+    let body = body.to_string();
+    let mut stream = TcpStream::connect(host.authority()).await?;
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+         Connection: close\r\nContent-Length: {}\r\n{headers}\r\n{body}",
+        host.authority(),
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).await?;
+    Ok(stream)
+}
+
+#[tokio::test]
+async fn a_stream_that_is_closed_is_the_end_of_its_call() -> Result<()> {
+    let (folder, data) = one_at_a_time();
+    let host = HttpHost::start(folder.path()).await?;
+    let headers = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: lingers\r\n";
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "progressToken": 1,
+        "io.modelcontextprotocol/clientCapabilities": {}, "io.modelcontextprotocol/clientInfo": {"name": "raw", "version": "0"}});
+    for action in ["tick", "heed"] {
+        let params = json!({"name": "lingers", "arguments": call(action, action), "_meta": meta});
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        let stream = send(&host, headers, &body).await?;
+        writes(&data.join(action)).await;
+        drop(stream);
+        let client = Client::http(&host, Era::Stateless).await?;
+        is_over(&client, action).await?;
+        assert_eq!(fs::read_to_string(data.join(action))?.ends_with(".told"), action == "heed");
+        client.end().await?;
+    }
+    Ok(())
+}
+
+/// A session's streams may be taken up again: there a call ends when its client says so.
+#[tokio::test]
+async fn in_a_session_a_closed_stream_ends_no_call_but_a_notification_does() -> Result<()> {
+    let (folder, data) = one_at_a_time();
+    let host = HttpHost::start(folder.path()).await?;
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "0"}});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
+    let mut answer = String::new();
+    let mut stream = send(&host, "", &body).await?;
+    tokio::time::timeout(PATIENCE, stream.read_to_string(&mut answer)).await??;
+    let id = answer.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).context("no session")?;
+    let session = format!("Mcp-Session-Id: {}\r\n", id.trim());
+    let told = async |body: Value| {
+        let mut answer = String::new();
+        let mut stream = send(&host, &session, &body).await?;
+        tokio::time::timeout(PATIENCE, stream.read_to_string(&mut answer)).await??;
+        anyhow::ensure!(answer.starts_with("HTTP/1.1 202"), "{answer}");
+        Ok(())
+    };
+    told(json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await?;
+    let params = json!({"name": "lingers", "arguments": call("tick", "file")});
+    let body = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
+    let stream = send(&host, &session, &body).await?;
+    writes(&data.join("file")).await;
+    drop(stream);
+    for _ in 0..5 {
+        writes(&data.join("file")).await;
+    }
+    told(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}})).await?;
+    let client = Client::http(&host, Era::Stateful).await?;
+    is_over(&client, "file").await?;
+    client.end().await
+}
