@@ -138,7 +138,14 @@ impl ServerHandler for Handler {
 
     async fn update_task(&self, request: UpdateTaskParams, _: Context) -> Result<(), ErrorData> {
         let (_, run) = self.task(&request.task_id)?;
-        for (key, answer) in ask::answers(request.input_responses) {
+        let sent = request.input_responses.len();
+        let answers: Vec<_> = ask::answers(request.input_responses).collect();
+        if answers.len() < sent {
+            let said =
+                "an input response takes `action`: accept, decline or cancel, and `content`, an object";
+            return Err(ErrorData::invalid_params(said, None));
+        }
+        for (key, answer) in answers {
             if !run.answer(&key, answer) {
                 let key: String = key.chars().take(80).collect();
                 return Err(ErrorData::invalid_params(format!("No such question is open: {key:?}"), None));
