@@ -20,6 +20,11 @@ function event() {
 }
 
 const changed = event();
+let news = 0;
+const hears = () => {
+  news += 1;
+  changed.happens();
+};
 const answers = ANSWERS.values();
 const person = async () => answers.next().value;
 const me = { name: "loggia-tests", version: "0" };
@@ -33,7 +38,7 @@ async function v1() {
   const { ElicitRequestSchema, ToolListChangedNotificationSchema } = await import("@modelcontextprotocol/sdk/types.js");
   const client = new Client(me, { capabilities });
   client.setRequestHandler(ElicitRequestSchema, person);
-  client.setNotificationHandler(ToolListChangedNotificationSchema, changed.happens);
+  client.setNotificationHandler(ToolListChangedNotificationSchema, hears);
   const call = (params, options) => client.callTool(params, undefined, options);
   const transport = reach(StreamableHTTPClientTransport, StdioClientTransport);
   // The client tells its transport, and nobody else, what was agreed on.
@@ -51,7 +56,7 @@ async function v1() {
 async function v2() {
   const { Client, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
   const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
-  const listChanged = { tools: { autoRefresh: false, debounceMs: 0, onChanged: changed.happens } };
+  const listChanged = { tools: { autoRefresh: false, debounceMs: 0, onChanged: hears } };
   const client = new Client(me, { capabilities, listChanged, versionNegotiation: { mode } });
   client.setRequestHandler("elicitation/create", person);
   const call = (params, options) => client.callTool(params, options);
@@ -108,7 +113,7 @@ await cancel();
 const answered = [];
 for (const _ of ANSWERS) answered.push(await data("worker", { action: "clean" }));
 told("elicitation", { data: answered });
-told("ready");
+told("ready", { news });
 await changed.happened;
 told("reload", { tools: await names() });
 await client.close();

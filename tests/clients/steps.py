@@ -57,11 +57,11 @@ async def cancel(client):
 
 async def reload(client, changed):
     if MODE == "legacy":
-        told("ready")
+        told("ready", news=int(changed.is_set()))
         await changed.wait()
     else:
         async with client.listen(tools_list_changed=True) as changes:
-            told("ready")
+            told("ready", news=0)
             async for _ in changes:
                 break
     told("reload", tools=await names(client))

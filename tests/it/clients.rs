@@ -89,7 +89,7 @@ fn steps(version: &str) -> Vec<Value> {
         json!({"step": "progress", "last": [3, 3, "step 3"], "rises": true}),
         json!({"step": "cancel", "cancelled": true, "after": {"steps": 1}}),
         json!({"step": "elicitation", "data": ["kept 3 because dust", "declined"]}),
-        json!({"step": "ready"}),
+        json!({"step": "ready", "news": 0}),
         json!({"step": "reload", "tools": ["echo", "version", "worker"]}),
     ]
 }

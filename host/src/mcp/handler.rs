@@ -169,12 +169,21 @@ impl ServerHandler for Handler {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let mut changes = self.shared.gate.catalog().changes();
+        let catalog = self.shared.gate.catalog();
+        let mut changes = catalog.changes();
+        // Lists wait for the first admission, so what it brings is no news, unless they waited in vain.
+        let mut early = !catalog.is_admitted();
         loop {
             tokio::select! {
                 () = context.cancelled() => return Ok(()),
                 () = self.shared.draining.cancelled() => return Ok(()),
-                changed = changes.changed() => {
+                admitted = catalog.admitted(), if early => {
+                    early = false;
+                    if admitted {
+                        changes.mark_unchanged();
+                    }
+                }
+                changed = changes.changed(), if !early => {
                     if changed.is_err() || context.sink().notify_tool_list_changed().await.is_err() {
                         return Ok(());
                     }
