@@ -250,6 +250,7 @@ mod tests {
                 json!({"$ref": "#/$defs/Depth", "description": "Nearer.", "default": "s"}),
                 json!({"description": "Nearer.", "enum": ["s", "l"], "type": "string", "default": "s"}),
             ),
+            (json!({"$anchor": "here", "type": "string"}), json!({"type": "string"})),
             (
                 json!({"$ref": "#/$defs/Depth", "minLength": 1}),
                 json!({"minLength": 1,
@@ -299,6 +300,8 @@ mod tests {
         check(of("https://example.com/a.json"), Err(&["names nothing in this schema"]));
         check(of("file:///etc/passwd"), Err(&["names nothing"]));
         check(of("#"), Err(&["names nothing"]));
+        // An anchor may stand there, and leads nowhere.
+        check(json!({"properties": {"p": {"$ref": "#d"}, "q": {"$anchor": "d"}}}), Err(&["names nothing"]));
         check(of("#/properties/p"), Err(&["leads back to itself"]));
     }
 

@@ -32,7 +32,7 @@ pub(super) fn of<T: JsonSchema>() -> Result<Form> {
     let schema = T::json_schema(&mut generator);
     form(shape::object(schema)).map_err(|fault| {
         Failure::internal(format!("`{}` cannot be asked for by a form: {fault}", T::schema_name()))
-            .hint("A form is one structure, whose fields are texts, numbers, `bool`s, or enums without data.")
+            .hint("A form is one structure, whose fields are texts, numbers, `bool`s, enums without data, or lists of these enums.")
     })
 }
 
