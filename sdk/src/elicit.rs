@@ -35,7 +35,7 @@ impl<T> Answer<T> {
 }
 
 /// Asks the person, by a form made of a structure: its fields are texts, numbers, yes or no (`bool`), or choices (enums
-/// without data); optional ones are `Option`s. Doc comments become the form's explanations.
+/// without data), or several of a choice (a `Vec` of such an enum); optional ones are `Option`s. Doc comments become the form's explanations.
 ///
 /// While the person thinks, the clocks of the call stand still.
 ///
@@ -73,7 +73,23 @@ impl<T> Answer<T> {
 /// that is at fault; `invalid_data` where the answer does not fit the structure; else the host's failure, as where the
 /// client cannot ask.
 pub fn elicit<T: JsonSchema + DeserializeOwned>(message: &str) -> Result<Answer<T>> {
-    let answer = port::elicit(message, form::of::<T>()?)?;
+    given(port::elicit(message, form::of::<T>()?)?)
+}
+
+/// The same with a name for the question, of letters, digits, `_` and `-`: a client that knows what will be asked may send
+/// the answer along with the call, and nobody is asked then. A call's first question of a name can be answered so; a
+/// question that a person must see in any case has no name.
+///
+/// # Errors
+///
+/// As [`elicit`].
+pub fn elicit_as<T: JsonSchema + DeserializeOwned>(name: &str, message: &str) -> Result<Answer<T>> {
+    let mut form = form::of::<T>()?;
+    form.insert("$anchor".into(), name.into());
+    given(port::elicit(message, form)?)
+}
+
+fn given<T: DeserializeOwned>(answer: Answer<Value>) -> Result<Answer<T>> {
     Ok(match answer {
         Answer::Accepted(given) => Answer::Accepted(serde_json::from_value(given).map_err(unfit)?),
         Answer::Declined => Answer::Declined,

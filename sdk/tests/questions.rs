@@ -25,6 +25,10 @@ struct Delivery {
     wrapping: Option<Wrapping>,
     /// The colour of the ribbon.
     ribbon: Option<Wrapping>,
+    /// What goes in beside it.
+    extras: Vec<Speed>,
+    #[schemars(length(max = 2))]
+    boxes: Vec<Wrapping>,
 }
 
 fn fast() -> Speed {
@@ -135,10 +139,11 @@ fn a_structure_that_is_no_form_is_named_with_its_field() {
 #[test]
 fn an_answer_is_what_was_filled_in_or_a_failure() {
     let ask = |answer| Host::new().person(answer).call(&Post, "send", json!({}));
-    let given = json!({"name": "Ada", "parcels": 2, "gift": false});
+    let given =
+        json!({"name": "Ada", "parcels": 2, "gift": false, "extras": ["slow"], "boxes": ["Plain", "Stars"]});
     let full = json!({
         "name": "Ada", "mail": null, "parcels": 2, "weight": null, "gift": false, "speed": "fast",
-        "wrapping": null, "ribbon": null,
+        "wrapping": null, "ribbon": null, "extras": ["slow"], "boxes": ["Plain", "Stars"],
     });
     assert_eq!(ask(Answer::Accepted(given)).unwrap().data, full);
     let failed = |answer| ask(answer).unwrap_err().to_string();

@@ -113,10 +113,13 @@ async fn a_parked_call_is_taken_up_only_by_its_own_state() -> Result<()> {
     for (tool, state) in [("echo", state.clone()), ("worker", format!("{state}x")), ("worker", "x".into())] {
         let mut forged = repeated.clone();
         (forged.name, forged.request_state) = (tool.into(), Some(state));
-        let CallToolResponse::Complete(refused) = once(forged).await? else { anyhow::bail!("it is refused") };
-        let envelope = refused.structured_content.context("an envelope")?;
-        assert_eq!(envelope["error"], "unavailable: the question is no longer open", "{envelope}");
+        let refused = once(forged).await.err().context("it is refused")?.to_string();
+        assert!(refused.contains("`requestState` is not valid for this call"), "{refused}");
     }
+    // What is no answer is no answer: the question stays open.
+    let mut nonsense = repeated.clone();
+    nonsense.input_responses = Some([(key.clone(), json!(12345))].into());
+    assert!(matches!(once(nonsense).await?, CallToolResponse::InputRequired(_)));
     let data = async |request: CallToolRequestParams| -> Result<Value> {
         let CallToolResponse::Complete(result) = once(request).await? else { anyhow::bail!("it ends") };
         Ok(result.structured_content.context("an envelope")?["data"].clone())

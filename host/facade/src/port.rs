@@ -100,6 +100,8 @@ pub struct Question {
     pub message: String,
     /// JSON Schema of the answer: a flat object of primitives.
     pub schema: Object,
+    /// What the facade calls it: a client of 2026-07-28 that knows the name may send the answer along with the call.
+    pub name: Option<String>,
     /// How long it stays open: the host's usual time where there is none, and never longer than half an hour.
     pub timeout: Option<Duration>,
 }

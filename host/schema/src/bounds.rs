@@ -238,7 +238,7 @@ pub(crate) fn node(schema: &Object) -> Vec<String> {
                     map.keys().filter(|name| !is_clean(name)).map(|name| hidden(&name.as_str().into())),
                 );
             }
-            ("$dynamicRef" | "$recursiveRef" | "$anchor" | "$dynamicAnchor" | "$vocabulary", _) => {
+            ("$dynamicRef" | "$recursiveRef" | "$dynamicAnchor" | "$vocabulary", _) => {
                 out.push(format!("`{keyword}` is not supported; use `$ref` to `#/$defs/…`"));
             }
             _ => {}

@@ -91,7 +91,14 @@ impl<'a> Resolver<'a> {
         let mut target = None;
         for (keyword, value) in schema {
             let value = match (keywords::holds(keyword), value) {
-                _ if matches!(keyword.as_str(), "$schema" | "$comment" | "$defs" | "definitions") => continue,
+                // An anchor is a name; what it would be for, a `$ref` by it, is refused.
+                _ if matches!(
+                    keyword.as_str(),
+                    "$schema" | "$comment" | "$defs" | "definitions" | "$anchor"
+                ) =>
+                {
+                    continue;
+                }
                 _ if keyword == "$id" => {
                     if !std::ptr::eq(schema, self.root) {
                         self.problem("`$id` inside a schema is not supported; take it out");
@@ -243,6 +250,7 @@ mod tests {
                 json!({"$ref": "#/$defs/Depth", "description": "Nearer.", "default": "s"}),
                 json!({"description": "Nearer.", "enum": ["s", "l"], "type": "string", "default": "s"}),
             ),
+            (json!({"$anchor": "here", "type": "string"}), json!({"type": "string"})),
             (
                 json!({"$ref": "#/$defs/Depth", "minLength": 1}),
                 json!({"minLength": 1,
@@ -292,6 +300,8 @@ mod tests {
         check(of("https://example.com/a.json"), Err(&["names nothing in this schema"]));
         check(of("file:///etc/passwd"), Err(&["names nothing"]));
         check(of("#"), Err(&["names nothing"]));
+        // An anchor may stand there, and leads nowhere.
+        check(json!({"properties": {"p": {"$ref": "#d"}, "q": {"$anchor": "d"}}}), Err(&["names nothing"]));
         check(of("#/properties/p"), Err(&["leads back to itself"]));
     }
 
@@ -299,7 +309,8 @@ mod tests {
     #[test]
     fn a_place_is_told_without_what_cannot_be_seen_and_not_at_any_length() {
         let long = "x".repeat(10_000);
-        let deep = json!({"properties": {"a\u{1b}[1m\u{200b}": {"properties": {long: {"$anchor": "x"}}}}});
+        let deep =
+            json!({"properties": {"a\u{1b}[1m\u{200b}": {"properties": {long: {"$dynamicAnchor": "x"}}}}});
         let problems = resolve(deep.as_object().unwrap()).unwrap_err();
         let [name, place] = problems.as_slice() else { panic!("{problems:?}") };
         assert!(name.starts_with("at its root: the value \"a\\u001b[1m\" holds control"), "{name:?}");

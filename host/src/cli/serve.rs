@@ -160,6 +160,7 @@ async fn over_stdio(host: &Host, folder: PathBuf, settings: &Settings) -> anyhow
     administer(host, settings, &stop).await?;
     host.follow(folder, stop.clone());
     let handler = Handler::new(host.gate.clone(), Origin::local(), stop.clone());
+    let handler = handler.up_to(settings.max_protocol_version);
     if let Err(said) = stdio::serve(handler, streams, settings.drain.0, stop).await {
         bail!("the client did not speak MCP: {said}");
     }
@@ -195,6 +196,7 @@ pub async fn over_http(
     administer(host, settings, &stop).await?;
     host.follow(folder, stop.clone());
     let handler = Handler::new(host.gate.clone(), Origin::anonymous(), stop.clone());
+    let handler = handler.up_to(settings.max_protocol_version);
     term::note(&format!("listening on http://{address}{}", http::PATH));
     ready(address);
     let serving = http::Serving { handler, http, authenticator, drain: settings.drain.0 };

@@ -43,5 +43,5 @@ fn question(planned: &Planned) -> Question {
         "required": ["confirm"],
     });
     let Value::Object(schema) = schema else { unreachable!("an object was written") };
-    Question { message, schema, timeout: None }
+    Question { message, schema, name: None, timeout: None }
 }

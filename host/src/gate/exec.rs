@@ -248,6 +248,13 @@ impl Exec {
         }
     }
 
+    /// Gives answers to named questions that a call which has not begun may ask.
+    pub fn prepare(&self, answers: impl Iterator<Item = (String, Answer)>) {
+        if let Some(run) = self.run() {
+            run.prepare(answers);
+        }
+    }
+
     /// Answers a question. False where it is not open (any more).
     pub fn answer(&self, key: &str, answer: Answer) -> bool {
         self.run().is_some_and(|run| run.answer(key, answer))

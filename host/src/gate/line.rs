@@ -256,7 +256,9 @@ impl Line {
         // On one line, hiding nothing: it must not look like another facade's, or like the host's own words.
         let message = format!("[{}] {}", self.name(), sanitise_line(&question.message, QUESTION));
         let patience = question.timeout.map_or(PARKED, |asked| asked.min(PARKED_MOST));
-        let (key, answer) = self.run.ask(Question { message, ..question });
+        // What a client knows how to answer is asked by the facade that it called, and by none that this one calls.
+        let name = question.name.filter(|_| Arc::ptr_eq(&self.entry, &self.run.entry));
+        let (key, answer) = self.run.ask(Question { message, name, ..question });
         // However the wait ends, the question ends with it.
         let _open = Open { run: &self.run, key };
         let answer = tokio::time::timeout(patience, answer).await.map_err(|_| {

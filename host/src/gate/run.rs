@@ -1,7 +1,7 @@
 //! One call from its request to its envelope: what its facade says meanwhile, what it asks, when its clock ends.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -69,6 +69,10 @@ struct State {
     asks: BTreeMap<String, (Question, oneshot::Sender<Answer>)>,
     /// How many questions were ever asked; numbers the next.
     asked: u64,
+    /// Answers that came with the call, by the names of questions that it has not asked yet.
+    ready: BTreeMap<String, Answer>,
+    /// Names of questions that were asked: an answer that is sent again must not answer another one.
+    named: BTreeSet<String>,
     clock: Clock,
     outcome: Option<Envelope>,
     ended: Option<Instant>,
@@ -234,12 +238,23 @@ impl Run {
     pub fn ask(&self, question: Question) -> (String, oneshot::Receiver<Answer>) {
         let (sender, receiver) = oneshot::channel();
         let mut state = self.lock();
+        let name = question.name.clone().filter(|name| !is_number(name) && state.named.len() < NAMED);
+        let name = name.filter(|name| state.named.insert(name.clone()));
+        if let Some((name, answer)) = name.as_ref().and_then(|name| state.ready.remove_entry(name)) {
+            let _ = sender.send(answer);
+            return (name, receiver);
+        }
         state.asked += 1;
-        let key = format!("q{}", state.asked);
+        let key = name.unwrap_or_else(|| format!("q{}", state.asked));
         state.asks.insert(key.clone(), (question, sender));
         drop(state);
         self.changed.notify_waiters();
         (key, receiver)
+    }
+
+    /// Takes answers to named questions that the call may ask.
+    pub fn prepare(&self, answers: impl Iterator<Item = (String, Answer)>) {
+        self.lock().ready = answers.take(NAMED).collect();
     }
 
     /// Gives an answer. False where no such question is open.
@@ -421,6 +436,14 @@ impl Run {
         }
         None
     }
+}
+
+/// Named questions of one call; further ones are numbered like those without a name.
+const NAMED: usize = 64;
+
+/// Whether a name looks like the key of a question that has none.
+fn is_number(name: &str) -> bool {
+    name.strip_prefix('q').is_some_and(|number| number.bytes().all(|digit| digit.is_ascii_digit()))
 }
 
 fn weight(envelope: &Envelope) -> usize {

@@ -107,11 +107,11 @@ fn answer(result: ElicitResult) -> Answer {
     }
 }
 
-/// The answers that came with a repeated call; one that is no answer closes its question.
+/// The answers that came with a call; one that is no answer is left out, so that its question stays open.
 pub fn answers(responses: InputResponses) -> impl Iterator<Item = (String, Answer)> {
-    responses.into_iter().map(|(key, response)| {
-        let result = serde_json::from_value::<ElicitResult>(response);
-        (key, result.map_or(Answer::Cancelled, answer))
+    responses.into_iter().filter_map(|(key, response)| {
+        let result = serde_json::from_value::<ElicitResult>(response).ok()?;
+        Some((key, answer(result)))
     })
 }
 
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_closes_the_question() {
+    fn what_is_no_answer_is_left_out() {
         let answers: BTreeMap<String, Answer> = answers(BTreeMap::from([
             ("q1".to_owned(), serde_json::json!({"action": "accept", "content": {"n": 1}})),
             ("q2".to_owned(), serde_json::json!({"action": "decline"})),
@@ -224,6 +224,6 @@ mod tests {
         ]))
         .collect();
         assert_eq!(answers["q1"], Answer::Accepted(serde_json::json!({"n": 1})));
-        assert_eq!((&answers["q2"], &answers["q3"]), (&Answer::Declined, &Answer::Cancelled));
+        assert_eq!((&answers["q2"], answers.get("q3")), (&Answer::Declined, None));
     }
 }

@@ -35,13 +35,13 @@ impl Handler {
         // Only what may go through the client's hands is bound to anything.
         let bound = (way == Way::Again || request.request_state.is_some())
             .then(|| Bound::new(&request.name, request.arguments.as_ref()));
-        let exec = match self.resumed(&request, &origin, bound.as_ref()) {
+        let exec = match self.resumed(&request, &origin, bound.as_ref())? {
             Some(Ok(exec)) => exec,
             Some(Err(failure)) => {
                 let envelope = Envelope::new(Command { key: "action", name: None }, Err(failure));
                 return Ok(self.result(envelope, &tool).into());
             }
-            None => self.begun(request, origin.clone()).await?,
+            None => self.begun(request, way, origin.clone()).await?,
         };
         let tasks = context.client_capabilities().is_some_and(|capabilities| capabilities.supports_tasks());
         if tasks && exec.may_become_run() {
@@ -58,7 +58,12 @@ impl Handler {
     }
 
     /// Begins a call.
-    async fn begun(&self, request: CallToolRequestParams, origin: Origin) -> Result<Exec, ErrorData> {
+    async fn begun(
+        &self,
+        request: CallToolRequestParams,
+        way: Way,
+        origin: Origin,
+    ) -> Result<Exec, ErrorData> {
         let catalog = self.shared.gate.catalog();
         if !catalog.snapshot().knows(&request.name) {
             // A client may call before it lists, while plugins still load.
@@ -67,37 +72,40 @@ impl Handler {
         let arguments = request.arguments.unwrap_or_default();
         let rights = origin.rights.clone();
         let exec = self.shared.gate.call_tool(origin, &request.name, arguments);
-        exec.ok_or_else(|| match catalog.is_admitted() {
+        let exec = exec.ok_or_else(|| match catalog.is_admitted() {
             true => unknown_tool(&request.name, &catalog.snapshot().names(&rights)),
             false => no_tool_yet(&request.name),
-        })
+        })?;
+        if let Some(responses) = request.input_responses.filter(|_| way == Way::Again) {
+            exec.prepare(ask::answers(responses));
+        }
+        Ok(exec)
     }
 
     /// Takes up a call again that asked for answers; none where the request is a new call, or one that only asks about a
-    /// run again.
+    /// run again. An error where the state is none that this host gave for this call.
     fn resumed(
         &self,
         request: &CallToolRequestParams,
         origin: &Origin,
         bound: Option<&Bound>,
-    ) -> Option<Result<Exec, Failure>> {
-        let state = request.request_state.as_deref()?;
+    ) -> Result<Option<Result<Exec, Failure>>, ErrorData> {
+        let Some(state) = request.request_state.as_deref() else { return Ok(None) };
         let gone = || {
             let said = "unavailable: the question is no longer open";
             Failure::new(code::UNAVAILABLE, said).hint("make the call again, without `requestState`")
         };
         let parked = bound.and_then(|bound| self.shared.sealer.open(state, &origin.caller, bound));
-        let Some(parked) = parked else {
-            return Some(Err(gone()));
-        };
+        let parked = parked.ok_or_else(foreign_state)?;
         let answers = ask::answers(request.input_responses.clone().unwrap_or_default());
         if parked.watched {
-            let run = self.shared.gate.look(&parked.run(), origin).ok()?;
-            answers.for_each(|(key, answer)| _ = run.answer(&key, answer));
-            return None;
+            if let Ok(run) = self.shared.gate.look(&parked.run(), origin) {
+                answers.for_each(|(key, answer)| _ = run.answer(&key, answer));
+            }
+            return Ok(None);
         }
         let exec = self.shared.gate.attach(&parked.run(), origin).map_err(|_| gone());
-        Some(exec.inspect(|exec| answers.for_each(|(key, answer)| _ = exec.answer(&key, answer))))
+        Ok(Some(exec.inspect(|exec| answers.for_each(|(key, answer)| _ = exec.answer(&key, answer)))))
     }
 
     /// Follows a call for as long as its client waits.
@@ -217,6 +225,12 @@ fn cancelled() -> CallToolResult {
 fn unknown_tool(name: &str, names: &str) -> ErrorData {
     let name: String = name.chars().take(80).collect();
     ErrorData::invalid_params(format!("Unknown tool: {name:?}. Available tools: {names}."), None)
+}
+
+/// The state was changed, is another call's or another caller's, is too old, or the host was started again since.
+fn foreign_state() -> ErrorData {
+    let said = "`requestState` is not valid for this call (any more): make the call again without it";
+    ErrorData::invalid_params(said, None)
 }
 
 /// While the first plugins load, nobody knows what there will be.

@@ -212,7 +212,14 @@ impl ServerHandler for Handler {
 
     async fn update_task(&self, request: UpdateTaskParams, context: Context) -> Result<(), ErrorData> {
         let (_, run) = self.task(&request.task_id, &context)?;
-        for (key, answer) in ask::answers(request.input_responses) {
+        let sent = request.input_responses.len();
+        let answers: Vec<_> = ask::answers(request.input_responses).collect();
+        if answers.len() < sent {
+            let said =
+                "an input response takes `action`: accept, decline or cancel, and `content`, an object";
+            return Err(ErrorData::invalid_params(said, None));
+        }
+        for (key, answer) in answers {
             if !run.answer(&key, answer) {
                 let key: String = key.chars().take(80).collect();
                 return Err(ErrorData::invalid_params(format!("No such question is open: {key:?}"), None));
@@ -236,12 +243,21 @@ impl ServerHandler for Handler {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let mut changes = self.shared.gate.catalog().changes();
+        let catalog = self.shared.gate.catalog();
+        let mut changes = catalog.changes();
+        // Lists wait for the first admission, so what it brings is no news, unless they waited in vain.
+        let mut early = !catalog.is_admitted();
         loop {
             tokio::select! {
                 () = context.cancelled() => return Ok(()),
                 () = self.shared.draining.cancelled() => return Ok(()),
-                changed = changes.changed() => {
+                admitted = catalog.admitted(), if early => {
+                    early = false;
+                    if admitted {
+                        changes.mark_unchanged();
+                    }
+                }
+                changed = changes.changed(), if !early => {
                     if changed.is_err() || context.sink().notify_tool_list_changed().await.is_err() {
                         return Ok(());
                     }

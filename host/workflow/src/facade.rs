@@ -188,7 +188,7 @@ async fn run(plan: &Plan, call: Call, watcher: Option<&Watcher>) -> Outcome {
                     tasks.call(task, Request { facade, input, timeout: None, idempotency_key });
                 }
                 Effect::Ask { task, message, schema, timeout } => {
-                    tasks.ask(task, Question { message, schema, timeout: Some(timeout) });
+                    tasks.ask(task, Question { message, schema, name: None, timeout: Some(timeout) });
                 }
                 Effect::Drop(task) => tasks.give_up(task),
                 Effect::Tell(news) => {

@@ -44,7 +44,7 @@ impl Action {
         };
         errors.take(names::action(&name.value(), name.span()));
         for alias in &options.aliases {
-            errors.take(names::action(&alias.value(), alias.span()));
+            errors.take(names::alias(&alias.value(), alias.span()));
         }
         let docs = Docs::read(&method.attrs);
         if docs.summary.is_empty() {

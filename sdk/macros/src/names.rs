@@ -9,26 +9,41 @@ const RESERVED_ACTIONS: [&str; 4] = ["describe", "run_status", "run_cancel", "ba
 /// Words that a call's arguments hold beside the parameters.
 const RESERVED_PARAMS: [&str; 6] = ["action", "cmd", "params", "detail", "wait", "confirm"];
 
-/// `^[a-z][a-z0-9_-]{0,31}$`: what every MCP client takes as a name.
-fn check(what: &str, name: &str, span: Span) -> Result<()> {
+/// What every MCP client takes as a tool's name, or as a part of one.
+const SHORT: usize = 32;
+/// An action is no tool by itself.
+const LONG: usize = 64;
+
+/// `^[a-z][a-z0-9_-]*$`, of so many characters.
+fn check(what: &str, name: &str, most: usize, span: Span) -> Result<()> {
     let fine = name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-'))
-        && name.len() <= 32;
+        && name.len() <= most;
     if fine {
         return Ok(());
     }
-    let advice = "begin with a letter, then use at most 31 of a-z, 0-9, `_` and `-`";
+    let advice = format!("begin with a letter, then use at most {} of a-z, 0-9, `_` and `-`", most - 1);
     Err(Error::new(span, format!("`{name}` cannot be the name of {what}: {advice}")))
 }
 
 /// Checks the name of a facade.
 pub fn facade(name: &str, span: Span) -> Result<()> {
-    check("a facade", name, span)
+    check("a facade", name, SHORT, span)
 }
 
-/// Checks the name or an alias of an action.
+/// Checks the name of an action.
 pub fn action(name: &str, span: Span) -> Result<()> {
-    check("an action", name, span)?;
+    check("an action", name, LONG, span)?;
+    free(name, span)
+}
+
+/// Checks an alias of an action.
+pub fn alias(name: &str, span: Span) -> Result<()> {
+    check("an action", name, SHORT, span)?;
+    free(name, span)
+}
+
+fn free(name: &str, span: Span) -> Result<()> {
     if RESERVED_ACTIONS.contains(&name) {
         let sentence = format!("`{name}` is an action that the host gives every facade; choose another name");
         return Err(Error::new(span, sentence));
@@ -44,7 +59,7 @@ pub fn param(name: &str, span: Span) -> Result<()> {
         );
         return Err(Error::new(span, sentence));
     }
-    check("a parameter", name, span)?;
+    check("a parameter", name, SHORT, span)?;
     if RESERVED_PARAMS.contains(&name) {
         let sentence = format!(
             "`{name}` has a meaning of its own in every call; rename the parameter or use `#[param(name = \"…\")]`"

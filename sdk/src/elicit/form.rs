@@ -11,8 +11,9 @@ use crate::{Failure, Object, Result, Value, shape};
 
 /// Keywords of every field, and those of one kind.
 const COMMON: [&str; 4] = ["type", "title", "description", "default"];
-const TEXT: [&str; 4] = ["minLength", "maxLength", "format", "enum"];
+const TEXT: [&str; 5] = ["minLength", "maxLength", "format", "enum", "enumNames"];
 const NUMBER: [&str; 2] = ["minimum", "maximum"];
+const SEVERAL: [&str; 3] = ["items", "minItems", "maxItems"];
 /// What clients know how to ask for.
 const FORMATS: [&str; 4] = ["email", "uri", "date", "date-time"];
 
@@ -31,7 +32,7 @@ pub(super) fn of<T: JsonSchema>() -> Result<Form> {
     let schema = T::json_schema(&mut generator);
     form(shape::object(schema)).map_err(|fault| {
         Failure::internal(format!("`{}` cannot be asked for by a form: {fault}", T::schema_name()))
-            .hint("A form is one structure, whose fields are texts, numbers, `bool`s, or enums without data.")
+            .hint("A form is one structure, whose fields are texts, numbers, `bool`s, enums without data, or lists of these enums.")
     })
 }
 
@@ -83,7 +84,11 @@ fn field(schema: Object) -> Result<Object, &'static str> {
         Some("string") => &TEXT,
         Some("integer" | "number") => &NUMBER,
         Some("boolean") => &[],
-        Some("array") => return Err("is a list"),
+        Some("array") => {
+            let items = schema.remove("items").and_then(|items| several(items.as_object()?));
+            schema.insert("items".into(), items.ok_or("is a list, and not of choices")?.into());
+            &SEVERAL
+        }
         Some("object") => return Err("is a structure or a map"),
         _ => return Err("may be of more than one kind"),
     };
@@ -94,6 +99,20 @@ fn field(schema: Object) -> Result<Object, &'static str> {
         keyword => COMMON.contains(&keyword) || kind.contains(&keyword),
     });
     Ok(schema)
+}
+
+/// The items of a list of choices; none where they are anything else.
+fn several(items: &Object) -> Option<Object> {
+    let mut several = Object::new();
+    if let Some(alternatives) = items.get("oneOf") {
+        several.insert("anyOf".into(), choices(alternatives)?);
+    } else {
+        let only = items.get("const").map(|only| Value::Array(vec![only.clone()]));
+        let values = only.or_else(|| items.get("enum").cloned())?;
+        several.insert("type".into(), "string".into());
+        several.insert("enum".into(), values.as_array()?.iter().all(Value::is_string).then_some(values)?);
+    }
+    Some(several)
 }
 
 /// What stands in an `Option`: in a form, what is optional is simply not required.

@@ -10,9 +10,7 @@ use tokio::{
 };
 
 use super::add;
-use crate::python::python;
-
-const SESSION: &str = include_str!("../python/session.py");
+use crate::clients::{python, script};
 
 fn folder() -> Folder {
     let folder = Folder::new();
@@ -33,7 +31,8 @@ async fn a_session_goes_on_where_its_killed_host_left_off() -> Result<()> {
     let folder = folder();
     let mut host = HttpHost::start(folder.path()).await?;
     let mut client = Command::new(&python)
-        .args(["-c", SESSION, &host.url])
+        .arg(script("session.py"))
+        .arg(&host.url)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

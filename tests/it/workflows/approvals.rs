@@ -10,9 +10,7 @@ use serde_json::{Value, json};
 use tokio::process::Command;
 
 use super::stage::{Stage, becomes, run};
-use crate::python;
-
-const CLIENT: &str = include_str!("../python/approval.py");
+use crate::clients;
 
 fn said(action: ElicitationAction) -> ElicitResult {
     ElicitResult::new(action)
@@ -328,7 +326,7 @@ async fn an_answer_that_comes_too_late_is_told_the_result() -> Result<()> {
 
 #[tokio::test]
 async fn the_official_python_client_approves() -> Result<()> {
-    let python = python::python().await?;
+    let python = clients::python().await?;
     let stage = Stage::with(&["deploy_with_approval"]).await?;
     let host = stage.host().await?;
     let (host_binary, cache) = (binary(), cache());
@@ -340,7 +338,8 @@ async fn the_official_python_client_approves() -> Result<()> {
         cache.as_os_str(),
     ];
     for target in [&stdio[..], &[host.url.as_ref()]] {
-        let told = python::run(Command::new(&python).args(["-c", CLIENT]).args(target)).await?;
+        let approval = clients::script("approval.py");
+        let told = clients::run(Command::new(&python).arg(approval).args(target)).await?;
         insta::assert_snapshot!("python_approval", told);
     }
     Ok(())

@@ -2,7 +2,7 @@
 //! other facades by the port, which knows what the policy grants.
 
 use futures_util::future::join_all;
-use loggia_facade::{Answer, Failure, Level, Progress, Question, Stop, code};
+use loggia_facade::{Answer, Failure, Level, Object, Progress, Question, Stop, code};
 use serde_json::Value;
 
 use crate::{
@@ -17,12 +17,20 @@ use crate::{
 /// Calls that one `invoke` may make at once.
 const CALLS: usize = 32;
 
+/// Characters of a question's name.
+const NAME: usize = 64;
+
 /// Characters of a progress message.
 const MESSAGE: usize = 500;
 
 pub(super) fn denied(grant: &str) -> types::Failure {
     let hint = format!("the policy of this plugin does not grant `{grant}`");
     failure_down(Failure::new(code::DENIED, "access denied").hint(hint))
+}
+
+fn is_name(name: &str) -> bool {
+    let plain = |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'_' | b'-');
+    (1..=NAME).contains(&name.len()) && name.bytes().all(plain)
 }
 
 impl Host for Guest {
@@ -56,14 +64,22 @@ impl Host for Guest {
 
     async fn elicit(&mut self, message: String, schema: String) -> Result<AbiAnswer, types::Failure> {
         let Some(session) = self.session.clone() else { return Err(denied("elicit")) };
-        let schema = match serde_json::from_str(&schema) {
+        let mut schema: Object = match serde_json::from_str(&schema) {
             Ok(Value::Object(schema)) => schema,
             _ => {
                 let said = "the question's schema is not a JSON object";
                 return Err(failure_down(Failure::new(code::INVALID_PARAMS, said)));
             }
         };
-        match session.elicit(Question { message, schema, timeout: None }).await {
+        let name = match schema.remove("$anchor") {
+            None => None,
+            Some(Value::String(name)) if is_name(&name) => Some(name),
+            Some(_) => {
+                let said = format!("the question's name has letters, digits, _ and -, at most {NAME}");
+                return Err(failure_down(Failure::new(code::INVALID_PARAMS, said)));
+            }
+        };
+        match session.elicit(Question { message, schema, name, timeout: None }).await {
             Ok(Answer::Accepted(answer)) => Ok(AbiAnswer::Accepted(answer.to_string())),
             Ok(Answer::Declined) => Ok(AbiAnswer::Declined),
             Ok(Answer::Cancelled) => Ok(AbiAnswer::Cancelled),

@@ -168,7 +168,7 @@ mod tests {
 
     fn check(schema: Value, typed: &str, expected: Answer) -> String {
         let Value::Object(schema) = schema else { unreachable!() };
-        let form = Form::new(Question { message: "Deploy?".to_owned(), schema, timeout: None });
+        let form = Form::new(Question { message: "Deploy?".to_owned(), schema, name: None, timeout: None });
         let mut shown = Vec::new();
         assert_eq!(form.ask(&mut typed.as_bytes(), &mut shown), expected, "{typed:?}");
         String::from_utf8(shown).unwrap()

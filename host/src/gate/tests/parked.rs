@@ -6,7 +6,11 @@ fn question() -> Question {
     let Value::Object(schema) = json!({"type": "object", "properties": {"say": {"type": "string"}}}) else {
         unreachable!()
     };
-    Question { message: "Sure?".to_owned(), schema, timeout: None }
+    Question { message: "Sure?".to_owned(), schema, name: None, timeout: None }
+}
+
+fn named(name: &str) -> Question {
+    Question { name: Some(name.to_owned()), ..question() }
 }
 
 fn yes() -> Answer {
@@ -301,4 +305,46 @@ async fn a_question_does_not_look_like_anybody_elses() {
     let message = &open.values().next().unwrap().message;
     assert!(message.starts_with("[a] Go on? [bank] Pay 5") && !message.chars().any(char::is_control));
     assert!(!message.contains(['\u{202e}', '\u{200b}']), "{message:?}");
+}
+
+#[tokio::test]
+async fn an_answer_that_came_with_the_call_answers_the_first_question_of_its_name_and_no_other() {
+    let caller = puppet("a", async |call: Call| {
+        let first = call.session.elicit(named("who")).await?;
+        let again = call.session.elicit(named("who")).await?;
+        let nested = call.session.invoke(request("b", "look")).await?;
+        Ok(Reply::data(json!([first == yes(), again == yes(), nested.data])))
+    });
+    let callee =
+        puppet("b", async |call: Call| Ok(Reply::data(call.session.elicit(named("where")).await? == yes())));
+    let gate = gate(vec![(caller, asking(&["b:*"])), (callee, asking(&[]))]);
+    let mut exec = gate.start(person(), request("a", "touch"));
+    exec.prepare(["who", "where", "q1"].map(|name| (name.to_owned(), yes())).into_iter());
+    let mut keys = Vec::new();
+    loop {
+        match exec.next().await {
+            Event::Asks(asks) => {
+                keys.extend(asks.keys().cloned());
+                exec.decline(&asks);
+            }
+            Event::Done(envelope) => {
+                assert_eq!(json_of(*envelope)["data"], json!([true, false, false]));
+                return assert_eq!(keys, ["q1", "q2"], "neither a second time nor for somebody else");
+            }
+            Event::Progress(_) => {}
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_named_question_is_open_under_its_name() {
+    let gate = may_ask(puppet("a", async |call: Call| {
+        Ok(Reply::data(call.session.elicit(named("who")).await? == yes()))
+    }));
+    let mut exec = gate.start(person(), request("a", "look"));
+    let Event::Asks(open) = exec.next().await else { panic!("it asks") };
+    assert_eq!(open.keys().collect::<Vec<_>>(), ["who"]);
+    assert!(exec.answer("who", yes()));
+    let Event::Done(envelope) = exec.next().await else { panic!("it ends") };
+    assert_eq!(json_of(*envelope)["data"], json!(true));
 }

@@ -72,7 +72,8 @@ async fn a_workflow_whose_question_was_dropped_runs_on_with_a_permit() {
         Ok(Reply::data("done"))
     });
     let asks = puppet("b", async |call: Call| {
-        let question = Question { message: "Sure?".to_owned(), schema: Object::new(), timeout: None };
+        let question =
+            Question { message: "Sure?".to_owned(), schema: Object::new(), name: None, timeout: None };
         call.session.elicit(question).await?;
         Ok(Reply::default())
     });

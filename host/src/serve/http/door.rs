@@ -8,7 +8,11 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use crate::{gate::Origin, serve::auth::Authenticator, telemetry::meters::Meters};
+use crate::{
+    gate::Origin,
+    serve::auth::{self, Authenticator},
+    telemetry::meters::Meters,
+};
 
 /// What knows callers, and counts.
 pub struct Door {
@@ -22,7 +26,10 @@ pub struct Door {
 pub async fn known(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     let origin = match &door.authenticator {
-        None => Ok(Origin::anonymous()),
+        None => {
+            auth::strip(&mut parts.headers);
+            Ok(Origin::anonymous())
+        }
         Some(authenticator) => authenticator.admit(&mut parts).await,
     };
     match origin {

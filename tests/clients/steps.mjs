@@ -1,0 +1,119 @@
+// What any client does, by the official TypeScript SDK: list, call, progress, cancel, elicitation, and a reload that is seen.
+//
+// Takes the SDK (`v1` or `v2`), a mode and a URL, or the command of a host on stdio. Prints a line of JSON for each step; after
+// `ready` a tool more is expected. `steps.py` prints the same lines.
+
+import assert from "node:assert/strict";
+
+const [sdk, mode, ...target] = process.argv.slice(2);
+const ANSWERS = [{ action: "accept", content: { newest: 3, why: "dust" } }, { action: "decline" }];
+
+function told(step, said = {}) {
+  process.stdout.write(JSON.stringify({ step, ...said }) + "\n");
+}
+
+// A promise, and what resolves it.
+function event() {
+  let happens;
+  const happened = new Promise((resolve) => (happens = resolve));
+  return { happened, happens };
+}
+
+const changed = event();
+let news = 0;
+const hears = () => {
+  news += 1;
+  changed.happens();
+};
+const answers = ANSWERS.values();
+const person = async () => answers.next().value;
+const me = { name: "loggia-tests", version: "0" };
+const capabilities = { elicitation: {} };
+
+// The SDK's first line: one package, protocol versions up to 2025-11-25.
+async function v1() {
+  const { Client } = await import("@modelcontextprotocol/sdk/client/index.js");
+  const { StdioClientTransport } = await import("@modelcontextprotocol/sdk/client/stdio.js");
+  const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/sdk/client/streamableHttp.js");
+  const { ElicitRequestSchema, ToolListChangedNotificationSchema } = await import("@modelcontextprotocol/sdk/types.js");
+  const client = new Client(me, { capabilities });
+  client.setRequestHandler(ElicitRequestSchema, person);
+  client.setNotificationHandler(ToolListChangedNotificationSchema, hears);
+  const call = (params, options) => client.callTool(params, undefined, options);
+  const transport = reach(StreamableHTTPClientTransport, StdioClientTransport);
+  // The client tells its transport, and nobody else, what was agreed on.
+  let version;
+  const tell = transport.setProtocolVersion?.bind(transport);
+  transport.setProtocolVersion = (agreed) => {
+    version = agreed;
+    tell?.(agreed);
+  };
+  await client.connect(transport);
+  return { client, call, version };
+}
+
+// Its second line: also 2026-07-28.
+async function v2() {
+  const { Client, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
+  const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
+  const listChanged = { tools: { autoRefresh: false, debounceMs: 0, onChanged: hears } };
+  const client = new Client(me, { capabilities, listChanged, versionNegotiation: { mode } });
+  client.setRequestHandler("elicitation/create", person);
+  const call = (params, options) => client.callTool(params, options);
+  const transport = reach(StreamableHTTPClientTransport, StdioClientTransport);
+  await client.connect(transport);
+  return { client, call, version: client.getNegotiatedProtocolVersion() };
+}
+
+function reach(Http, Stdio) {
+  const [first, ...args] = target;
+  return args.length === 0 ? new Http(new URL(first)) : new Stdio({ command: first, args, stderr: "ignore" });
+}
+
+const { client, call, version } = await { v1, v2 }[sdk]();
+
+async function names() {
+  return (await client.listTools()).tools.map((tool) => tool.name);
+}
+
+async function data(name, args) {
+  const result = await call({ name, arguments: args });
+  assert(!result.isError, JSON.stringify(result));
+  return result.structuredContent.data;
+}
+
+async function progress() {
+  const reports = [];
+  const onprogress = ({ progress, total, message }) => reports.push([progress, total, message]);
+  await call({ name: "echo", arguments: { action: "steps" } }, { onprogress });
+  const done = reports.map(([done]) => done);
+  const rises = done.every((one, n) => n === 0 || one > done[n - 1]);
+  told("progress", { last: reports.at(-1), rises });
+}
+
+async function cancel() {
+  const begun = event();
+  const stop = new AbortController();
+  const options = { signal: stop.signal, onprogress: begun.happens };
+  const cancelled = call({ name: "worker", arguments: { action: "work", steps: 100_000 } }, options).then(
+    () => false,
+    () => true,
+  );
+  await begun.happened;
+  stop.abort();
+  // One call runs at a time: the second waits until the other's guest has stopped.
+  told("cancel", { cancelled: await cancelled, after: await data("worker", { action: "work", steps: 1 }) });
+}
+
+told("connect", { version });
+told("list", { tools: await names() });
+told("call", { data: await data("echo", { action: "say", text: "hello" }) });
+await progress();
+await cancel();
+const answered = [];
+for (const _ of ANSWERS) answered.push(await data("worker", { action: "clean" }));
+told("elicitation", { data: answered });
+told("ready", { news });
+await changed.happened;
+told("reload", { tools: await names() });
+await client.close();

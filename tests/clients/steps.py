@@ -1,0 +1,92 @@
+"""What any client does, by the official Python SDK: list, call, progress, cancel, elicitation, and a reload that is seen.
+
+Takes a mode and a URL, or a mode and the command of a host on stdio. Prints a line of JSON for each step; after `ready` a tool
+more is expected. `steps.mjs` prints the same lines.
+"""
+
+import asyncio
+import json
+import sys
+
+from mcp import Client, StdioServerParameters
+from mcp.types import ElicitResult, ToolListChangedNotification
+
+MODE, TARGET = sys.argv[1], sys.argv[2:]
+ANSWERS = [ElicitResult(action="accept", content={"newest": 3, "why": "dust"}), ElicitResult(action="decline")]
+
+
+def told(step, **said):
+    print(json.dumps({"step": step, **said}), flush=True)
+
+
+async def names(client):
+    return [tool.name for tool in (await client.list_tools()).tools]
+
+
+async def data(client, tool, **arguments):
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result
+    return result.structured_content["data"]
+
+
+async def progress(client):
+    reports = []
+
+    async def report(done, total, message):
+        reports.append([done, total, message])
+
+    await client.call_tool("echo", {"action": "steps"}, progress_callback=report)
+    done = [report[0] for report in reports]
+    told("progress", last=reports[-1], rises=done == sorted(set(done)))
+
+
+async def cancel(client):
+    begun = asyncio.Event()
+
+    async def report(*_):
+        begun.set()
+
+    arguments = {"action": "work", "steps": 100_000}
+    call = asyncio.create_task(client.call_tool("worker", arguments, progress_callback=report))
+    await begun.wait()
+    call.cancel()
+    await asyncio.wait([call])
+    # One call runs at a time: this one waits until the other's guest has stopped.
+    told("cancel", cancelled=call.cancelled(), after=await data(client, "worker", action="work", steps=1))
+
+
+async def reload(client, changed):
+    if MODE == "legacy":
+        told("ready", news=int(changed.is_set()))
+        await changed.wait()
+    else:
+        async with client.listen(tools_list_changed=True) as changes:
+            told("ready", news=0)
+            async for _ in changes:
+                break
+    told("reload", tools=await names(client))
+
+
+async def main():
+    target = TARGET[0] if len(TARGET) == 1 else StdioServerParameters(command=TARGET[0], args=TARGET[1:])
+    changed = asyncio.Event()
+    answers = iter(ANSWERS)
+
+    async def person(context, params):
+        return next(answers)
+
+    async def hears(message):
+        if isinstance(message, ToolListChangedNotification):
+            changed.set()
+
+    async with Client(target, mode=MODE, elicitation_callback=person, message_handler=hears) as client:
+        told("connect", version=client.protocol_version)
+        told("list", tools=await names(client))
+        told("call", data=await data(client, "echo", action="say", text="hello"))
+        await progress(client)
+        await cancel(client)
+        told("elicitation", data=[await data(client, "worker", action="clean") for _ in ANSWERS])
+        await reload(client, changed)
+
+
+asyncio.run(main())

@@ -1,0 +1,175 @@
+//! Clients that we did not write: the official SDKs for Python and TypeScript, over stdio and HTTP. Their scripts are in
+//! `tests/clients`.
+
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    process::Stdio,
+};
+
+use anyhow::{Context, Result, ensure};
+use loggia_tests::{Folder, HttpHost, PATIENCE, binary, cache, fixture, guests, plugin, state};
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncReadExt, BufReader},
+    process::Command,
+    sync::OnceCell,
+};
+
+/// Where a script of `tests/clients` is.
+pub fn script(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("clients").join(name)
+}
+
+/// What the clients need. Installed once, and kept with the other build results.
+async fn installed() -> Result<&'static Path> {
+    static HOME: OnceCell<PathBuf> = OnceCell::const_new();
+    let install = async || {
+        let target = guests().parent().context("a target folder")?.to_owned();
+        let mut installing = Command::new("python3");
+        installing.arg(script("install.py")).arg(&target);
+        run(&mut installing).await.context("no python3 with venv, or a package registry is out of reach")?;
+        Ok::<_, anyhow::Error>(target.join("clients"))
+    };
+    Ok(HOME.get_or_try_init(install).await?)
+}
+
+/// A Python with the official SDK.
+pub async fn python() -> Result<PathBuf> {
+    Ok(installed().await?.join("python/bin/python"))
+}
+
+/// What a command prints, if it ends well.
+pub async fn run(command: &mut Command) -> Result<String> {
+    let output = command.stdin(Stdio::null()).kill_on_drop(true).output().await?;
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    ensure!(output.status.success(), "{}\n{stdout}\n{stderr}", output.status);
+    Ok(stdout.into_owned())
+}
+
+/// The command of a host on stdio.
+fn stdio(folder: &Path) -> Vec<OsString> {
+    let (cache, state) = (cache(), state(folder));
+    let rest =
+        ["serve".as_ref(), folder.as_os_str(), "--cache".as_ref(), cache.as_os_str(), "--state".as_ref()];
+    let command = [binary().into_os_string()].into_iter().chain(rest.map(OsString::from));
+    command.chain([state.into_os_string()]).collect()
+}
+
+fn files(granted: &Path) -> Folder {
+    let folder = Folder::new();
+    folder.put("files", &plugin("files"));
+    let dir = format!("{{ path = {granted:?}, at = \"/data\", access = \"read-write\" }}");
+    folder.write("files.toml", &format!("[grants]\ndirs = [{dir}]\n"));
+    folder
+}
+
+#[tokio::test]
+async fn the_official_python_client_uses_files() -> Result<()> {
+    let python = python().await?;
+    let granted = tempfile::tempdir()?;
+    let folder = files(granted.path());
+    let host = HttpHost::start(folder.path()).await?;
+    for target in [stdio(folder.path()), vec![host.url.clone().into()]] {
+        let told = run(Command::new(&python).arg(script("files.py")).args(target)).await?;
+        insta::assert_snapshot!("python_client", told);
+        let written = granted.path().join("hello.txt");
+        assert_eq!(std::fs::read_to_string(&written)?, "hello\nworld\n");
+        std::fs::remove_file(written)?;
+    }
+    Ok(())
+}
+
+/// What a client of this protocol version says of its steps.
+fn steps(version: &str) -> Vec<Value> {
+    vec![
+        json!({"step": "connect", "version": version}),
+        json!({"step": "list", "tools": ["echo", "worker"]}),
+        json!({"step": "call", "data": {"text": "hello", "volume": null}}),
+        json!({"step": "progress", "last": [3, 3, "step 3"], "rises": true}),
+        json!({"step": "cancel", "cancelled": true, "after": {"steps": 1}}),
+        json!({"step": "elicitation", "data": ["kept 3 because dust", "declined"]}),
+        json!({"step": "ready", "news": 0}),
+        json!({"step": "reload", "tools": ["echo", "version", "worker"]}),
+    ]
+}
+
+/// Python writes 3.0 where JavaScript writes 3.
+fn whole(value: Value) -> Value {
+    match value {
+        Value::Number(number) => match number.as_f64() {
+            #[allow(clippy::cast_possible_truncation, reason = "it is a small whole number")]
+            Some(float) if float.fract() == 0.0 => json!(float as i64),
+            _ => Value::Number(number),
+        },
+        Value::Array(items) => items.into_iter().map(whole).collect(),
+        Value::Object(members) => members.into_iter().map(|(name, value)| (name, whole(value))).collect(),
+        other => other,
+    }
+}
+
+/// Follows a client through its steps, and adds a plugin when it is ready to hear of it.
+async fn follow(client: &mut Command, folder: &Folder) -> Result<Vec<Value>> {
+    let client = client.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut client = client.kill_on_drop(true).spawn()?;
+    let mut lines = BufReader::new(client.stdout.take().context("no stdout")?).lines();
+    let mut stderr = client.stderr.take().context("no stderr")?;
+    let complaints = tokio::spawn(async move {
+        let mut text = String::new();
+        stderr.read_to_string(&mut text).await.map(|_| text)
+    });
+    let mut told = Vec::new();
+    let following = async {
+        while let Some(line) = lines.next_line().await? {
+            let step: Value = serde_json::from_str(&line).with_context(|| line.clone())?;
+            if step["step"] == "ready" {
+                folder.put("version", &fixture("version_one"));
+            }
+            told.push(whole(step));
+        }
+        Ok::<_, anyhow::Error>(client.wait().await?)
+    };
+    let ended = tokio::time::timeout(PATIENCE, following).await;
+    match ended {
+        Ok(status) => ensure!(status?.success(), "{told:#?}\n{}", complaints.await??),
+        Err(_) => {
+            client.kill().await?;
+            anyhow::bail!("it stands still after {told:#?}\n{}", complaints.await??);
+        }
+    }
+    Ok(told)
+}
+
+/// One call at a time, so that a call which should have stopped keeps the next one waiting.
+const WORKER: &str = "[grants]\nelicit = true\n[limits]\nconcurrency = 1\n";
+
+async fn takes_all_steps(client: &Path, before: &[&str], version: &str) -> Result<()> {
+    for http in [false, true] {
+        let folder = Folder::with(&["echo", "worker"]);
+        folder.write("worker.toml", WORKER);
+        let host = if http { Some(HttpHost::start(folder.path()).await?) } else { None };
+        let target = host.as_ref().map_or_else(|| stdio(folder.path()), |host| vec![host.url.clone().into()]);
+        let told = follow(Command::new(client).args(before).args(target), &folder).await;
+        let told = told.with_context(|| format!("{before:?} http {http}"))?;
+        assert_eq!(told, steps(version), "{before:?} http {http}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_official_python_client_takes_all_steps() -> Result<()> {
+    let (python, script) = (python().await?, script("steps.py"));
+    let script = script.to_str().context("a path in UTF-8")?;
+    takes_all_steps(&python, &[script, "auto"], "2026-07-28").await?;
+    takes_all_steps(&python, &[script, "legacy"], "2025-11-25").await
+}
+
+#[tokio::test]
+async fn the_official_typescript_clients_take_all_steps() -> Result<()> {
+    let home = installed().await?;
+    let (node, script) = (home.join("node"), home.join("typescript/steps.mjs"));
+    let script = script.to_str().context("a path in UTF-8")?;
+    takes_all_steps(&node, &[script, "v2", "auto"], "2026-07-28").await?;
+    takes_all_steps(&node, &[script, "v2", "legacy"], "2025-11-25").await?;
+    takes_all_steps(&node, &[script, "v1", "legacy"], "2025-11-25").await
+}
