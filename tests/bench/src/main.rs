@@ -6,7 +6,7 @@
 //! | `builds.rs`, `stage.rs`, `patch.rs` | Loggia, the native server and the plugin: built, and set up in a temporary folder |
 //! | `client.rs`, `crowd.rs`, `lane.rs`, `wire.rs` | an MCP client that takes little processor time |
 //! | `call.rs`, `payload.rs` | what is sent, and whether the answer is right |
-//! | `measure/`, `many.rs`, `threads.rs`, `grants.rs`, `memories.rs`, `neighbour/`, `chaos.rs` | the measurements |
+//! | `measure/`, `many.rs`, `threads.rs`, `grants.rs`, `memories.rs`, `clients.rs`, `neighbour/`, `chaos.rs` | the measurements |
 //! | `figures.rs`, `flood.rs`, `report.rs`, `goals.rs` | what they came to |
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command that prints its results")]
 
@@ -14,6 +14,7 @@ mod builds;
 mod call;
 mod chaos;
 mod client;
+mod clients;
 mod config;
 mod crowd;
 mod figures;
@@ -106,6 +107,27 @@ enum Command {
         /// Use this neighbour instead of building one
         #[arg(long, value_name = "FILE")]
         neighbour: Option<PathBuf>,
+    },
+    /// Build Loggia, serve it over HTTP to many clients: whether a call is lost, and what is held afterwards
+    Clients {
+        /// Calls one after another
+        #[arg(long, default_value_t = 10_000)]
+        sequential: usize,
+        /// Clients at once
+        #[arg(long, default_value_t = 64)]
+        clients: usize,
+        /// Calls of each
+        #[arg(long, default_value_t = 500)]
+        each: usize,
+        /// Sessions that say nothing
+        #[arg(long, default_value_t = 1000)]
+        idle: usize,
+        /// Measure this `loggia` instead of building one
+        #[arg(long, value_name = "FILE")]
+        loggia: Option<PathBuf>,
+        /// Use this plugin instead of building one
+        #[arg(long, value_name = "FILE")]
+        guest: Option<PathBuf>,
     },
     /// Measure the servers that a JSON file lists
     Run {
@@ -253,6 +275,13 @@ fn main() -> Result<()> {
             println!("{}\n{}", rounds.compared(&neighbour::lines(), 1), rounds.notes());
             if plan.wants("ends") {
                 println!("{}", neighbour::ends(&plan)?);
+            }
+        }
+        Command::Clients { sequential, clients, each, idle, loggia, guest } => {
+            let (loggia, guest) = (builds::loggia(loggia)?, builds::plugin("loggia-bench-guest", guest)?);
+            let plan = clients::Plan { loggia, guest, sequential, crowd: (clients, each), idle };
+            for line in clients::run(&plan)? {
+                println!("{line}");
             }
         }
         Command::Run { servers, results, only, options } => {

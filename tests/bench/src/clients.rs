@@ -1,0 +1,255 @@
+//! Many clients over HTTP: whether any call is lost, and what is held afterwards.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    path::PathBuf,
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, ensure};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::{config::Server, process::Process};
+
+/// A generous time for one answer.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// A session sleeps when nothing was heard of it for so long; with some time for it.
+const SLEEP: (&str, Duration) = ("5s", Duration::from_secs(12));
+
+/// What is measured.
+pub struct Plan {
+    pub loggia: PathBuf,
+    pub guest: PathBuf,
+    /// Calls one after another.
+    pub sequential: usize,
+    /// Clients at once, and the calls of each.
+    pub crowd: (usize, usize),
+    /// Sessions that say nothing.
+    pub idle: usize,
+}
+
+/// Measures; lines to print.
+pub fn run(plan: &Plan) -> Result<Vec<String>> {
+    let stage = tempfile::Builder::new().prefix("loggia-bench-").tempdir()?;
+    let folder = stage.path().join("plugins");
+    fs::create_dir(&folder)?;
+    fs::copy(&plan.guest, folder.join("tools.wasm"))?;
+    let address = free()?;
+    let settings = format!(
+        "folder = 'plugins'\ncache = 'cache'\nstate = 'state'\n[http]\nlisten = '{address}'\nsessions = {}\nsession-sleep = '{}'\n",
+        plan.idle + 100,
+        SLEEP.0
+    );
+    let file = stage.path().join("loggia.toml");
+    fs::write(&file, settings)?;
+    let command =
+        [&plan.loggia.to_string_lossy(), "serve", "--config", &file.to_string_lossy()].map(str::to_owned);
+    let host = Process::start(&Server::default(), &command, false)?;
+    let tool = Tool::found(&address)?;
+
+    // Until pools and buffers are as large as they get.
+    calls(&address, &tool, 500)?;
+    crowd(&address, &tool, plan.crowd.0, 20)?;
+    let mut lines = Vec::new();
+    let mut measure = |label: String, work: &mut dyn FnMut() -> Result<usize>| -> Result<()> {
+        let before = held(&host)?;
+        let begun = Instant::now();
+        let answered = work()?;
+        let seconds = begun.elapsed().as_secs_f64();
+        let after = held(&host)?;
+        lines.push(format!(
+            "{label}: {answered} answered, all right, in {seconds:.1} s; resident {before:.1} MiB before, {after:.1} after ({:+.1} %)",
+            (after / before - 1.0) * 100.0
+        ));
+        Ok(())
+    };
+    measure(format!("{} calls one after another", plan.sequential), &mut || {
+        calls(&address, &tool, plan.sequential)
+    })?;
+    let (clients, each) = plan.crowd;
+    measure(format!("{clients} clients at once, {each} calls each"), &mut || {
+        crowd(&address, &tool, clients, each)
+    })?;
+    let before = held(&host)?;
+    for _ in 0..plan.idle {
+        Connection::open(&address)?.session()?;
+    }
+    let awake = held(&host)?;
+    thread::sleep(SLEEP.1);
+    let asleep = held(&host)?;
+    lines.push(format!(
+        "{} idle sessions: {:.1} MiB while awake, {:.1} MiB asleep, {before:.1} MiB without",
+        plan.idle,
+        awake - before,
+        asleep - before
+    ));
+    let mut open = Vec::new();
+    let before = held(&host)?;
+    for _ in 0..plan.idle.min(900) {
+        let mut connection = Connection::open(&address)?;
+        let session = connection.session()?;
+        connection.listen(&session)?;
+        open.push(connection);
+    }
+    lines.push(format!(
+        "{} sessions that listen for news: {:.1} MiB, with their connections",
+        open.len(),
+        held(&host)? - before
+    ));
+    Ok(lines)
+}
+
+/// An address that nobody listens on.
+fn free() -> Result<String> {
+    Ok(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string())
+}
+
+/// What the host holds, once it has given back what is free.
+fn held(host: &Process) -> Result<f64> {
+    // Connections that were closed are noticed a moment later.
+    thread::sleep(Duration::from_millis(500));
+    let pid = Pid::from_raw(host.child.id().cast_signed()).context("no process")?;
+    kill_process(pid, Signal::USR1)?;
+    thread::sleep(Duration::from_millis(500));
+    Ok(host.rss_mib())
+}
+
+/// The tool whose action `echo` is called.
+struct Tool {
+    name: String,
+}
+
+impl Tool {
+    fn found(address: &str) -> Result<Self> {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            match Connection::open(address)
+                .and_then(|mut connection| connection.ask("tools/list", None, json!({})))
+            {
+                Ok(told) if told["tools"][0]["name"].is_string() => {
+                    let name = told["tools"][0]["name"].as_str().unwrap_or_default().to_owned();
+                    return Ok(Self { name });
+                }
+                other if Instant::now() > until => anyhow::bail!("no tools: {other:?}"),
+                _ => thread::sleep(Duration::from_millis(20)),
+            }
+        }
+    }
+}
+
+/// So many calls on one connection; how many were answered rightly.
+fn calls(address: &str, tool: &Tool, many: usize) -> Result<usize> {
+    let mut connection = Connection::open(address)?;
+    for number in 0..many {
+        let text = format!("n{number}");
+        let told = connection.ask(
+            "tools/call",
+            Some(&tool.name),
+            json!({"name": tool.name, "arguments": {"action": "echo", "input": text}}),
+        )?;
+        ensure!(told["structuredContent"]["data"] == json!(text), "call {number} of {many}: {told}");
+    }
+    Ok(many)
+}
+
+fn crowd(address: &str, tool: &Tool, clients: usize, each: usize) -> Result<usize> {
+    thread::scope(|scope| {
+        let all: Vec<_> = (0..clients).map(|_| scope.spawn(|| calls(address, tool, each))).collect();
+        all.into_iter().map(|one| one.join().ok().context("a client broke")?).sum()
+    })
+}
+
+/// A connection that is kept.
+struct Connection {
+    stream: BufReader<TcpStream>,
+    address: String,
+}
+
+impl Connection {
+    fn open(address: &str) -> Result<Self> {
+        let stream = TcpStream::connect(address)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        Ok(Self { stream: BufReader::new(stream), address: address.to_owned() })
+    }
+
+    /// A request without a session; its result.
+    fn ask(&mut self, method: &str, name: Option<&str>, mut params: Value) -> Result<Value> {
+        params["_meta"] = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {}, "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "0"}});
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+        let name = name.map_or(String::new(), |name| format!("Mcp-Name: {name}\r\n"));
+        let headers = format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n{name}");
+        let (status, _, body) = self.post(&headers, &body)?;
+        ensure!(status == 200, "{status}: {body}");
+        let mut told: Value = serde_json::from_str(&body)?;
+        ensure!(told["error"].is_null(), "{told}");
+        Ok(told["result"].take())
+    }
+
+    /// Begins a session; its id.
+    fn session(&mut self) -> Result<String> {
+        let body = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"0"}}}"#;
+        let (status, head, told) = self.post("", body)?;
+        ensure!(status == 200, "{status}: {told}");
+        let id = head.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).context("no session")?;
+        let of = format!("Mcp-Session-Id: {id}\r\nMCP-Protocol-Version: 2025-06-18\r\n");
+        let (status, _, told) =
+            self.post(&of, r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)?;
+        ensure!(status == 202, "{status}: {told}");
+        Ok(id.to_owned())
+    }
+
+    /// Opens the stream of a session on which news come.
+    fn listen(&mut self, session: &str) -> Result<()> {
+        write!(
+            self.stream.get_mut(),
+            "GET /mcp HTTP/1.1\r\nHost: {}\r\nAccept: text/event-stream\r\nMcp-Session-Id: {session}\r\n\r\n",
+            self.address
+        )?;
+        let mut first = String::new();
+        self.stream.read_line(&mut first)?;
+        ensure!(first.contains("200"), "{first}");
+        Ok(())
+    }
+
+    fn post(&mut self, headers: &str, body: &str) -> Result<(u16, String, String)> {
+        let request = format!(
+            "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+             {headers}Content-Length: {}\r\n\r\n{body}",
+            self.address,
+            body.len()
+        );
+        self.stream.get_mut().write_all(request.as_bytes())?;
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            ensure!(self.stream.read_line(&mut head)? > 0, "the connection ended: {head}");
+        }
+        let head = head.to_ascii_lowercase().replace("\r\n", "\n");
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).context("no status")?;
+        let field = |name: &str| head.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);
+        let mut body = Vec::new();
+        match field("content-length: ") {
+            Some(length) => {
+                body.resize(length.parse()?, 0);
+                self.stream.read_exact(&mut body)?;
+            }
+            None => loop {
+                let mut size = String::new();
+                self.stream.read_line(&mut size)?;
+                let size = usize::from_str_radix(size.trim(), 16).context("no chunk")?;
+                let mut chunk = vec![0; size + 2];
+                self.stream.read_exact(&mut chunk)?;
+                body.extend_from_slice(&chunk[..size]);
+                if size == 0 {
+                    break;
+                }
+            },
+        }
+        Ok((status, head, String::from_utf8_lossy(&body).into_owned()))
+    }
+}
