@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-use loggia_tests::{Client, Era, Folder, HttpHost, PATIENCE, binary, cache, eventually, fixture, state};
+use loggia_tests::{Client, Era, Folder, HttpHost, PATIENCE, Raw, binary, cache, eventually, fixture, state};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tokio::{
@@ -124,6 +124,24 @@ async fn a_plugin_that_fails_is_named_with_its_reason_while_the_others_serve() -
     served.readies(|status, told| status == 200 && told["plugins"] == json!([])).await;
     folder.put("echo", &fixture("echo"));
     served.readies(|status, told| status == 200 && told["serving"] == 1).await;
+    Ok(())
+}
+
+#[tokio::test]
+async fn where_nothing_serves_since_the_folder_cannot_be_read_that_is_why() -> Result<()> {
+    let folder = Folder::with(&[]);
+    let served = Served::start(&folder, |_| {}).await?;
+    served.readies(|status, _| status == 200).await;
+    let aside = folder.beside("aside").join("plugins");
+    std::fs::rename(folder.path(), &aside)?;
+    std::fs::write(folder.path(), "a file")?;
+    let said = |told: &Value| {
+        told["why"].as_str().unwrap_or_default().starts_with("the plugin folder cannot be read: ")
+    };
+    served.readies(|status, told| status == 503 && said(told)).await;
+    std::fs::remove_file(folder.path())?;
+    std::fs::rename(&aside, folder.path())?;
+    served.readies(|status, told| status == 200 && told.get("why").is_none()).await;
     Ok(())
 }
 
@@ -370,5 +388,31 @@ async fn at_the_finest_level_lines_stay_short_and_hold_no_credentials() -> Resul
         let cut = |line: &str| line.contains("xxxxxxxx") && line.contains('…');
         assert!(log.iter().any(|line| cut(line)), "what rmcp tells of a large result is cut");
     }
+    Ok(())
+}
+
+#[tokio::test]
+async fn lines_that_nobody_read_are_missed_by_number() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let (unread, stderr) = std::io::pipe()?;
+    let mut host = Raw::start_with(folder.path(), |command| {
+        command.env("LOGGIA_LOG", "info,rmcp=trace,loggia::audit=debug").stderr(stderr);
+    })
+    .await?;
+    // More lines than a pipe and the writer hold together.
+    for id in 1..=3000 {
+        host.call(id, "echo", &json!({"action": "add", "a": id, "b": 1})).await?;
+        host.answer().await?;
+    }
+    let reading = tokio::task::spawn_blocking(|| std::io::read_to_string(unread));
+    host.call(3001, "echo", &json!({"action": "add", "a": 1, "b": 1})).await?;
+    host.answer().await?;
+    host.finish().await?;
+    let log = tokio::time::timeout(PATIENCE, reading).await???;
+    let missing = log.lines().filter_map(|line| {
+        let (before, _) = line.split_once(" lines of the log were dropped")?;
+        before.rsplit(' ').next()?.parse::<u64>().ok()
+    });
+    assert!(missing.sum::<u64>() > 0, "{} lines", log.lines().count());
     Ok(())
 }

@@ -18,21 +18,21 @@ use tokio::{
     time::Sleep,
 };
 
-use crate::telemetry::meters::{Inside, Level};
+use crate::telemetry::meters::{Gauge, Inside};
 
 /// A listener whose connections are bounded.
 pub struct Connections {
     listener: TcpListener,
     most: Arc<Semaphore>,
     /// Counts those that are open.
-    open: Arc<Level>,
+    open: Arc<Gauge>,
     /// How long each may last.
     lasts: Option<Duration>,
 }
 
 impl Connections {
     /// Accepts at most so many at once; further ones wait to be accepted.
-    pub fn new(listener: TcpListener, most: usize, open: Arc<Level>) -> Self {
+    pub fn new(listener: TcpListener, most: usize, open: Arc<Gauge>) -> Self {
         let most = Arc::new(Semaphore::new(most.clamp(1, Semaphore::MAX_PERMITS)));
         Self { listener, most, open, lasts: None }
     }
@@ -130,9 +130,9 @@ mod tests {
 
     use super::*;
 
-    async fn listening(most: usize) -> (Connections, Arc<Level>, SocketAddr) {
+    async fn listening(most: usize) -> (Connections, Arc<Gauge>, SocketAddr) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let (open, address) = (Arc::<Level>::default(), listener.local_addr().unwrap());
+        let (open, address) = (Arc::<Gauge>::default(), listener.local_addr().unwrap());
         (Connections::new(listener, most, Arc::clone(&open)), open, address)
     }
 

@@ -19,7 +19,7 @@ use rmcp::{
     },
 };
 
-use crate::telemetry::meters::Level;
+use crate::telemetry::meters::Gauge;
 
 /// Sessions at once. A client whose session made room for another is told so (404), and by the protocol begins anew.
 const MOST: usize = 256;
@@ -31,7 +31,7 @@ pub struct Sessions {
     local: LocalSessionManager,
     uses: Mutex<HashMap<SessionId, Use>>,
     /// How many there are.
-    count: Arc<Level>,
+    count: Arc<Gauge>,
 }
 
 /// How a session is used.
@@ -51,7 +51,7 @@ impl Default for Sessions {
 
 impl Sessions {
     /// None yet; how many there are is told there.
-    pub fn counted(count: Arc<Level>) -> Self {
+    pub fn counted(count: Arc<Gauge>) -> Self {
         Self { count, ..Self::default() }
     }
 
