@@ -6,7 +6,10 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-use loggia_tests::{Client, Era, Folder, HttpHost, PATIENCE, Raw, binary, cache, eventually, fixture, state};
+use loggia_tests::{
+    Client, Era, Folder, HttpHost, PATIENCE, Raw, binary, cache, eventually, fixture, state,
+    web::{Answer, Web},
+};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tokio::{
@@ -268,6 +271,27 @@ async fn every_figure_of_a_served_folder() -> Result<()> {
 }
 
 #[tokio::test]
+async fn what_a_plugin_used_is_counted() -> Result<()> {
+    let folder = Folder::with(&["reaches"]);
+    let web = Web::start(|_| Answer::text("hello")).await?;
+    folder.write("reaches.toml", &format!("[grants]\nhttp = [\"{}\"]\n", web.url("")));
+    let served = Served::start(&folder, |_| {}).await?;
+    served.readies(|status, _| status == 200).await;
+    let client = Client::http(&served.host, Era::Stateless).await?;
+    for url in [web.url(""), web.url(""), "http://127.0.0.1:9".to_owned()] {
+        client.call("reaches", json!({"action": "fetch", "url": url})).await?;
+    }
+    let (_, page) = served.get("/metrics").await?;
+    let figure =
+        |name: &str| page.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<f64>().ok());
+    let sent =
+        |outcome| figure(&format!("loggia_egress_requests_total{{tool=\"reaches\",outcome=\"{outcome}\"}}"));
+    assert_eq!((sent("answered"), sent("denied"), sent("failed")), (Some(2.0), Some(1.0), None), "{page}");
+    assert!(figure("loggia_cpu_seconds_total{tool=\"reaches\"}").is_some_and(|cpu| cpu > 0.0), "{page}");
+    client.end().await
+}
+
+#[tokio::test]
 async fn a_host_on_stdio_has_an_admin_listener_too() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let (client, log) = Client::stdio_logged(folder.path(), |command| {
@@ -323,8 +347,7 @@ async fn a_call_stands_in_the_log_with_who_asked_and_what_came_of_it() -> Result
         (header.as_str(), Some(parent(one)), json!("r-1"), json!(one)),
         ("X-Request-Id: not a name\r\nTraceparent: zz\r\n", None, Value::Null, Value::Null),
     ];
-    let mut seen = 0;
-    for (headers, trace, request, expected) in cases {
+    for (seen, (headers, trace, request, expected)) in cases.into_iter().enumerate() {
         let answer = call(&served, headers, trace.as_deref()).await?;
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
         let is_call = |line: &&String| line.contains("\"target\":\"loggia::audit\"");
@@ -333,7 +356,6 @@ async fn a_call_stands_in_the_log_with_who_asked_and_what_came_of_it() -> Result
             log.iter().filter(is_call).nth(seen).cloned().ok_or_else(|| log.join("\n"))
         })
         .await;
-        seen += 1;
         let told: Value = serde_json::from_str(&line)?;
         assert_eq!((&told["request"], &told["trace"]), (&request, &expected), "{line}");
         let rest = ["caller", "facade", "action", "outcome", "level"]

@@ -135,7 +135,7 @@ impl<T: Default> Table<T> {
 pub enum Outcome {
     /// It worked.
     Ok,
-    /// It failed with one of the host's codes: an index of [`CODES`].
+    /// It failed with one of the host's codes: an index of `CODES`.
     Code(usize),
     /// It failed with a code of the facade's own.
     Failed,
@@ -229,7 +229,7 @@ impl Ends {
 /// One kind of MCP request.
 #[derive(Debug, Default)]
 pub struct Operation {
-    /// How long they took, by the error that they were answered with: an index of [`ERRORS`].
+    /// How long they took, by the error that they were answered with: an index of `ERRORS`.
     times: [OnceLock<Histogram>; ERRORS.len()],
 }
 
