@@ -17,7 +17,8 @@
 //! | [`config`] | the operator's files as validated settings | rmcp, wasmtime |
 //! | [`reload`] | from a folder to the catalog | rmcp, wasmtime |
 //! | [`mcp`] | the gate as an MCP server | wasmtime, files |
-//! | [`serve`] | transports, shutdown | wasmtime |
+//! | [`serve`] | transports, shutdown, what is told to who runs it | wasmtime |
+//! | [`telemetry`] | logs and figures | rmcp, wasmtime, axum |
 //! | [`build`] | plugin sources to components, by cargo | rmcp, wasmtime |
 //! | [`cli`] | one file per command | rmcp, wasmtime |
 //!

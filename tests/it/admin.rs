@@ -6,7 +6,10 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-use loggia_tests::{Client, Era, Folder, HttpHost, PATIENCE, binary, cache, eventually, fixture, state};
+use loggia_tests::{
+    Client, Era, Folder, HttpHost, PATIENCE, Raw, binary, cache, eventually, fixture, state,
+    web::{Answer, Web},
+};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tokio::{
@@ -124,6 +127,24 @@ async fn a_plugin_that_fails_is_named_with_its_reason_while_the_others_serve() -
     served.readies(|status, told| status == 200 && told["plugins"] == json!([])).await;
     folder.put("echo", &fixture("echo"));
     served.readies(|status, told| status == 200 && told["serving"] == 1).await;
+    Ok(())
+}
+
+#[tokio::test]
+async fn where_nothing_serves_since_the_folder_cannot_be_read_that_is_why() -> Result<()> {
+    let folder = Folder::with(&[]);
+    let served = Served::start(&folder, |_| {}).await?;
+    served.readies(|status, _| status == 200).await;
+    let aside = folder.beside("aside").join("plugins");
+    std::fs::rename(folder.path(), &aside)?;
+    std::fs::write(folder.path(), "a file")?;
+    let said = |told: &Value| {
+        told["why"].as_str().unwrap_or_default().starts_with("the plugin folder cannot be read: ")
+    };
+    served.readies(|status, told| status == 503 && said(told)).await;
+    std::fs::remove_file(folder.path())?;
+    std::fs::rename(&aside, folder.path())?;
+    served.readies(|status, told| status == 200 && told.get("why").is_none()).await;
     Ok(())
 }
 
@@ -250,6 +271,27 @@ async fn every_figure_of_a_served_folder() -> Result<()> {
 }
 
 #[tokio::test]
+async fn what_a_plugin_used_is_counted() -> Result<()> {
+    let folder = Folder::with(&["reaches"]);
+    let web = Web::start(|_| Answer::text("hello")).await?;
+    folder.write("reaches.toml", &format!("[grants]\nhttp = [\"{}\"]\n", web.url("")));
+    let served = Served::start(&folder, |_| {}).await?;
+    served.readies(|status, _| status == 200).await;
+    let client = Client::http(&served.host, Era::Stateless).await?;
+    for url in [web.url(""), web.url(""), "http://127.0.0.1:9".to_owned()] {
+        client.call("reaches", json!({"action": "fetch", "url": url})).await?;
+    }
+    let (_, page) = served.get("/metrics").await?;
+    let figure =
+        |name: &str| page.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<f64>().ok());
+    let sent =
+        |outcome| figure(&format!("loggia_egress_requests_total{{tool=\"reaches\",outcome=\"{outcome}\"}}"));
+    assert_eq!((sent("answered"), sent("denied"), sent("failed")), (Some(2.0), Some(1.0), None), "{page}");
+    assert!(figure("loggia_cpu_seconds_total{tool=\"reaches\"}").is_some_and(|cpu| cpu > 0.0), "{page}");
+    client.end().await
+}
+
+#[tokio::test]
 async fn a_host_on_stdio_has_an_admin_listener_too() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let (client, log) = Client::stdio_logged(folder.path(), |command| {
@@ -305,8 +347,7 @@ async fn a_call_stands_in_the_log_with_who_asked_and_what_came_of_it() -> Result
         (header.as_str(), Some(parent(one)), json!("r-1"), json!(one)),
         ("X-Request-Id: not a name\r\nTraceparent: zz\r\n", None, Value::Null, Value::Null),
     ];
-    let mut seen = 0;
-    for (headers, trace, request, expected) in cases {
+    for (seen, (headers, trace, request, expected)) in cases.into_iter().enumerate() {
         let answer = call(&served, headers, trace.as_deref()).await?;
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
         let is_call = |line: &&String| line.contains("\"target\":\"loggia::audit\"");
@@ -315,7 +356,6 @@ async fn a_call_stands_in_the_log_with_who_asked_and_what_came_of_it() -> Result
             log.iter().filter(is_call).nth(seen).cloned().ok_or_else(|| log.join("\n"))
         })
         .await;
-        seen += 1;
         let told: Value = serde_json::from_str(&line)?;
         assert_eq!((&told["request"], &told["trace"]), (&request, &expected), "{line}");
         let rest = ["caller", "facade", "action", "outcome", "level"]
@@ -370,5 +410,31 @@ async fn at_the_finest_level_lines_stay_short_and_hold_no_credentials() -> Resul
         let cut = |line: &str| line.contains("xxxxxxxx") && line.contains('…');
         assert!(log.iter().any(|line| cut(line)), "what rmcp tells of a large result is cut");
     }
+    Ok(())
+}
+
+#[tokio::test]
+async fn lines_that_nobody_read_are_missed_by_number() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let (unread, stderr) = std::io::pipe()?;
+    let mut host = Raw::start_with(folder.path(), |command| {
+        command.env("LOGGIA_LOG", "info,rmcp=trace,loggia::audit=debug").stderr(stderr);
+    })
+    .await?;
+    // More lines than a pipe and the writer hold together.
+    for id in 1..=3000 {
+        host.call(id, "echo", &json!({"action": "add", "a": id, "b": 1})).await?;
+        host.answer().await?;
+    }
+    let reading = tokio::task::spawn_blocking(|| std::io::read_to_string(unread));
+    host.call(3001, "echo", &json!({"action": "add", "a": 1, "b": 1})).await?;
+    host.answer().await?;
+    host.finish().await?;
+    let log = tokio::time::timeout(PATIENCE, reading).await???;
+    let missing = log.lines().filter_map(|line| {
+        let (before, _) = line.split_once(" lines of the log were dropped")?;
+        before.rsplit(' ').next()?.parse::<u64>().ok()
+    });
+    assert!(missing.sum::<u64>() > 0, "{} lines", log.lines().count());
     Ok(())
 }

@@ -71,6 +71,11 @@ fn each_crate_and_module_names_only_what_it_may() {
         "only mcp and serve name rmcp"
     );
     assert_eq!(
+        offences(&["host"], "prometheus_client::", &["host/src/telemetry/metrics.rs"]),
+        none,
+        "only telemetry/metrics.rs knows who reads the figures"
+    );
+    assert_eq!(
         offences(&["host/sandbox/src"], "Config::new", &["host/sandbox/src/engine.rs"]),
         none,
         "only engine.rs configures wasmtime"

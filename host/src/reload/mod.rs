@@ -75,6 +75,8 @@ pub struct Reloader {
     refused: BTreeMap<String, String>,
     /// The workflows that cannot run now, by file, with the sentences that the log was told.
     unavailable: BTreeMap<String, Vec<String>>,
+    /// Why the folder itself could not be read when it was last looked at.
+    unreadable: Option<String>,
     /// How all of it stands, for others.
     standing: Arc<Standing>,
     /// The first admission, of all that was there at the start, has ended.
@@ -111,6 +113,7 @@ impl Reloader {
             owners: Owners::default(),
             refused: BTreeMap::new(),
             unavailable: BTreeMap::new(),
+            unreadable: None,
             standing,
             started: false,
             busy: BTreeSet::new(),
@@ -163,11 +166,12 @@ impl Reloader {
             Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeMap::new(),
             Err(error) => {
                 tracing::warn!(folder = %self.folder.display(), "the plugin folder cannot be read: {error}");
-                let folder = Some(format!("the plugin folder cannot be read: {error}"));
-                self.standing.set(Report { folder, ..Report::clone(&self.standing.now()) });
+                self.unreadable = Some(format!("the plugin folder cannot be read: {error}"));
+                self.report();
                 return;
             }
         };
+        let was_unreadable = self.unreadable.take().is_some();
         let mut removed = false;
         let unsettled = |file: &str| self.busy.contains(file) || watch.is_writing(file);
         for step in decide::decide(&self.held, &found, Instant::now(), unsettled) {
@@ -186,8 +190,10 @@ impl Reloader {
                 }
             }
         }
-        if removed || self.standing.now().folder.is_some() {
+        if removed {
             self.publish();
+        } else if was_unreadable {
+            self.report();
         }
         // In the order of names, so that a restart does the same.
         self.waiting.sort_by(|a, b| b.0.cmp(&a.0));
@@ -227,6 +233,11 @@ impl Reloader {
 
     fn publish(&mut self) {
         self.swap();
+        self.report();
+    }
+
+    /// Tells others how all of it stands.
+    fn report(&self) {
         let files = self.held.iter().filter_map(|(file, held)| {
             let mut stands = held.stands(file)?;
             if let Some(refusal) = self.refused.get(file) {
@@ -236,7 +247,7 @@ impl Reloader {
             }
             Some(stands)
         });
-        self.standing.set(Report { folder: None, files: files.collect() });
+        self.standing.set(Report { folder: self.unreadable.clone(), files: files.collect() });
     }
 
     fn swap(&mut self) {

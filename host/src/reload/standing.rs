@@ -5,18 +5,18 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use serde::Serialize;
 
-use crate::telemetry::meters::Count;
+use crate::telemetry::meters::Counter;
 
 /// How the folder stands now, and what became of it so far.
 #[derive(Debug, Default)]
 pub struct Standing {
     now: ArcSwap<Report>,
     /// Versions that serve since they were admitted.
-    pub loaded: Count,
+    pub loaded: Counter,
     /// Versions that failed a step, each time that they were tried.
-    pub failed: Count,
+    pub failed: Counter,
     /// Files that went away.
-    pub removed: Count,
+    pub removed: Counter,
 }
 
 impl Standing {

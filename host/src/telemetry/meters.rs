@@ -17,9 +17,9 @@ use loggia_facade::{Failure, code};
 
 /// A number that grows.
 #[derive(Debug, Default)]
-pub struct Count(AtomicU64);
+pub struct Counter(AtomicU64);
 
-impl Count {
+impl Counter {
     /// One more.
     pub fn up(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
@@ -33,9 +33,9 @@ impl Count {
 
 /// How many there are now.
 #[derive(Debug, Default)]
-pub struct Level(AtomicU64);
+pub struct Gauge(AtomicU64);
 
-impl Level {
+impl Gauge {
     /// One more, for as long as what is returned lives.
     pub fn enter(self: &Arc<Self>) -> Inside {
         self.0.fetch_add(1, Ordering::Relaxed);
@@ -53,9 +53,9 @@ impl Level {
     }
 }
 
-/// One of those that are counted by a [`Level`].
+/// One of those that are counted by a [`Gauge`].
 #[derive(Debug)]
-pub struct Inside(Arc<Level>);
+pub struct Inside(Arc<Gauge>);
 
 impl Drop for Inside {
     fn drop(&mut self) {
@@ -63,19 +63,19 @@ impl Drop for Inside {
     }
 }
 
-/// The upper bounds of [`Times`], in seconds: those that OpenTelemetry advises for MCP.
+/// The upper bounds of [`Histogram`], in seconds: those that OpenTelemetry advises for MCP.
 pub const BOUNDS: [f64; 14] =
     [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0];
 
 /// How long something took, each time.
 #[derive(Debug, Default)]
-pub struct Times {
+pub struct Histogram {
     /// In each bucket, not below it; the last is for what took longer than all bounds.
-    buckets: [Count; BOUNDS.len() + 1],
+    buckets: [Counter; BOUNDS.len() + 1],
     nanos: AtomicU64,
 }
 
-impl Times {
+impl Histogram {
     /// It took so long.
     pub fn add(&self, took: Duration) {
         let seconds = took.as_secs_f64();
@@ -87,7 +87,7 @@ impl Times {
     /// The sum in seconds, and how many there are in each bucket.
     pub fn get(&self) -> (f64, [u64; BOUNDS.len() + 1]) {
         let sum = Duration::from_nanos(self.nanos.load(Ordering::Relaxed)).as_secs_f64();
-        (sum, self.buckets.each_ref().map(Count::get))
+        (sum, self.buckets.each_ref().map(Counter::get))
     }
 }
 
@@ -135,7 +135,7 @@ impl<T: Default> Table<T> {
 pub enum Outcome {
     /// It worked.
     Ok,
-    /// It failed with one of the host's codes: an index of [`CODES`].
+    /// It failed with one of the host's codes: an index of `CODES`.
     Code(usize),
     /// It failed with a code of the facade's own.
     Failed,
@@ -198,20 +198,20 @@ pub struct Calls {
     /// By action.
     pub actions: Table<Ends>,
     /// That run now.
-    pub running: Arc<Level>,
+    pub running: Arc<Gauge>,
     /// From when it might run to its end.
-    pub times: Times,
+    pub times: Histogram,
 }
 
 impl Default for Calls {
     fn default() -> Self {
-        Self { actions: Table::new(ACTIONS), running: Arc::default(), times: Times::default() }
+        Self { actions: Table::new(ACTIONS), running: Arc::default(), times: Histogram::default() }
     }
 }
 
 /// How the calls of one action ended.
 #[derive(Debug, Default)]
-pub struct Ends([Count; Outcome::ALL]);
+pub struct Ends([Counter; Outcome::ALL]);
 
 impl Ends {
     /// One more ended so.
@@ -221,7 +221,7 @@ impl Ends {
 
     /// Those that happened, with their words.
     pub fn get(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        let counts = self.0.iter().map(Count::get).enumerate();
+        let counts = self.0.iter().map(Counter::get).enumerate();
         counts.filter(|(_, count)| *count > 0).map(|(index, count)| (Outcome::word(index), count))
     }
 }
@@ -229,8 +229,8 @@ impl Ends {
 /// One kind of MCP request.
 #[derive(Debug, Default)]
 pub struct Operation {
-    /// How long they took, by the error that they were answered with: an index of [`ERRORS`].
-    times: [OnceLock<Times>; ERRORS.len()],
+    /// How long they took, by the error that they were answered with: an index of `ERRORS`.
+    times: [OnceLock<Histogram>; ERRORS.len()],
 }
 
 /// What a request is answered with, as OpenTelemetry's `error.type` has it: nothing where it worked, the tool's own error, a
@@ -241,11 +241,11 @@ impl Operation {
     /// One took so long, and was answered with this error.
     pub fn add(&self, error: &str, took: Duration) {
         let index = ERRORS.iter().position(|known| *known == error).unwrap_or(ERRORS.len() - 1);
-        self.times[index].get_or_init(Times::default).add(took);
+        self.times[index].get_or_init(Histogram::default).add(took);
     }
 
     /// By error.
-    pub fn get(&self) -> impl Iterator<Item = (&'static str, &Times)> {
+    pub fn get(&self) -> impl Iterator<Item = (&'static str, &Histogram)> {
         ERRORS.iter().zip(&self.times).filter_map(|(error, times)| Some((*error, times.get()?)))
     }
 }
@@ -254,18 +254,18 @@ impl Operation {
 #[derive(Debug)]
 pub struct Http {
     /// Answers, by status from 100 to 599.
-    statuses: Box<[Count]>,
+    statuses: Box<[Counter]>,
     /// Open now.
-    pub connections: Arc<Level>,
+    pub connections: Arc<Gauge>,
     /// Sessions of clients before 2026-07-28.
-    pub sessions: Arc<Level>,
+    pub sessions: Arc<Gauge>,
     /// Callers that were not let in, by reason.
-    refused: Table<Count>,
+    refused: Table<Counter>,
 }
 
 impl Default for Http {
     fn default() -> Self {
-        let statuses = (100..600).map(|_| Count::default()).collect();
+        let statuses = (100..600).map(|_| Counter::default()).collect();
         Self { statuses, connections: Arc::default(), sessions: Arc::default(), refused: Table::new(REASONS) }
     }
 }
@@ -285,7 +285,7 @@ impl Http {
 
     /// Answers by status, of those that happened.
     pub fn statuses(&self) -> impl Iterator<Item = (u64, u64)> {
-        (100..).zip(self.statuses.iter().map(Count::get)).filter(|(_, count)| *count > 0)
+        (100..).zip(self.statuses.iter().map(Counter::get)).filter(|(_, count)| *count > 0)
     }
 
     /// Callers that were not let in, by reason.
@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn a_table_tells_apart_only_so_many_names() {
-        let table: Table<Count> = Table::new(2);
+        let table: Table<Counter> = Table::new(2);
         for name in ["a", "b", "a", "c", "d", "c"] {
             table.of(name).up();
         }
@@ -345,7 +345,7 @@ mod tests {
 
     #[test]
     fn names_that_come_at_once_lose_nothing() {
-        let table: Table<Count> = Table::new(10);
+        let table: Table<Counter> = Table::new(10);
         std::thread::scope(|scope| {
             for thread in 0..4 {
                 let table = &table;
@@ -368,7 +368,7 @@ mod tests {
 
     #[test]
     fn times_fall_into_buckets_by_their_upper_bounds() {
-        let times = Times::default();
+        let times = Histogram::default();
         for millis in [0, 10, 11, 300_000, 300_001] {
             times.add(Duration::from_millis(millis));
         }

@@ -10,7 +10,7 @@ use prometheus_client::{
     registry::Registry,
 };
 
-use super::meters::{BOUNDS, Meters, Times};
+use super::meters::{BOUNDS, Histogram, Meters};
 use crate::gate::Census;
 
 /// What the text is, for who asked for it.
@@ -228,7 +228,7 @@ impl Page<'_> {
         &mut self,
         name: &str,
         help: &str,
-        rows: impl IntoIterator<Item = (Labels<'l, N>, &'t Times)>,
+        rows: impl IntoIterator<Item = (Labels<'l, N>, &'t Histogram)>,
     ) -> fmt::Result {
         let mut metric = self.0.encode_descriptor(name, help, None, MetricType::Histogram)?;
         rows.into_iter().try_for_each(|(labels, times)| {

@@ -3,6 +3,7 @@
 mod batches;
 mod calls;
 mod chains;
+mod counted;
 mod nested;
 mod parked;
 mod rights;

@@ -27,7 +27,7 @@ use tower::ServiceExt;
 
 use crate::{
     config::server::Http,
-    telemetry::meters::{Inside, Level},
+    telemetry::meters::{Gauge, Inside},
 };
 
 /// The head of a request. Tokens are up to 8 KiB.
@@ -41,7 +41,7 @@ pub struct Connections {
     /// Further ones wait in the kernel's queue, which refuses more than it holds.
     pub most: usize,
     /// How many there are.
-    pub open: Arc<Level>,
+    pub open: Arc<Gauge>,
     /// How long they may take.
     pub times: Times,
 }
@@ -59,7 +59,7 @@ pub struct Times {
 
 impl Connections {
     /// As the operator wants them.
-    pub fn of(http: &Http, open: Arc<Level>) -> Self {
+    pub fn of(http: &Http, open: Arc<Gauge>) -> Self {
         let times = Times { first: http.header_time.0, idle: http.idle_time.0, write: http.write_time.0 };
         Self { most: http.connections, open, times }
     }

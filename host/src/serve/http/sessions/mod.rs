@@ -31,7 +31,7 @@ use crate::{
     config::server::Http,
     gate::{Caller, Origin},
     serve::memory,
-    telemetry::meters::Level,
+    telemetry::meters::Gauge,
 };
 
 /// How long answers are kept for a client whose stream broke: it comes back after 3 s, which is what rmcp tells it.
@@ -77,14 +77,14 @@ pub struct Sessions {
     idle: Duration,
     uses: Mutex<Uses>,
     /// How many there are.
-    count: Arc<Level>,
+    count: Arc<Gauge>,
     /// Held while sessions fall asleep or wake up, so that none does both.
     turning: tokio::sync::Mutex<()>,
 }
 
 impl Sessions {
     /// As the operator wants them; how many there are is told there.
-    pub fn new(http: &Http, count: Arc<Level>) -> Self {
+    pub fn new(http: &Http, count: Arc<Gauge>) -> Self {
         let (most, sleep, idle) = (http.sessions, http.session_sleep.0, http.session_idle.0);
         let mut local = LocalSessionManager::default();
         local.session_config.keep_alive = Some(idle);
