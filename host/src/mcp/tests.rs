@@ -98,7 +98,7 @@ impl Server {
         let text = String::from_utf8(bytes.to_vec()).unwrap();
         let lines = text.lines().map(|line| line.strip_prefix("data: ").unwrap_or(line));
         let told = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let told = told.filter(|told| told.get("id").is_some()).last();
+        let told = told.rev().find(|told| told.get("id").is_some());
         (status, session, told.unwrap_or(Value::String(text)))
     }
 
