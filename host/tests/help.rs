@@ -30,6 +30,8 @@ fn the_help_texts_are_as_they_were() {
         &["workflow", "graph", "--help"],
         &["workflow", "run", "--help"],
         &["workflow", "eval", "--help"],
+        &["config", "--help"],
+        &["config", "check", "--help"],
     ] {
         let output =
             Command::new(env!("CARGO_BIN_EXE_loggia")).args(words).env("COLUMNS", "100").output().unwrap();

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use super::{exit, settings, term};
-use crate::config::server::Settings;
+use crate::config::server::{Settings, reference};
 
 /// Look at a server's settings file, loggia.toml.
 #[derive(clap::Args)]
@@ -15,6 +15,8 @@ pub struct Config {
 #[derive(clap::Subcommand)]
 enum Command {
     Check(Check),
+    /// Print the whole grammar of the file, in Markdown
+    Reference,
     /// Print the JSON Schema of the file, for editors
     Schema,
 }
@@ -32,6 +34,7 @@ struct Check {
 impl Config {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
+            Command::Reference => term::out(reference().trim_end()),
             Command::Schema => term::out(&format!("{:#}", Settings::json_schema())),
             Command::Check(Check { file }) => {
                 if !file.exists() {

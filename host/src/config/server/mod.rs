@@ -7,6 +7,7 @@
 //! | `http.rs`, `auth.rs`, `admin.rs`, `log.rs` | a table of the file each |
 //! | `quantity.rs` | sizes and times in it |
 //! | `bounds.rs` | what a value must be beside its kind |
+//! | `reference.rs` | all of it as a page |
 //! | `read.rs` | from the file's text to settings, or all that is wrong |
 
 mod admin;
@@ -16,6 +17,7 @@ mod http;
 mod log;
 mod quantity;
 mod read;
+mod reference;
 #[cfg(test)]
 mod tests;
 
@@ -30,6 +32,7 @@ pub use http::{Http, PerCaller};
 pub use log::{Format, Level, Log};
 pub use quantity::{Size, Span};
 pub use read::SettingsError;
+pub use reference::reference;
 
 use super::{FormWord, SplitWord};
 

@@ -60,15 +60,19 @@ fn what_is_wrong_is_told_with_its_line_and_what_was_meant() {
     insta::assert_snapshot!(told.join("\n\n"));
 }
 
-/// `docs/loggia.schema.json` is for editors. `LOGGIA_WRITE=1` writes it anew.
+/// `LOGGIA_WRITE=1` writes the files anew.
 #[test]
-fn the_schema_in_the_repository_is_the_grammar() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/loggia.schema.json");
-    let schema = format!("{:#}\n", Settings::json_schema());
-    if std::env::var_os("LOGGIA_WRITE").is_some() {
-        std::fs::write(&path, &schema).unwrap();
+fn the_schema_and_the_page_in_the_repository_are_the_grammar() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+    for (name, text) in
+        [("loggia.schema.json", format!("{:#}\n", Settings::json_schema())), ("config.md", reference())]
+    {
+        let path = docs.join(name);
+        if std::env::var_os("LOGGIA_WRITE").is_some() {
+            std::fs::write(&path, &text).unwrap();
+        }
+        assert_eq!(std::fs::read_to_string(path).unwrap_or_default(), text, "LOGGIA_WRITE=1 writes it anew");
     }
-    assert_eq!(std::fs::read_to_string(path).unwrap_or_default(), schema, "LOGGIA_WRITE=1 writes it anew");
 }
 
 #[test]
