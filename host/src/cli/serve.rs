@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Common, publishing::Publishing, runtime, settings, term};
 use crate::{
     config::server::{Admin, Format, Http, Revision, Settings},
-    gate::Origin,
+    gate::{Origin, Rights},
     mcp::Handler,
     serve::{Host, Options, admin, auth::Authenticator, http, signals, stdio},
     telemetry::logs,
@@ -137,13 +137,18 @@ impl Serve {
 }
 
 /// Answers who runs the server, until the process ends: the runtime's end is its own.
-async fn administer(host: &Host, settings: &Settings, stop: &CancellationToken) -> anyhow::Result<()> {
+async fn administer(
+    host: &Host,
+    settings: &Settings,
+    authenticator: Option<Authenticator>,
+    stop: &CancellationToken,
+) -> anyhow::Result<()> {
     let Some(Admin { listen, hosts }) = settings.admin.clone() else { return Ok(()) };
     let listener = tokio::net::TcpListener::bind(listen)
         .await
         .with_context(|| format!("failed to listen on {listen}: choose another with --admin ADDR"))?;
     let address = listener.local_addr()?;
-    let serving = admin::serve(listener, admin::State::new(host, hosts), stop.clone());
+    let serving = admin::serve(listener, admin::State::new(host, hosts, authenticator), stop.clone());
     tokio::spawn(async move {
         if let Err(error) = serving.await {
             tracing::error!("the admin listener ended: {error}");
@@ -157,7 +162,7 @@ async fn over_stdio(host: &Host, folder: PathBuf, settings: &Settings) -> anyhow
     host.tell_vitals()?;
     let streams = stdio::take().context("failed to take over stdout")?;
     let stop = signals::shutdown()?;
-    administer(host, settings, &stop).await?;
+    administer(host, settings, None, &stop).await?;
     host.follow(folder, stop.clone());
     let handler = Handler::new(host.gate.clone(), Origin::local(), stop.clone());
     let handler = handler.up_to(settings.max_protocol_version);
@@ -193,9 +198,14 @@ pub async fn over_http(
     if let Some(authenticator) = &authenticator {
         authenticator.start();
     }
-    administer(host, settings, &stop).await?;
+    administer(host, settings, authenticator.clone(), &stop).await?;
     host.follow(folder, stop.clone());
-    let handler = Handler::new(host.gate.clone(), Origin::anonymous(), stop.clone());
+    // Should a request ever come through without its caller's name.
+    let nobody = match &authenticator {
+        None => Origin::anonymous(),
+        Some(_) => Origin::named("nobody", Rights::of([])),
+    };
+    let handler = Handler::new(host.gate.clone(), nobody, stop.clone());
     let handler = handler.up_to(settings.max_protocol_version);
     term::note(&format!("listening on http://{address}{}", http::PATH));
     ready(address);

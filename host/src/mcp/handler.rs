@@ -92,13 +92,12 @@ impl Handler {
         parts.and_then(|parts| parts.extensions.get::<Origin>()).unwrap_or(&self.origin).clone()
     }
 
-    /// What the server says of itself to callers of these rights.
-    fn config(&self, rights: &Rights) -> ServerConfig {
+    /// What the server says of itself. rmcp asks for it with every request, so what takes longer to say is said apart.
+    fn config(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed();
         let capabilities = capabilities.enable_tasks().build();
         let name = Implementation::new("loggia", env!("CARGO_PKG_VERSION")).with_title("Loggia");
-        let instructions = instructions(&self.shared.gate.catalog().snapshot(), rights);
-        let config = ServerConfig::new(capabilities).with_server_info(name).with_instructions(instructions);
+        let config = ServerConfig::new(capabilities).with_server_info(name);
         // What a handshake falls back to, for a client that asks for what is not offered.
         match self.versions.iter().rev().find(|version| version.has_initialize()) {
             Some(newest) => config.with_protocol_version(newest.clone()),
@@ -140,7 +139,7 @@ pub(super) type Context = RequestContext<RoleServer>;
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        self.config(&self.origin.rights)
+        self.config()
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
@@ -165,7 +164,9 @@ impl ServerHandler for Handler {
         self.handshake().await;
         let origin = self.origin(&context.extensions);
         let (fresh, scope) = (self.fresh(), scope(&origin));
-        let told = DiscoverResult::from_server_info(self.versions.to_vec(), self.config(&origin.rights));
+        let instructions = instructions(&self.shared.gate.catalog().snapshot(), &origin.rights);
+        let config = self.config().with_instructions(instructions);
+        let told = DiscoverResult::from_server_info(self.versions.to_vec(), config);
         Ok(told.with_ttl_ms(fresh).with_cache_scope(scope))
     }
 
@@ -191,7 +192,9 @@ impl ServerHandler for Handler {
     /// can be learnt without rights of a tool whose name is known.
     fn get_tool(&self, name: &str) -> Option<Tool> {
         let listed = self.shared.listed.tools(self.shared.gate.catalog(), &Rights::all());
-        listed.1.iter().find(|tool| tool.name == name).cloned()
+        // They are in the order of their names.
+        let at = listed.1.binary_search_by(|tool| (*tool.name).cmp(name)).ok()?;
+        listed.1.get(at).cloned()
     }
 
     async fn call_tool(

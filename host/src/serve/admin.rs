@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     Host,
+    auth::Authenticator,
     http::accept::{Connections, Times, accept},
     vitals::{self, Tasks},
 };
@@ -54,17 +55,27 @@ struct Told {
     runtimes: Option<[Handle; 3]>,
     /// Names by which requests may call the listener, beside addresses.
     hosts: Vec<String>,
+    /// Who calls; none where callers need not say.
+    authenticator: Option<Authenticator>,
+}
+
+impl Told {
+    fn readiness(&self, stop: &CancellationToken, report: &Report) -> Readiness {
+        let keys = self.authenticator.as_ref().is_none_or(Authenticator::is_ready);
+        Readiness::new(stop.is_cancelled(), self.gate.catalog().is_admitted(), keys, report)
+    }
 }
 
 impl State {
     /// Of this host. Must be called on the runtime that answers clients.
-    pub fn new(host: &Host, hosts: Vec<String>) -> Self {
+    pub fn new(host: &Host, hosts: Vec<String>, authenticator: Option<Authenticator>) -> Self {
         let runtimes = host.lanes().map(|lanes| [Handle::current(), lanes.calls, lanes.heavy]);
         Self(Arc::new(Told {
             gate: host.gate.clone(),
             standing: Arc::clone(&host.standing),
             runtimes,
             hosts,
+            authenticator,
         }))
     }
 }
@@ -149,8 +160,7 @@ async fn health(Axum((State(told), _)): All) -> Response {
 
 /// Whether clients should be sent here, and how each file of the folder stands.
 async fn ready(Axum((State(told), stop)): All) -> Response {
-    let readiness =
-        Readiness::new(stop.is_cancelled(), told.gate.catalog().is_admitted(), &told.standing.now());
+    let readiness = told.readiness(&stop, &told.standing.now());
     let status = if readiness.ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     // What it is made of always serialises.
     let body = serde_json::to_string_pretty(&readiness).unwrap_or_default();
@@ -159,7 +169,6 @@ async fn ready(Axum((State(told), stop)): All) -> Response {
 
 async fn figures(Axum((State(told), stop)): All) -> Response {
     let report = told.standing.now();
-    let admitted = told.gate.catalog().is_admitted();
     let tasks = told
         .runtimes
         .as_ref()
@@ -169,7 +178,7 @@ async fn figures(Axum((State(told), stop)): All) -> Response {
         census: told.gate.census(),
         plugins: reload::State::ALL.map(|state| (state.as_str(), report.count(state))).to_vec(),
         reloads: told.standing.reloads(),
-        ready: Readiness::new(stop.is_cancelled(), admitted, &report).ready,
+        ready: told.readiness(&stop, &report).ready,
         dropped: logs::dropped(),
         tasks: tasks.into_iter().flatten().collect(),
         process: vitals::process().ok(),
@@ -207,12 +216,14 @@ fn is_zero(more: &usize) -> bool {
 impl Readiness {
     /// Pure. One file that fails does not make the server unready: the others serve, and every replica with the same
     /// folder would go at once. Where nothing serves at all and something failed, no client has any use for it.
-    fn new(draining: bool, loaded: bool, report: &Report) -> Self {
+    fn new(draining: bool, loaded: bool, keys: bool, report: &Report) -> Self {
         let [failed, stale, refused, serving] = reload::State::ALL.map(|state| report.count(state));
         let why = if draining {
             Some("the server is being ended".to_owned())
         } else if !loaded {
             Some("plugins are still being loaded".to_owned())
+        } else if !keys {
+            Some("the keys of the authorization server have not been fetched yet".to_owned())
         } else if serving + stale > 0 {
             None
         } else if let Some(folder) = &report.folder {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::Span;
 
@@ -64,7 +64,7 @@ pub struct OAuth {
 }
 
 /// How a token may be signed. No symmetric ones: who can check could also sign.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[allow(missing_docs, reason = "RFC 7518 and RFC 8037 say what they are")]
 pub enum Algorithm {
     RS256,

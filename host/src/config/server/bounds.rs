@@ -39,6 +39,9 @@ fn of_http(http: &Http, tell: &mut impl FnMut(&str, Option<String>)) {
     tell("http.session-sleep", time(http.session_sleep, second, HOUR));
     tell("http.session-idle", time(http.session_idle, second, WEEK));
     tell("http.body", size(http.body.0, 1 << 10, BODY_MOST));
+    let pace = http.per_caller;
+    let alone = pace.burst.is_some() && pace.rate.is_none_or(|rate| rate == 0);
+    tell("http.per-caller.burst", alone.then(|| "needs `rate`".into()));
     for (at, host) in http.hosts.iter().enumerate() {
         tell(&format!("http.hosts.{at}"), host_name(host));
     }

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, time::Duration};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, de::Error};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use crate::config::units;
 
@@ -40,6 +40,19 @@ impl<'de> Deserialize<'de> for Span {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         units::duration(&text).map(Self).map_err(|why| D::Error::custom(format!("{text:.40?} {why}")))
+    }
+}
+
+/// As a file writes it: the schema tells what is meant where a key is left out.
+impl Serialize for Size {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&units::bytes_text(self.0))
+    }
+}
+
+impl Serialize for Span {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&units::duration_text(self.0))
     }
 }
 

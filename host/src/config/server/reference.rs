@@ -41,8 +41,8 @@ pub fn reference() -> String {
 fn section(page: &mut String, root: &Value, name: &str, at: &Value) {
     let Some(keys) = at["properties"].as_object() else { return };
     match name {
-        "" => add!(page, "\n## Without a section\n"),
-        name => add!(page, "\n## `{name}`\n"),
+        "" => page.push_str("\n## Without a section\n"),
+        name => page.push_str(&format!("\n## `{name}`\n")),
     }
     if let (false, Some(means)) = (name.is_empty(), at["description"].as_str()) {
         add!(page, "\n{}\n", line(means));

@@ -317,7 +317,8 @@ async fn a_batchs_run_is_found_by_who_may_call_all_of_it() {
 #[tokio::test]
 async fn an_answered_question_gives_no_rights() {
     let asks = puppet("a", async |call: Call| {
-        let question = Question { message: "Sure?".to_owned(), schema: Object::new(), timeout: None };
+        let question =
+            Question { name: None, message: "Sure?".to_owned(), schema: Object::new(), timeout: None };
         call.session.elicit(question).await?;
         call.session.invoke(request("b", "touch")).await
     });

@@ -14,7 +14,7 @@ fn report(files: &[(&str, reload::State)]) -> Report {
 #[test]
 fn a_server_is_ready_once_something_serves_or_nothing_failed() {
     let check = |(draining, loaded), files: &[(&str, reload::State)], expected: Option<&str>| {
-        let told = Readiness::new(draining, loaded, &report(files));
+        let told = Readiness::new(draining, loaded, true, &report(files));
         assert_eq!((told.ready, told.why.as_deref()), (expected.is_none(), expected), "{files:?}");
     };
     let (ends, loads, serves) = ((true, true), (false, false), (false, true));
@@ -26,8 +26,12 @@ fn a_server_is_ready_once_something_serves_or_nothing_failed() {
     check(serves, &[("a", Stale)], None);
     check(serves, &[("a", Failed), ("b", Refused)], Some("nothing serves, and plugins failed"));
     let folder = |files| Report { folder: Some("the folder\ncannot be read".into()), ..report(files) };
-    assert_eq!(Readiness::new(false, true, &folder(&[])).why.as_deref(), Some("the folder\\ncannot be read"));
-    assert!(Readiness::new(false, true, &folder(&[("a", Serving)])).ready);
+    assert_eq!(
+        Readiness::new(false, true, true, &folder(&[])).why.as_deref(),
+        Some("the folder\\ncannot be read")
+    );
+    assert!(Readiness::new(false, true, true, &folder(&[("a", Serving)])).ready);
+    assert!(!Readiness::new(false, true, false, &folder(&[("a", Serving)])).ready, "no keys yet");
 }
 
 #[test]
@@ -37,7 +41,7 @@ fn what_fails_is_told_first_and_not_without_end() {
     files.extend([("z.wasm", Failed), ("y.wasm", Stale)]);
     let mut report = report(&files);
     report.files[FILES].why = Some(format!("{}\u{1b}", "é".repeat(5000)));
-    let told = Readiness::new(false, true, &report);
+    let told = Readiness::new(false, true, true, &report);
     let first: Vec<_> = told.plugins.iter().take(3).map(|stands| stands.file.as_str()).collect();
     assert_eq!(first, ["z.wasm", "y.wasm", "0000.wasm"]);
     assert_eq!(

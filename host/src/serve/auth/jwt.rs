@@ -134,7 +134,7 @@ impl Issued {
             Some(words) => words.iter().filter_map(|word| word.parse().ok()).collect(),
         };
         if scopes.is_empty() {
-            return Err(Reason::Scope(None));
+            return Err(Reason::Scope);
         }
         Ok((caller(&self.issuer, &subject), Rights::of(scopes)))
     }

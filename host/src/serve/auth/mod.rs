@@ -39,7 +39,7 @@ pub use settings::AuthError;
 
 use crate::{
     config::server::Auth,
-    gate::{Origin, Rights, Scope},
+    gate::{Origin, Rights},
 };
 use bearer::Presented;
 use jwt::Issued;
@@ -126,11 +126,6 @@ impl Authenticator {
         let origin = self.authenticate(&request.headers, &request.uri).await;
         strip(&mut request.headers);
         origin
-    }
-
-    /// What a caller is told whose token does not allow something, where it is HTTP that tells it.
-    pub fn insufficient(&self, needed: &Scope) -> Refusal {
-        Refusal::new(Reason::Scope(Some(needed.to_string())), self.0.challenge.clone())
     }
 
     /// What clients are told of the authorization server, to be served without authentication.

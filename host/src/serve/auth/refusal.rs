@@ -25,8 +25,8 @@ pub enum Reason {
     InUrl,
     /// Its token is not, or no longer, one that is taken.
     Invalid(&'static str),
-    /// Its token allows nothing, or not this scope.
-    Scope(Option<String>),
+    /// Its token allows nothing here.
+    Scope,
     /// The keys that would check its token have not been fetched yet.
     NotReady,
 }
@@ -38,7 +38,7 @@ impl Reason {
             // A client that is told 401 begins to authenticate, which is what one with a token in the URL should do.
             Self::Missing | Self::InUrl | Self::Invalid(_) => StatusCode::UNAUTHORIZED,
             Self::Malformed(_) => StatusCode::BAD_REQUEST,
-            Self::Scope(_) => StatusCode::FORBIDDEN,
+            Self::Scope => StatusCode::FORBIDDEN,
             Self::NotReady => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
@@ -50,7 +50,7 @@ impl Reason {
             Self::Malformed(_) => "malformed",
             Self::InUrl => "in_url",
             Self::Invalid(_) => "invalid_token",
-            Self::Scope(_) => "insufficient_scope",
+            Self::Scope => "insufficient_scope",
             Self::NotReady => "not_ready",
         }
     }
@@ -61,7 +61,7 @@ impl Reason {
             Self::Missing | Self::NotReady => None,
             Self::Malformed(_) | Self::InUrl => Some("invalid_request"),
             Self::Invalid(_) => Some("invalid_token"),
-            Self::Scope(_) => Some("insufficient_scope"),
+            Self::Scope => Some("insufficient_scope"),
         }
     }
 }
@@ -74,10 +74,9 @@ impl fmt::Display for Reason {
             Self::InUrl => {
                 f.write_str("send the token in the header Authorization: Bearer, never in the URL")
             }
-            Self::Scope(None) => {
+            Self::Scope => {
                 f.write_str("the token allows nothing here; ask for one with scopes of this server")
             }
-            Self::Scope(Some(needed)) => write!(f, "the token does not allow {needed}"),
             Self::NotReady => f.write_str("the keys that check tokens are not there yet; try again"),
         }
     }
@@ -106,10 +105,8 @@ impl Challenge {
             say("error", error);
             say("error_description", &reason.to_string());
         }
-        match reason {
-            Reason::Scope(Some(needed)) => say("scope", needed),
-            _ if !self.scopes.is_empty() => say("scope", &self.scopes),
-            _ => {}
+        if !self.scopes.is_empty() {
+            say("scope", &self.scopes);
         }
         said
     }
@@ -176,8 +173,7 @@ mod tests {
             Reason::Malformed("send one Authorization header"),
             Reason::InUrl,
             Reason::Invalid("the token has expired"),
-            Reason::Scope(None),
-            Reason::Scope(Some("notes:delete".into())),
+            Reason::Scope,
         ]
         .iter()
         .flat_map(|reason| {

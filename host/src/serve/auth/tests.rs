@@ -726,17 +726,3 @@ async fn the_metadata_is_served_to_everybody_by_get_alone() {
     }
     assert!(ask("GET /.well-known/oauth-protected-resource/other").await.starts_with("HTTP/1.1 404"));
 }
-
-#[tokio::test]
-async fn a_scope_that_is_needed_is_named() {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("keys.json"), Keys::make().public().to_string()).unwrap();
-    let auth = authenticator("keys.json", &[], folder.path());
-    let response = auth.insufficient(&"notes:delete".parse().unwrap()).into_response();
-    assert_eq!(response.status(), 403);
-    let challenge = response.headers()["www-authenticate"].to_str().unwrap();
-    assert!(
-        challenge.contains("error=\"insufficient_scope\"") && challenge.ends_with("scope=\"notes:delete\""),
-        "{challenge}"
-    );
-}

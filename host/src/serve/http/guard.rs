@@ -19,9 +19,9 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub struct Names {
     /// With or without a port; without one, any will do.
-    pub hosts: Vec<String>,
+    hosts: Vec<String>,
     /// As browsers write them.
-    pub origins: Vec<String>,
+    origins: Vec<String>,
 }
 
 impl Names {
@@ -34,7 +34,7 @@ impl Names {
         let of_own = of_own.into_iter().chain([format!("http://{address}")]);
         Self {
             hosts: own.into_iter().chain(hosts.iter().map(|host| host.to_ascii_lowercase())).collect(),
-            origins: of_own.chain(origins.iter().map(|page| page.to_ascii_lowercase())).collect(),
+            origins: of_own.chain(origins.iter().cloned()).map(|page| origin(&page)).collect(),
         }
     }
 
@@ -45,7 +45,7 @@ impl Names {
     }
 
     fn has_origin(&self, origin: &str) -> bool {
-        self.origins.iter().any(|own| own.eq_ignore_ascii_case(origin))
+        self.origins.iter().any(|own| *own == self::origin(origin))
     }
 
     /// Whether such a request is for this server, and from a page that may send it.
@@ -78,6 +78,16 @@ impl Names {
             )),
         }
     }
+}
+
+/// An origin as browsers write it: in lower case, without the port that its scheme means anyway.
+pub fn origin(page: &str) -> String {
+    let page = page.to_ascii_lowercase();
+    let usual = [("https://", ":443"), ("http://", ":80")];
+    let without = usual.iter().find_map(|(scheme, port)| {
+        page.strip_prefix(scheme)?.strip_suffix(port).map(|host| format!("{scheme}{host}"))
+    });
+    without.unwrap_or(page)
 }
 
 /// Refuses requests under other names.
@@ -135,6 +145,8 @@ mod tests {
         check(&[("host", "evil.com@tools.example.com")], 400);
         check(&[("host", "tools.example.com"), ("host", "evil.com")], 400);
         check(&[("host", "localhost"), ("origin", "https://chat.example.com")], 200);
+        check(&[("host", "localhost"), ("origin", "https://chat.example.com:443")], 200);
+        check(&[("host", "localhost"), ("origin", "https://chat.example.com:8443")], 403);
         check(&[("host", "localhost"), ("origin", "https://chat.example.com.evil.com")], 403);
         check(&[("host", "localhost"), ("origin", "null")], 403);
         check(&[("host", "localhost"), ("origin", "http://localhost:81")], 403);

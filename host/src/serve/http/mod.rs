@@ -11,8 +11,9 @@
 //! | host and origin | 400, 403 | `guard.rs` |
 //! | CORS, where pages of others may call | | |
 //! | who calls | 401, 403, 503 | `door.rs`, `../auth/` |
-//! | what one caller may ask for | 429 | `per_caller.rs` |
+//! | how often one caller may ask | 429 | `per_caller.rs` |
 //! | the body itself | 400, 408, 413 | `message.rs` |
+//! | how much of it at once | 429 | `per_caller.rs` |
 //! | MCP, in sessions for older clients | | `sessions/` |
 //!
 //! **Invariant**: who is not known to be somebody causes no work beyond the reading of a head.
@@ -87,26 +88,39 @@ pub async fn serve(serving: Serving, listener: TcpListener, stop: CancellationTo
     let names = Names::new(listener.local_addr()?, &http.hosts, &http.origins);
     let meters = Arc::clone(gate.meters());
     let sessions = Arc::new(Sessions::new(&http, Arc::clone(&meters.http.sessions)));
-    let service = service(handler, &http, &names, Arc::clone(&sessions), streams.clone());
+    let service = service(handler, &http, Arc::clone(&sessions), streams.clone());
     let door = Arc::new(Door { authenticator, meters: Arc::clone(&meters) });
     let router = layers(service, &http, names, Arc::clone(&sessions), door);
     let bounds = Connections::of(&http, Arc::clone(&meters.http.connections));
     let accepting = accept(listener, router, bounds, stop.clone());
-    let ending = async {
+    tokio::spawn(Arc::clone(&sessions).watch(streams.clone()));
+    tokio::pin!(accepting);
+    let draining = async {
         stop.cancelled().await;
         calls.close();
-        // Runs whose requests have ended get the same time.
+        // Runs whose requests have ended get the same time, and so do calls whose clients are gone.
         let calls = async { drop(tokio::time::timeout(drain, calls.wait()).await) };
         tokio::join!(calls, gate.drain(drain));
         tokio::time::sleep(LAST_WORDS).await;
-        // Open event streams would keep the server from ending.
-        streams.cancel();
-        tokio::time::sleep(CLOSE).await;
     };
-    tokio::select! {
-        accepted = accepting => accepted,
-        () = ending => Ok(()),
-        () = sessions.watch(streams.clone()) => Ok(()),
+    tokio::pin!(draining);
+    let mut accepted = None;
+    loop {
+        tokio::select! {
+            biased;
+            () = &mut draining => break,
+            // All connections have closed; calls may still run.
+            ended = &mut accepting, if accepted.is_none() => {
+                ended?;
+                accepted = Some(());
+            }
+        }
+    }
+    // Open event streams would keep the server from ending.
+    streams.cancel();
+    match accepted {
+        Some(()) => Ok(()),
+        None => tokio::time::timeout(CLOSE, accepting).await.unwrap_or(Ok(())),
     }
 }
 
@@ -124,13 +138,16 @@ fn layers(
     let cors = cors(http);
     let known = ServiceBuilder::new()
         .layer(from_fn_with_state(Arc::clone(&door), door::known))
-        .layer(from_fn_with_state(accounts, per_caller::bound))
+        .layer(from_fn_with_state(Arc::clone(&accounts), per_caller::count))
         .layer(from_fn_with_state(bounds, message::read))
+        .layer(from_fn_with_state(accounts, per_caller::place))
         .layer(from_fn_with_state(sessions, sessions::of_caller));
     let all = ServiceBuilder::new()
         .layer(CatchPanicLayer::custom(broken))
         .layer(from_fn(request_id::named))
         .layer(from_fn_with_state(door, door::counted))
+        // Again within, so that it is counted and has its id.
+        .layer(CatchPanicLayer::custom(broken))
         .layer(from_fn_with_state(bounds, message::announced))
         .layer(from_fn_with_state(Arc::new(names), guard::guard))
         .option_layer(cors);
@@ -148,7 +165,7 @@ fn cors(http: &Http) -> Option<CorsLayer> {
     if http.origins.is_empty() {
         return None;
     }
-    let pages = http.origins.iter().filter_map(|page| HeaderValue::from_str(page).ok());
+    let pages = http.origins.iter().filter_map(|page| HeaderValue::from_str(&guard::origin(page)).ok());
     let told =
         MCP.map(HeaderName::from_static).into_iter().chain([header::WWW_AUTHENTICATE, header::RETRY_AFTER]);
     let layer = CorsLayer::new()
@@ -164,14 +181,13 @@ fn cors(http: &Http) -> Option<CorsLayer> {
 fn service(
     handler: Handler,
     http: &Http,
-    names: &Names,
     sessions: Arc<Sessions>,
     streams: CancellationToken,
 ) -> StreamableHttpService<Handler, Sessions> {
     let mut config = StreamableHttpServerConfig::default()
         .with_cancellation_token(streams)
-        .with_allowed_hosts(names.hosts.clone())
-        .with_allowed_origins(names.origins.clone())
+        // `guard.rs` did so, before anything else.
+        .disable_allowed_hosts()
         .with_max_request_body_bytes(http.body.bytes())
         // One plain body where nothing streams. rmcp 3.9 heeds it only without a session: clients before 2026-07-28 get
         // an event stream all the same.

@@ -23,6 +23,7 @@ use governor::{
     state::keyed::HashMapStateStore,
 };
 
+use super::message::Asks;
 use crate::{
     config::server::PerCaller,
     gate::{Caller, Origin},
@@ -84,18 +85,21 @@ impl Accounts {
         }
     }
 
-    /// Takes a place for what is asked.
-    fn take(self: &Arc<Self>, who: Who, kind: Kind) -> Result<Place, Refused> {
-        if let Some(rate) = &self.rate {
-            if rate.len() > ACCOUNTS {
-                rate.retain_recent();
-            }
-            if let Err(until) = rate.check_key(&who) {
-                let wait = until.wait_time_from(DefaultClock::default().now());
-                return Err(Refused { what: "requests in so short a time", after: wait.as_secs() + 1 });
-            }
+    /// Counts a request.
+    fn count(&self, who: &Who) -> Result<(), Refused> {
+        let Some(rate) = &self.rate else { return Ok(()) };
+        if rate.len() > ACCOUNTS {
+            rate.retain_recent();
         }
-        let Some(most) = self.most(kind) else { return Ok(Place(None)) };
+        rate.check_key(who).map_err(|until| {
+            let wait = until.wait_time_from(DefaultClock::default().now());
+            Refused { what: "requests in so short a time", after: wait.as_secs() + 1 }
+        })
+    }
+
+    /// Takes a place for what is asked; none where there is no bound.
+    fn take(self: &Arc<Self>, who: Who, kind: Kind) -> Result<Option<Place>, Refused> {
+        let Some(most) = self.most(kind) else { return Ok(None) };
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let count = open.entry((who.clone(), kind)).or_default();
         if *count >= most {
@@ -106,7 +110,7 @@ impl Accounts {
             return Err(Refused { what, after: 1 });
         }
         *count += 1;
-        Ok(Place(Some((Arc::clone(self), who, kind))))
+        Ok(Some(Place { accounts: Arc::clone(self), who, kind }))
     }
 }
 
@@ -117,14 +121,25 @@ struct Refused {
     after: u64,
 }
 
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        let Self { what, after } = self;
+        let said = format!("too many {what}: try again in {after} s");
+        (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, after.to_string())], said).into_response()
+    }
+}
+
 /// A place that is given back.
-struct Place(Option<(Arc<Accounts>, Who, Kind)>);
+struct Place {
+    accounts: Arc<Accounts>,
+    who: Who,
+    kind: Kind,
+}
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let Some((accounts, who, kind)) = self.0.take() else { return };
-        let mut open = accounts.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (who, kind);
+        let mut open = self.accounts.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (self.who.clone(), self.kind);
         if let Some(count) = open.get_mut(&key) {
             *count -= 1;
             if *count == 0 {
@@ -134,21 +149,32 @@ impl Drop for Place {
     }
 }
 
-/// Refuses what is too much of one caller's.
-pub async fn bound(State(accounts): State<Arc<Accounts>>, request: Request, next: Next) -> Response {
-    let place = match accounts.take(who(&request), kind(&request)) {
-        Ok(place) => place,
-        Err(Refused { what, after }) => {
-            let said = format!("too many {what}: try again in {after} s");
-            return (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, after.to_string())], said).into_response();
-        }
-    };
-    let response = next.run(request).await;
-    if place.0.is_none() {
-        return response;
+/// Refuses a request too many of one caller's, before its body is read. To say goodbye is always allowed.
+pub async fn count(State(accounts): State<Arc<Accounts>>, request: Request, next: Next) -> Response {
+    if request.method() != Method::DELETE
+        && let Err(refused) = accounts.count(&who(&request))
+    {
+        return refused.into_response();
     }
-    response.map(|body| Body::new(Held { body, _place: place }))
+    next.run(request).await
 }
+
+/// Refuses a call or a stream too many of one caller's. What answers or takes back needs no place: it is how others end.
+pub async fn place(State(accounts): State<Arc<Accounts>>, mut request: Request, next: Next) -> Response {
+    let Some(kind) = kind(&request) else { return next.run(request).await };
+    let place = match accounts.take(who(&request), kind) {
+        Ok(Some(place)) => Arc::new(place),
+        Ok(None) => return next.run(request).await,
+        Err(refused) => return refused.into_response(),
+    };
+    // In a session a call goes on when its client goes away, and rmcp hands it the request's extensions.
+    request.extensions_mut().insert(Taken(Arc::clone(&place)));
+    next.run(request).await.map(|body| Body::new(Held { body, _place: place }))
+}
+
+/// A place that a call holds.
+#[derive(Clone)]
+struct Taken(#[allow(dead_code, reason = "it is held, not read")] Arc<Place>);
 
 fn who(request: &Request) -> Who {
     match request.extensions().get::<Origin>() {
@@ -160,19 +186,19 @@ fn who(request: &Request) -> Who {
     }
 }
 
-/// A stream that is there for news is none that is answered.
-fn kind(request: &Request) -> Kind {
-    let method = request.headers().get("mcp-method").map(|method| method.as_bytes());
-    match request.method() == Method::GET || method == Some(b"subscriptions/listen") {
-        true => Kind::Stream,
-        false => Kind::Call,
+/// What a request needs a place for.
+fn kind(request: &Request) -> Option<Kind> {
+    match (request.method(), request.extensions().get::<Asks>()) {
+        (&Method::GET, _) | (_, Some(Asks::News)) => Some(Kind::Stream),
+        (_, Some(Asks::Answer)) => Some(Kind::Call),
+        _ => None,
     }
 }
 
 /// A body that holds its request's place until it has been sent.
 struct Held {
     body: Body,
-    _place: Place,
+    _place: Arc<Place>,
 }
 
 impl HttpBody for Held {
@@ -221,11 +247,11 @@ mod tests {
     fn the_rate_is_each_callers_own() {
         let said = PerCaller { rate: Some(1), burst: Some(3), ..PerCaller::default() };
         let accounts = Arc::new(Accounts::new(said, false));
-        let taken = |who: &Who| (0..5).filter(|_| accounts.take(who.clone(), Kind::Call).is_ok()).count();
+        let taken = |who: &Who| (0..5).filter(|_| accounts.count(who).is_ok()).count();
         let address = |last| Who::Address(IpAddr::from([127, 0, 0, last]));
         assert_eq!(taken(&address(1)), 3);
         assert_eq!(taken(&address(2)), 3);
-        let refused = accounts.take(address(1), Kind::Call).err().unwrap();
+        let refused = accounts.count(&address(1)).err().unwrap();
         assert_eq!(refused.what, "requests in so short a time");
     }
 

@@ -9,7 +9,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use axum::{extract::Request, extract::State, middleware::Next, response::Response};
+use axum::{
+    extract::{Request, State},
+    http::StatusCode,
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
 use futures_util::{Stream, StreamExt};
 use rmcp::{
     model::{ClientJsonRpcMessage, ServerJsonRpcMessage},
@@ -34,8 +39,10 @@ use crate::{
     telemetry::meters::Gauge,
 };
 
-/// How long answers are kept for a client whose stream broke: it comes back after 3 s, which is what rmcp tells it.
+/// How long rmcp keeps what it would have said to a request that was taken back.
 const LATE: Duration = Duration::from_secs(10);
+/// How long a request waits for another to wake its session.
+const WAKES: Duration = Duration::from_secs(10);
 /// How often those that may sleep are looked for, within the time after which they do.
 const LOOKS: u32 = 4;
 /// After so many fell asleep at once, memory is given back: the allocator would keep it.
@@ -47,15 +54,47 @@ tokio::task_local! {
 }
 
 /// Lets sessions know whose a request is, and keeps its session awake until it has been answered, even if its client goes away:
-/// rmcp hands the request's extensions on to the call.
+/// rmcp hands the request's extensions on to the call. A session that sleeps is woken by one request; others wait for it.
 pub async fn of_caller(State(sessions): State<Arc<Sessions>>, mut request: Request, next: Next) -> Response {
     let origin = request.extensions().get::<Origin>();
     let caller = origin.map_or(Caller::Anonymous, |origin| origin.caller.clone());
-    let id = request.headers().get("mcp-session-id").and_then(|id| id.to_str().ok()).map(SessionId::from);
-    if let Some(open) = id.and_then(|id| sessions.touch(&id, &caller)) {
-        request.extensions_mut().insert(UnderWay(open));
+    let headers = request.headers();
+    let id = headers.get("mcp-session-id").and_then(|id| id.to_str().ok()).map(SessionId::from);
+    // From 2026-07-28 on there are no sessions, and who names one means nothing by it.
+    let id = id
+        .filter(|_| headers.get("mcp-protocol-version").is_none_or(|version| version.as_bytes() < STATELESS));
+    let Some(id) = id else { return CALLER.scope(caller, next.run(request)).await };
+    let Some(open) = sessions.touch(&id, &caller) else { return gone() };
+    request.extensions_mut().insert(UnderWay(open));
+    match sessions.awake(&id).await {
+        Waked::Awake => CALLER.scope(caller, next.run(request)).await,
+        Waked::Gone => gone(),
+        Waked::ByThis => {
+            // A client that goes away in the middle of it must not leave half a session.
+            let waking = async move {
+                let response = CALLER.scope(caller, next.run(request)).await;
+                sessions.woken(&id).await;
+                response
+            };
+            tokio::spawn(waking).await.unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response())
+        }
     }
-    CALLER.scope(caller, next.run(request)).await
+}
+
+/// The first revision without sessions.
+const STATELESS: &[u8] = b"2026";
+
+/// As rmcp says it.
+fn gone() -> Response {
+    (StatusCode::NOT_FOUND, "Not Found: Session not found").into_response()
+}
+
+/// How a request finds its session.
+enum Waked {
+    Awake,
+    /// This request is to wake it.
+    ByThis,
+    Gone,
 }
 
 /// Keeps a session awake.
@@ -87,7 +126,8 @@ impl Sessions {
     pub fn new(http: &Http, count: Arc<Gauge>) -> Self {
         let (most, sleep, idle) = (http.sessions, http.session_sleep.0, http.session_idle.0);
         let mut local = LocalSessionManager::default();
-        local.session_config.keep_alive = Some(idle);
+        // rmcp counts what comes and goes, not what is under way; `turn_in` ends what is over.
+        local.session_config.keep_alive = None;
         local.session_config.completed_cache_ttl = LATE;
         Self {
             local,
@@ -123,16 +163,56 @@ impl Sessions {
     async fn turn_in(&self, silence: Duration) -> usize {
         let _turning = self.turning.lock().await;
         let now = Instant::now();
-        let drowsy = {
+        let (gone, drowsy) = {
             let mut uses = self.uses();
-            uses.forget(self.idle, now);
+            let gone = uses.forget(self.idle, now);
             self.count.set(uses.0.len());
-            uses.drowsy(silence, now)
+            (gone, uses.drowsy(silence, now))
         };
+        for id in &gone {
+            let _ = self.local.close_session(id).await;
+        }
         for id in &drowsy {
             let _ = self.local.close_session(id).await;
         }
         drowsy.len()
+    }
+
+    /// Waits until a session is awake, or finds that it is to be woken.
+    async fn awake(&self, id: &SessionId) -> Waked {
+        let until = tokio::time::Instant::now() + WAKES;
+        loop {
+            let mut state = {
+                let uses = self.uses();
+                let Some(session) = uses.0.get(id) else { return Waked::Gone };
+                if session.is(uses::State::Awake) {
+                    return Waked::Awake;
+                }
+                if session.is(uses::State::Asleep) {
+                    session.state.send_replace(uses::State::Waking);
+                    return Waked::ByThis;
+                }
+                session.state.subscribe()
+            };
+            let settled = state.wait_for(|state| *state != uses::State::Waking);
+            if tokio::time::timeout_at(until, settled).await.is_err() {
+                return Waked::Gone;
+            }
+        }
+    }
+
+    /// The request that was to wake a session has been answered, or begun to be.
+    async fn woken(&self, id: &SessionId) {
+        let is_held = self.local.has_session(id).await.unwrap_or(false);
+        if let Some(session) = self.uses().0.get(id) {
+            let state = if is_held { uses::State::Awake } else { uses::State::Asleep };
+            session.state.send_replace(state);
+        }
+    }
+
+    /// The same, where it must be the caller's own.
+    fn own(&self, id: &SessionId) -> Result<Arc<()>, LocalSessionManagerError> {
+        self.touch(id, &caller()).ok_or_else(|| LocalSessionManagerError::SessionNotFound(id.clone()))
     }
 
     fn uses(&self) -> MutexGuard<'_, Uses> {
@@ -145,7 +225,7 @@ impl Sessions {
 }
 
 /// A stream that keeps its session awake while it is open.
-fn open<S: Stream>(stream: S, session: Option<Arc<()>>) -> impl Stream<Item = S::Item> {
+fn open<S: Stream>(stream: S, session: Arc<()>) -> impl Stream<Item = S::Item> {
     stream.inspect(move |_| {
         let _open = &session;
     })
@@ -165,7 +245,13 @@ impl SessionManager for Sessions {
         };
         if let Some(room) = room {
             tracing::debug!("a session makes room for another");
-            let _ = self.local.close_session(&room).await;
+            // Not waited for: should this request be dropped, the session that begins would be nobody's.
+            let handle = self.local.sessions.write().await.remove(&room);
+            tokio::spawn(async move {
+                if let Some(handle) = handle {
+                    let _ = handle.close().await;
+                }
+            });
         }
         Ok(created)
     }
@@ -179,11 +265,9 @@ impl SessionManager for Sessions {
     }
 
     async fn has_session(&self, id: &SessionId) -> Result<bool, Self::Error> {
-        let is_awake = {
-            let uses = self.uses();
-            uses.0.get(id).is_some_and(|session| session.awake)
-        };
-        Ok(is_awake && self.touch(id, &caller()).is_some() && self.local.has_session(id).await?)
+        // One that is being woken is not there yet: so rmcp begins it anew.
+        let is_awake = self.uses().0.get(id).is_some_and(|session| session.is(uses::State::Awake));
+        Ok(is_awake && self.own(id).is_ok() && self.local.has_session(id).await?)
     }
 
     async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {
@@ -213,11 +297,12 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        let session = self.touch(id, &caller());
+        let session = self.own(id)?;
         Ok(open(self.local.create_stream(id, message).await?, session))
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Self::Error> {
+        self.own(id)?;
         self.local.accept_message(id, message).await
     }
 
@@ -225,7 +310,7 @@ impl SessionManager for Sessions {
         &self,
         id: &SessionId,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        let session = self.touch(id, &caller());
+        let session = self.own(id)?;
         Ok(open(self.local.create_standalone_stream(id).await?, session))
     }
 
@@ -234,17 +319,18 @@ impl SessionManager for Sessions {
         id: &SessionId,
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        let session = self.touch(id, &caller());
+        let session = self.own(id)?;
         Ok(open(self.local.resume(id, last_event_id).await?, session))
     }
 
     async fn restore_session(&self, id: SessionId) -> Result<RestoreOutcome<Self::Transport>, Self::Error> {
         let _turning = self.turning.lock().await;
-        let restored = self.local.restore_session(id.clone()).await?;
-        if let Some(session) = self.uses().0.get_mut(&id) {
-            session.awake = true;
+        // It may have ended since it was looked up.
+        match self.uses().0.contains_key(&id) {
+            true => {}
+            false => return Ok(RestoreOutcome::NotSupported),
         }
-        Ok(restored)
+        self.local.restore_session(id).await
     }
 }
 

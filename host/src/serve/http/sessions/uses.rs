@@ -8,8 +8,12 @@ use std::{
 };
 
 use rmcp::{model::InitializeRequestParams, transport::common::server_side_http::SessionId};
+use tokio::sync::watch;
 
 use crate::gate::Caller;
+
+/// How long a client may take for its handshake.
+const GREETING: Duration = Duration::from_secs(60);
 
 /// How a session is used.
 pub struct Use {
@@ -19,13 +23,29 @@ pub struct Use {
     open: Arc<()>,
     /// What its client said when it began: enough to begin it anew.
     pub greeting: Option<InitializeRequestParams>,
-    /// rmcp holds it.
-    pub awake: bool,
+    /// Whether rmcp holds it; who waits for it to wake looks here.
+    pub state: watch::Sender<State>,
     /// Workers of rmcp's that were ended to let it sleep, and have not said yet that they did.
     pub leaving: usize,
 }
 
+/// Whether rmcp holds a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// It does.
+    Awake,
+    /// It does not.
+    Asleep,
+    /// A request begins it anew.
+    Waking,
+}
+
 impl Use {
+    /// Whether it is so now.
+    pub fn is(&self, state: State) -> bool {
+        *self.state.borrow() == state
+    }
+
     fn is_busy(&self) -> bool {
         Arc::strong_count(&self.open) > 1
     }
@@ -50,7 +70,8 @@ impl Uses {
             self.0.remove(room);
         }
         let open = Arc::default();
-        let session = Use { owner, last: now, open, greeting: None, awake: true, leaving: 0 };
+        let state = watch::Sender::new(State::Awake);
+        let session = Use { owner, last: now, open, greeting: None, state, leaving: 0 };
         self.0.insert(id, session);
         room
     }
@@ -64,24 +85,36 @@ impl Uses {
         greedy.min_by_key(|(_, session)| (session.is_busy(), session.last)).map(|(id, _)| id.clone())
     }
 
-    /// Puts sessions to sleep of which nothing was heard for so long, and nothing is under way; they can be begun anew.
+    /// Puts sessions to sleep of which nothing was heard for so long, and nothing is under way; they can be begun anew. What is
+    /// under way counts as heard.
     pub fn drowsy(&mut self, silence: Duration, now: Instant) -> Vec<SessionId> {
-        let sleeps = |session: &Use| {
+        let mut asleep = Vec::new();
+        for (id, session) in &mut self.0 {
+            if session.is_busy() {
+                session.last = now;
+            }
             let silent = now.saturating_duration_since(session.last) >= silence;
-            session.awake && session.greeting.is_some() && silent && !session.is_busy()
-        };
-        let drowsy = self.0.iter_mut().filter(|(_, session)| sleeps(session));
-        let asleep = drowsy.map(|(id, session)| {
-            session.awake = false;
-            session.leaving += 1;
-            id.clone()
-        });
-        asleep.collect()
+            if silent && session.is(State::Awake) && session.greeting.is_some() {
+                session.state.send_replace(State::Asleep);
+                session.leaving += 1;
+                asleep.push(id.clone());
+            }
+        }
+        asleep
     }
 
-    /// Forgets sleeping sessions of which nothing was heard for so long. rmcp sees to those that are awake.
-    pub fn forget(&mut self, silence: Duration, now: Instant) {
-        self.0.retain(|_, session| session.awake || now.saturating_duration_since(session.last) < silence);
+    /// Forgets sessions of which nothing was heard for so long, or that never began; those that rmcp holds are to be ended.
+    pub fn forget(&mut self, silence: Duration, now: Instant) -> Vec<SessionId> {
+        let over = |session: &Use| {
+            let most = if session.greeting.is_some() { silence } else { silence.min(GREETING) };
+            !session.is_busy()
+                && !session.is(State::Waking)
+                && now.saturating_duration_since(session.last) >= most
+        };
+        let gone: Vec<SessionId> =
+            self.0.iter().filter(|(_, session)| over(session)).map(|(id, _)| id.clone()).collect();
+        gone.iter().for_each(|id| _ = self.0.remove(id));
+        gone
     }
 }
 
@@ -156,17 +189,16 @@ mod tests {
         }
         let call = uses.touch(&id(1), &Caller::Anonymous, begun);
         uses.touch(&id(2), &Caller::Anonymous, begun + MINUTE);
-        assert_eq!(
-            uses.drowsy(MINUTE, begun + MINUTE),
-            [id(0)],
-            "1 is busy, 2 was used, 3 cannot be begun anew"
-        );
-        assert_eq!(uses.drowsy(MINUTE, begun + MINUTE), []);
+        let now = |minutes| begun + minutes * MINUTE;
+        assert_eq!(uses.drowsy(MINUTE, now(1)), [id(0)], "1 is busy, 2 was used, 3 cannot be begun anew");
+        assert_eq!(uses.drowsy(MINUTE, now(1)), []);
         drop(call);
-        assert_eq!(uses.drowsy(MINUTE, begun + MINUTE), [id(1)]);
-        uses.forget(3 * MINUTE, begun + 3 * MINUTE);
+        assert_eq!(uses.drowsy(2 * MINUTE, now(2)), [], "1 was busy a minute ago");
+        assert_eq!(uses.drowsy(MINUTE, now(2)).len(), 2);
+        assert_eq!(uses.forget(3 * MINUTE, now(1)), [id(3)], "it never began");
+        assert_eq!(uses.forget(3 * MINUTE, now(3)), [id(0)]);
         let mut left: Vec<_> = uses.0.keys().cloned().collect();
         left.sort();
-        assert_eq!(left, [id(2), id(3)], "what sleeps is forgotten in the end");
+        assert_eq!(left, [id(1), id(2)]);
     }
 }
