@@ -8,6 +8,7 @@ use rmcp::{
     model::{CallToolRequest, CallToolRequestParams, ClientRequest},
     service::PeerRequestOptions,
 };
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -115,26 +116,34 @@ async fn a_stream_that_is_closed_is_the_end_of_its_call() -> Result<()> {
     Ok(())
 }
 
+/// Begins a session; the header that names it.
+async fn session(host: &HttpHost) -> Result<String> {
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "0"}});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
+    let mut answer = String::new();
+    let mut stream = send(host, "", &body).await?;
+    tokio::time::timeout(PATIENCE, stream.read_to_string(&mut answer)).await??;
+    let id = answer.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).context("no session")?;
+    let session = format!("Mcp-Session-Id: {}\r\n", id.trim());
+    told(host, &session, json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await?;
+    Ok(session)
+}
+
+/// Tells the host something in a session.
+async fn told(host: &HttpHost, session: &str, body: Value) -> Result<()> {
+    let mut answer = String::new();
+    let mut stream = send(host, session, &body).await?;
+    tokio::time::timeout(PATIENCE, stream.read_to_string(&mut answer)).await??;
+    anyhow::ensure!(answer.starts_with("HTTP/1.1 202"), "{answer}");
+    Ok(())
+}
+
 /// A session's streams may be taken up again: there a call ends when its client says so.
 #[tokio::test]
 async fn in_a_session_a_closed_stream_ends_no_call_but_a_notification_does() -> Result<()> {
     let (folder, data) = one_at_a_time();
     let host = HttpHost::start(folder.path()).await?;
-    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "0"}});
-    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
-    let mut answer = String::new();
-    let mut stream = send(&host, "", &body).await?;
-    tokio::time::timeout(PATIENCE, stream.read_to_string(&mut answer)).await??;
-    let id = answer.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).context("no session")?;
-    let session = format!("Mcp-Session-Id: {}\r\n", id.trim());
-    let told = async |body: Value| {
-        let mut answer = String::new();
-        let mut stream = send(&host, &session, &body).await?;
-        tokio::time::timeout(PATIENCE, stream.read_to_string(&mut answer)).await??;
-        anyhow::ensure!(answer.starts_with("HTTP/1.1 202"), "{answer}");
-        Ok(())
-    };
-    told(json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await?;
+    let session = session(&host).await?;
     let params = json!({"name": "lingers", "arguments": call("tick", "file")});
     let body = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
     let stream = send(&host, &session, &body).await?;
@@ -143,8 +152,41 @@ async fn in_a_session_a_closed_stream_ends_no_call_but_a_notification_does() -> 
     for _ in 0..5 {
         writes(&data.join("file")).await;
     }
-    told(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}})).await?;
+    let cancelled =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}});
+    told(&host, &session, cancelled).await?;
     let client = Client::http(&host, Era::Stateful).await?;
     is_over(&client, "file").await?;
     client.end().await
+}
+
+/// What is under way counts, not who is connected.
+#[tokio::test]
+async fn told_to_stop_a_host_waits_for_a_call_whose_client_has_gone() -> Result<()> {
+    let (folder, data) = one_at_a_time();
+    let mut host = HttpHost::start(folder.path()).await?;
+    let session = session(&host).await?;
+    let params = json!({"name": "lingers", "arguments": call("tick", "file")});
+    let body = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
+    let stream = send(&host, &session, &body).await?;
+    writes(&data.join("file")).await;
+    drop(stream);
+    let end = || {
+        let id = host.child.id().and_then(|id| Pid::from_raw(id.cast_signed())).context("the host ended")?;
+        Ok::<_, anyhow::Error>(kill_process(id, Signal::TERM)?)
+    };
+    end()?;
+    eventually(async || match TcpStream::connect(host.authority()).await {
+        Err(_) => Ok(()),
+        Ok(_) => Err("it still listens".to_owned()),
+    })
+    .await;
+    // Nobody is connected any more, and the guest goes on.
+    for _ in 0..20 {
+        writes(&data.join("file")).await;
+    }
+    end()?;
+    let status = tokio::time::timeout(PATIENCE, host.child.wait()).await??;
+    assert_eq!(status.code(), Some(130), "told twice");
+    Ok(())
 }
