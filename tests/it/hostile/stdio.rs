@@ -1,10 +1,8 @@
 //! What a client may write to the host's input: lines without end, bytes that are no text, half a message.
 
 use anyhow::{Context, Result};
-use loggia_tests::{Folder, Raw};
+use loggia_tests::{Folder, Raw, memory};
 use serde_json::{Value, json};
-
-use super::stage::memory;
 
 /// H54.
 #[tokio::test]
