@@ -284,7 +284,8 @@ impl Client {
 
     /// The same with a token.
     pub async fn http_by(host: &HttpHost, era: Era, kind: Kind, token: &Token) -> Result<Self> {
-        let config = StreamableHttpClientTransportConfig::with_uri(host.url.clone()).auth_header(&token.secret);
+        let config =
+            StreamableHttpClientTransportConfig::with_uri(host.url.clone()).auth_header(&token.secret);
         Self::connect_as(StreamableHttpClientTransport::from_config(config), era, kind).await
     }
 

@@ -28,7 +28,8 @@ pub struct Told {
 
 impl Told {
     fn parse(answer: &str) -> Result<Self> {
-        let (head, body) = answer.split_once("\r\n\r\n").with_context(|| format!("no head: {answer:.300?}"))?;
+        let (head, body) =
+            answer.split_once("\r\n\r\n").with_context(|| format!("no head: {answer:.300?}"))?;
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).context("no status")?;
         Ok(Self { status, head: head.to_ascii_lowercase(), body: body.to_owned() })
     }

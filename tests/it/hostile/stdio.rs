@@ -1,8 +1,26 @@
 //! What a client may write to the host's input: lines without end, bytes that are no text, half a message.
 
+use std::{
+    collections::BTreeSet,
+    process::Stdio,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
 use anyhow::{Context, Result};
-use loggia_tests::{Folder, Raw, memory};
+use loggia_tests::{
+    Folder, PATIENCE, Raw, binary, cache, memory, scratch,
+    wire::{self, INITIALIZE, INITIALIZED},
+};
 use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
+    process::Command,
+    time::timeout,
+};
 
 /// H54.
 #[tokio::test]
@@ -67,5 +85,61 @@ async fn an_end_in_the_midst_of_a_message_is_a_clean_end() -> Result<()> {
         let messages = raw.finish().await.with_context(|| what.to_owned())?;
         assert_eq!(messages.len(), 1, "nothing after the handshake: {what}: {messages:?}");
     }
+    Ok(())
+}
+
+/// H54: answers that nobody reads are not kept without end: the host reads no more until some were.
+#[tokio::test]
+async fn a_client_that_never_reads_takes_no_memory_and_loses_no_answer() -> Result<()> {
+    // Answers of four mebibytes, and then many small ones.
+    const LARGE: usize = 100;
+    const CALLS: usize = 2100;
+    let folder = Folder::with(&["misbehaves"]);
+    folder.write("misbehaves.toml", "[limits]\nresult = \"4MiB\"\n");
+    let mut child = Command::new(binary())
+        .arg("serve")
+        .arg(folder.path())
+        .env("LOGGIA_CACHE", cache())
+        .env("LOGGIA_STATE", scratch())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()?;
+    let process = child.id().context("it ended")?;
+    let mut stdin = child.stdin.take().context("stdin")?;
+    let mut lines = BufReader::new(child.stdout.take().context("stdout")?).lines();
+    stdin.write_all(format!("{INITIALIZE}\n{INITIALIZED}\n").as_bytes()).await?;
+    lines.next_line().await?.context("a handshake")?;
+    let before = memory(process, "VmHWM")?;
+    let sent = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&sent);
+    let writing = tokio::spawn(async move {
+        for id in 1..=CALLS {
+            let action = if id <= LARGE { "flood" } else { "describe" };
+            let call = wire::in_session(id, "misbehaves", &json!({"action": action}));
+            stdin.write_all(format!("{call}\n").as_bytes()).await?;
+            count.store(id, Ordering::Relaxed);
+        }
+        std::io::Result::Ok(stdin)
+    });
+    // Until the host takes no more for a while, or has taken all.
+    let mut last = usize::MAX;
+    while last != sent.load(Ordering::Relaxed) {
+        last = sent.load(Ordering::Relaxed);
+        tokio::time::sleep(Duration::from_millis(700)).await;
+    }
+    let grown = memory(process, "VmHWM")?.saturating_sub(before);
+    assert!(grown < 192 << 20, "{grown} bytes more after {last} calls");
+    // Then it does read, and nothing is lost.
+    let mut ids = BTreeSet::new();
+    while ids.len() < CALLS {
+        let line = timeout(PATIENCE, lines.next_line()).await??.context("the host ended")?;
+        let told: Value = serde_json::from_str(&line)?;
+        assert_eq!(told["result"]["structuredContent"]["ok"], true, "{told:.300}");
+        assert!(ids.insert(told["id"].as_u64()), "{told:.300}");
+    }
+    drop(timeout(PATIENCE, writing).await???);
+    assert!(timeout(PATIENCE, child.wait()).await??.success());
     Ok(())
 }

@@ -71,7 +71,8 @@ async fn who_sends_no_token_that_counts_is_told_so_and_no_token_is_logged() -> R
         let told = wire::answered(host, headers, "echo", &add()).await?;
         assert_eq!(told.status, *status, "{what}: {told:?}");
         assert!(told.body.contains(said), "{what}: {told:?}");
-        let challenged = told.header("www-authenticate").map(|said| said.starts_with("bearer realm=\"loggia\""));
+        let challenged =
+            told.header("www-authenticate").map(|said| said.starts_with("bearer realm=\"loggia\""));
         let by_hyper = said.is_empty();
         assert_eq!(challenged, (*status != 200 && !by_hyper).then_some(true), "{what}: {told:?}");
         for part in parts(&good.secret).chain([garbage]) {
@@ -79,7 +80,11 @@ async fn who_sends_no_token_that_counts_is_told_so_and_no_token_is_logged() -> R
         }
     }
     // In the URL it is refused, right or wrong, and beside a right one in its place.
-    for (query, headers) in [("access_token", String::new()), ("ACCESS_TOKEN", good.header()), ("a=b&access%5ftoken", good.header())] {
+    for (query, headers) in [
+        ("access_token", String::new()),
+        ("ACCESS_TOKEN", good.header()),
+        ("a=b&access%5ftoken", good.header()),
+    ] {
         let asked = wire::call(host, &format!("{headers}Connection: close\r\n"), 1, "echo", &add());
         let asked = asked.replacen("POST /mcp ", &format!("POST /mcp?{query}={} ", good.secret), 1);
         let told = wire::send(host.authority(), asked.as_bytes()).await?;
@@ -93,7 +98,7 @@ async fn who_sends_no_token_that_counts_is_told_so_and_no_token_is_logged() -> R
         client.end().await?;
         assert!(Client::http_by(host, era, Kind::default(), &unknown).await.is_err(), "{era:?}");
     }
-    served.logs(|line| line.contains("tools/call")).await;
+    served.logs(|line| line.contains("CallToolRequest")).await;
     keeps_quiet(&served, &[&good.secret, &old.secret, &unknown.secret, garbage]);
     Ok(())
 }

@@ -18,7 +18,8 @@ fn add() -> Value {
 async fn a_client_that_takes_too_long_to_ask_is_closed() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let host =
-        HttpHost::configured(&folder, "[http]\nheader-time = '1s'\nidle-time = '1s'\nbody-time = '1s'").await?;
+        HttpHost::configured(&folder, "[http]\nheader-time = '1s'\nidle-time = '1s'\nbody-time = '1s'")
+            .await?;
     let call = wire::call(&host, "", 1, "echo", &add());
     let (head, body) = call.split_once("\r\n\r\n").context("a head")?;
     let mut slow = Vec::new();
@@ -146,7 +147,8 @@ async fn a_client_that_never_reads_is_closed_and_what_it_was_sent_is_given_up() 
         served.figures(name, |calls| calls == (1 + (round + 1) * DEAF) as f64).await;
         served.figures("loggia_http_connections", |open| open == 0.0).await;
         // What the allocator keeps for later is nobody's; SIGUSR1 gives it back.
-        let lines = || served.log.lock().expect("a log").iter().filter(|line| line.contains("vitals")).count();
+        let lines =
+            || served.log.lock().expect("a log").iter().filter(|line| line.contains("vitals")).count();
         signal(&host.child, Signal::USR1)?;
         eventually(async || if lines() > round { Ok(()) } else { Err("no vitals".to_owned()) }).await;
         after.push(memory(process, "VmRSS")?);

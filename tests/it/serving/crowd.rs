@@ -24,7 +24,8 @@ async fn a_crowd_of_clients_gets_each_its_own_answers() -> Result<()> {
             let client = Client::http(&host, [Era::Stateful, Era::Stateless][n % 2]).await?;
             let mut right = 0;
             for call in 0..CALLS {
-                let told = client.envelope("echo", json!({"action": "add", "a": n * 1000, "b": call})).await?;
+                let told =
+                    client.envelope("echo", json!({"action": "add", "a": n * 1000, "b": call})).await?;
                 anyhow::ensure!(told["data"] == (n * 1000 + call) as f64, "{n} {call}: {told}");
                 right += 1;
             }

@@ -53,7 +53,9 @@ async fn told_to_end_it_is_unready_answers_what_runs_and_closes_streams() -> Res
     let session = wire::session(host, "", INITIALIZE).await?;
     let own = host.authority().to_owned();
     let mut stream = Line::open(&own).await?;
-    stream.write(format!("GET /mcp HTTP/1.1\r\nHost: {own}\r\nAccept: text/event-stream\r\n{session}\r\n")).await?;
+    stream
+        .write(format!("GET /mcp HTTP/1.1\r\nHost: {own}\r\nAccept: text/event-stream\r\n{session}\r\n"))
+        .await?;
     assert_eq!(stream.head().await?.status, 200);
     let listener = Client::http(host, Era::Stateless).await?;
     let filter = SubscriptionFilter::builder().tools_list_changed().build();

@@ -1,6 +1,6 @@
 //! A caller that asks for more than its share is told when to come again, and no other caller notices.
 
-use std::fs;
+use std::{cell::Cell, fs};
 
 use anyhow::{Context, Result};
 use loggia_tests::{
@@ -66,16 +66,16 @@ async fn who_asks_too_fast_is_told_when_to_come_again_and_another_is_answered() 
     let served = Served::configured(&folder, settings, &[&ada, &bob]).await?;
     let host = &served.host;
     let add = json!({"action": "add", "a": 1, "b": 2});
-    let mut answered = 0;
+    let answered = Cell::new(0);
     let refused = eventually(async || match wire::answered(host, &ada.header(), "echo", &add).await {
         Ok(told) if told.status == 429 => Ok(told),
         other => {
-            answered += 1;
+            answered.set(answered.get() + 1);
             Err(format!("{other:?}"))
         }
     })
     .await;
-    assert!(answered >= 5, "{answered} after a rest");
+    assert!(answered.get() >= 5, "{answered:?} after a rest");
     let after: u64 = refused.header("retry-after").context("when")?.parse()?;
     assert!((1..=2).contains(&after), "{refused:?}");
     assert!(refused.body.contains(&format!("too many requests in so short a time: try again in {after} s")));

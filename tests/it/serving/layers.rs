@@ -123,7 +123,11 @@ async fn a_browser_is_told_which_pages_may_call_before_it_has_a_token() -> Resul
     assert_eq!(told.header("access-control-allow-credentials"), None, "no cookies");
     for page in ["https://evil.example.com", "null", "http://chat.example.com"] {
         let told = wire::send(own, preflight(page).as_bytes()).await?;
-        assert_eq!((told.status, told.header("access-control-allow-origin")), (403, None), "{page}: {told:?}");
+        assert_eq!(
+            (told.status, told.header("access-control-allow-origin")),
+            (403, None),
+            "{page}: {told:?}"
+        );
     }
     // A page can read why it was refused, and the name of its session.
     let origin = format!("Origin: {PAGE}\r\n");

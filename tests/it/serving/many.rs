@@ -1,9 +1,9 @@
 //! Many servers on one folder, one state and one cache, as where each of a person's clients starts its own.
 
 use anyhow::{Context, Result};
-use loggia_tests::{Folder, Raw, eventually, fixture};
+use loggia_tests::{Folder, PATIENCE, Raw, fixture};
 use serde_json::{Value, json};
-use tokio::task::JoinSet;
+use tokio::{process::Command, task::JoinSet, time::timeout};
 
 const SERVERS: u64 = 8;
 const TIMES: u64 = 15;
@@ -27,14 +27,18 @@ async fn servers_that_share_everything_lose_nothing_and_all_see_what_is_new() ->
     for n in 0..SERVERS {
         let (plugins, compiled) = (folder.path().to_owned(), compiled.path().to_owned());
         starting.spawn(async move {
-            let mut host = Raw::start_with(&plugins, |command| drop(command.env("LOGGIA_CACHE", compiled))).await?;
+            let own = |command: &mut Command| {
+                command.env("LOGGIA_CACHE", compiled);
+            };
+            let mut host = Raw::start_with(&plugins, own).await?;
             for time in 0..TIMES {
                 let id = 10 + 4 * time;
                 let told = call(&mut host, id, "echo", json!({"action": "add", "a": n, "b": time})).await?;
                 anyhow::ensure!(told["data"] == (n + time) as f64, "{told}");
                 // Others change it, too; who lost often enough is told so, and tries again.
                 loop {
-                    let told = call(&mut host, id + 1, "keeps", json!({"action": "increment", "key": "sum"})).await?;
+                    let told = call(&mut host, id + 1, "keeps", json!({"action": "increment", "key": "sum"}))
+                        .await?;
                     if told["ok"] == true {
                         break;
                     }
@@ -59,18 +63,19 @@ async fn servers_that_share_everything_lose_nothing_and_all_see_what_is_new() ->
         assert_eq!(told["data"]["value"], (SERVERS * TIMES).to_string(), "{told}");
     }
     folder.put("version", &fixture("version_two"));
-    let mut id = 2000;
     for host in &mut hosts {
-        eventually(async || {
-            id += 1;
-            match call(host, id, "version", json!({"action": "get"})).await {
-                Ok(told) if told["data"] == "two" => Ok(()),
-                // Neither the old one nor the new one would be a call that was lost.
-                Ok(told) if told["data"] == "one" => Err(told.to_string()),
-                other => panic!("{other:?}"),
+        let turns = async {
+            for id in 2000.. {
+                let told = call(host, id, "version", json!({"action": "get"})).await?;
+                match told["data"].as_str() {
+                    Some("two") => break,
+                    // Neither the old one nor the new one would be a call that was lost.
+                    old => anyhow::ensure!(old == Some("one"), "{told}"),
+                }
             }
-        })
-        .await;
+            anyhow::Ok(())
+        };
+        timeout(PATIENCE, turns).await.context("it never saw what is new")??;
     }
     for host in hosts {
         host.finish().await.context("a clean end")?;

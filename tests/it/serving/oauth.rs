@@ -100,21 +100,41 @@ async fn only_a_token_of_that_issuer_for_this_server_counts() -> Result<()> {
         ("good", good.clone(), 200, "\"data\":3"),
         ("for several", key.token(none(), json!({"aud": ["x", RESOURCE]})), 200, "\"data\":3"),
         ("made here", ours.secret.clone(), 200, "\"data\":3"),
-        ("for another server", key.token(none(), json!({"aud": "https://other.example.com/mcp"})), 401, "invalid_token"),
+        (
+            "for another server",
+            key.token(none(), json!({"aud": "https://other.example.com/mcp"})),
+            401,
+            "invalid_token",
+        ),
         ("for nobody", key.token(none(), json!({"aud": null})), 401, "invalid_token"),
-        ("by another issuer", key.token(none(), json!({"iss": "https://id.example.com"})), 401, "invalid_token"),
+        (
+            "by another issuer",
+            key.token(none(), json!({"iss": "https://id.example.com"})),
+            401,
+            "invalid_token",
+        ),
         ("expired", key.token(none(), json!({"exp": now() - 3600})), 401, "expired"),
         ("without an end", key.token(none(), json!({"exp": null})), 401, "invalid_token"),
         ("not yet", key.token(none(), json!({"nbf": now() + 3600})), 401, "invalid_token"),
         ("unsigned", key.token(json!({"alg": "none"}), none()), 401, "invalid_token"),
         ("signed by what everybody knows", key.token(json!({"alg": "HS256"}), none()), 401, "invalid_token"),
         ("by another key", other.token(none(), none()), 401, "invalid_token"),
-        ("by a key that it brings", other.token(json!({"jwk": serde_json::from_str::<Value>(&other.set())?["keys"][0]}), none()), 401, "invalid_token"),
+        (
+            "by a key that it brings",
+            other.token(json!({"jwk": serde_json::from_str::<Value>(&other.set())?["keys"][0]}), none()),
+            401,
+            "invalid_token",
+        ),
         ("changed", with_anothers(&eve, &good).context("parts")?, 401, "invalid_token"),
         ("unknown key", key.token(json!({"kid": "two"}), none()), 401, "invalid_token"),
         ("an ID token", key.token(json!({"typ": "id+jwt"}), none()), 401, "invalid_token"),
         ("critical", key.token(json!({"crit": ["x"], "x": 1}), none()), 401, "invalid_token"),
-        ("for something else", key.token(none(), json!({"scope": "openid profile"})), 403, "insufficient_scope"),
+        (
+            "for something else",
+            key.token(none(), json!({"scope": "openid profile"})),
+            403,
+            "insufficient_scope",
+        ),
     ];
     let add = json!({"action": "add", "a": 1, "b": 2});
     for (what, token, status, said) in &cases {
@@ -123,11 +143,15 @@ async fn only_a_token_of_that_issuer_for_this_server_counts() -> Result<()> {
         assert_eq!(told.status, *status, "{what}: {told:?}");
         assert!(told.body.contains(said), "{what}: {told:?}");
         let challenge = told.header("www-authenticate").unwrap_or_default().to_owned();
-        assert_eq!(challenge.contains(&format!("resource_metadata=\"{METADATA}\"")), *status != 200, "{what}");
+        assert_eq!(
+            challenge.contains(&format!("resource_metadata=\"{METADATA}\"")),
+            *status != 200,
+            "{what}"
+        );
         assert_eq!(challenge.contains("scope=\"echo:add\""), *status != 200, "{what}: {challenge}");
     }
     let secrets: Vec<&str> = cases.iter().map(|(_, token, _, _)| token.as_str()).collect();
-    served.logs(|line| line.contains("tools/call")).await;
+    served.logs(|line| line.contains("CallToolRequest")).await;
     keeps_quiet(&served, &secrets);
     // Whose it is stands in the log, as issuer and subject.
     served.logs(|line| line.contains("https://id.example.com/#ada")).await;
@@ -154,7 +178,8 @@ async fn where_to_get_a_token_is_told_to_everybody() -> Result<()> {
     let challenge = told.header("www-authenticate").context("a challenge")?;
     assert!(told.status == 401 && challenge.contains(METADATA) && !challenge.contains("error="), "{told:?}");
     // What is not named is not there, and says so to nobody without a token.
-    let elsewhere = format!("GET /.well-known/openid-configuration HTTP/1.1\r\nHost: {own}\r\nConnection: close\r\n\r\n");
+    let elsewhere =
+        format!("GET /.well-known/openid-configuration HTTP/1.1\r\nHost: {own}\r\nConnection: close\r\n\r\n");
     assert!([401, 404].contains(&wire::send(own, elsewhere.as_bytes()).await?.status));
     Ok(())
 }

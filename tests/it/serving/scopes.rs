@@ -40,8 +40,11 @@ fn add() -> Value {
 
 #[tokio::test]
 async fn a_caller_sees_what_its_scopes_hold_and_nothing_of_the_rest() -> Result<()> {
-    let [ada, all, none] =
-        [Token::new("ada", &["echo:add"]).await?, Token::new("all", &["*"]).await?, Token::new("none", &["gone:*"]).await?];
+    let [ada, all, none] = [
+        Token::new("ada", &["echo:add"]).await?,
+        Token::new("all", &["*"]).await?,
+        Token::new("none", &["gone:*"]).await?,
+    ];
     let (_folder, served) = served(&[&ada, &all, &none]).await?;
     for era in ERAS {
         let names = async |token: &Token| {
@@ -57,7 +60,8 @@ async fn a_caller_sees_what_its_scopes_hold_and_nothing_of_the_rest() -> Result<
         let (hers, tools, instructions) = names(&ada).await?;
         assert_eq!(hers, ["echo"], "{era:?}");
         let actions = &tools[0]["inputSchema"]["properties"]["action"]["enum"];
-        let own: Vec<&str> = actions.as_array().context("actions")?.iter().filter_map(Value::as_str).collect();
+        let own: Vec<&str> =
+            actions.as_array().context("actions")?.iter().filter_map(Value::as_str).collect();
         assert_eq!(own[0], "add", "{own:?}");
         for hidden in ["say", "wait", "steps", "forget"] {
             assert!(!own.contains(&hidden), "{era:?}: {own:?}");
@@ -80,7 +84,11 @@ async fn no_way_leads_past_a_callers_scopes() -> Result<()> {
 
     let say = json!({"action": "say", "text": "hello"});
     let denied = envelope(&served, &ada, "echo", say.clone()).await?;
-    assert_eq!((&denied["code"], &denied["details"]["scope"]), (&json!("denied"), &json!("echo:say")), "{denied}");
+    assert_eq!(
+        (&denied["code"], &denied["details"]["scope"]),
+        (&json!("denied"), &json!("echo:say")),
+        "{denied}"
+    );
     assert_eq!(denied["hint"], "the token needs the scope `echo:say`");
     // A tool that it does not reach is one that never was.
     let work = json!({"action": "work", "steps": 0});
@@ -95,7 +103,10 @@ async fn no_way_leads_past_a_callers_scopes() -> Result<()> {
         (by_plugin("echo", "add", json!({"a": 1, "b": 2})), None),
         (by_plugin("echo", "say", json!({"text": "x"})), Some("echo:say")),
         (by_plugin("worker", "tell", json!({})), Some("")),
-        (json!({"action": "check", "facade": "echo", "what": "say", "with": {"text": "x"}}), Some("echo:say")),
+        (
+            json!({"action": "check", "facade": "echo", "what": "say", "with": {"text": "x"}}),
+            Some("echo:say"),
+        ),
         (json!({"action": "lookup", "facade": "echo", "what": "say"}), Some("echo:say")),
     ];
     for (arguments, scope) in cases {
@@ -177,7 +188,10 @@ async fn sessions_and_runs_are_their_callers_own() -> Result<()> {
         assert_eq!(told["error"], never["error"], "{action}");
     }
     let runs = async |token: &Token| {
-        anyhow::Ok(envelope(&served, token, "worker", json!({"action": "run_status"})).await?["data"]["runs"].clone())
+        anyhow::Ok(
+            envelope(&served, token, "worker", json!({"action": "run_status"})).await?["data"]["runs"]
+                .clone(),
+        )
     };
     assert_eq!(runs(&bob).await?, json!([]));
     assert_eq!(runs(&ada).await?[0]["id"], id.as_str());

@@ -37,7 +37,8 @@ async fn others_sleep(served: &Served) -> Result<Vec<String>> {
 async fn listened(host: &HttpHost, session: &str) -> Result<Line> {
     let mut line = Line::open(host.authority()).await?;
     let own = host.authority();
-    line.write(format!("GET /mcp HTTP/1.1\r\nHost: {own}\r\nAccept: text/event-stream\r\n{session}\r\n")).await?;
+    line.write(format!("GET /mcp HTTP/1.1\r\nHost: {own}\r\nAccept: text/event-stream\r\n{session}\r\n"))
+        .await?;
     assert_eq!(line.head().await?.status, 200);
     Ok(line)
 }
