@@ -66,7 +66,7 @@ async fn of_all_that_is_wrong_with_a_request_the_outermost_is_told() -> Result<(
     let told = async |from: Fault| wire::send(own, request(own, from, &tokens).as_bytes()).await;
     let mut ids = Vec::new();
     for (from, status, said) in [
-        (Fault::TooLarge, 413, "larger than 1 KiB"),
+        (Fault::TooLarge, 413, "larger than 1KiB"),
         (Fault::TwoHosts, 400, "must each be named once"),
         (Fault::WrongHost, 403, "not known by that host"),
         (Fault::ForeignOrigin, 403, "pages of that origin"),

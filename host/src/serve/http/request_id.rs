@@ -17,7 +17,12 @@ pub async fn named(mut request: Request, next: Next) -> Response {
     // Only to be told apart: should there be no randomness, it is 0.
     let _ = rustix::rand::getrandom(&mut bits, rustix::rand::GetRandomFlags::empty());
     let id = format!("{:016x}", u64::from_ne_bytes(bits));
-    request.headers_mut().remove(&HEADER);
+    // The line of the log for each call has it too.
+    let header = HeaderValue::from_str(&id).ok();
+    match &header {
+        Some(id) => request.headers_mut().insert(HEADER, id.clone()),
+        None => request.headers_mut().remove(&HEADER),
+    };
     let span = tracing::info_span!("http", request = %id);
     let method = request.method().clone();
     let mut response = async {
@@ -27,7 +32,7 @@ pub async fn named(mut request: Request, next: Next) -> Response {
     }
     .instrument(span)
     .await;
-    if let Ok(id) = HeaderValue::from_str(&id) {
+    if let Some(id) = header {
         response.headers_mut().insert(HEADER, id);
     }
     response
