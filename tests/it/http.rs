@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use loggia_tests::{Client, Era, Folder, HttpHost, PATIENCE, binary, cache, scratch};
-use rustix::process::{Pid, Signal, kill_process};
+use loggia_tests::{Client, Era, Folder, HttpHost, PATIENCE, binary, cache, scratch, signal};
+use rustix::process::Signal;
 use serde_json::json;
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::TcpStream,
-    process::{Child, Command},
+    process::Command,
 };
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"raw","version":"0"}}}"#;
@@ -118,11 +118,6 @@ async fn an_address_that_others_can_reach_is_refused() -> Result<()> {
         @"error: 0.0.0.0:0 can be reached from other machines, and nobody would have to say who they are: name callers (`auth.tokens`, by `loggia token new`, or `auth.oauth`), or use a loopback address such as 127.0.0.1:0 behind a proxy that knows them; --allow-anonymous serves everybody"
     );
     Ok(())
-}
-
-fn signal(child: &Child, signal: Signal) -> Result<()> {
-    let id = child.id().and_then(|id| Pid::from_raw(id.cast_signed())).context("the host ended")?;
-    Ok(kill_process(id, signal)?)
 }
 
 #[tokio::test]

@@ -18,6 +18,7 @@ mod reload;
 mod rules;
 mod runs;
 mod seeds;
+mod serving;
 mod state;
 mod tokens;
 mod tools;

@@ -1,9 +1,14 @@
 //! What the integration tests share: real guests, real hosts, real clients, all of which end with the test.
 
+mod host;
 mod raw;
+mod served;
 pub mod web;
+pub mod wire;
 
+pub use host::{HttpHost, signal};
 pub use raw::Raw;
+pub use served::{Served, Token};
 
 use std::{
     collections::VecDeque,
@@ -31,8 +36,8 @@ use rmcp::{
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::{
-    io::{AsyncBufReadExt, AsyncReadExt, BufReader},
-    process::{Child, ChildStderr, Command},
+    io::AsyncReadExt,
+    process::{ChildStderr, Command},
     sync::mpsc,
     task::JoinHandle,
 };
@@ -277,6 +282,13 @@ impl Client {
         Self::connect_as(StreamableHttpClientTransport::from_config(config), era, kind).await
     }
 
+    /// The same with a token.
+    pub async fn http_by(host: &HttpHost, era: Era, kind: Kind, token: &Token) -> Result<Self> {
+        let config =
+            StreamableHttpClientTransportConfig::with_uri(host.url.clone()).auth_header(&token.secret);
+        Self::connect_as(StreamableHttpClientTransport::from_config(config), era, kind).await
+    }
+
     /// Starts a host on stdio whose log nobody reads: the pipe is open for as long as it is held.
     pub async fn stdio_unread(folder: &Path) -> Result<(Self, Option<ChildStderr>)> {
         let command = Command::new(binary()).configure(|command| {
@@ -377,65 +389,6 @@ impl Client {
     }
 }
 
-/// A host on HTTP, on a port of its own.
-pub struct HttpHost {
-    /// Where it serves.
-    pub url: String,
-    /// The process. Killed with the value.
-    pub child: Child,
-}
-
-impl HttpHost {
-    /// Starts a host and waits until it says where it listens.
-    pub async fn start(folder: &Path) -> Result<Self> {
-        Self::start_with(folder, |_| {}).await
-    }
-
-    /// The same, with more options.
-    pub async fn start_with(folder: &Path, more: impl FnOnce(&mut Command)) -> Result<Self> {
-        let mut command = Command::new(binary());
-        command
-            .args(["serve", "--http", "127.0.0.1:0"])
-            .arg(folder)
-            .env("LOGGIA_CACHE", cache())
-            .env("LOGGIA_STATE", state(folder));
-        more(&mut command);
-        Self::spawn(&mut command).await
-    }
-
-    /// Starts a host with this settings file.
-    pub async fn configured(folder: &Folder, settings: &str) -> Result<Self> {
-        let file = folder.beside("config").join("loggia.toml");
-        std::fs::write(&file, settings)?;
-        Self::start_with(folder.path(), |command| _ = command.arg("--config").arg(file)).await
-    }
-
-    /// The same for a host that is started in a way of its own.
-    pub async fn spawn(command: &mut Command) -> Result<Self> {
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let mut child = command.kill_on_drop(true).spawn()?;
-        let stderr = child.stderr.take().context("no stderr")?;
-        let mut lines = BufReader::new(stderr).lines();
-        let listening = async {
-            while let Some(line) = lines.next_line().await? {
-                if let Some(url) = line.strip_prefix("listening on ") {
-                    return Ok(url.to_owned());
-                }
-            }
-            bail!("the host ended")
-        };
-        let url = tokio::time::timeout(PATIENCE, listening).await??;
-        // Somebody must read what it logs, or it would wait for a reader.
-        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-        Ok(Self { url, child })
-    }
-
-    /// `host:port`.
-    pub fn authority(&self) -> &str {
-        self.url.trim_start_matches("http://").split('/').next().unwrap_or_default()
-    }
-}
-
 /// Waits until a condition holds. No sleeping to hope: looks again and again, and gives up with the last answer.
 ///
 /// # Panics
@@ -450,4 +403,15 @@ pub async fn eventually<T, F: Future<Output = Result<T, String>>>(mut look: impl
             Err(_) => tokio::time::sleep(Duration::from_millis(5)).await,
         }
     }
+}
+
+/// How much of a process is in memory, in bytes: now (`VmRSS`), or at most so far (`VmHWM`).
+pub fn memory(process: u32, which: &str) -> Result<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix(which)?.strip_prefix(':'))
+        .context("no such line")?;
+    let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse()?;
+    Ok(kilobytes << 10)
 }

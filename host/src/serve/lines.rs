@@ -17,11 +17,16 @@ use rmcp::{
 use serde_json::error::Category;
 use tokio::{
     io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader},
-    sync::Mutex,
+    sync::{Mutex, watch},
 };
 
 /// Longest line: arguments are 1 MiB where a policy does not say, and JSON text may escape every byte of them.
 const LINE: usize = 16 << 20;
+/// Bytes of answers that the client has not read: as long as there are more, nothing is read of the client. Calls that were
+/// read before come to their end, so there may be as many more as plugins' queues let in.
+const UNREAD: usize = 16 << 20;
+/// What an answer takes beside its bytes.
+const ANSWER: usize = 2 << 10;
 /// How much of a line's beginning is searched for its id.
 const BEGINNING: usize = 64 << 10;
 
@@ -32,6 +37,7 @@ pub struct Lines<R, W> {
     /// The rest of a line that is too long is passed over.
     skipping: bool,
     write: Arc<Mutex<Option<W>>>,
+    unread: Arc<watch::Sender<usize>>,
     /// An answer to a line that was no message, until it is written: `receive` is dropped at every await.
     owed: Option<BoxFuture<'static, io::Result<()>>>,
 }
@@ -44,7 +50,8 @@ where
     /// Over these streams.
     pub fn new(read: R, write: W) -> Self {
         let write = Arc::new(Mutex::new(Some(write)));
-        Self { read: BufReader::new(read), line: Vec::new(), skipping: false, write, owed: None }
+        let unread = Arc::new(watch::Sender::new(0));
+        Self { read: BufReader::new(read), line: Vec::new(), skipping: false, write, unread, owed: None }
     }
 
     /// Reads a line to its end; false at the end of the stream. What was read stays when the future is dropped.
@@ -169,6 +176,22 @@ async fn write<W: AsyncWrite + Unpin>(to: Arc<Mutex<Option<W>>>, mut line: Vec<u
     to.flush().await
 }
 
+/// Bytes that wait to be written.
+struct Waits(Arc<watch::Sender<usize>>, usize);
+
+impl Waits {
+    fn with(unread: Arc<watch::Sender<usize>>, bytes: usize) -> Self {
+        unread.send_modify(|unread| *unread += bytes);
+        Self(unread, bytes)
+    }
+}
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        self.0.send_modify(|unread| *unread -= self.1);
+    }
+}
+
 impl<R, W> Transport<RoleServer> for Lines<R, W>
 where
     R: AsyncRead + Send + Unpin,
@@ -180,8 +203,14 @@ where
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let to = Arc::clone(&self.write);
-        async move { write(to, serde_json::to_vec(&message)?).await }
+        let (to, unread) = (Arc::clone(&self.write), Arc::clone(&self.unread));
+        async move {
+            let line = serde_json::to_vec(&message)?;
+            // It may wait for long, and one copy is enough.
+            drop(message);
+            let _waits = Waits::with(unread, line.len() + ANSWER);
+            write(to, line).await
+        }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
@@ -191,6 +220,8 @@ where
                 self.owed = None;
                 written.ok()?;
             }
+            // Its sender is here, so it cannot fail.
+            drop(self.unread.subscribe().wait_for(|unread| *unread < UNREAD).await);
             match self.read().await {
                 Ok(true) => {}
                 // What has no end was not sent.

@@ -15,10 +15,9 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use loggia_tests::{Client, ERAS, Era, Folder, HttpHost, eventually, fixture};
+use loggia_tests::{Client, ERAS, Era, Folder, HttpHost, eventually, fixture, memory};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::stage::memory;
 use crate::reload::{becomes, version};
 
 /// One thing that is done to the folder.

@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use anyhow::{Context, Result};
-use loggia_tests::{Client, Era, Folder, Raw};
+use loggia_tests::{Client, Era, Folder, Raw, memory};
 use serde_json::{Value, json};
 
 use super::{
-    stage::{check_in, memory},
+    stage::check_in,
     wat::{Guest, REPLY},
 };
 

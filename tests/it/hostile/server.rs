@@ -3,17 +3,14 @@
 use std::{fs, path::Path, time::Duration};
 
 use anyhow::{Context, Result};
-use loggia_tests::{Client, ERAS, Era, Folder, HttpHost, PATIENCE, eventually, plugin};
+use loggia_tests::{Client, ERAS, Era, Folder, HttpHost, PATIENCE, eventually, memory, plugin, signal};
 use rmcp::model::{CallToolRequestParams, SubscriptionFilter};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
-    process::Child,
 };
-
-use super::stage::memory;
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"raw","version":"0"}}}"#;
 
@@ -244,11 +241,6 @@ async fn requests_in_one_breath_are_answered_in_their_order_and_long_heads_are_r
         serves(&host).await?;
     }
     Ok(())
-}
-
-fn signal(child: &Child, signal: Signal) -> Result<()> {
-    let id = child.id().and_then(|id| Pid::from_raw(id.cast_signed())).context("the host ended")?;
-    Ok(kill_process(id, signal)?)
 }
 
 /// The processes that a process began and that have not ended.

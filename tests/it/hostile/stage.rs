@@ -60,14 +60,3 @@ pub async fn told(folder: &Path, name: &str, bytes: &[u8]) -> Result<String> {
     fs::remove_file(&path)?;
     Ok(said.lines().nth(1).context("no line")?.trim_end().to_owned())
 }
-
-/// How much of a process is in memory, in bytes: now (`VmRSS`), or at most so far (`VmHWM`).
-pub fn memory(process: u32, which: &str) -> Result<u64> {
-    let status = fs::read_to_string(format!("/proc/{process}/status"))?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix(which)?.strip_prefix(':'))
-        .context("no such line")?;
-    let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse()?;
-    Ok(kilobytes << 10)
-}

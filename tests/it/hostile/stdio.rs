@@ -1,10 +1,18 @@
 //! What a client may write to the host's input: lines without end, bytes that are no text, half a message.
 
-use anyhow::{Context, Result};
-use loggia_tests::{Folder, Raw};
-use serde_json::{Value, json};
+use std::{collections::BTreeSet, process::Stdio, time::Duration};
 
-use super::stage::memory;
+use anyhow::{Context, Result};
+use loggia_tests::{
+    Folder, PATIENCE, Raw, binary, cache, memory, scratch,
+    wire::{self, INITIALIZE, INITIALIZED},
+};
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
+    process::Command,
+    time::timeout,
+};
 
 /// H54.
 #[tokio::test]
@@ -69,5 +77,81 @@ async fn an_end_in_the_midst_of_a_message_is_a_clean_end() -> Result<()> {
         let messages = raw.finish().await.with_context(|| what.to_owned())?;
         assert_eq!(messages.len(), 1, "nothing after the handshake: {what}: {messages:?}");
     }
+    Ok(())
+}
+
+/// H54: answers that nobody reads are not kept without end: the host reads no more until some were.
+#[tokio::test]
+async fn a_client_that_never_reads_takes_no_memory_and_loses_no_answer() -> Result<()> {
+    /// Answers of four mebibytes, of which there may be some, …
+    const LARGE: usize = 40;
+    /// … and then small ones.
+    const SMALL: usize = 2000;
+    let folder = Folder::with(&["misbehaves"]);
+    folder.write("misbehaves.toml", "[limits]\nresult = \"4MiB\"\n");
+    let mut child = Command::new(binary())
+        .args(["serve", "--admin", "127.0.0.1:0"])
+        .arg(folder.path())
+        .env("LOGGIA_CACHE", cache())
+        .env("LOGGIA_STATE", scratch())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()?;
+    let process = child.id().context("it ended")?;
+    let mut stdin = child.stdin.take().context("stdin")?;
+    let mut answers = BufReader::new(child.stdout.take().context("stdout")?).lines();
+    let mut log = BufReader::new(child.stderr.take().context("stderr")?).lines();
+    let admin = timeout(PATIENCE, log.next_line()).await??.context("no address")?;
+    let admin = admin.strip_prefix("admin on http://").context("no address")?.to_owned();
+    tokio::spawn(async move { while let Ok(Some(_)) = log.next_line().await {} });
+    stdin.write_all(format!("{INITIALIZE}\n{INITIALIZED}\n").as_bytes()).await?;
+    answers.next_line().await?.context("a handshake")?;
+    let before = memory(process, "VmHWM")?;
+    let call = |id: usize, action: &str| {
+        format!("{}\n", wire::in_session(id, "misbehaves", &json!({"action": action})))
+    };
+    // One after another, each when the one before has ended: how many are taken is not a matter of how many may wait.
+    let ended = async |calls: usize| {
+        let asked = format!("GET /metrics HTTP/1.1\r\nHost: {admin}\r\n\r\n");
+        let line = format!("action=\"flood\",outcome=\"ok\"}} {calls}\n");
+        while !wire::send(&admin, asked.as_bytes()).await?.body.contains(&line) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        anyhow::Ok(())
+    };
+    let mut taken = 0;
+    for id in 1..=LARGE {
+        stdin.write_all(call(id, "flood").as_bytes()).await?;
+        match timeout(Duration::from_secs(2), ended(id)).await {
+            Ok(ended) => ended?,
+            // Held back.
+            Err(_) => break,
+        }
+        taken = id;
+    }
+    assert!(taken < LARGE, "all were taken");
+    let grown = memory(process, "VmHWM")?.saturating_sub(before);
+    assert!(grown < 128 << 20, "{grown} bytes more after {taken} calls");
+    // Then it does read, and nothing is lost.
+    let last = taken + 1 + SMALL;
+    let small: Vec<String> = (taken + 2..=last).map(|id| call(id, "describe")).collect();
+    let writing = tokio::spawn(async move {
+        for call in small {
+            stdin.write_all(call.as_bytes()).await?;
+        }
+        // Its end is the host's.
+        std::io::Result::Ok(stdin)
+    });
+    let mut ids = BTreeSet::new();
+    while ids.len() < last {
+        let line = timeout(PATIENCE, answers.next_line()).await??.context("the host ended")?;
+        let told: Value = serde_json::from_str(&line)?;
+        assert_eq!(told["result"]["structuredContent"]["ok"], true, "{line:.300}");
+        assert!(ids.insert(told["id"].as_u64()), "{line:.300}");
+    }
+    drop(timeout(PATIENCE, writing).await???);
+    assert!(timeout(PATIENCE, child.wait()).await??.success());
     Ok(())
 }

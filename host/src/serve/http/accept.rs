@@ -30,8 +30,8 @@ use crate::{
     telemetry::meters::{Gauge, Inside},
 };
 
-/// The head of a request. Tokens are up to 8 KiB.
-const HEAD: usize = 64 << 10;
+/// The head of a request; hyper takes up to twice that, since it looks when it has read. Tokens are up to 8 KiB.
+const HEAD: usize = 32 << 10;
 /// Where descriptors or memory are short, accepting waits for better times.
 const SHORT: Duration = Duration::from_millis(200);
 

@@ -1,0 +1,173 @@
+//! Clients that say nothing, or little, or never listen, and more of them than there may be.
+
+use anyhow::{Context, Result};
+use loggia_tests::{
+    Folder, HttpHost, Served, eventually, memory, signal,
+    wire::{self, Line},
+};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use tokio::net::{TcpSocket, TcpStream};
+
+fn add() -> Value {
+    json!({"action": "add", "a": 1, "b": 2})
+}
+
+/// H47.
+#[tokio::test]
+async fn a_client_that_takes_too_long_to_ask_is_closed() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let host =
+        HttpHost::configured(&folder, "[http]\nheader-time = '1s'\nidle-time = '1s'\nbody-time = '1s'")
+            .await?;
+    let call = wire::call(&host, "", 1, "echo", &add());
+    let (head, body) = call.split_once("\r\n\r\n").context("a head")?;
+    let mut slow = Vec::new();
+    for begun in [String::new(), "P".into(), head[..40].to_owned(), format!("{head}\r\n")] {
+        let mut line = Line::open(host.authority()).await?;
+        line.write(&begun).await?;
+        slow.push((begun, line));
+    }
+    // After an answer, with nothing or half a head more.
+    for begun in ["", "POST /mcp HTTP/1.1\r\nHost: "] {
+        let mut line = Line::open(host.authority()).await?;
+        line.write(&call).await?;
+        assert_eq!(line.answer().await?.envelope()?["data"], 3.0);
+        line.write(begun).await?;
+        slow.push((begun.to_owned(), line));
+    }
+    // A head, and some or none of the body.
+    let mut bodies = Vec::new();
+    for begun in ["", &body[..9]] {
+        let mut line = Line::open(host.authority()).await?;
+        line.write(format!("{head}\r\n\r\n{begun}")).await?;
+        bodies.push(line);
+    }
+    for (begun, line) in slow {
+        let told = line.end().await.with_context(|| begun.clone())?;
+        // hyper may say why.
+        assert!(told.is_empty() || told.starts_with("HTTP/1.1 408"), "{begun}: {told}");
+    }
+    for line in bodies {
+        let told = line.rest().await?;
+        assert_eq!((told.status, told.body.as_str()), (408, "the message took longer than 1 s to come"));
+    }
+    assert_eq!(wire::answered(&host, "", "echo", &add()).await?.envelope()?["data"], 3.0);
+    Ok(())
+}
+
+/// H47: a client that sends a byte now and then sends something, but not a head in time.
+#[tokio::test]
+async fn a_head_a_byte_at_a_time_is_cut_off_too() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let host = HttpHost::configured(&folder, "[http]\nheader-time = '1s'\nidle-time = '1s'").await?;
+    let call = wire::call(&host, "", 1, "echo", &add());
+    for answered in [false, true] {
+        let mut line = Line::open(host.authority()).await?;
+        if answered {
+            line.write(&call).await?;
+            line.answer().await?;
+        }
+        line.write("POST /mcp HTTP/1.1\r\nX: ").await?;
+        // As long as it takes: each byte is waited for, since that is what such a client does.
+        let trickle = async {
+            let mut clock = tokio::time::interval(std::time::Duration::from_millis(20));
+            while line.write("x").await.is_ok() {
+                clock.tick().await;
+            }
+        };
+        tokio::time::timeout(loggia_tests::PATIENCE, trickle).await.context("it is never cut off")?;
+    }
+    Ok(())
+}
+
+/// H47.
+#[tokio::test]
+async fn further_connections_wait_until_one_is_closed() -> Result<()> {
+    const MOST: usize = 4;
+    let folder = Folder::with(&["echo"]);
+    let served = Served::configured(&folder, &format!("[http]\nconnections = {MOST}"), &[]).await?;
+    let host = &served.host;
+    let call = wire::call(host, "", 1, "echo", &add());
+    let mut there = Vec::new();
+    for _ in 0..MOST {
+        let mut line = Line::open(host.authority()).await?;
+        line.write(&call).await?;
+        line.answer().await?;
+        there.push(line);
+    }
+    let mut fifth = Line::open(host.authority()).await?;
+    fifth.write(&call).await?;
+    // The others are answered as before, often enough that the fifth would have been.
+    for _ in 0..20 {
+        for line in &mut there {
+            line.write(&call).await?;
+            assert_eq!(line.answer().await?.envelope()?["data"], 3.0);
+        }
+    }
+    assert_eq!(served.figure("loggia_http_connections").await?, Some(MOST as f64));
+    let nothing = fifth.stream.try_read(&mut [0]).map_err(|error| error.kind());
+    assert_eq!(nothing, Err(std::io::ErrorKind::WouldBlock));
+    drop(there.pop());
+    assert_eq!(fifth.answer().await?.envelope()?["data"], 3.0);
+    Ok(())
+}
+
+/// A client that takes as little as it can of what is sent.
+async fn deaf(host: &HttpHost) -> Result<TcpStream> {
+    let socket = TcpSocket::new_v4()?;
+    socket.set_recv_buffer_size(4096)?;
+    Ok(socket.connect(host.authority().parse()?).await?)
+}
+
+/// H47.
+#[tokio::test]
+async fn a_client_that_never_reads_is_closed_and_what_it_was_sent_is_given_up() -> Result<()> {
+    const DEAF: usize = 8;
+    let folder = Folder::with(&["misbehaves", "echo"]);
+    folder.write("misbehaves.toml", "[limits]\nresult = \"4MiB\"\n");
+    let served = Served::configured(&folder, "[http]\nwrite-time = '1s'", &[]).await?;
+    let host = &served.host;
+    let process = host.child.id().context("it ended")?;
+    let flood = wire::call(host, "", 1, "misbehaves", &json!({"action": "flood"}));
+    // It is an answer, and a large one.
+    let told = wire::answered(host, "", "misbehaves", &json!({"action": "flood"})).await?;
+    assert!(told.status == 200 && told.body.len() > 2 << 20, "{} {:.600}", told.head, told.body);
+    let mut after = Vec::new();
+    for round in 0..3 {
+        let mut kept = Vec::new();
+        for _ in 0..DEAF {
+            let mut line = Line::from(deaf(host).await?);
+            line.write(&flood).await?;
+            kept.push(line);
+        }
+        // Who does read is answered meanwhile.
+        assert_eq!(wire::answered(host, "", "echo", &add()).await?.envelope()?["data"], 3.0);
+        let name = "loggia_calls_total{tool=\"misbehaves\",action=\"flood\",outcome=\"ok\"}";
+        served.figures(name, |calls| calls == (1 + (round + 1) * DEAF) as f64).await;
+        served.figures("loggia_http_connections", |open| open == 0.0).await;
+        // What the allocator keeps for later is nobody's; SIGUSR1 gives it back.
+        let lines =
+            || served.log.lock().expect("a log").iter().filter(|line| line.contains("vitals")).count();
+        signal(&host.child, Signal::USR1)?;
+        eventually(async || if lines() > round { Ok(()) } else { Err("no vitals".to_owned()) }).await;
+        after.push(memory(process, "VmRSS")?);
+    }
+    assert!(after[2] < after[0] + (16 << 20), "{after:?}");
+    Ok(())
+}
+
+/// H47.
+#[tokio::test]
+async fn a_head_that_is_too_long_is_refused_by_its_name() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let host = HttpHost::start(folder.path()).await?;
+    for more in [format!("X-Long: {}\r\n", "x".repeat(100 << 10)), "X: 1\r\n".repeat(200)] {
+        let told = wire::answered(&host, &more, "echo", &add()).await?;
+        assert_eq!(told.status, 431, "{told:?}");
+    }
+    // A quarter of it is not too long: tokens are long.
+    let long = format!("X-Long: {}\r\n", "x".repeat(24 << 10));
+    assert_eq!(wire::answered(&host, &long, "echo", &add()).await?.status, 200);
+    Ok(())
+}

@@ -1,0 +1,139 @@
+//! How a server ends: its listener at once, its readiness with it, then its calls, then its streams. H51 has more in
+//! `hostile/server.rs`.
+
+use std::fs;
+
+use anyhow::{Context, Result};
+use loggia_tests::{
+    Client, Era, Folder, PATIENCE, Served, eventually, plugin, signal,
+    wire::{self, INITIALIZE, Line},
+};
+use rmcp::model::SubscriptionFilter;
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+/// A plugin that waits for a file in a folder of its own.
+fn lingers(folder: &Folder) -> std::path::PathBuf {
+    let data = folder.beside("data");
+    folder.write(
+        "lingers.toml",
+        &format!(
+            "[grants]\ndirs = [{{ path = {data:?}, at = \"/data\", access = \"read-write\" }}]\n[limits]\nwall = \"10m\"\n"
+        ),
+    );
+    data
+}
+
+fn wait() -> Value {
+    json!({"action": "wait", "mark": "/data/mark", "until": "/data/go"})
+}
+
+async fn runs(data: &std::path::Path) {
+    let there = || data.join("mark").is_dir();
+    eventually(async || if there() { Ok(()) } else { Err("it does not run".to_owned()) }).await;
+}
+
+async fn ends(served: &mut Served) -> Result<Option<i32>> {
+    Ok(timeout(PATIENCE, served.host.child.wait()).await??.code())
+}
+
+/// H51.
+#[tokio::test]
+async fn told_to_end_it_is_unready_answers_what_runs_and_closes_streams() -> Result<()> {
+    let (folder, compiled) = (Folder::with(&["lingers", "echo"]), tempfile::tempdir()?);
+    let data = lingers(&folder);
+    let mut served = Served::configured_with(&folder, "drain = '30s'\n[http]\n", &[], |command| {
+        command.env("LOGGIA_CACHE", compiled.path());
+    })
+    .await?;
+    let host = &served.host;
+    // A stream of a session, one of `subscriptions/listen`, a call in a session and one without, a call that nobody waits
+    // for, a connection without a request.
+    let session = wire::session(host, "", INITIALIZE).await?;
+    let own = host.authority().to_owned();
+    let mut stream = Line::open(&own).await?;
+    stream
+        .write(format!("GET /mcp HTTP/1.1\r\nHost: {own}\r\nAccept: text/event-stream\r\n{session}\r\n"))
+        .await?;
+    assert_eq!(stream.head().await?.status, 200);
+    let listener = Client::http(host, Era::Stateless).await?;
+    let filter = SubscriptionFilter::builder().tools_list_changed().build();
+    let mut listening = listener.service.peer().listen(filter).await?;
+    let mut stateless = Line::open(&own).await?;
+    stateless.write(wire::call(host, "", 1, "lingers", &wait())).await?;
+    runs(&data).await;
+    let mut stateful = Line::open(&own).await?;
+    let after = json!({"action": "wait", "mark": "/data/second", "until": "/data/go"});
+    stateful.write(wire::post(host, &session, &wire::in_session(2, "lingers", &after))).await?;
+    let there = || data.join("second").is_dir();
+    eventually(async || if there() { Ok(()) } else { Err("it does not run".to_owned()) }).await;
+    let idle = Line::open(&own).await?;
+    // A new plugin, which is being compiled.
+    folder.put("files", &plugin("files"));
+    let compiles = || {
+        let engines = fs::read_dir(compiled.path()).into_iter().flatten().flatten();
+        let mut files = engines.filter_map(|engine| fs::read_dir(engine.path()).ok()).flatten().flatten();
+        files.any(|file| file.path().extension().is_some_and(|extension| extension == "lock"))
+    };
+    eventually(async || if compiles() { Ok(()) } else { Err("nothing compiles".to_owned()) }).await;
+
+    signal(&host.child, Signal::TERM)?;
+    let (status, told) = served.readies(|_, told| told["draining"] == true).await;
+    assert_eq!((status, &told["ready"]), (503, &json!(false)), "{told}");
+    // Nobody else is let in.
+    eventually(async || match Line::open(&own).await {
+        Err(_) => Ok(()),
+        Ok(_) => Err("it still listens".to_owned()),
+    })
+    .await;
+    assert_eq!(served.get("/healthz").await?.0, 200);
+    assert_eq!(served.figure("loggia_calls_in_flight{tool=\"lingers\"}").await?, Some(2.0));
+    // The calls end, and are answered.
+    fs::write(data.join("go"), "gone")?;
+    assert_eq!(stateless.answer().await?.envelope()?["data"], "gone");
+    assert_eq!(stateful.head().await?.status, 200);
+    assert_eq!(stateful.event().await?["result"]["structuredContent"]["data"], "gone");
+    // The streams end as streams end that were not cut off: with the last chunk.
+    let last = stream.end().await?;
+    assert!(last.ends_with("0\r\n\r\n"), "{last:?}");
+    let last = async {
+        while let Some(_changed) = listening.next().await? {}
+        anyhow::Ok(())
+    };
+    timeout(PATIENCE, last).await??;
+    assert_eq!(idle.end().await?, "");
+    assert_eq!(ends(&mut served).await?, Some(0));
+    Ok(())
+}
+
+/// H51.
+#[tokio::test]
+async fn a_call_that_takes_longer_than_the_drain_is_cut_off_and_that_is_no_error() -> Result<()> {
+    let folder = Folder::with(&["lingers"]);
+    let data = lingers(&folder);
+    let mut served = Served::configured(&folder, "drain = '1s'\n[http]\n", &[]).await?;
+    let host = &served.host;
+    let mut line = Line::open(host.authority()).await?;
+    line.write(wire::call(host, "", 1, "lingers", &wait())).await?;
+    runs(&data).await;
+    signal(&host.child, Signal::TERM)?;
+    assert_eq!(ends(&mut served).await?, Some(0));
+    let told = line.end().await?;
+    assert!(!told.contains("\"ok\":true"), "{told}");
+    Ok(())
+}
+
+/// H51: nothing to wait for, nothing waited for.
+#[tokio::test]
+async fn with_nothing_under_way_it_ends_long_before_the_drain() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let mut served = Served::configured(&folder, "drain = '1h'\n[http]\n", &[]).await?;
+    let session = wire::session(&served.host, "", INITIALIZE).await?;
+    let call = wire::in_session(2, "echo", &json!({"action": "add", "a": 1, "b": 2}));
+    let told = wire::ask(&served.host, &session, &call).await?;
+    assert_eq!(told.envelope().context("an answer")?["data"], 3.0);
+    signal(&served.host.child, Signal::TERM)?;
+    assert_eq!(ends(&mut served).await?, Some(0));
+    Ok(())
+}

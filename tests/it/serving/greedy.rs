@@ -1,0 +1,93 @@
+//! A caller that asks for more than its share is told when to come again, and no other caller notices.
+
+use std::{cell::Cell, fs};
+
+use anyhow::{Context, Result};
+use loggia_tests::{
+    Folder, Served, Token, eventually,
+    wire::{self, Line},
+};
+use serde_json::json;
+
+/// H46.
+#[tokio::test]
+async fn who_fills_its_calls_is_refused_further_ones_and_another_is_answered() -> Result<()> {
+    let folder = Folder::with(&["lingers", "echo"]);
+    let data = folder.beside("data");
+    folder.write(
+        "lingers.toml",
+        &format!(
+            "[grants]\ndirs = [{{ path = {data:?}, at = \"/data\", access = \"read-write\" }}]\n[limits]\nwall = \"10m\"\n"
+        ),
+    );
+    let [ada, bob] = [Token::new("ada", &["*"]).await?, Token::new("bob", &["*"]).await?];
+    let settings = "[http.per-caller]\nconcurrency = 2\nrate = 0\n";
+    let served = Served::configured(&folder, settings, &[&ada, &bob]).await?;
+    let host = &served.host;
+    let add = json!({"action": "add", "a": 1, "b": 2});
+    let mut held = Vec::new();
+    for n in 0..2 {
+        let wait = json!({"action": "wait", "mark": format!("/data/{n}"), "until": "/data/go"});
+        let mut line = Line::open(host.authority()).await?;
+        line.write(wire::call(host, &ada.header(), n, "lingers", &wait)).await?;
+        let there = || data.join(n.to_string()).is_dir();
+        eventually(async || if there() { Ok(()) } else { Err(format!("call {n} does not run")) }).await;
+        held.push(line);
+    }
+    for _ in 0..5 {
+        let told = wire::answered(host, &ada.header(), "echo", &add).await?;
+        assert_eq!((told.status, told.header("retry-after")), (429, Some("1")), "{told:?}");
+        assert!(told.body.contains("too many calls at once: try again in 1 s"), "{told:?}");
+        let told = wire::answered(host, &bob.header(), "echo", &add).await?;
+        assert_eq!((told.status, &told.envelope()?["data"]), (200, &json!(3.0)), "{told:?}");
+        // In sessions, too: it is the caller that is counted.
+        assert_eq!(wire::ask(host, &ada.header(), wire::INITIALIZE).await?.status, 429);
+        assert_eq!(wire::ask(host, &bob.header(), wire::INITIALIZE).await?.status, 200);
+    }
+    fs::write(data.join("go"), "gone")?;
+    for mut line in held {
+        assert_eq!(line.answer().await?.envelope()?["data"], "gone");
+    }
+    // A place is given back when the answer has been sent.
+    eventually(async || match wire::answered(host, &ada.header(), "echo", &add).await {
+        Ok(told) if told.status == 200 => Ok(()),
+        other => Err(format!("{other:?}")),
+    })
+    .await;
+    Ok(())
+}
+
+/// H46.
+#[tokio::test]
+async fn who_asks_too_fast_is_told_when_to_come_again_and_another_is_answered() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let [ada, bob] = [Token::new("ada", &["*"]).await?, Token::new("bob", &["*"]).await?];
+    let settings = "[http.per-caller]\nrate = 1\nburst = 5\n";
+    let served = Served::configured(&folder, settings, &[&ada, &bob]).await?;
+    let host = &served.host;
+    let add = json!({"action": "add", "a": 1, "b": 2});
+    let answered = Cell::new(0);
+    let refused = eventually(async || match wire::answered(host, &ada.header(), "echo", &add).await {
+        Ok(told) if told.status == 429 => Ok(told),
+        other => {
+            answered.set(answered.get() + 1);
+            Err(format!("{other:?}"))
+        }
+    })
+    .await;
+    assert!(answered.get() >= 5, "{answered:?} after a rest");
+    let after: u64 = refused.header("retry-after").context("when")?.parse()?;
+    assert!((1..=2).contains(&after), "{refused:?}");
+    assert!(refused.body.contains(&format!("too many requests in so short a time: try again in {after} s")));
+    for _ in 0..5 {
+        let told = wire::answered(host, &bob.header(), "echo", &add).await?;
+        assert_eq!((told.status, &told.envelope()?["data"]), (200, &json!(3.0)), "{told:?}");
+    }
+    // And it is true: a little later it is answered.
+    eventually(async || match wire::answered(host, &ada.header(), "echo", &add).await {
+        Ok(told) if told.status == 200 => Ok(()),
+        other => Err(format!("{other:?}")),
+    })
+    .await;
+    Ok(())
+}

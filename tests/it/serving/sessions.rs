@@ -1,0 +1,159 @@
+//! Sessions of clients before 2026-07-28: they sleep while nothing is heard of them, wake when something is, and end.
+
+use std::fs;
+
+use anyhow::{Context, Result};
+use loggia_tests::{
+    Folder, HttpHost, Served, eventually, fixture,
+    wire::{self, INITIALIZE, Line},
+};
+use serde_json::{Value, json};
+
+/// What rmcp keeps going for a session that is awake.
+const TASKS: f64 = 2.0;
+
+fn add() -> Value {
+    json!({"action": "add", "a": 1, "b": 2})
+}
+
+async fn tasks(served: &Served) -> Result<f64> {
+    served.figure("loggia_tasks{runtime=\"io\"}").await?.context("tasks")
+}
+
+/// Begins sessions and waits until they sleep, as then do all that were silent before.
+async fn others_sleep(served: &Served) -> Result<Vec<String>> {
+    const OTHERS: usize = 8;
+    let mut sessions = Vec::new();
+    for _ in 0..OTHERS {
+        sessions.push(wire::session(&served.host, "", INITIALIZE).await?);
+    }
+    let awake = tasks(served).await?;
+    // One of them may be this question's own.
+    let asleep = awake - TASKS * (OTHERS - 1) as f64;
+    served.figures("loggia_tasks{runtime=\"io\"}", |tasks| tasks <= asleep).await;
+    Ok(sessions)
+}
+
+async fn listened(host: &HttpHost, session: &str) -> Result<Line> {
+    let mut line = Line::open(host.authority()).await?;
+    let own = host.authority();
+    line.write(format!("GET /mcp HTTP/1.1\r\nHost: {own}\r\nAccept: text/event-stream\r\n{session}\r\n"))
+        .await?;
+    assert_eq!(line.head().await?.status, 200);
+    Ok(line)
+}
+
+#[tokio::test]
+async fn a_silent_session_sleeps_and_its_next_request_wakes_it() -> Result<()> {
+    let folder = Folder::with(&["echo", "worker"]);
+    folder.write("worker.toml", "[grants]\nelicit = true\n");
+    let served = Served::configured(&folder, "[http]\nsession-sleep = '1s'", &[]).await?;
+    let host = &served.host;
+    let asking = INITIALIZE.replace("\"capabilities\":{}", "\"capabilities\":{\"elicitation\":{}}");
+    let person = wire::session(host, "", &asking).await?;
+    let sessions = others_sleep(&served).await?;
+    assert_eq!(served.figure("loggia_sessions").await?, Some(9.0), "they are there all the same");
+    for (n, session) in sessions.iter().enumerate() {
+        let told = wire::ask(host, session, &wire::in_session(n, "echo", &add())).await?;
+        assert_eq!((&told.message()?["id"], &told.envelope()?["data"]), (&json!(n), &json!(3.0)), "{told:?}");
+    }
+    // It knows what its client can do: the person is asked.
+    let mut call = Line::open(host.authority()).await?;
+    let clean = wire::in_session(2, "worker", &json!({"action": "clean"}));
+    call.write(wire::post(host, &person, &clean)).await?;
+    assert_eq!(call.head().await?.status, 200);
+    let question = call.event().await?;
+    assert_eq!(question["method"], "elicitation/create", "{question}");
+    let result = json!({"action": "accept", "content": {"newest": 3, "why": "dust"}});
+    let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": result}).to_string();
+    assert_eq!(wire::ask(host, &person, &answer).await?.status, 202);
+    let told = call.event().await?;
+    assert_eq!(told["result"]["structuredContent"]["data"], "kept 3 because dust", "{told}");
+    // What changed while it slept is in the list.
+    others_sleep(&served).await?;
+    folder.put("version", &fixture("version_one"));
+    served.readies(|_, told| told["serving"] == 3).await;
+    let list = r#"{"jsonrpc":"2.0","id":3,"method":"tools/list"}"#;
+    let told = wire::ask(host, &sessions[0], list).await?.message()?;
+    let tools = told["result"]["tools"].as_array().with_context(|| told.to_string())?;
+    let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap_or_default()).collect();
+    assert_eq!(names, ["echo", "version", "worker"]);
+    // Who said goodbye is gone, awake or asleep.
+    others_sleep(&served).await?;
+    let own = host.authority();
+    for session in [&sessions[0], &person] {
+        let goodbye = format!("DELETE /mcp HTTP/1.1\r\nHost: {own}\r\nConnection: close\r\n{session}\r\n");
+        assert_eq!(wire::send(own, goodbye.as_bytes()).await?.status, 202);
+        assert_eq!(wire::ask(host, session, list).await?.status, 404);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_is_under_way_keeps_its_session_awake() -> Result<()> {
+    let folder = Folder::with(&["echo", "lingers"]);
+    let data = folder.beside("data");
+    folder.write(
+        "lingers.toml",
+        &format!(
+            "[grants]\ndirs = [{{ path = {data:?}, at = \"/data\", access = \"read-write\" }}]\n[limits]\nwall = \"10m\"\n"
+        ),
+    );
+    let served = Served::configured(&folder, "[http]\nsession-sleep = '1s'", &[]).await?;
+    let host = &served.host;
+    // A call whose client stays, and one whose client goes away.
+    let mut waiting = Vec::new();
+    for name in ["stays", "goes"] {
+        let session = wire::session(host, "", INITIALIZE).await?;
+        let wait = json!({"action": "wait", "mark": format!("/data/{name}"), "until": "/data/go"});
+        let mut line = Line::open(host.authority()).await?;
+        line.write(wire::post(host, &session, &wire::in_session(2, "lingers", &wait))).await?;
+        let there = || data.join(name).is_dir();
+        eventually(async || if there() { Ok(()) } else { Err(format!("{name} does not run")) }).await;
+        waiting.push((session, line));
+    }
+    let (gone, line) = waiting.pop().context("two")?;
+    drop(line);
+    // A stream on which its client waits for news.
+    let listening = wire::session(host, "", INITIALIZE).await?;
+    let mut stream = listened(host, &listening).await?;
+    others_sleep(&served).await?;
+    folder.put("version", &fixture("version_one"));
+    stream.until("notifications/tools/list_changed").await?;
+    // Both calls come to their end, also the one that nobody waits for.
+    let calls = "loggia_calls_in_flight{tool=\"lingers\"}";
+    assert_eq!(served.figure(calls).await?, Some(2.0));
+    fs::write(data.join("go"), "gone")?;
+    let (session, mut line) = waiting.pop().context("one")?;
+    assert_eq!(line.head().await?.status, 200);
+    let told = line.event().await?;
+    assert_eq!(told["result"]["structuredContent"]["data"], "gone", "{told}");
+    let ended = "loggia_calls_total{tool=\"lingers\",action=\"wait\",outcome=\"ok\"}";
+    served.figures(ended, |calls| calls == 2.0).await;
+    for session in [session, gone, listening] {
+        let told = wire::ask(host, &session, &wire::in_session(9, "echo", &add())).await?;
+        assert_eq!(told.envelope()?["data"], 3.0, "{told:?}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_session_ends_of_which_nothing_is_heard_for_long() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    // Asleep before its end, and not.
+    for sleep in ["1s", "1h"] {
+        let settings = format!("[http]\nsession-sleep = '{sleep}'\nsession-idle = '2s'\n");
+        let served = Served::configured(&folder, &settings, &[]).await?;
+        let host = &served.host;
+        let session = wire::session(host, "", INITIALIZE).await?;
+        let call = wire::in_session(2, "echo", &add());
+        assert_eq!(wire::ask(host, &session, &call).await?.envelope()?["data"], 3.0);
+        served.figures("loggia_sessions", |sessions| sessions == 0.0).await;
+        let told = wire::ask(host, &session, &call).await?;
+        assert_eq!(told.status, 404, "{sleep}: {told:?}");
+        // It begins anew, as the protocol has it.
+        let session = wire::session(host, "", INITIALIZE).await?;
+        assert_eq!(wire::ask(host, &session, &call).await?.envelope()?["data"], 3.0);
+    }
+    Ok(())
+}
