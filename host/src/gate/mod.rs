@@ -18,7 +18,7 @@
 //! | `plan.rs` | pure: from a request to a validated call, or to an answer without one |
 //! | `permits.rs` | who may run now |
 //! | `breaker.rs` | facades that fail again and again, and rest |
-//! | `run.rs` | one call from its request to its envelope: state, clock, questions |
+//! | `run.rs`, `run/` | one call from its request to its envelope: state, clock, questions |
 //! | `line.rs` | the port that a facade is given |
 //! | `late.rs` | calls that do not answer in time |
 //! | `peers.rs` | what a facade may know of others, and may call |
