@@ -120,9 +120,10 @@ impl Handler {
         let _ = tokio::time::timeout(HANDSHAKE, admitted).await;
     }
 
-    /// How long what is told of the facades may be kept: not at all while plugins still load.
+    /// How long what is told of the facades may be kept: not at all while plugins still load, or there are none yet.
     fn fresh(&self) -> u64 {
-        if self.shared.gate.catalog().is_admitted() { FRESH_MS } else { 0 }
+        let catalog = self.shared.gate.catalog();
+        if catalog.is_admitted() && !catalog.snapshot().tools.is_empty() { FRESH_MS } else { 0 }
     }
 }
 
