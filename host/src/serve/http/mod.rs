@@ -103,10 +103,15 @@ pub async fn serve(serving: Serving, listener: TcpListener, stop: CancellationTo
         streams.cancel();
         tokio::time::sleep(CLOSE).await;
     };
+    let watching = async {
+        sessions.watch(streams.clone()).await;
+        // It ends with the streams, whose connections have their last words still to say.
+        std::future::pending().await
+    };
     tokio::select! {
         accepted = accepting => accepted,
         () = ending => Ok(()),
-        () = sessions.watch(streams.clone()) => Ok(()),
+        () = watching => Ok(()),
     }
 }
 
