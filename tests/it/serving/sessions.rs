@@ -86,6 +86,25 @@ async fn a_silent_session_sleeps_and_its_next_request_wakes_it() -> Result<()> {
     Ok(())
 }
 
+/// One of them wakes it, and the others wait for that one.
+#[tokio::test]
+async fn requests_that_come_together_all_find_a_session_that_slept() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let served = Served::configured(&folder, "[http]\nsession-sleep = '1s'", &[]).await?;
+    let floor = tasks(&served).await?;
+    for session in others_sleep(&served, floor).await? {
+        let calls = (0..6).map(|id| {
+            let (session, call) = (session.clone(), wire::in_session(id, "echo", &add()));
+            let host = &served.host;
+            async move { wire::ask(host, &session, &call).await?.envelope() }
+        });
+        for told in futures_util::future::join_all(calls).await {
+            assert_eq!(told?["data"], json!(3.0));
+        }
+    }
+    Ok(())
+}
+
 #[tokio::test]
 async fn what_is_under_way_keeps_its_session_awake() -> Result<()> {
     let folder = Folder::with(&["echo", "lingers"]);
