@@ -43,7 +43,7 @@ use crate::{
 const LATE: Duration = Duration::from_secs(10);
 /// How long a request waits for another to wake its session.
 const WAKES: Duration = Duration::from_secs(10);
-/// How often those that may sleep are looked for, within the time after which they do.
+/// How often those that may sleep, or are over, are looked for, within the time after which they are.
 const LOOKS: u32 = 4;
 /// After so many fell asleep at once, memory is given back: the allocator would keep it.
 const MANY: usize = 64;
@@ -146,7 +146,7 @@ impl Sessions {
         loop {
             tokio::select! {
                 () = stop.cancelled() => return,
-                () = tokio::time::sleep(self.sleep / LOOKS) => {}
+                () = tokio::time::sleep(self.sleep.min(self.idle) / LOOKS) => {}
             }
             match self.turn_in(self.sleep).await {
                 0 if asleep >= MANY => {
