@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!  stdio ─┐                                            ┌─ wasm      a component in a sandbox
-//!  http  ─┼─▶ mcp ─▶ gate ─▶ catalog ─▶ dyn Facade ────┤
-//!  cli   ─┘                                            └─ (workflow, upstream: to come)
+//!  http  ─┼─▶ mcp ─▶ gate ─▶ catalog ─▶ dyn Facade ────┼─ workflow  steps over other facades
+//!  cli   ─┘                                            └─ (upstream: to come)
 //!  folder ─▶ reload ─▶ compile, check, admit ─▶ catalog (swapped atomically)
 //! ```
 //!

@@ -60,6 +60,9 @@ impl Serve {
         let settings = self.settings()?;
         let authenticator = settings::authenticator(&settings, self.config.as_deref())?;
         logs::start(settings.log);
+        if settings.http.is_none() && !settings.auth.is_none() {
+            tracing::warn!("`auth` has no meaning over stdio, where the client is whoever started this");
+        }
         let Some(folder) = settings.folder.clone() else {
             bail!(
                 "which folder of plugins? name it: `loggia serve plugins/`, or `folder` in the settings file"

@@ -13,7 +13,6 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-
 use serde::{Deserialize, de::IgnoredAny};
 
 use crate::serve::{duplicates, lines::twice};
@@ -91,7 +90,8 @@ pub async fn read(State(bounds): State<Bounds>, request: Request, next: Next) ->
     }
     let head: Head<'_> = serde_json::from_slice(&bytes).unwrap_or_default();
     if head.method.as_deref() == Some("initialize") && bytes.len() > GREETING {
-        return too_large(Bounds { size: GREETING, ..bounds });
+        let said = format!("an `initialize` may have {} KiB at most", GREETING >> 10);
+        return (StatusCode::PAYLOAD_TOO_LARGE, said).into_response();
     }
     parts.extensions.insert(Asks::of(&head));
     drop(head);

@@ -72,11 +72,13 @@ pub async fn of_caller(State(sessions): State<Arc<Sessions>>, mut request: Reque
         Waked::ByThis => {
             // A client that goes away in the middle of it must not leave half a session.
             let waking = async move {
-                let response = CALLER.scope(caller, next.run(request)).await;
+                let woken = tokio::spawn(CALLER.scope(caller, next.run(request))).await;
+                // However it went: others wait to hear of it.
                 sessions.woken(&id).await;
-                response
+                woken
             };
-            tokio::spawn(waking).await.unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response())
+            let woken = tokio::spawn(waking).await.and_then(|woken| woken);
+            woken.unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response())
         }
     }
 }
