@@ -235,7 +235,7 @@ async fn callers_that_are_gone_at_any_moment_leave_nothing_behind() -> Result<()
         stream.write_all(request.as_bytes()).await?;
         tokio::time::sleep(Duration::from_micros(chance.below(4000) as u64)).await;
     }
-    let client = Client::http(&host, Era::Stateless).await?;
+    let mut client = Client::http(&host, Era::Stateless).await?;
     let sleep = || {
         let call =
             CallToolRequestParams::new("misbehaves").with_arguments(arguments(json!({"action": "sleep"})));
@@ -243,6 +243,9 @@ async fn callers_that_are_gone_at_any_moment_leave_nothing_behind() -> Result<()
         tokio::spawn(async move { peer.call_tool(call).await })
     };
     let sleepers = [sleep(), sleep()];
+    for _ in &sleepers {
+        client.progress.recv().await.context("no progress")?;
+    }
     let told = client.envelope("misbehaves", json!({"action": "env"})).await?;
     assert_eq!(told["data"], json!([]), "{told}");
     assert!(!sleepers.iter().any(tokio::task::JoinHandle::is_finished));
