@@ -19,6 +19,9 @@ use crate::{
     publish::{self, Exposure, Publisher, Tool},
 };
 
+/// How long a client waits for what may still be loading.
+const PATIENCE: Duration = Duration::from_secs(8);
+
 /// One facade being served, with all that a call to it needs. Never changed: a new version is a new entry.
 pub struct Entry {
     /// What answers.
@@ -317,9 +320,15 @@ impl Catalog {
 
     /// Waits for the first admission, but not longer than a client waits for a list. Whether it ended in time.
     pub async fn admitted(&self) -> bool {
-        const PATIENCE: Duration = Duration::from_secs(8);
         let mut admitted = self.admitted.subscribe();
         tokio::time::timeout(PATIENCE, admitted.wait_for(|done| *done)).await.is_ok()
+    }
+
+    /// Waits until a tool is there, or the first admission has ended without it, but not longer than a client waits.
+    pub async fn arrived(&self, tool: &str) {
+        let mut admitted = self.admitted.subscribe();
+        let arrived = admitted.wait_for(|done| *done || self.snapshot().knows(tool));
+        let _ = tokio::time::timeout(PATIENCE, arrived).await;
     }
 
     /// Waits until something stands under a name, or the first admission has ended without it, however long it takes.
@@ -331,7 +340,11 @@ impl Catalog {
 
 #[cfg(test)]
 mod tests {
-    use std::future::Future;
+    use std::{
+        future::Future,
+        pin::Pin,
+        task::{Context, Waker},
+    };
 
     use super::*;
 
@@ -339,17 +352,20 @@ mod tests {
     async fn who_waits_for_one_name_waits_for_no_other() {
         let slots = |name: &str| BTreeMap::from([(name.to_owned(), Slot::Unavailable("broken".to_owned()))]);
         let catalog = Catalog::default();
-        let mut waits = std::pin::pin!(catalog.settled("notes"));
-        let mut poll = || waits.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop()));
-        assert!(poll().is_pending());
+        type Waits<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
+        let mut waits: [Waits<'_>; 2] =
+            [Box::pin(catalog.settled("notes")), Box::pin(catalog.arrived("notes"))];
+        let mut context = Context::from_waker(Waker::noop());
+        let mut over = || waits.each_mut().map(|waits| waits.as_mut().poll(&mut context).is_ready());
+        assert_eq!(over(), [false, false]);
         catalog.swap(slots("other"));
-        assert!(poll().is_pending());
+        assert_eq!(over(), [false, false]);
         catalog.swap(slots("notes"));
-        assert!(poll().is_ready());
+        assert_eq!(over(), [true, true]);
 
         let catalog = Catalog::default();
-        let waits = catalog.settled("notes");
+        let waits = (catalog.settled("notes"), catalog.arrived("notes"));
         catalog.admit();
-        waits.await;
+        tokio::join!(waits.0, waits.1);
     }
 }

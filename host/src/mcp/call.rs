@@ -66,8 +66,8 @@ impl Handler {
     ) -> Result<Exec, ErrorData> {
         let catalog = self.shared.gate.catalog();
         if !catalog.snapshot().knows(&request.name) {
-            // A client may call before it lists, while plugins still load.
-            catalog.admitted().await;
+            // A client may call before it lists, while plugins still load: it waits for its own.
+            catalog.arrived(&request.name).await;
         }
         let arguments = request.arguments.unwrap_or_default();
         let rights = origin.rights.clone();

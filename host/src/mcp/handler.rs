@@ -14,6 +14,7 @@ use rmcp::{
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
+use tokio::sync::watch;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
@@ -108,6 +109,11 @@ impl Handler {
     /// The calls that are being answered: who ends the server waits for them.
     pub fn calls(&self) -> TaskTracker {
         self.shared.calls.clone()
+    }
+
+    /// Changes of the list, told at the moment when clients with a handshake are.
+    pub fn news(&self) -> watch::Receiver<()> {
+        self.shared.peers.changes()
     }
 
     /// The gate that calls go through.

@@ -7,6 +7,7 @@ use std::{
 };
 
 use rmcp::{Peer, RoleServer};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::catalog::Catalog;
@@ -21,18 +22,27 @@ const LOOK: Duration = Duration::from_secs(5);
 
 /// The clients that finished a handshake.
 #[derive(Default)]
-pub struct Peers(Mutex<Vec<Peer<RoleServer>>>);
+pub struct Peers {
+    open: Mutex<Vec<Peer<RoleServer>>>,
+    /// Sent to with each change.
+    changes: watch::Sender<()>,
+}
 
 impl Peers {
     /// A client that wants to hear of changes.
     pub fn add(&self, peer: Peer<RoleServer>) {
-        let mut peers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut peers = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         peers.retain(|peer| !peer.is_transport_closed());
         peers.push(peer);
     }
 
+    /// Every change that peers are told of, for who tells it otherwise.
+    pub fn changes(&self) -> watch::Receiver<()> {
+        self.changes.subscribe()
+    }
+
     fn open(&self) -> Vec<Peer<RoleServer>> {
-        let mut peers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut peers = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         peers.retain(|peer| !peer.is_transport_closed());
         peers.clone()
     }
@@ -63,6 +73,7 @@ impl Peers {
                     }
                 });
             }
+            self.changes.send_replace(());
         }
     }
 }

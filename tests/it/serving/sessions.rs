@@ -130,13 +130,8 @@ async fn what_is_under_way_keeps_its_session_awake() -> Result<()> {
     }
     let (gone, line) = waiting.pop().context("two")?;
     drop(line);
-    // A stream on which its client waits for news.
-    let listening = wire::session(host, "", INITIALIZE).await?;
-    let mut stream = listened(host, &listening).await?;
     let floor = tasks(&served).await?;
     others_sleep(&served, floor).await?;
-    folder.put("version", &fixture("version_one"));
-    stream.until("notifications/tools/list_changed").await?;
     // Both calls come to their end, also the one that nobody waits for.
     let calls = "loggia_calls_in_flight{tool=\"lingers\"}";
     assert_eq!(served.figure(calls).await?, Some(2.0));
@@ -147,9 +142,57 @@ async fn what_is_under_way_keeps_its_session_awake() -> Result<()> {
     assert_eq!(told["result"]["structuredContent"]["data"], "gone", "{told}");
     let ended = "loggia_calls_total{tool=\"lingers\",action=\"wait\",outcome=\"ok\"}";
     served.figures(ended, |calls| calls == 2.0).await;
-    for session in [session, gone, listening] {
+    for session in [session, gone] {
         let told = wire::ask(host, &session, &wire::in_session(9, "echo", &add())).await?;
         assert_eq!(told.envelope()?["data"], 3.0, "{told:?}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_session_that_only_listens_sleeps_and_hears_of_changes_all_the_same() -> Result<()> {
+    const CHANGED: &str = "notifications/tools/list_changed";
+    let folder = Folder::with(&["echo"]);
+    let served = Served::configured(&folder, "[http]\nsession-sleep = '1s'", &[]).await?;
+    let host = &served.host;
+    let floor = tasks(&served).await?;
+    let (mut streams, mut sessions) = (Vec::new(), Vec::new());
+    for _ in 0..4 {
+        let session = wire::session(host, "", INITIALIZE).await?;
+        streams.push(listened(host, &session).await?);
+        sessions.push(session);
+    }
+    // A task for each connection and one for its stream; while it is awake, a session has two more.
+    let asleep = floor + 8.0;
+    for round in 0..2 {
+        let silent = others_sleep(&served, asleep).await?;
+        folder.put("version", &fixture("version_one"));
+        for stream in &mut streams {
+            stream.until(CHANGED).await.with_context(|| format!("asleep, round {round}"))?;
+        }
+        // Awake again, and its stream with it.
+        let get = json!({"action": "get"});
+        for session in &sessions {
+            let told = wire::ask(host, session, &wire::in_session(round, "version", &get)).await?;
+            assert_eq!(told.envelope()?["data"], "one", "{told:?}");
+        }
+        folder.remove("version.wasm");
+        for stream in &mut streams {
+            stream.until(CHANGED).await.with_context(|| format!("awake, round {round}"))?;
+        }
+        // Who did not listen at the time hears of it later.
+        for session in &silent {
+            listened(host, session).await?.until(CHANGED).await.context("it did not listen")?;
+        }
+    }
+    // What ends a session ends its streams, asleep or awake.
+    others_sleep(&served, asleep).await?;
+    for (session, mut stream) in sessions.iter().zip(streams) {
+        let own = host.authority();
+        let goodbye = format!("DELETE /mcp HTTP/1.1\r\nHost: {own}\r\nConnection: close\r\n{session}\r\n");
+        assert_eq!(wire::send(own, goodbye.as_bytes()).await?.status, 202);
+        let rest = stream.until("\r\n0\r\n\r\n").await?;
+        assert!(!rest.contains("notifications"), "told twice: {rest}");
     }
     Ok(())
 }

@@ -33,7 +33,8 @@ pub struct Http {
     pub body: Size,
     /// Sessions at once, of clients before 2026-07-28; the idlest makes room for another.
     pub sessions: usize,
-    /// How long a session stays awake of which nothing is heard, and nothing is under way; its next request wakes it.
+    /// How long a session stays awake of which nothing is heard, and no request is under way; its next request wakes it. While it
+    /// sleeps, it takes little memory, and its client still hears of changes.
     pub session_sleep: Span,
     /// How long a session lasts of which nothing is heard.
     pub session_idle: Span,

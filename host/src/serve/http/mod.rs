@@ -87,7 +87,7 @@ pub async fn serve(serving: Serving, listener: TcpListener, stop: CancellationTo
     let (calls, gate) = (handler.calls(), handler.gate().clone());
     let names = Names::new(listener.local_addr()?, &http.hosts, &http.origins);
     let meters = Arc::clone(gate.meters());
-    let sessions = Arc::new(Sessions::new(&http, Arc::clone(&meters.http.sessions)));
+    let sessions = Arc::new(Sessions::new(&http, handler.news(), Arc::clone(&meters.http.sessions)));
     let service = service(handler, &http, Arc::clone(&sessions), streams.clone());
     let door = Arc::new(Door { authenticator, meters: Arc::clone(&meters) });
     let router = layers(service, &http, names, Arc::clone(&sessions), door);

@@ -1,7 +1,9 @@
 //! The sessions of clients before 2026-07-28: rmcp's own, but only so many, each for the caller alone who began it, and put to
 //! sleep while nothing is heard of them. Whoever can connect can begin sessions, each of which holds some 60 KiB in rmcp
-//! until its client says goodbye, which few do; one that sleeps holds what its client said when it began.
+//! until its client says goodbye, which few do; one that sleeps holds what its client said when it began, and the connection on which
+//! its client may listen.
 
+mod listening;
 mod uses;
 
 use std::{
@@ -15,7 +17,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use futures_util::{Stream, StreamExt};
+use futures_util::{Stream, StreamExt, stream::BoxStream};
 use rmcp::{
     model::{ClientJsonRpcMessage, ServerJsonRpcMessage},
     transport::{
@@ -29,9 +31,10 @@ use rmcp::{
         },
     },
 };
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use self::uses::Uses;
+use self::{listening::Listening, uses::Uses};
 use crate::{
     config::server::Http,
     gate::{Caller, Origin},
@@ -109,7 +112,7 @@ fn caller() -> Caller {
 
 /// rmcp's sessions, one of which makes room where there are too many: the idlest of who has most.
 pub struct Sessions {
-    local: LocalSessionManager,
+    local: Arc<LocalSessionManager>,
     /// A client whose session made room for another is told so (404), and by the protocol begins anew.
     most: usize,
     /// One of which nothing is heard for so long sleeps.
@@ -117,6 +120,8 @@ pub struct Sessions {
     /// And ends.
     idle: Duration,
     uses: Mutex<Uses>,
+    /// Changes of the list, for who sleeps.
+    news: watch::Receiver<()>,
     /// How many there are.
     count: Arc<Gauge>,
     /// Held while sessions fall asleep or wake up, so that none does both.
@@ -124,19 +129,20 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    /// As the operator wants them; how many there are is told there.
-    pub fn new(http: &Http, count: Arc<Gauge>) -> Self {
+    /// As the operator wants them; those that sleep hear of `news`; how many there are is told there.
+    pub fn new(http: &Http, news: watch::Receiver<()>, count: Arc<Gauge>) -> Self {
         let (most, sleep, idle) = (http.sessions, http.session_sleep.0, http.session_idle.0);
         let mut local = LocalSessionManager::default();
         // rmcp counts what comes and goes, not what is under way; `turn_in` ends what is over.
         local.session_config.keep_alive = None;
         local.session_config.completed_cache_ttl = LATE;
         Self {
-            local,
+            local: Arc::new(local),
             most,
             sleep,
             idle,
             uses: Mutex::default(),
+            news,
             count,
             turning: tokio::sync::Mutex::default(),
         }
@@ -169,7 +175,7 @@ impl Sessions {
             let mut uses = self.uses();
             let gone = uses.forget(self.idle, now);
             self.count.set(uses.0.len());
-            (gone, uses.drowsy(silence, now))
+            (gone, uses.drowsy(silence, now, &self.news))
         };
         for id in &gone {
             let _ = self.local.close_session(id).await;
@@ -215,6 +221,25 @@ impl Sessions {
     /// The same, where it must be the caller's own.
     fn own(&self, id: &SessionId) -> Result<Arc<()>, LocalSessionManagerError> {
         self.touch(id, &caller()).ok_or_else(|| LocalSessionManagerError::SessionNotFound(id.clone()))
+    }
+
+    /// A stream on which the session's client waits for news, which begins with what rmcp has for it.
+    fn listening(
+        &self,
+        id: &SessionId,
+        first: BoxStream<'static, ServerSseMessage>,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + use<>, LocalSessionManagerError> {
+        let uses = self.uses();
+        let gone = || LocalSessionManagerError::SessionNotFound(id.clone());
+        let session = uses.0.get(id).ok_or_else(gone)?;
+        let listening = Listening {
+            id: id.clone(),
+            local: Arc::clone(&self.local),
+            state: session.state.subscribe(),
+            missed: Arc::clone(&session.missed),
+            held: Arc::clone(&session.listening),
+        };
+        Ok(listening.stream(first))
     }
 
     fn uses(&self) -> MutexGuard<'_, Uses> {
@@ -312,8 +337,9 @@ impl SessionManager for Sessions {
         &self,
         id: &SessionId,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        let session = self.own(id)?;
-        Ok(open(self.local.create_standalone_stream(id).await?, session))
+        // Until rmcp has it, which a session that sleeps has not.
+        let _busy = self.own(id)?;
+        self.listening(id, self.local.create_standalone_stream(id).await?.boxed())
     }
 
     async fn resume(
@@ -322,7 +348,12 @@ impl SessionManager for Sessions {
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         let session = self.own(id)?;
-        Ok(open(self.local.resume(id, last_event_id).await?, session))
+        let of_request = last_event_id.contains('/');
+        let resumed = self.local.resume(id, last_event_id).await?;
+        Ok(match of_request {
+            true => open(resumed, session).left_stream(),
+            false => self.listening(id, resumed.boxed())?.right_stream(),
+        })
     }
 
     async fn restore_session(&self, id: SessionId) -> Result<RestoreOutcome<Self::Transport>, Self::Error> {

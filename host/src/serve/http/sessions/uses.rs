@@ -10,6 +10,7 @@ use std::{
 use rmcp::{model::InitializeRequestParams, transport::common::server_side_http::SessionId};
 use tokio::sync::watch;
 
+use super::listening::Missed;
 use crate::gate::Caller;
 
 /// How long a client may take for its handshake.
@@ -18,9 +19,16 @@ const GREETING: Duration = Duration::from_secs(60);
 /// How a session is used.
 pub struct Use {
     owner: Caller,
+    /// When something was heard of it, or a call ran.
     last: Instant,
-    /// Held by each of its streams and calls too.
+    /// When its client was there: that, or it listened.
+    there: Instant,
+    /// Held by each of its requests and calls too.
     open: Arc<()>,
+    /// Held by each stream on which its client waits for news.
+    pub listening: Arc<()>,
+    /// What it did not hear in its sleep.
+    pub missed: Missed,
     /// What its client said when it began: enough to begin it anew.
     pub greeting: Option<InitializeRequestParams>,
     /// Whether rmcp holds it; who waits for it to wake looks here.
@@ -49,6 +57,10 @@ impl Use {
     fn is_busy(&self) -> bool {
         Arc::strong_count(&self.open) > 1
     }
+
+    fn is_open(&self) -> bool {
+        self.is_busy() || Arc::strong_count(&self.listening) > 1
+    }
 }
 
 /// All sessions, awake or asleep.
@@ -59,7 +71,7 @@ impl Uses {
     /// A session is used now by who began it; what keeps it from being idle. Another's is not there.
     pub fn touch(&mut self, id: &SessionId, caller: &Caller, now: Instant) -> Option<Arc<()>> {
         let session = self.0.get_mut(id).filter(|session| session.owner.is(caller))?;
-        session.last = now;
+        (session.last, session.there) = (now, now);
         Some(Arc::clone(&session.open))
     }
 
@@ -69,9 +81,17 @@ impl Uses {
         if let Some(room) = &room {
             self.0.remove(room);
         }
-        let open = Arc::default();
-        let state = watch::Sender::new(State::Awake);
-        let session = Use { owner, last: now, open, greeting: None, state, leaving: 0 };
+        let session = Use {
+            owner,
+            last: now,
+            there: now,
+            open: Arc::default(),
+            listening: Arc::default(),
+            missed: Missed::default(),
+            greeting: None,
+            state: watch::Sender::new(State::Awake),
+            leaving: 0,
+        };
         self.0.insert(id, session);
         room
     }
@@ -82,19 +102,33 @@ impl Uses {
         self.0.values().for_each(|session| *counts.entry(&session.owner).or_default() += 1);
         let most = counts.values().copied().max()?;
         let greedy = self.0.iter().filter(|(_, session)| counts[&session.owner] == most);
-        greedy.min_by_key(|(_, session)| (session.is_busy(), session.last)).map(|(id, _)| id.clone())
+        greedy.min_by_key(|(_, session)| (session.is_open(), session.there)).map(|(id, _)| id.clone())
     }
 
     /// Puts sessions to sleep of which nothing was heard for so long, and nothing is under way; they can be begun anew. What is
-    /// under way counts as heard.
-    pub fn drowsy(&mut self, silence: Duration, now: Instant) -> Vec<SessionId> {
+    /// under way counts as heard. Of `news` they will have missed what comes from now on.
+    pub fn drowsy(&mut self, silence: Duration, now: Instant, news: &watch::Receiver<()>) -> Vec<SessionId> {
         let mut asleep = Vec::new();
         for (id, session) in &mut self.0 {
             if session.is_busy() {
                 session.last = now;
             }
+            if session.is_open() {
+                session.there = now;
+            }
             let silent = now.saturating_duration_since(session.last) >= silence;
-            if silent && session.is(State::Awake) && session.greeting.is_some() {
+            if silent
+                && session.is(State::Awake)
+                && session.greeting.is_some()
+                // A stream looks there until it has noticed that the session woke up.
+                && let Ok(mut missed) = session.missed.try_lock()
+            {
+                // What it missed before, and nobody asked for, it still has to hear.
+                missed.get_or_insert_with(|| {
+                    let mut news = news.clone();
+                    news.mark_unchanged();
+                    news
+                });
                 session.state.send_replace(State::Asleep);
                 session.leaving += 1;
                 asleep.push(id.clone());
@@ -107,9 +141,9 @@ impl Uses {
     pub fn forget(&mut self, silence: Duration, now: Instant) -> Vec<SessionId> {
         let over = |session: &Use| {
             let most = if session.greeting.is_some() { silence } else { silence.min(GREETING) };
-            !session.is_busy()
+            !session.is_open()
                 && !session.is(State::Waking)
-                && now.saturating_duration_since(session.last) >= most
+                && now.saturating_duration_since(session.there) >= most
         };
         let gone: Vec<SessionId> =
             self.0.iter().filter(|(_, session)| over(session)).map(|(id, _)| id.clone()).collect();
@@ -178,27 +212,73 @@ mod tests {
         assert!(uses.touch(&id(0), &Caller::Anonymous, now()).is_none());
     }
 
-    #[test]
-    fn only_a_silent_session_sleeps_of_which_nothing_is_under_way() {
-        let (mut uses, begun) = (Uses::default(), Instant::now());
-        for n in 0..4 {
+    /// Some sessions that can be begun anew, but for the last.
+    fn sessions(many: usize, begun: Instant) -> Uses {
+        let mut uses = Uses::default();
+        for n in 0..many {
             uses.begin(id(n), Caller::Anonymous, 9, begun);
-            if n != 3 {
+            if n + 1 != many {
                 uses.0.get_mut(&id(n)).unwrap().greeting = Some(InitializeRequestParams::default());
             }
         }
+        uses
+    }
+
+    #[test]
+    fn only_a_silent_session_sleeps_of_which_nothing_is_under_way() {
+        let (begun, (_, news)) = (Instant::now(), watch::channel(()));
+        let mut uses = sessions(4, begun);
         let call = uses.touch(&id(1), &Caller::Anonymous, begun);
         uses.touch(&id(2), &Caller::Anonymous, begun + MINUTE);
         let now = |minutes| begun + minutes * MINUTE;
-        assert_eq!(uses.drowsy(MINUTE, now(1)), [id(0)], "1 is busy, 2 was used, 3 cannot be begun anew");
-        assert_eq!(uses.drowsy(MINUTE, now(1)), []);
+        assert_eq!(
+            uses.drowsy(MINUTE, now(1), &news),
+            [id(0)],
+            "1 is busy, 2 was used, 3 cannot be begun anew"
+        );
+        assert_eq!(uses.drowsy(MINUTE, now(1), &news), []);
         drop(call);
-        assert_eq!(uses.drowsy(2 * MINUTE, now(2)), [], "1 was busy a minute ago");
-        assert_eq!(uses.drowsy(MINUTE, now(2)).len(), 2);
+        assert_eq!(uses.drowsy(2 * MINUTE, now(2), &news), [], "1 was busy a minute ago");
+        assert_eq!(uses.drowsy(MINUTE, now(2), &news).len(), 2);
         assert_eq!(uses.forget(3 * MINUTE, now(1)), [id(3)], "it never began");
         assert_eq!(uses.forget(3 * MINUTE, now(3)), [id(0)]);
         let mut left: Vec<_> = uses.0.keys().cloned().collect();
         left.sort();
         assert_eq!(left, [id(1), id(2)]);
+    }
+
+    #[test]
+    fn a_session_that_only_listens_sleeps_and_does_not_end() {
+        let (begun, (_, news)) = (Instant::now(), watch::channel(()));
+        let mut uses = sessions(3, begun);
+        let stream = Arc::clone(&uses.0[&id(0)].listening);
+        let now = |minutes| begun + minutes * MINUTE;
+        assert_eq!(uses.drowsy(MINUTE, now(1), &news).len(), 2);
+        assert_eq!(uses.forget(MINUTE, now(2)).len(), 2);
+        assert_eq!(uses.drowsy(MINUTE, now(3), &news), []);
+        drop(stream);
+        assert_eq!(uses.forget(MINUTE, now(3)), [], "its client was there a moment ago");
+        assert_eq!(uses.forget(MINUTE, now(4)), [id(0)]);
+    }
+
+    #[test]
+    fn what_is_missed_asleep_stays_missed_until_it_is_told() {
+        let (begun, (tell, news)) = (Instant::now(), watch::channel(()));
+        let mut uses = sessions(2, begun);
+        let now = |minutes| begun + minutes * MINUTE;
+        tell.send_replace(());
+        let missed = |uses: &Uses| {
+            let missed = uses.0[&id(0)].missed.try_lock().unwrap();
+            missed.as_ref().map(|missed| missed.has_changed().unwrap())
+        };
+        assert_eq!(missed(&uses), None);
+        uses.drowsy(MINUTE, now(1), &news);
+        assert_eq!(missed(&uses), Some(false), "it was awake when that came");
+        tell.send_replace(());
+        assert_eq!(missed(&uses), Some(true));
+        // A request wakes it, but no stream asks.
+        uses.0[&id(0)].state.send_replace(State::Awake);
+        assert_eq!(uses.drowsy(MINUTE, now(2), &news), [id(0)]);
+        assert_eq!(missed(&uses), Some(true));
     }
 }
