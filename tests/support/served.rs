@@ -1,6 +1,7 @@
 //! A host on HTTP as an operator runs it: with a settings file, an admin listener, a log, and callers who have tokens.
 
 use std::{
+    path::PathBuf,
     process::Stdio,
     sync::{Arc, Mutex},
 };
@@ -103,8 +104,7 @@ impl Served {
         tokens: &[&Token],
         more: impl FnOnce(&mut Command),
     ) -> Result<Self> {
-        let tokens: String = tokens.iter().map(|token| format!("\n{}", token.toml)).collect();
-        let file = configuration(folder, &format!("{settings}\n{tokens}"))?;
+        let file = Self::settings(folder, settings, tokens)?;
         let served = Self::start(folder, |command| {
             command.arg("--config").arg(file);
             more(command);
@@ -112,6 +112,12 @@ impl Served {
         .await?;
         served.readies(|status, _| status == 200).await;
         Ok(served)
+    }
+
+    /// Writes the settings file of a folder's host, or writes it again; its path.
+    pub fn settings(folder: &Folder, settings: &str, tokens: &[&Token]) -> Result<PathBuf> {
+        let tokens: String = tokens.iter().map(|token| format!("\n{}", token.toml)).collect();
+        configuration(folder, &format!("{settings}\n{tokens}"))
     }
 
     /// One request to the admin listener; the head of the answer, and its body.

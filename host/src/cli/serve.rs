@@ -86,7 +86,7 @@ impl Serve {
             match settings.http.clone() {
                 None => over_stdio(&host, folder, &settings).await,
                 Some(http) => {
-                    let door = Door { http, authenticator };
+                    let door = Door { http, authenticator, file: self.config };
                     over_http(&host, folder, door, &settings, |_| {}).await
                 }
             }
@@ -181,13 +181,15 @@ pub struct Door {
     pub http: Http,
     /// None where they need not.
     pub authenticator: Option<Authenticator>,
+    /// The settings file, whose tokens may change.
+    pub file: Option<PathBuf>,
 }
 
 /// Serves a folder over HTTP until told to stop; says where as soon as clients can connect.
 pub async fn over_http(
     host: &Host,
     folder: PathBuf,
-    Door { http, authenticator }: Door,
+    Door { http, authenticator, file }: Door,
     settings: &Settings,
     ready: impl FnOnce(SocketAddr),
 ) -> anyhow::Result<()> {
@@ -200,6 +202,10 @@ pub async fn over_http(
     let stop: CancellationToken = signals::shutdown()?;
     if let Some(authenticator) = &authenticator {
         authenticator.start();
+        if let Some(file) = file {
+            let (authenticator, tokens) = (authenticator.clone(), settings.auth.tokens.clone());
+            tokio::spawn(async move { authenticator.follow(file, tokens, settings::read).await });
+        }
     }
     administer(host, settings, authenticator.clone(), &stop).await?;
     host.follow(folder, stop.clone());

@@ -28,7 +28,7 @@ pub struct Plan {
     pub sequential: usize,
     /// Clients at once, and the calls of each.
     pub crowd: (usize, usize),
-    /// Sessions that say nothing.
+    /// Sessions that say nothing, and as many that listen.
     pub idle: usize,
 }
 
@@ -39,9 +39,9 @@ pub fn run(plan: &Plan) -> Result<Vec<String>> {
     fs::create_dir(&folder)?;
     fs::copy(&plan.guest, folder.join("tools.wasm"))?;
     let address = free()?;
+    let most = 2 * plan.idle + 100;
     let settings = format!(
-        "folder = 'plugins'\ncache = 'cache'\nstate = 'state'\n[http]\nlisten = '{address}'\nsessions = {}\nsession-sleep = '{}'\n",
-        plan.idle + 100,
+        "folder = 'plugins'\ncache = 'cache'\nstate = 'state'\n[http]\nlisten = '{address}'\nsessions = {most}\nconnections = {most}\nsession-sleep = '{}'\n",
         SLEEP.0
     );
     let file = stage.path().join("loggia.toml");
@@ -74,33 +74,46 @@ pub fn run(plan: &Plan) -> Result<Vec<String>> {
     measure(format!("{clients} clients at once, {each} calls each"), &mut || {
         crowd(&address, &tool, clients, each)
     })?;
-    let before = held(&host)?;
-    for _ in 0..plan.idle {
-        Connection::open(&address)?.session()?;
+    for listening in [false, true] {
+        lines.push(idle(&host, &address, plan.idle, listening)?);
     }
-    let awake = held(&host)?;
-    thread::sleep(SLEEP.1);
-    let asleep = held(&host)?;
-    lines.push(format!(
-        "{} idle sessions: {:.1} MiB while awake, {:.1} MiB asleep, {before:.1} MiB without",
-        plan.idle,
-        awake - before,
-        asleep - before
-    ));
-    let mut open = Vec::new();
-    let before = held(&host)?;
-    for _ in 0..plan.idle.min(900) {
-        let mut connection = Connection::open(&address)?;
-        let session = connection.session()?;
-        connection.listen(&session)?;
-        open.push(connection);
-    }
-    lines.push(format!(
-        "{} sessions that listen for news: {:.1} MiB, with their connections",
-        open.len(),
-        held(&host)? - before
-    ));
     Ok(lines)
+}
+
+/// What so many sessions take of which nothing is heard, and what their next request takes.
+fn idle(host: &Process, address: &str, many: usize, listening: bool) -> Result<String> {
+    let before = held(host)?;
+    let mut sessions = Vec::new();
+    for _ in 0..many {
+        let mut connection = Connection::open(address)?;
+        let session = connection.session()?;
+        if listening {
+            connection.listen(&session)?;
+        }
+        sessions.push((session, listening.then_some(connection)));
+    }
+    let awake = held(host)? - before;
+    thread::sleep(SLEEP.1);
+    let asleep = held(host)? - before;
+    let mut connection = Connection::open(address)?;
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    for (session, _) in sessions.iter().take(200) {
+        for times in [&mut first, &mut second] {
+            let begun = Instant::now();
+            connection.ping(session)?;
+            times.push(begun.elapsed());
+        }
+    }
+    for times in [&mut first, &mut second] {
+        times.sort();
+    }
+    let what = if listening { "that listen for news, with their connections" } else { "that say nothing" };
+    Ok(format!(
+        "{many} sessions {what}: {awake:.1} MiB while awake, {asleep:.1} MiB asleep, {before:.1} MiB without; \
+         a ping that wakes one takes {:.0?}, the next {:.0?}",
+        first[first.len() / 2],
+        second[second.len() / 2]
+    ))
 }
 
 /// An address that nobody listens on.
@@ -202,6 +215,14 @@ impl Connection {
             self.post(&of, r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)?;
         ensure!(status == 202, "{status}: {told}");
         Ok(id.to_owned())
+    }
+
+    /// A request in a session that does nothing.
+    fn ping(&mut self, session: &str) -> Result<()> {
+        let of = format!("Mcp-Session-Id: {session}\r\nMCP-Protocol-Version: 2025-06-18\r\n");
+        let (status, _, told) = self.post(&of, r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#)?;
+        ensure!(status == 200 && told.contains("result"), "{status}: {told}");
+        Ok(())
     }
 
     /// Opens the stream of a session on which news come.

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use loggia_tests::{
-    Client, ERAS, Folder, Kind, Served, Token, memory,
+    Client, ERAS, Folder, Kind, Served, Token, eventually, memory,
     web::{Answer, Web},
     wire::{self, Told},
 };
@@ -100,6 +100,40 @@ async fn who_sends_no_token_that_counts_is_told_so_and_no_token_is_logged() -> R
     }
     served.logs(|line| line.contains("CallToolRequest")).await;
     keeps_quiet(&served, &[&good.secret, &old.secret, &unknown.secret, garbage]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn tokens_come_and_go_while_the_server_runs() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let [ada, bob] = [Token::new("ada", &["*"]).await?, Token::new("bob", &["*"]).await?];
+    let served = Served::configured(&folder, "", &[&ada]).await?;
+    let statuses = async || {
+        let status = async |token: &Token| {
+            anyhow::Ok(wire::answered(&served.host, &token.header(), "echo", &add()).await?.status)
+        };
+        anyhow::Ok([status(&ada).await?, status(&bob).await?])
+    };
+    assert_eq!(statuses().await?, [200, 401]);
+    let steps: [(&str, &[&Token], [u16; 2], &str); 5] = [
+        ("", &[&ada, &bob], [200, 200], "came=\"bob\" went=\"\""),
+        ("nonsense = 1", &[&bob], [200, 200], "unknown key `nonsense`"),
+        ("", &[&bob], [401, 200], "came=\"\" went=\"ada\""),
+        ("", &[], [401, 401], "went=\"bob\""),
+        ("[http]\nsessions = 5", &[&ada], [200, 401], "when the server starts again"),
+    ];
+    for (settings, tokens, expected, said) in steps {
+        Served::settings(&folder, settings, tokens)?;
+        served.logs(|line| line.contains(said)).await;
+        eventually(async || match statuses().await {
+            Ok(statuses) if statuses == expected => Ok(()),
+            other => Err(format!("{said}: {other:?}")),
+        })
+        .await;
+    }
+    let log = served.log.lock().expect("a log").join("\n");
+    assert!(log.contains("the tokens that were read before are taken"), "{log}");
+    assert!(!log.contains(&ada.secret) && !log.contains("sha256:"), "{log}");
     Ok(())
 }
 

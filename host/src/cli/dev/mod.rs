@@ -91,7 +91,8 @@ impl Dev {
         let options = Options { publisher: self.publishing.publisher(), ..self.common.options() };
         let host = Host::new(&options)?;
         let settings = Settings::default();
-        let door = Door { http: Http { listen: self.http, ..Http::default() }, authenticator: None };
+        let door =
+            Door { http: Http { listen: self.http, ..Http::default() }, authenticator: None, file: None };
         let served =
             runtime.block_on(over_http(&host, out.plugins().to_owned(), door, &settings, move |address| {
                 term::out(&clients(address, &shown));

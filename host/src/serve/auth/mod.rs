@@ -10,11 +10,15 @@
 //! | `keys.rs` | a set of keys (JWKS), and which one checks a token. Pure |
 //! | `keeper.rs` | the keys that are now known, fetched beside the requests and at most once a minute |
 //! | `source.rs` | where keys come from: a file, or a URL |
+//! | `file.rs` | a file that may change while the server runs |
+//! | `follow.rs` | tokens that are revoked, or made, while the server runs |
 //! | `signature.rs` | ring, as `jsonwebtoken` asks for it |
 //! | `refusal.rs` | what a caller without rights is told |
 //! | `metadata.rs` | what clients are told of the authorization server |
 
 mod bearer;
+mod file;
+mod follow;
 mod jwt;
 mod keeper;
 mod keys;
@@ -30,6 +34,7 @@ mod tests;
 
 use std::{path::Path, sync::Arc};
 
+use arc_swap::ArcSwap;
 use axum::http::{HeaderMap, Uri, request::Parts};
 
 pub use bearer::strip;
@@ -52,7 +57,7 @@ use token::Tokens;
 pub struct Authenticator(Arc<Inner>);
 
 struct Inner {
-    tokens: Tokens,
+    tokens: ArcSwap<Tokens>,
     oauth: Option<OAuth>,
     challenge: Arc<Challenge>,
 }
@@ -84,7 +89,11 @@ impl Authenticator {
                 Some(OAuth { issued, metadata })
             }
         };
-        Ok(Some(Self(Arc::new(Inner { tokens, oauth, challenge: Arc::new(challenge) }))))
+        Ok(Some(Self(Arc::new(Inner {
+            tokens: ArcSwap::from_pointee(tokens),
+            oauth,
+            challenge: Arc::new(challenge),
+        }))))
     }
 
     /// Begins to keep the keys of the authorization server fresh, on this runtime, for as long as this lives. Without it
@@ -135,7 +144,7 @@ impl Authenticator {
 
     async fn find(&self, headers: &HeaderMap, uri: &Uri) -> Result<(String, Rights), Reason> {
         match (bearer::presented(headers, uri)?, &self.0.oauth) {
-            (Presented::Made(token), _) => self.0.tokens.find(token, token::now()),
+            (Presented::Made(token), _) => self.0.tokens.load().find(token, token::now()),
             (Presented::Other(token), Some(oauth)) => oauth.issued.check(token).await,
             (Presented::Other(_), None) => Err(Reason::Invalid("it is no token of this server")),
         }

@@ -5,9 +5,8 @@ use std::{
     fs::File,
     io::Read,
     net::IpAddr,
-    os::unix::fs::MetadataExt,
-    path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    path::Path,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -20,7 +19,7 @@ use loggia_egress::{
 };
 use url::Url;
 
-use super::{keeper::Pace, keys::KeysError, settings::Jwks};
+use super::{file::Watched, keeper::Pace, keys::KeysError, settings::Jwks};
 
 /// Bytes of a set of keys.
 const SIZE: usize = 256 << 10;
@@ -75,50 +74,31 @@ pub(super) trait Source: fmt::Display + Send + Sync + 'static {
 /// The source that the settings name, and how often to look.
 pub(super) fn of(jwks: &Jwks) -> (Box<dyn Source>, Pace) {
     match jwks {
-        Jwks::File(path) => (Box::new(InFile { path: path.clone(), seen: Mutex::default() }), FILE),
+        Jwks::File(path) => (Box::new(InFile(Arc::new(Mutex::new(Watched::new(path.clone()))))), FILE),
         Jwks::Url(url) => (Box::new(AtUrl { url: url.clone() }), URL),
     }
 }
 
-struct InFile {
-    path: PathBuf,
-    /// What the file was like when it was last read well.
-    seen: Mutex<Option<Stamp>>,
-}
+struct InFile(Arc<Mutex<Watched>>);
 
-/// What differs between two versions of a file: device, inode, size, and when it was written and replaced.
-type Stamp = [i128; 5];
+impl InFile {
+    fn file(&self) -> MutexGuard<'_, Watched> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl Source for InFile {
     fn look(&self) -> BoxFuture<'_, Result<Option<Vec<u8>>, SourceError>> {
-        let path = self.path.clone();
-        let seen = *self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let reading = tokio::task::spawn_blocking(move || {
-            let stamp = stamp(&path)?;
-            if seen == Some(stamp) { Ok((stamp, None)) } else { Ok((stamp, Some(read(&path)?))) }
-        });
-        async move {
-            let read: Result<_, SourceError> = reading.await.map_err(std::io::Error::other)?;
-            let (stamp, text) = read?;
-            *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(stamp);
-            Ok(text)
-        }
-        .boxed()
+        let file = Self(Arc::clone(&self.0));
+        let looking = tokio::task::spawn_blocking(move || file.file().look(read));
+        async move { looking.await.map_err(std::io::Error::other)? }.boxed()
     }
 }
 
 impl fmt::Display for InFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.path.display().fmt(f)
+        self.file().path().display().fmt(f)
     }
-}
-
-fn stamp(path: &Path) -> Result<Stamp, SourceError> {
-    let its = std::fs::metadata(path)?;
-    let nanoseconds = |seconds: i64, more: i64| i128::from(seconds) * 1_000_000_000 + i128::from(more);
-    let written = nanoseconds(its.mtime(), its.mtime_nsec());
-    let changed = nanoseconds(its.ctime(), its.ctime_nsec());
-    Ok([its.dev().into(), its.ino().into(), its.size().into(), written, changed])
 }
 
 /// Reads a file of keys.
