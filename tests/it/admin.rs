@@ -1,8 +1,12 @@
 //! What a server tells who runs it: health, readiness, figures, logs.
 
+use std::io::{BufRead, BufReader};
+
 use anyhow::{Context, Result, ensure};
 use loggia_tests::{
-    Client, Era, Folder, PATIENCE, Raw, Served, eventually, fixture, signal,
+    Client, Era, Folder, PATIENCE, Raw, Served, eventually, fixture,
+    lingers::{lingers, runs, wait},
+    signal, soon,
     web::{Answer, Web},
 };
 use rustix::process::Signal;
@@ -59,18 +63,14 @@ async fn where_nothing_serves_since_the_folder_cannot_be_read_that_is_why() -> R
 
 #[tokio::test]
 async fn told_to_end_it_is_unready_at_once_while_a_call_finishes() -> Result<()> {
-    let folder = Folder::with(&["echo"]);
+    let folder = Folder::with(&["lingers"]);
+    let data = lingers(&folder, "lingers");
     let mut served = Served::start(&folder, |_| {}).await?;
     served.readies(|status, _| status == 200).await;
     let client = Client::http(&served.host, Era::Stateless).await?;
-    let call =
-        tokio::spawn(async move { client.envelope("echo", json!({"action": "wait", "ms": 2000})).await });
-    let runs = "loggia_calls_in_flight{tool=\"echo\"} 1";
-    eventually(async || match served.get("/metrics").await {
-        Ok((200, page)) if page.contains(runs) => Ok(()),
-        other => Err(format!("{other:?}")),
-    })
-    .await;
+    let call = tokio::spawn(async move { client.envelope("lingers", wait("mark")).await });
+    runs(&data, "mark").await;
+    assert_eq!(served.figure("loggia_calls_in_flight{tool=\"lingers\"}").await?, Some(1.0));
     signal(&served.host.child, Signal::TERM)?;
     let (status, told) = served.readies(|_, told| told["draining"] == true).await;
     assert_eq!(
@@ -80,7 +80,8 @@ async fn told_to_end_it_is_unready_at_once_while_a_call_finishes() -> Result<()>
     assert!(!call.is_finished(), "it still runs");
     assert_eq!(served.get("/healthz").await?.0, 200, "it is alive all the same");
     assert!(served.get("/metrics").await?.1.contains("loggia_ready 0"));
-    assert_eq!(call.await??["data"], 2000);
+    std::fs::write(data.join("go"), "gone")?;
+    assert_eq!(soon("the call's end", call).await???["data"], "gone");
     let status = tokio::time::timeout(PATIENCE, served.host.child.wait()).await??;
     assert_eq!(status.code(), Some(0));
     Ok(())
@@ -337,15 +338,31 @@ async fn lines_that_nobody_read_are_missed_by_number() -> Result<()> {
         host.call(id, "echo", &json!({"action": "add", "a": id, "b": 1})).await?;
         host.answer().await?;
     }
-    let reading = tokio::task::spawn_blocking(|| std::io::read_to_string(unread));
-    host.call(3001, "echo", &json!({"action": "add", "a": 1, "b": 1})).await?;
-    host.answer().await?;
-    host.finish().await?;
-    let log = tokio::time::timeout(PATIENCE, reading).await???;
-    let missing = log.lines().filter_map(|line| {
-        let (before, _) = line.split_once(" lines of the log were dropped")?;
-        before.rsplit(' ').next()?.parse::<u64>().ok()
+    // Once there is room again, the next line tells how many were not written.
+    let (lines, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let reading = tokio::task::spawn_blocking(move || {
+        for line in BufReader::new(unread).lines() {
+            let _ = lines.send(line?);
+        }
+        std::io::Result::Ok(())
     });
-    assert!(missing.sum::<u64>() > 0, "{} lines", log.lines().count());
+    let mut id = 3000;
+    let noticed = async {
+        loop {
+            while let Ok(line) = told.try_recv() {
+                let missing = line.split_once(" lines of the log were dropped");
+                let missing = missing.and_then(|(before, _)| before.rsplit(' ').next()?.parse::<u64>().ok());
+                if missing.is_some_and(|missing| missing > 0) {
+                    return anyhow::Ok(());
+                }
+            }
+            id += 1;
+            host.call(id, "echo", &json!({"action": "add", "a": 1, "b": 1})).await?;
+            host.answer().await?;
+        }
+    };
+    soon("how many lines were dropped", noticed).await??;
+    host.finish().await?;
+    soon("the end of the log", reading).await???;
     Ok(())
 }

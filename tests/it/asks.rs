@@ -1,7 +1,7 @@
 //! Questions to the person, in both lifecycles and over both transports.
 
 use anyhow::{Context, Result};
-use loggia_tests::{Client, ERAS, Era, Folder, HttpHost, Kind, accepted, eventually};
+use loggia_tests::{Client, ERAS, Era, Folder, HttpHost, Kind, accepted, eventually, heard};
 use rmcp::model::{CallToolRequestParams, CallToolResponse, ElicitResult, ElicitationAction};
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ async fn a_plugin_asks_the_person_and_goes_on_with_the_answer() -> Result<()> {
             let clean = || client.envelope("worker", json!({"action": "clean"}));
             assert_eq!(clean().await?["data"], "kept 3 because dust", "{era:?} http {http}");
             assert_eq!(clean().await?["data"], "declined", "{era:?} http {http}");
-            let question = client.questions.recv().await.context("a question")?;
+            let question = heard("a question", &mut client.questions).await?;
             assert_eq!(question["message"], "[worker] Delete the old notes?");
             let newest = &question["requestedSchema"]["properties"]["newest"];
             assert_eq!((&newest["type"], &newest["maximum"]), (&json!("integer"), &json!(10)), "{question}");
@@ -72,7 +72,7 @@ async fn an_action_that_must_be_confirmed_asks_before_anything_runs() -> Result<
         let refused = client.envelope("worker", work.clone()).await?;
         assert_eq!(refused["error"], "access denied: the person did not agree to `work`", "{era:?}");
         assert_eq!(client.envelope("worker", work).await?["data"]["steps"], 0, "{era:?}");
-        let question = client.questions.recv().await.context("a question")?;
+        let question = heard("a question", &mut client.questions).await?;
         let message = question["message"].as_str().context("a message")?;
         assert!(message.starts_with("[worker] Run `work` (write) with {"), "{message}");
         assert!(message.contains("\"steps\":0") && !message.contains("hush"), "{message}");

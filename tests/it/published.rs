@@ -1,7 +1,7 @@
 //! How facades are shown, by policy and by option, and that calls arrive whatever the form.
 
 use anyhow::{Context, Result};
-use loggia_tests::{Client, ERAS, Era, Folder};
+use loggia_tests::{Client, ERAS, Era, Folder, heard};
 use serde_json::{Value, json};
 
 async fn with(folder: &Folder, options: &[&str]) -> Result<Client> {
@@ -73,7 +73,7 @@ async fn each_action_can_be_a_tool_of_its_own() -> Result<()> {
 async fn what_only_reads_can_be_a_tool_of_its_own() -> Result<()> {
     let folder = Folder::with(&["worker", "version_one"]);
     let client = with(&folder, &["--split", "effect"]).await?;
-    assert_eq!(client.names().await?, ["version", "worker", "worker_write"]);
+    client.names_become(&["version", "worker", "worker_write"]).await;
     let tools: Value = serde_json::from_str(&list(&client).await?)?;
     let hints: Vec<(&Value, &Value)> = tools
         .as_array()
@@ -109,10 +109,10 @@ async fn a_tool_that_is_no_longer_published_says_what_is() -> Result<()> {
     let folder = Folder::with(&["worker"]);
     folder.write("worker.toml", "[expose]\nsplit = \"effect\"\n");
     let mut client = Client::stdio(folder.path(), Era::Stateful).await?;
-    assert_eq!(client.names().await?, ["worker", "worker_write"]);
+    client.names_become(&["worker", "worker_write"]).await;
     folder.write("worker.toml", "");
-    client.changed.recv().await.context("news")?;
-    assert_eq!(client.names().await?, ["worker"]);
+    heard("news", &mut client.changed).await?;
+    client.names_become(&["worker"]).await;
     let told = client.envelope("worker_write", json!({"action": "work"})).await?;
     assert_eq!(told["error"], "the tool `worker_write` is no longer published");
     assert_eq!(told["hint"], "`worker` is published as: worker");
@@ -166,7 +166,8 @@ async fn a_tool_that_only_reads_stays_one_whoever_takes_the_name_of_the_other() 
     folder.write("worker.toml", "[expose]\nsplit = \"effect\"\n");
     folder.write("worker_write.wasm", "rubbish");
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
-    assert_eq!(client.names().await?, ["worker", "worker_write"], "what does not serve takes no name");
+    // What does not serve takes no name.
+    client.names_become(&["worker", "worker_write"]).await;
     let refused = client.envelope("worker", json!({"action": "work", "steps": 0})).await?;
     assert_eq!(refused["code"], "invalid_params", "{refused}");
     client.end().await

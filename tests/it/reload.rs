@@ -7,11 +7,13 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
-use anyhow::Result;
-use loggia_tests::{Client, ERAS, Era, Folder, HttpHost, eventually, fixture};
+use anyhow::{Context, Result};
+use loggia_tests::{
+    Client, ERAS, Era, Folder, HttpHost, Served, eventually, fixture, heard, lingers::lingers, soon,
+};
 use rmcp::model::SubscriptionFilter;
 use serde_json::json;
 
@@ -28,19 +30,18 @@ pub async fn becomes(client: &Client, expected: &str) {
     .await;
 }
 
-async fn names_become(client: &Client, expected: &[&str]) {
-    eventually(async || {
-        let names = client.names().await.map_err(|e| e.to_string())?;
-        if names == expected { Ok(()) } else { Err(format!("{names:?}")) }
-    })
-    .await;
+/// A host that tells how each file stands, and a client of it.
+async fn served(folder: &Folder) -> Result<(Served, Client)> {
+    let served = Served::start(folder, |_| {}).await?;
+    let client = Client::http(&served.host, Era::Stateful).await?;
+    Ok((served, client))
 }
 
 #[tokio::test]
 async fn added_replaced_and_removed_plugins_are_noticed() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
-    assert_eq!(client.names().await?, ["echo"]);
+    client.names_become(&["echo"]).await;
 
     folder.put("version", &fixture("version_one"));
     becomes(&client, "one").await;
@@ -50,7 +51,7 @@ async fn added_replaced_and_removed_plugins_are_noticed() -> Result<()> {
     becomes(&client, "three").await;
 
     folder.remove("version.wasm");
-    names_become(&client, &["echo"]).await;
+    client.names_become(&["echo"]).await;
     let gone = client.envelope("version", json!({"action": "get"})).await?;
     assert_eq!(gone["code"], "unavailable", "{gone}");
     assert_eq!(gone["hint"], "available tools: echo", "{gone}");
@@ -76,17 +77,22 @@ async fn clients_of_both_lifecycles_hear_of_a_changed_list_only() -> Result<()> 
         let filter = SubscriptionFilter::builder().tools_list_changed().build();
         let mut listening = stateless.service.peer().listen(filter).await?;
 
-        // The same surface from other bytes: nothing to tell.
-        folder.put("version", &fixture("version_two"));
-        becomes(&stateful, "two").await;
-        becomes(&stateless, "two").await;
+        // The same surface from other bytes: nothing to tell, for many times as long as a change waits for further ones.
+        let began = Instant::now();
+        while began.elapsed() < Duration::from_millis(300) {
+            for (file, expected) in [("version_two", "two"), ("version_one", "one")] {
+                folder.put("version", &fixture(file));
+                becomes(&stateful, expected).await;
+                becomes(&stateless, expected).await;
+            }
+        }
         assert!(stateful.changed.try_recv().is_err(), "{transport}: told of a list that did not change");
 
         folder.put("version", &fixture("version_three"));
-        let heard = tokio::time::timeout(loggia_tests::PATIENCE, stateful.changed.recv()).await?;
-        assert!(heard.is_some(), "{transport}");
-        let heard = tokio::time::timeout(loggia_tests::PATIENCE, listening.next()).await??;
-        assert!(heard.is_some(), "{transport}");
+        heard("that the list changed", &mut stateful.changed).await?;
+        soon("that the list changed", listening.next()).await??.context(transport)?;
+        becomes(&stateful, "three").await;
+        assert!(stateful.changed.try_recv().is_err(), "{transport}: told twice");
         listening.cancel().await?;
         stateful.end().await?;
         stateless.end().await?;
@@ -98,16 +104,15 @@ async fn clients_of_both_lifecycles_hear_of_a_changed_list_only() -> Result<()> 
 async fn a_broken_version_leaves_the_old_one_serving() -> Result<()> {
     let folder = Folder::new();
     folder.put("version", &fixture("version_one"));
-    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    let (served, client) = served(&folder).await?;
     becomes(&client, "one").await;
     folder.write("version.wasm", "this is no component");
-    folder.put("echo", &fixture("echo"));
-    // When the newer file is served, the broken one before it was looked at.
-    names_become(&client, &["echo", "version"]).await;
+    served.readies(|_, told| told["stale"] == 1).await;
     assert_eq!(version(&client).await.as_deref(), Ok("one"));
+    folder.put("version", &fixture("version_one"));
+    served.readies(|_, told| told["stale"] == 0).await;
     folder.write("version.toml", "[limits]\nmemroy = \"1MiB\"\n");
-    folder.remove("echo.wasm");
-    names_become(&client, &["version"]).await;
+    served.readies(|_, told| told["stale"] == 1).await;
     assert_eq!(version(&client).await.as_deref(), Ok("one"));
     fs::remove_file(folder.path().join("version.toml"))?;
     folder.put("version", &fixture("version_two"));
@@ -120,7 +125,7 @@ async fn a_plugin_that_never_loaded_answers_with_the_reason() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     folder.write("broken.wasm", "this is no component");
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
-    assert_eq!(client.names().await?, ["echo"]);
+    client.names_become(&["echo"]).await;
     let broken = client.envelope("broken", json!({"action": "go"})).await?;
     assert_eq!(broken["code"], "unavailable");
     insta::assert_snapshot!(broken["error"].as_str().unwrap_or_default(), @"`broken` is unavailable: not a WebAssembly component: the file does not begin with the WebAssembly magic number");
@@ -131,12 +136,12 @@ async fn a_plugin_that_never_loaded_answers_with_the_reason() -> Result<()> {
 async fn many_changes_at_once_all_arrive() -> Result<()> {
     let folder = Folder::with(&["version_one"]);
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
-    assert_eq!(client.names().await?, ["version"]);
+    client.names_become(&["version"]).await;
     folder.put("echo", &fixture("echo"));
     folder.put("misbehaves", &fixture("misbehaves"));
     folder.put("lies", &fixture("lies"));
     folder.remove("version_one.wasm");
-    names_become(&client, &["echo", "lies", "misbehaves"]).await;
+    client.names_become(&["echo", "lies", "misbehaves"]).await;
     client.end().await
 }
 
@@ -149,9 +154,9 @@ async fn a_folder_that_comes_later_is_served() -> Result<()> {
         assert_eq!(client.names().await?, [""; 0]);
         fs::create_dir_all(&path)?;
         fs::copy(fixture("echo"), path.join("echo.wasm"))?;
-        names_become(&client, &["echo"]).await;
+        client.names_become(&["echo"]).await;
         fs::remove_dir_all(parent.path().join("not"))?;
-        names_become(&client, &[]).await;
+        client.names_become(&[]).await;
         client.end().await?;
     }
     Ok(())
@@ -196,22 +201,24 @@ async fn a_link_to_a_folder_is_followed_when_it_leads_elsewhere() -> Result<()> 
 #[tokio::test]
 async fn a_call_in_flight_ends_on_the_version_it_began_with() -> Result<()> {
     let folder = Folder::new();
+    let data = lingers(&folder, "version");
     folder.put("version", &fixture("version_one"));
     let mut client = Client::stdio(folder.path(), Era::Stateful).await?;
     becomes(&client, "one").await;
     while client.progress.try_recv().is_ok() {}
     let peer = client.service.peer().clone();
     let slow = tokio::spawn(async move {
-        let serde_json::Value::Object(arguments) = json!({"action": "get", "after_ms": 3000}) else {
+        let serde_json::Value::Object(arguments) = json!({"action": "get", "until": "/data/go"}) else {
             unreachable!()
         };
         peer.call_tool(rmcp::model::CallToolRequestParams::new("version").with_arguments(arguments)).await
     });
-    client.progress.recv().await.expect("the slow call has begun");
+    heard("progress of the slow call", &mut client.progress).await?;
     folder.put("version", &fixture("version_two"));
     becomes(&client, "two").await;
     assert!(!slow.is_finished(), "the slow call was to end after the reload");
-    let envelope = slow.await??.structured_content.unwrap_or_default();
+    fs::write(data.join("go"), "")?;
+    let envelope = soon("the slow call's end", slow).await???.structured_content.unwrap_or_default();
     assert_eq!(envelope["data"], "one");
     client.end().await
 }
@@ -257,13 +264,12 @@ async fn no_call_is_lost_while_a_plugin_is_replaced() -> Result<()> {
 async fn the_file_that_is_called_like_the_facade_owns_the_name() -> Result<()> {
     let folder = Folder::new();
     folder.put("a", &fixture("version_two"));
-    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    let (served, client) = served(&folder).await?;
     becomes(&client, "two").await;
     folder.put("version", &fixture("version_one"));
     becomes(&client, "one").await;
     folder.put("aa", &fixture("version_three"));
-    folder.put("echo", &fixture("echo"));
-    names_become(&client, &["echo", "version"]).await;
+    served.readies(|_, told| told["refused"] == 2).await;
     assert_eq!(version(&client).await.as_deref(), Ok("one"));
     client.end().await
 }
@@ -272,18 +278,17 @@ async fn the_file_that_is_called_like_the_facade_owns_the_name() -> Result<()> {
 async fn a_name_stays_with_who_has_it_and_is_never_forgotten() -> Result<()> {
     let folder = Folder::new();
     folder.put("b", &fixture("version_two"));
-    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    let (served, client) = served(&folder).await?;
     becomes(&client, "two").await;
-    // A newcomer that would be first after a restart; when `echo` is served, it was looked at.
+    // A newcomer that would be first after a restart.
     folder.put("a", &fixture("version_one"));
-    folder.put("c", &fixture("echo"));
-    names_become(&client, &["echo", "version"]).await;
+    served.readies(|_, told| told["refused"] == 1).await;
     assert_eq!(version(&client).await.as_deref(), Ok("two"));
     // Its holder gives the name up.
     folder.put("b", &fixture("lies"));
     becomes(&client, "one").await;
     folder.put("a", &fixture("misbehaves"));
-    names_become(&client, &["echo", "lies", "misbehaves"]).await;
+    client.names_become(&["lies", "misbehaves"]).await;
     let renamed = client.envelope("version", json!({"action": "get"})).await?;
     assert_eq!(
         renamed["error"], "`version` is unavailable: its plugin is now called `misbehaves`",
@@ -332,7 +337,7 @@ async fn no_plugin_is_granted_the_plugins_or_the_cache() -> Result<()> {
     );
     grant(elsewhere.path());
     assert_eq!(check().await?.0, Some(0));
-    names_become(&other, &["echo"]).await;
+    other.names_become(&["echo"]).await;
     other.end().await?;
     client.end().await
 }

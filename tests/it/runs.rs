@@ -1,7 +1,7 @@
 //! Calls that outlive their request, over the real process.
 
 use anyhow::{Context, Result};
-use loggia_tests::{Client, ERAS, Era, Folder, HttpHost, Kind, accepted, eventually};
+use loggia_tests::{Client, ERAS, Era, Folder, HttpHost, Kind, accepted, eventually, heard};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, GetTaskParams, TaskPayload, TaskStatus,
     UpdateTaskParams,
@@ -25,13 +25,13 @@ async fn a_run_tells_its_progress_its_log_and_its_result() -> Result<()> {
                 true => Client::http(&host, era).await?,
                 false => Client::stdio(folder.path(), era).await?,
             };
-            let work = json!({"action": "work", "steps": "4", "ms": 5, "key": "hush", "wait": false});
+            let work = json!({"action": "work", "steps": "4", "ms": 200, "key": "hush", "wait": false});
             let begun = client.envelope("worker", work).await?;
             let (run, id) = run_of(&begun)?;
             assert_eq!(run["status"], "running");
             assert_eq!(
                 begun["resolved_inputs"],
-                json!({"steps": 4, "ms": 5, "key": "(redacted)"}),
+                json!({"steps": 4, "ms": 200, "key": "(redacted)"}),
                 "{begun}"
             );
             assert!(!begun.to_string().contains("hush"), "{begun}");
@@ -102,7 +102,7 @@ async fn progress_is_told_while_the_client_waits_for_a_run() -> Result<()> {
     let (_, id) = run_of(&client.envelope("worker", work).await?)?;
     let status = json!({"action": "run_status", "run_id": id, "wait": true});
     client.envelope("worker", status).await?;
-    let told = client.progress.recv().await.context("progress")?;
+    let told = heard("progress", &mut client.progress).await?;
     assert_eq!(told.total, Some(10.0));
     client.end().await
 }

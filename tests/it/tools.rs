@@ -1,7 +1,7 @@
 //! Tools, calls and errors, as a client sees them: over both transports, in both lifecycles.
 
 use anyhow::Result;
-use loggia_tests::{Client, ERAS, Era, Folder, HttpHost};
+use loggia_tests::{Client, ERAS, Era, Folder, HttpHost, heard};
 use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ async fn every_transport_and_lifecycle_serves_the_same() -> Result<()> {
     let folder = Folder::with(&["echo", "version_one"]);
     let host = HttpHost::start(folder.path()).await?;
     for (which, mut client) in clients(&folder, &host).await? {
-        assert_eq!(client.names().await?, ["echo", "version"], "{which}");
+        client.names_become(&["echo", "version"]).await;
 
         let said = client.envelope("echo", json!({"action": "say", "text": "hi", "times": "2"})).await?;
         let resolved = json!({"times": 2});
@@ -46,7 +46,7 @@ async fn every_transport_and_lifecycle_serves_the_same() -> Result<()> {
 
         let steps = client.envelope("echo", json!({"action": "steps"})).await?;
         assert_eq!(steps["data"], 3, "{which}");
-        let step = client.progress.recv().await.expect("progress");
+        let step = heard("progress", &mut client.progress).await?;
         assert_eq!(step.total, Some(3.0), "{which}");
         client.end().await?;
     }

@@ -1,6 +1,7 @@
 //! What the integration tests share: real guests, real hosts, real clients, all of which end with the test.
 
 mod host;
+pub mod lingers;
 mod raw;
 mod served;
 pub mod web;
@@ -378,8 +379,17 @@ impl Client {
 
     /// The names of the tools now listed.
     pub async fn names(&self) -> Result<Vec<String>> {
-        let tools = self.service.list_all_tools().await?;
+        let tools = soon("the list", self.service.list_all_tools()).await??;
         Ok(tools.into_iter().map(|tool| tool.name.into_owned()).collect())
+    }
+
+    /// Waits until the tools' names are these.
+    pub async fn names_become(&self, expected: &[&str]) {
+        eventually(async || {
+            let names = self.names().await.map_err(|error| error.to_string())?;
+            if names == expected { Ok(()) } else { Err(format!("{names:?}")) }
+        })
+        .await;
     }
 
     /// Says goodbye.
@@ -403,6 +413,16 @@ pub async fn eventually<T, F: Future<Output = Result<T, String>>>(mut look: impl
             Err(_) => tokio::time::sleep(Duration::from_millis(5)).await,
         }
     }
+}
+
+/// What comes of something, which is not waited for without end.
+pub async fn soon<T>(what: &str, coming: impl Future<Output = T>) -> Result<T> {
+    tokio::time::timeout(PATIENCE, coming).await.with_context(|| format!("it never came: {what}"))
+}
+
+/// The next thing that a client hears.
+pub async fn heard<T>(what: &str, by: &mut mpsc::UnboundedReceiver<T>) -> Result<T> {
+    soon(what, by.recv()).await?.with_context(|| format!("nobody is left to tell: {what}"))
 }
 
 /// How much of a process is in memory, in bytes: now (`VmRSS`), or at most so far (`VmHWM`).

@@ -1,6 +1,6 @@
 //! How a guest's call may end, what it may know, and what it leaves behind: an error for its own caller, and nothing else.
 
-use std::fs;
+use std::{fs, time::Instant};
 
 use anyhow::{Context, Result};
 use loggia_tests::{Client, ERAS, Era, Folder, HttpHost, PATIENCE, Raw, eventually};
@@ -14,7 +14,7 @@ use tokio::{
 use super::{host::request, wat::Guest};
 
 /// Little of everything, so that the tests are quick, and no rest.
-const POLICY: &str = "[limits]\ncpu = \"200ms\"\nwall = \"5s\"\nmemory = \"16MiB\"\nbreaker-faults = 1000\n";
+const POLICY: &str = "[limits]\ncpu = \"200ms\"\nwall = \"10s\"\nmemory = \"16MiB\"\nbreaker-faults = 1000\n";
 
 /// H01, H04, H07, H10, H15, H16.
 #[tokio::test]
@@ -66,7 +66,7 @@ async fn a_storm_of_traps_is_over_after_a_few() -> Result<()> {
         command.stderr(stderr);
     })
     .await?;
-    let (mut faults, mut refused) = (0, 0);
+    let (began, mut faults, mut refused) = (Instant::now(), 0, 0);
     for id in 1..=CALLS {
         host.call(id, "misbehaves", &json!({"action": "panic"})).await?;
         if id % 10 == 0 {
@@ -86,14 +86,21 @@ async fn a_storm_of_traps_is_over_after_a_few() -> Result<()> {
             _ => panic!("{told}"),
         }
     }
+    // Where all of it took longer than a rest, a call was tried after each.
+    let tries = began.elapsed().as_secs() / 3;
     // Those that ran when the fifth had failed, eight at once, ran to their end.
-    assert!((5..=13).contains(&faults), "{faults}");
+    assert!((5..=13 + tries).contains(&faults), "{faults} with {tries} tries");
     assert_eq!(faults + refused, CALLS);
     // A few lines for each that ran, and one for all that did not.
-    let log = fs::read_to_string(log.path())?;
-    let lines = |text: &str| log.lines().filter(|line| line.contains(text)).count() as u64;
-    assert_eq!((lines("panicked: boom"), lines("`limits.breaker-faults`")), (faults, 1), "{log}");
-    assert!(lines("") < 100, "{log}");
+    let lines = |log: &str, text: &str| log.lines().filter(|line| line.contains(text)).count() as u64;
+    let log = eventually(async || {
+        let log = fs::read_to_string(log.path()).unwrap_or_default();
+        let (panics, rests) = (lines(&log, "panicked: boom"), lines(&log, "`limits.breaker-faults`"));
+        let told = panics == faults && (1..=1 + tries).contains(&rests);
+        if told { Ok(log) } else { Err(format!("{faults} faults, {tries} tries: {log}")) }
+    })
+    .await;
+    assert!(lines(&log, "") < 100 + 5 * tries, "{log}");
     // It is tried again in the end, and what works then, works on.
     let ids = std::cell::Cell::new(2 * CALLS);
     let host = tokio::sync::Mutex::new(host);

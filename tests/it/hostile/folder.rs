@@ -28,6 +28,8 @@ struct Way {
     name: &'static str,
     /// For a moment there is no file, so the name may be unavailable.
     gap: bool,
+    /// The step that makes the file whole: from then on version two may answer, whatever follows.
+    whole: usize,
     /// One after another.
     steps: Vec<Step>,
 }
@@ -39,7 +41,8 @@ fn ways() -> Result<Vec<Way>> {
     let target = |folder: &Path| folder.join("version.wasm");
     let whole = two.clone();
     let put = move |path: PathBuf| fs::write(path, &whole);
-    let way = |name, gap, steps| Way { name, gap, steps };
+    let way = |name, gap, whole, steps| Way { name, gap, whole, steps };
+    let last = pieces.len() - 1;
 
     // One writer that keeps its file open, in eight pieces.
     let open: Rc<RefCell<Option<File>>> = Rc::default();
@@ -89,7 +92,7 @@ fn ways() -> Result<Vec<Way>> {
         Box::new(move |folder: &Path| {
             let file = OpenOptions::new().write(true).open(target(folder))?;
             file.set_len(length)?;
-            if at == (length - 1) / piece.len() as u64 * piece.len() as u64 {
+            if index == last {
                 file.write_all_at(&vec![0; at as usize], 0)?;
             }
             file.write_all_at(&piece, at)
@@ -97,14 +100,15 @@ fn ways() -> Result<Vec<Way>> {
     });
     let (a, b, c, d, e, f) = (put.clone(), put.clone(), put.clone(), put.clone(), put.clone(), put);
     Ok(vec![
-        way("truncated and written in pieces", false, written(Duration::ZERO)),
+        way("truncated and written in pieces", false, pieces.len(), written(Duration::ZERO)),
         // Longer than a file that is still open is waited for.
-        way("written in pieces with long pauses", false, written(Duration::from_millis(300))),
-        way("appended to and closed each time", false, appended.collect()),
-        way("written from its end", false, backwards.collect()),
+        way("written in pieces with long pauses", false, pieces.len(), written(Duration::from_millis(300))),
+        way("appended to and closed each time", false, last, appended.collect()),
+        way("written from its end", false, last, backwards.collect()),
         way(
             "renamed over",
             false,
+            1,
             vec![
                 Box::new(move |folder| a(folder.join(".version.wasm.Xw3f"))),
                 Box::new(move |folder| fs::rename(folder.join(".version.wasm.Xw3f"), target(folder))),
@@ -113,6 +117,7 @@ fn ways() -> Result<Vec<Way>> {
         way(
             "saved as vim does",
             true,
+            3,
             vec![
                 Box::new(|folder| fs::write(folder.join("4913"), "")),
                 Box::new(|folder| fs::remove_file(folder.join("4913"))),
@@ -124,6 +129,7 @@ fn ways() -> Result<Vec<Way>> {
         way(
             "saved as Emacs does",
             false,
+            2,
             vec![
                 Box::new(|folder| symlink("me@here.1:1", folder.join(".#version.wasm"))),
                 Box::new(move |folder| c(folder.join("#version.wasm#"))),
@@ -135,6 +141,7 @@ fn ways() -> Result<Vec<Way>> {
         way(
             "removed and written anew",
             true,
+            1,
             vec![
                 Box::new(move |folder| fs::remove_file(target(folder))),
                 Box::new(move |folder| e(target(folder))),
@@ -143,6 +150,7 @@ fn ways() -> Result<Vec<Way>> {
         way(
             "the whole folder exchanged",
             true,
+            3,
             vec![
                 Box::new(|folder| fs::create_dir(folder.with_extension("next"))),
                 Box::new(move |folder| f(folder.with_extension("next").join("version.wasm"))),
@@ -161,12 +169,11 @@ async fn however_a_file_is_written_its_old_version_serves_until_the_new_one_is_w
         folder.put("version", &fixture("version_one"));
         let client = Client::stdio(folder.path(), Era::Stateful).await?;
         becomes(&client, "one").await;
-        let last = way.steps.len() - 1;
         for (index, step) in way.steps.iter().enumerate() {
             step(folder.path()).with_context(|| format!("{}, step {index}", way.name))?;
             match version(&client).await {
                 Ok(found) if found == "one" => {}
-                Ok(found) if found == "two" && (index == last || way.name.starts_with("saved")) => {}
+                Ok(found) if found == "two" && index >= way.whole => {}
                 Err(said) if way.gap && said.contains(r#""code":"unavailable""#) => {}
                 other => panic!("{}, step {index}: {other:?}", way.name),
             }
@@ -195,16 +202,21 @@ async fn while_two_versions_alternate_each_call_is_answered_by_one_of_them() -> 
     }
     let before = memory(process, "VmRSS")?;
     let stop = Arc::new(AtomicBool::new(false));
-    let (made, seen) = (Arc::new(AtomicUsize::new(0)), Arc::new([const { AtomicUsize::new(0) }; 2]));
+    let counter = || Arc::new(AtomicUsize::new(0));
+    let (made, puts, seen) = (counter(), counter(), Arc::new([const { AtomicUsize::new(0) }; 2]));
     let storm = {
         let (folder, stop) = (Arc::clone(&folder), Arc::clone(&stop));
+        let (made, puts) = (Arc::clone(&made), Arc::clone(&puts));
         std::thread::spawn(move || {
-            let mut puts = 0;
             while !stop.load(Ordering::SeqCst) {
-                folder.put("version", &fixture(["version_two", "version_one"][puts % 2]));
-                puts += 1;
+                let put = puts.fetch_add(1, Ordering::SeqCst);
+                folder.put("version", &fixture(["version_two", "version_one"][put % 2]));
+                // Not faster than the host can answer at all, however busy the machine is.
+                let enough = made.load(Ordering::SeqCst) + 4;
+                while made.load(Ordering::SeqCst) < enough && !stop.load(Ordering::SeqCst) {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
             }
-            puts
         })
     };
     let callers: Vec<_> = (0..24)
@@ -224,20 +236,24 @@ async fn while_two_versions_alternate_each_call_is_answered_by_one_of_them() -> 
             })
         })
         .collect();
-    // Some seconds, or as long as it takes until both versions have answered.
+    // Some seconds, or as long as it takes until both versions have answered, while many came.
     eventually(async || {
-        let (made, both) = (made.load(Ordering::SeqCst), seen.iter().all(|n| n.load(Ordering::SeqCst) >= 20));
-        if made >= 500 && both { Ok(()) } else { Err(format!("{made} calls, {seen:?}")) }
+        let (made, puts) = (made.load(Ordering::SeqCst), puts.load(Ordering::SeqCst));
+        let both = seen.iter().all(|n| n.load(Ordering::SeqCst) >= 20);
+        if made >= 500 && puts > 100 && both {
+            Ok(())
+        } else {
+            Err(format!("{made} calls, {puts} puts, {seen:?}"))
+        }
     })
     .await;
     stop.store(true, Ordering::SeqCst);
     for caller in callers {
         caller.await?.map_err(anyhow::Error::msg)?;
     }
-    let puts = storm.join().expect("the storm ends");
-    assert!(puts > 100, "{puts}");
+    storm.join().expect("the storm ends");
     let grown = memory(process, "VmRSS")?.saturating_sub(before);
-    assert!(grown < 128 << 20, "{grown} bytes more after {puts} versions");
+    assert!(grown < 128 << 20, "{grown} bytes more after {puts:?} versions");
     folder.put("version", &fixture("version_two"));
     becomes(&clients[0], "two").await;
     Ok(())
@@ -263,10 +279,6 @@ async fn events_that_are_lost_cost_no_truth() -> Result<()> {
     folder.remove("echo.wasm");
     kill_process(process, Signal::CONT)?;
     becomes(&client, "two").await;
-    eventually(async || {
-        let names = client.names().await.map_err(|e| e.to_string())?;
-        if names == ["keeps", "version"] { Ok(()) } else { Err(format!("{names:?}")) }
-    })
-    .await;
+    client.names_become(&["keeps", "version"]).await;
     client.end().await
 }

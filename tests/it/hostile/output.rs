@@ -275,7 +275,7 @@ async fn a_secret_that_comes_back_is_in_no_error_of_a_plugin_or_of_the_host() ->
         &format!(
             "[grants]\nhttp = [\"{url}\", \"https://127.0.0.1:{port}\"]\nsecrets = [{{ from-env = \"TOKEN\", \
              host = \"localhost:{port}\", header = \"Authorization\", format = \"Bearer {{}}\" }}]\n\
-             [limits]\nhttp-time = \"1s\"\n"
+             [limits]\nhttp-time = \"5s\"\n"
         ),
     );
     let calls: Vec<_> = [

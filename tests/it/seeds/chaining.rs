@@ -1,7 +1,7 @@
 //! Seed 002: a result that names the call that must follow, so that no model has to think of it.
 
-use anyhow::{Context, Result};
-use loggia_tests::{Client, ERAS, Kind, accepted};
+use anyhow::Result;
+use loggia_tests::{Client, ERAS, Kind, accepted, heard};
 use serde_json::{Value, json};
 
 use super::stage::{Stage, check, holds, result, text};
@@ -126,7 +126,7 @@ async fn the_person_is_asked_for_what_is_missing() -> Result<()> {
         let mut client = Client::stdio_as(stage.plugins.path(), era, kind).await?;
         let told = client.envelope("bank", json!({"action": "prepare_money_transfer", "amount": 5})).await?;
         assert_eq!(told["next"], handoff(), "{era:?} {told}");
-        let question = client.questions.recv().await.context("a question")?;
+        let question = heard("a question", &mut client.questions).await?;
         assert_eq!(question["message"], "[bank] From which account?");
         client.end().await?;
     }

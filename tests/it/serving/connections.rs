@@ -18,7 +18,7 @@ fn add() -> Value {
 async fn a_client_that_takes_too_long_to_ask_is_closed() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let host =
-        HttpHost::configured(&folder, "[http]\nheader-time = '1s'\nidle-time = '1s'\nbody-time = '1s'")
+        HttpHost::configured(&folder, "[http]\nheader-time = '3s'\nidle-time = '3s'\nbody-time = '3s'")
             .await?;
     let call = wire::call(&host, "", 1, "echo", &add());
     let (head, body) = call.split_once("\r\n\r\n").context("a head")?;
@@ -50,7 +50,7 @@ async fn a_client_that_takes_too_long_to_ask_is_closed() -> Result<()> {
     }
     for line in bodies {
         let told = line.rest().await?;
-        assert_eq!((told.status, told.body.as_str()), (408, "the message took longer than 1 s to come"));
+        assert_eq!((told.status, told.body.as_str()), (408, "the message took longer than 3 s to come"));
     }
     assert_eq!(wire::answered(&host, "", "echo", &add()).await?.envelope()?["data"], 3.0);
     Ok(())
@@ -60,7 +60,7 @@ async fn a_client_that_takes_too_long_to_ask_is_closed() -> Result<()> {
 #[tokio::test]
 async fn a_head_a_byte_at_a_time_is_cut_off_too() -> Result<()> {
     let folder = Folder::with(&["echo"]);
-    let host = HttpHost::configured(&folder, "[http]\nheader-time = '1s'\nidle-time = '1s'").await?;
+    let host = HttpHost::configured(&folder, "[http]\nheader-time = '3s'\nidle-time = '3s'").await?;
     let call = wire::call(&host, "", 1, "echo", &add());
     for answered in [false, true] {
         let mut line = Line::open(host.authority()).await?;
@@ -126,7 +126,7 @@ async fn a_client_that_never_reads_is_closed_and_what_it_was_sent_is_given_up() 
     const DEAF: usize = 8;
     let folder = Folder::with(&["misbehaves", "echo"]);
     folder.write("misbehaves.toml", "[limits]\nresult = \"4MiB\"\n");
-    let served = Served::configured(&folder, "[http]\nwrite-time = '1s'", &[]).await?;
+    let served = Served::configured(&folder, "[http]\nwrite-time = '3s'", &[]).await?;
     let host = &served.host;
     let process = host.child.id().context("it ended")?;
     let flood = wire::call(host, "", 1, "misbehaves", &json!({"action": "flood"}));

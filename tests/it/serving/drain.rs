@@ -5,34 +5,15 @@ use std::fs;
 
 use anyhow::{Context, Result};
 use loggia_tests::{
-    Client, Era, Folder, PATIENCE, Served, eventually, plugin, signal,
+    Client, Era, Folder, PATIENCE, Served, eventually,
+    lingers::{lingers, runs, wait},
+    plugin, signal,
     wire::{self, INITIALIZE, Line},
 };
 use rmcp::model::SubscriptionFilter;
 use rustix::process::Signal;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::time::timeout;
-
-/// A plugin that waits for a file in a folder of its own.
-fn lingers(folder: &Folder) -> std::path::PathBuf {
-    let data = folder.beside("data");
-    folder.write(
-        "lingers.toml",
-        &format!(
-            "[grants]\ndirs = [{{ path = {data:?}, at = \"/data\", access = \"read-write\" }}]\n[limits]\nwall = \"10m\"\n"
-        ),
-    );
-    data
-}
-
-fn wait() -> Value {
-    json!({"action": "wait", "mark": "/data/mark", "until": "/data/go"})
-}
-
-async fn runs(data: &std::path::Path) {
-    let there = || data.join("mark").is_dir();
-    eventually(async || if there() { Ok(()) } else { Err("it does not run".to_owned()) }).await;
-}
 
 async fn ends(served: &mut Served) -> Result<Option<i32>> {
     Ok(timeout(PATIENCE, served.host.child.wait()).await??.code())
@@ -42,7 +23,7 @@ async fn ends(served: &mut Served) -> Result<Option<i32>> {
 #[tokio::test]
 async fn told_to_end_it_is_unready_answers_what_runs_and_closes_streams() -> Result<()> {
     let (folder, compiled) = (Folder::with(&["lingers", "echo"]), tempfile::tempdir()?);
-    let data = lingers(&folder);
+    let data = lingers(&folder, "lingers");
     let mut served = Served::configured_with(&folder, "drain = '30s'\n[http]\n", &[], |command| {
         command.env("LOGGIA_CACHE", compiled.path());
     })
@@ -61,13 +42,11 @@ async fn told_to_end_it_is_unready_answers_what_runs_and_closes_streams() -> Res
     let filter = SubscriptionFilter::builder().tools_list_changed().build();
     let mut listening = listener.service.peer().listen(filter).await?;
     let mut stateless = Line::open(&own).await?;
-    stateless.write(wire::call(host, "", 1, "lingers", &wait())).await?;
-    runs(&data).await;
+    stateless.write(wire::call(host, "", 1, "lingers", &wait("mark"))).await?;
+    runs(&data, "mark").await;
     let mut stateful = Line::open(&own).await?;
-    let after = json!({"action": "wait", "mark": "/data/second", "until": "/data/go"});
-    stateful.write(wire::post(host, &session, &wire::in_session(2, "lingers", &after))).await?;
-    let there = || data.join("second").is_dir();
-    eventually(async || if there() { Ok(()) } else { Err("it does not run".to_owned()) }).await;
+    stateful.write(wire::post(host, &session, &wire::in_session(2, "lingers", &wait("second")))).await?;
+    runs(&data, "second").await;
     let idle = Line::open(&own).await?;
     // A new plugin, which is being compiled.
     folder.put("files", &plugin("files"));
@@ -111,12 +90,12 @@ async fn told_to_end_it_is_unready_answers_what_runs_and_closes_streams() -> Res
 #[tokio::test]
 async fn a_call_that_takes_longer_than_the_drain_is_cut_off_and_that_is_no_error() -> Result<()> {
     let folder = Folder::with(&["lingers"]);
-    let data = lingers(&folder);
+    let data = lingers(&folder, "lingers");
     let mut served = Served::configured(&folder, "drain = '1s'\n[http]\n", &[]).await?;
     let host = &served.host;
     let mut line = Line::open(host.authority()).await?;
-    line.write(wire::call(host, "", 1, "lingers", &wait())).await?;
-    runs(&data).await;
+    line.write(wire::call(host, "", 1, "lingers", &wait("mark"))).await?;
+    runs(&data, "mark").await;
     signal(&host.child, Signal::TERM)?;
     assert_eq!(ends(&mut served).await?, Some(0));
     let told = line.end().await?;

@@ -5,6 +5,7 @@ use std::{cell::Cell, fs};
 use anyhow::{Context, Result};
 use loggia_tests::{
     Folder, Served, Token, eventually,
+    lingers::{lingers, runs, wait},
     wire::{self, Line},
 };
 use serde_json::json;
@@ -13,13 +14,7 @@ use serde_json::json;
 #[tokio::test]
 async fn who_fills_its_calls_is_refused_further_ones_and_another_is_answered() -> Result<()> {
     let folder = Folder::with(&["lingers", "echo"]);
-    let data = folder.beside("data");
-    folder.write(
-        "lingers.toml",
-        &format!(
-            "[grants]\ndirs = [{{ path = {data:?}, at = \"/data\", access = \"read-write\" }}]\n[limits]\nwall = \"10m\"\n"
-        ),
-    );
+    let data = lingers(&folder, "lingers");
     let [ada, bob] = [Token::new("ada", &["*"]).await?, Token::new("bob", &["*"]).await?];
     let settings = "[http.per-caller]\nconcurrency = 2\nrate = 0\n";
     let served = Served::configured(&folder, settings, &[&ada, &bob]).await?;
@@ -27,11 +22,9 @@ async fn who_fills_its_calls_is_refused_further_ones_and_another_is_answered() -
     let add = json!({"action": "add", "a": 1, "b": 2});
     let mut held = Vec::new();
     for n in 0..2 {
-        let wait = json!({"action": "wait", "mark": format!("/data/{n}"), "until": "/data/go"});
         let mut line = Line::open(host.authority()).await?;
-        line.write(wire::call(host, &ada.header(), n, "lingers", &wait)).await?;
-        let there = || data.join(n.to_string()).is_dir();
-        eventually(async || if there() { Ok(()) } else { Err(format!("call {n} does not run")) }).await;
+        line.write(wire::call(host, &ada.header(), n, "lingers", &wait(&n.to_string()))).await?;
+        runs(&data, &n.to_string()).await;
         held.push(line);
     }
     for _ in 0..5 {

@@ -1,7 +1,7 @@
 //! Questions to the person as steps, in both lifecycles, over both transports, and by a client that we did not write.
 
 use anyhow::{Context, Result};
-use loggia_tests::{Client, ERAS, Era, HttpHost, Kind, PATIENCE, accepted, binary, cache, eventually};
+use loggia_tests::{Client, ERAS, Era, HttpHost, Kind, accepted, binary, cache, eventually, heard, soon};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ElicitResult, ElicitationAction, GetTaskParams, TaskPayload,
     TaskStatus, UpdateTaskParams,
@@ -40,7 +40,7 @@ async fn a_deployment_waits_for_its_approval() -> Result<()> {
                 json!({"deployment": "dep-1", "asked": asked}),
                 "{era:?} http {http}: {told}"
             );
-            let question = client.questions.recv().await.context("a question")?;
+            let question = heard("a question", &mut client.questions).await?;
             assert_eq!(question["message"], "[deploy_with_approval] Deploy PR #42 to production?");
             assert_eq!(question["requestedSchema"]["properties"], json!({"approved": {"type": "boolean"}}));
             // The text became a number: that is what the server takes. And nothing was done twice.
@@ -110,7 +110,7 @@ async fn a_question_may_be_the_only_step() -> Result<()> {
         let told = client.envelope("elicitation", json!({"action": "elicitation"})).await?;
         let data = json!({"action": "accept", "content": {"confirm": true}});
         assert_eq!(told, json!({"ok": true, "action": "elicitation", "data": data}), "{era:?}");
-        let question = client.questions.recv().await.context("a question")?;
+        let question = heard("a question", &mut client.questions).await?;
         assert_eq!(question["message"], "[elicitation] Proceed with deployment?");
         client.end().await?;
     }
@@ -171,7 +171,7 @@ async fn two_questions_at_once_are_both_answered() -> Result<()> {
         assert_eq!(told["data"]["asked"]["arg1"], "same same", "{era:?}: {told}");
         let mut asked = Vec::new();
         for _ in 0..2 {
-            let question = client.questions.recv().await.context("a question")?;
+            let question = heard("a question", &mut client.questions).await?;
             asked.push(question["message"].as_str().unwrap_or_default().to_owned());
         }
         asked.sort();
@@ -210,13 +210,12 @@ async fn a_question_that_stays_open_too_long_is_closed() -> Result<()> {
 /// again itself.)
 #[tokio::test]
 async fn a_question_that_is_closed_is_taken_back() -> Result<()> {
-    let text = asks("abort").replace("    onDecline", "    timeout: 50ms\n    onDecline");
+    let text = asks("abort").replace("    onDecline", "    timeout: 2s\n    onDecline");
     let stage = Stage::of("asks", &text).await?;
     let mut client = stage.client_as(Era::Stateful, Kind::person([])).await?;
     let told = client.envelope("asks", json!({"action": "asks"})).await?;
     assert_eq!(told["code"], "timed_out", "{told}");
-    let taken_back = tokio::time::timeout(PATIENCE, client.withdrawn.recv()).await;
-    assert!(taken_back.is_ok(), "the client never heard `notifications/cancelled`");
+    heard("`notifications/cancelled`", &mut client.withdrawn).await?;
     client.end().await
 }
 
@@ -278,7 +277,7 @@ async fn once(client: &Client, tool: &str, answers: Option<(Value, String)>) -> 
     if let Some((Value::Object(answers), state)) = answers {
         (request.input_responses, request.request_state) = (Some(answers.into_iter().collect()), Some(state));
     }
-    Ok(client.service.peer().call_tool_once(request).await?)
+    Ok(soon("an answer or a question", client.service.peer().call_tool_once(request)).await??)
 }
 
 /// The keys of what is asked, and the state to come back with.
@@ -312,7 +311,7 @@ async fn questions_may_be_answered_one_after_the_other() -> Result<()> {
 /// The person answers when the workflow has gone on without them: they hear what came of it.
 #[tokio::test]
 async fn an_answer_that_comes_too_late_is_told_the_result() -> Result<()> {
-    let text = asks("continue").replace("    onDecline", "    timeout: 50ms\n    onDecline");
+    let text = asks("continue").replace("    onDecline", "    timeout: 2s\n    onDecline");
     let stage = Stage::of("asks", &text).await?;
     let client = stage.client_as(Era::Stateless, Kind::person([])).await?;
     let (keys, state) = asked(once(&client, "asks", None).await?)?;

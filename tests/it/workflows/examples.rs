@@ -1,7 +1,7 @@
 //! Each example of the page runs, and its servers are called with what the page means.
 
 use anyhow::Result;
-use loggia_tests::{Client, ERAS, Kind, accepted};
+use loggia_tests::{Client, ERAS, Kind, accepted, heard};
 use rmcp::model::{ElicitResult, ElicitationAction};
 use serde_json::{Value, json};
 
@@ -155,7 +155,7 @@ async fn a_source_that_fails_has_default_results() -> Result<()> {
 async fn an_example_without_default_results_is_refused_with_the_reason() -> Result<()> {
     let stage = Stage::with(&["validation_error"]).await?;
     let (client, log) = Client::stdio_logged(stage.plugins.path(), |_| {}).await?;
-    assert_eq!(client.names().await?, ["backend"]);
+    client.names_become(&["backend"]).await;
     let call = json!({"action": "validation_error", "enabled": true});
     let refused = client.envelope("validation_error", call).await?;
     assert_eq!(refused["code"], "unavailable", "{refused}");
@@ -266,7 +266,7 @@ async fn every_template_of_the_page_expands() -> Result<()> {
             let mut client = stage.client_as(era, Kind::person([answer.clone()])).await?;
             let call = json!({"action": "template_syntax", "name": "green \"tea\""});
             let told = client.envelope("template_syntax", call).await?;
-            let question = client.questions.recv().await.unwrap_or_default();
+            let question = heard("a question", &mut client.questions).await?;
             assert_eq!(question["message"], "[template_syntax] Is it \"green \\\"tea\\\"\"?");
             let asked = &told["data"]["asked"]["data"];
             let text = json!({

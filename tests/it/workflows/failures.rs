@@ -67,7 +67,7 @@ async fn a_step_that_takes_too_long_is_stopped() -> Result<()> {
 
 #[tokio::test]
 async fn a_workflow_that_takes_too_long_is_stopped() -> Result<()> {
-    let workflow = "name: slow\ndescription: Slow.\ntimeout: 2s\nsteps:\n  - id: first\n    tool: backend.process\n    \
+    let workflow = "name: slow\ndescription: Slow.\ntimeout: 5s\nsteps:\n  - id: first\n    tool: backend.process\n    \
         arguments: {data: 1}\n  - id: fetch\n    tool: backend.fetch\n    dependsOn: [first]\n    \
         onError: {action: continue}\n  - id: after\n    tool: backend.fetch\n    dependsOn: [fetch]\n";
     let stage = Stage::of("slow", workflow).await?;

@@ -1,7 +1,7 @@
 //! What an operator narrows: `<name>.toml` beside `<name>.workflow.yaml`, and the servers' own policies.
 
 use anyhow::Result;
-use loggia_tests::{Era, Kind, accepted};
+use loggia_tests::{Era, Kind, accepted, heard};
 use serde_json::{Value, json};
 
 use super::stage::{Stage, Word};
@@ -92,7 +92,7 @@ async fn an_action_that_must_be_confirmed_is_confirmed_within_a_workflow_too() -
     let mut client = stage.client_as(Era::Stateless, kind).await?;
     let told = client.envelope("research_topic", research()).await?;
     assert_eq!(told["ok"], true, "{told}");
-    let question = client.questions.recv().await.unwrap_or_default();
+    let question = heard("a question", &mut client.questions).await?;
     assert!(question["message"].as_str().unwrap_or_default().contains("`download_paper`"), "{question}");
     client.end().await?;
     let client = stage.client().await?;

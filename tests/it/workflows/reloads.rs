@@ -3,10 +3,10 @@
 use std::{fs, os::unix::fs::symlink};
 
 use anyhow::Result;
-use loggia_tests::{Client, Era, Kind, accepted, eventually, fixture};
+use loggia_tests::{Client, Era, Kind, Served, accepted, eventually, fixture, heard};
 use serde_json::{Value, json};
 
-use super::stage::{self, Stage, names_become, run, text};
+use super::stage::{self, Stage, run, text};
 
 fn says(what: &str) -> String {
     format!(
@@ -41,12 +41,12 @@ async fn a_workflow_comes_changes_and_goes() -> Result<()> {
     let stage = Stage::empty().await?;
     stage.server("backend", "");
     let mut client = stage.client().await?;
-    assert_eq!(client.names().await?, ["backend"]);
+    client.names_become(&["backend"]).await;
 
     stage.write("says", &says("one"));
     becomes(&client, "one").await;
-    names_become(&client, &["backend", "says"]).await;
-    assert!(client.changed.recv().await.is_some(), "the client is told");
+    client.names_become(&["backend", "says"]).await;
+    heard("news", &mut client.changed).await?;
     stage.write("says", &says("two"));
     becomes(&client, "two").await;
     // Written in place, too.
@@ -54,7 +54,7 @@ async fn a_workflow_comes_changes_and_goes() -> Result<()> {
     becomes(&client, "three").await;
 
     stage.plugins.remove("says.workflow.yaml");
-    names_become(&client, &["backend"]).await;
+    client.names_become(&["backend"]).await;
     let gone = client.envelope("says", json!({"action": "says"})).await?;
     assert_eq!(gone["code"], "unavailable", "{gone}");
     client.end().await
@@ -63,23 +63,15 @@ async fn a_workflow_comes_changes_and_goes() -> Result<()> {
 #[tokio::test]
 async fn a_broken_version_leaves_the_old_one_serving() -> Result<()> {
     let stage = Stage::of("says", &says("one")).await?;
-    let client = stage.client().await?;
-    assert_eq!(said(&client).await.as_deref(), Ok("one"));
-    for (n, broken) in [": no: yaml: [", "name: says\nsteps: []\n", &says("two").replace("tool:", "tolo:")]
-        .iter()
-        .enumerate()
-    {
+    let served = Served::start(&stage.plugins, |_| {}).await?;
+    let client = Client::http(&served.host, Era::Stateful).await?;
+    becomes(&client, "one").await;
+    for broken in [": no: yaml: [", "name: says\nsteps: []\n", &says("two").replace("tool:", "tolo:")] {
         stage.write("says", broken);
-        // When the newer file is served, the broken one before it was looked at.
-        let witness = format!("witness{n}");
-        stage.write(&witness, &says("here").replace("name: says", &format!("name: {witness}")));
-        eventually(async || {
-            let told =
-                client.envelope(&witness, json!({"action": witness})).await.map_err(|e| e.to_string())?;
-            if told["ok"] == true { Ok(()) } else { Err(told.to_string()) }
-        })
-        .await;
+        served.readies(|_, told| told["stale"] == 1).await;
         assert_eq!(said(&client).await.as_deref(), Ok("one"), "{broken}");
+        stage.write("says", &says("one"));
+        served.readies(|_, told| told["stale"] == 0).await;
     }
     stage.write("says", &says("two"));
     becomes(&client, "two").await;
@@ -90,7 +82,7 @@ async fn a_broken_version_leaves_the_old_one_serving() -> Result<()> {
 async fn a_file_that_never_was_right_answers_with_the_reason() -> Result<()> {
     let stage = Stage::of("says", &says("one").replace("arguments", "argumnets")).await?;
     let client = stage.client().await?;
-    assert_eq!(client.names().await?, ["backend"]);
+    client.names_become(&["backend"]).await;
     let told = client.envelope("says", json!({"action": "says"})).await?;
     insta::assert_json_snapshot!("never_right", told);
     stage.write("says", &says("one"));
@@ -149,7 +141,7 @@ async fn a_reference_follows_the_file_that_it_leads_to() -> Result<()> {
 
     // It goes: what refers to it cannot be read any more, so it stays as it was. It comes again.
     stage.plugins.remove("reusable.workflow.yaml");
-    names_become(&client, &["another", "gitleaks", "osv", "refs"]).await;
+    client.names_become(&["another", "gitleaks", "osv", "refs"]).await;
     for call in [call.clone(), json!({"action": "count_leaks", "repo": "acme/shop"})] {
         let told = client.envelope("refs", call).await?;
         assert_eq!(told["ok"], true, "{told}");
@@ -168,10 +160,14 @@ async fn a_run_ends_on_the_version_that_it_began_with() -> Result<()> {
     let client = stage.client_as(Era::Stateful, Kind::person([accepted(json!({}))])).await?;
     let (_, id) = run(&client.envelope("says", json!({"action": "says", "wait": false})).await?)?;
     stage::becomes(&client, "says", &id, "waiting").await;
-    stage.write("says", &says("two"));
-    // When the newer file is served, the other was, too. (The first version would ask the person.)
-    stage.write("witness", &says("here").replace("name: says", "name: witness"));
-    tells(&client, "witness", json!({"action": "witness"}), "\"here\"").await;
+    // The list tells when the second version serves. (The first one would ask the person.)
+    stage.write("says", &says("two").replace("description: Says.", "description: Says something else."));
+    eventually(async || {
+        let tools = client.service.list_all_tools().await.map_err(|error| error.to_string())?;
+        let tools = json!(tools).to_string();
+        if tools.contains("Says something else.") { Ok(()) } else { Err(tools) }
+    })
+    .await;
     assert_eq!(said(&client).await.as_deref(), Ok("two"));
     let status = json!({"action": "run_status", "run_id": id, "wait": true});
     let (ended, _) = run(&client.envelope("says", status).await?)?;
@@ -183,12 +179,12 @@ async fn a_run_ends_on_the_version_that_it_began_with() -> Result<()> {
 #[tokio::test]
 async fn a_name_that_is_taken_stays_with_who_has_it() -> Result<()> {
     let stage = Stage::of("says", &says("one")).await?;
-    let client = stage.client().await?;
-    assert_eq!(said(&client).await.as_deref(), Ok("one"));
+    let served = Served::start(&stage.plugins, |_| {}).await?;
+    let client = Client::http(&served.host, Era::Stateful).await?;
+    becomes(&client, "one").await;
     stage.write("a", &format!("facade: backend\n{}", says("two")));
     stage.write("b", &format!("facade: says\n{}", says("three")));
-    stage.write("witness", &says("here").replace("name: says", "name: witness"));
-    tells(&client, "witness", json!({"action": "witness"}), "\"here\"").await;
+    served.readies(|_, told| told["refused"] == 2).await;
     assert_eq!(said(&client).await.as_deref(), Ok("one"));
     let fetched = client.envelope("backend", json!({"action": "fetch"})).await?;
     assert_eq!(fetched["ok"], true, "{fetched}");
@@ -274,6 +270,6 @@ async fn a_workflow_is_as_harmful_as_its_servers_are_now() -> Result<()> {
     })
     .await;
     assert_eq!(hints["readOnlyHint"], true);
-    assert!(client.changed.recv().await.is_some(), "clients are told");
+    heard("news", &mut client.changed).await?;
     client.end().await
 }

@@ -97,7 +97,7 @@ async fn a_file_is_a_facade_whose_actions_are_its_composite_tools() -> Result<()
         format!("facade: fetchers\ntitle: Fetchers\ncompositeTools:\n{}{}", tools("first"), tools("second"));
     let stage = Stage::of("any", &list).await?;
     let client = stage.client().await?;
-    assert_eq!(client.names().await?, ["backend", "fetchers"]);
+    client.names_become(&["backend", "fetchers"]).await;
     for action in ["first", "second"] {
         let told = client.envelope("fetchers", json!({"action": action})).await?;
         assert_eq!((&told["ok"], &told["data"]["value"]), (&json!(true), &json!(1_234_567)), "{told}");

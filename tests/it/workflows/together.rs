@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use anyhow::Result;
-use loggia_tests::{ERAS, Era, Kind, accepted, fixture};
+use loggia_tests::{ERAS, Era, Kind, accepted, fixture, heard};
 use serde_json::{Value, json};
 
 use super::stage::{Stage, Word, becomes, run};
@@ -94,7 +94,7 @@ async fn a_question_within_a_workflow_within_a_workflow_is_asked() -> Result<()>
         let mut client = stage.client_as(era, kind).await?;
         let told = client.envelope("outer", json!({"action": "outer"})).await?;
         assert_eq!(told["data"]["asked"]["environment"], "test", "{era:?}: {told}");
-        let question = client.questions.recv().await.unwrap_or_default();
+        let question = heard("a question", &mut client.questions).await?;
         let message = question["message"].as_str().unwrap_or_default();
         assert!(message.ends_with("Deploy PR #42 to test?"), "{era:?}: {message}");
         client.end().await?;
@@ -128,7 +128,7 @@ async fn a_plugin_that_a_step_calls_may_ask() -> Result<()> {
         let told = client.envelope("outer", json!({"action": "outer"})).await?;
         // A text is no object, so it stands under `data`.
         assert_eq!(told["data"]["data"], "kept 3 because dust", "{era:?}: {told}");
-        let question = client.questions.recv().await.unwrap_or_default();
+        let question = heard("a question", &mut client.questions).await?;
         assert_eq!(question["message"], "[worker] Delete the old notes?", "{era:?}");
         client.end().await?;
     }

@@ -63,8 +63,8 @@ async fn what_is_too_large_or_too_slow_names_the_key_that_changes_it() -> Result
         ("http-request = \"1KiB\"", "/", body(300 << 10), Some("unavailable"), key("http-request")),
         ("http-request = \"1KiB\"", "/", body(1 << 10), None, None),
         ("", "/", body(300 << 10), None, None),
-        ("http-time = \"300ms\"", "/never", json!({}), Some("timed_out"), key("http-time")),
-        ("http-time = \"300ms\"", "/stalled", json!({}), Some("timed_out"), key("http-time")),
+        ("http-time = \"3s\"", "/never", json!({}), Some("timed_out"), key("http-time")),
+        ("http-time = \"3s\"", "/stalled", json!({}), Some("timed_out"), key("http-time")),
         // The guest's own patience is nothing that an operator could change.
         ("", "/never", json!({"timeout_ms": 300}), Some("timed_out"), None),
         ("", "/stalled", json!({"timeout_ms": 300}), Some("timed_out"), None),

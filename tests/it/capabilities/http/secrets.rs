@@ -32,7 +32,7 @@ fn secrets(web: &Web, source: &str, value: &Path, more: &[String]) -> String {
     let port = web.port;
     format!(
         "{}secrets = [{{ {source} = {value:?}, host = \"localhost:{port}\", header = \"Authorization\", \
-         format = \"Bearer {{}}\" }}]\n[limits]\nhttp-time = \"2s\"\nhttp-response = \"64KiB\"\n",
+         format = \"Bearer {{}}\" }}]\n[limits]\nhttp-time = \"5s\"\nhttp-response = \"64KiB\"\n",
         granting(&http)
     )
 }
