@@ -1,6 +1,9 @@
 //! Calls that their clients take back: seen in the guest, which writes a byte every millisecond for as long as it is there.
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result};
 use loggia_tests::{Client, ERAS, Era, Folder, HttpHost, PATIENCE, eventually};
@@ -52,6 +55,28 @@ fn call(action: &str, name: &str) -> Value {
     json!({"action": action, "file": format!("/data/{name}")})
 }
 
+/// Has a call of this action cancelled in this way, which is given a file's name. One that looks is told, and may say a last
+/// word, for which it has so little time that on a busy machine it may need another try; one that does not look says none.
+async fn cancelled(
+    data: &Path,
+    action: &str,
+    name: &str,
+    client: &Client,
+    cancel: impl AsyncFn(&str) -> Result<()>,
+) -> Result<()> {
+    for attempt in 1.. {
+        let name = format!("{name}-{attempt}");
+        cancel(&name).await?;
+        is_over(client, &name).await?;
+        let told = fs::read_to_string(data.join(&name))?.ends_with(".told");
+        if told == (action == "heed") {
+            break;
+        }
+        anyhow::ensure!(action == "heed" && attempt < 3, "{name}: told {told}");
+    }
+    Ok(())
+}
+
 /// By `notifications/cancelled`, or as the revision wants it over HTTP, by closing the stream.
 #[tokio::test]
 async fn a_call_that_is_taken_back_is_over_in_the_guest() -> Result<()> {
@@ -64,17 +89,16 @@ async fn a_call_that_is_taken_back_is_over_in_the_guest() -> Result<()> {
         };
         for action in ["tick", "heed"] {
             let name = format!("{action}-{era:?}-{http}");
-            let arguments = call(action, &name).as_object().cloned().unwrap_or_default();
-            let request = CallToolRequestParams::new("lingers").with_arguments(arguments);
-            let request = ClientRequest::CallToolRequest(CallToolRequest::new(request));
-            let peer = client.service.peer();
-            let under_way = peer.send_cancellable_request(request, PeerRequestOptions::default()).await?;
-            writes(&data.join(&name)).await;
-            under_way.cancel(Some("enough".into())).await?;
-            is_over(&client, &name).await?;
-            // One that looks is told, and may say a last word.
-            let text = fs::read_to_string(data.join(&name))?;
-            assert_eq!(text.ends_with(".told"), action == "heed", "{name}");
+            let taken_back = async |name: &str| {
+                let arguments = call(action, name).as_object().cloned().unwrap_or_default();
+                let request = CallToolRequestParams::new("lingers").with_arguments(arguments);
+                let request = ClientRequest::CallToolRequest(CallToolRequest::new(request));
+                let peer = client.service.peer();
+                let under_way = peer.send_cancellable_request(request, PeerRequestOptions::default()).await?;
+                writes(&data.join(name)).await;
+                Ok(under_way.cancel(Some("enough".into())).await?)
+            };
+            cancelled(&data, action, &name, &client, taken_back).await?;
         }
         client.end().await?;
     }
@@ -103,14 +127,16 @@ async fn a_stream_that_is_closed_is_the_end_of_its_call() -> Result<()> {
     let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "progressToken": 1,
         "io.modelcontextprotocol/clientCapabilities": {}, "io.modelcontextprotocol/clientInfo": {"name": "raw", "version": "0"}});
     for action in ["tick", "heed"] {
-        let params = json!({"name": "lingers", "arguments": call(action, action), "_meta": meta});
-        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
-        let stream = send(&host, headers, &body).await?;
-        writes(&data.join(action)).await;
-        drop(stream);
+        let closed = async |name: &str| {
+            let params = json!({"name": "lingers", "arguments": call(action, name), "_meta": meta});
+            let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+            let stream = send(&host, headers, &body).await?;
+            writes(&data.join(name)).await;
+            drop(stream);
+            Ok(())
+        };
         let client = Client::http(&host, Era::Stateless).await?;
-        is_over(&client, action).await?;
-        assert_eq!(fs::read_to_string(data.join(action))?.ends_with(".told"), action == "heed");
+        cancelled(&data, action, action, &client, closed).await?;
         client.end().await?;
     }
     Ok(())

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use loggia_tests::{Client, Era, Folder, HttpHost, PATIENCE, binary, cache, scratch, signal};
+use loggia_tests::{
+    Folder, HttpHost, PATIENCE, binary, cache, scratch, signal,
+    wire::{self, INITIALIZE},
+};
 use rustix::process::Signal;
 use serde_json::json;
 use tokio::{
@@ -11,8 +14,6 @@ use tokio::{
     net::TcpStream,
     process::Command,
 };
-
-const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"raw","version":"0"}}}"#;
 
 /// One raw request; the status of the answer, and the answer.
 async fn post(host: &HttpHost, headers: &str, body: &str) -> Result<(u16, String)> {
@@ -57,7 +58,7 @@ async fn sessions_are_bounded_and_the_idlest_makes_room() -> Result<()> {
     let host = HttpHost::configured(&folder, "[http]\nsessions = 16").await?;
     let own = format!("Host: {}\r\n", host.authority());
     // One with an open stream, and then more than there may be.
-    let mut listening = Client::http(&host, Era::Stateful).await?;
+    let mut listening = wire::listened(&host, &wire::session(&host, "", INITIALIZE).await?).await?;
     let mut ids = Vec::new();
     for _ in 0..20 {
         let (status, answer) = post(&host, &own, INITIALIZE).await?;
@@ -77,9 +78,8 @@ async fn sessions_are_bounded_and_the_idlest_makes_room() -> Result<()> {
     assert_eq!(status, 200, "{answer}");
     // Its stream is still open.
     folder.remove("echo.wasm");
-    let heard = tokio::time::timeout(PATIENCE, listening.changed.recv()).await?;
-    assert!(heard.is_some());
-    listening.end().await
+    listening.until("notifications/tools/list_changed").await?;
+    Ok(())
 }
 
 #[tokio::test]

@@ -351,21 +351,30 @@ impl Client {
             tasks: kind.tasks,
         };
         let service = match era {
-            Era::Stateful => ears.serve(transport).await?,
+            Era::Stateful => soon("a handshake", ears.serve(transport)).await??,
             Era::Stateless => {
                 let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
                 let mode = ClientLifecycleMode::Discover { preferred_versions };
-                ears.serve_with_lifecycle(transport, mode).await?
+                soon("the host's answer", ears.serve_with_lifecycle(transport, mode)).await??
             }
         };
         Ok(Self { service, changed, progress, questions, withdrawn })
     }
 
-    /// Calls a tool.
+    /// Calls a tool, and again while plugins are still being loaded, as the host says one should: on a busy machine that
+    /// takes longer than a call waits.
     pub async fn call(&self, tool: &str, arguments: Value) -> Result<CallToolResult> {
         let Value::Object(arguments) = arguments else { bail!("arguments are an object") };
         let request = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
-        Ok(tokio::time::timeout(PATIENCE, self.service.call_tool(request)).await??)
+        let answered = async {
+            loop {
+                match self.service.call_tool(request.clone()).await {
+                    Err(early) if early.to_string().contains("plugins are still being loaded") => {}
+                    answered => return answered,
+                }
+            }
+        };
+        Ok(soon("the answer of a call", answered).await??)
     }
 
     /// Calls a tool; its envelope.

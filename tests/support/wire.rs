@@ -123,6 +123,17 @@ pub async fn session(host: &HttpHost, headers: &str, initialize: &str) -> Result
     Ok(session)
 }
 
+/// Opens the stream on which a session hears what it did not ask for; its head came.
+pub async fn listened(host: &HttpHost, session: &str) -> Result<Line> {
+    let mut line = Line::open(host.authority()).await?;
+    let own = host.authority();
+    line.write(format!("GET /mcp HTTP/1.1\r\nHost: {own}\r\nAccept: text/event-stream\r\n{session}\r\n"))
+        .await?;
+    let told = line.head().await?;
+    anyhow::ensure!(told.status == 200, "{told:?}");
+    Ok(line)
+}
+
 /// One connection.
 pub struct Line {
     /// Its socket.

@@ -11,6 +11,10 @@ use std::{
     io::{BufRead, BufReader, Write, stderr},
     path::Path,
     process::{Child, Command, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -105,32 +109,43 @@ fn a_commit_gets_its_turn_beside_processes_in_tight_loops() {
     let mut others = [start("write", dir.path()), start("write", dir.path())];
     let reports: Vec<_> =
         others.iter_mut().map(|other| BufReader::new(other.stderr.take().unwrap())).collect();
+    let done = Arc::new(AtomicU64::new(0));
     let readers: Vec<_> = reports
         .into_iter()
         .map(|mut report| {
+            let done = Arc::clone(&done);
             let mut line = String::new();
             while !line.starts_with("done") {
                 line.clear();
                 assert!(report.read_line(&mut line).unwrap() > 0);
             }
             // Whoever is not read from stops.
-            std::thread::spawn(move || report.lines().count())
+            std::thread::spawn(move || {
+                for _commit in report.lines() {
+                    done.fetch_add(1, Ordering::SeqCst);
+                }
+            })
         })
         .collect();
     let store = store(dir.path());
-    let mut slowest = Duration::ZERO;
+    let mut slowest = (Duration::ZERO, 0);
     for n in 0..200 {
-        let began = Instant::now();
-        store.commit(Space::Shared, vec![put("mine", n.to_string())]).unwrap();
-        slowest = slowest.max(began.elapsed());
+        let (began, seen) = (Instant::now(), done.load(Ordering::SeqCst));
+        let waited = || (began.elapsed(), done.load(Ordering::SeqCst) - seen);
+        // A disk may be so slow that some of theirs take as long as one waits; then what counts is how many those were.
+        let in_time = |(time, others)| time < Duration::from_secs(4) || others < 200;
+        while let Err(error) = store.commit(Space::Shared, vec![put("mine", n.to_string())]) {
+            assert!(matches!(error, StateError::Busy) && in_time(waited()), "{error}: {:?}", waited());
+        }
+        assert!(in_time(waited()), "{:?}", waited());
+        slowest = slowest.max(waited());
     }
     for other in &mut others {
         other.kill().unwrap();
         other.wait().unwrap();
     }
-    let done: Vec<_> = readers.into_iter().map(|reader| reader.join().unwrap()).collect();
-    let _ = writeln!(stderr(), "slowest {slowest:?}; the others did {done:?}");
-    assert!(slowest < Duration::from_secs(4), "{slowest:?}");
+    readers.into_iter().for_each(|reader| reader.join().unwrap());
+    let _ = writeln!(stderr(), "the slowest took {slowest:?}; the others did {done:?}");
 }
 
 #[test]

@@ -33,11 +33,7 @@ async fn told_to_end_it_is_unready_answers_what_runs_and_closes_streams() -> Res
     // for, a connection without a request.
     let session = wire::session(host, "", INITIALIZE).await?;
     let own = host.authority().to_owned();
-    let mut stream = Line::open(&own).await?;
-    stream
-        .write(format!("GET /mcp HTTP/1.1\r\nHost: {own}\r\nAccept: text/event-stream\r\n{session}\r\n"))
-        .await?;
-    assert_eq!(stream.head().await?.status, 200);
+    let stream = wire::listened(host, &session).await?;
     let listener = Client::http(host, Era::Stateless).await?;
     let filter = SubscriptionFilter::builder().tools_list_changed().build();
     let mut listening = listener.service.peer().listen(filter).await?;

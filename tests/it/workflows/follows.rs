@@ -1,7 +1,7 @@
 //! Workflows that take long: as runs, with their progress, and stopped.
 
 use anyhow::{Context, Result};
-use loggia_tests::{Client, ERAS, Era, Kind, PATIENCE};
+use loggia_tests::{Client, ERAS, Era, Kind, PATIENCE, soon};
 use rmcp::{
     ServiceError,
     model::{CallToolRequest, CallToolRequestParams, ClientRequest},
@@ -121,7 +121,7 @@ async fn a_client_that_leaves_stops_its_steps() -> Result<()> {
     stage.called("download_paper", 1).await;
     client.end().await?;
     stage.quiet().await;
-    let ended: Result<_, ServiceError> = waiting.await?;
+    let ended: Result<_, ServiceError> = soon("the call's end", waiting).await??;
     assert!(ended.is_err(), "{ended:?}");
     assert_eq!(stage.times("read_paper"), 0);
     Ok(())

@@ -109,7 +109,7 @@ impl Upstream {
                 tokio::task::yield_now().await;
             }
         };
-        tokio::time::timeout(std::time::Duration::from_secs(5), ended).await.expect("connections end");
+        tokio::time::timeout(std::time::Duration::from_secs(60), ended).await.expect("connections end");
     }
 
     pub fn seen(&self) -> Vec<String> {

@@ -257,9 +257,10 @@ async fn a_ticket_is_for_the_request_that_was_admitted() {
 
 #[tokio::test]
 async fn failures_have_names() {
-    let gone =
-        tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port").local_addr().expect("an address");
-    let url = format!("http://{gone}");
+    // Nobody listens on it, and nobody else can take it meanwhile.
+    let gone = tokio::net::TcpSocket::new_v4().expect("a socket");
+    gone.bind(([127, 0, 0, 1], 0).into()).expect("a port");
+    let url = format!("http://{}", gone.local_addr().expect("an address"));
     let names = Names::new(&[]);
     let client = Client::setup(grants(&[&url, "http://no.example"]), limits()).resolver(names).build();
     let call = client.call(Reads);

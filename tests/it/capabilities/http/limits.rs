@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use loggia_tests::web::{Answer, Web};
 use serde_json::json;
+use tokio::net::TcpSocket;
 
 use super::{answers, ask, fails, fetch, granting, host, page};
 
@@ -105,9 +106,10 @@ async fn a_refusal_is_told_as_one_however_much_the_guest_wanted_to_send() -> Res
 
 #[tokio::test]
 async fn who_cannot_be_reached_or_breaks_off_is_unavailable() -> Result<()> {
-    // A port that was free a moment ago.
-    let gone = Web::start(page).await?.port;
-    let gone = format!("http://127.0.0.1:{gone}");
+    // A port that nobody listens on, and that nobody else can take meanwhile.
+    let taken = TcpSocket::new_v4()?;
+    taken.bind(([127, 0, 0, 1], 0).into())?;
+    let gone = format!("http://{}", taken.local_addr()?);
     let unknown = "http://no-such-host.invalid".to_owned();
     let (_folder, client) = host(&granting(&[gone.clone(), unknown.clone()])).await?;
     for (url, said) in [(gone, "refuses the connection"), (unknown, "its name is not known")] {
