@@ -10,7 +10,11 @@ use crate::{
     config::server::{Admin, Format, Http, Revision, Settings},
     gate::{Origin, Rights},
     mcp::Handler,
-    serve::{Host, Options, admin, auth::Authenticator, http, signals, stdio},
+    serve::{
+        Host, Options, admin,
+        auth::{Authenticator, Followed},
+        http, signals, stdio,
+    },
     telemetry::logs,
 };
 
@@ -57,7 +61,8 @@ pub struct Serve {
 
 impl Serve {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        let settings = self.settings()?;
+        let file = self.file()?;
+        let settings = self.settings(file.as_ref().map(|file| file.settings.clone()).unwrap_or_default())?;
         let authenticator = settings::authenticator(&settings, self.config.as_deref())?;
         logs::start(settings.log);
         if settings.http.is_none() && !settings.auth.is_none() {
@@ -86,7 +91,7 @@ impl Serve {
             match settings.http.clone() {
                 None => over_stdio(&host, folder, &settings).await,
                 Some(http) => {
-                    let door = Door { http, authenticator, file: self.config };
+                    let door = Door { http, authenticator, file };
                     over_http(&host, folder, door, &settings, |_| {}).await
                 }
             }
@@ -99,12 +104,14 @@ impl Serve {
         Ok(ExitCode::SUCCESS)
     }
 
+    fn file(&self) -> anyhow::Result<Option<Followed>> {
+        let Some(file) = &self.config else { return Ok(None) };
+        let path = std::path::absolute(file).with_context(|| format!("failed to find {}", file.display()))?;
+        Ok(Some(Followed { settings: settings::read(file)?, path, read: settings::read }))
+    }
+
     /// What the file says, and what the command line says instead.
-    fn settings(&self) -> anyhow::Result<Settings> {
-        let mut settings = match &self.config {
-            Some(file) => settings::read(file)?,
-            None => Settings::default(),
-        };
+    fn settings(&self, mut settings: Settings) -> anyhow::Result<Settings> {
         settings.folder = self.folder.clone().or(settings.folder);
         settings.max_protocol_version = self.max_protocol_version.or(settings.max_protocol_version);
         settings.publish = self.publishing.over(settings.publish);
@@ -182,7 +189,7 @@ pub struct Door {
     /// None where they need not.
     pub authenticator: Option<Authenticator>,
     /// The settings file, whose tokens may change.
-    pub file: Option<PathBuf>,
+    pub file: Option<Followed>,
 }
 
 /// Serves a folder over HTTP until told to stop; says where as soon as clients can connect.
@@ -202,10 +209,9 @@ pub async fn over_http(
     let stop: CancellationToken = signals::shutdown()?;
     if let Some(authenticator) = &authenticator {
         authenticator.start();
-        if let Some(file) = file {
-            let (authenticator, tokens) = (authenticator.clone(), settings.auth.tokens.clone());
-            tokio::spawn(async move { authenticator.follow(file, tokens, settings::read).await });
-        }
+    }
+    if let Some(file) = file {
+        tokio::spawn(file.follow(authenticator.clone()));
     }
     administer(host, settings, authenticator.clone(), &stop).await?;
     host.follow(folder, stop.clone());

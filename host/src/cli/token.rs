@@ -30,7 +30,7 @@ enum Command {
 ///
 /// The token alone goes to stdout, and is kept nowhere. What the server needs to know it goes to stderr, to be pasted
 /// into loggia.toml, or with --file into that file: a name, a hash, and what it allows. To revoke it, take that away
-/// again; the server reads its file when it starts.
+/// again: a server that runs by this file notices.
 #[derive(clap::Args)]
 struct New {
     /// Whose it is: stands in the log, and tells callers apart
@@ -88,11 +88,11 @@ impl New {
         }
         match &self.file {
             Some(file) => term::note(&format!(
-                "added to {}, which a server reads when it starts; this is the token, which is kept nowhere:",
+                "added to {}, as a server that runs by it notices; this is the token, which is kept nowhere:",
                 file.display()
             )),
             None => term::note(&format!(
-                "add this to loggia.toml, which a server reads when it starts:\n\n{toml}\nthis is the token, which is \
+                "add this to loggia.toml, as a server that runs by it notices:\n\n{toml}\nthis is the token, which is \
                  kept nowhere:"
             )),
         }

@@ -65,6 +65,8 @@ impl Peers {
             }
             tokio::time::sleep(BURST).await;
             changes.mark_unchanged();
+            // First: who falls asleep before it is told here hears of it there.
+            self.changes.send_replace(());
             for peer in self.open() {
                 tokio::spawn(async move {
                     let told = tokio::time::timeout(PATIENCE, peer.notify_tool_list_changed()).await;
@@ -73,7 +75,6 @@ impl Peers {
                     }
                 });
             }
-            self.changes.send_replace(());
         }
     }
 }

@@ -16,7 +16,7 @@ use tracing::{
 use tracing_subscriber::{Layer, layer::Context, registry::LookupSpan};
 
 use super::scrub::{REDACTED, scrub};
-use crate::config::server::Format;
+use crate::{config::server::Format, serve::left};
 
 /// Bytes of the longest line.
 pub const LINE: usize = 8 << 10;
@@ -81,6 +81,9 @@ where
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
         let mut fields = Fields::default();
         event.record(&mut fields);
+        if left::is_told_by(event.metadata().target(), &fields.message) {
+            return;
+        }
         // What the event says of itself comes first, then what is nearest to it.
         for span in context.event_scope(event).into_iter().flatten() {
             let extensions = span.extensions();

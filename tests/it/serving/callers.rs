@@ -137,6 +137,17 @@ async fn tokens_come_and_go_while_the_server_runs() -> Result<()> {
     Ok(())
 }
 
+/// To close a door behind those who came in takes a start.
+#[tokio::test]
+async fn who_serves_everybody_goes_on_to_and_says_so() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let served = Served::configured(&folder, "", &[]).await?;
+    Served::settings(&folder, "", &[&Token::new("ada", &["*"]).await?])?;
+    served.logs(|line| line.contains("until then everybody may call")).await;
+    assert_eq!(wire::answered(&served.host, "", "echo", &add()).await?.status, 200);
+    Ok(())
+}
+
 /// H48: whatever is sent, a plugin sees none of it, nor does who it talks to.
 #[tokio::test]
 async fn a_token_reaches_no_plugin_and_nobody_that_it_talks_to() -> Result<()> {

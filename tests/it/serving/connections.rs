@@ -171,3 +171,41 @@ async fn a_head_that_is_too_long_is_refused_by_its_name() -> Result<()> {
     assert_eq!(wire::answered(&host, &long, "echo", &add()).await?.status, 200);
     Ok(())
 }
+
+/// They come and go all day: who runs the server is told of what is wrong, and nothing is.
+#[tokio::test]
+async fn a_client_that_goes_away_is_no_error() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let served = Served::start(&folder, |command| {
+        command.env("LOGGIA_LOG", "debug");
+    })
+    .await?;
+    let host = &served.host;
+    let tasks = "loggia_tasks{runtime=\"io\"}";
+    let before = served.figure(tasks).await?.context("tasks")?;
+    let of_session = wire::session(host, "", wire::INITIALIZE).await?;
+    let wait = json!({"action": "wait", "ms": 60000});
+    let listen = json!({"notifications": {"toolsListChanged": true}});
+    let listen = wire::request(7, "subscriptions/listen", listen);
+    for (asked, said) in [
+        (wire::post(host, &wire::named("subscriptions/listen", ""), &listen), "subscriptions/acknowledged"),
+        (wire::post(host, &of_session, &wire::in_session(2, "echo", &wait)), "event-stream"),
+    ] {
+        let mut line = Line::open(host.authority()).await?;
+        line.write(asked).await?;
+        line.until(said).await?;
+    }
+    let goodbye = format!(
+        "DELETE /mcp HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{of_session}\r\n",
+        host.authority()
+    );
+    assert_eq!(wire::send(host.authority(), goodbye.as_bytes()).await?.status, 202);
+    served.figures(tasks, |now| now <= before).await;
+    // What is logged is written in its order.
+    assert_eq!(wire::answered(host, "", "echo", &add()).await?.status, 200);
+    served.logs(|line| line.contains("echo.add: ok")).await;
+    let log = served.log.lock().expect("a log");
+    let wrong: Vec<_> = log.iter().filter(|line| line.contains("ERROR") || line.contains(" WARN ")).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+    Ok(())
+}

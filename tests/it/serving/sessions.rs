@@ -4,7 +4,7 @@ use std::fs;
 
 use anyhow::{Context, Result};
 use loggia_tests::{
-    Folder, HttpHost, Served, eventually, fixture,
+    Folder, Served, eventually, fixture,
     wire::{self, INITIALIZE, Line},
 };
 use serde_json::{Value, json};
@@ -28,15 +28,6 @@ async fn others_sleep(served: &Served, floor: f64) -> Result<Vec<String>> {
     // Two of rmcp's go on for each that is awake; some come and go with the question.
     served.figures("loggia_tasks{runtime=\"io\"}", |tasks| tasks <= floor + 4.0).await;
     Ok(sessions)
-}
-
-async fn listened(host: &HttpHost, session: &str) -> Result<Line> {
-    let mut line = Line::open(host.authority()).await?;
-    let own = host.authority();
-    line.write(format!("GET /mcp HTTP/1.1\r\nHost: {own}\r\nAccept: text/event-stream\r\n{session}\r\n"))
-        .await?;
-    assert_eq!(line.head().await?.status, 200);
-    Ok(line)
 }
 
 #[tokio::test]
@@ -159,13 +150,14 @@ async fn a_session_that_only_listens_sleeps_and_hears_of_changes_all_the_same() 
     let (mut streams, mut sessions) = (Vec::new(), Vec::new());
     for _ in 0..4 {
         let session = wire::session(host, "", INITIALIZE).await?;
-        streams.push(listened(host, &session).await?);
+        streams.push(wire::listened(host, &session).await?);
         sessions.push(session);
     }
     // A task for each connection and one for its stream; while it is awake, a session has two more.
     let asleep = floor + 8.0;
     for round in 0..2 {
         let silent = others_sleep(&served, asleep).await?;
+        served.figures("loggia_tasks{runtime=\"io\"}", |tasks| tasks <= asleep).await;
         folder.put("version", &fixture("version_one"));
         for stream in &mut streams {
             stream.until(CHANGED).await.with_context(|| format!("asleep, round {round}"))?;
@@ -180,9 +172,11 @@ async fn a_session_that_only_listens_sleeps_and_hears_of_changes_all_the_same() 
         for stream in &mut streams {
             stream.until(CHANGED).await.with_context(|| format!("awake, round {round}"))?;
         }
-        // Who did not listen at the time hears of it later.
+        // Who did not listen at the time hears of it later, and again where it may not have been heard.
         for session in &silent {
-            listened(host, session).await?.until(CHANGED).await.context("it did not listen")?;
+            for time in ["first", "again"] {
+                wire::listened(host, session).await?.until(CHANGED).await.context(time)?;
+            }
         }
     }
     // What ends a session ends its streams, asleep or awake.
@@ -191,9 +185,35 @@ async fn a_session_that_only_listens_sleeps_and_hears_of_changes_all_the_same() 
         let own = host.authority();
         let goodbye = format!("DELETE /mcp HTTP/1.1\r\nHost: {own}\r\nConnection: close\r\n{session}\r\n");
         assert_eq!(wire::send(own, goodbye.as_bytes()).await?.status, 202);
-        let rest = stream.until("\r\n0\r\n\r\n").await?;
-        assert!(!rest.contains("notifications"), "told twice: {rest}");
+        stream.until(ENDED).await?;
     }
+    Ok(())
+}
+
+/// How a stream ends.
+const ENDED: &str = "\r\n0\r\n\r\n";
+
+/// rmcp ends the oldest but one where there are more than it keeps.
+#[tokio::test]
+async fn too_many_streams_of_one_session_end_and_do_not_come_back() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let served = Served::configured(&folder, "[http]\nsession-sleep = '1s'", &[]).await?;
+    let host = &served.host;
+    let session = wire::session(host, "", INITIALIZE).await?;
+    let mut streams = Vec::new();
+    for _ in 0..40 {
+        streams.push(wire::listened(host, &session).await?);
+    }
+    for stream in &mut streams[1..8] {
+        stream.until(ENDED).await?;
+    }
+    // The others last, through a sleep too.
+    let floor = tasks(&served).await?;
+    others_sleep(&served, floor).await?;
+    folder.put("version", &fixture("version_one"));
+    streams[0].until("notifications/tools/list_changed").await?;
+    let told = wire::ask(host, &session, &wire::in_session(1, "echo", &add())).await?;
+    assert_eq!(told.envelope()?["data"], 3.0, "{told:?}");
     Ok(())
 }
 

@@ -31,12 +31,12 @@ pub struct Http {
     pub body_time: Span,
     /// Largest body.
     pub body: Size,
-    /// Sessions at once, of clients before 2026-07-28; the idlest makes room for another.
+    /// Sessions at once, of clients before 2026-07-28; the idlest makes room for another, one that listens or is busy last.
     pub sessions: usize,
     /// How long a session stays awake of which nothing is heard, and no request is under way; its next request wakes it. While it
     /// sleeps, it takes little memory, and its client still hears of changes.
     pub session_sleep: Span,
-    /// How long a session lasts of which nothing is heard.
+    /// How long a session lasts of which nothing is heard, and on which nobody listens.
     pub session_idle: Span,
     /// What one caller may ask for.
     pub per_caller: PerCaller,

@@ -1,4 +1,4 @@
-//! The tokens of the settings file, read again when it changes: one that was lost is revoked at once, while others work on.
+//! The tokens of the settings file, read again when it changes: one that was lost is revoked while others work on.
 
 use std::{
     io,
@@ -14,22 +14,38 @@ use crate::config::server::{Auth, Settings, Token};
 
 /// How often is looked whether the file changed, which costs next to nothing.
 const LOOK: Duration = Duration::from_secs(1);
+/// How long it takes to write a file.
+const WRITTEN: Duration = Duration::from_millis(200);
+
+/// What is true while a file cannot be read.
+const KEPT: &str = "the tokens that were read before are taken";
+/// What is true where the server began without `[auth]`.
+const LATER: &str =
+    "`auth` is heeded when the server starts again; until then everybody may call who can connect";
 
 /// Reads a settings file, or says what is wrong with it.
 pub type Read = fn(&Path) -> anyhow::Result<Settings>;
 
-/// What of a file is in force.
-struct InForce {
-    tokens: Vec<Token>,
-    /// All of it, as it was first found.
-    settings: Option<Settings>,
+/// A settings file that a server runs by.
+pub struct Followed {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it said when the server began.
+    pub settings: Settings,
+    /// Reads it again.
+    pub read: Read,
 }
 
-impl Authenticator {
-    /// Takes the tokens of a settings file whenever it changes, for as long as this is polled. Now these `tokens` are taken.
-    pub async fn follow(&self, file: PathBuf, tokens: Vec<Token>, read: Read) {
-        let mut file = Watched::new(file);
-        let mut now = InForce { tokens, settings: None };
+impl Followed {
+    /// Lets its tokens be taken whenever it changes, for as long as this is polled. Where callers need not say who they are,
+    /// that does not change before the next start.
+    pub async fn follow(self, authenticator: Option<Authenticator>) {
+        let Self { path, settings, read } = self;
+        if !path.is_file() {
+            return tracing::warn!("{} is no file: its tokens are read at the start alone", path.display());
+        }
+        let mut tokens = settings.auth.tokens.clone();
+        let mut file = Watched::new(path.clone(), WRITTEN);
         let mut said = None;
         let mut looks = interval(LOOK);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -40,41 +56,61 @@ impl Authenticator {
                     file.look(|path| read(path).map_err(|error| io::Error::other(format!("{error:#}"))));
                 (file, found)
             });
-            // The runtime ends.
-            let Ok((looked, found)) = looking.await else { return };
-            file = looked;
-            let taken = match found {
-                Ok(None) => Ok(()),
-                Ok(Some(found)) => {
-                    let taken = self.take(&mut now, found, file.path());
-                    taken.map_err(|error| format!("{}: {error}", file.path().display()))
+            let found = match looking.await {
+                Ok((looked, found)) => {
+                    file = looked;
+                    found.map_err(|error| error.to_string())
                 }
-                Err(error) => Err(error.to_string()),
+                Err(error) if error.is_panic() => {
+                    file = Watched::new(path.clone(), WRITTEN);
+                    Err("failed to read the settings".to_owned())
+                }
+                // The runtime ends.
+                Err(_) => return,
             };
-            let failed = taken.err();
+            let (at, now) = (path.display(), &mut tokens);
+            let failed = match (found, &authenticator) {
+                (Ok(None), _) => continue,
+                (Ok(Some(found)), Some(authenticator)) => {
+                    tell_others(&settings, &found, &path);
+                    let taken = authenticator.take(now, found.auth);
+                    taken.err().map(|error| format!("{at}: `auth`: {error}; {KEPT}"))
+                }
+                (Ok(Some(found)), None) => {
+                    tell_others(&settings, &found, &path);
+                    (!found.auth.is_none()).then(|| format!("{at}: {LATER}"))
+                }
+                (Err(error), Some(_)) => Some(format!("{error}; {KEPT}")),
+                (Err(error), None) => Some(error),
+            };
             if let Some(why) = failed.as_ref().filter(|_| said != failed) {
-                tracing::warn!("{why}; the tokens that were read before are taken");
+                tracing::warn!("{why}");
             }
             said = failed;
         }
     }
+}
 
-    fn take(&self, now: &mut InForce, found: Settings, file: &Path) -> Result<(), AuthError> {
-        let file = file.display();
-        let tokens = settings::check(&found.auth, Path::new(""))?.tokens;
-        let first = now.settings.get_or_insert_with(|| found.clone());
-        let other = Auth { tokens: first.auth.tokens.clone(), ..found.auth.clone() };
-        if (Settings { auth: other, ..found.clone() }) != *first {
-            tracing::warn!("{file} has changed: all but its tokens is heeded when the server starts again");
-        }
-        if found.auth.tokens != now.tokens {
+impl Authenticator {
+    /// Takes other tokens than `now`.
+    fn take(&self, now: &mut Vec<Token>, found: Auth) -> Result<(), AuthError> {
+        let tokens = settings::check(&found, Path::new(""))?.tokens;
+        if found.tokens != *now {
             self.0.tokens.store(Arc::new(tokens));
-            let (came, went) =
-                (names(&found.auth.tokens, &now.tokens), names(&now.tokens, &found.auth.tokens));
-            tracing::info!(came, went, "the tokens of {file} are now others");
-            now.tokens = found.auth.tokens;
+            let (came, went) = (names(&found.tokens, now), names(now, &found.tokens));
+            tracing::info!(came, went, "the settings file has other tokens now");
+            *now = found.tokens;
         }
         Ok(())
+    }
+}
+
+/// Says that what is no token counts later.
+fn tell_others(began: &Settings, found: &Settings, file: &Path) {
+    let auth = Auth { tokens: began.auth.tokens.clone(), ..found.auth.clone() };
+    if (Settings { auth, ..found.clone() }) != *began {
+        let file = file.display();
+        tracing::warn!("{file} has changed: all but its tokens is heeded when the server starts again");
     }
 }
 

@@ -38,6 +38,7 @@ use arc_swap::ArcSwap;
 use axum::http::{HeaderMap, Uri, request::Parts};
 
 pub use bearer::strip;
+pub use follow::Followed;
 pub use metadata::Metadata;
 pub use refusal::{Reason, Refusal};
 pub use settings::AuthError;

@@ -74,7 +74,9 @@ pub(super) trait Source: fmt::Display + Send + Sync + 'static {
 /// The source that the settings name, and how often to look.
 pub(super) fn of(jwks: &Jwks) -> (Box<dyn Source>, Pace) {
     match jwks {
-        Jwks::File(path) => (Box::new(InFile(Arc::new(Mutex::new(Watched::new(path.clone()))))), FILE),
+        Jwks::File(path) => {
+            (Box::new(InFile(Arc::new(Mutex::new(Watched::new(path.clone(), Duration::ZERO))))), FILE)
+        }
         Jwks::Url(url) => (Box::new(AtUrl { url: url.clone() }), URL),
     }
 }

@@ -1,11 +1,17 @@
 //! Streams on which clients wait for news, which is all that a session has to say without a request. They outlive what rmcp
 //! holds of it: most clients keep one open for as long as they live, so a session that only listens sleeps too.
+//!
+//! A change may be told twice, where rmcp tells it at the moment when the session falls asleep or wakes up, but is never left
+//! out: who is told once too often asks for a list.
 
 use std::{future, sync::Arc};
 
-use futures_util::{Stream, StreamExt, stream, stream::BoxStream};
+use futures_util::{FutureExt, Stream, StreamExt, stream, stream::BoxStream};
 use rmcp::{
-    model::{ServerJsonRpcMessage, ServerNotification, ToolListChangedNotification},
+    model::{
+        JsonRpcMessage, JsonRpcNotification, ServerJsonRpcMessage, ServerNotification,
+        ToolListChangedNotification,
+    },
     transport::{
         common::server_side_http::{ServerSseMessage, SessionId},
         streamable_http_server::{SessionManager, session::local::LocalSessionManager},
@@ -15,9 +21,8 @@ use tokio::sync::{Mutex, mpsc, watch};
 
 use super::uses::State;
 
-/// What a session that sleeps has not told yet: changes of the list since it fell asleep. None where it did not sleep, or has
-/// told. One stream at a time looks, so that nothing is told twice.
-pub type Missed = Arc<Mutex<Option<watch::Receiver<()>>>>;
+/// Changes of the list that a session has not told yet, on any of its streams: one at a time looks.
+pub type News = Arc<Mutex<watch::Receiver<()>>>;
 
 /// A stream of a session.
 pub struct Listening {
@@ -25,18 +30,20 @@ pub struct Listening {
     pub local: Arc<LocalSessionManager>,
     /// Closed with the session.
     pub state: watch::Receiver<State>,
-    pub missed: Missed,
+    pub news: News,
+    /// Whether something may have been told to an earlier stream that nobody heard any more.
+    pub missed: bool,
     /// While it is held, the session does not end.
     #[allow(dead_code, reason = "it is held, not read")]
     pub held: Arc<()>,
 }
 
+type Told = BoxStream<'static, ServerSseMessage>;
+type Tell = mpsc::Sender<ServerSseMessage>;
+
 impl Listening {
     /// What rmcp tells while the session is awake, which begins with `first`, and what there is to tell while it sleeps.
-    pub fn stream(
-        self,
-        first: BoxStream<'static, ServerSseMessage>,
-    ) -> impl Stream<Item = ServerSseMessage> + Send + Sync + 'static {
+    pub fn stream(self, first: Told) -> impl Stream<Item = ServerSseMessage> + Send + Sync + 'static {
         let (tell, mut told) = mpsc::channel(1);
         tokio::spawn(async move {
             tokio::select! {
@@ -48,40 +55,50 @@ impl Listening {
     }
 
     /// Ends with the session, or when nobody listens any more.
-    async fn follow(
-        mut self,
-        tell: &mpsc::Sender<ServerSseMessage>,
-        first: BoxStream<'static, ServerSseMessage>,
-    ) -> Option<()> {
-        let mut awake = first;
+    async fn follow(mut self, tell: &Tell, mut awake: Told) -> Option<()> {
         loop {
-            self.catch_up(tell).await?;
+            self.catch_up(tell, &mut awake).await?;
             while let Some(message) = awake.next().await {
-                tell.send(message).await.ok()?;
+                self.pass(tell, message).await?;
+            }
+            drop(awake);
+            // Of too many streams of a session that is awake, rmcp ends some.
+            if !self.state.has_changed().ok()? {
+                return None;
             }
             awake = self.sleep(tell).await?;
         }
     }
 
-    /// What happened while it slept.
-    async fn catch_up(&self, tell: &mpsc::Sender<ServerSseMessage>) -> Option<()> {
-        let missed = self.missed.lock().await.take();
-        if missed.is_some_and(|missed| missed.has_changed().unwrap_or(false)) {
+    /// First what rmcp has kept for the stream, then what happened while it could keep nothing.
+    async fn catch_up(&mut self, tell: &Tell, awake: &mut Told) -> Option<()> {
+        while let Some(Some(message)) = awake.next().now_or_never() {
+            self.missed &= !is_change(&message);
+            self.pass(tell, message).await?;
+        }
+        let mut news = self.news.lock().await;
+        if std::mem::take(&mut self.missed) || news.has_changed().unwrap_or(false) {
+            news.mark_unchanged();
+            drop(news);
             tell.send(changed()).await.ok()?;
         }
         Some(())
     }
 
+    async fn pass(&self, tell: &Tell, message: ServerSseMessage) -> Option<()> {
+        if is_change(&message) {
+            self.news.lock().await.mark_unchanged();
+        }
+        tell.send(message).await.ok()
+    }
+
     /// Waits for a request to wake the session; none if it ended.
-    async fn sleep(
-        &mut self,
-        tell: &mpsc::Sender<ServerSseMessage>,
-    ) -> Option<BoxStream<'static, ServerSseMessage>> {
+    async fn sleep(&mut self, tell: &Tell) -> Option<Told> {
         loop {
             tokio::select! {
                 biased;
                 there = awake(&mut self.state) => there.then_some(())?,
-                () = next(&self.missed) => {
+                () = next(&self.news) => {
                     tell.send(changed()).await.ok()?;
                     continue;
                 }
@@ -89,7 +106,7 @@ impl Listening {
             match self.local.create_standalone_stream(&self.id).await {
                 Ok(stream) => return Some(stream.boxed()),
                 // It fell asleep again in between.
-                Err(_) if *self.state.borrow() != State::Awake => {}
+                Err(_) if self.state.has_changed().ok()? => {}
                 Err(_) => return None,
             }
         }
@@ -101,17 +118,23 @@ async fn awake(state: &mut watch::Receiver<State>) -> bool {
     state.wait_for(|state| *state == State::Awake).await.is_ok()
 }
 
+async fn next(news: &News) {
+    if news.lock().await.changed().await.is_err() {
+        future::pending().await
+    }
+}
+
 fn changed() -> ServerSseMessage {
     let changed = ServerNotification::ToolListChangedNotification(ToolListChangedNotification::default());
     ServerSseMessage::from_message(ServerJsonRpcMessage::notification(changed))
 }
 
-async fn next(missed: &Missed) {
-    let mut missed = missed.lock().await;
-    if let Some(changes) = &mut *missed
-        && changes.changed().await.is_ok()
-    {
-        return;
-    }
-    future::pending().await
+fn is_change(message: &ServerSseMessage) -> bool {
+    matches!(
+        message.message.as_deref(),
+        Some(JsonRpcMessage::Notification(JsonRpcNotification {
+            notification: ServerNotification::ToolListChangedNotification(_),
+            ..
+        }))
+    )
 }

@@ -120,7 +120,7 @@ pub struct Sessions {
     /// And ends.
     idle: Duration,
     uses: Mutex<Uses>,
-    /// Changes of the list, for who sleeps.
+    /// Changes of the list.
     news: watch::Receiver<()>,
     /// How many there are.
     count: Arc<Gauge>,
@@ -129,7 +129,7 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    /// As the operator wants them; those that sleep hear of `news`; how many there are is told there.
+    /// As the operator wants them; their clients hear of `news` while they sleep; how many there are is told there.
     pub fn new(http: &Http, news: watch::Receiver<()>, count: Arc<Gauge>) -> Self {
         let (most, sleep, idle) = (http.sessions, http.session_sleep.0, http.session_idle.0);
         let mut local = LocalSessionManager::default();
@@ -175,15 +175,20 @@ impl Sessions {
             let mut uses = self.uses();
             let gone = uses.forget(self.idle, now);
             self.count.set(uses.0.len());
-            (gone, uses.drowsy(silence, now, &self.news))
+            (gone, uses.drowsy(silence, now))
         };
-        for id in &gone {
-            let _ = self.local.close_session(id).await;
-        }
-        for id in &drowsy {
-            let _ = self.local.close_session(id).await;
+        for id in gone.iter().chain(&drowsy) {
+            self.let_go(id).await;
         }
         drowsy.len()
+    }
+
+    /// Ends what rmcp holds of a session. Not waited for: a client that does not read could keep it from ending.
+    async fn let_go(&self, id: &SessionId) {
+        let held = self.local.sessions.write().await.remove(id);
+        if let Some(held) = held {
+            tokio::spawn(async move { drop(held.close().await) });
+        }
     }
 
     /// Waits until a session is awake, or finds that it is to be woken.
@@ -229,14 +234,16 @@ impl Sessions {
         id: &SessionId,
         first: BoxStream<'static, ServerSseMessage>,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + use<>, LocalSessionManagerError> {
-        let uses = self.uses();
+        let mut uses = self.uses();
         let gone = || LocalSessionManagerError::SessionNotFound(id.clone());
-        let session = uses.0.get(id).ok_or_else(gone)?;
+        let session = uses.0.get_mut(id).ok_or_else(gone)?;
+        let again = std::mem::replace(&mut session.listened, true);
         let listening = Listening {
             id: id.clone(),
             local: Arc::clone(&self.local),
             state: session.state.subscribe(),
-            missed: Arc::clone(&session.missed),
+            news: Arc::clone(&session.news),
+            missed: again && session.changes.has_changed().unwrap_or(false),
             held: Arc::clone(&session.listening),
         };
         Ok(listening.stream(first))
@@ -266,19 +273,13 @@ impl SessionManager for Sessions {
         let created = self.local.create_session().await?;
         let room = {
             let mut uses = self.uses();
-            let room = uses.begin(created.0.clone(), caller(), self.most, Instant::now());
+            let room = uses.begin(created.0.clone(), caller(), self.news.clone(), self.most, Instant::now());
             self.count.set(uses.0.len());
             room
         };
         if let Some(room) = room {
             tracing::debug!("a session makes room for another");
-            // Not waited for: should this request be dropped, the session that begins would be nobody's.
-            let handle = self.local.sessions.write().await.remove(&room);
-            tokio::spawn(async move {
-                if let Some(handle) = handle {
-                    let _ = handle.close().await;
-                }
-            });
+            self.let_go(&room).await;
         }
         Ok(created)
     }
@@ -348,12 +349,16 @@ impl SessionManager for Sessions {
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         let session = self.own(id)?;
-        let of_request = last_event_id.contains('/');
-        let resumed = self.local.resume(id, last_event_id).await?;
-        Ok(match of_request {
-            true => open(resumed, session).left_stream(),
-            false => self.listening(id, resumed.boxed())?.right_stream(),
-        })
+        if last_event_id.contains('/') {
+            return Ok(open(self.local.resume(id, last_event_id).await?, session).left_stream());
+        }
+        // rmcp counts anew after each sleep.
+        let slept = self.uses().0.get(id).is_some_and(|session| session.slept);
+        let resumed = match slept {
+            true => self.local.create_standalone_stream(id).await?.boxed(),
+            false => self.local.resume(id, last_event_id).await?.boxed(),
+        };
+        Ok(self.listening(id, resumed)?.right_stream())
     }
 
     async fn restore_session(&self, id: SessionId) -> Result<RestoreOutcome<Self::Transport>, Self::Error> {

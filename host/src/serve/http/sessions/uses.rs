@@ -8,9 +8,9 @@ use std::{
 };
 
 use rmcp::{model::InitializeRequestParams, transport::common::server_side_http::SessionId};
-use tokio::sync::watch;
+use tokio::sync::{Mutex, watch};
 
-use super::listening::Missed;
+use super::listening::News;
 use crate::gate::Caller;
 
 /// How long a client may take for its handshake.
@@ -27,8 +27,14 @@ pub struct Use {
     open: Arc<()>,
     /// Held by each stream on which its client waits for news.
     pub listening: Arc<()>,
-    /// What it did not hear in its sleep.
-    pub missed: Missed,
+    /// What it has not told yet.
+    pub news: News,
+    /// What changed since it began, told or not.
+    pub changes: watch::Receiver<()>,
+    /// Whether there was such a stream before.
+    pub listened: bool,
+    /// Whether it ever slept: what rmcp kept for its streams is gone then.
+    pub slept: bool,
     /// What its client said when it began: enough to begin it anew.
     pub greeting: Option<InitializeRequestParams>,
     /// Whether rmcp holds it; who waits for it to wake looks here.
@@ -59,7 +65,11 @@ impl Use {
     }
 
     fn is_open(&self) -> bool {
-        self.is_busy() || Arc::strong_count(&self.listening) > 1
+        self.is_busy() || self.is_listening()
+    }
+
+    fn is_listening(&self) -> bool {
+        Arc::strong_count(&self.listening) > 1
     }
 }
 
@@ -75,8 +85,17 @@ impl Uses {
         Some(Arc::clone(&session.open))
     }
 
-    /// Counts a session that begins; the one that makes room for it, if there are this many already.
-    pub fn begin(&mut self, id: SessionId, owner: Caller, most: usize, now: Instant) -> Option<SessionId> {
+    /// Counts a session that begins, and for which `news` are what comes from now on; the one that makes room for it, if there
+    /// are this many already.
+    pub fn begin(
+        &mut self,
+        id: SessionId,
+        owner: Caller,
+        mut news: watch::Receiver<()>,
+        most: usize,
+        now: Instant,
+    ) -> Option<SessionId> {
+        news.mark_unchanged();
         let room = (self.0.len() >= most).then(|| self.idlest()).flatten();
         if let Some(room) = &room {
             self.0.remove(room);
@@ -87,7 +106,10 @@ impl Uses {
             there: now,
             open: Arc::default(),
             listening: Arc::default(),
-            missed: Missed::default(),
+            changes: news.clone(),
+            news: News::new(Mutex::new(news)),
+            listened: false,
+            slept: false,
             greeting: None,
             state: watch::Sender::new(State::Awake),
             leaving: 0,
@@ -102,12 +124,14 @@ impl Uses {
         self.0.values().for_each(|session| *counts.entry(&session.owner).or_default() += 1);
         let most = counts.values().copied().max()?;
         let greedy = self.0.iter().filter(|(_, session)| counts[&session.owner] == most);
-        greedy.min_by_key(|(_, session)| (session.is_open(), session.there)).map(|(id, _)| id.clone())
+        greedy
+            .min_by_key(|(_, session)| (session.is_busy(), session.is_listening(), session.last))
+            .map(|(id, _)| id.clone())
     }
 
     /// Puts sessions to sleep of which nothing was heard for so long, and nothing is under way; they can be begun anew. What is
-    /// under way counts as heard. Of `news` they will have missed what comes from now on.
-    pub fn drowsy(&mut self, silence: Duration, now: Instant, news: &watch::Receiver<()>) -> Vec<SessionId> {
+    /// under way counts as heard.
+    pub fn drowsy(&mut self, silence: Duration, now: Instant) -> Vec<SessionId> {
         let mut asleep = Vec::new();
         for (id, session) in &mut self.0 {
             if session.is_busy() {
@@ -117,18 +141,8 @@ impl Uses {
                 session.there = now;
             }
             let silent = now.saturating_duration_since(session.last) >= silence;
-            if silent
-                && session.is(State::Awake)
-                && session.greeting.is_some()
-                // A stream looks there until it has noticed that the session woke up.
-                && let Ok(mut missed) = session.missed.try_lock()
-            {
-                // What it missed before, and nobody asked for, it still has to hear.
-                missed.get_or_insert_with(|| {
-                    let mut news = news.clone();
-                    news.mark_unchanged();
-                    news
-                });
+            if silent && session.is(State::Awake) && session.greeting.is_some() {
+                session.slept = true;
                 session.state.send_replace(State::Asleep);
                 session.leaving += 1;
                 asleep.push(id.clone());
@@ -166,6 +180,10 @@ mod tests {
         Caller::Named(name.into())
     }
 
+    fn begin(uses: &mut Uses, n: usize, owner: Caller, most: usize, now: Instant) -> Option<SessionId> {
+        uses.begin(id(n), owner, watch::channel(()).1, most, now)
+    }
+
     /// A clock that goes on by a second whenever it is looked at.
     fn clock() -> impl FnMut() -> Instant {
         let mut now = Instant::now();
@@ -180,33 +198,37 @@ mod tests {
         const MOST: usize = 4;
         let (mut uses, mut now) = (Uses::default(), clock());
         for n in 0..MOST {
-            assert_eq!(uses.begin(id(n), Caller::Anonymous, MOST, now()), None, "{n}");
+            assert_eq!(begin(&mut uses, n, Caller::Anonymous, MOST, now()), None, "{n}");
         }
         let stream = uses.touch(&id(0), &Caller::Anonymous, now());
         uses.touch(&id(1), &Caller::Anonymous, now());
-        let mut begin = |n, now| uses.begin(id(n), Caller::Anonymous, MOST, now);
-        assert_eq!(begin(4, now()), Some(id(2)), "the least lately used");
-        assert_eq!(begin(5, now()), Some(id(3)));
-        assert_eq!(begin(6, now()), Some(id(1)), "0 longer ago, but it is open");
-        drop(stream);
-        assert_eq!(begin(7, now()), Some(id(0)));
+        let listening = Arc::clone(&uses.0[&id(2)].listening);
+        let mut further = |n, now| begin(&mut uses, n, Caller::Anonymous, MOST, now);
+        assert_eq!(further(4, now()), Some(id(3)), "the least lately used that nobody listens on");
+        assert_eq!(further(5, now()), Some(id(1)), "0 longer ago, but it is busy");
+        let more: Vec<_> = [6, 7].map(|n| further(n, now())).into();
+        assert_eq!(more, [Some(id(4)), Some(id(5))]);
+        // Nobody listens on 2 any more, and 0 is no longer busy.
+        drop((stream, listening));
+        assert_eq!(begin(&mut uses, 8, Caller::Anonymous, MOST, now()), Some(id(2)));
+        assert_eq!(begin(&mut uses, 9, Caller::Anonymous, MOST, now()), Some(id(0)));
     }
 
     #[test]
     fn who_has_most_makes_room() {
         let (mut uses, mut now) = (Uses::default(), clock());
-        assert_eq!(uses.begin(id(0), named("bob"), 4, now()), None);
+        assert_eq!(begin(&mut uses, 0, named("bob"), 4, now()), None);
         for n in 1..4 {
-            assert_eq!(uses.begin(id(n), named("ada"), 4, now()), None);
+            assert_eq!(begin(&mut uses, n, named("ada"), 4, now()), None);
         }
-        assert_eq!(uses.begin(id(4), named("ada"), 4, now()), Some(id(1)), "bob's is the idlest");
-        assert_eq!(uses.begin(id(5), named("bob"), 4, now()), Some(id(2)));
+        assert_eq!(begin(&mut uses, 4, named("ada"), 4, now()), Some(id(1)), "bob's is the idlest");
+        assert_eq!(begin(&mut uses, 5, named("bob"), 4, now()), Some(id(2)));
     }
 
     #[test]
     fn another_callers_session_is_not_there() {
         let (mut uses, mut now) = (Uses::default(), clock());
-        uses.begin(id(0), named("ada"), 4, now());
+        begin(&mut uses, 0, named("ada"), 4, now());
         assert!(uses.touch(&id(0), &named("ada"), now()).is_some());
         assert!(uses.touch(&id(0), &named("bob"), now()).is_none());
         assert!(uses.touch(&id(0), &Caller::Anonymous, now()).is_none());
@@ -216,7 +238,7 @@ mod tests {
     fn sessions(many: usize, begun: Instant) -> Uses {
         let mut uses = Uses::default();
         for n in 0..many {
-            uses.begin(id(n), Caller::Anonymous, 9, begun);
+            begin(&mut uses, n, Caller::Anonymous, 9, begun);
             if n + 1 != many {
                 uses.0.get_mut(&id(n)).unwrap().greeting = Some(InitializeRequestParams::default());
             }
@@ -226,20 +248,16 @@ mod tests {
 
     #[test]
     fn only_a_silent_session_sleeps_of_which_nothing_is_under_way() {
-        let (begun, (_, news)) = (Instant::now(), watch::channel(()));
+        let begun = Instant::now();
         let mut uses = sessions(4, begun);
         let call = uses.touch(&id(1), &Caller::Anonymous, begun);
         uses.touch(&id(2), &Caller::Anonymous, begun + MINUTE);
         let now = |minutes| begun + minutes * MINUTE;
-        assert_eq!(
-            uses.drowsy(MINUTE, now(1), &news),
-            [id(0)],
-            "1 is busy, 2 was used, 3 cannot be begun anew"
-        );
-        assert_eq!(uses.drowsy(MINUTE, now(1), &news), []);
+        assert_eq!(uses.drowsy(MINUTE, now(1)), [id(0)], "1 is busy, 2 was used, 3 cannot be begun anew");
+        assert_eq!(uses.drowsy(MINUTE, now(1)), []);
         drop(call);
-        assert_eq!(uses.drowsy(2 * MINUTE, now(2), &news), [], "1 was busy a minute ago");
-        assert_eq!(uses.drowsy(MINUTE, now(2), &news).len(), 2);
+        assert_eq!(uses.drowsy(2 * MINUTE, now(2)), [], "1 was busy a minute ago");
+        assert_eq!(uses.drowsy(MINUTE, now(2)).len(), 2);
         assert_eq!(uses.forget(3 * MINUTE, now(1)), [id(3)], "it never began");
         assert_eq!(uses.forget(3 * MINUTE, now(3)), [id(0)]);
         let mut left: Vec<_> = uses.0.keys().cloned().collect();
@@ -249,36 +267,15 @@ mod tests {
 
     #[test]
     fn a_session_that_only_listens_sleeps_and_does_not_end() {
-        let (begun, (_, news)) = (Instant::now(), watch::channel(()));
+        let begun = Instant::now();
         let mut uses = sessions(3, begun);
         let stream = Arc::clone(&uses.0[&id(0)].listening);
         let now = |minutes| begun + minutes * MINUTE;
-        assert_eq!(uses.drowsy(MINUTE, now(1), &news).len(), 2);
+        assert_eq!(uses.drowsy(MINUTE, now(1)).len(), 2);
         assert_eq!(uses.forget(MINUTE, now(2)).len(), 2);
-        assert_eq!(uses.drowsy(MINUTE, now(3), &news), []);
+        assert_eq!(uses.drowsy(MINUTE, now(3)), []);
         drop(stream);
         assert_eq!(uses.forget(MINUTE, now(3)), [], "its client was there a moment ago");
         assert_eq!(uses.forget(MINUTE, now(4)), [id(0)]);
-    }
-
-    #[test]
-    fn what_is_missed_asleep_stays_missed_until_it_is_told() {
-        let (begun, (tell, news)) = (Instant::now(), watch::channel(()));
-        let mut uses = sessions(2, begun);
-        let now = |minutes| begun + minutes * MINUTE;
-        tell.send_replace(());
-        let missed = |uses: &Uses| {
-            let missed = uses.0[&id(0)].missed.try_lock().unwrap();
-            missed.as_ref().map(|missed| missed.has_changed().unwrap())
-        };
-        assert_eq!(missed(&uses), None);
-        uses.drowsy(MINUTE, now(1), &news);
-        assert_eq!(missed(&uses), Some(false), "it was awake when that came");
-        tell.send_replace(());
-        assert_eq!(missed(&uses), Some(true));
-        // A request wakes it, but no stream asks.
-        uses.0[&id(0)].state.send_replace(State::Awake);
-        assert_eq!(uses.drowsy(MINUTE, now(2), &news), [id(0)]);
-        assert_eq!(missed(&uses), Some(true));
     }
 }
