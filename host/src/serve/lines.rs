@@ -36,6 +36,8 @@ pub struct Lines<R, W> {
     line: Vec<u8>,
     /// The rest of a line that is too long is passed over.
     skipping: bool,
+    /// A line came that was no JSON.
+    rubbish: bool,
     write: Arc<Mutex<Option<W>>>,
     unread: Arc<watch::Sender<usize>>,
     /// An answer to a line that was no message, until it is written: `receive` is dropped at every await.
@@ -51,7 +53,15 @@ where
     pub fn new(read: R, write: W) -> Self {
         let write = Arc::new(Mutex::new(Some(write)));
         let unread = Arc::new(watch::Sender::new(0));
-        Self { read: BufReader::new(read), line: Vec::new(), skipping: false, write, unread, owed: None }
+        Self {
+            read: BufReader::new(read),
+            line: Vec::new(),
+            skipping: false,
+            rubbish: false,
+            write,
+            unread,
+            owed: None,
+        }
     }
 
     /// Reads a line to its end; false at the end of the stream. What was read stays when the future is dropped.
@@ -93,9 +103,14 @@ where
         };
         let id = id(line);
         match error.classify() {
-            // An answer to what is no request would be answered by who echoes, and so on.
+            // An answer to what is no request would be answered by who echoes, and so on. So who runs it is told, once: it
+            // may be anything that writes to the wrong pipe.
             Category::Syntax | Category::Eof if id.is_none() => {
-                tracing::debug!("a line was passed over that is no JSON: {error}");
+                if !std::mem::replace(&mut self.rubbish, true) {
+                    tracing::warn!(
+                        "a line came that is no JSON, so it is passed over, as further ones are: {error}"
+                    );
+                }
                 Line::Nothing
             }
             Category::Syntax | Category::Eof => {

@@ -1,9 +1,10 @@
-//! How the host is told to end: once means "finish and go", twice means "now".
+//! How the host is told to end: once means "finish and go", twice means "now". A terminal that closes tells it too, but for
+//! who was to outlive it (`nohup`).
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// A token that ends with the first SIGTERM or SIGINT. The second ends the process.
+/// A token that ends with the first SIGTERM, SIGINT or SIGHUP. The second ends the process.
 ///
 /// # Errors
 ///
@@ -11,12 +12,14 @@ use tokio_util::sync::CancellationToken;
 pub fn shutdown() -> std::io::Result<CancellationToken> {
     let token = CancellationToken::new();
     let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let mut hup = if is_ignored(SignalKind::hangup())? { None } else { Some(signal(SignalKind::hangup())?) };
     let told = token.clone();
     tokio::spawn(async move {
         for _ in 0..2 {
             tokio::select! {
                 _ = term.recv() => {}
                 _ = int.recv() => {}
+                _ = hangup(&mut hup) => {}
             }
             if told.is_cancelled() {
                 tracing::warn!("told to stop twice: stopping now");
@@ -27,4 +30,19 @@ pub fn shutdown() -> std::io::Result<CancellationToken> {
         }
     });
     Ok(token)
+}
+
+async fn hangup(signal: &mut Option<Signal>) -> Option<()> {
+    match signal {
+        Some(signal) => signal.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Whether who started this process wants it not to hear of a signal.
+fn is_ignored(signal: SignalKind) -> std::io::Result<bool> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    Ok(mask >> (signal.as_raw_value() - 1) & 1 == 1)
 }

@@ -108,6 +108,9 @@ async fn tokens_come_and_go_while_the_server_runs() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let [ada, bob] = [Token::new("ada", &["*"]).await?, Token::new("bob", &["*"]).await?];
     let served = Served::configured(&folder, "", &[&ada]).await?;
+    // On which she listens for as long as she may.
+    let session = wire::session(&served.host, &ada.header(), wire::INITIALIZE).await?;
+    let mut stream = wire::listened(&served.host, &session).await?;
     let statuses = async || {
         let status = async |token: &Token| {
             anyhow::Ok(wire::answered(&served.host, &token.header(), "echo", &add()).await?.status)
@@ -131,6 +134,7 @@ async fn tokens_come_and_go_while_the_server_runs() -> Result<()> {
         })
         .await;
     }
+    stream.until("\r\n0\r\n\r\n").await.context("her stream ends with her token")?;
     let log = served.log.lock().expect("a log").join("\n");
     assert!(log.contains("the tokens that were read before are taken"), "{log}");
     assert!(!log.contains(&ada.secret) && !log.contains("sha256:"), "{log}");

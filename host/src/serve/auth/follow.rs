@@ -9,7 +9,7 @@ use std::{
 
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::{AuthError, Authenticator, file::Watched, settings};
+use super::{AuthError, Authenticator, file::Watched, settings, token};
 use crate::config::server::{Auth, Settings, Token};
 
 /// How often is looked whether the file changed, which costs next to nothing.
@@ -70,7 +70,12 @@ impl Followed {
             };
             let (at, now) = (path.display(), &mut tokens);
             let failed = match (found, &authenticator) {
-                (Ok(None), _) => continue,
+                (Ok(None), authenticator) => {
+                    if let Some(authenticator) = authenticator {
+                        authenticator.0.tokens.load().expire(token::now());
+                    }
+                    continue;
+                }
                 (Ok(Some(found)), Some(authenticator)) => {
                     tell_others(&settings, &found, &path);
                     let taken = authenticator.take(now, found.auth);
@@ -94,8 +99,9 @@ impl Followed {
 impl Authenticator {
     /// Takes other tokens than `now`.
     fn take(&self, now: &mut Vec<Token>, found: Auth) -> Result<(), AuthError> {
-        let tokens = settings::check(&found, Path::new(""))?.tokens;
+        let mut tokens = settings::check(&found, Path::new(""))?.tokens;
         if found.tokens != *now {
+            tokens.replace(&self.0.tokens.load());
             self.0.tokens.store(Arc::new(tokens));
             let (came, went) = (names(&found.tokens, now), names(now, &found.tokens));
             tracing::info!(came, went, "the settings file has other tokens now");

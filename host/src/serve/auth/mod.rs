@@ -43,10 +43,9 @@ pub use metadata::Metadata;
 pub use refusal::{Reason, Refusal};
 pub use settings::AuthError;
 
-use crate::{
-    config::server::Auth,
-    gate::{Origin, Rights},
-};
+use crate::{config::server::Auth, gate::Origin};
+use tokio_util::sync::CancellationToken;
+
 use bearer::Presented;
 use jwt::Issued;
 use refusal::Challenge;
@@ -56,6 +55,15 @@ use token::Tokens;
 /// Says who sends a request. Cheap to clone.
 #[derive(Clone)]
 pub struct Authenticator(Arc<Inner>);
+
+/// Somebody whose request goes on.
+#[derive(Debug)]
+pub struct Admitted {
+    /// Who, and what may be called.
+    pub origin: Origin,
+    /// Ends when its token is taken away. That of an authorization server is taken for the time that it says.
+    pub revoked: Option<CancellationToken>,
+}
 
 struct Inner {
     tokens: ArcSwap<Tokens>,
@@ -116,9 +124,9 @@ impl Authenticator {
     /// # Errors
     ///
     /// What the sender is to be told.
-    pub async fn authenticate(&self, headers: &HeaderMap, uri: &Uri) -> Result<Origin, Refusal> {
+    pub async fn authenticate(&self, headers: &HeaderMap, uri: &Uri) -> Result<Admitted, Refusal> {
         match self.find(headers, uri).await {
-            Ok((name, rights)) => Ok(Origin::named(&name, rights)),
+            Ok(admitted) => Ok(admitted),
             Err(reason) => {
                 let status = reason.status().as_u16();
                 tracing::debug!(status, reason = reason.label(), "not authenticated: {reason}");
@@ -132,10 +140,10 @@ impl Authenticator {
     /// # Errors
     ///
     /// What the sender is to be told.
-    pub async fn admit(&self, request: &mut Parts) -> Result<Origin, Refusal> {
-        let origin = self.authenticate(&request.headers, &request.uri).await;
+    pub async fn admit(&self, request: &mut Parts) -> Result<Admitted, Refusal> {
+        let admitted = self.authenticate(&request.headers, &request.uri).await;
         strip(&mut request.headers);
-        origin
+        admitted
     }
 
     /// What clients are told of the authorization server, to be served without authentication.
@@ -143,10 +151,18 @@ impl Authenticator {
         self.0.oauth.as_ref().map(|oauth| &oauth.metadata)
     }
 
-    async fn find(&self, headers: &HeaderMap, uri: &Uri) -> Result<(String, Rights), Reason> {
+    async fn find(&self, headers: &HeaderMap, uri: &Uri) -> Result<Admitted, Reason> {
         match (bearer::presented(headers, uri)?, &self.0.oauth) {
-            (Presented::Made(token), _) => self.0.tokens.load().find(token, token::now()),
-            (Presented::Other(token), Some(oauth)) => oauth.issued.check(token).await,
+            (Presented::Made(token), _) => {
+                let tokens = self.0.tokens.load();
+                let known = tokens.find(token, token::now())?;
+                let origin = Origin::named(&known.name, known.rights.clone());
+                Ok(Admitted { origin, revoked: Some(known.revoked.clone()) })
+            }
+            (Presented::Other(token), Some(oauth)) => {
+                let (name, rights) = oauth.issued.check(token).await?;
+                Ok(Admitted { origin: Origin::named(&name, rights), revoked: None })
+            }
             (Presented::Other(_), None) => Err(Reason::Invalid("it is no token of this server")),
         }
     }

@@ -8,6 +8,7 @@ use std::{
 
 use jsonwebtoken::Algorithm;
 use loggia_egress::Destination;
+use tokio_util::sync::CancellationToken;
 use url::{Host, Url};
 
 use super::token::{self, Known, Tokens};
@@ -146,7 +147,9 @@ fn tokens(settings: &[server::Token], problems: &mut Problems) -> Vec<Known> {
             )
         });
         if let (Some(()), Some(hash), Some(rights)) = (named, hash, scopes) {
-            known.push(Known { name: name.to_owned(), hash, rights, expires: expires.flatten() });
+            let expires = expires.flatten();
+            let revoked = CancellationToken::new();
+            known.push(Known { name: name.to_owned(), hash, rights, expires, revoked });
         }
     }
     known

@@ -202,7 +202,7 @@ fn bearer(token: &str) -> HeaderMap {
 
 async fn told(auth: &Authenticator, headers: &HeaderMap, url: &str) -> Result<Origin, (u16, String, String)> {
     match auth.authenticate(headers, &url.parse::<Uri>().unwrap()).await {
-        Ok(origin) => Ok(origin),
+        Ok(admitted) => Ok(admitted.origin),
         Err(refusal) => {
             let response = refusal.into_response();
             let challenge =

@@ -12,6 +12,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::NaiveDate;
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
+use tokio_util::sync::CancellationToken;
 
 use super::refusal::Reason;
 use crate::gate::Rights;
@@ -104,6 +105,15 @@ pub(super) struct Known {
     pub hash: Hash,
     pub rights: Rights,
     pub expires: Option<i64>,
+    /// Ends when it is no longer taken.
+    pub revoked: CancellationToken,
+}
+
+impl Known {
+    fn is(&self, other: &Self) -> bool {
+        let said = |known: &Self| (known.name.clone(), known.hash, known.rights.clone(), known.expires);
+        said(self) == said(other)
+    }
 }
 
 /// The tokens of the settings.
@@ -115,8 +125,25 @@ impl Tokens {
         Self(known)
     }
 
-    /// Whose token this is. All are compared, each to its end: how long it takes tells nothing of them.
-    pub fn find(&self, token: &str, now: i64) -> Result<(String, Rights), Reason> {
+    /// Lets those that are among the former ones go on as they are, and ends the others of those.
+    pub fn replace(&mut self, former: &Self) {
+        for known in &mut self.0 {
+            if let Some(same) = former.0.iter().find(|same| same.is(known)) {
+                known.revoked = same.revoked.clone();
+            }
+        }
+        let gone = |known: &&Known| !self.0.iter().any(|kept| kept.is(known));
+        former.0.iter().filter(gone).for_each(|known| known.revoked.cancel());
+    }
+
+    /// Ends those that have expired.
+    pub fn expire(&self, now: i64) {
+        let over = |known: &&Known| known.expires.is_some_and(|expires| expires <= now);
+        self.0.iter().filter(over).for_each(|known| known.revoked.cancel());
+    }
+
+    /// Which token this is. All are compared, each to its end: how long it takes tells nothing of them.
+    pub fn find(&self, token: &str, now: i64) -> Result<&Known, Reason> {
         if !is_whole(token) {
             return Err(Reason::Invalid("the token is cut off or mistyped"));
         }
@@ -133,7 +160,7 @@ impl Tokens {
             Some(known) if known.expires.is_some_and(|expires| expires <= now) => {
                 Err(Reason::Invalid("the token has expired"))
             }
-            Some(known) => Ok((known.name.clone(), known.rights.clone())),
+            Some(known) => Ok(known),
         }
     }
 }
@@ -144,7 +171,7 @@ mod tests {
 
     fn known(name: &str, token: &str, expires: Option<i64>) -> Known {
         let hash = parse_hash(&hash(token)).unwrap();
-        Known { name: name.into(), hash, rights: Rights::all(), expires }
+        Known { name: name.into(), hash, rights: Rights::all(), expires, revoked: CancellationToken::new() }
     }
 
     #[test]
@@ -175,8 +202,8 @@ mod tests {
             known("last", &last, None),
         ]);
         let check = |token: &str, now: i64, expected: Result<&str, &str>| {
-            let found = tokens.find(token, now).map(|(name, _)| name).map_err(|reason| reason.to_string());
-            assert_eq!(found.as_deref().map_err(String::as_str), expected);
+            let found = tokens.find(token, now).map(|known| known.name.as_str());
+            assert_eq!(found.map_err(|reason| reason.to_string()), expected.map_err(str::to_owned));
         };
         check(&first, 0, Ok("first"));
         check(&second, 99, Ok("second"));
@@ -185,6 +212,29 @@ mod tests {
         check(&unknown, 0, Err("the token is not known here; it may have been revoked"));
         check(&first[..40], 0, Err("the token is cut off or mistyped"));
         assert!(Tokens::default().find(&first, 0).is_err());
+    }
+
+    #[test]
+    fn what_was_begun_with_a_token_ends_when_it_is_taken_away_changed_or_expired() {
+        let [kept, gone, changed, day] = [(); 4].map(|()| make());
+        let all = |rights: Rights| {
+            let mut changed = known("changed", &changed, None);
+            changed.rights = rights;
+            vec![known("kept", &kept, None), changed, known("day", &day, Some(100))]
+        };
+        let mut before = all(Rights::all());
+        before.push(known("gone", &gone, None));
+        let before = Tokens::new(before);
+        let begun: Vec<_> = before.0.iter().map(|known| known.revoked.clone()).collect();
+        let over = || begun.iter().map(CancellationToken::is_cancelled).collect::<Vec<_>>();
+        let mut after = Tokens::new(all(Rights::of([])));
+        after.replace(&before);
+        assert_eq!(over(), [false, true, false, true]);
+        after.expire(99);
+        assert_eq!(over(), [false, true, false, true]);
+        after.expire(100);
+        assert_eq!(over(), [false, true, true, true]);
+        assert!(!after.0[1].revoked.is_cancelled(), "it is another now");
     }
 
     #[test]

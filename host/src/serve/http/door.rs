@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use axum::{
+    body::{Body, HttpBody},
     extract::{Request, State},
     middleware::Next,
     response::{IntoResponse, Response},
 };
+use futures_util::StreamExt;
 
 use crate::{
     gate::Origin,
-    serve::auth::{self, Authenticator},
+    serve::auth::{self, Admitted, Authenticator},
     telemetry::meters::Meters,
 };
 
@@ -22,20 +24,28 @@ pub struct Door {
     pub meters: Arc<Meters>,
 }
 
-/// Lets a request in whose sender is known, as that sender's. What it was known by goes no further.
+/// Lets a request in whose sender is known, as that sender's. What it was known by goes no further. What is answered at length
+/// ends with the token.
 pub async fn known(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
-    let origin = match &door.authenticator {
+    let admitted = match &door.authenticator {
         None => {
             auth::strip(&mut parts.headers);
-            Ok(Origin::anonymous())
+            Ok(Admitted { origin: Origin::anonymous(), revoked: None })
         }
         Some(authenticator) => authenticator.admit(&mut parts).await,
     };
-    match origin {
-        Ok(origin) => {
+    match admitted {
+        Ok(Admitted { origin, revoked }) => {
             parts.extensions.insert(origin);
-            next.run(Request::from_parts(parts, body)).await
+            let response = next.run(Request::from_parts(parts, body)).await;
+            match revoked {
+                // A body of known length is there already.
+                Some(revoked) if response.body().size_hint().exact().is_none() => response.map(|body| {
+                    Body::from_stream(body.into_data_stream().take_until(revoked.cancelled_owned()))
+                }),
+                _ => response,
+            }
         }
         Err(refusal) => {
             door.meters.http.refused(refusal.reason().label());

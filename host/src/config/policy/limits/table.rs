@@ -157,7 +157,7 @@ pub static LIMITS: &[LimitKey] = &[
         unit: Unit::Size,
         least: 1,
         most: 4 * MIB,
-        means: "a call's arguments: their names and values; over HTTP the message around them has 4MiB",
+        means: "a call's arguments: their names and values; over HTTP the message around them is bounded by the server's `http.body`",
         stops: "arguments so large that checking them takes the time of others' calls",
         get: |b| count(b.rules.arguments),
         set: |b, n| b.rules.arguments = size(n),
