@@ -1,7 +1,7 @@
 //! Questions to the person, in both lifecycles and over both transports.
 
 use anyhow::{Context, Result};
-use loggia_tests::{Client, ERAS, Era, Folder, HttpHost, Kind, accepted, eventually, heard};
+use loggia_tests::{Client, ERAS, Era, Folder, HttpHost, Kind, accepted, eventually, heard, soon};
 use rmcp::model::{CallToolRequestParams, CallToolResponse, ElicitResult, ElicitationAction};
 use serde_json::{Value, json};
 
@@ -97,7 +97,7 @@ async fn a_parked_call_is_taken_up_only_by_its_own_state() -> Result<()> {
         CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments)
     };
     let once = async |request: CallToolRequestParams| -> Result<CallToolResponse> {
-        Ok(client.service.peer().call_tool_once(request).await?)
+        Ok(soon("an answer or a question", client.service.peer().call_tool_once(request)).await??)
     };
     let CallToolResponse::InputRequired(asked) = once(request("worker")).await? else {
         anyhow::bail!("it asks")

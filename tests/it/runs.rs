@@ -1,7 +1,7 @@
 //! Calls that outlive their request, over the real process.
 
 use anyhow::{Context, Result};
-use loggia_tests::{Client, ERAS, Era, Folder, HttpHost, Kind, accepted, eventually, heard};
+use loggia_tests::{Client, ERAS, Era, Folder, HttpHost, Kind, accepted, eventually, heard, soon};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, GetTaskParams, TaskPayload, TaskStatus,
     UpdateTaskParams,
@@ -116,7 +116,7 @@ async fn a_client_that_follows_tasks_gets_one() -> Result<()> {
     let begin = async |arguments: Value| -> Result<String> {
         let arguments = arguments.as_object().cloned().unwrap_or_default();
         let request = CallToolRequestParams::new("worker").with_arguments(arguments);
-        match peer.call_tool_once(request).await? {
+        match soon("a task", peer.call_tool_once(request)).await?? {
             CallToolResponse::Task(created) => Ok(created.task.task_id),
             other => anyhow::bail!("no task but {other:?}"),
         }

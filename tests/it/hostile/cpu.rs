@@ -6,11 +6,11 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use loggia_tests::{Client, Era, Folder, HttpHost, Raw, eventually, heard, soon};
+use loggia_tests::{Client, Era, Folder, HttpHost, PATIENCE, Raw, eventually, heard};
 use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
-use tokio::{io::AsyncWriteExt, net::TcpStream};
+use tokio::{io::AsyncWriteExt, net::TcpStream, time::timeout};
 
 use super::{
     host::{descriptors, request, threads},
@@ -46,7 +46,9 @@ async fn other_calls_are_answered_while_guests_loop() -> Result<()> {
     // Eight loops, each with its CPU budget: had the calls queued behind them, they would have waited for those.
     assert!(!loops.iter().any(|call| call.is_finished()), "a loop ended first, after {:?}", begun.elapsed());
     for call in loops {
-        let told = soon("a loop's end", call).await???.structured_content.context("no structured content")?;
+        // Beside others that compute it takes them long to have their time.
+        let told =
+            timeout(PATIENCE * 5, call).await???.structured_content.context("no structured content")?;
         assert_eq!(told["code"], "timed_out", "{told}");
         assert_eq!(told["error"], "timed out: the plugin `misbehaves` used up its CPU time of 1500ms");
         assert!(
