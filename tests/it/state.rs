@@ -85,7 +85,7 @@ async fn what_was_acknowledged_is_there_after_a_kill() -> Result<()> {
             increments(&mut host, 1, &mut acknowledged).await?;
             let began = Instant::now();
             increments(&mut host, 1, &mut acknowledged).await?;
-            within = within.max(began.elapsed() * 8);
+            within = within.max(began.elapsed() * 4);
         }
         let moment = within.mul_f64(chance.hash_one(kill) as f64 / u64::MAX as f64);
         tokio::select! {
