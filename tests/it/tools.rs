@@ -67,7 +67,10 @@ async fn prompts_and_resources_are_not_claimed() -> Result<()> {
 #[tokio::test]
 async fn the_published_list_is_as_it_was() -> Result<()> {
     let folder = Folder::with(&["echo"]);
-    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    let host = HttpHost::start(folder.path()).await?;
+    // Instructions name what is loaded, so they are read by a second client.
+    Client::http(&host, Era::Stateful).await?.names_become(&["echo"]).await;
+    let client = Client::http(&host, Era::Stateful).await?;
     let tools = serde_json::to_value(client.service.list_all_tools().await?)?;
     insta::assert_json_snapshot!("tools_list", tools);
     let instructions = client.service.peer_info().and_then(|info| info.instructions.clone());
