@@ -9,8 +9,9 @@ use crate::gate::Lanes;
 /// Lower than the threads that answer clients have, and yet a quarter of a processor where the machine is busy with other
 /// things: with a tenth, calls that compute did not end in their time beside a compiler.
 const NICENESS: i32 = 5;
-/// How long guests that still run are waited for: they are dropped at their next epoch.
-const LAST_EPOCH: Duration = Duration::from_millis(100);
+/// How long guests that still run are waited for: they are dropped at their next epoch, which comes late where the machine is
+/// busy. One that outlived a runtime would panic, by whose clock it waits.
+const LAST_EPOCH: Duration = Duration::from_secs(2);
 
 /// The second runtime and the third.
 pub struct Runtimes {
