@@ -123,23 +123,41 @@ async fn an_address_that_others_can_reach_is_refused() -> Result<()> {
 #[tokio::test]
 async fn told_to_stop_on_stdio_it_ends() -> Result<()> {
     let folder = Folder::with(&["echo"]);
-    let mut child = Command::new(binary())
-        .arg("serve")
-        .arg(folder.path())
-        .env("LOGGIA_CACHE", cache())
-        .env("LOGGIA_STATE", scratch())
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()?;
-    let mut stdin = child.stdin.take().context("no stdin")?;
-    stdin.write_all(format!("{INITIALIZE}\n").as_bytes()).await?;
-    let mut stdout = child.stdout.take().context("no stdout")?;
-    let mut byte = [0];
-    tokio::time::timeout(PATIENCE, stdout.read_exact(&mut byte)).await??;
-    signal(&child, Signal::TERM)?;
-    let status = tokio::time::timeout(Duration::from_secs(15), child.wait()).await??;
+    let started = async |program: &str, arguments: &[&str]| {
+        let mut child = Command::new(program)
+            .args(arguments)
+            .arg(binary())
+            .arg("serve")
+            .arg(folder.path())
+            .env("LOGGIA_CACHE", cache())
+            .env("LOGGIA_STATE", scratch())
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()?;
+        let mut stdin = child.stdin.take().context("no stdin")?;
+        stdin.write_all(format!("{INITIALIZE}\n").as_bytes()).await?;
+        let mut stdout = BufReader::new(child.stdout.take().context("no stdout")?).lines();
+        tokio::time::timeout(PATIENCE, stdout.next_line()).await??.context("no answer")?;
+        anyhow::Ok((child, stdin, stdout))
+    };
+    // The last is of a terminal that closes.
+    for end in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let (mut child, _stdin, _stdout) = started("env", &[]).await?;
+        signal(&child, end)?;
+        let status = tokio::time::timeout(PATIENCE, child.wait()).await??;
+        assert_eq!(status.code(), Some(0), "{end:?}");
+    }
+    // Who starts it may want it to outlive the terminal.
+    let (mut child, mut stdin, mut stdout) =
+        started("sh", &["-c", "trap '' HUP; exec \"$@\"", "nohup"]).await?;
+    signal(&child, Signal::HUP)?;
+    stdin.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}\n").await?;
+    let told = tokio::time::timeout(PATIENCE, stdout.next_line()).await??.context("it ended")?;
+    assert!(told.contains("\"id\":2"), "{told}");
+    drop(stdin);
+    let status = tokio::time::timeout(PATIENCE, child.wait()).await??;
     assert_eq!(status.code(), Some(0));
     Ok(())
 }

@@ -24,7 +24,7 @@ use crate::{
 /// are added, replaced or removed while it runs are noticed; a new version that does not load leaves the old one
 /// serving.
 ///
-/// SIGTERM or SIGINT lets calls that run come to an end first; a second one stops at once. SIGUSR1 writes what the host
+/// SIGTERM, SIGINT or SIGHUP lets calls that run come to an end first; a second one stops at once. SIGUSR1 writes what the host
 /// holds to the log: memory, open descriptors, threads and tasks.
 ///
 /// All that a server takes can stand in a file, of which docs/config.md tells; what the command line says goes before what

@@ -12,6 +12,7 @@ use loggia_tests::{
     wire::{self, INITIALIZE, INITIALIZED},
 };
 use serde_json::{Value, json};
+use tempfile::NamedTempFile;
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
     process::Command,
@@ -81,6 +82,27 @@ async fn an_end_in_the_midst_of_a_message_is_a_clean_end() -> Result<()> {
         let messages = raw.finish().await.with_context(|| what.to_owned())?;
         assert_eq!(messages.len(), 1, "nothing after the handshake: {what}: {messages:?}");
     }
+    Ok(())
+}
+
+/// H54: whatever else writes to the host's input is no client, and who runs it is told, once.
+#[tokio::test]
+async fn lines_that_are_no_json_are_passed_over_and_told_of_once() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let log = NamedTempFile::new()?;
+    let stderr = log.reopen()?;
+    let mut raw = Raw::start_with(folder.path(), |command| {
+        command.stderr(stderr);
+    })
+    .await?;
+    for line in [&b"Debugger attached."[..], b"\xff\xfe", b"\x1b[31mred\x1b[0m", b"{"] {
+        raw.send(line).await?;
+    }
+    let told = raw.ask(br#"{"jsonrpc":"2.0","id":9,"method":"ping"}"#).await?;
+    assert_eq!((&told["id"], &told["result"]), (&json!(9), &json!({})), "{told}");
+    raw.finish().await?;
+    let log = std::fs::read_to_string(log.path())?;
+    assert_eq!(log.matches("is no JSON").count(), 1, "{log}");
     Ok(())
 }
 

@@ -1,5 +1,5 @@
 //! A name for each request, under which the log and the client can speak of it. Always the server's own: what a client sends
-//! could be another's, and stands beside it.
+//! could be another's.
 
 use axum::{
     extract::Request,
@@ -9,16 +9,7 @@ use axum::{
 };
 use tracing::Instrument;
 
-/// Bytes of an id that is told of what a client sent.
-const SENT: usize = 128;
-
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
-
-/// Whether a client, or a proxy, named its request so that the log can tell it.
-fn is_id(sent: &str) -> bool {
-    let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-    (1..=SENT).contains(&sent.len()) && sent.bytes().all(letter)
-}
 
 /// Names a request in the log and in its answer.
 pub async fn named(mut request: Request, next: Next) -> Response {
@@ -26,15 +17,13 @@ pub async fn named(mut request: Request, next: Next) -> Response {
     // Only to be told apart: should there be no randomness, it is 0.
     let _ = rustix::rand::getrandom(&mut bits, rustix::rand::GetRandomFlags::empty());
     let id = format!("{:016x}", u64::from_ne_bytes(bits));
-    let sent = request.headers().get(HEADER).and_then(|sent| sent.to_str().ok()).filter(|sent| is_id(sent));
-    let sent = sent.map(str::to_owned);
     // The line of the log for each call has it too.
     let header = HeaderValue::from_str(&id).ok();
     match &header {
         Some(id) => request.headers_mut().insert(HEADER, id.clone()),
         None => request.headers_mut().remove(&HEADER),
     };
-    let span = tracing::info_span!("http", request = %id, sent);
+    let span = tracing::info_span!("http", request = %id);
     let method = request.method().clone();
     let mut response = async {
         let response = next.run(request).await;
