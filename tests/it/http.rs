@@ -1,7 +1,5 @@
 //! What is particular to HTTP: who may ask, and how it ends.
 
-use std::time::Duration;
-
 use anyhow::{Context, Result};
 use loggia_tests::{
     Folder, HttpHost, PATIENCE, binary, cache, scratch, signal,

@@ -49,7 +49,7 @@ pub fn run(plan: &Plan) -> Result<Vec<String>> {
     let command =
         [&plan.loggia.to_string_lossy(), "serve", "--config", &file.to_string_lossy()].map(str::to_owned);
     let host = Process::start(&Server::default(), &command, false)?;
-    let tool = Tool::found(&address)?;
+    let tool = Tool::found(&address, None)?;
 
     // Until pools and buffers are as large as they get.
     calls(&address, &tool, 500)?;
@@ -117,7 +117,7 @@ fn idle(host: &Process, address: &str, many: usize, listening: bool) -> Result<S
 }
 
 /// An address that nobody listens on.
-fn free() -> Result<String> {
+pub fn free() -> Result<String> {
     Ok(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string())
 }
 
@@ -132,16 +132,17 @@ fn held(host: &Process) -> Result<f64> {
 }
 
 /// The tool whose action `echo` is called.
-struct Tool {
+pub struct Tool {
     name: String,
 }
 
 impl Tool {
-    fn found(address: &str) -> Result<Self> {
+    /// Once it is served.
+    pub fn found(address: &str, token: Option<&str>) -> Result<Self> {
         let until = Instant::now() + PATIENCE;
         loop {
             match Connection::open(address)
-                .and_then(|mut connection| connection.ask("tools/list", None, json!({})))
+                .and_then(|connection| connection.by(token).ask("tools/list", None, json!({})))
             {
                 Ok(told) if told["tools"][0]["name"].is_string() => {
                     let name = told["tools"][0]["name"].as_str().unwrap_or_default().to_owned();
@@ -177,31 +178,51 @@ fn crowd(address: &str, tool: &Tool, clients: usize, each: usize) -> Result<usiz
 }
 
 /// A connection that is kept.
-struct Connection {
+pub struct Connection {
     stream: BufReader<TcpStream>,
     address: String,
+    /// The line of each head that says who asks.
+    bearer: String,
 }
 
 impl Connection {
-    fn open(address: &str) -> Result<Self> {
+    /// Of nobody in particular.
+    pub fn open(address: &str) -> Result<Self> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(PATIENCE))?;
-        Ok(Self { stream: BufReader::new(stream), address: address.to_owned() })
+        Ok(Self { stream: BufReader::new(stream), address: address.to_owned(), bearer: String::new() })
+    }
+
+    /// Of who has a token.
+    pub fn by(mut self, token: Option<&str>) -> Self {
+        self.bearer = token.map_or(String::new(), |token| format!("Authorization: Bearer {token}\r\n"));
+        self
+    }
+
+    /// One call, however it is answered; the status.
+    pub fn echo(&mut self, tool: &Tool, text: &str) -> Result<u16> {
+        let call = json!({"name": tool.name, "arguments": {"action": "echo", "input": text}});
+        Ok(self.request("tools/call", Some(&tool.name), call)?.0)
     }
 
     /// A request without a session; its result.
-    fn ask(&mut self, method: &str, name: Option<&str>, mut params: Value) -> Result<Value> {
+    fn ask(&mut self, method: &str, name: Option<&str>, params: Value) -> Result<Value> {
+        let (status, body) = self.request(method, name, params)?;
+        ensure!(status == 200, "{status}: {body}");
+        let mut told: Value = serde_json::from_str(&body)?;
+        ensure!(told["error"].is_null(), "{told}");
+        Ok(told["result"].take())
+    }
+
+    fn request(&mut self, method: &str, name: Option<&str>, mut params: Value) -> Result<(u16, String)> {
         params["_meta"] = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": {}, "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "0"}});
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
         let name = name.map_or(String::new(), |name| format!("Mcp-Name: {name}\r\n"));
         let headers = format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n{name}");
         let (status, _, body) = self.post(&headers, &body)?;
-        ensure!(status == 200, "{status}: {body}");
-        let mut told: Value = serde_json::from_str(&body)?;
-        ensure!(told["error"].is_null(), "{told}");
-        Ok(told["result"].take())
+        Ok((status, body))
     }
 
     /// Begins a session; its id.
@@ -241,8 +262,9 @@ impl Connection {
     fn post(&mut self, headers: &str, body: &str) -> Result<(u16, String, String)> {
         let request = format!(
             "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
-             {headers}Content-Length: {}\r\n\r\n{body}",
+             {headers}{}Content-Length: {}\r\n\r\n{body}",
             self.address,
+            self.bearer,
             body.len()
         );
         self.stream.get_mut().write_all(request.as_bytes())?;

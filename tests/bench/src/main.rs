@@ -6,7 +6,7 @@
 //! | `builds.rs`, `stage.rs`, `patch.rs` | Loggia, the native server and the plugin: built, and set up in a temporary folder |
 //! | `client.rs`, `crowd.rs`, `lane.rs`, `wire.rs` | an MCP client that takes little processor time |
 //! | `call.rs`, `payload.rs` | what is sent, and whether the answer is right |
-//! | `measure/`, `many.rs`, `threads.rs`, `grants.rs`, `memories.rs`, `clients.rs`, `neighbour/`, `chaos.rs` | the measurements |
+//! | `measure/`, `many.rs`, `threads.rs`, `grants.rs`, `memories.rs`, `clients.rs`, `greedy.rs`, `neighbour/`, `chaos.rs` | the measurements |
 //! | `figures.rs`, `flood.rs`, `report.rs`, `goals.rs` | what they came to |
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command that prints its results")]
 
@@ -21,6 +21,7 @@ mod figures;
 mod flood;
 mod goals;
 mod grants;
+mod greedy;
 mod lane;
 mod many;
 mod measure;
@@ -108,7 +109,7 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         neighbour: Option<PathBuf>,
     },
-    /// Build Loggia, serve it over HTTP to many clients: whether a call is lost, and what is held afterwards
+    /// Build Loggia, serve it over HTTP to many clients: whether a call is lost, what is held afterwards, who waits for whom
     Clients {
         /// Calls one after another
         #[arg(long, default_value_t = 10_000)]
@@ -283,6 +284,7 @@ fn main() -> Result<()> {
             for line in clients::run(&plan)? {
                 println!("{line}");
             }
+            println!("{}", greedy::run(&plan.loggia, &plan.guest)?);
         }
         Command::Run { servers, results, only, options } => {
             let mut servers = config::load(&servers)?;
