@@ -17,7 +17,7 @@ mod actions;
 mod expose;
 mod field;
 mod grants;
-pub(super) mod key;
+mod key;
 pub mod limits;
 mod problem;
 mod reference;

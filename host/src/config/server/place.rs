@@ -57,6 +57,11 @@ impl Place {
         Self(self.0.iter().cloned().chain([step.to_string()]).collect())
     }
 
+    /// The same in words, of a key that may be anything.
+    pub(super) fn dotted(&self, key: &str) -> String {
+        if self.0.is_empty() { key.to_owned() } else { format!("{self}.{key}") }
+    }
+
     /// What holds it, and its own key or number there. The whole file is in nothing.
     pub(super) fn split(&self) -> Option<(Self, &str)> {
         let (last, before) = self.0.split_last()?;

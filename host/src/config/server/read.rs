@@ -15,8 +15,7 @@ use super::{
     place::{Mistake, Place},
 };
 use crate::config::policy::{
-    Problems, Setting,
-    key::did_you_mean,
+    Problems, Setting, nearest,
     tree::{Node, Table, Tree, Value, tree},
 };
 
@@ -61,7 +60,7 @@ impl Reading {
     pub fn of(text: &str, setting: &Setting<'_>) -> Self {
         let mut problems = Problems::default();
         let Tree { table, torn } = tree(text, setting.variable, &mut problems);
-        let mut found = Found { problems, told: Vec::new(), misspelt: Vec::new(), torn };
+        let mut found = Found { problems, told: Vec::new(), torn };
         let schema = schema();
         let grammar = Grammar::of(&schema);
         let file = found.known(&table, 1, &Place::default(), grammar);
@@ -113,10 +112,8 @@ fn schema() -> Json {
 /// What is wrong, as far as it is known.
 struct Found {
     problems: Problems,
-    /// Where.
+    /// Where, and what is missing because its key is misspelt.
     told: Vec<Place>,
-    /// Tables with unknown keys: what is missing in one may be what was meant.
-    misspelt: Vec<Place>,
     /// The line from which on the file is no TOML: what is missing may be there.
     torn: Option<usize>,
 }
@@ -129,10 +126,9 @@ impl Found {
     /// Whether something wrong there follows from what was told.
     fn is_echo(&self, place: &Place, table: &Table) -> bool {
         let (line, there) = place.find(table);
-        let misspelt = || place.split().is_some_and(|(around, _)| self.misspelt.contains(&around));
         self.told.iter().any(|told| told.holds(place))
             || self.torn == Some(line)
-            || (!there && (self.torn.is_some() || misspelt()))
+            || (!there && self.torn.is_some())
     }
 
     /// What the known keys of a table hold. Tells the others, with the one that was meant, and what is missing.
@@ -145,18 +141,25 @@ impl Found {
                     known.extend(Some(key.clone()).zip(self.value(node, *line, &place, grammar)))
                 }
                 None => {
-                    self.add(*line, unknown(key, at, grammar));
+                    let keys = || grammar.keys().into_iter().flatten().map(|(key, _)| key.as_str());
+                    let meant = nearest(key, keys());
+                    let said = match meant {
+                        Some(meant) => format!("did you mean `{meant}`?"),
+                        None => format!("there are {}", keys().collect::<Vec<_>>().join(", ")),
+                    };
+                    self.add(*line, format!("unknown key `{}`; {said}", at.dotted(key)));
                     self.told.push(place);
-                    self.misspelt.push(at.clone());
+                    self.told.extend(meant.filter(|key| table.get(key).is_none()).map(|key| at.step(key)));
                 }
             }
         }
         for key in grammar.needed().filter(|key| !known.contains_key(*key)).collect::<Vec<_>>() {
             if table.get(key).is_none() {
-                if self.torn.is_none() && !self.misspelt.contains(at) {
+                let place = at.step(key);
+                if self.torn.is_none() && !self.told.contains(&place) {
                     self.add(line, format!("`{at}` needs the key `{key}`"));
                 }
-                self.told.push(at.step(key));
+                self.told.push(place);
             }
             known.extend(grammar.key(key).map(|grammar| (key.to_owned(), grammar.stand_in())));
         }
@@ -248,17 +251,6 @@ fn take_out(file: &mut Json, place: &Place, grammar: Grammar<'_>) {
         }
         _ => {}
     }
-}
-
-/// What is told of a key that does not exist: which was meant, or which there are.
-fn unknown(key: &str, at: &Place, grammar: Grammar<'_>) -> String {
-    let keys = || grammar.keys().into_iter().flatten().map(|(key, _)| key.as_str());
-    let near = match did_you_mean(key, keys()) {
-        near if near.is_empty() => format!("; there are {}", keys().collect::<Vec<_>>().join(", ")),
-        near => near,
-    };
-    let dot = if *at == Place::default() { "" } else { "." };
-    format!("unknown key `{at}{dot}{key}`{near}")
 }
 
 /// What a parser says, in the words of the file.
