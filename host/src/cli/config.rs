@@ -41,18 +41,16 @@ impl Config {
                     term::note(&format!("there is no {}", file.display()));
                     return Ok(ExitCode::from(exit::NOTHING));
                 }
-                let checked = settings::read(&file).and_then(|settings| {
-                    settings::check(&settings)?;
-                    settings::authenticator(&settings, Some(&file))?;
-                    Ok(settings)
-                });
-                match checked {
+                match settings::read_alone(&file) {
                     Ok(settings) => {
                         term::out(&format!(
                             "{} can be used: it {}",
                             file.display(),
                             settings::told(&settings)
                         ));
+                        if let Some(said) = settings::warning(&settings) {
+                            term::note(&format!("warning: {said}"));
+                        }
                     }
                     Err(error) => {
                         term::error(&error);

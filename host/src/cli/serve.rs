@@ -65,8 +65,8 @@ impl Serve {
         let settings = self.settings(file.as_ref().map(|file| file.settings.clone()).unwrap_or_default())?;
         let authenticator = settings::authenticator(&settings, self.config.as_deref())?;
         logs::start(settings.log);
-        if settings.http.is_none() && !settings.auth.is_none() {
-            tracing::warn!("`auth` has no meaning over stdio, where the client is whoever started this");
+        if let Some(said) = settings::warning(&settings) {
+            tracing::warn!("{said}");
         }
         let Some(folder) = settings.folder.clone() else {
             bail!(
@@ -107,7 +107,7 @@ impl Serve {
     fn file(&self) -> anyhow::Result<Option<Followed>> {
         let Some(file) = &self.config else { return Ok(None) };
         let path = std::path::absolute(file).with_context(|| format!("failed to find {}", file.display()))?;
-        Ok(Some(Followed { settings: settings::read(file)?, path, read: settings::read }))
+        Ok(Some(Followed { settings: settings::read(file)?, path, read: settings::read_again }))
     }
 
     /// What the file says, and what the command line says instead.

@@ -1,29 +1,95 @@
 //! The settings of a server from its file.
 
 use std::{
-    fs, io,
+    fs::File,
+    io::{self, Read},
+    net::SocketAddr,
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow};
 
 use crate::{
-    config::{places, server::Settings},
-    serve::auth::Authenticator,
+    config::{
+        places,
+        server::{Reading, Settings, SettingsError},
+        units::bytes_text,
+    },
+    serve::auth::{self, Authenticator},
 };
+
+/// Largest settings file.
+const LARGEST: u64 = 1 << 20;
+
+/// Said of settings that name callers, where there is nobody to be told from another.
+const OVER_STDIO: &str = "`auth` has no meaning over stdio, where the client is whoever started this; it has over \
+                          HTTP, by `[http]` or --http";
 
 /// Reads a settings file.
 ///
 /// # Errors
 ///
-/// If it cannot be read, or something is wrong with it.
+/// If it cannot be read. All that is wrong with it, on a line each.
 pub fn read(file: &Path) -> anyhow::Result<Settings> {
-    let text = fs::read_to_string(file).with_context(|| format!("failed to read {}", file.display()))?;
-    let folder = folder(file).with_context(|| format!("failed to find {}", file.display()))?;
-    match Settings::parse(&text, &places::setting(&folder)) {
-        Ok(settings) => Ok(settings),
-        Err(problems) => bail!("{}: {problems}", file.display()),
+    let reading = with_keys(file)?;
+    reading.finish().map_err(|error| by_line(file, &error))
+}
+
+/// The same, of settings that nothing is said beside.
+///
+/// # Errors
+///
+/// Those of [`read`], and what is wrong with the settings as a whole.
+pub fn read_alone(file: &Path) -> anyhow::Result<Settings> {
+    let mut reading = with_keys(file)?;
+    for Together { of, said } in together(&reading.settings) {
+        reading.tell_together(of, &said);
     }
+    reading.finish().map_err(|error| by_line(file, &error))
+}
+
+/// Reads a settings file again whose server runs. The file of keys is looked at by whoever uses them: while it cannot be
+/// read, tokens are revoked all the same.
+///
+/// # Errors
+///
+/// Those of [`read`], on one line for the log.
+pub fn read_again(file: &Path) -> anyhow::Result<Settings> {
+    let (reading, _) = reading(file)?;
+    reading.finish().map_err(|error| anyhow!("{}: {error}", file.display()))
+}
+
+fn with_keys(file: &Path) -> anyhow::Result<Reading> {
+    let (mut reading, folder) = reading(file)?;
+    reading.tell(auth::mistake_of_keys(&reading.settings.auth, &folder).into_iter().collect());
+    Ok(reading)
+}
+
+/// A file, and the folder at which its paths start.
+fn reading(file: &Path) -> anyhow::Result<(Reading, PathBuf)> {
+    let text = text(file).with_context(|| format!("failed to read {}", file.display()))?;
+    let folder = folder(file).with_context(|| format!("failed to find {}", file.display()))?;
+    let mut reading = Reading::of(&text, &places::setting(&folder));
+    reading.tell(auth::mistakes(&reading.settings.auth, &folder));
+    Ok((reading, folder))
+}
+
+fn by_line(file: &Path, error: &SettingsError) -> anyhow::Error {
+    anyhow!("{}:\n{}", file.display(), error.lines())
+}
+
+/// The text of a settings file. It may be a pipe, or something that never ends.
+///
+/// # Errors
+///
+/// If it cannot be read, or is too large to be one.
+pub fn text(file: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(file)?.take(LARGEST + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > LARGEST {
+        return Err(io::Error::other(format!("it is larger than {}", bytes_text(LARGEST))));
+    }
+    Ok(text)
 }
 
 /// Where relative paths of a file start.
@@ -36,23 +102,55 @@ pub fn folder(file: &Path) -> io::Result<PathBuf> {
     Ok(file.parent().unwrap_or(&file).to_owned())
 }
 
+/// What is wrong with several settings together.
+struct Together {
+    /// Which.
+    of: &'static [&'static str],
+    said: String,
+}
+
 /// What is wrong with settings as a whole.
 ///
 /// # Errors
 ///
 /// Says what to change.
 pub fn check(settings: &Settings) -> anyhow::Result<()> {
-    let Some(http) = &settings.http else { return Ok(()) };
+    let said: Vec<String> = together(settings).into_iter().map(|Together { said, .. }| said).collect();
+    if said.is_empty() { Ok(()) } else { Err(anyhow!(said.join("; "))) }
+}
+
+fn together(settings: &Settings) -> Vec<Together> {
+    let mut wrong = Vec::new();
+    let Some(http) = &settings.http else { return wrong };
     if !http.listen.ip().is_loopback() && !http.allow_anonymous && settings.auth.is_none() {
-        bail!(
+        let said = format!(
             "{address} can be reached from other machines, and nobody would have to say who they are: name callers \
              (`auth.tokens`, by `loggia token new`, or `auth.oauth`), or use a loopback address such as 127.0.0.1:{port} \
              behind a proxy that knows them; --allow-anonymous serves everybody",
             address = http.listen,
             port = http.listen.port()
         );
+        wrong.push(Together { of: &["http.listen", "http.allow-anonymous", "auth"], said });
     }
-    Ok(())
+    if let Some(admin) = settings.admin.as_ref().filter(|admin| collide(http.listen, admin.listen)) {
+        let said = format!(
+            "the admin listener cannot have {}, where HTTP is served ({}): choose another port",
+            admin.listen, http.listen
+        );
+        wrong.push(Together { of: &["admin.listen", "http.listen"], said });
+    }
+    wrong
+}
+
+/// Whether two listeners cannot have these addresses both. Port 0 is another for each.
+fn collide(a: SocketAddr, b: SocketAddr) -> bool {
+    let every = a.ip().is_unspecified() || b.ip().is_unspecified();
+    a.port() == b.port() && a.port() != 0 && a.is_ipv4() == b.is_ipv4() && (every || a.ip() == b.ip())
+}
+
+/// What means nothing with these settings, and does not keep them from being used.
+pub fn warning(settings: &Settings) -> Option<&'static str> {
+    (settings.http.is_none() && !settings.auth.is_none()).then_some(OVER_STDIO)
 }
 
 /// What says who calls a server with these settings, which came from that file.
@@ -63,7 +161,7 @@ pub fn check(settings: &Settings) -> anyhow::Result<()> {
 pub fn authenticator(settings: &Settings, file: Option<&Path>) -> anyhow::Result<Option<Authenticator>> {
     let Some(file) = file else { return Ok(None) };
     let folder = folder(file).with_context(|| format!("failed to find {}", file.display()))?;
-    Authenticator::new(&settings.auth, &folder).with_context(|| format!("{}: `auth`", file.display()))
+    Authenticator::new(&settings.auth, &folder).with_context(|| file.display().to_string())
 }
 
 /// What a server with these settings does, in a line.
@@ -83,4 +181,24 @@ pub fn told(settings: &Settings) -> String {
         (tokens, Some(oauth)) => format!("callers of {} and the holders of {tokens} tokens", oauth.issuer),
     };
     format!("serves {folder} over HTTP on {} to {callers}", http.listen)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_listeners_cannot_have_one_address() {
+        let check = |a: &str, b: &str, expected: bool| {
+            let (a, b) = (a.parse().unwrap(), b.parse().unwrap());
+            assert_eq!((collide(a, b), collide(b, a)), (expected, expected), "{a} {b}");
+        };
+        check("127.0.0.1:80", "127.0.0.1:80", true);
+        check("127.0.0.1:80", "127.0.0.1:81", false);
+        check("127.0.0.1:80", "127.0.0.2:80", false);
+        check("127.0.0.1:0", "127.0.0.1:0", false);
+        check("0.0.0.0:80", "127.0.0.1:80", true);
+        check("[::]:80", "[::1]:80", true);
+        check("0.0.0.0:80", "[::1]:80", false);
+    }
 }

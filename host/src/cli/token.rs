@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::{Context, bail};
 
-use super::term;
+use super::{settings, term};
 use crate::{config::server::Settings, gate::Scope, serve::auth::token};
 
 /// Make the tokens by which callers over HTTP are known.
@@ -112,7 +112,7 @@ impl New {
 /// Adds a token to a file, whole or not at all.
 fn add(file: &Path, name: &str, toml: &str) -> anyhow::Result<()> {
     let failed = || format!("failed to add the token to {}", file.display());
-    let text = match fs::read_to_string(file) {
+    let text = match settings::text(file) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return fs::write(file, toml).with_context(failed);
         }

@@ -17,7 +17,7 @@ mod actions;
 mod expose;
 mod field;
 mod grants;
-pub(super) mod key;
+mod key;
 pub mod limits;
 mod problem;
 mod reference;
@@ -113,7 +113,7 @@ impl Policy {
     /// Names all that is wrong, each with its line, and for an unknown key the nearest known one.
     pub fn parse(text: &str, setting: &Setting<'_>) -> Result<Self, PolicyError> {
         let mut problems = Problems::default();
-        let table = tree::tree(text, setting.variable, &mut problems);
+        let table = tree::tree(text, setting.variable, &mut problems).table;
         let policy = read(&Fields::root(&table), setting, &mut problems);
         if problems.is_empty() { Ok(policy) } else { Err(PolicyError(problems.sorted())) }
     }

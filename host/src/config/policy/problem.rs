@@ -7,6 +7,9 @@ use loggia_schema::sanitise_line;
 /// How many are told on one line; a file that is no policy at all has more than anybody wants to read.
 const TOLD: usize = 8;
 
+/// How many are told on a line each.
+const LINES: usize = 50;
+
 /// Bytes of one: keys may be long, and are told.
 const SAID: usize = 800;
 
@@ -34,6 +37,13 @@ impl Problems {
     pub fn sorted(mut self) -> Self {
         self.0.sort_by_key(|(line, _)| *line);
         self
+    }
+
+    /// Each on a line of its own.
+    pub fn lines(&self) -> String {
+        let told = self.0.iter().take(LINES).map(|(line, said)| format!("  line {line}: {said}"));
+        let more = self.0.len().checked_sub(LINES).filter(|more| *more > 0);
+        told.chain(more.map(|more| format!("  and {more} more"))).collect::<Vec<_>>().join("\n")
     }
 }
 

@@ -67,17 +67,26 @@ impl Table {
     }
 }
 
+/// What was read of a file's text.
+pub struct Tree {
+    /// All that is TOML.
+    pub table: Table,
+    /// The line of the first mistake of spelling, which was told: what stands there and after it may be lost.
+    pub torn: Option<usize>,
+}
+
 /// Reads a file's text. What is no TOML is left out and told, so that the rest can be looked at as well.
-pub fn tree(text: &str, variable: &dyn Fn(&str) -> Option<String>, problems: &mut Problems) -> Table {
+pub fn tree(text: &str, variable: &dyn Fn(&str) -> Option<String>, problems: &mut Problems) -> Tree {
     let (table, errors) = DeTable::parse_recoverable(text);
     let lines = Lines::of(text);
     // After the first mistake of spelling, the parser's others are mostly its echo.
-    if let Some(error) = errors.first() {
+    let torn = errors.first().map(|error| {
         let line = error.span().map_or(1, |span| lines.at(span.start));
         problems.add(line, error.message().replace('\n', ", "));
-    }
+        line
+    });
     let mut growing = Growing { lines, variable, problems };
-    growing.table(table.into_inner(), &mut Vec::new())
+    Tree { table: growing.table(table.into_inner(), &mut Vec::new()), torn }
 }
 
 /// Where lines begin.
@@ -170,7 +179,7 @@ mod tests {
     fn each_value_knows_its_line() {
         let mut problems = Problems::default();
         let text = "a = 1\n[b]\nc = [\n  true,\n  \"${X}\",\n]\nd = 0x10\n\n[b.e]\nf = 1979-05-27\n";
-        let table = tree(text, &|name| Some(name.to_lowercase()), &mut problems);
+        let table = tree(text, &|name| Some(name.to_lowercase()), &mut problems).table;
         assert!(problems.is_empty());
         let (line, b) = table.get("b").unwrap();
         let Value::Table(b) = &b.value else { panic!() };
@@ -189,7 +198,8 @@ mod tests {
     fn what_cannot_be_filled_in_is_told_with_key_and_line_and_the_rest_is_read() {
         let mut problems = Problems::default();
         let table =
-            tree("[grants]\nenv = { A = \"${NO}\" }\nb = 99999999999999999999\n", &|_| None, &mut problems);
+            tree("[grants]\nenv = { A = \"${NO}\" }\nb = 99999999999999999999\n", &|_| None, &mut problems)
+                .table;
         assert!(table.get("grants").is_some());
         let said = problems.sorted().to_string();
         assert!(said.starts_with("line 2: `grants.env.A` needs the environment variable NO"), "{said}");

@@ -11,6 +11,7 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Admin {
     /// Where it listens. Port 0 is any that is free.
+    #[schemars(example = "127.0.0.1:9090")]
     pub listen: SocketAddr,
     /// Names by which requests may call it, beside addresses and localhost: that of its service, say.
     #[serde(default)]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use loggia_sandbox::engine::STACK_CEILING;
 
-use super::{Http, Settings, Span};
+use super::{Http, Mistake, Settings, Span};
 use crate::config::units::{bytes_text, duration_text};
 
 /// The least stack that a plugin can do with.
@@ -15,17 +15,18 @@ const CONNECTIONS_MOST: usize = 65_536;
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// What is out of bounds: the key, and what is said after it.
-pub fn problems(settings: &Settings) -> Vec<(String, String)> {
-    let mut problems = Vec::new();
-    let mut tell = |key: &str, said: Option<String>| problems.extend(said.map(|said| (key.to_owned(), said)));
+/// What is out of bounds.
+pub fn mistakes(settings: &Settings) -> Vec<Mistake> {
+    let mut mistakes = Vec::new();
+    let mut tell =
+        |key: &str, said: Option<String>| mistakes.extend(said.map(|said| Mistake::new(key, said)));
     tell("wasm-stack", size(settings.wasm_stack.0, STACK_LEAST, STACK_CEILING as u64));
     tell("drain", time(settings.drain, Duration::ZERO, HOUR));
     tell("publish.token-budget", count(settings.publish.token_budget.unwrap_or(1), 1, usize::MAX));
     if let Some(http) = &settings.http {
         of_http(http, &mut tell);
     }
-    problems
+    mistakes
 }
 
 fn of_http(http: &Http, tell: &mut impl FnMut(&str, Option<String>)) {
@@ -41,7 +42,8 @@ fn of_http(http: &Http, tell: &mut impl FnMut(&str, Option<String>)) {
     tell("http.body", size(http.body.0, 1 << 10, BODY_MOST));
     let pace = http.per_caller;
     let alone = pace.burst.is_some() && pace.rate.is_none_or(|rate| rate == 0);
-    tell("http.per-caller.burst", alone.then(|| "needs `rate`".into()));
+    tell("http.per-caller.rate", alone.then(|| "must be 1 or more where there is a `burst`".into()));
+    tell("http.per-caller.burst", count(pace.burst.unwrap_or(1) as usize, 1, usize::MAX));
     for (at, host) in http.hosts.iter().enumerate() {
         tell(&format!("http.hosts.{at}"), host_name(host));
     }

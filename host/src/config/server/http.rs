@@ -49,7 +49,7 @@ pub struct Http {
 pub struct PerCaller {
     /// Requests a second, in the long run; 50 for a caller with a name. 0 is as many as it likes.
     pub rate: Option<u32>,
-    /// Requests that it may send at once after a rest; 100 for a caller with a name.
+    /// Requests that it may send at once after a rest, 1 or more; 100 for a caller with a name. Needs a `rate`.
     pub burst: Option<u32>,
     /// Requests that may be answered at once, streams not counted; 32 for a caller with a name. 0 is as many as it
     /// likes.
@@ -73,7 +73,7 @@ impl Default for Http {
             body_time: Span::seconds(30),
             body: Size(4 << 20),
             sessions: 1024,
-            session_sleep: Span::seconds(30),
+            session_sleep: Span::seconds(10),
             session_idle: Span::seconds(24 * 60 * 60),
             per_caller: PerCaller::default(),
         }

@@ -8,13 +8,17 @@
 //! | `quantity.rs` | sizes and times in it |
 //! | `bounds.rs` | what a value must be beside its kind |
 //! | `reference.rs` | all of it as a page |
+//! | `grammar.rs` | what may stand where, by the JSON Schema |
+//! | `place.rs` | where something is wrong |
 //! | `read.rs` | from the file's text to settings, or all that is wrong |
 
 mod admin;
 mod auth;
 mod bounds;
+mod grammar;
 mod http;
 mod log;
+mod place;
 mod quantity;
 mod read;
 mod reference;
@@ -30,8 +34,9 @@ pub use admin::Admin;
 pub use auth::{Algorithm, Auth, OAuth, Token};
 pub use http::{Http, PerCaller};
 pub use log::{Format, Level, Log};
+pub use place::{Mistake, Place};
 pub use quantity::{Size, Span};
-pub use read::SettingsError;
+pub use read::{Reading, SettingsError};
 pub use reference::reference;
 
 use super::{FormWord, SplitWord};

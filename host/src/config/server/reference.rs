@@ -11,7 +11,8 @@ const HEAD: &str = "\
 
 All that `loggia serve` takes can stand in a file: `loggia serve --config loggia.toml`, or `LOGGIA_CONFIG`. No file is read
 unless it is named, so that a folder in which a client happens to start the server decides nothing. What the command line says
-goes before what the file says. `loggia config check` names every mistake with its line; a key that does not exist is one.
+goes before what the file says. `loggia config check` names every mistake at once, each with its line; a key that does not exist is one. The file may be a pipe, and
+has at most 1MiB.
 This page is what `loggia config reference` prints; `loggia config schema` prints the JSON Schema of the file, which is also
 `docs/loggia.schema.json`, for editors.
 

@@ -9,7 +9,7 @@ fn parse(text: &str) -> Result<Settings, String> {
     let variable = |name: &str| (name == "PORT").then(|| "9000".to_owned());
     let setting =
         Setting { folder: Path::new("/etc/loggia"), home: Some("/home/ada".into()), variable: &variable };
-    Settings::parse(text, &setting).map_err(|error| error.to_string())
+    Settings::parse(text, &setting).map_err(|error| error.lines())
 }
 
 #[test]
@@ -54,10 +54,42 @@ fn what_is_wrong_is_told_with_its_line_and_what_was_meant() {
         "[admin]",
         "http = '127.0.0.1:80'",
         "[http\n",
+        "folder = 1\ncache = []\nstate = {}\nwasm-stack = '1KiB'\ndrain = 3\nmax-protocol-version = 2030",
+        "[publish]\nschema = 'flot'\nsplit = 'efect'\ntoken-budget = -1\n[log]\nlevel = 'loud'\nformat = []",
+        "[http]\nbodi = '4MiB'\nconnections = 0\nheader-time = '10'\nbody = '4MB'\nallow-anonymous = 'no'\n\
+         hosts = [\n  1,\n  'http://b',\n  '${NOTHING}',\n]\n[http.per-caller]\nrate = -1\nburst = 0",
+        "[[auth.tokens]]\nhash = 1\n[[auth.tokens]]\nnames = 'ci'\nscopes = 'x'\n[auth.oauth]\nissuer = 1\nleeway = 1\n\
+         algorithms = ['HS256', 'RS256', 'HS512']",
+        "[admin]\nlisten = 'x'\nhosts = [1, 2]",
+        // What follows from another mistake is not told.
+        "[[http]]\nlisten = 1\n[[auth.tokens]]\n[auth]\n",
+        "[http.per-caller]\nrte = 5\nburst = 5",
+        "[http]\nlisten = '0.0.0.0:80'\n[[auth.token]]\nname = 'ci'\n[[auth.tokens]]\nnam = 'ci'\nother = 1",
+        "[admin]\nlisten =\nhosts = 1",
+        "[auth]\ntokens = [1, { name = 'x' }]",
     ]
-    .map(|text| format!("{text}\n  => {}", parse(text).expect_err(text)))
+    .map(|text| format!("{text}\n=>\n{}", parse(text).expect_err(text)))
     .to_vec();
     insta::assert_snapshot!(told.join("\n\n"));
+}
+
+#[test]
+fn each_key_that_has_no_value_of_its_kind_is_told_once_beside_all_others() {
+    let mut wrong = Vec::new();
+    let line = |(n, line): (usize, &str)| match line.split_once(" = ") {
+        Some((key, _)) if !line.starts_with('#') => {
+            wrong.push(format!("  line {}: `", n + 1));
+            format!("{key} = {{}}\n")
+        }
+        _ => format!("{line}\n"),
+    };
+    let text: String = include_str!("example.toml").lines().enumerate().map(line).collect();
+    let told = parse(&text).unwrap_err();
+    let told: Vec<&str> = told.lines().collect();
+    assert_eq!(told.len(), wrong.len(), "{told:#?}");
+    for (told, wrong) in told.into_iter().zip(wrong) {
+        assert!(told.starts_with(&wrong), "{told}");
+    }
 }
 
 /// `LOGGIA_WRITE=1` writes the files anew.

@@ -51,6 +51,9 @@ impl Followed {
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             looks.tick().await;
+            if let Some(authenticator) = &authenticator {
+                authenticator.0.tokens.load().expire(token::now());
+            }
             let looking = tokio::task::spawn_blocking(move || {
                 let found =
                     file.look(|path| read(path).map_err(|error| io::Error::other(format!("{error:#}"))));
@@ -70,12 +73,7 @@ impl Followed {
             };
             let (at, now) = (path.display(), &mut tokens);
             let failed = match (found, &authenticator) {
-                (Ok(None), authenticator) => {
-                    if let Some(authenticator) = authenticator {
-                        authenticator.0.tokens.load().expire(token::now());
-                    }
-                    continue;
-                }
+                (Ok(None), _) => continue,
                 (Ok(Some(found)), Some(authenticator)) => {
                     tell_others(&settings, &found, &path);
                     let taken = authenticator.take(now, found.auth);

@@ -11,10 +11,13 @@ use super::{
     keeper::{Keeper, Missing},
     keys::NoKey,
     refusal::Reason,
-    settings::OAuth,
+    settings::{Jwks, OAuth},
     signature, source, token,
 };
-use crate::gate::{Rights, Scope};
+use crate::{
+    config::server::Mistake,
+    gate::{Rights, Scope},
+};
 
 /// Longest `sub` (OpenID Connect Core §2).
 const SUBJECT: usize = 255;
@@ -46,15 +49,21 @@ enum Words {
     List(Vec<String>),
 }
 
+/// The keys that are there, of which a file is read now.
+pub(super) fn keys(jwks: &Jwks) -> Result<Arc<Keeper>, Mistake> {
+    let (source, pace) = source::of(jwks);
+    let keys = Keeper::new(source, pace);
+    if let Jwks::File(path) = jwks {
+        let failed = |why| Mistake::new("auth.oauth.jwks", format!("names {}: {why}", path.display()));
+        keys.read_file(path).map_err(failed)?;
+    }
+    Ok(keys)
+}
+
 impl Issued {
     /// By these settings. A file of keys is read now.
-    pub fn new(oauth: OAuth) -> Result<Self, String> {
-        let (source, pace) = source::of(&oauth.jwks);
-        let keys = Keeper::new(source, pace);
-        if let super::settings::Jwks::File(path) = &oauth.jwks {
-            let failed = |why: &dyn std::fmt::Display| format!("auth.oauth.jwks: {}: {why}", path.display());
-            keys.read_file(path).map_err(|why| failed(&why))?;
-        }
+    pub fn new(oauth: OAuth) -> Result<Self, Mistake> {
+        let keys = keys(&oauth.jwks)?;
         Ok(Self::with(oauth, keys))
     }
 

@@ -41,11 +41,14 @@ pub use bearer::strip;
 pub use follow::Followed;
 pub use metadata::Metadata;
 pub use refusal::{Reason, Refusal};
-pub use settings::AuthError;
+pub use settings::{AuthError, mistakes};
 
-use crate::{config::server::Auth, gate::Origin};
 use tokio_util::sync::CancellationToken;
 
+use crate::{
+    config::server::{Auth, Mistake},
+    gate::Origin,
+};
 use bearer::Presented;
 use jwt::Issued;
 use refusal::Challenge;
@@ -76,6 +79,12 @@ struct OAuth {
     metadata: Metadata,
 }
 
+/// What is wrong with the file of keys, if there is to be one. Reads it.
+pub fn mistake_of_keys(settings: &Auth, base: &Path) -> Option<Mistake> {
+    let jwks = settings::jwks(&settings.oauth.as_ref()?.jwks, base).ok()?;
+    jwt::keys(&jwks).err()
+}
+
 impl Authenticator {
     /// As the settings say; none where they name no way to be authenticated. `base` is the folder at which a relative
     /// path of keys starts: that of `loggia.toml`. A file of keys is read at once, a URL only by [`start`](Self::start).
@@ -94,7 +103,7 @@ impl Authenticator {
             Some(oauth) => {
                 let metadata = Metadata::new(&oauth);
                 challenge = Challenge::at(metadata.url(), &oauth.scopes);
-                let issued = Issued::new(oauth).map_err(AuthError::one)?;
+                let issued = Issued::new(oauth)?;
                 Some(OAuth { issued, metadata })
             }
         };

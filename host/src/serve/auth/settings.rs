@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashSet,
+    fmt::Display,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -13,7 +14,7 @@ use url::{Host, Url};
 
 use super::token::{self, Known, Tokens};
 use crate::{
-    config::server::{self, Auth},
+    config::server::{self, Auth, Mistake},
     gate::{Rights, Scope},
 };
 
@@ -24,18 +25,18 @@ const LEEWAY: Duration = Duration::from_secs(10 * 60);
 
 /// Why there is nothing to authenticate callers by.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}", .0.join("; "))]
-pub struct AuthError(Vec<String>);
+#[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+pub struct AuthError(Vec<Mistake>);
 
-impl AuthError {
-    pub(super) fn one(problem: impl ToString) -> Self {
-        Self(vec![problem.to_string()])
+impl From<Mistake> for AuthError {
+    fn from(mistake: Mistake) -> Self {
+        Self(vec![mistake])
     }
+}
 
-    /// Each thing that is wrong, by its key.
-    pub fn problems(&self) -> &[String] {
-        &self.0
-    }
+/// All that is wrong with the settings, whether they name a way to be authenticated or not.
+pub fn mistakes(settings: &Auth, base: &Path) -> Vec<Mistake> {
+    check(settings, base).err().map_or_else(Vec::new, |AuthError(mistakes)| mistakes)
 }
 
 /// The settings, when nothing is wrong with them.
@@ -66,12 +67,12 @@ pub(super) enum Jwks {
     Url(Url),
 }
 
-/// What `what` says, or a problem.
-struct Problems(Vec<String>);
+/// What is wrong so far.
+struct Problems(Vec<Mistake>);
 
 impl Problems {
     fn of<T>(&mut self, key: &str, read: Result<T, impl ToString>) -> Option<T> {
-        read.map_err(|why| self.0.push(format!("{key} {}", why.to_string()))).ok()
+        read.map_err(|why| self.0.push(Mistake::new(key, why.to_string()))).ok()
     }
 }
 
@@ -94,9 +95,9 @@ pub(super) fn check(settings: &Auth, base: &Path) -> Result<Checked, AuthError> 
         if audience == Some("") {
             problems.of::<()>("auth.oauth.audience", Err("is empty"));
         }
-        for scope in oauth.scopes.iter().filter(|scope| !is_scope_token(scope)) {
+        for (n, scope) in oauth.scopes.iter().enumerate().filter(|(_, scope)| !is_scope_token(scope)) {
             let why = "has a scope that is none: one word each, without quotes and backslashes";
-            problems.of::<()>("auth.oauth.scopes", Err(format!("{why} (got {scope:.40?})")));
+            problems.of::<()>(&format!("auth.oauth.scopes.{n}"), Err(format!("{why} (got {scope:.40?})")));
         }
         Some(OAuth {
             resource: resource?.to_owned(),
@@ -121,30 +122,26 @@ fn tokens(settings: &[server::Token], problems: &mut Problems) -> Vec<Known> {
     let mut known = Vec::new();
     for (n, token) in settings.iter().enumerate() {
         let name = token.name.as_str();
+        let at = |key: &str| format!("auth.tokens.{n}.{key}");
         // A name that cannot be printed is not.
-        let named = problems.of(&format!("auth.tokens[{n}].name"), token::check_name(name));
-        let at = |key: &str| match named {
-            Some(()) => format!("auth.tokens[{n}].{key} ({name})"),
-            None => format!("auth.tokens[{n}].{key}"),
+        let named = problems.of(&at("name"), token::check_name(name));
+        let of_it = |why: &dyn Display| match named {
+            Some(()) => format!("({name}) {why}"),
+            None => why.to_string(),
         };
         if named.is_some() && !names.insert(name) {
-            problems.of::<()>(&at("name"), Err("is another token's too; callers are told apart by it"));
+            let why = of_it(&"is another token's too; callers are told apart by it");
+            problems.of::<()>(&at("name"), Err(why));
         }
-        let hash = problems.of(&at("hash"), hash(&token.hash));
+        let hash = problems.of(&at("hash"), hash(&token.hash).map_err(|why| of_it(&why)));
         if hash.is_some_and(|hash| !hashes.insert(hash)) {
-            problems.of::<()>(
-                &at("hash"),
-                Err("is another token's too; make one for each with `loggia token new`"),
-            );
+            let why = of_it(&"is another token's too; make one for each with `loggia token new`");
+            problems.of::<()>(&at("hash"), Err(why));
         }
-        let scopes = problems.of(&at("scopes"), scopes(&token.scopes));
-        let day = token.expires.as_deref();
-        let expires = day.map(|day| {
-            let read = token::parse_expiry(day);
-            problems.of(
-                &at("expires"),
-                read.ok_or_else(|| format!("is no day such as \"2027-06-30\" (got {day:.40?})")),
-            )
+        let scopes = problems.of(&at("scopes"), scopes(&token.scopes).map_err(|why| of_it(&why)));
+        let expires = token.expires.as_deref().map(|day| {
+            let none = || of_it(&format!("is no day such as \"2027-06-30\" (got {day:.40?})"));
+            problems.of(&at("expires"), token::parse_expiry(day).ok_or_else(none))
         });
         if let (Some(()), Some(hash), Some(rights)) = (named, hash, scopes) {
             let expires = expires.flatten();
@@ -202,7 +199,7 @@ fn web_url(text: &str) -> Option<Url> {
     (web && plain && text.bytes().all(|byte| byte.is_ascii_graphic())).then_some(url)
 }
 
-fn jwks(text: &str, base: &Path) -> Result<Jwks, String> {
+pub(super) fn jwks(text: &str, base: &Path) -> Result<Jwks, String> {
     if text.is_empty() {
         return Err("is empty: name a file or an https:// URL".into());
     }
@@ -278,7 +275,7 @@ mod tests {
         );
         let problems = checked(&toml).unwrap_err();
         assert!(!problems.to_string().contains(&made));
-        insta::assert_snapshot!(problems.problems().join("\n"));
+        insta::assert_snapshot!(problems.to_string().replace("; `", "\n`"));
     }
 
     #[test]
@@ -333,7 +330,7 @@ mod tests {
     #[test]
     fn oauth_needs_to_know_for_whom_tokens_are() {
         let problems = checked("oauth = { issuer = 'https://id', jwks = 'k.json' }").unwrap_err();
-        assert!(problems.to_string().starts_with("auth.resource is missing"), "{problems}");
+        assert!(problems.to_string().starts_with("`auth.resource` is missing"), "{problems}");
         let checked = checked(&format!("{OAUTH}oauth.jwks = 'k.json'")).unwrap().oauth.unwrap();
         assert_eq!(
             (checked.audience.as_str(), checked.issuer.as_str()),

@@ -673,7 +673,7 @@ fn a_file_without_keys_is_told_before_anything_is_served() {
         let problem = Authenticator::new(&serde_json::from_value(auth).unwrap(), folder.path())
             .unwrap_err()
             .to_string();
-        assert!(problem.starts_with("auth.oauth.jwks: ") && problem.contains(expected), "{problem}");
+        assert!(problem.starts_with("`auth.oauth.jwks` names ") && problem.contains(expected), "{problem}");
     };
     std::fs::write(folder.path().join("rubbish"), "rubbish").unwrap();
     std::fs::write(folder.path().join("large"), vec![b' '; (256 << 10) + 1]).unwrap();

@@ -1,0 +1,139 @@
+//! `loggia config` and the settings file as processes meet them: what is printed, and how it ends. Nothing is served.
+
+use std::{
+    fs,
+    io::Write,
+    path::Path,
+    process::{Command, Stdio},
+};
+
+/// Runs a command in a folder, with a text to read; its exit code, what it printed and what it said.
+fn loggia(folder: &Path, words: &[&str], stdin: &str) -> (Option<i32>, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_loggia"));
+    command.args(words).current_dir(folder).env("LOGGIA_CACHE", folder.join("cache"));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // Who does not read it has ended.
+    let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+/// Mistakes in every section, of every sort.
+const WRONG: &str = r#"folder = 1
+wasm-stack = "1KiB"
+drian = "25s"
+
+[publish]
+schema = "flot"
+split = "efect"
+
+[log]
+level = "loud"
+
+[http]
+listen = "127.0.0.1:8080"
+bodi = "4MiB"
+connections = 0
+header-time = "10"
+hosts = ["tools.example.com",
+  "http://b"]
+
+[http.per-caller]
+rate = 1
+burst = 0
+
+[auth]
+resource = "tools.example.com"
+
+[[auth.tokens]]
+name = "a b"
+hash = 1
+scopes = []
+
+[[auth.tokens]]
+name = "ci"
+hash = "sha256:00"
+expires = "30.6.2027"
+
+[auth.oauth]
+issuer = 5
+jwks = "none.json"
+leeway = "1h"
+algorithms = ["HS256"]
+
+[admin]
+listen = "127.0.0.1:8080"
+"#;
+
+#[test]
+fn every_mistake_of_a_file_is_told_at_once_with_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("loggia.toml"), WRONG).unwrap();
+    let told = |words: &[&str]| {
+        let (code, printed, said) = loggia(folder.path(), words, "");
+        assert_eq!(printed, "", "{words:?}");
+        (code, said.replace(&fs::canonicalize(folder.path()).unwrap().display().to_string(), "DIR"))
+    };
+    let (code, said) = told(&["config", "check"]);
+    assert_eq!(code, Some(10));
+    insta::assert_snapshot!(said);
+    // Where `serve` listens its flags may say.
+    let (code, by_serve) = told(&["serve", "plugins", "--config", "loggia.toml"]);
+    let of_the_file = |line: &&str| !line.contains("the admin listener");
+    assert_eq!(code, Some(1));
+    assert_eq!(by_serve.lines().collect::<Vec<_>>(), said.lines().filter(of_the_file).collect::<Vec<_>>());
+}
+
+#[test]
+fn settings_are_checked_together_as_they_are_served() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("loggia.toml");
+    let token = format!("[[auth.tokens]]\nname = 'ci'\nhash = 'sha256:{}'\nscopes = ['*']\n", "0".repeat(64));
+    let check = |text: &str, expected: i32, why: &str| {
+        fs::write(&file, text).unwrap();
+        let (code, printed, said) = loggia(folder.path(), &["config", "check"], "");
+        assert_eq!(code, Some(expected), "{text}: {said}");
+        assert_eq!(printed.contains("can be used"), expected == 0, "{text}: {printed}");
+        assert!(if why.is_empty() { said.is_empty() } else { said.contains(why) }, "{text}: {said}");
+    };
+    let at = |http: &str, admin: &str| format!("[http]\nlisten = '{http}'\n[admin]\nlisten = '{admin}'\n");
+    check(&at("127.0.0.1:8080", "127.0.0.1:9090"), 0, "");
+    check(&at("127.0.0.1:0", "127.0.0.1:0"), 0, "");
+    check(
+        &at("127.0.0.1:8080", "127.0.0.1:8080"),
+        10,
+        "line 4: the admin listener cannot have 127.0.0.1:8080",
+    );
+    check("[http]\nlisten = '0.0.0.0:8080'\n", 10, "line 2: 0.0.0.0:8080 can be reached from other machines");
+    check("[http]\nlisten = '0.0.0.0:8080'\nallow-anonymous = true\n", 0, "");
+    check(&token, 0, "warning: `auth` has no meaning over stdio");
+    check(&format!("[http]\n{token}"), 0, "");
+    fs::write(&file, "[http]\nlisten = '127.0.0.1:8080'").unwrap();
+    let words = ["serve", "plugins", "--config", "loggia.toml", "--admin", "127.0.0.1:8080"];
+    let (code, _, said) = loggia(folder.path(), &words, "");
+    assert!(code == Some(1) && said.contains("the admin listener cannot have"), "{said}");
+}
+
+#[test]
+fn a_settings_file_may_be_a_pipe_and_has_an_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |words: &[&str], stdin: &str, expected: (i32, &str)| {
+        let (code, printed, said) = loggia(folder.path(), words, stdin);
+        assert_eq!(code, Some(expected.0), "{words:?}: {said}");
+        assert!(format!("{printed}{said}").contains(expected.1), "{words:?}: {printed}{said}");
+    };
+    let (large, good) = ("it is larger than 1MiB", "[http]\nlisten = '127.0.0.1:0'\n");
+    check(&["config", "check", "/dev/stdin"], good, (0, "/dev/stdin can be used"));
+    check(&["config", "check", "/dev/stdin"], &"#".repeat(1 << 20), (0, "can be used"));
+    check(&["config", "check", "/dev/stdin"], &"#".repeat((1 << 20) + 1), (10, large));
+    check(&["config", "check", "/dev/zero"], "", (10, large));
+    check(&["serve", "plugins", "--config", "/dev/zero"], "", (1, large));
+    check(
+        &["serve", "plugins", "--config", "/dev/stdin"],
+        "[log]\nlevel = 'loud'\n",
+        (1, "  line 2: `log.level`"),
+    );
+    check(&["token", "new", "ci", "--scope", "*", "--file", "/dev/zero"], "", (1, large));
+}
