@@ -22,6 +22,10 @@ pub struct Door {
     pub meters: Arc<Meters>,
 }
 
+/// Goes with an answer to somebody who was let in.
+#[derive(Clone, Copy)]
+pub struct Known;
+
 /// Lets a request in whose sender is known, as that sender's. What it was known by goes no further.
 pub async fn known(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
@@ -35,7 +39,9 @@ pub async fn known(State(door): State<Arc<Door>>, request: Request, next: Next) 
     match origin {
         Ok(origin) => {
             parts.extensions.insert(origin);
-            next.run(Request::from_parts(parts, body)).await
+            let mut response = next.run(Request::from_parts(parts, body)).await;
+            response.extensions_mut().insert(Known);
+            response
         }
         Err(refusal) => {
             door.meters.http.refused(refusal.reason().label());
