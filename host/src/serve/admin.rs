@@ -86,7 +86,7 @@ impl State {
 ///
 /// If connections cannot be accepted.
 pub async fn serve(listener: TcpListener, state: State, stop: CancellationToken) -> io::Result<()> {
-    let times = Times { first: LASTS, idle: LASTS, write: LASTS };
+    let times = Times { head: LASTS, idle: LASTS, write: LASTS };
     let bounds = Connections { most: CONNECTIONS, open: Arc::default(), times };
     let router = Router::new()
         .route("/healthz", get(health))

@@ -9,11 +9,23 @@ const NAME: usize = 80;
 
 /// The first name that is given twice in one object. None too where the text is no JSON; whoever parses it says so.
 pub fn find(json: &[u8]) -> Option<String> {
+    search(json).ok().flatten()
+}
+
+/// The first name that is given twice in one object.
+///
+/// # Errors
+///
+/// If the text is no JSON.
+pub fn search(json: &[u8]) -> serde_json::Result<Option<String>> {
     let mut found = None;
     let mut deserializer = serde_json::Deserializer::from_slice(json);
-    // An error ends the search: this one's own, or the text's.
-    let _ = Search(&mut found).deserialize(&mut deserializer);
-    found
+    let searched = Search(&mut found).deserialize(&mut deserializer).and_then(|()| deserializer.end());
+    // A name that was found ended the search with an error of its own.
+    match found {
+        None => searched.map(|()| None),
+        found => Ok(found),
+    }
 }
 
 struct Search<'f>(&'f mut Option<String>);

@@ -116,10 +116,7 @@ where
             Category::Syntax | Category::Eof => {
                 Line::Answer(id, ErrorCode::PARSE_ERROR, format!("Parse error: {error}"))
             }
-            _ if line.starts_with(b"[") => {
-                let said = "Invalid request: batches of messages are not part of this protocol";
-                Line::Answer(None, ErrorCode::INVALID_REQUEST, said.to_owned())
-            }
+            _ if line.starts_with(b"[") => Line::Answer(None, ErrorCode::INVALID_REQUEST, BATCH.to_owned()),
             // Notifications are not answered, known or not.
             _ if id.is_none() && names_method(line) => Line::Nothing,
             // What is no request may be an answer of the client's, whose ids are ours.
@@ -137,6 +134,9 @@ enum Line {
     Nothing,
 }
 
+/// What a client is told that sends several messages as one.
+pub(super) const BATCH: &str = "Invalid request: batches of messages are not part of this protocol";
+
 /// What a client is told that gives a name twice.
 pub(super) fn twice(name: &str) -> String {
     format!("Invalid request: {name:?} is given twice in one object; give it once")
@@ -147,7 +147,7 @@ fn names_method(line: &[u8]) -> bool {
 }
 
 /// The id of a request, found in text that may be no JSON: the member `id` of the outermost object.
-fn id(line: &[u8]) -> Option<RequestId> {
+pub(super) fn id(line: &[u8]) -> Option<RequestId> {
     let line = &line[..line.len().min(BEGINNING)];
     let (mut depth, mut at) = (0_usize, 0);
     while let Some(byte) = line.get(at) {

@@ -170,8 +170,8 @@ async fn a_body_without_end_is_cut_off() -> Result<()> {
     serves(&host).await
 }
 
-/// H47: nothing ends a connection that says nothing, or too little; it costs a descriptor and some kilobytes, and nobody
-/// else's answer. A bound on connections and on the time that a head may take come with serving beyond loopback.
+/// H47: until its time is over, a connection that says nothing, or too little, costs a descriptor and some kilobytes, and
+/// nobody else's answer. That its time ends, and that there are only so many, is in `serving/connections.rs`.
 #[tokio::test]
 async fn connections_that_say_nothing_keep_nobody_from_being_answered() -> Result<()> {
     let folder = Folder::with(&["echo"]);

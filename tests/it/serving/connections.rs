@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use loggia_tests::{
-    Folder, HttpHost, Served, eventually, memory, signal,
+    Folder, HttpHost, Served, Token, eventually, memory, signal,
     wire::{self, Line},
 };
 use rustix::process::Signal;
@@ -53,6 +53,44 @@ async fn a_client_that_takes_too_long_to_ask_is_closed() -> Result<()> {
         assert_eq!((told.status, told.body.as_str()), (408, "the message took longer than 3 s to come"));
     }
     assert_eq!(wire::answered(&host, "", "echo", &add()).await?.envelope()?["data"], 3.0);
+    Ok(())
+}
+
+/// H47: who rests may, but a head that has begun has to come, and who is not known rests no longer than a head takes.
+#[tokio::test]
+async fn a_long_rest_is_for_known_callers_and_not_for_heads() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let ada = Token::new("ada", &["*"]).await?;
+    let served = Served::configured(&folder, "[http]\nheader-time = '3s'\nidle-time = '1h'", &[&ada]).await?;
+    let host = &served.host;
+    let call = wire::call(host, &ada.header(), 1, "echo", &add());
+    let mut rests = Line::open(host.authority()).await?;
+    rests.write(&call).await?;
+    assert_eq!(rests.answer().await?.status, 200);
+    let own = host.authority();
+    let elsewhere = format!("GET /nowhere HTTP/1.1\r\nHost: {own}\r\n\r\n");
+    let anywhere = "GET /mcp HTTP/1.1\r\nHost: evil.example.com\r\n\r\n".to_owned();
+    let unknown = wire::call(host, "", 1, "echo", &add());
+    let mut over = Vec::new();
+    for (asked, status, begun) in [
+        (&unknown, 401, ""),
+        (&elsewhere, 404, ""),
+        (&anywhere, 403, ""),
+        (&call, 200, "P"),
+        (&call, 200, &call[..40]),
+    ] {
+        let mut line = Line::open(own).await?;
+        line.write(asked).await?;
+        assert_eq!(line.head().await?.status, status, "{asked}");
+        line.write(begun).await?;
+        over.push(line);
+    }
+    for line in over {
+        line.end().await?;
+    }
+    // It has rested for longer than all of them.
+    rests.write(&call).await?;
+    assert_eq!(rests.answer().await?.envelope()?["data"], 3.0);
     Ok(())
 }
 

@@ -1,11 +1,15 @@
 //! The order of the layers of HTTP, as `host/src/serve/http/mod.rs` tells it.
 
 use anyhow::{Context, Result};
+use futures_util::future::join_all;
 use loggia_tests::{
-    Folder, Served, Token, eventually,
+    Folder, HttpHost, Served, Token, eventually,
+    lingers::{lingers, runs, wait},
     wire::{self, Line},
 };
 use serde_json::json;
+
+use super::oauth;
 
 /// What can be wrong with a request, from what is looked at first to what is looked at last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,16 +19,28 @@ enum Fault {
     WrongHost,
     ForeignOrigin,
     NoToken,
+    NoScope,
     RateUsedUp,
+    SlowBody,
     KeyTwice,
+    TooManyAtOnce,
     NoSuchTool,
     None,
 }
 
+const PLAIN: &str = "text/plain; charset=utf-8";
 const PAGE: &str = "https://chat.example.com";
 
+/// Callers: one who may all, one of the authorization server's who may nothing, one who asks too often, and one who has a call running and may have no other.
+struct Callers {
+    calm: Token,
+    nobody: Token,
+    greedy: Token,
+    busy: Token,
+}
+
 /// A request with this fault and with all that are looked at later.
-fn request(own: &str, from: Fault, tokens: &[Token; 2]) -> String {
+fn request(own: &str, from: Fault, callers: &Callers) -> String {
     let has = |fault: Fault| from <= fault;
     let tool = if has(Fault::NoSuchTool) { "nobody" } else { "echo" };
     let params = json!({"name": tool, "arguments": {"action": "add", "a": 1, "b": 2}});
@@ -41,15 +57,22 @@ fn request(own: &str, from: Fault, tokens: &[Token; 2]) -> String {
     }
     let page = if has(Fault::ForeignOrigin) { "https://evil.example.com" } else { PAGE };
     head.push_str(&format!("Origin: {page}\r\n"));
-    let [calm, greedy] = tokens;
-    if !has(Fault::NoToken) {
-        head.push_str(&if has(Fault::RateUsedUp) { greedy.header() } else { calm.header() });
-    }
-    let message = wire::message(&head, &body);
-    match has(Fault::TooLarge) {
-        true => message.replace(&format!("Content-Length: {}\r\n", body.len()), "Content-Length: 5000\r\n"),
-        false => message,
-    }
+    let caller = match from {
+        _ if has(Fault::NoToken) => None,
+        Fault::NoScope => Some(&callers.nobody),
+        Fault::RateUsedUp => Some(&callers.greedy),
+        _ if has(Fault::TooManyAtOnce) => Some(&callers.busy),
+        _ => Some(&callers.calm),
+    };
+    head.push_str(&caller.map(Token::header).unwrap_or_default());
+    let length = match from {
+        _ if has(Fault::TooLarge) => 5000,
+        // A byte of it never comes.
+        _ if has(Fault::SlowBody) => body.len() + 1,
+        _ => body.len(),
+    };
+    let said = format!("Content-Length: {}\r\n", body.len());
+    wire::message(&head, &body).replace(&said, &format!("Content-Length: {length}\r\n"))
 }
 
 fn settings(more: &str) -> String {
@@ -58,12 +81,27 @@ fn settings(more: &str) -> String {
 
 #[tokio::test]
 async fn of_all_that_is_wrong_with_a_request_the_outermost_is_told() -> Result<()> {
-    let folder = Folder::with(&["echo"]);
-    let tokens = [Token::new("calm", &["*"]).await?, Token::new("greedy", &["*"]).await?];
-    let settings = settings("[http.per-caller]\nrate = 1\nburst = 4\n");
-    let served = Served::configured(&folder, &settings, &[&tokens[0], &tokens[1]]).await?;
+    let folder = Folder::with(&["echo", "lingers"]);
+    let data = lingers(&folder, "lingers");
+    let key = oauth::Key::new()?;
+    std::fs::write(folder.beside("config").join("keys.json"), key.set())?;
+    let callers = Callers {
+        calm: Token::new("calm", &["*"]).await?,
+        nobody: Token {
+            secret: key.token(json!({}), json!({"scope": "openid profile"})),
+            toml: oauth::settings("keys.json"),
+        },
+        greedy: Token::new("greedy", &["*"]).await?,
+        busy: Token::new("busy", &["*"]).await?,
+    };
+    let Callers { calm, nobody, greedy, busy } = &callers;
+    let settings = settings("body-time = '3s'\n[http.per-caller]\nrate = 1\nburst = 4\nconcurrency = 1\n");
+    let served = Served::configured(&folder, &settings, &[nobody, calm, greedy, busy]).await?;
     let own = served.host.authority();
-    let told = async |from: Fault| wire::send(own, request(own, from, &tokens).as_bytes()).await;
+    let mut held = Line::open(own).await?;
+    held.write(wire::call(&served.host, &busy.header(), 1, "lingers", &wait("held"))).await?;
+    runs(&data, "held").await;
+    let told = async |from: Fault| wire::send(own, request(own, from, &callers).as_bytes()).await;
     let mut ids = Vec::new();
     for (from, status, said) in [
         (Fault::TooLarge, 413, "larger than 1KiB"),
@@ -71,17 +109,21 @@ async fn of_all_that_is_wrong_with_a_request_the_outermost_is_told() -> Result<(
         (Fault::WrongHost, 403, "not known by that host"),
         (Fault::ForeignOrigin, 403, "pages of that origin"),
         (Fault::NoToken, 401, "send a token in the header"),
+        (Fault::NoScope, 403, "scope"),
         (Fault::RateUsedUp, 429, "too many requests"),
+        (Fault::SlowBody, 408, "took longer than 3 s to come"),
         (Fault::KeyTwice, 400, "given twice"),
+        (Fault::TooManyAtOnce, 429, "too many calls at once"),
         (Fault::NoSuchTool, 0, "-32602"),
         (Fault::None, 200, "\"data\":3"),
     ] {
         let told = match from {
-            // The first few are answered by what lies further in; then, or a little later, none is.
+            // The first few are answered by what lies further in, slowly; so more of them are sent at once.
             Fault::RateUsedUp => {
-                eventually(async || match told(from).await {
-                    Ok(told) if told.status == status => Ok(told),
-                    other => Err(format!("{other:?}")),
+                eventually(async || {
+                    let told = join_all((0..8).map(|_| told(from))).await;
+                    let mut told = told.into_iter().flatten();
+                    told.find(|told| told.status == status).ok_or_else(|| "none is refused".to_owned())
                 })
                 .await
             }
@@ -90,14 +132,59 @@ async fn of_all_that_is_wrong_with_a_request_the_outermost_is_told() -> Result<(
         assert!(status == 0 || told.status == status, "{from:?}: {told:?}");
         assert!(told.body.contains(said), "{from:?}: {told:?}");
         assert_eq!(told.header("retry-after").is_some(), status == 429, "{from:?}: {told:?}");
-        assert_eq!(told.header("www-authenticate").is_some(), status == 401, "{from:?}: {told:?}");
+        let challenged = matches!(from, Fault::NoToken | Fault::NoScope);
+        assert_eq!(told.header("www-authenticate").is_some(), challenged, "{from:?}: {told:?}");
         let id = told.header("x-request-id").with_context(|| format!("{from:?}: {told:?}"))?.to_owned();
         assert!(id.len() == 16 && id.chars().all(|c| c.is_ascii_hexdigit()), "{from:?}: {id}");
         ids.push(id);
     }
     ids.sort();
     ids.dedup();
-    assert_eq!(ids.len(), 9, "each has a name of its own");
+    assert_eq!(ids.len(), 12, "each has a name of its own");
+    Ok(())
+}
+
+/// H54, over HTTP: every refusal says what is wrong, and what kind of text says so.
+#[tokio::test]
+async fn what_is_no_message_is_told_so_in_words_of_the_protocol() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let host = HttpHost::start(folder.path()).await?;
+    let batch = format!("[{}]", wire::INITIALIZE);
+    let wrong = wire::INITIALIZE.replace("\"params\":{", "\"params\":5,\"x\":{");
+    for (body, id, code, said) in [
+        ("", json!(null), -32700, "Parse error"),
+        ("{", json!(null), -32700, "Parse error"),
+        (&"[".repeat(5_000), json!(null), -32700, "Parse error"),
+        (&batch, json!(null), -32600, "batches of messages are not part of this protocol"),
+        ("{}", json!(null), -32600, "Invalid request"),
+        (&wrong, json!(1), -32602, "Invalid params"),
+    ] {
+        let told = wire::ask(&host, "", body).await?;
+        assert_eq!((told.status, told.header("content-type")), (400, Some("application/json")), "{told:?}");
+        let message = told.message()?;
+        assert_eq!((&message["id"], &message["error"]["code"]), (&id, &json!(code)), "{message}");
+        assert!(message["error"]["message"].as_str().is_some_and(|text| text.contains(said)), "{message}");
+    }
+    let own = host.authority();
+    let head = format!("Host: {own}\r\nConnection: close\r\n");
+    let chunked = wire::message(&format!("{head}Transfer-Encoding: chunked\r\n"), "ZZ\r\n")
+        .replace("Content-Length: 4\r\n", "");
+    let too_large = "x".repeat(5 << 20);
+    let too_large = format!("{:x}\r\n{too_large}\r\n0\r\n\r\n", too_large.len());
+    let plain =
+        wire::message(&head, "x").replace("Content-Type: application/json", "Content-Type: text/plain");
+    for (asked, status, said) in [
+        (chunked.clone(), 400, "its chunks are malformed"),
+        (chunked.replace("ZZ\r\n", &too_large), 413, "larger than 4MiB"),
+        (plain, 415, "Content-Type must be application/json"),
+        (wire::message(&head, wire::INITIALIZE).replace("application/json, ", ""), 406, "must accept both"),
+        (wire::message(&head, wire::INITIALIZED), 400, "Session ID is required"),
+        (format!("PUT /mcp HTTP/1.1\r\n{head}\r\n"), 405, "Method Not Allowed"),
+    ] {
+        let told = wire::send(own, asked.as_bytes()).await?;
+        assert_eq!((told.status, told.header("content-type")), (status, Some(PLAIN)), "{told:?}");
+        assert!(told.body.contains(said), "{told:?}");
+    }
     Ok(())
 }
 

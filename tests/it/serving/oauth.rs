@@ -23,17 +23,17 @@ const RESOURCE: &str = "https://tools.example.com/mcp";
 const METADATA: &str = "https://tools.example.com/.well-known/oauth-protected-resource/mcp";
 
 /// An authorization server's key.
-struct Key(Ed25519KeyPair);
+pub(super) struct Key(Ed25519KeyPair);
 
 impl Key {
-    fn new() -> Result<Self> {
+    pub(super) fn new() -> Result<Self> {
         let failed = |_| anyhow::anyhow!("no key");
         let made = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).map_err(failed)?;
         Ok(Self(Ed25519KeyPair::from_pkcs8(made.as_ref()).map_err(|_| anyhow::anyhow!("no key"))?))
     }
 
     /// Its public half, as such servers publish it.
-    fn set(&self) -> String {
+    pub(super) fn set(&self) -> String {
         let x = B64.encode(self.0.public_key());
         json!({"keys": [{"kty": "OKP", "crv": "Ed25519", "kid": "one", "use": "sig", "x": x}]}).to_string()
     }
@@ -54,7 +54,7 @@ impl Key {
     }
 
     /// A token that counts but for what is other in its header or its claims.
-    fn token(&self, header: Value, claims: Value) -> String {
+    pub(super) fn token(&self, header: Value, claims: Value) -> String {
         let now = now();
         let mut its = json!({"iss": ISSUER, "aud": RESOURCE, "sub": "ada", "exp": now + 600, "iat": now,
             "scope": "openid echo:add"});
@@ -72,7 +72,7 @@ fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs()
 }
 
-fn settings(jwks: &str) -> String {
+pub(super) fn settings(jwks: &str) -> String {
     format!(
         "[auth]\nresource = \"{RESOURCE}\"\n\n[auth.oauth]\nissuer = \"{ISSUER}\"\njwks = \"{jwks}\"\n\
          algorithms = [\"EdDSA\"]\nscopes = [\"echo:add\"]\n"

@@ -21,9 +21,10 @@ pub struct Http {
     pub origins: Vec<String>,
     /// Connections at once; further ones wait to be accepted.
     pub connections: usize,
-    /// How long a client may take to send the head of its first request.
+    /// How long a client may take to send the head of a request: of its first one once it has connected, of others from their
+    /// first byte.
     pub header_time: Span,
-    /// How long a connection may wait for its next request.
+    /// How long a connection may wait for its next request to begin; `header-time` where its last one was not a known caller's.
     pub idle_time: Span,
     /// How long a client may take to read some of what it is sent.
     pub write_time: Span,

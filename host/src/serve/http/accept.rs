@@ -4,17 +4,14 @@ use std::{
     convert::Infallible,
     io::{self, ErrorKind},
     net::SocketAddr,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::Arc,
     time::Duration,
 };
 
 use axum::{Router, body::Body, extract::ConnectInfo};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::{
-    rt::{TokioIo, TokioTimer},
+    rt::TokioIo,
     server::graceful::{GracefulShutdown, Watcher},
 };
 use tokio::{
@@ -22,9 +19,17 @@ use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
 };
 use tokio_io_timeout::TimeoutStream;
-use tokio_util::sync::CancellationToken;
+use tokio_util::{
+    io::{InspectReader, InspectWriter},
+    sync::CancellationToken,
+};
 use tower::ServiceExt;
 
+use super::{
+    clock::{Answer, Clock},
+    door::Known,
+    held::Held,
+};
 use crate::{
     config::server::Http,
     telemetry::meters::{Gauge, Inside},
@@ -49,9 +54,9 @@ pub struct Connections {
 /// How long a connection may take for what.
 #[derive(Debug, Clone, Copy)]
 pub struct Times {
-    /// The head of the first request: who only connects holds a place that others wait for.
-    pub first: Duration,
-    /// The next request, with its head.
+    /// The head of a request, from its first byte; of the first one, from the beginning.
+    pub head: Duration,
+    /// The first byte of the next request, after an answer to somebody known; after another, no longer than a head.
     pub idle: Duration,
     /// Reading some of what is sent: a client that never reads would be kept for ever.
     pub write: Duration,
@@ -60,7 +65,7 @@ pub struct Times {
 impl Connections {
     /// As the operator wants them.
     pub fn of(http: &Http, open: Arc<Gauge>) -> Self {
-        let times = Times { first: http.header_time.0, idle: http.idle_time.0, write: http.write_time.0 };
+        let times = Times { head: http.header_time.0, idle: http.idle_time.0, write: http.write_time.0 };
         Self { most: http.connections, open, times }
     }
 }
@@ -118,31 +123,37 @@ async fn connection(
     }
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(times.write));
-    let begun = Arc::new(AtomicBool::new(false));
-    let service = service_fn({
-        let begun = Arc::clone(&begun);
-        move |mut request: hyper::Request<Incoming>| {
-            begun.store(true, Ordering::Relaxed);
-            request.extensions_mut().insert(ConnectInfo(peer));
-            let answered = router.clone().oneshot(request.map(Body::new));
-            async move { Ok::<_, Infallible>(answered.await.unwrap_or_else(|never| match never {})) }
+    let clock = Clock::new(times);
+    let stream = InspectReader::new(stream, {
+        let clock = Arc::clone(&clock);
+        move |read: &[u8]| {
+            if !read.is_empty() {
+                clock.heard()
+            }
+        }
+    });
+    let stream = InspectWriter::new(stream, {
+        let clock = Arc::clone(&clock);
+        move |_: &[u8]| clock.told()
+    });
+    let service = service_fn(|mut request: hyper::Request<Incoming>| {
+        clock.asked();
+        request.extensions_mut().insert(ConnectInfo(peer));
+        let answered = router.clone().oneshot(request.map(Body::new));
+        let clock = Arc::clone(&clock);
+        async move {
+            let response = answered.await.unwrap_or_else(|never| match never {});
+            let held = Answer { clock, known: response.extensions().get::<Known>().is_some() };
+            Ok::<_, Infallible>(response.map(|body| Held::new(body, held)))
         }
     });
     let mut http = http1::Builder::new();
-    // What hyper calls the time for reading a head begins when it waits for one.
-    http.timer(TokioTimer::new()).header_read_timeout(times.idle).max_buf_size(HEAD);
+    // Its own clock would run from the last answer, for rests and heads alike.
+    http.header_read_timeout(None).max_buf_size(HEAD);
     let serving = watcher.watch(http.serve_connection(TokioIo::new(Box::pin(stream)), service));
-    let silent = async {
-        tokio::time::sleep(times.first).await;
-        if begun.load(Ordering::Relaxed) {
-            std::future::pending().await
-        }
-    };
-    tokio::select! {
-        biased;
-        served = serving => if let Err(error) = served {
-            tracing::debug!("a connection ended: {error}");
-        },
-        () = silent => tracing::debug!("a client that connected sent no request"),
+    match clock.keep(serving).await {
+        Some(Ok(())) => {}
+        Some(Err(error)) => tracing::debug!("a connection ended: {error}"),
+        None => tracing::debug!("a client took too long to ask"),
     }
 }

@@ -24,6 +24,10 @@ pub struct Door {
     pub meters: Arc<Meters>,
 }
 
+/// Goes with an answer to somebody who was let in.
+#[derive(Clone, Copy)]
+pub struct Known;
+
 /// Lets a request in whose sender is known, as that sender's. What it was known by goes no further. What is answered at length
 /// ends with the token.
 pub async fn known(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
@@ -38,7 +42,8 @@ pub async fn known(State(door): State<Arc<Door>>, request: Request, next: Next) 
     match admitted {
         Ok(Admitted { origin, revoked }) => {
             parts.extensions.insert(origin);
-            let response = next.run(Request::from_parts(parts, body)).await;
+            let mut response = next.run(Request::from_parts(parts, body)).await;
+            response.extensions_mut().insert(Known);
             match revoked {
                 // A body of known length is there already.
                 Some(revoked) if response.body().size_hint().exact().is_none() => response.map(|body| {

@@ -4,7 +4,7 @@
 //!
 //! | layer | refuses with | file |
 //! |---|---|---|
-//! | connections, and the time for a head | a closed connection | `accept.rs` |
+//! | connections, and the time for a head | a closed connection | `accept.rs`, `clock.rs` |
 //! | panics are caught | 500 | |
 //! | its id, and a span of the log | | `request_id.rs` |
 //! | a body that says it is too large | 413 | `message.rs` |
@@ -19,19 +19,25 @@
 //! **Invariant**: who is not known to be somebody causes no work beyond the reading of a head.
 
 pub(super) mod accept;
+mod clock;
 mod door;
 mod guard;
+mod held;
 mod message;
 mod per_caller;
 mod request_id;
 mod sessions;
+#[cfg(test)]
+mod tests;
 
-use std::{io, sync::Arc, time::Duration};
+use std::{convert::Infallible, io, sync::Arc, time::Duration};
 
 use axum::{
     Router,
+    body::HttpBody,
+    extract::Request,
     http::{HeaderName, HeaderValue, Method, StatusCode, header},
-    middleware::{from_fn, from_fn_with_state},
+    middleware::{from_fn, from_fn_with_state, map_response},
     response::{IntoResponse, Response},
 };
 use rmcp::transport::streamable_http_server::{
@@ -39,7 +45,7 @@ use rmcp::transport::streamable_http_server::{
 };
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use tower::ServiceBuilder;
+use tower::{Service, ServiceBuilder};
 use tower_http::{
     catch_panic::CatchPanicLayer,
     cors::{AllowHeaders, CorsLayer},
@@ -125,13 +131,14 @@ pub async fn serve(serving: Serving, listener: TcpListener, stop: CancellationTo
 }
 
 /// The protocol behind all that a request must pass before.
-fn layers(
-    service: StreamableHttpService<Handler, Sessions>,
-    http: &Http,
-    names: Names,
-    sessions: Arc<Sessions>,
-    door: Arc<Door>,
-) -> Router {
+fn layers<S>(service: S, http: &Http, names: Names, sessions: Arc<Sessions>, door: Arc<Door>) -> Router
+where
+    S: Service<Request, Response: IntoResponse, Error = Infallible, Future: Send>
+        + Clone
+        + Send
+        + Sync
+        + 'static,
+{
     let bounds = Bounds { size: http.body.bytes(), time: http.body_time.0 };
     let accounts = Arc::new(Accounts::new(http.per_caller, door.authenticator.is_some()));
     let metadata = door.authenticator.as_ref().and_then(Authenticator::metadata).map(Metadata::router);
@@ -141,7 +148,8 @@ fn layers(
         .layer(from_fn_with_state(Arc::clone(&accounts), per_caller::count))
         .layer(from_fn_with_state(bounds, message::read))
         .layer(from_fn_with_state(accounts, per_caller::place))
-        .layer(from_fn_with_state(sessions, sessions::of_caller));
+        .layer(from_fn_with_state(sessions, sessions::of_caller))
+        .layer(map_response(typed));
     let all = ServiceBuilder::new()
         .layer(CatchPanicLayer::custom(broken))
         .layer(from_fn(request_id::named))
@@ -152,6 +160,16 @@ fn layers(
         .layer(from_fn_with_state(Arc::new(names), guard::guard))
         .option_layer(cors);
     Router::new().nest_service(PATH, service).layer(known).merge(metadata.unwrap_or_default()).layer(all)
+}
+
+/// rmcp says in plain words why it refuses a request, and not that they are plain.
+async fn typed(mut response: Response) -> Response {
+    let status = response.status();
+    if (status.is_client_error() || status.is_server_error()) && !response.body().is_end_stream() {
+        let plain = HeaderValue::from_static("text/plain; charset=utf-8");
+        response.headers_mut().entry(header::CONTENT_TYPE).or_insert(plain);
+    }
+    response
 }
 
 /// A mistake of ours ends one request, not the server.

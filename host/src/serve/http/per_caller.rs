@@ -5,13 +5,11 @@ use std::{
     collections::HashMap,
     net::{IpAddr, SocketAddr},
     num::NonZero,
-    pin::Pin,
     sync::{Arc, Mutex, PoisonError},
-    task::{Context, Poll},
 };
 
 use axum::{
-    body::{Body, HttpBody},
+    body::Body,
     extract::{ConnectInfo, Request, State},
     http::{Method, StatusCode, header::RETRY_AFTER},
     middleware::Next,
@@ -23,7 +21,7 @@ use governor::{
     state::keyed::HashMapStateStore,
 };
 
-use super::message::Asks;
+use super::{held::Held, message::Asks};
 use crate::{
     config::server::PerCaller,
     gate::{Caller, Origin},
@@ -169,7 +167,7 @@ pub async fn place(State(accounts): State<Arc<Accounts>>, mut request: Request, 
     };
     // In a session a call goes on when its client goes away, and rmcp hands it the request's extensions.
     request.extensions_mut().insert(Taken(Arc::clone(&place)));
-    next.run(request).await.map(|body| Body::new(Held { body, _place: place }))
+    next.run(request).await.map(|body| Body::new(Held::new(body, place)))
 }
 
 /// A place that a call holds.
@@ -192,32 +190,6 @@ fn kind(request: &Request) -> Option<Kind> {
         (&Method::GET, _) | (_, Some(Asks::News)) => Some(Kind::Stream),
         (_, Some(Asks::Answer)) => Some(Kind::Call),
         _ => None,
-    }
-}
-
-/// A body that holds its request's place until it has been sent.
-struct Held {
-    body: Body,
-    _place: Arc<Place>,
-}
-
-impl HttpBody for Held {
-    type Data = <Body as HttpBody>::Data;
-    type Error = <Body as HttpBody>::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<http_body::Frame<Self::Data>, Self::Error>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> http_body::SizeHint {
-        self.body.size_hint()
     }
 }
 
