@@ -11,7 +11,7 @@ use std::{
 use anyhow::{Context, bail};
 
 use super::{settings, term};
-use crate::{config::server::Settings, gate::Scope, serve::auth::token};
+use crate::{gate::Scope, serve::auth::token};
 
 /// Make the tokens by which callers over HTTP are known.
 #[derive(clap::Args)]
@@ -141,24 +141,34 @@ fn add(file: &Path, name: &str, toml: &str) -> anyhow::Result<()> {
 
 /// The text of a `loggia.toml` with one more token.
 fn added(text: &str, name: &str, toml: &str) -> anyhow::Result<String> {
-    let before: Settings = toml::from_str(text)?;
-    if before.auth.tokens.iter().any(|token| token.name == name) {
+    let before = names(text)?;
+    if before.iter().any(|known| known == name) {
         bail!("it has a token of the name {name} already; choose another name, or take that one away");
     }
     let gap = if text.is_empty() || text.ends_with("\n\n") { "" } else { "\n" };
     let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
     let text = format!("{text}{end}{gap}{toml}");
-    match toml::from_str::<Settings>(&text) {
-        Ok(after) if after.auth.tokens.len() == before.auth.tokens.len() + 1 => Ok(text),
+    match names(&text) {
+        Ok(after) if after.len() == before.len() + 1 => Ok(text),
         _ => bail!(
             "its tokens or `auth` are written in one line; write each as a table [[auth.tokens]] of its own"
         ),
     }
 }
 
+/// The names of the tokens in a `loggia.toml`. All else in it is the server's to judge.
+fn names(text: &str) -> Result<Vec<String>, toml::de::Error> {
+    let file: toml::Table = text.parse()?;
+    let tokens = file.get("auth").and_then(|auth| auth.get("tokens")).and_then(toml::Value::as_array);
+    let name =
+        |token: &toml::Value| token.get("name").and_then(toml::Value::as_str).unwrap_or_default().to_owned();
+    Ok(tokens.into_iter().flatten().map(name).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::server::Settings;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     fn new() -> New {
@@ -200,7 +210,8 @@ mod tests {
         check("auth = {}\n", Err("in one line"));
         check("[auth]\ntokens = []\n", Err("in one line"));
         check("folder = \n", Err("TOML"));
-        check("unknown = 1\n", Err("unknown"));
+        // All else is the server's to judge, by its variables too.
+        check("[http]\nlisten = \"127.0.0.1:${PORT}\"\n", Ok("[http]\nlisten = \"127.0.0.1:${PORT}\"\n\n"));
     }
 
     #[test]

@@ -135,7 +135,7 @@ enum Line {
 }
 
 /// What a client is told that sends several messages as one.
-pub(super) const BATCH: &str = "Invalid request: batches of messages are not part of this protocol";
+pub(super) const BATCH: &str = "Invalid request: send one message at a time; batches are not taken";
 
 /// What a client is told that gives a name twice.
 pub(super) fn twice(name: &str) -> String {

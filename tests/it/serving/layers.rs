@@ -155,7 +155,7 @@ async fn what_is_no_message_is_told_so_in_words_of_the_protocol() -> Result<()> 
         ("", json!(null), -32700, "Parse error"),
         ("{", json!(null), -32700, "Parse error"),
         (&"[".repeat(5_000), json!(null), -32700, "Parse error"),
-        (&batch, json!(null), -32600, "batches of messages are not part of this protocol"),
+        (&batch, json!(null), -32600, "batches are not taken"),
         ("{}", json!(null), -32600, "Invalid request"),
         (&wrong, json!(1), -32602, "Invalid params"),
     ] {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_path_to_error::{Path, Segment};
 
-use crate::config::policy::tree::{Node, Table, Value};
+use crate::config::policy::tree::{Node, Table, Text, Value};
 
 /// The keys that lead to a value, and between them the numbers of items.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -88,6 +88,16 @@ impl Place {
             }
         }
         (line, true)
+    }
+
+    /// The string that stands there.
+    pub(super) fn text<'a>(&self, table: &'a Table) -> Option<&'a Text> {
+        let (first, rest) = self.0.split_first()?;
+        let node = rest.iter().try_fold(table.get(first)?.1, |node, step| Some(inside(node, step)?.1))?;
+        match &node.value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
     }
 }
 

@@ -16,8 +16,11 @@ use super::{
 };
 use crate::config::policy::{
     Problems, Setting, nearest,
-    tree::{Node, Table, Tree, Value, tree},
+    tree::{Node, Table, Text, Tree, Value, tree},
 };
+
+/// When there are more mistakes, no further ones are looked for.
+const MANY: usize = 60;
 
 /// Why the file cannot be used: all that is wrong with it, each with its line. Reads on one line, after the file's name.
 #[derive(Debug, thiserror::Error)]
@@ -74,7 +77,8 @@ impl Reading {
     pub fn tell(&mut self, mut mistakes: Vec<Mistake>) {
         mistakes.retain(|Mistake { place, .. }| !self.found.is_echo(place, &self.table));
         for mistake in mistakes {
-            self.found.add(mistake.place.find(&self.table).0, mistake.to_string());
+            let said = as_written(mistake.to_string(), &mistake.place, &self.table);
+            self.found.add(mistake.place.find(&self.table).0, said);
             self.found.told.push(mistake.place);
         }
     }
@@ -196,6 +200,12 @@ impl Found {
             }
             Value::Text(text) => json!(text.value),
             Value::Integer(number) => json!(number),
+            // JSON has no such numbers, and what stands for them is what stands for nothing.
+            Value::Float(number) if !number.is_finite() => {
+                self.add(line, format!("`{at}` must be a number that is finite"));
+                self.told.push(at.clone());
+                return None;
+            }
             Value::Float(number) => json!(number),
             Value::Flag(flag) => json!(flag),
             Value::Date(date) => json!(date),
@@ -212,7 +222,12 @@ impl Found {
                 Ok(settings) => return settings,
                 Err(error) => told(&error.to_string()),
             };
+            // No more would be shown, and each costs another reading.
+            if self.problems.len() > MANY {
+                return Settings::default();
+            }
             let mut place = Place::from(&track.path());
+            let said = as_written(said, &place, table);
             if !self.is_echo(&place, table) {
                 self.add(place.find(table).0, format!("`{place}`: {said}"));
                 self.told.push(place.clone());
@@ -226,6 +241,16 @@ impl Found {
             taken.push(place);
         }
     }
+}
+
+/// What is said of a value, without what came from the environment: that may be a secret.
+fn as_written(said: String, place: &Place, table: &Table) -> String {
+    let Some(Text { value, written: Some(written) }) = place.text(table) else { return said };
+    if value.is_empty() {
+        return said;
+    }
+    let escaped = format!("{value:?}");
+    said.replace(escaped.trim_matches('"'), written).replace(value.as_str(), written)
 }
 
 /// Leaves a value out, or has another stand in for it where one must be.

@@ -9,7 +9,7 @@ use std::{
 
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::{AuthError, Authenticator, file::Watched, settings, token};
+use super::{AuthError, Authenticator, file::Watched, settings};
 use crate::config::server::{Auth, Settings, Token};
 
 /// How often is looked whether the file changed, which costs next to nothing.
@@ -51,18 +51,18 @@ impl Followed {
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             looks.tick().await;
-            if let Some(authenticator) = &authenticator {
-                authenticator.0.tokens.load().expire(token::now());
-            }
             let looking = tokio::task::spawn_blocking(move || {
-                let found =
-                    file.look(|path| read(path).map_err(|error| io::Error::other(format!("{error:#}"))));
+                // One with mistakes was read, too: it is not read again before it is another.
+                let found = file.look(|path| Ok::<_, io::Error>(read(path)));
                 (file, found)
             });
             let found = match looking.await {
                 Ok((looked, found)) => {
                     file = looked;
-                    found.map_err(|error| error.to_string())
+                    let found = found.map(Option::transpose);
+                    found
+                        .map_err(|error| error.to_string())
+                        .and_then(|read| read.map_err(|error| format!("{error:#}")))
                 }
                 Err(error) if error.is_panic() => {
                     file = Watched::new(path.clone(), WRITTEN);
@@ -99,8 +99,10 @@ impl Authenticator {
     fn take(&self, now: &mut Vec<Token>, found: Auth) -> Result<(), AuthError> {
         let mut tokens = settings::check(&found, Path::new(""))?.tokens;
         if found.tokens != *now {
-            tokens.replace(&self.0.tokens.load());
-            self.0.tokens.store(Arc::new(tokens));
+            tokens.keep(&self.0.tokens.load());
+            let tokens = Arc::new(tokens);
+            // First: a request in between would be let in by what is revoked.
+            self.0.tokens.swap(Arc::clone(&tokens)).revoke(&tokens);
             let (came, went) = (names(&found.tokens, now), names(now, &found.tokens));
             tracing::info!(came, went, "the settings file has other tokens now");
             *now = found.tokens;

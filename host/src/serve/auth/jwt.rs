@@ -38,6 +38,8 @@ struct Claims {
     iss: String,
     sub: Option<String>,
     iat: Option<f64>,
+    /// As it is: `decode` says what is wrong with it.
+    exp: Option<serde_json::Value>,
     scope: Option<Words>,
     scp: Option<Words>,
 }
@@ -86,7 +88,7 @@ impl Issued {
     }
 
     /// Whose token this is, and what it allows.
-    pub async fn check(&self, token: &str) -> Result<(String, Rights), Reason> {
+    pub async fn check(&self, token: &str) -> Result<(String, Rights, i64), Reason> {
         let header =
             decode_header(token).map_err(|_| Reason::Invalid("the token is none that this server takes"))?;
         self.check_header(&header)?;
@@ -123,7 +125,7 @@ impl Issued {
         token: &str,
         algorithm: Algorithm,
         key: &DecodingKey,
-    ) -> Result<(String, Rights), Reason> {
+    ) -> Result<(String, Rights, i64), Reason> {
         let validation = Validation { algorithms: vec![algorithm], ..self.validation.clone() };
         let TokenData { claims, .. } =
             decode::<Claims>(token, key, &validation).map_err(|error| why(error.kind()))?;
@@ -145,7 +147,11 @@ impl Issued {
         if scopes.is_empty() {
             return Err(Reason::Scope);
         }
-        Ok((caller(&self.issuer, &subject), Rights::of(scopes)))
+        // `decode` takes none without it.
+        #[allow(clippy::cast_possible_truncation, reason = "what is further away than i64 holds never comes")]
+        let expires =
+            (claims.exp.and_then(|exp| exp.as_f64()).unwrap_or_default() + self.leeway.as_secs_f64()) as i64;
+        Ok((caller(&self.issuer, &subject), Rights::of(scopes), expires))
     }
 }
 

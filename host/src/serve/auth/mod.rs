@@ -11,12 +11,14 @@
 //! | `keeper.rs` | the keys that are now known, fetched beside the requests and at most once a minute |
 //! | `source.rs` | where keys come from: a file, or a URL |
 //! | `file.rs` | a file that may change while the server runs |
+//! | `ends.rs` | when what was opened with a token ends |
 //! | `follow.rs` | tokens that are revoked, or made, while the server runs |
 //! | `signature.rs` | ring, as `jsonwebtoken` asks for it |
 //! | `refusal.rs` | what a caller without rights is told |
 //! | `metadata.rs` | what clients are told of the authorization server |
 
 mod bearer;
+mod ends;
 mod file;
 mod follow;
 mod jwt;
@@ -38,12 +40,11 @@ use arc_swap::ArcSwap;
 use axum::http::{HeaderMap, Uri, request::Parts};
 
 pub use bearer::strip;
+pub use ends::Ends;
 pub use follow::Followed;
 pub use metadata::Metadata;
 pub use refusal::{Reason, Refusal};
 pub use settings::{AuthError, mistakes};
-
-use tokio_util::sync::CancellationToken;
 
 use crate::{
     config::server::{Auth, Mistake},
@@ -64,8 +65,8 @@ pub struct Authenticator(Arc<Inner>);
 pub struct Admitted {
     /// Who, and what may be called.
     pub origin: Origin,
-    /// Ends when its token is taken away. That of an authorization server is taken for the time that it says.
-    pub revoked: Option<CancellationToken>,
+    /// When what it opens ends.
+    pub ends: Ends,
 }
 
 struct Inner {
@@ -166,11 +167,13 @@ impl Authenticator {
                 let tokens = self.0.tokens.load();
                 let known = tokens.find(token, token::now())?;
                 let origin = Origin::named(&known.name, known.rights.clone());
-                Ok(Admitted { origin, revoked: Some(known.revoked.clone()) })
+                let ends = Ends { revoked: Some(known.revoked.clone()), expires: known.expires };
+                Ok(Admitted { origin, ends })
             }
             (Presented::Other(token), Some(oauth)) => {
-                let (name, rights) = oauth.issued.check(token).await?;
-                Ok(Admitted { origin: Origin::named(&name, rights), revoked: None })
+                let (name, rights, expires) = oauth.issued.check(token).await?;
+                let ends = Ends { revoked: None, expires: Some(expires) };
+                Ok(Admitted { origin: Origin::named(&name, rights), ends })
             }
             (Presented::Other(_), None) => Err(Reason::Invalid("it is no token of this server")),
         }

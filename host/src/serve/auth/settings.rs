@@ -138,12 +138,22 @@ fn tokens(settings: &[server::Token], problems: &mut Problems) -> Vec<Known> {
             let why = of_it(&"is another token's too; make one for each with `loggia token new`");
             problems.of::<()>(&at("hash"), Err(why));
         }
-        let scopes = problems.of(&at("scopes"), scopes(&token.scopes).map_err(|why| of_it(&why)));
+        if token.scopes.is_empty() {
+            let why = of_it(&"is empty, so the token allows nothing; write [\"*\"] for everything");
+            problems.of::<()>(&at("scopes"), Err(why));
+        }
+        let read = |(n, text): (usize, &String)| {
+            let scope = text.parse::<Scope>().map_err(|why| of_it(&format!("has {text:.80?}: {why}")));
+            problems.of(&at(&format!("scopes.{n}")), scope)
+        };
+        // All of them, so that each mistake is told.
+        let scopes: Vec<Option<Scope>> = token.scopes.iter().enumerate().map(read).collect();
+        let scopes = scopes.into_iter().collect::<Option<Vec<_>>>().filter(|scopes| !scopes.is_empty());
         let expires = token.expires.as_deref().map(|day| {
             let none = || of_it(&format!("is no day such as \"2027-06-30\" (got {day:.40?})"));
             problems.of(&at("expires"), token::parse_expiry(day).ok_or_else(none))
         });
-        if let (Some(()), Some(hash), Some(rights)) = (named, hash, scopes) {
+        if let (Some(()), Some(hash), Some(rights)) = (named, hash, scopes.map(Rights::of)) {
             let expires = expires.flatten();
             let revoked = CancellationToken::new();
             known.push(Known { name: name.to_owned(), hash, rights, expires, revoked });
@@ -161,14 +171,6 @@ fn hash(text: &str) -> Result<token::Hash, &'static str> {
         ),
         None => Err("must be `sha256:` and 64 hexadecimal digits, as `loggia token new` prints it"),
     }
-}
-
-fn scopes(texts: &[String]) -> Result<Rights, String> {
-    if texts.is_empty() {
-        return Err("is empty, so the token allows nothing; write [\"*\"] for everything".into());
-    }
-    let read = |text: &String| text.parse::<Scope>().map_err(|why| format!("has {text:.80?}: {why}"));
-    Ok(Rights::of(texts.iter().map(read).collect::<Result<Vec<_>, _>>()?))
 }
 
 fn resource_url(text: &str) -> Result<Url, &'static str> {

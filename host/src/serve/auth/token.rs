@@ -125,21 +125,19 @@ impl Tokens {
         Self(known)
     }
 
-    /// Lets those that are among the former ones go on as they are, and ends the others of those.
-    pub fn replace(&mut self, former: &Self) {
+    /// Those that are among the former ones are the same as those.
+    pub fn keep(&mut self, former: &Self) {
         for known in &mut self.0 {
             if let Some(same) = former.0.iter().find(|same| same.is(known)) {
                 known.revoked = same.revoked.clone();
             }
         }
-        let gone = |known: &&Known| !self.0.iter().any(|kept| kept.is(known));
-        former.0.iter().filter(gone).for_each(|known| known.revoked.cancel());
     }
 
-    /// Ends those that have expired.
-    pub fn expire(&self, now: i64) {
-        let over = |known: &&Known| known.expires.is_some_and(|expires| expires <= now);
-        self.0.iter().filter(over).for_each(|known| known.revoked.cancel());
+    /// Ends those that are not among the later ones.
+    pub fn revoke(&self, later: &Self) {
+        let gone = |known: &&Known| !later.0.iter().any(|kept| kept.is(known));
+        self.0.iter().filter(gone).for_each(|known| known.revoked.cancel());
     }
 
     /// Which token this is. All are compared, each to its end: how long it takes tells nothing of them.
@@ -215,26 +213,27 @@ mod tests {
     }
 
     #[test]
-    fn what_was_begun_with_a_token_ends_when_it_is_taken_away_changed_or_expired() {
-        let [kept, gone, changed, day] = [(); 4].map(|()| make());
+    fn what_was_begun_with_a_token_ends_when_it_is_taken_away_or_changed() {
+        let [kept, gone, changed] = [(); 3].map(|()| make());
         let all = |rights: Rights| {
             let mut changed = known("changed", &changed, None);
             changed.rights = rights;
-            vec![known("kept", &kept, None), changed, known("day", &day, Some(100))]
+            vec![known("kept", &kept, None), changed]
         };
         let mut before = all(Rights::all());
         before.push(known("gone", &gone, None));
         let before = Tokens::new(before);
-        let begun: Vec<_> = before.0.iter().map(|known| known.revoked.clone()).collect();
-        let over = || begun.iter().map(CancellationToken::is_cancelled).collect::<Vec<_>>();
         let mut after = Tokens::new(all(Rights::of([])));
-        after.replace(&before);
-        assert_eq!(over(), [false, true, false, true]);
-        after.expire(99);
-        assert_eq!(over(), [false, true, false, true]);
-        after.expire(100);
-        assert_eq!(over(), [false, true, true, true]);
-        assert!(!after.0[1].revoked.is_cancelled(), "it is another now");
+        after.keep(&before);
+        before.revoke(&after);
+        let over = |tokens: &Tokens| -> Vec<bool> {
+            tokens.0.iter().map(|known| known.revoked.is_cancelled()).collect()
+        };
+        assert_eq!(over(&before), [false, true, true]);
+        assert_eq!(over(&after), [false, false], "the one that changed is another now");
+        // What goes on is told of it later.
+        after.revoke(&Tokens::default());
+        assert_eq!(over(&before), [true, true, true]);
     }
 
     #[test]

@@ -19,14 +19,11 @@ use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
 };
 use tokio_io_timeout::TimeoutStream;
-use tokio_util::{
-    io::{InspectReader, InspectWriter},
-    sync::CancellationToken,
-};
+use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use super::{
-    clock::{Answer, Clock},
+    clock::{Answer, Clock, Timed},
     door::Known,
     held::Held,
 };
@@ -124,18 +121,7 @@ async fn connection(
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(times.write));
     let clock = Clock::new(times);
-    let stream = InspectReader::new(stream, {
-        let clock = Arc::clone(&clock);
-        move |read: &[u8]| {
-            if !read.is_empty() {
-                clock.heard()
-            }
-        }
-    });
-    let stream = InspectWriter::new(stream, {
-        let clock = Arc::clone(&clock);
-        move |_: &[u8]| clock.told()
-    });
+    let stream = Timed { stream: Box::pin(stream), clock: Arc::clone(&clock) };
     let service = service_fn(|mut request: hyper::Request<Incoming>| {
         clock.asked();
         request.extensions_mut().insert(ConnectInfo(peer));
@@ -150,7 +136,7 @@ async fn connection(
     let mut http = http1::Builder::new();
     // Its own clock would run from the last answer, for rests and heads alike.
     http.header_read_timeout(None).max_buf_size(HEAD);
-    let serving = watcher.watch(http.serve_connection(TokioIo::new(Box::pin(stream)), service));
+    let serving = watcher.watch(http.serve_connection(TokioIo::new(stream), service));
     match clock.keep(serving).await {
         Some(Ok(())) => {}
         Some(Err(error)) => tracing::debug!("a connection ended: {error}"),

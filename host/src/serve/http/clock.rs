@@ -2,13 +2,17 @@
 //! between them depends on who was answered.
 
 use std::{
-    pin::pin,
+    io::{self, IoSlice},
+    pin::{Pin, pin},
     sync::{Arc, Mutex, PoisonError},
-    task::Poll,
+    task::{Context, Poll},
     time::Duration,
 };
 
-use tokio::time::Instant;
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    time::Instant,
+};
 
 use super::accept::Times;
 
@@ -25,8 +29,10 @@ enum Does {
     Asks { until: Instant },
     /// It is answered.
     Hears,
+    /// All of the answer is there, and some of it may still have to be sent. How long it may rest then.
+    Takes { rest: Duration },
     /// It has been answered, and may ask again.
-    Rests { until: Instant, time: Duration },
+    Rests { until: Instant },
 }
 
 impl Clock {
@@ -49,10 +55,10 @@ impl Clock {
         });
     }
 
-    /// Some bytes were taken. Who takes the end of a long answer does not rest.
-    pub fn told(&self) {
+    /// Nothing is left to be sent.
+    pub fn sent(&self) {
         self.set(|does| match does {
-            Does::Rests { time, .. } => Does::Rests { until: Instant::now() + time, time },
+            Does::Takes { rest } => Does::Rests { until: Instant::now() + rest },
             other => other,
         });
     }
@@ -64,14 +70,15 @@ impl Clock {
 
     /// The answer has been given. Who is not known may not hold a place for as long as who is.
     pub fn answered(&self, known: bool) {
-        let time = if known { self.times.idle } else { self.times.idle.min(self.times.head) };
-        self.set(|_| Does::Rests { until: Instant::now() + time, time });
+        let rest = if known { self.times.idle } else { self.times.idle.min(self.times.head) };
+        self.set(|_| Does::Takes { rest });
     }
 
     fn until(&self) -> Option<Instant> {
         match *self.does.lock().unwrap_or_else(PoisonError::into_inner) {
-            Does::Asks { until } | Does::Rests { until, .. } => Some(until),
-            Does::Hears => None,
+            Does::Asks { until } | Does::Rests { until } => Some(until),
+            // What is sent has a time of its own, in which some of it must be taken.
+            Does::Hears | Does::Takes { .. } => None,
         }
     }
 
@@ -107,6 +114,60 @@ impl Drop for Answer {
     }
 }
 
+/// The stream of a connection, which tells its clock what comes and what is sent.
+pub struct Timed<S> {
+    /// Itself.
+    pub stream: Pin<Box<S>>,
+    /// Its connection's.
+    pub clock: Arc<Clock>,
+}
+
+impl<S: AsyncRead> AsyncRead for Timed<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        to: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = to.filled().len();
+        let read = self.stream.as_mut().poll_read(cx, to);
+        if to.filled().len() > before {
+            self.clock.heard();
+        }
+        read
+    }
+}
+
+impl<S: AsyncWrite> AsyncWrite for Timed<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.stream.as_mut().poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.stream.as_mut().poll_write_vectored(cx, bytes)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    /// hyper comes here when it has written all that it has.
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let flushed = self.stream.as_mut().poll_flush(cx);
+        if matches!(flushed, Poll::Ready(Ok(()))) {
+            self.clock.sent();
+        }
+        flushed
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.stream.as_mut().poll_shutdown(cx)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::future::pending;
@@ -123,17 +184,17 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn each_thing_that_a_connection_does_has_its_time() {
         type Step = fn(&Clock);
-        let (asked, heard, told): (Step, Step, Step) = (Clock::asked, Clock::heard, Clock::told);
+        let (asked, heard, sent): (Step, Step, Step) = (Clock::asked, Clock::heard, Clock::sent);
         let (known, unknown): (Step, Step) = (|clock| clock.answered(true), |clock| clock.answered(false));
         for (what, steps, expected) in [
             ("nothing is said", vec![], Some(10)),
             ("a head comes slowly", vec![heard, heard, heard], Some(10)),
-            ("it is being answered", vec![heard, asked, heard, told], None),
-            ("it rests", vec![asked, known], Some(2 + 75)),
-            ("nobody knows it", vec![asked, unknown], Some(2 + 10)),
-            ("its answer is long", vec![asked, known, told], Some(3 + 75)),
-            ("the next head comes slowly", vec![asked, known, heard, heard, told], Some(3 + 10)),
-            ("the next head has come", vec![asked, unknown, heard, asked], None),
+            ("it is being answered", vec![heard, asked, heard, sent], None),
+            ("it rests", vec![asked, known, sent], Some(3 + 75)),
+            ("nobody knows it", vec![asked, unknown, sent], Some(3 + 10)),
+            ("its answer is being sent", vec![asked, known, heard], None),
+            ("the next head comes slowly", vec![asked, known, sent, heard, heard], Some(4 + 10)),
+            ("the next head has come", vec![asked, unknown, sent, heard, asked], None),
         ] {
             let begun = Instant::now();
             let clock = Clock::new(TIMES);

@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use axum::{
-    body::{Body, HttpBody},
+    body::Body,
     extract::{Request, State},
     middleware::Next,
     response::{IntoResponse, Response},
 };
 use futures_util::StreamExt;
 
+use super::per_caller::is_stream;
 use crate::{
     gate::Origin,
-    serve::auth::{self, Admitted, Authenticator},
+    serve::auth::{self, Admitted, Authenticator, Ends},
     telemetry::meters::Meters,
 };
 
@@ -28,34 +29,42 @@ pub struct Door {
 #[derive(Clone, Copy)]
 pub struct Known;
 
-/// Lets a request in whose sender is known, as that sender's. What it was known by goes no further. What is answered at length
-/// ends with the token.
+/// Lets a request in whose sender is known, as that sender's. What it was known by goes no further.
 pub async fn known(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     let admitted = match &door.authenticator {
         None => {
             auth::strip(&mut parts.headers);
-            Ok(Admitted { origin: Origin::anonymous(), revoked: None })
+            Ok(Admitted { origin: Origin::anonymous(), ends: Ends::default() })
         }
         Some(authenticator) => authenticator.admit(&mut parts).await,
     };
     match admitted {
-        Ok(Admitted { origin, revoked }) => {
+        Ok(Admitted { origin, ends }) => {
             parts.extensions.insert(origin);
+            parts.extensions.insert(ends);
             let mut response = next.run(Request::from_parts(parts, body)).await;
             response.extensions_mut().insert(Known);
-            match revoked {
-                // A body of known length is there already.
-                Some(revoked) if response.body().size_hint().exact().is_none() => response.map(|body| {
-                    Body::from_stream(body.into_data_stream().take_until(revoked.cancelled_owned()))
-                }),
-                _ => response,
-            }
+            response
         }
         Err(refusal) => {
             door.meters.http.refused(refusal.reason().label());
             refusal.into_response()
         }
+    }
+}
+
+/// Ends streams on which a client listens when the token is no longer taken by which they were opened. Calls have an end of their
+/// own.
+pub async fn lasting(mut request: Request, next: Next) -> Response {
+    let ends = request.extensions_mut().remove::<Ends>();
+    let listens = is_stream(&request);
+    let response = next.run(request).await;
+    match ends {
+        Some(ends) if listens => {
+            response.map(|body| Body::from_stream(body.into_data_stream().take_until(Box::pin(ends.over()))))
+        }
+        _ => response,
     }
 }
 

@@ -148,6 +148,7 @@ where
         .layer(from_fn_with_state(Arc::clone(&accounts), per_caller::count))
         .layer(from_fn_with_state(bounds, message::read))
         .layer(from_fn_with_state(accounts, per_caller::place))
+        .layer(from_fn(door::lasting))
         .layer(from_fn_with_state(sessions, sessions::of_caller))
         .layer(map_response(typed));
     let all = ServiceBuilder::new()

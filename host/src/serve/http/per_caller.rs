@@ -193,6 +193,11 @@ fn kind(request: &Request) -> Option<Kind> {
     }
 }
 
+/// Whether a client listens there.
+pub fn is_stream(request: &Request) -> bool {
+    kind(request) == Some(Kind::Stream)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
