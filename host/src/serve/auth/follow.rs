@@ -61,7 +61,7 @@ impl Followed {
                     file = looked;
                     let found = found.map(Option::transpose);
                     found
-                        .map_err(|error| error.to_string())
+                        .map_err(|error| format!("{}: {error}", path.display()))
                         .and_then(|read| read.map_err(|error| format!("{error:#}")))
                 }
                 Err(error) if error.is_panic() => {
