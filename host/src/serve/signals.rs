@@ -4,7 +4,8 @@
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// A token that ends with the first SIGTERM, SIGINT or SIGHUP. The second ends the process.
+/// A token that ends with the first SIGTERM, SIGINT or SIGHUP. A second one ends the process, but for SIGHUP: kernel and shell
+/// both send it where a terminal closes.
 ///
 /// # Errors
 ///
@@ -12,14 +13,17 @@ use tokio_util::sync::CancellationToken;
 pub fn shutdown() -> std::io::Result<CancellationToken> {
     let token = CancellationToken::new();
     let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    let mut hup = if is_ignored(SignalKind::hangup())? { None } else { Some(signal(SignalKind::hangup())?) };
+    let mut hup = if is_ignored(SignalKind::hangup()) { None } else { Some(signal(SignalKind::hangup())?) };
     let told = token.clone();
     tokio::spawn(async move {
-        for _ in 0..2 {
-            tokio::select! {
-                _ = term.recv() => {}
-                _ = int.recv() => {}
-                _ = hangup(&mut hup) => {}
+        loop {
+            let insists = tokio::select! {
+                _ = term.recv() => true,
+                _ = int.recv() => true,
+                _ = hangup(&mut hup) => false,
+            };
+            if told.is_cancelled() && !insists {
+                continue;
             }
             if told.is_cancelled() {
                 tracing::warn!("told to stop twice: stopping now");
@@ -40,9 +44,9 @@ async fn hangup(signal: &mut Option<Signal>) -> Option<()> {
 }
 
 /// Whether who started this process wants it not to hear of a signal.
-fn is_ignored(signal: SignalKind) -> std::io::Result<bool> {
-    let status = std::fs::read_to_string("/proc/self/status")?;
+fn is_ignored(signal: SignalKind) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
-    Ok(mask >> (signal.as_raw_value() - 1) & 1 == 1)
+    mask >> (signal.as_raw_value() - 1) & 1 == 1
 }

@@ -14,6 +14,7 @@
 //! | how often one caller may ask | 429 | `per_caller.rs` |
 //! | the body itself | 400, 408, 413 | `message.rs` |
 //! | how much of it at once | 429 | `per_caller.rs` |
+//! | streams end with the token that opened them | | `door.rs` |
 //! | MCP, in sessions for older clients | | `sessions/` |
 //!
 //! **Invariant**: who is not known to be somebody causes no work beyond the reading of a head.
