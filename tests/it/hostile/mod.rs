@@ -1,26 +1,42 @@
 //! What a hostile plugin, client or folder can do to the host: nothing.
 //!
-//! The cases are H01 to H55 of our list of attacks. A test names in its comment those that it proves, here or beside the
+//! The cases are H01 to H93 of our list of attacks. A test names in its comment those that it proves, here or beside the
 //! code that it is about; `each_case_has_a_test_or_a_reason` sees to it that none is forgotten.
 
 mod arguments;
+mod charged;
+mod closed;
 mod compile;
+mod connections;
 mod cpu;
 mod disk;
+mod drain;
 mod ends;
+mod fairness;
+mod fence;
 mod files;
 mod folder;
+mod forms;
 mod host;
+mod kept;
 mod killed;
+mod masks;
 mod memory;
 mod newcomers;
+mod nodes;
+mod nulls;
 mod output;
+mod owners;
+mod patterns;
+mod proposals;
 mod refused;
 mod requests;
+mod screen;
 mod server;
 mod stage;
 mod stdio;
 mod surface;
+mod trail;
 mod wat;
 
 use std::{
@@ -30,7 +46,7 @@ use std::{
 };
 
 /// How many cases there are.
-const CASES: u8 = 55;
+const CASES: u8 = 93;
 
 /// Cases without a test, and why.
 const LEFT_OUT: &[(u8, &str)] =

@@ -1,0 +1,1 @@
+//! Settings that lack what protects: the host refuses to start.

@@ -1,0 +1,1 @@
+//! Connections before authentication: one address cannot use up the places of all.

@@ -1,0 +1,1 @@
+//! Termination and readiness: what a load balancer and a service manager see.

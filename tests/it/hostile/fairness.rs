@@ -1,0 +1,1 @@
+//! One caller among others: unfinished runs and questions are bounded per caller.

@@ -1,0 +1,1 @@
+//! Forms that a plugin shows to a person: what they may hold, and what they cost.

@@ -1,0 +1,1 @@
+//! JSON that is small as text and large in memory.

@@ -1,0 +1,1 @@
+//! Nulls where a client must send every parameter.

@@ -1,0 +1,1 @@
+//! The audit trail: what was refused leaves a line too.
