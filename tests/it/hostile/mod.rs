@@ -100,3 +100,26 @@ fn each_case_has_a_test_or_a_reason() {
     }
     assert_eq!(tested.keys().find(|case| !(1..=CASES).contains(*case)), None);
 }
+
+/// The cases of each row of SECURITY.md's table of promises.
+fn promises() -> Vec<(String, Vec<u8>)> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace").join("SECURITY.md");
+    let text = fs::read_to_string(path).expect("SECURITY.md");
+    let section = text.split("## What Loggia promises").nth(1).expect("the section");
+    let section = section.split("\n## ").next().expect("its text");
+    let rows = section.lines().filter(|line| line.starts_with('|') && !line.starts_with("|---")).skip(1);
+    let cells = rows.map(|row| row.trim_matches('|').rsplit_once('|').expect("two cells"));
+    cells.map(|(promise, cases)| (promise.trim().to_owned(), named(&format!("/// {}", cases.trim())))).collect()
+}
+
+#[test]
+fn each_promise_names_cases_that_have_tests() {
+    let (tested, promises) = (tested(), promises());
+    assert!(promises.len() > 10, "{promises:?}");
+    for (promise, cases) in promises {
+        assert!(!cases.is_empty(), "no case proves: {promise}");
+        for case in cases {
+            assert!(tested.contains_key(&case), "H{case:02} has no test, but is to prove: {promise}");
+        }
+    }
+}
