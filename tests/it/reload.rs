@@ -264,9 +264,8 @@ async fn no_call_is_lost_while_a_plugin_is_replaced() -> Result<()> {
 async fn the_file_that_is_called_like_the_facade_owns_the_name() -> Result<()> {
     let folder = Folder::new();
     folder.put("a", &fixture("version_two"));
-    let (served, client) = served(&folder).await?;
-    becomes(&client, "two").await;
     folder.put("version", &fixture("version_one"));
+    let (served, client) = served(&folder).await?;
     becomes(&client, "one").await;
     folder.put("aa", &fixture("version_three"));
     served.readies(|_, told| told["refused"] == 2).await;
@@ -284,9 +283,15 @@ async fn a_name_stays_with_who_has_it_and_is_never_forgotten() -> Result<()> {
     folder.put("a", &fixture("version_one"));
     served.readies(|_, told| told["refused"] == 1).await;
     assert_eq!(version(&client).await.as_deref(), Ok("two"));
-    // Its holder gives the name up.
+    // Its holder gives the name up; what belongs to the name is still no newcomer's.
     folder.put("b", &fixture("lies"));
+    client.names_become(&["lies"]).await;
+    let (_, told) = served.readies(|_, told| told["refused"] == 1).await;
+    assert!(told.to_string().contains("belong to the plugin `b`, which does not serve now"), "{told}");
+    // Until the operator says so.
+    folder.write("a.toml", "[expose]\nname = \"version\"\n");
     becomes(&client, "one").await;
+    folder.remove("a.toml");
     folder.put("a", &fixture("misbehaves"));
     client.names_become(&["lies", "misbehaves"]).await;
     let renamed = client.envelope("version", json!({"action": "get"})).await?;

@@ -45,7 +45,7 @@ impl Call {
             self.plugins.display()
         );
         let runtime = runtime()?;
-        let host = Host::new(&self.common.options())?;
+        let host = Host::new(&self.common.options()?)?;
         let envelope = runtime.block_on(async {
             let stop = CancellationToken::new();
             host.follow(self.plugins, stop.clone());

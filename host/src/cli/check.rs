@@ -43,7 +43,7 @@ const WAITING: [&str; 2] = ["workflows", "what keeps one from running"];
 impl Check {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         logs::at(Level::Error);
-        let plugins = load(&self.path, &self.common.options())?;
+        let plugins = load(&self.path, &self.common.options()?)?;
         if plugins.is_empty() {
             return Ok(nothing(&self.path));
         }

@@ -51,6 +51,9 @@ impl Config {
                         if let Some(said) = settings::warning(&settings) {
                             term::note(&format!("warning: {said}"));
                         }
+                        if let Some(said) = settings::missing_folder(&settings) {
+                            term::note(&format!("warning: {said}"));
+                        }
                     }
                     Err(error) => {
                         term::error(&error);

@@ -8,7 +8,7 @@ use super::{exit, runtime, term};
 use crate::{
     catalog::{Entry, Slot},
     gate::printable,
-    reload::{Admitted, Composed, Facts, Found, Owners, scan, settle, stem},
+    reload::{Admitted, Claim, Composed, Facts, Found, Owners, scan, settle, stem},
     serve::{Host, Options},
 };
 
@@ -20,6 +20,8 @@ pub struct Plugin {
     pub loaded: Result<(Arc<Entry>, Facts), String>,
     /// Of workflows.
     composed: Option<Arc<Composed>>,
+    /// Whether its policy gives it its name.
+    name_given: bool,
     /// What keeps workflows from running, beside the plugins that were loaded with them.
     pub unavailable: Vec<String>,
 }
@@ -42,14 +44,16 @@ pub async fn of_folder(host: &Host, folder: &Path) -> anyhow::Result<Vec<Plugin>
 async fn loaded(host: &Host, files: BTreeMap<String, Found>) -> Vec<Plugin> {
     let mut plugins = Vec::new();
     for (file, found) in files {
-        let (loaded, composed) = match host.loader.admit(&found, None).await {
-            Ok(Admitted { entry, composed, facts }) => (Ok((Arc::new(entry), facts)), composed),
-            Err(error) => (Err(format!("does not load: {error}")), None),
+        let (loaded, composed, name_given) = match host.loader.admit(&found, None).await {
+            Ok(Admitted { entry, composed, grants, facts }) => {
+                (Ok((Arc::new(entry), facts)), composed, grants.name_given)
+            }
+            Err(error) => (Err(format!("does not load: {error}")), None, false),
         };
-        plugins.push(Plugin { file, loaded, composed, unavailable: Vec::new() });
+        plugins.push(Plugin { file, loaded, composed, name_given, unavailable: Vec::new() });
     }
-    let claims = plugins.iter().filter_map(|plugin| Some((plugin.file.as_str(), plugin.name()?)));
-    let owners = Owners::of(claims, &Owners::default());
+    // The record of names is read and never written: to look takes no name.
+    let owners = Owners::of(plugins.iter().map(Plugin::claim), &Owners::default(), &host.loader.names());
     for plugin in &mut plugins {
         if let Some(refusal) = plugin.name().and_then(|name| owners.refusal(&plugin.file, name)) {
             plugin.loaded = Err(refusal);
@@ -85,6 +89,12 @@ impl Plugin {
     /// Its file's name without the ending: that of its policy.
     pub fn stem(&self) -> &str {
         stem(&self.file)
+    }
+
+    /// The name that it claims. One that does not load keeps that of its file.
+    fn claim(&self) -> Claim<'_> {
+        let name = self.name().unwrap_or(self.stem());
+        Claim { file: &self.file, name, given: self.name_given, loads: self.loaded.is_ok() }
     }
 
     /// The facade's name, if it loads.

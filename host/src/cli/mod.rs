@@ -184,7 +184,12 @@ enum Threads {
 }
 
 impl Common {
-    fn options(&self) -> Options {
+    fn options(&self) -> anyhow::Result<Options> {
+        self.options_with(None, None)
+    }
+
+    /// The same, with folders that a settings file names for where the command line names none.
+    fn options_with(&self, cache: Option<PathBuf>, state: Option<PathBuf>) -> anyhow::Result<Options> {
         // One for each thread that answers clients. A slice lasts a millisecond at most, and a facade that uses it up
         // starts elsewhere for a while; keeping a thread free of them costs a fifth of the throughput, and made p99
         // beside looping guests no better (docs/performance.md).
@@ -194,15 +199,17 @@ impl Common {
             Threads::Second => Inline::Never,
             Threads::Same => Inline::Always,
         };
-        let cache = self.cache.clone().unwrap_or_else(places::cache);
-        let state = self.state.clone().unwrap_or_else(places::state);
-        Options {
+        let cache = self.cache.clone().or(cache).map_or_else(places::cache, Ok)?;
+        let state = self.state.clone().or(state).map_or_else(places::state, Ok)?;
+        Ok(Options {
             cache,
             state,
+            settings: None,
+            keys: None,
             inline,
             stack: self.wasm_stack.unwrap_or(STACK),
             publisher: Publisher::default(),
-        }
+        })
     }
 }
 

@@ -1,6 +1,10 @@
 //! `loggia serve`.
 
-use std::{net::SocketAddr, path::PathBuf, process::ExitCode};
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use anyhow::{Context, bail, ensure};
 use tokio_util::sync::CancellationToken;
@@ -12,7 +16,7 @@ use crate::{
     mcp::Handler,
     serve::{
         Host, Options, admin,
-        auth::{Authenticator, Followed},
+        auth::{self, Authenticator, Followed},
         http, signals, stdio,
     },
     telemetry::logs,
@@ -40,7 +44,8 @@ pub struct Serve {
     /// Serve over HTTP instead of stdio, for example 127.0.0.1:8080 (port 0: any free one)
     #[arg(long, value_name = "ADDR")]
     http: Option<SocketAddr>,
-    /// Serve an address that other machines reach to callers who need not say who they are
+    /// Serve callers without a token where other machines reach the server: on an address that is not loopback, behind a
+    /// proxy (`http.hosts`), or where `[auth]` names no credential
     #[arg(long)]
     allow_anonymous: bool,
     /// Answer /healthz, /readyz and /metrics there, for example 127.0.0.1:9090. Without authentication: choose an address
@@ -85,7 +90,7 @@ impl Serve {
             );
         }
         let runtime = runtime()?;
-        let options = self.options(&settings);
+        let options = self.options(&settings, file.as_ref().map(|file| file.path.as_path()))?;
         let host = Host::new(&options)?;
         let served = runtime.block_on(async {
             match settings.http.clone() {
@@ -130,19 +135,15 @@ impl Serve {
         Ok(settings)
     }
 
-    fn options(&self, settings: &Settings) -> Options {
-        let usual = self.common.options();
-        let said = |flag: bool, file: &Option<PathBuf>, usual: PathBuf| match file {
-            Some(file) if !flag => file.clone(),
-            _ => usual,
-        };
-        Options {
-            cache: said(self.common.cache.is_some(), &settings.cache, usual.cache),
-            state: said(self.common.state.is_some(), &settings.state, usual.state),
+    fn options(&self, settings: &Settings, file: Option<&Path>) -> anyhow::Result<Options> {
+        let usual = self.common.options_with(settings.cache.clone(), settings.state.clone())?;
+        Ok(Options {
+            settings: file.map(Path::to_owned),
+            keys: file.and_then(|file| auth::keys_file(settings.auth(), file)),
             stack: self.common.wasm_stack.unwrap_or(settings.wasm_stack.bytes()),
             publisher: settings.publish.into(),
-            inline: usual.inline,
-        }
+            ..usual
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{
     fs::File,
     io::{self, Read},
-    net::SocketAddr,
+    net::{IpAddr, SocketAddr},
     path::{Path, PathBuf},
 };
 
@@ -12,7 +12,7 @@ use anyhow::{Context, anyhow};
 use crate::{
     config::{
         places,
-        server::{Reading, Settings, SettingsError},
+        server::{Http, Reading, Settings, SettingsError},
         units::bytes_text,
     },
     serve::auth::{self, Authenticator},
@@ -61,7 +61,7 @@ pub fn read_again(file: &Path) -> anyhow::Result<Settings> {
 
 fn with_keys(file: &Path) -> anyhow::Result<Reading> {
     let (mut reading, folder) = reading(file)?;
-    reading.tell(auth::mistake_of_keys(&reading.settings.auth, &folder).into_iter().collect());
+    reading.tell(auth::mistake_of_keys(reading.settings.auth(), &folder).into_iter().collect());
     Ok(reading)
 }
 
@@ -70,7 +70,7 @@ fn reading(file: &Path) -> anyhow::Result<(Reading, PathBuf)> {
     let text = text(file).with_context(|| format!("failed to read {}", file.display()))?;
     let folder = folder(file).with_context(|| format!("failed to find {}", file.display()))?;
     let mut reading = Reading::of(&text, &places::setting(&folder));
-    reading.tell(auth::mistakes(&reading.settings.auth, &folder));
+    reading.tell(auth::mistakes(reading.settings.auth(), &folder));
     Ok((reading, folder))
 }
 
@@ -122,16 +122,7 @@ pub fn check(settings: &Settings) -> anyhow::Result<()> {
 fn together(settings: &Settings) -> Vec<Together> {
     let mut wrong = Vec::new();
     let Some(http) = &settings.http else { return wrong };
-    if !http.listen.ip().is_loopback() && !http.allow_anonymous && settings.auth.is_none() {
-        let said = format!(
-            "{address} can be reached from other machines, and nobody would have to say who they are: name callers \
-             (`auth.tokens`, by `loggia token new`, or `auth.oauth`), or use a loopback address such as 127.0.0.1:{port} \
-             behind a proxy that knows them; --allow-anonymous serves everybody",
-            address = http.listen,
-            port = http.listen.port()
-        );
-        wrong.push(Together { of: &["http.listen", "http.allow-anonymous", "auth"], said });
-    }
+    wrong.extend(anonymous(http, settings));
     if let Some(admin) = settings.admin.as_ref().filter(|admin| collide(http.listen, admin.listen)) {
         let said = format!(
             "the admin listener cannot have {}, where HTTP is served ({}): choose another port",
@@ -142,6 +133,45 @@ fn together(settings: &Settings) -> Vec<Together> {
     wrong
 }
 
+/// What is wrong where callers need not say who they are, and nobody said that they need not.
+fn anonymous(http: &Http, settings: &Settings) -> Option<Together> {
+    if http.allow_anonymous || !settings.auth().is_none() {
+        return None;
+    }
+    let name = "name callers (`auth.tokens`, by `loggia token new`, or `auth.oauth`)";
+    if !http.listen.ip().is_loopback() {
+        let said = format!(
+            "{address} can be reached from other machines, and nobody would have to say who they are: {name}, or use a \
+             loopback address such as 127.0.0.1:{port} behind a proxy that knows them; --allow-anonymous serves everybody",
+            address = http.listen,
+            port = http.listen.port()
+        );
+        return Some(Together { of: &["http.listen", "http.allow-anonymous", "auth"], said });
+    }
+    if settings.auth.is_some() {
+        let said = format!(
+            "`auth` names no caller, so everybody who can connect could call: {name}; or set `http.allow-anonymous = true` \
+             to serve everybody"
+        );
+        return Some(Together { of: &["auth", "http.allow-anonymous"], said });
+    }
+    let host = http.hosts.iter().find(|host| !is_local(host))?;
+    let said = format!(
+        "`http.hosts` has {host:.80?}, a name by which other machines reach this server, and nobody would have to say who \
+         they are: {name}; or, if the proxy before it lets in only callers that it knows, set \
+         `http.allow-anonymous = true`"
+    );
+    Some(Together { of: &["http.hosts", "http.allow-anonymous", "auth"], said })
+}
+
+/// Whether a host, perhaps with a port, is a name of this machine that no other machine uses for it.
+fn is_local(host: &str) -> bool {
+    let Ok(authority) = host.parse::<http::uri::Authority>() else { return false };
+    let name = authority.host().trim_end_matches('.').to_ascii_lowercase();
+    let address = name.trim_matches(['[', ']']).parse::<IpAddr>();
+    name == "localhost" || name.ends_with(".localhost") || address.is_ok_and(|address| address.is_loopback())
+}
+
 /// Whether two listeners cannot have these addresses both. Port 0 is another for each.
 fn collide(a: SocketAddr, b: SocketAddr) -> bool {
     let every = a.ip().is_unspecified() || b.ip().is_unspecified();
@@ -150,7 +180,14 @@ fn collide(a: SocketAddr, b: SocketAddr) -> bool {
 
 /// What means nothing with these settings, and does not keep them from being used.
 pub fn warning(settings: &Settings) -> Option<&'static str> {
-    (settings.http.is_none() && !settings.auth.is_none()).then_some(OVER_STDIO)
+    (settings.http.is_none() && !settings.auth().is_none()).then_some(OVER_STDIO)
+}
+
+/// A folder of plugins that is not there yet.
+pub fn missing_folder(settings: &Settings) -> Option<String> {
+    let folder = settings.folder.as_ref().filter(|folder| !folder.is_dir())?;
+    let is = if folder.exists() { "is a file: name the folder that holds it" } else { "does not exist yet" };
+    Some(format!("`folder`: {} {is}", folder.display()))
 }
 
 /// What says who calls a server with these settings, which came from that file.
@@ -161,7 +198,7 @@ pub fn warning(settings: &Settings) -> Option<&'static str> {
 pub fn authenticator(settings: &Settings, file: Option<&Path>) -> anyhow::Result<Option<Authenticator>> {
     let Some(file) = file else { return Ok(None) };
     let folder = folder(file).with_context(|| format!("failed to find {}", file.display()))?;
-    Authenticator::new(&settings.auth, &folder).with_context(|| file.display().to_string())
+    Authenticator::new(settings.auth(), &folder).with_context(|| file.display().to_string())
 }
 
 /// What a server with these settings does, in a line.
@@ -171,7 +208,7 @@ pub fn told(settings: &Settings) -> String {
         None => "a folder that the command line names".into(),
     };
     let Some(http) = &settings.http else { return format!("serves {folder} over stdio") };
-    let auth = &settings.auth;
+    let auth = settings.auth();
     let callers = match (auth.tokens.len(), &auth.oauth) {
         (0, None) => "everybody who can connect".to_owned(),
         (0, Some(oauth)) => format!("callers of {}", oauth.issuer),
@@ -200,5 +237,32 @@ mod tests {
         check("0.0.0.0:80", "127.0.0.1:80", true);
         check("[::]:80", "[::1]:80", true);
         check("0.0.0.0:80", "[::1]:80", false);
+    }
+
+    #[test]
+    fn only_names_of_this_machine_are_local() {
+        let check = |host: &str, expected: bool| assert_eq!(is_local(host), expected, "{host}");
+        for local in [
+            "localhost",
+            "LOCALHOST:8080",
+            "localhost.",
+            "a.localhost",
+            "127.0.0.1",
+            "127.9.9.9:1",
+            "[::1]:80",
+        ] {
+            check(local, true);
+        }
+        for other in [
+            "tools.example.com",
+            "localhost.example.com",
+            "notlocalhost",
+            "10.0.0.1",
+            "[::2]:80",
+            "0.0.0.0",
+            "*",
+        ] {
+            check(other, false);
+        }
     }
 }

@@ -180,11 +180,11 @@ mod tests {
     fn the_toml_is_what_a_server_takes() {
         let made = token::make();
         let settings: Settings = toml::from_str(&new().toml(&token::hash(&made))).unwrap();
-        let token = &settings.auth.tokens[0];
+        let token = &settings.auth().tokens[0];
         assert_eq!((token.name.as_str(), token.hash.as_str()), ("ci", token::hash(&made).as_str()));
         assert_eq!(token.scopes, ["notes:read", "files:*"]);
         assert_eq!(token.expires.as_deref(), Some("2099-06-30"));
-        let auth = crate::serve::auth::Authenticator::new(&settings.auth, Path::new("."));
+        let auth = crate::serve::auth::Authenticator::new(settings.auth(), Path::new("."));
         assert!(auth.unwrap().is_some());
     }
 
@@ -228,7 +228,7 @@ mod tests {
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
         let settings: Settings = toml::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
-        assert_eq!(settings.auth.tokens.len(), 2);
+        assert_eq!(settings.auth().tokens.len(), 2);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing is left beside it");
     }
 

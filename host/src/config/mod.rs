@@ -7,5 +7,5 @@ mod words;
 
 pub mod places;
 
-pub use policy::{Exposed, Policy, PolicyError, Setting};
+pub use policy::{Exposed, Policy, PolicyError, PolicyPaths, Setting};
 pub use words::{FormWord, SplitWord};

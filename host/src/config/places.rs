@@ -6,17 +6,35 @@ use etcetera::{BaseStrategy, choose_base_strategy};
 
 use super::Setting;
 
-/// The platform's cache folder for compiled components; the temporary folder where there is no home.
-pub fn cache() -> PathBuf {
-    let base = choose_base_strategy().map(|base| base.cache_dir());
-    base.unwrap_or_else(|_| std::env::temp_dir()).join("loggia")
+/// A folder that has no place by default: there is no home directory, and a folder below the temporary one could be
+/// somebody else's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("there is no home directory: say where {what} is to be kept, with {flag} DIR or {variable}")]
+pub struct NoPlace {
+    what: &'static str,
+    flag: &'static str,
+    variable: &'static str,
 }
 
-/// The platform's folder for what must last: plugins' state. Its data folder where it has none for state; the temporary
-/// folder where there is no home.
-pub fn state() -> PathBuf {
-    let base = choose_base_strategy().map(|base| base.state_dir().unwrap_or_else(|| base.data_dir()));
-    base.unwrap_or_else(|_| std::env::temp_dir()).join("loggia")
+/// The platform's cache folder for compiled components.
+///
+/// # Errors
+///
+/// If there is no home directory.
+pub fn cache() -> Result<PathBuf, NoPlace> {
+    let none = NoPlace { what: "the cache", flag: "--cache", variable: "LOGGIA_CACHE" };
+    choose_base_strategy().map(|base| base.cache_dir().join("loggia")).map_err(|_| none)
+}
+
+/// The platform's folder for what must last: plugins' state. Its data folder where it has none for state.
+///
+/// # Errors
+///
+/// If there is no home directory.
+pub fn state() -> Result<PathBuf, NoPlace> {
+    let none = NoPlace { what: "state", flag: "--state", variable: "LOGGIA_STATE" };
+    let base = choose_base_strategy().map_err(|_| none)?;
+    Ok(base.state_dir().unwrap_or_else(|| base.data_dir()).join("loggia"))
 }
 
 /// The user's home folder, which `~` in a policy means.

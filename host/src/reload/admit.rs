@@ -2,7 +2,6 @@
 
 use std::{
     borrow::Cow,
-    collections::BTreeSet,
     fs::{File, OpenOptions},
     io::{self, Read},
     os::unix::fs::OpenOptionsExt,
@@ -22,12 +21,15 @@ use loggia_state::{Folder, StateError, Store};
 
 use super::{
     compose::Composed,
-    fence::{Chain, linked},
+    fence::{FenceBreach, TrustFence},
+    granted::{OpenedDir, VersionGrants},
+    owners::{NameClaim, NameFile, NameRecord},
     scan::{Found, Kind, Stamp},
+    survey::{PolicyFiles, TrustPlaces, survey},
 };
 use crate::{
     catalog::Entry,
-    config::{Exposed, Policy, PolicyError, places, units::bytes_text},
+    config::{Exposed, Policy, PolicyError, PolicyPaths, places, units::bytes_text},
     gate::Scopes,
     publish::Exposure,
     telemetry::scrub,
@@ -37,24 +39,19 @@ use crate::{
 const POLICY: u64 = 1 << 20;
 /// Largest file of a secret, with white space around it.
 const SECRET: u64 = 8 << 10;
+/// What callers are told of a plugin that the fence refuses.
+pub(super) const FENCED: &str = "its policy grants a directory that no plugin may have";
 
 /// Turns files into entries.
 pub struct Loader {
     engine: Engine,
     cache: Cache,
-    folders: Folders,
+    places: TrustPlaces,
+    /// The policies of the folder, as they were when the fence was drawn last.
+    policies: Mutex<PolicyFiles>,
     /// The state folder, once it could be opened: one for all plugins and versions, which share its connections.
     state: Mutex<Option<Folder>>,
     compiler: Compiler,
-}
-
-/// The host's own folders: no plugin's to read or write.
-#[derive(Debug, Clone)]
-pub struct Folders {
-    /// Compiled components.
-    pub cache: PathBuf,
-    /// Plugins' state.
-    pub state: PathBuf,
 }
 
 /// A plugin that passed every check.
@@ -63,6 +60,8 @@ pub struct Admitted {
     pub entry: Entry,
     /// What the entry is made of anew when the facades that it calls change; of workflows only.
     pub composed: Option<Arc<Composed>>,
+    /// What it was granted of what the fence and the record of names are about.
+    pub grants: VersionGrants,
     /// What was found out on the way.
     pub facts: Facts,
 }
@@ -108,19 +107,12 @@ pub enum AdmitError {
     /// The policy cannot be used.
     #[error("the policy {0} cannot be used: {1}")]
     Policy(String, #[source] PolicyError),
-    /// The policy grants what would let a plugin change what the host trusts.
-    #[error(
-        "the policy grants {}, which is, contains or lies in the {what} folder {}: whoever can write there decides \
-         what plugins may do; grant a directory elsewhere", grant.display(), folder.display()
-    )]
-    Fenced {
-        /// The directory, as the policy means it.
-        grant: PathBuf,
-        /// `plugin`, `linked plugin`, `cache`, `state` or `secrets`.
-        what: &'static str,
-        /// Where that is.
-        folder: PathBuf,
-    },
+    /// The policy is a link that leads to no file.
+    #[error("the policy {} cannot be used: it is a link that leads {}", .0.display(), .1)]
+    PolicyLink(PathBuf, String),
+    /// The policy grants what would let a plugin read or change what the host trusts.
+    #[error(transparent)]
+    Fenced(#[from] FenceBreach),
     /// The workflows cannot be used.
     #[error("the workflows cannot be used: {0}")]
     Workflows(#[from] loggia_workflow::Problems),
@@ -147,8 +139,8 @@ impl AdmitError {
             Self::TooLarge(..) => "its file is too large",
             Self::State(_) => "its state cannot be opened",
             Self::Surface(_) => "what it publishes cannot be used",
-            Self::Policy(..) => "its policy cannot be used",
-            Self::Fenced { .. } => "its policy grants a directory that no plugin may have",
+            Self::Policy(..) | Self::PolicyLink(..) => "its policy cannot be used",
+            Self::Fenced(_) => FENCED,
             Self::Exchanged => "a directory that its policy grants cannot be opened",
             Self::Panicked => "the host failed while it loaded it",
             Self::Workflows(_) => "its workflows cannot be used",
@@ -191,8 +183,34 @@ impl AdmitError {
 
 impl Loader {
     /// A loader that compiles with this binary, and keeps what it compiled in a cache.
-    pub fn new(engine: Engine, cache: Cache, folders: Folders, compiler: Compiler) -> Self {
-        Self { engine, cache, folders, state: Mutex::default(), compiler }
+    pub fn new(engine: Engine, cache: Cache, places: TrustPlaces, compiler: Compiler) -> Self {
+        Self { engine, cache, places, policies: Mutex::default(), state: Mutex::default(), compiler }
+    }
+
+    /// Who owns which name.
+    pub fn names(&self) -> NameRecord {
+        self.state().map_or_else(NameRecord::without_a_folder, |state| NameFile::within(state.path()).read())
+    }
+
+    /// Records who owns names now; who owns them then.
+    pub(super) fn record_names(&self, claims: &[NameClaim]) -> NameRecord {
+        self.state()
+            .map_or_else(NameRecord::without_a_folder, |state| NameFile::within(state.path()).record(claims))
+    }
+
+    /// Draws the fence for all plugins of a folder. `more` are the paths of versions that serve though their policies
+    /// changed.
+    ///
+    /// # Errors
+    ///
+    /// If the folder cannot be read.
+    pub fn survey<'a>(
+        &self,
+        folder: &Path,
+        more: impl IntoIterator<Item = &'a PolicyPaths>,
+    ) -> io::Result<TrustFence> {
+        let mut policies = self.policies.lock().unwrap_or_else(PoisonError::into_inner);
+        survey(&self.places, folder, &mut policies, more)
     }
 
     /// Takes a plugin through every check. A surface that is known for the very same bytes is not read again.
@@ -211,7 +229,7 @@ impl Loader {
         }
         let policy = policy(found)?;
         unlogged(&policy.grants);
-        let fenced = self.fence(&found.path, &policy.grants)?;
+        let grants = self.granted(&found.path, &policy)?;
         let bytes = read(&found.path, policy.limits.artifact).map_err(|error| match error {
             AdmitError::TooLarge(most, _) => AdmitError::TooLarge(most, Some("limits.artifact")),
             other => other,
@@ -246,7 +264,7 @@ impl Loader {
         let confines = Confines { name, grants: &policy.grants, limits: policy.limits, store: kept.store };
         let facade = WasmFacade::new(component, surface, confines)?;
         // Another may have taken the path of one meanwhile.
-        if !facade.dirs().eq(fenced) {
+        if !facade.dirs().map(Some).eq(grants.dirs.iter().map(OpenedDir::id)) {
             return Err(AdmitError::Exchanged);
         }
         let origin = format!("sha256:{}", facts.digest);
@@ -254,7 +272,7 @@ impl Loader {
         let exposure = Exposure::new(form, split, output_schema);
         let entry =
             Entry::new(Arc::new(facade), contract, policy.rules, exposure, origin).with_scopes(kept.scopes);
-        Ok(Admitted { entry, composed: None, facts })
+        Ok(Admitted { entry, composed: None, grants, facts })
     }
 
     /// The state folder, made where it is missing.
@@ -266,7 +284,7 @@ impl Loader {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match &*state {
             Some(folder) => Ok(folder.clone()),
-            None => Ok(state.insert(Folder::open(&self.folders.state)?).clone()),
+            None => Ok(state.insert(Folder::open(&self.places.state)?).clone()),
         }
     }
 
@@ -280,51 +298,21 @@ impl Loader {
         Ok(Kept { store, scopes: Some(Scopes::new(folder.secret()?)) })
     }
 
-    /// Refuses to grant a directory by which a plugin could reach its own policy, another plugin, or machine code.
-    /// Answers which directories were looked at, by device and inode.
-    fn fence(&self, wasm: &Path, grants: &Grants) -> Result<Vec<(u64, u64)>, AdmitError> {
-        let plugins = std::path::absolute(wasm)?.parent().map(Path::to_owned).unwrap_or_default();
-        let secrets = grants.http.secrets.iter().filter_map(|secret| match &secret.source {
-            Source::File(path) => Some(path),
-            Source::Value(..) => None,
-        });
-        let secrets: Vec<&PathBuf> = secrets.collect();
-        let writing = grants.dirs.iter().any(|grant| grant.writable);
-        let linked = if writing { linked(&plugins)? } else { BTreeSet::new() };
-        let mut dirs = Vec::with_capacity(grants.dirs.len());
-        for grant in &grants.dirs {
-            let granted = Chain::of(&grant.path)
-                .map_err(|error| LoadError::Directory { path: grant.path.display().to_string(), error })?;
-            let refused = |what, folder: &Path| {
-                Err(AdmitError::Fenced { grant: grant.path.clone(), what, folder: folder.to_owned() })
-            };
-            for (what, folder) in
-                [("plugin", &plugins), ("cache", &self.folders.cache), ("state", &self.folders.state)]
-            {
-                match Chain::of(folder) {
-                    Ok(own) if granted.meets(&own) => return refused(what, folder),
-                    // It could not be made, so there is nothing in it.
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                    other => drop(other?),
-                }
-            }
-            for folder in linked.iter().filter(|_| grant.writable) {
-                if granted.holds(&Chain::of(folder)?) {
-                    return refused("linked plugin", folder);
-                }
-            }
-            for secret in &secrets {
-                // A secret that is not there yet cannot be read; requests that need it say so.
-                if let Ok(real) = secret.canonicalize()
-                    && let Some(folder) = real.parent()
-                    && granted.holds(&Chain::of(folder)?)
-                {
-                    return refused("secrets", folder);
-                }
-            }
-            dirs.extend(granted.dir());
+    /// What the policy grants, where the fence does not refuse it.
+    fn granted(&self, wasm: &Path, policy: &Policy) -> Result<VersionGrants, AdmitError> {
+        let mut granted = VersionGrants::of(policy);
+        if policy.grants.dirs.is_empty() {
+            return Ok(granted);
         }
-        Ok(dirs)
+        let plugins = std::path::absolute(wasm)?.parent().map(Path::to_owned).unwrap_or_default();
+        let fence = self.survey(&plugins, [&granted.paths])?;
+        for grant in &policy.grants.dirs {
+            let dir = OpenedDir::of(grant)
+                .map_err(|error| LoadError::Directory { path: grant.path.display().to_string(), error })?;
+            dir.check(&fence)?;
+            granted.dirs.push(dir);
+        }
+        Ok(granted)
     }
 }
 
@@ -365,6 +353,9 @@ pub(super) fn policy(found: &Found) -> Result<Policy, AdmitError> {
 }
 
 fn read_policy(path: &Path) -> Result<Policy, AdmitError> {
+    if let (Ok(to), Err(error)) = (std::fs::read_link(path), std::fs::metadata(path)) {
+        return Err(AdmitError::PolicyLink(path.to_owned(), format!("to {}: {error}", to.display())));
+    }
     let text = read(path, POLICY)?;
     let text = String::from_utf8_lossy(&text);
     // A policy that is a link is read where it points to, but its paths start where the plugin stands.
@@ -412,10 +403,9 @@ mod tests {
         let policy = Policy::parse(&text, &places::setting(Path::new("/srv/secret"))).expect_err("nonsense");
         check(AdmitError::Policy("notes.toml".into(), policy), "its policy cannot be used", false);
         check(denied().into(), "its file cannot be read", true);
-        let fenced = AdmitError::Fenced { grant: path.clone(), what: "plugin", folder: path };
+        check(AdmitError::PolicyLink(path, "to /srv".into()), "its policy cannot be used", false);
         let state = StateError::Storage("/srv/secret".to_owned());
         check(state.into(), "its state cannot be opened", true);
-        check(fenced, "its policy grants a directory that no plugin may have", false);
         let load = |error: LoadError, told: &str, may_pass| check(error.into(), told, may_pass);
         load(LoadError::Compile(text.clone()), "it does not compile", false);
         load(LoadError::CompileLimit(text.clone()), "compiling it takes too much", true);

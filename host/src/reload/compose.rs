@@ -22,6 +22,7 @@ use loggia_workflow::{
 use super::{
     AdmitError, Admitted, Facts,
     admit::{policy, read},
+    granted::VersionGrants,
     scan::{Found, stem},
 };
 use crate::{
@@ -89,7 +90,8 @@ impl Composed {
         };
         // Beside nobody: what is wrong with it by itself is found here.
         let entry = composed.entry(&Snapshot::default())?;
-        Ok(Admitted { entry, composed: Some(Arc::new(composed)), facts })
+        let grants = VersionGrants::of(&composed.policy);
+        Ok(Admitted { entry, composed: Some(Arc::new(composed)), grants, facts })
     }
 
     fn read(found: &Found, text: &[u8]) -> Result<Self, AdmitError> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tokio::time::Instant;
 
-use super::{claims::Held, scan::Found};
+use super::{held::Held, scan::Found};
 
 /// One thing to do.
 #[derive(Debug, PartialEq, Eq)]

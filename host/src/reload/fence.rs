@@ -1,19 +1,22 @@
-//! Directories that no plugin may be granted: those by which it could change what the host trusts.
+//! Directories that no plugin may be granted: those by which it could change, or read, what the host trusts.
+//!
+//! `survey.rs` finds the paths; what is granted is decided here, from data alone but for [`Chain::of`].
 
 use std::{
-    collections::BTreeSet,
     fs, io,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
 
-/// Links that are followed, one to the next, as systems do.
-const HOPS: usize = 40;
-
-/// A directory and those above it, each by device and inode: whatever a directory is called, and however it is reached,
-/// these are the same.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Chain(Vec<(u64, u64)>);
+/// A directory and those above it, each by device and inode and by path: whatever a directory is called, and however
+/// it is reached, these are the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chain {
+    /// The directory first, the root last.
+    ids: Vec<(u64, u64)>,
+    /// Without links.
+    path: PathBuf,
+}
 
 impl Chain {
     /// A directory as it is now, with those above it up to the root.
@@ -23,48 +26,163 @@ impl Chain {
     /// If one of them cannot be looked at.
     pub fn of(dir: &Path) -> io::Result<Self> {
         let id = |dir: &Path| fs::metadata(dir).map(|meta| (meta.dev(), meta.ino()));
-        dir.canonicalize()?.ancestors().map(id).collect::<io::Result<_>>().map(Self)
+        let path = dir.canonicalize()?;
+        let ids = path.ancestors().map(id).collect::<io::Result<_>>()?;
+        Ok(Self { ids, path })
     }
 
     /// The directory itself, by device and inode.
     pub fn dir(&self) -> Option<(u64, u64)> {
-        self.0.first().copied()
+        self.ids.first().copied()
     }
 
-    /// Whether the two are one directory, or one lies in the other.
-    pub fn meets(&self, other: &Self) -> bool {
-        self.holds(other) || other.holds(self)
+    /// Where it is, without links.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Whether the other is this directory, or lies in it.
-    pub fn holds(&self, other: &Self) -> bool {
-        self.0.first().is_some_and(|dir| other.0.contains(dir))
+    fn holds(&self, other: &Self) -> bool {
+        other.path.starts_with(&self.path) || self.dir().is_some_and(|dir| other.ids.contains(&dir))
+    }
+
+    fn is_on_the_device_of(&self, other: &Self) -> bool {
+        self.dir().zip(other.dir()).is_some_and(|(own, other)| own.0 == other.0)
     }
 }
 
-/// Where the files of a plugin folder lie that are links, and where links between lie: whoever can write there decides
-/// what the host reads as plugins and policies.
-///
-/// # Errors
-///
-/// If the folder cannot be read.
-pub fn linked(folder: &Path) -> io::Result<BTreeSet<PathBuf>> {
-    let mut folders = BTreeSet::new();
-    for entry in fs::read_dir(folder)? {
-        let mut path = entry?.path();
-        if !path.extension().is_some_and(|ending| ending == "wasm" || ending == "toml") {
-            continue;
-        }
-        for _ in 0..HOPS {
-            let Ok(to) = fs::read_link(&path) else { break };
-            path = path.parent().unwrap_or(folder).join(to);
-            // A link that leads nowhere leads there once somebody makes the file.
-            if let Some(Ok(real)) = path.parent().map(Path::canonicalize) {
-                folders.insert(real);
-            }
+/// Why a directory is fenced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FenceRole {
+    /// Plugins and policies are read from it.
+    Plugins,
+    /// Machine code is.
+    Cache,
+    /// What plugins keep, and who owns which name.
+    State,
+    /// It holds a link that leads to one of the others, to a plugin or a policy, or what such a link leads to.
+    Link,
+    /// It holds a secret of some policy.
+    Secret,
+    /// It holds the settings file: tokens of callers.
+    Settings,
+    /// It holds the keys that check callers' tokens. They are public.
+    Keys,
+    /// The kernel's own files: processes, devices, settings of the machine.
+    System,
+}
+
+/// Which grants a role refuses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// Of the directory, one above it and one in it.
+    Around,
+    /// The same, but of those in it only what is on the same file system: another may be mounted there.
+    AroundDevice,
+    /// Of the directory and one above it.
+    Above,
+    /// The same, if the plugin may write.
+    AboveToWrite,
+}
+
+impl FenceRole {
+    fn reach(self) -> Reach {
+        match self {
+            Self::Plugins | Self::Cache | Self::State => Reach::Around,
+            Self::System => Reach::AroundDevice,
+            Self::Secret | Self::Settings => Reach::Above,
+            Self::Link | Self::Keys => Reach::AboveToWrite,
         }
     }
-    Ok(folders)
+
+    fn relation(self) -> &'static str {
+        match self.reach() {
+            Reach::Around | Reach::AroundDevice => "is, contains or lies in",
+            Reach::Above | Reach::AboveToWrite => "is or contains",
+        }
+    }
+
+    /// The folder in words, before its path.
+    fn folder(self) -> &'static str {
+        match self {
+            Self::Plugins => "the plugin folder",
+            Self::Cache => "the cache folder",
+            Self::State => "the state folder",
+            Self::Link => "a folder of links, or of what they lead to,",
+            Self::Secret => "the folder of a secret",
+            Self::Settings => "the folder of the settings file",
+            Self::Keys => "the folder of the keys that check callers' tokens",
+            Self::System => "the system folder",
+        }
+    }
+
+    fn harm(self) -> &'static str {
+        match self {
+            Self::Plugins | Self::Cache | Self::State => {
+                "whoever can write there decides what plugins may do"
+            }
+            Self::Link => {
+                "whoever can change a link, or what it leads to, decides what the host reads or grants"
+            }
+            Self::Secret => "the plugin could read or replace a secret",
+            Self::Settings => "the plugin could read or change who may call",
+            Self::Keys => "the plugin could change who may call",
+            Self::System => "it shows processes, their memory and environment, and controls devices",
+        }
+    }
+}
+
+/// One fenced directory.
+#[derive(Debug)]
+pub struct FencePath {
+    /// Why.
+    pub role: FenceRole,
+    /// As the operator knows it, for messages.
+    pub path: PathBuf,
+    /// As it is now.
+    pub chain: Chain,
+}
+
+/// All directories that are fenced, for all plugins of a folder.
+#[derive(Debug, Default)]
+pub struct TrustFence(Vec<FencePath>);
+
+/// A grant that the fence refuses. Reads as a sentence for the operator.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the policy grants {}, which {} {} {}: {}; grant a directory elsewhere", grant.display(), role.relation(),
+    role.folder(), path.display(), role.harm()
+)]
+pub struct FenceBreach {
+    /// The directory, as the policy means it.
+    grant: PathBuf,
+    role: FenceRole,
+    path: PathBuf,
+}
+
+impl FromIterator<FencePath> for TrustFence {
+    fn from_iter<T: IntoIterator<Item = FencePath>>(paths: T) -> Self {
+        Self(paths.into_iter().collect())
+    }
+}
+
+impl TrustFence {
+    /// Why a directory must not be granted; none if it may be.
+    pub fn breach(&self, grant: &Path, chain: &Chain, writable: bool) -> Option<FenceBreach> {
+        let refuses = |fenced: &&FencePath| {
+            let above = chain.holds(&fenced.chain);
+            match fenced.role.reach() {
+                Reach::Around => above || fenced.chain.holds(chain),
+                Reach::AroundDevice => {
+                    above || fenced.chain.holds(chain) && chain.is_on_the_device_of(&fenced.chain)
+                }
+                Reach::Above => above,
+                Reach::AboveToWrite => above && writable,
+            }
+        };
+        let FencePath { role, path, .. } = self.0.iter().find(refuses)?;
+        Some(FenceBreach { grant: grant.to_owned(), role: *role, path: path.clone() })
+    }
 }
 
 #[cfg(test)]
@@ -73,19 +191,92 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn one_directory_and_one_in_the_other_meet_and_neighbours_do_not() {
-        let chain = |inodes: &[u64]| Chain(inodes.iter().map(|&inode| (1, inode)).collect());
-        let check = |a: &[u64], b: &[u64], expected: bool| {
-            assert_eq!(chain(a).meets(&chain(b)), expected, "{a:?} {b:?}");
-            assert_eq!(chain(b).meets(&chain(a)), expected, "{b:?} {a:?}");
-            assert!(!chain(b).holds(&chain(a)) || a.ends_with(b), "{b:?} {a:?}");
+    /// A directory whose inodes are made of its path, on device 1; in `/dev/shm` on device 2.
+    fn chain(path: &str) -> Chain {
+        let id = |path: &Path| {
+            let inode = path.to_string_lossy().bytes().fold(7, |sum: u64, b| sum * 31 + u64::from(b));
+            (1 + u64::from(path.starts_with("/dev/shm")), inode)
         };
-        check(&[7, 2, 1], &[7, 2, 1], true);
-        check(&[9, 7, 2, 1], &[7, 2, 1], true);
-        check(&[1], &[7, 2, 1], true);
-        check(&[8, 2, 1], &[7, 2, 1], false);
-        assert!(!Chain(vec![(2, 7), (1, 1)]).meets(&chain(&[7, 1])), "another device");
+        Chain { ids: Path::new(path).ancestors().map(id).collect(), path: path.into() }
+    }
+
+    #[test]
+    fn each_role_refuses_its_grants() {
+        use FenceRole::{Cache, Keys, Link, Plugins, Secret, Settings, State, System};
+        // The fenced directory; then for the directory, one above, one in it and one beside it: what is refused, read and
+        // write.
+        let (all, writes, none) = ((true, true), (false, true), (false, false));
+        for (role, itself, above, within) in [
+            (Plugins, all, all, all),
+            (Cache, all, all, all),
+            (State, all, all, all),
+            (System, all, all, all),
+            (Secret, all, all, none),
+            (Settings, all, all, none),
+            (Link, writes, writes, none),
+            (Keys, writes, writes, none),
+        ] {
+            let fence: TrustFence =
+                [FencePath { role, path: "/srv/a".into(), chain: chain("/srv/a") }].into_iter().collect();
+            for (grant, expected) in [
+                ("/srv/a", itself),
+                ("/srv", above),
+                ("/", above),
+                ("/srv/a/b", within),
+                ("/srv/b", none),
+                ("/srv/ab", none),
+            ] {
+                let refused = |writable| fence.breach(Path::new(grant), &chain(grant), writable).is_some();
+                assert_eq!((refused(false), refused(true)), expected, "{role:?} {grant}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_directory_is_known_by_its_inode_and_by_its_path() {
+        let fence = |path: &str| -> TrustFence {
+            [FencePath { role: FenceRole::Plugins, path: path.into(), chain: chain(path) }]
+                .into_iter()
+                .collect()
+        };
+        let check = |grant: &Chain, expected: bool| {
+            assert_eq!(fence("/srv/a").breach(&grant.path, grant, false).is_some(), expected, "{grant:?}");
+        };
+        // The same directory under another path, as one that is mounted twice in part.
+        check(&Chain { path: "/elsewhere".into(), ..chain("/srv/a") }, true);
+        check(&Chain { path: "/elsewhere/b".into(), ..chain("/srv/a/b") }, true);
+        // The same path, though a file system gives other inodes each time.
+        check(&Chain { path: "/srv".into(), ..chain("/other") }, true);
+        check(&Chain { path: "/other".into(), ..chain("/other") }, false);
+    }
+
+    #[test]
+    fn another_file_system_below_a_system_folder_may_be_granted() {
+        let fence: TrustFence =
+            [FencePath { role: FenceRole::System, path: "/dev".into(), chain: chain("/dev") }]
+                .into_iter()
+                .collect();
+        let refused = |grant: &str| fence.breach(Path::new(grant), &chain(grant), false).is_some();
+        assert!(refused("/dev/disk") && refused("/dev") && refused("/"));
+        assert!(!refused("/dev/shm"));
+    }
+
+    #[test]
+    fn a_refusal_says_what_is_wrong_and_what_to_do() {
+        let said = |role| {
+            let breach = FenceBreach { grant: "/srv".into(), role, path: "/srv/a".into() };
+            breach.to_string()
+        };
+        assert_eq!(
+            said(FenceRole::Plugins),
+            "the policy grants /srv, which is, contains or lies in the plugin folder /srv/a: whoever can write there \
+             decides what plugins may do; grant a directory elsewhere"
+        );
+        assert_eq!(
+            said(FenceRole::Secret),
+            "the policy grants /srv, which is or contains the folder of a secret /srv/a: the plugin could read or \
+             replace a secret; grant a directory elsewhere"
+        );
     }
 
     #[test]
@@ -96,7 +287,7 @@ mod tests {
         symlink("plugins", path("link")).unwrap();
         let direct = Chain::of(&path("plugins/data")).unwrap();
         assert_eq!(Chain::of(&path("link/../plugins/./data")).unwrap(), direct);
-        assert!(direct.meets(&Chain::of(&path("link")).unwrap()));
+        assert!(Chain::of(&path("link")).unwrap().holds(&direct));
         assert!(Chain::of(&path("nowhere")).is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! From a folder to the catalog, for as long as the host runs.
 //!
 //! ```text
-//! watch ─▶ scan ─▶ decide (pure) ─▶ admit ─▶ claims (pure) ─▶ catalog.swap
+//! watch ─▶ scan ─▶ decide (pure) ─▶ admit ─▶ survey ─▶ fence, claims (pure) ─▶ catalog.swap
 //! ```
 //!
 //! Any event leads to a scan of the whole folder, so that a lost event costs time and never truth: the folder as it
@@ -14,8 +14,12 @@
 //! | `decide.rs` | pure: what to load and what to unload |
 //! | `admit.rs` | one plugin: read, compile, check, describe, sanitise |
 //! | `compose.rs` | one file of workflows: read, check, and what it is beside the facades that it calls |
-//! | `fence.rs` | directories that no plugin may be granted |
-//! | `claims.rs` | pure: which file owns which name |
+//! | `fence.rs` | pure: which directories no plugin may be granted |
+//! | `survey.rs` | where what the host trusts is: the fence of the whole folder, as it is now |
+//! | `granted.rs` | what a version was granted of what the fence is about |
+//! | `held.rs` | what is known of one file |
+//! | `owners.rs` | who owns which name, for good: pure, and its file in the state folder |
+//! | `claims.rs` | pure: which file serves which name |
 //! | `standing.rs` | how the files stand, for whoever runs the host |
 
 mod admit;
@@ -23,8 +27,12 @@ mod claims;
 mod compose;
 mod decide;
 mod fence;
+mod granted;
+mod held;
+mod owners;
 mod scan;
 mod standing;
+mod survey;
 mod watch;
 
 use std::{
@@ -46,13 +54,14 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-pub use admit::{AdmitError, Admitted, Facts, Folders, Loader};
-pub use claims::Owners;
+pub use admit::{AdmitError, Admitted, Facts, Loader};
+pub use claims::{Claim, Owners};
 pub use compose::{Composed, settle};
 pub use scan::{Found, Kind, scan, stem};
 pub use standing::{Report, Standing, Stands, State};
+pub use survey::TrustPlaces;
 
-use self::{claims::Held, decide::Step, watch::Watch};
+use self::{decide::Step, granted::DirRefusal, held::Held, owners::NameRecord, watch::Watch};
 use crate::{catalog::Catalog, gate::printable};
 
 /// A lost event costs at most this long.
@@ -71,6 +80,12 @@ pub struct Reloader {
     runtime: Handle,
     held: BTreeMap<String, Held>,
     owners: Owners,
+    /// Who owns which name, as it was last read.
+    record: NameRecord,
+    /// The files that serve no more since the fence refuses what they are granted, with the sentence that the log was told.
+    fenced: BTreeMap<String, String>,
+    /// A directory that a plugin has is no longer where it was: the folder is to be looked at again.
+    moved: bool,
     /// The files that another keeps from serving, with the sentence that the log was told.
     refused: BTreeMap<String, String>,
     /// The workflows that cannot run now, by file, with the sentences that the log was told.
@@ -111,6 +126,9 @@ impl Reloader {
             runtime,
             held: BTreeMap::new(),
             owners: Owners::default(),
+            record: NameRecord::default(),
+            fenced: BTreeMap::new(),
+            moved: false,
             refused: BTreeMap::new(),
             unavailable: BTreeMap::new(),
             unreadable: None,
@@ -134,13 +152,13 @@ impl Reloader {
                     watch.follow();
                     scan(&self.folder)
                 });
-                self.look(found, &watch);
+                block_in_place(|| self.look(found, &watch));
                 rested = Instant::now() + now.elapsed() * LOOKS;
                 due = now + RESCAN;
             }
             if !self.started && self.busy.is_empty() {
                 self.started = true;
-                self.publish();
+                block_in_place(|| self.publish());
                 self.catalog.admit();
             }
             let next = watch.settles().map_or(due, |settles| due.min(settles.max(rested)));
@@ -150,7 +168,8 @@ impl Reloader {
                 () = tokio::time::sleep_until(next) => due = next,
                 Some(ended) = self.tasks.join_next(), if !self.tasks.is_empty() => {
                     // An admission that panics is an attempt too; there is no other way not to end.
-                    if let Ok(attempt) = ended && self.ended(attempt, &mut watch) {
+                    let again = |attempt| block_in_place(|| self.ended(attempt, &mut watch));
+                    if ended.is_ok_and(again) {
                         due = due.min(rested);
                     }
                 }
@@ -172,7 +191,9 @@ impl Reloader {
             }
         };
         let was_unreadable = self.unreadable.take().is_some();
-        let mut removed = false;
+        // What the fence and the names depend on may have changed though no plugin did.
+        let mut changed =
+            self.started && (self.survey() != self.fenced || self.loader.names() != self.record);
         let unsettled = |file: &str| self.busy.contains(file) || watch.is_writing(file);
         for step in decide::decide(&self.held, &found, Instant::now(), unsettled) {
             match step {
@@ -185,12 +206,12 @@ impl Reloader {
                     if let Some(held) = self.held.get_mut(&file) {
                         held.remove();
                         self.standing.removed.up();
-                        removed = true;
+                        changed = true;
                     }
                 }
             }
         }
-        if removed {
+        if changed {
             self.publish();
         } else if was_unreadable {
             self.report();
@@ -228,7 +249,7 @@ impl Reloader {
             self.publish();
         }
         self.begin();
-        again || self.busy.is_empty()
+        again || self.busy.is_empty() || std::mem::take(&mut self.moved)
     }
 
     fn publish(&mut self) {
@@ -240,7 +261,9 @@ impl Reloader {
     fn report(&self) {
         let files = self.held.iter().filter_map(|(file, held)| {
             let mut stands = held.stands(file)?;
-            if let Some(refusal) = self.refused.get(file) {
+            if let Some(refusal) = self.fenced.get(file) {
+                (stands.state, stands.why) = (State::Failed, Some(refusal.clone()));
+            } else if let Some(refusal) = self.refused.get(file) {
                 (stands.state, stands.why) = (State::Refused, Some(refusal.clone()));
             } else if let (State::Serving, Some(said)) = (stands.state, self.unavailable.get(file)) {
                 stands.why = Some(said.join("; "));
@@ -250,19 +273,77 @@ impl Reloader {
         self.standing.set(Report { folder: self.unreadable.clone(), files: files.collect() });
     }
 
-    fn swap(&mut self) {
+    /// Looks where all that the fence is about is now: the files that serve and are granted what it refuses, with the
+    /// reason. The same set of files has the same result, whatever the order in which they came.
+    fn survey(&mut self) -> BTreeMap<String, String> {
+        let dirs = |held: &Held| held.grants().is_some_and(|grants| !grants.dirs.is_empty());
+        if !self.held.values().any(dirs) {
+            return BTreeMap::new();
+        }
+        let fence = self.loader.survey(&self.folder, self.held.values().filter_map(Held::paths));
+        let mut refused = BTreeMap::new();
+        for (file, held) in &mut self.held {
+            let Some(grants) = held.grants() else { continue };
+            let refusal = match &fence {
+                Ok(fence) => grants.dirs.iter().find_map(|dir| dir.refusal(fence)),
+                Err(error) if !grants.dirs.is_empty() => {
+                    let said =
+                        format!("not served: what its directories must not reach cannot be found: {error}");
+                    refused.insert(file.clone(), said);
+                    continue;
+                }
+                Err(_) => None,
+            };
+            let Some(refusal) = refusal else { continue };
+            refused.insert(file.clone(), format!("not served: {refusal}"));
+            if matches!(refusal, DirRefusal::Moved(_)) {
+                self.moved |= held.try_again();
+            }
+        }
+        refused
+    }
+
+    /// Decides who serves which name, and has it recorded for good.
+    fn own(&mut self) {
         // Until all that was there at the start has been looked at, nobody has come first.
-        let before = if self.started { std::mem::take(&mut self.owners) } else { Owners::default() };
-        self.owners = Owners::of(claims::claims(&self.held), &before);
-        let slots = claims::slots(&self.held, &self.owners);
+        if !self.started {
+            self.record = self.loader.names().before_all_are_known();
+            self.owners = Owners::of(claims::claims(&self.held), &Owners::default(), &self.record);
+            return;
+        }
+        let before = std::mem::take(&mut self.owners);
+        self.record = self.loader.names();
+        self.owners = Owners::of(claims::claims(&self.held), &before, &self.record);
+        let news = self.owners.unrecorded(&self.record);
+        if !news.is_empty() {
+            // Another host may have been first.
+            self.record = self.loader.record_names(&news);
+            self.owners = Owners::of(claims::claims(&self.held), &before, &self.record);
+        }
+    }
+
+    fn swap(&mut self) {
+        self.own();
+        let fenced = self.survey();
+        for (file, said) in &fenced {
+            if self.fenced.get(file) != Some(said) {
+                tracing::error!(file, "{}", printable(said));
+            }
+        }
+        for file in self.fenced.keys().filter(|file| !fenced.contains_key(*file)) {
+            tracing::info!(file, "its policy no longer grants what no plugin may have");
+        }
+        self.fenced = fenced;
+        let slots = claims::slots(&self.held, &self.owners, &self.fenced);
         if !self.started {
             // What workflows are beside others is found once, when all are there: a run looks for itself.
             return self.catalog.swap(slots);
         }
         let (slots, unavailable) = claims::compose(&mut self.held, slots);
         self.catalog.swap(slots);
-        let refusals = claims::claims(&self.held).filter_map(|(file, name)| {
-            self.owners.refusal(file, name).map(|refusal| (file.to_owned(), refusal))
+        let refusals = claims::claims(&self.held).filter(|claim| claim.loads).filter_map(|claim| {
+            let refusal = self.owners.refusal(claim.file, claim.name)?;
+            Some((claim.file.to_owned(), refusal))
         });
         let refusals: BTreeMap<_, _> = refusals.collect();
         for (file, refusal) in &refusals {

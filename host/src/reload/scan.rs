@@ -80,7 +80,29 @@ pub struct Found {
     pub policy: Option<PathBuf>,
     /// The folder's files of workflows, since one may refer to others; none for a component.
     pub workflows: Arc<[(PathBuf, Stamp)]>,
-    stamps: (Stamp, Option<Stamp>),
+    stamps: (Stamp, PolicyStamp),
+}
+
+/// The policy beside a plugin, as its metadata says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PolicyStamp {
+    /// No file has the policy's name.
+    None,
+    /// A file, perhaps reached through links.
+    File(Stamp),
+    /// A name whose file cannot be looked at, such as a link that leads nowhere or to itself. It is a policy that
+    /// cannot be used, never no policy: without one the plugin would serve without its limits.
+    Unusable,
+}
+
+impl PolicyStamp {
+    fn of(path: &Path) -> Self {
+        match (fs::metadata(path), fs::symlink_metadata(path)) {
+            (Ok(meta), _) => Self::File(Stamp::of(&meta)),
+            (Err(_), Err(error)) if error.kind() == io::ErrorKind::NotFound => Self::None,
+            (Err(_), _) => Self::Unusable,
+        }
+    }
 }
 
 impl Found {
@@ -106,9 +128,8 @@ impl Found {
             // Whoever names a file by hand means a plugin by it.
             None => (Kind::Component, path.with_extension("toml")),
         };
-        let stamp = fs::metadata(&policy).ok().map(|meta| Stamp::of(&meta));
-        let stamps = (Stamp::of(&meta), stamp);
-        let policy = stamp.map(|_| policy);
+        let stamps = (Stamp::of(&meta), PolicyStamp::of(&policy));
+        let policy = (stamps.1 != PolicyStamp::None).then_some(policy);
         Ok(Self { path: path.to_owned(), kind, policy, workflows: Arc::default(), stamps })
     }
 
@@ -143,4 +164,32 @@ pub fn scan(folder: &Path) -> io::Result<BTreeMap<String, Found>> {
         found.workflows = Arc::clone(&all);
     }
     Ok(plugins)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_policy_that_cannot_be_looked_at_is_not_no_policy() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("a.wasm"), "1").unwrap();
+        let found = || scan(folder.path()).unwrap().remove("a.wasm").unwrap();
+        let none = found();
+        assert_eq!(none.policy, None);
+        for target in ["nowhere.toml", "a.toml"] {
+            symlink(target, path("a.toml")).unwrap();
+            let broken = found();
+            assert_eq!(broken.policy, Some(path("a.toml")), "{target}");
+            assert!(!broken.is_same(&none), "{target}");
+            fs::write(path("real"), "").unwrap();
+            fs::remove_file(path("a.toml")).unwrap();
+            symlink("real", path("a.toml")).unwrap();
+            assert!(!found().is_same(&broken), "{target}: the link was repaired");
+            fs::remove_file(path("a.toml")).unwrap();
+        }
+    }
 }

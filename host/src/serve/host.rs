@@ -16,7 +16,7 @@ use crate::{
     catalog::Catalog,
     gate::{Executor, Gate, Inline, Lanes},
     publish::Publisher,
-    reload::{Folders, Loader, Reloader, Standing},
+    reload::{Loader, Reloader, Standing, TrustPlaces},
     serve::{runtimes::Runtimes, vitals},
 };
 
@@ -30,6 +30,10 @@ pub struct Options {
     pub cache: PathBuf,
     /// Where plugins' state is kept.
     pub state: PathBuf,
+    /// The settings file that the host runs by, if there is one: no plugin may reach it.
+    pub settings: Option<PathBuf>,
+    /// The file of keys (JWKS) that the settings name, if there is one.
+    pub keys: Option<PathBuf>,
     /// Whether calls begin on the I/O runtime.
     pub inline: Inline,
     /// How deep guests may recurse, in bytes of stack.
@@ -85,8 +89,9 @@ impl Host {
         let runtimes = Runtimes::new()?;
         let executor = Executor::new(runtimes.lanes(), options.inline);
         let gate = Gate::new(Arc::new(Catalog::new(options.publisher)), executor);
-        let folders = Folders { cache: options.cache.clone(), state: options.state.clone() };
-        let loader = Loader::new(engine, cache, folders, compiler);
+        let Options { cache: cached, state, settings, keys, .. } = options.clone();
+        let places = TrustPlaces { cache: cached, state, settings, keys };
+        let loader = Loader::new(engine, cache, places, compiler);
         // Made now, so that no policy can grant the place where it will be. Where it cannot be, the plugins that need a
         // state say so.
         if let Err(error) = loader.state() {

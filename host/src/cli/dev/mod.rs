@@ -88,7 +88,7 @@ impl Dev {
             }
         })?;
         let runtime = runtime()?;
-        let options = Options { publisher: self.publishing.publisher(), ..self.common.options() };
+        let options = Options { publisher: self.publishing.publisher(), ..self.common.options()? };
         let host = Host::new(&options)?;
         let settings = Settings::default();
         let door =

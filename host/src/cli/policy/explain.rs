@@ -67,7 +67,7 @@ impl Explain {
             "there is no folder {}: name the one that holds the plugins",
             folder.display()
         );
-        let plugins = load(folder, &self.common.options())?;
+        let plugins = load(folder, &self.common.options()?)?;
         let wanted = match file {
             Some(file) => {
                 let name = file.file_name().unwrap_or_default().to_string_lossy();

@@ -57,7 +57,7 @@ impl Init {
             Found::at(&self.file).with_context(|| format!("failed to read {}", self.file.display()))?;
         // What a policy says that is there already does not matter, not even whether it can be used.
         found.policy = None;
-        let host = Host::new(&self.common.options())?;
+        let host = Host::new(&self.common.options()?)?;
         let admitted = match runtime()?.block_on(host.loader.admit(&found, None)) {
             Ok(admitted) => admitted,
             Err(error) => {

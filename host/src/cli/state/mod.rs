@@ -48,7 +48,7 @@ enum Command {
 impl State {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         logs::at(Level::Warn);
-        let path = self.state.unwrap_or_else(places::state);
+        let path = self.state.map_or_else(places::state, Ok)?;
         match self.command {
             Command::List(command) => command.run(&path),
             Command::Export(command) => command.run(&path),

@@ -65,7 +65,7 @@ impl Tokens {
             self.path = self.compare.pop();
         }
         let Some(path) = &self.path else { return self.of_files() };
-        let plugins = load(path, &self.common.options())?;
+        let plugins = load(path, &self.common.options()?)?;
         if plugins.is_empty() {
             return Ok(nothing(path));
         }

@@ -60,7 +60,7 @@ impl Run {
             return Ok(ExitCode::from(exit::NOTHING));
         }
         let answers = self.answer.iter().map(|text| answer(text)).collect::<anyhow::Result<_>>()?;
-        let host = Host::new(&self.common.options())?;
+        let host = Host::new(&self.common.options()?)?;
         let runtime = runtime()?;
         let prepared = runtime.block_on(self.prepare(&host))?;
         let (steps, request) = match prepared {

@@ -31,7 +31,8 @@ pub const EXPOSE: Section = Section {
             kind: "name",
             default: Some(""),
             means: "the tool's name, instead of the one that the plugin gives itself: a letter, then at most 31 letters, \
-                    digits, `_` or `-`, all small",
+                    digits, `_` or `-`, all small. A name, with its callers' rights and its state, belongs to the file that \
+                    served it first; this gives it to this file",
             example: "\"notes\"",
             inner: &[],
         },

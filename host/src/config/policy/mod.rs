@@ -67,6 +67,15 @@ pub struct Said {
     pub elicit: bool,
 }
 
+/// The paths of the host's that a policy names. They are read from a policy with mistakes too: a secret stays a secret.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PolicyPaths {
+    /// Files that hold secrets (`secrets.from-file`).
+    pub secrets: Vec<PathBuf>,
+    /// Directories that are granted (`dirs.path`).
+    pub dirs: Vec<PathBuf>,
+}
+
 /// What the text of a policy depends on beside itself.
 pub struct Setting<'a> {
     /// Where relative paths start: the folder in which the file stands.
@@ -116,6 +125,17 @@ impl Policy {
         let table = tree::tree(text, setting.variable, &mut problems).table;
         let policy = read(&Fields::root(&table), setting, &mut problems);
         if problems.is_empty() { Ok(policy) } else { Err(PolicyError(problems.sorted())) }
+    }
+}
+
+impl PolicyPaths {
+    /// The paths that the text of a policy names, as far as it can be read.
+    pub fn parse(text: &str, setting: &Setting<'_>) -> Self {
+        let mut problems = Problems::default();
+        let table = tree::tree(text, setting.variable, &mut problems).table;
+        let file = Fields::root(&table);
+        let grants = file.get(grants::GRANTS.name);
+        grants.map(|field| grants::paths(&field, setting)).unwrap_or_default()
     }
 }
 

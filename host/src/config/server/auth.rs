@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Span;
 
-/// Who may call over HTTP. Without tokens and without `oauth` everybody may who can connect.
+/// Who may call over HTTP. Without this table everybody may who can connect. With it, but with neither tokens nor `oauth`,
+/// the server does not start, unless `http.allow-anonymous` is true.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Auth {
@@ -61,6 +62,10 @@ pub struct OAuth {
     /// What clients are told to ask the authorization server for, such as `notes:read`; without it they are told nothing.
     #[serde(default)]
     pub scopes: Vec<String>,
+    /// Whether a token's scope `*` allows everything. Without it that scope is ignored, since an authorization server that
+    /// others use too may mean something else by it.
+    #[serde(default)]
+    pub allow_star: bool,
 }
 
 /// How a token may be signed. No symmetric ones: who can check could also sign.

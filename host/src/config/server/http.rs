@@ -13,7 +13,8 @@ use super::{Size, Span};
 pub struct Http {
     /// Where it listens. Port 0 is any that is free.
     pub listen: SocketAddr,
-    /// Serve an address that other machines reach to callers who need not say who they are.
+    /// Serve callers without a token where other machines reach the server: on an address that is not loopback, behind a
+    /// proxy (`hosts`), or where `[auth]` names no credential.
     pub allow_anonymous: bool,
     /// Names by which requests may call this server, beside its own address and localhost: behind a proxy, the public one.
     pub hosts: Vec<String>,

@@ -64,7 +64,7 @@ pub struct Settings {
     /// Serving over HTTP; over stdio without it.
     pub http: Option<Http>,
     /// Who may call over HTTP.
-    pub auth: Auth,
+    pub auth: Option<Auth>,
     /// The listener for who runs the server: health and metrics.
     pub admin: Option<Admin>,
 }
@@ -81,9 +81,17 @@ impl Default for Settings {
             publish: Publish::default(),
             log: Log::default(),
             http: None,
-            auth: Auth::default(),
+            auth: None,
             admin: None,
         }
+    }
+}
+
+impl Settings {
+    /// Who may call over HTTP; nobody is named where the file does not say.
+    pub fn auth(&self) -> &Auth {
+        static NONE: Auth = Auth { resource: None, tokens: Vec::new(), oauth: None };
+        self.auth.as_ref().unwrap_or(&NONE)
     }
 }
 

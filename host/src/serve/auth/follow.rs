@@ -23,6 +23,10 @@ const KEPT: &str = "the tokens that were read before are taken";
 const LATER: &str =
     "`auth` is heeded when the server starts again; until then everybody may call who can connect";
 
+/// What is true once the last token was taken away.
+const NOBODY: &str = "the settings file has no token any more: nobody may call; with these settings the server does not \
+                      start again, unless `http.allow-anonymous` is true";
+
 /// Reads a settings file, or says what is wrong with it.
 pub type Read = fn(&Path) -> anyhow::Result<Settings>;
 
@@ -44,7 +48,7 @@ impl Followed {
         if !path.is_file() {
             return tracing::warn!("{} is no file: its tokens are read at the start alone", path.display());
         }
-        let mut tokens = settings.auth.tokens.clone();
+        let mut tokens = settings.auth().tokens.clone();
         let mut file = Watched::new(path.clone(), WRITTEN);
         let mut said = None;
         let mut looks = interval(LOOK);
@@ -76,12 +80,12 @@ impl Followed {
                 (Ok(None), _) => continue,
                 (Ok(Some(found)), Some(authenticator)) => {
                     tell_others(&settings, &found, &path);
-                    let taken = authenticator.take(now, found.auth);
+                    let taken = authenticator.take(now, found.auth.unwrap_or_default());
                     taken.err().map(|error| format!("{at}: `auth`: {error}; {KEPT}"))
                 }
                 (Ok(Some(found)), None) => {
                     tell_others(&settings, &found, &path);
-                    (!found.auth.is_none()).then(|| format!("{at}: {LATER}"))
+                    (!found.auth().is_none()).then(|| format!("{at}: {LATER}"))
                 }
                 (Err(error), Some(_)) => Some(format!("{error}; {KEPT}")),
                 (Err(error), None) => Some(error),
@@ -105,6 +109,9 @@ impl Authenticator {
             self.0.tokens.swap(Arc::clone(&tokens)).revoke(&tokens);
             let (came, went) = (names(&found.tokens, now), names(now, &found.tokens));
             tracing::info!(came, went, "the settings file has other tokens now");
+            if found.tokens.is_empty() && self.0.oauth.is_none() {
+                tracing::warn!("{NOBODY}");
+            }
             *now = found.tokens;
         }
         Ok(())
@@ -113,8 +120,9 @@ impl Authenticator {
 
 /// Says that what is no token counts later.
 fn tell_others(began: &Settings, found: &Settings, file: &Path) {
-    let auth = Auth { tokens: began.auth.tokens.clone(), ..found.auth.clone() };
-    if (Settings { auth, ..found.clone() }) != *began {
+    let others = |settings: &Settings| Auth { tokens: Vec::new(), ..settings.auth().clone() };
+    let same = others(began) == others(found);
+    if !same || (Settings { auth: began.auth.clone(), ..found.clone() }) != *began {
         let file = file.display();
         tracing::warn!("{file} has changed: all but its tokens is heeded when the server starts again");
     }

@@ -29,6 +29,7 @@ pub(super) struct Issued {
     /// Its algorithm is a token's own, when that is one of those above.
     validation: Validation,
     leeway: Duration,
+    allow_star: bool,
     keys: Arc<Keeper>,
 }
 
@@ -78,8 +79,8 @@ impl Issued {
         validation.set_audience(&[&oauth.audience]);
         validation.validate_nbf = true;
         validation.leeway = oauth.leeway.as_secs();
-        let OAuth { issuer, algorithms, leeway, .. } = oauth;
-        Self { issuer, algorithms, validation, leeway, keys }
+        let OAuth { issuer, algorithms, leeway, allow_star, .. } = oauth;
+        Self { issuer, algorithms, validation, leeway, allow_star, keys }
     }
 
     /// The keys that are known.
@@ -142,7 +143,10 @@ impl Issued {
         let subject = subject.ok_or(Reason::Invalid("the token does not say whose it is (sub)"))?;
         let scopes: Vec<Scope> = match claims.scope.or(claims.scp) {
             None => Vec::new(),
-            Some(words) => words.iter().filter_map(|word| word.parse().ok()).collect(),
+            Some(words) => {
+                let ours = words.iter().filter(|word| self.allow_star || *word != "*");
+                ours.filter_map(|word| word.parse().ok()).collect()
+            }
         };
         if scopes.is_empty() {
             return Err(Reason::Scope);

@@ -81,6 +81,7 @@ mod tests {
                 algorithms: Vec::new(),
                 leeway: Duration::ZERO,
                 scopes: Vec::new(),
+                allow_star: false,
             });
             assert_eq!(metadata.url(), url);
             let expected: Vec<_> = paths.iter().map(|path| format!("{WELL_KNOWN}{path}")).collect();

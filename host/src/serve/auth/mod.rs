@@ -34,7 +34,10 @@ pub mod token;
 #[cfg(test)]
 mod tests;
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use arc_swap::ArcSwap;
 use axum::http::{HeaderMap, Uri, request::Parts};
@@ -53,7 +56,7 @@ use crate::{
 use bearer::Presented;
 use jwt::Issued;
 use refusal::Challenge;
-use settings::Checked;
+use settings::{Checked, Jwks};
 use token::Tokens;
 
 /// Says who sends a request. Cheap to clone.
@@ -84,6 +87,14 @@ struct OAuth {
 pub fn mistake_of_keys(settings: &Auth, base: &Path) -> Option<Mistake> {
     let jwks = settings::jwks(&settings.oauth.as_ref()?.jwks, base).ok()?;
     jwt::keys(&jwks).err()
+}
+
+/// The file of keys that settings name, which came from that file; none where they name none.
+pub fn keys_file(settings: &Auth, file: &Path) -> Option<PathBuf> {
+    match settings::jwks(&settings.oauth.as_ref()?.jwks, file.parent()?).ok()? {
+        Jwks::File(path) => Some(path),
+        Jwks::Url(_) => None,
+    }
 }
 
 impl Authenticator {

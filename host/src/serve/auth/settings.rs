@@ -58,6 +58,8 @@ pub(super) struct OAuth {
     pub algorithms: Vec<Algorithm>,
     pub leeway: Duration,
     pub scopes: Vec<String>,
+    /// Whether the scope `*` allows everything.
+    pub allow_star: bool,
 }
 
 /// Where keys are.
@@ -108,6 +110,7 @@ pub(super) fn check(settings: &Auth, base: &Path) -> Result<Checked, AuthError> 
             algorithms: algorithms?,
             leeway: leeway?,
             scopes: oauth.scopes.clone(),
+            allow_star: oauth.allow_star,
         })
     });
     if problems.0.is_empty() {
@@ -189,6 +192,9 @@ fn issuer(text: &str) -> Result<String, String> {
             Err("must be the URL of the authorization server, just as its tokens have it in `iss`".into())
         }
         Some(_) if text.len() > ISSUER => Err(format!("must not be longer than {ISSUER} characters")),
+        Some(url) if url.scheme() == "http" && !is_here(&url) => {
+            Err("must be https://: clients are sent there to sign in (http:// for a loopback address)".into())
+        }
         Some(_) => Ok(text.to_owned()),
     }
 }
@@ -201,6 +207,16 @@ fn web_url(text: &str) -> Option<Url> {
     (web && plain && text.bytes().all(|byte| byte.is_ascii_graphic())).then_some(url)
 }
 
+/// Whether a URL leads to this machine.
+fn is_here(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost",
+        None => false,
+    }
+}
+
 pub(super) fn jwks(text: &str, base: &Path) -> Result<Jwks, String> {
     if text.is_empty() {
         return Err("is empty: name a file or an https:// URL".into());
@@ -209,13 +225,7 @@ pub(super) fn jwks(text: &str, base: &Path) -> Result<Jwks, String> {
         return Ok(Jwks::File(base.join(text)));
     }
     let url = web_url(text).ok_or("must be a file or an https:// URL, without a name and a password")?;
-    let here = match url.host() {
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        Some(Host::Domain(name)) => name == "localhost",
-        None => false,
-    };
-    if url.scheme() == "http" && !here {
+    if url.scheme() == "http" && !is_here(&url) {
         return Err("must be https://: over http:// anybody on the way could put keys of their own in".into());
     }
     Destination::parse(&url.origin().ascii_serialization())?;

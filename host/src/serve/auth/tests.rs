@@ -515,7 +515,7 @@ async fn a_token_that_counts_says_who_calls_and_what_may_be_called() {
             &ada,
             "notes:read files:stat",
         ),
-        (keys.token(json!({"scope": null, "scp": "notes:read *"})), &ada, "notes:read any:thing"),
+        (keys.token(json!({"scope": null, "scp": "notes:read *"})), &ada, "notes:read"),
         (signed(json!({"alg": "PS512", "kid": "pss"})), &ada, "notes:read"),
         (signed(json!({"alg": "ES256", "kid": "ec", "typ": "JWT"})), &ada, "notes:read"),
         (signed(json!({"alg": "ES384", "typ": "application/at+jwt"})), &ada, "notes:read"),
@@ -540,6 +540,29 @@ async fn a_token_that_counts_says_who_calls_and_what_may_be_called() {
     assert!(auth.admit(&mut request).await.is_ok());
     assert!(!format!("{:?}", request.headers).contains(&made), "the token goes no further");
     assert!(auth.admit(&mut request).await.is_err());
+}
+
+#[tokio::test]
+async fn the_star_of_an_authorization_server_counts_only_where_the_settings_say_so() {
+    let keys = Keys::make();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("keys.json"), keys.public().to_string()).unwrap();
+    let check = async |allow_star: bool, scope: &str, expected: Option<bool>| {
+        let auth = json!({
+            "resource": RESOURCE,
+            "oauth": {"issuer": ISSUER, "jwks": "keys.json", "algorithms": ["EdDSA"], "allow-star": allow_star},
+        });
+        let auth =
+            Authenticator::new(&serde_json::from_value(auth).unwrap(), folder.path()).unwrap().unwrap();
+        let token = keys.sign(&json!({"alg": "EdDSA", "kid": "ed"}), &claims(json!({"scope": scope})));
+        let admitted = told(&auth, &bearer(&token), "/mcp").await.ok();
+        let all = admitted.map(|origin| origin.rights.allow("any", "thing"));
+        assert_eq!(all, expected, "{allow_star} {scope}");
+    };
+    check(false, "notes:read *", Some(false)).await;
+    check(false, "*", None).await;
+    check(true, "*", Some(true)).await;
+    check(true, "notes:read", Some(false)).await;
 }
 
 /// An authorization server: what it answers, and what it was asked.

@@ -18,8 +18,10 @@ pub const KEY: Key = Key {
     name: "dirs",
     kind: "list of tables",
     default: Some("[]"),
-    means: "directories that it may use. One that is, holds or lies in the plugin folder or in a folder of the host's \
-            own is refused: the plugin could write its own policy",
+    means: "directories that it may use. Refused are those that are, hold or lie in the plugin folder, the cache, the state \
+            folder or the kernel's files (`/proc`, `/sys`, `/dev`); that hold the settings file or a secret of any policy; \
+            and, to write, those that hold what links of plugins, workflows, policies or settings lead through: the plugin \
+            could change what it may do",
     example: r#"[{ path = "~/notes", at = "/notes", access = "read-write" }]"#,
     inner: &[
         Key {

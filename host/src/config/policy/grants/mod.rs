@@ -5,12 +5,14 @@ mod http;
 mod secrets;
 mod values;
 
+use std::path::PathBuf;
+
 use loggia_sandbox::Grants;
 
 pub use http::covers;
 
 use super::{
-    Setting,
+    PolicyPaths, Setting,
     field::Field,
     key::{Key, Section},
     problem::Problems,
@@ -118,6 +120,21 @@ pub fn read(field: &Field<'_>, setting: &Setting<'_>, problems: &mut Problems) -
     }
     granted.elicit = fields.get("elicit").and_then(|field| field.flag(problems));
     granted
+}
+
+/// The paths that the section names, whatever else is wrong with it.
+pub fn paths(field: &Field<'_>, setting: &Setting<'_>) -> PolicyPaths {
+    let mut problems = Problems::default();
+    let Some(fields) = field.fields(GRANTS.names(), &mut problems) else { return PolicyPaths::default() };
+    let mut all = |key: &str, inner: &str| -> Vec<PathBuf> {
+        let items = fields.get(key).map(|field| field.items(&mut problems)).unwrap_or_default();
+        let paths = items.iter().filter_map(|item| {
+            let path = item.fields([inner].into_iter(), &mut problems)?.get(inner)?;
+            setting.path(&path, &mut problems)
+        });
+        paths.collect()
+    };
+    PolicyPaths { secrets: all("secrets", "from-file"), dirs: all("dirs", "path") }
 }
 
 fn store(field: &Field<'_>, problems: &mut Problems) -> Option<u64> {

@@ -1,0 +1,121 @@
+//! What a version was granted: looked at again whenever the plugins of the folder change.
+
+use std::{io, path::PathBuf};
+
+use loggia_egress::Source;
+use loggia_sandbox::{DirGrant, Grants};
+
+use super::fence::{Chain, FenceBreach, TrustFence};
+use crate::config::{Policy, PolicyPaths};
+
+/// What a version was granted of what the fence and the record of names are about.
+#[derive(Debug, Clone, Default)]
+pub struct VersionGrants {
+    /// Whether the policy gives it its name.
+    pub name_given: bool,
+    /// The directories that were opened for it.
+    pub dirs: Vec<OpenedDir>,
+    /// The paths that its policy names.
+    pub paths: PolicyPaths,
+}
+
+/// A directory that was opened for a plugin.
+#[derive(Debug, Clone)]
+pub struct OpenedDir {
+    /// As the policy names it.
+    grant: PathBuf,
+    /// As it was when it was opened.
+    chain: Chain,
+    writable: bool,
+}
+
+/// Why a plugin that serves may not have a directory any more. Reads as a sentence for the operator.
+#[derive(Debug, thiserror::Error)]
+pub enum DirRefusal {
+    /// The fence came to stand round it.
+    #[error(transparent)]
+    Fenced(FenceBreach),
+    /// Nobody knows where it is now.
+    #[error("{}, which the policy grants, was moved or replaced after it was opened; the plugin is loaded again", .0.display())]
+    Moved(PathBuf),
+}
+
+impl OpenedDir {
+    /// A granted directory as it is now.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be looked at.
+    pub fn of(grant: &DirGrant) -> io::Result<Self> {
+        let chain = Chain::of(&grant.path)?;
+        Ok(Self { grant: grant.path.clone(), chain, writable: grant.writable })
+    }
+
+    /// The directory by device and inode.
+    pub fn id(&self) -> Option<(u64, u64)> {
+        self.chain.dir()
+    }
+
+    /// Checks the directory as it was found.
+    ///
+    /// # Errors
+    ///
+    /// If the fence refuses it.
+    pub fn check(&self, fence: &TrustFence) -> Result<(), FenceBreach> {
+        fence.breach(&self.grant, &self.chain, self.writable).map_or(Ok(()), Err)
+    }
+
+    /// Why the directory, wherever it is now, may not be had; none if it may.
+    pub fn refusal(&self, fence: &TrustFence) -> Option<DirRefusal> {
+        match Chain::of(self.chain.path()) {
+            Ok(now) if now.dir() == self.chain.dir() => {
+                fence.breach(&self.grant, &now, self.writable).map(DirRefusal::Fenced)
+            }
+            _ => Some(DirRefusal::Moved(self.grant.clone())),
+        }
+    }
+}
+
+impl VersionGrants {
+    /// What a policy says, without its directories.
+    pub fn of(policy: &Policy) -> Self {
+        let Grants { dirs, http, .. } = &policy.grants;
+        let secrets = http.secrets.iter().filter_map(|secret| match &secret.source {
+            Source::File(path) => Some(path.clone()),
+            Source::Value(..) => None,
+        });
+        let dirs = dirs.iter().map(|grant| grant.path.clone());
+        let paths = PolicyPaths { secrets: secrets.collect(), dirs: dirs.collect() };
+        Self { name_given: policy.expose.name.is_some(), dirs: Vec::new(), paths }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::reload::fence::{FencePath, FenceRole};
+
+    #[test]
+    fn a_directory_is_looked_at_where_it_is_now() {
+        let root = tempfile::tempdir().unwrap();
+        let path = |name: &str| root.path().join(name);
+        fs::create_dir_all(path("data")).unwrap();
+        let grant = DirGrant { path: path("data"), at: "/data".into(), writable: true };
+        let dir = OpenedDir::of(&grant).unwrap();
+        let fence = |name: &str| -> TrustFence {
+            let chain = Chain::of(&path(name)).unwrap();
+            [FencePath { role: FenceRole::Secret, path: path(name), chain }].into_iter().collect()
+        };
+        fs::create_dir(path("other")).unwrap();
+        assert!(dir.refusal(&fence("other")).is_none());
+        // A secret came later.
+        fs::create_dir(path("data/keys")).unwrap();
+        assert!(matches!(dir.refusal(&fence("data/keys")), Some(DirRefusal::Fenced(_))));
+        fs::rename(path("data"), path("moved")).unwrap();
+        assert!(matches!(dir.refusal(&fence("other")), Some(DirRefusal::Moved(_))));
+        fs::create_dir(path("data")).unwrap();
+        assert!(matches!(dir.refusal(&fence("other")), Some(DirRefusal::Moved(_))), "it is another one");
+    }
+}

@@ -1,0 +1,358 @@
+//! Which plugin owns which facade name, for good.
+//!
+//! Callers' scopes, others' `invoke` grants and the stored state all go by the facade's name, which a plugin gives
+//! itself. So the state folder records the stem of the file that first served a name, and no other stem gets the name,
+//! or its state, before the operator says so (`[expose] name` in that stem's policy). Only hosts that serve write the
+//! record; several may share it.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File, OpenOptions},
+    io::{self, ErrorKind, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+
+/// In the state folder.
+const FILE: &str = "names.json";
+const LOCK: &str = "names.lock";
+const VERSION: u32 = 1;
+/// Largest record: some ten thousand names.
+const SIZE: u64 = 1 << 20;
+/// A host holds the lock while it writes one small file.
+const LOCKED: Duration = Duration::from_secs(2);
+
+/// The stem that owns a name, and the name as its plugin writes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NameOwner {
+    /// The facade's name.
+    pub name: String,
+    /// The file's name without its ending.
+    pub stem: String,
+}
+
+/// Who owns which name, as it was last read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NameRecord {
+    /// By what the names look like: names that look alike are one name.
+    owners: BTreeMap<String, NameOwner>,
+    trouble: Option<Trouble>,
+}
+
+/// Why names without an owner cannot get one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Trouble {
+    /// Not all plugins have been looked at yet.
+    TooSoon,
+    /// The record cannot be written. What it says holds.
+    Unwritten(String),
+    /// The record cannot be read, so nobody knows who owns what.
+    Unread(String),
+}
+
+/// By what right a file serves a name; the better one first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NameRight {
+    /// Its policy gives it the name, which it owns.
+    Confirmed,
+    /// Its policy gives it the name.
+    Given,
+    /// It owns the name.
+    Owned,
+    /// Nobody owns the name, and the file is called like it.
+    Alike,
+    /// Nobody owns the name.
+    Free,
+}
+
+/// Why a file does not get a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Withheld {
+    /// Another stem owns it.
+    From(NameOwner),
+    /// Who is to own it is not decided yet.
+    TooSoon,
+    /// It cannot be recorded who owns it, or nobody knows.
+    Unrecorded(String),
+}
+
+/// A file that is to own a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NameClaim {
+    /// The facade's name.
+    pub name: String,
+    /// The file's name without its ending.
+    pub stem: String,
+    /// Whether the file's policy gives it the name.
+    pub given: bool,
+}
+
+impl FromIterator<NameOwner> for NameRecord {
+    fn from_iter<T: IntoIterator<Item = NameOwner>>(owners: T) -> Self {
+        let owners = owners.into_iter().map(|owner| (look(&owner.name), owner)).collect();
+        Self { owners, trouble: None }
+    }
+}
+
+impl NameRecord {
+    /// Of a state folder that cannot be used.
+    pub fn without_a_folder(why: impl ToString) -> Self {
+        Self { owners: BTreeMap::new(), trouble: Some(Trouble::Unwritten(why.to_string())) }
+    }
+
+    /// The same, while names without an owner are not given away yet.
+    pub fn before_all_are_known(self) -> Self {
+        let trouble = self.trouble.or(Some(Trouble::TooSoon));
+        Self { trouble, ..self }
+    }
+
+    /// By what right a file may serve a name.
+    ///
+    /// # Errors
+    ///
+    /// Why it may not.
+    pub fn right(&self, stem: &str, name: &str, given: bool) -> Result<NameRight, Withheld> {
+        let owner = self.owners.get(&look(name));
+        let is_owner = owner.is_some_and(|owner| owner.stem == stem && owner.name == name);
+        match (owner, &self.trouble) {
+            (_, _) if given && is_owner => Ok(NameRight::Confirmed),
+            (_, _) if given => Ok(NameRight::Given),
+            (_, Some(Trouble::Unread(why))) => Err(Withheld::Unrecorded(why.clone())),
+            // A stem may change how its name is written.
+            (Some(owner), _) if owner.stem == stem => Ok(NameRight::Owned),
+            (Some(owner), _) => Err(Withheld::From(owner.clone())),
+            (None, _) if stem == name => Ok(NameRight::Alike),
+            (None, None) => Ok(NameRight::Free),
+            (None, Some(Trouble::TooSoon)) => Err(Withheld::TooSoon),
+            (None, Some(Trouble::Unwritten(why))) => Err(Withheld::Unrecorded(why.clone())),
+        }
+    }
+
+    /// Whether it says already what the claim says.
+    pub fn says(&self, claim: &NameClaim) -> bool {
+        self.owners
+            .get(&look(&claim.name))
+            .is_some_and(|owner| owner.stem == claim.stem && owner.name == claim.name)
+    }
+
+    fn take(&mut self, claims: &[NameClaim]) {
+        for claim in claims {
+            if self.right(&claim.stem, &claim.name, claim.given).is_ok() {
+                let owner = NameOwner { name: claim.name.clone(), stem: claim.stem.clone() };
+                self.owners.insert(look(&claim.name), owner);
+            }
+        }
+    }
+
+    fn parse(text: &[u8]) -> Result<Self, String> {
+        let read: Written = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+        if read.version != VERSION {
+            return Err(format!("it has version {}, and this host reads version {VERSION}", read.version));
+        }
+        Ok(read.names.into_iter().collect())
+    }
+}
+
+/// The record as it is written.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    version: u32,
+    names: Vec<NameOwner>,
+}
+
+/// The record's file in the state folder.
+#[derive(Debug, Clone)]
+pub struct NameFile(PathBuf);
+
+impl NameFile {
+    /// In this state folder.
+    pub fn within(state: &Path) -> Self {
+        Self(state.to_owned())
+    }
+
+    /// What it says now. A file that is not there says nothing.
+    pub fn read(&self) -> NameRecord {
+        self.load()
+            .unwrap_or_else(|why| NameRecord { trouble: Some(Trouble::Unread(why)), ..NameRecord::default() })
+    }
+
+    fn load(&self) -> Result<NameRecord, String> {
+        let path = self.0.join(FILE);
+        let failed = |why: String| {
+            format!(
+                "the record of who owns which name, {}, cannot be read: {why}; bring back a good copy, or remove it if \
+                 every plugin that is there now is to keep its name",
+                path.display()
+            )
+        };
+        let text = match fs::metadata(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(NameRecord::default()),
+            Ok(meta) if meta.len() > SIZE || !meta.is_file() => {
+                return Err(failed(format!("it is no file of at most {SIZE} bytes")));
+            }
+            found => found.and_then(|_| fs::read(&path)).map_err(|error| failed(error.to_string()))?,
+        };
+        NameRecord::parse(&text).map_err(failed)
+    }
+
+    /// Writes who owns names now, as far as others have not come first; what it says then.
+    pub fn record(&self, claims: &[NameClaim]) -> NameRecord {
+        let taken = self.locked(|| {
+            let mut record = self.read();
+            // A record that cannot be read is not replaced.
+            if record.trouble.is_none() {
+                record.take(claims);
+                self.write(&record)?;
+            }
+            Ok(record)
+        });
+        taken.unwrap_or_else(|error| {
+            let file = self.0.join(FILE);
+            let why =
+                format!("the record of who owns which name, {}, cannot be written: {error}", file.display());
+            let record = self.read();
+            let trouble = record.trouble.or(Some(Trouble::Unwritten(why)));
+            NameRecord { trouble, ..record }
+        })
+    }
+
+    /// Whole or not at all.
+    fn write(&self, record: &NameRecord) -> io::Result<()> {
+        let written = Written { version: VERSION, names: record.owners.values().cloned().collect() };
+        let mut text = serde_json::to_vec_pretty(&written)?;
+        text.push(b'\n');
+        if text.len() as u64 > SIZE {
+            return Err(io::Error::other(format!("it would be larger than {SIZE} bytes")));
+        }
+        let mut file = tempfile::Builder::new().prefix(".names-").tempfile_in(&self.0)?;
+        file.write_all(&text)?;
+        file.as_file().sync_all()?;
+        file.persist(self.0.join(FILE)).map_err(|error| error.error)?;
+        File::open(&self.0)?.sync_all()
+    }
+
+    fn locked<T>(&self, work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .mode(0o600)
+            .open(self.0.join(LOCK))?;
+        let begun = Instant::now();
+        loop {
+            match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return work(),
+                Err(rustix::io::Errno::WOULDBLOCK) if begun.elapsed() < LOCKED => {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+/// Names that a person or a model takes for each other look the same.
+pub fn look(name: &str) -> String {
+    name.chars()
+        .map(|c| match c {
+            '-' => '_',
+            '0' => 'o',
+            '1' => 'l',
+            c => c,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claim(stem: &str, name: &str, given: bool) -> NameClaim {
+        NameClaim { name: name.into(), stem: stem.into(), given }
+    }
+
+    fn record(owners: &[(&str, &str)], trouble: Option<Trouble>) -> NameRecord {
+        let owner = |&(stem, name): &(&str, &str)| NameOwner { name: name.into(), stem: stem.into() };
+        NameRecord { trouble, ..owners.iter().map(owner).collect() }
+    }
+
+    #[test]
+    fn a_name_is_its_owners_until_the_operator_says_otherwise() {
+        let why = || "why".to_owned();
+        let from = |stem: &str| Err(Withheld::From(NameOwner { name: "notes".into(), stem: stem.into() }));
+        let unrecorded = || Err(Withheld::Unrecorded(why()));
+        let (known, empty) = (record(&[("notes", "notes")], None), record(&[], None));
+        let other = record(&[("memo", "notes")], None);
+        let soon = empty.clone().before_all_are_known();
+        let unwritten = |owners: &[(&str, &str)]| record(owners, Some(Trouble::Unwritten(why())));
+        let unread = record(&[], Some(Trouble::Unread(why())));
+        for (record, stem, name, given, expected) in [
+            (&known, "notes", "notes", false, Ok(NameRight::Owned)),
+            (&known, "notes", "notes", true, Ok(NameRight::Confirmed)),
+            (&known, "notes", "n0tes", false, Ok(NameRight::Owned)),
+            (&known, "evil", "notes", false, from("notes")),
+            (&known, "evil", "n0tes", false, from("notes")),
+            (&known, "evil", "notes", true, Ok(NameRight::Given)),
+            // A file's name is no word of the operator's against the record.
+            (&other, "notes", "notes", false, from("memo")),
+            (&other, "notes", "notes", true, Ok(NameRight::Given)),
+            (&empty, "notes", "notes", false, Ok(NameRight::Alike)),
+            (&empty, "memo", "notes", false, Ok(NameRight::Free)),
+            (&soon, "notes", "notes", false, Ok(NameRight::Alike)),
+            (&soon, "memo", "notes", false, Err(Withheld::TooSoon)),
+            (&soon, "memo", "notes", true, Ok(NameRight::Given)),
+            (&unwritten(&[]), "notes", "notes", false, Ok(NameRight::Alike)),
+            (&unwritten(&[]), "memo", "notes", false, unrecorded()),
+            (&unwritten(&[("memo", "notes")]), "memo", "notes", false, Ok(NameRight::Owned)),
+            (&unwritten(&[("memo", "notes")]), "notes", "notes", false, from("memo")),
+            (&unread, "notes", "notes", false, unrecorded()),
+            (&unread, "notes", "notes", true, Ok(NameRight::Given)),
+        ] {
+            assert_eq!(record.right(stem, name, given), expected, "{record:?} {stem} {name} {given}");
+        }
+    }
+
+    #[test]
+    fn the_record_lasts_and_the_first_host_to_write_decides() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, other) = (NameFile::within(folder.path()), NameFile::within(folder.path()));
+        assert_eq!(one.read(), NameRecord::default());
+        let first = one.record(&[claim("a", "notes", false), claim("files", "files", false)]);
+        let second = other.record(&[claim("b", "notes", false), claim("c", "search", false)]);
+        assert!(first.says(&claim("a", "notes", false)));
+        assert!(second.says(&claim("a", "notes", false)) && second.says(&claim("c", "search", false)));
+        assert_eq!(one.read(), second);
+        let third = other.record(&[claim("b", "notes", true)]);
+        assert!(third.says(&claim("b", "notes", false)));
+        let names: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names.len(), 2, "the record and its lock: {names:?}");
+    }
+
+    #[test]
+    fn a_damaged_record_gives_no_name_away_and_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = NameFile::within(folder.path());
+        for text in ["", "{", r#"{"version": 2, "names": []}"#, r#"{"version": 1}"#] {
+            fs::write(folder.path().join(FILE), text).unwrap();
+            let record = file.record(&[claim("notes", "notes", false)]);
+            let said = record.right("notes", "notes", false).unwrap_err();
+            assert!(matches!(said, Withheld::Unrecorded(why) if why.contains("cannot be read")), "{text}");
+            assert_eq!(fs::read_to_string(folder.path().join(FILE)).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn a_record_that_cannot_be_written_says_what_it_said() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = NameFile::within(&folder.path().join("gone"));
+        let record = file.record(&[claim("memo", "notes", false)]);
+        let said = record.right("memo", "notes", false).unwrap_err();
+        assert!(matches!(said, Withheld::Unrecorded(why) if why.contains("cannot be written")));
+        assert_eq!(record.right("notes", "notes", false), Ok(NameRight::Alike));
+    }
+}

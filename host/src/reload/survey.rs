@@ -1,0 +1,331 @@
+//! Where what the host trusts is on this machine now: the one step that resolves paths for the fence.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    ffi::OsString,
+    fs, io,
+    path::{Component, Path, PathBuf},
+};
+
+use super::{
+    fence::{Chain, FencePath, FenceRole, TrustFence},
+    scan::{Kind, Stamp},
+};
+use crate::config::{PolicyPaths, places};
+
+/// Links that are followed, one to the next, as systems do.
+const HOPS: usize = 40;
+/// Largest policy that is looked through; the loader takes no larger one.
+const POLICY: u64 = 1 << 20;
+/// Where the kernel shows itself as files. They are fenced wherever else they are mounted, too.
+const SYSTEM: [&str; 3] = ["/proc", "/sys", "/dev"];
+/// The kinds of file system by which it does.
+const KERNEL: [&str; 15] = [
+    "proc",
+    "sysfs",
+    "devtmpfs",
+    "devpts",
+    "cgroup",
+    "cgroup2",
+    "debugfs",
+    "tracefs",
+    "securityfs",
+    "configfs",
+    "bpf",
+    "efivarfs",
+    "pstore",
+    "mqueue",
+    "binfmt_misc",
+];
+
+/// What the host trusts beside the plugin folder and its policies. Fixed while it runs.
+#[derive(Debug, Clone, Default)]
+pub struct TrustPlaces {
+    /// Compiled components.
+    pub cache: PathBuf,
+    /// Plugins' state.
+    pub state: PathBuf,
+    /// The settings file, if the host runs by one.
+    pub settings: Option<PathBuf>,
+    /// The file of keys (JWKS) that the settings name.
+    pub keys: Option<PathBuf>,
+}
+
+/// The policies of a folder, of which only those that changed are read again.
+#[derive(Default)]
+pub struct PolicyFiles(BTreeMap<PathBuf, (Stamp, PolicyPaths)>);
+
+/// The way to a path.
+#[derive(Debug, PartialEq, Eq)]
+struct Way {
+    /// The directories that hold the links on it.
+    links: BTreeSet<PathBuf>,
+    /// Where it ends; where something is missing, the last directory that is there.
+    end: PathBuf,
+    /// Whether all of it is there.
+    whole: bool,
+}
+
+/// Draws the fence for all plugins of a folder. `more` are the paths of versions that serve though their files changed.
+///
+/// # Errors
+///
+/// If the folder cannot be read.
+pub fn survey<'a>(
+    places: &TrustPlaces,
+    folder: &Path,
+    files: &mut PolicyFiles,
+    more: impl IntoIterator<Item = &'a PolicyPaths>,
+) -> io::Result<TrustFence> {
+    let mut fence = Draft::default();
+    fence.folder(FenceRole::Plugins, folder)?;
+    fence.folder(FenceRole::Cache, &places.cache)?;
+    fence.folder(FenceRole::State, &places.state)?;
+    for (role, file) in [(FenceRole::Settings, &places.settings), (FenceRole::Keys, &places.keys)] {
+        if let Some(file) = file {
+            fence.file(role, file)?;
+        }
+    }
+    for link in links(folder)? {
+        fence.file(FenceRole::Link, &link)?;
+    }
+    files.look(folder)?;
+    for (_, paths) in files.0.values() {
+        fence.policy(paths)?;
+    }
+    for paths in more {
+        fence.policy(paths)?;
+    }
+    for system in SYSTEM.map(PathBuf::from).into_iter().chain(kernel_mounts()) {
+        fence.add(FenceRole::System, &system, &system)?;
+    }
+    Ok(fence.0.into_iter().collect())
+}
+
+#[derive(Default)]
+struct Draft(Vec<FencePath>);
+
+impl Draft {
+    fn folder(&mut self, role: FenceRole, path: &Path) -> io::Result<()> {
+        let Way { links, end, whole } = way(path)?;
+        // Of a folder that is not there, nothing is trusted yet; but somebody could make it.
+        self.add(if whole { role } else { FenceRole::Link }, path, &end)?;
+        self.links(links);
+        Ok(())
+    }
+
+    fn file(&mut self, role: FenceRole, path: &Path) -> io::Result<()> {
+        let Way { links, end, whole } = way(path)?;
+        let dir = if whole { end.parent().unwrap_or(&end) } else { &end };
+        self.add(role, dir, dir)?;
+        self.links(links);
+        Ok(())
+    }
+
+    fn policy(&mut self, paths: &PolicyPaths) -> io::Result<()> {
+        for secret in &paths.secrets {
+            self.file(FenceRole::Secret, secret)?;
+        }
+        for dir in &paths.dirs {
+            // Who can change a link on the way decides what is granted.
+            self.links(way(dir)?.links);
+        }
+        Ok(())
+    }
+
+    fn links(&mut self, links: BTreeSet<PathBuf>) {
+        for dir in links {
+            // One that is gone leads nowhere.
+            let _ = self.add(FenceRole::Link, &dir, &dir);
+        }
+    }
+
+    fn add(&mut self, role: FenceRole, path: &Path, at: &Path) -> io::Result<()> {
+        match Chain::of(at) {
+            Ok(chain) => self.0.push(FencePath { role, path: path.to_owned(), chain }),
+            // What is not there, or not reachable for the host, is no plugin's either.
+            Err(error) if is_out_of_reach(&error) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+}
+
+fn is_out_of_reach(error: &io::Error) -> bool {
+    use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
+    matches!(error.kind(), NotFound | PermissionDenied | NotADirectory)
+}
+
+/// Follows a path, link by link.
+fn way(path: &Path) -> io::Result<Way> {
+    let path = std::path::absolute(path)?;
+    let mut left: VecDeque<OsString> = path.components().map(|part| part.as_os_str().to_owned()).collect();
+    let mut found = Way { links: BTreeSet::new(), end: PathBuf::from("/"), whole: false };
+    let mut hops = 0;
+    while let Some(part) = left.pop_front() {
+        match Path::new(&part).components().next() {
+            Some(Component::RootDir) => found.end = PathBuf::from("/"),
+            Some(Component::ParentDir) => drop(found.end.pop()),
+            Some(Component::Normal(name)) => {
+                let next = found.end.join(name);
+                let meta = match fs::symlink_metadata(&next) {
+                    Ok(meta) => meta,
+                    Err(error) if is_out_of_reach(&error) => return Ok(found),
+                    Err(error) => return Err(error),
+                };
+                if !meta.is_symlink() {
+                    found.end = next;
+                    continue;
+                }
+                hops += 1;
+                found.links.insert(found.end.clone());
+                if hops > HOPS {
+                    return Ok(found);
+                }
+                let to = fs::read_link(&next)?;
+                for part in to.components().rev() {
+                    left.push_front(part.as_os_str().to_owned());
+                }
+            }
+            Some(Component::CurDir | Component::Prefix(_)) | None => {}
+        }
+    }
+    found.whole = true;
+    Ok(found)
+}
+
+/// The plugins, workflows and policies of a folder that are links. One without its folder has none.
+fn links(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = entries(folder)?.into_iter();
+    Ok(entries.filter(|entry| entry.is_symlink()).collect())
+}
+
+fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let listed = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        listed => listed?,
+    };
+    let mut entries = Vec::new();
+    for entry in listed {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if Kind::of(name).is_some() || name.ends_with(".toml") {
+            entries.push(path);
+        }
+    }
+    Ok(entries)
+}
+
+impl PolicyFiles {
+    /// Reads the policies that changed, whether there are plugins for them or not.
+    fn look(&mut self, folder: &Path) -> io::Result<()> {
+        let before = std::mem::take(&mut self.0);
+        for path in entries(folder)?.into_iter().filter(|path| path.extension().is_some_and(|e| e == "toml"))
+        {
+            // One that cannot be looked at is no version's policy; that of a version that serves is known to the caller.
+            let Ok(meta) = fs::metadata(&path) else { continue };
+            let stamp = Stamp::of(&meta);
+            let known = before.get(&path).filter(|(before, _)| *before == stamp);
+            let paths = known.map_or_else(|| paths(&path, &meta), |(_, paths)| paths.clone());
+            self.0.insert(path, (stamp, paths));
+        }
+        Ok(())
+    }
+}
+
+/// What a policy names. Paths start where the plugin stands, wherever a link leads.
+fn paths(path: &Path, meta: &fs::Metadata) -> PolicyPaths {
+    if !meta.is_file() || meta.len() > POLICY {
+        return PolicyPaths::default();
+    }
+    let Ok(bytes) = fs::read(path) else { return PolicyPaths::default() };
+    let folder = std::path::absolute(path).ok();
+    let folder = folder.as_deref().and_then(Path::parent).unwrap_or(Path::new("/"));
+    PolicyPaths::parse(&String::from_utf8_lossy(&bytes), &places::setting(folder))
+}
+
+/// Where the kernel's file systems are mounted. None where that cannot be known.
+fn kernel_mounts() -> Vec<PathBuf> {
+    let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    text.lines().filter_map(kernel_mount).collect()
+}
+
+/// The mount point of a line of mountinfo (proc(5)), if the kernel shows itself there.
+fn kernel_mount(line: &str) -> Option<PathBuf> {
+    let (mount, kind) = line.split_once(" - ")?;
+    let kind = kind.split(' ').next()?;
+    // White space and backslashes are written as octal numbers.
+    let point = ["\\040", "\\011", "\\012", "\\134"].into_iter().zip([" ", "\t", "\n", "\\"]);
+    let written = mount.split(' ').nth(4)?.to_owned();
+    let point = point.fold(written, |text, (octal, plain)| text.replace(octal, plain));
+    KERNEL.contains(&kind).then(|| PathBuf::from(point))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_way_names_each_folder_that_holds_a_link() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let at = |name: &str| root.join(name);
+        for dir in ["links", "v1/plugins", "other"] {
+            fs::create_dir_all(at(dir)).unwrap();
+        }
+        fs::write(at("other/file"), "").unwrap();
+        symlink("../v1", at("links/current")).unwrap();
+        symlink(at("other/file"), at("v1/plugins/a.toml")).unwrap();
+        symlink("loop", at("links/loop")).unwrap();
+        symlink("../gone/file", at("links/broken")).unwrap();
+        let check = |path: &str, links: &[&str], end: &str, whole: bool| {
+            let links = links.iter().map(|link| at(link)).collect();
+            assert_eq!(way(&at(path)).unwrap(), Way { links, end: at(end), whole }, "{path}");
+        };
+        check("v1/plugins", &[], "v1/plugins", true);
+        check("v1/./x/../plugins", &[], "v1", false);
+        check("links/current/plugins", &["links"], "v1/plugins", true);
+        check("links/current/../other", &["links"], "other", true);
+        check("links/current/plugins/a.toml", &["links", "v1/plugins"], "other/file", true);
+        check("links/broken", &["links"], "", false);
+        check("links/loop", &["links"], "links", false);
+        check("gone/file", &[], "", false);
+    }
+
+    #[test]
+    fn policies_with_mistakes_keep_their_secrets_fenced() {
+        let folder = tempfile::tempdir().unwrap();
+        let policy = folder.path().join("a.toml");
+        fs::write(
+            &policy,
+            "[grants]\ndris = 1\nsecrets = [{ from-file = 'token', hots = 'x' }]\n[limits]\nx = 1",
+        )
+        .unwrap();
+        let mut files = PolicyFiles::default();
+        files.look(folder.path()).unwrap();
+        assert_eq!(files.0[&policy].1.secrets, [folder.path().join("token")]);
+        fs::write(&policy, "[grants]\nsecrets = [{ from-file = 'other-token' }]\n").unwrap();
+        files.look(folder.path()).unwrap();
+        assert_eq!(files.0[&policy].1.secrets, [folder.path().join("other-token")]);
+        fs::remove_file(&policy).unwrap();
+        files.look(folder.path()).unwrap();
+        assert!(files.0.is_empty());
+    }
+
+    #[test]
+    fn the_kernels_mounts_are_found_by_their_kind() {
+        let check = |line: &str, expected: Option<&str>| {
+            assert_eq!(kernel_mount(line), expected.map(PathBuf::from), "{line}");
+        };
+        check("22 28 0:20 / /proc rw,nosuid - proc proc rw", Some("/proc"));
+        check(
+            "22 28 0:20 / /srv/with\\040space rw shared:1 master:2 - sysfs sysfs rw",
+            Some("/srv/with space"),
+        );
+        check("30 28 8:1 / / rw - ext4 /dev/sda1 rw", None);
+        check("30 28 0:5 / /dev/shm rw - tmpfs tmpfs rw", None);
+        check("nonsense", None);
+    }
+}
