@@ -11,11 +11,13 @@
 //! | [`failure`] | what came of a call that did not: failure, fault, stop |
 //! | [`port`] | what a facade may do while it answers |
 //! | [`envelope`] | the one JSON shape that every result has |
+//! | [`json`] | JSON text of others, parsed within bounds |
 //! | [`usage`] | what a facade has used so far |
 
 pub mod call;
 pub mod envelope;
 pub mod failure;
+pub mod json;
 pub mod port;
 pub mod reply;
 pub mod surface;

@@ -19,6 +19,15 @@ pub trait Port: Send + Sync + 'static {
     fn cancelled(&self) -> BoxFuture<'_, ()>;
     /// Asks the person. The call is parked meanwhile: its clocks stand still and it holds no permit.
     fn elicit(&self, question: Question) -> BoxFuture<'_, Result<Answer, Failure>>;
+    /// Whether the person may be asked now: looked at before a question is parsed.
+    fn may_elicit(&self) -> Result<(), Failure> {
+        Ok(())
+    }
+    /// Whether an action of another facade may be called: looked at before its parameters are parsed.
+    fn may_invoke(&self, facade: &str, action: &str) -> Result<(), Failure> {
+        let _ = (facade, action);
+        Ok(())
+    }
     /// Calls another facade, by the same rules as any call.
     fn invoke(&self, request: Request) -> BoxFuture<'_, Result<Reply, Stop>>;
     /// The facades that this one may call, each with the actions it may call.

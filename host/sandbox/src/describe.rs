@@ -3,7 +3,10 @@
 
 use std::{future::Future, sync::Arc};
 
-use loggia_facade::{Object, Surface};
+use loggia_facade::{
+    Object, Surface,
+    json::{JsonError, parse},
+};
 use serde_json::Value;
 use wasmtime::Store;
 
@@ -188,7 +191,7 @@ impl Raw {
             let mut action = v0_1::action(action);
             let wrong = |reason: String| LoadError::Schema { action: action.name.clone(), reason };
             let params = object(&schema.params).map_err(|e| wrong(format!("params: {e}")))?;
-            let data = schema.data.as_deref().map(serde_json::from_str::<Value>).transpose();
+            let data = schema.data.as_deref().map(parse).transpose();
             let data = data.map_err(|e| wrong(format!("data: {e}")))?;
             let examples = schema.examples.iter().map(|text| object(text)).collect::<Result<_, _>>();
             action.examples = examples.map_err(|e| wrong(format!("examples: {e}")))?;
@@ -210,9 +213,10 @@ impl Raw {
 }
 
 fn object(text: &str) -> Result<Object, String> {
-    match serde_json::from_str(text) {
+    match parse(text) {
         Ok(Value::Object(object)) => Ok(object),
         Ok(_) => Err("it is not a JSON object".to_owned()),
+        Err(error @ JsonError::Values) => Err(error.to_string()),
         Err(error) => Err(format!("it is not valid JSON: {error}")),
     }
 }

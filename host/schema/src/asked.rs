@@ -30,7 +30,7 @@ impl Asked {
     /// Compiles what no call should have to wait for.
     pub(crate) fn compile_all() {
         for own in Own::ALL {
-            let _ = Self::of(own).rules.validator();
+            let _ = Self::of(own).rules.compiled();
         }
     }
 
@@ -86,10 +86,11 @@ impl Contract {
         &self,
         own: Own,
         trace: bool,
-        params: Object,
+        mut params: Object,
         view: &View,
     ) -> Result<Target, Failure> {
         let Asked { action, rules } = Asked::of(own);
+        self.without_foreign_nulls(rules, &mut params, view);
         // Parameters of a batch's calls may be secrets; which, is known when the calls are.
         let discreet = own == Own::Batch && self.has_secrets();
         let params = ready(action, rules, params, |value| {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::{
     Published,
     lines::units,
-    lint::Severity::{self, Degrades, Rejects},
+    lint::Severity::{self, Confuses, Degrades, Rejects},
 };
 
 /// Something that clients do not take, or not whole.
@@ -121,11 +121,11 @@ pub(crate) const SCHEMA: &[Rule<Broken>] = &[
         "has a parameter whose name is not 1 to 64 characters of a-z, A-Z, 0-9, `_`, `-` and `.`",
     ),
     row(
-        Degrades,
+        Confuses,
         At::Input,
         &["all models"],
         Broken::Node(|schema| properties(schema).count() > 20),
-        "has more than 20 parameters, which models mix up",
+        "has more than 20 parameters",
     ),
     row(
         Rejects,

@@ -7,7 +7,7 @@
 //!
 //! Never a number for a text: an id `007` is not `7`. Only values that their schema refuses are touched.
 
-use loggia_facade::Object;
+use loggia_facade::{Object, json};
 use serde_json::{Number, Value};
 
 use crate::{bounds, keywords, limits, plan::whole, shape::values};
@@ -103,7 +103,7 @@ fn meant(schema: &Object, text: &str) -> Option<Value> {
     }
     let begins = |with: char| text.starts_with(with);
     if (wanted & LIST != 0 && begins('[')) || (wanted & RECORD != 0 && begins('{')) {
-        let parsed = serde_json::from_str::<Value>(text).ok()?;
+        let parsed = json::parse(text).ok()?;
         return (bounds::nesting(std::iter::once(&parsed)) <= limits::NESTING).then_some(parsed);
     }
     None

@@ -11,9 +11,11 @@ use crate::{
     explain::{self, About},
     limits, near,
     own::Own,
+    pattern::PatternBudget,
     rules::Rules,
     show,
     terms::Terms,
+    work,
 };
 
 /// A facade's surface, checked against the bounds, with its validators at hand.
@@ -35,9 +37,11 @@ impl Contract {
         Asked::compile_all();
         let mut problems = bounds::surface(&surface);
         let rules = read(&surface);
+        let patterns = PatternBudget::default();
+        let _bound = work::bound(limits::WORK_AT_LOAD);
         for (action, rules) in surface.actions.iter().zip(&rules) {
             let texts = match rules {
-                Ok(rules) => rules.problems(action, |instance| {
+                Ok(rules) => rules.problems(action, &patterns, |instance| {
                     let about = About { rules, action: &action.name, instance, others: &[], discreet: false };
                     explain::faults(&about).message
                 }),
@@ -112,7 +116,7 @@ impl Contract {
             .actions
             .iter()
             .zip(&self.rules)
-            .filter_map(|(action, rules)| rules.validator().err().map(|problem| of(action, problem)))
+            .filter_map(|(action, rules)| rules.compiled().err().map(|problem| of(action, problem)))
             .collect();
         if broken.is_empty() { Ok(()) } else { Err(Problems::of(broken)) }
     }

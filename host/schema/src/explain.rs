@@ -17,7 +17,7 @@ pub(crate) fn faults(about: &About<'_>) -> Failure {
     let About { rules, action, instance, .. } = about;
     let mut faults = Vec::new();
     let mut cut = false;
-    if let Ok(validator) = rules.validator() {
+    if let Ok(validator) = rules.compiled().map(|compiled| &compiled.validator) {
         if is_large(instance) {
             // A megabyte of wrong items would be as many errors; the first will do.
             cut = true;

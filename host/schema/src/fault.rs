@@ -80,7 +80,11 @@ fn simple(about: &About<'_>, error: &ValidationError<'_>) -> Fault {
         Kind::MaxLength { limit } => {
             format!("must have at most {}{}", count(*limit, "character"), long(sent))
         }
-        Kind::Pattern { pattern } => format!("must match {}{got}", show::cut(pattern, 120)),
+        // Of `pattern.rs`; a pattern of names is the validator's own.
+        Kind::Custom { .. } => {
+            let pattern = about.schema(error).and_then(|schema| schema.get("pattern")?.as_str());
+            format!("must match {}{got}", show::cut(pattern.unwrap_or_default(), 120))
+        }
         Kind::Format { format } => match formats::find(format) {
             Some(format) => {
                 let article = if format.name.starts_with(['e', 'h', 'I']) && !format.name.starts_with("ho") {

@@ -41,7 +41,9 @@
 //! | `bounds`, `limits` | what a surface may hold |
 //! | `keywords`, `formats` | what the words of JSON Schema mean |
 //! | `resolve`, `simplify` | an author's schema, in the one form that the rest works on |
+//! | `compiled` | a schema made ready to check values, bounded |
 //! | `rules` | one action's schema, made ready: validator, shape, plan, signature, example |
+//! | `pattern`, `work` | patterns of strings, and how much work they may be |
 //! | `shape`, `loosest`, `words` | what a model needs to see of a schema: its kinds, and its bounds in words |
 //! | `publish`, `expose`, `part`, `view` | what an MCP client sees: in which form, in how many tools |
 //! | `flat`, `nested`, `raw`, `granular` | the forms |
@@ -51,9 +53,9 @@
 //! | `signature`, `describe` | the same in one line, and on demand |
 //! | `route`, `own`, `asked` | arguments in any accepted shape; the host's own actions |
 //! | `terms` | what an operator's policy says of the actions |
-//! | `plan`, `coerce`, `prepare` | defaults, harmless slips, strict validation |
+//! | `nulls`, `plan`, `coerce`, `prepare` | defaults, harmless slips, strict validation |
 //! | `explain`, `fault`, `alternatives`, `condition`, `phrase`, `example` | errors that teach |
-//! | `questionnaire` | questions to a person |
+//! | `questionnaire`, `asks_secret` | questions to a person |
 //! | `text`, `show`, `secrets` | text that hides nothing; values cut to what is worth reading; what is never shown |
 //! | `near` | which name was meant by a misspelt one |
 
@@ -64,12 +66,14 @@
 
 mod alternatives;
 mod asked;
+mod asks_secret;
 #[cfg(test)]
 mod bad_input;
 mod bounds;
 mod budget;
 mod clients;
 mod coerce;
+mod compiled;
 mod condition;
 mod contract;
 mod describe;
@@ -95,9 +99,11 @@ mod lint;
 mod loosest;
 mod near;
 mod nested;
+mod nulls;
 mod own;
 mod parameters;
 mod part;
+mod pattern;
 mod phrase;
 mod plan;
 mod prepare;
@@ -121,6 +127,7 @@ mod terms;
 mod text;
 mod view;
 mod words;
+mod work;
 
 pub use bounds::Problems;
 pub use budget::{Fit, Ladder, fit};

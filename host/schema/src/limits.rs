@@ -36,6 +36,18 @@ pub const ENUM: usize = 256;
 pub const PATTERN: usize = 256;
 /// A compiled `pattern`, in bytes.
 pub const COMPILED_PATTERN: usize = 1024 * 1024;
+/// All compiled patterns of a facade together, in bytes, with what each keeps between searches.
+pub const PATTERNS: usize = 4 * 1024 * 1024;
+/// Steps that patterns may take for one call; about a nanosecond each.
+pub const WORK: usize = 6_000_000;
+/// The same for all examples of a facade, when it is loaded.
+pub const WORK_AT_LOAD: usize = 40_000_000;
+/// A text that has to be a regular expression (`"format": "regex"`), in bytes.
+pub const REGEX: usize = 8 * 1024;
+/// How often a schema within a schema is held against a value within the parameters: the product of both.
+pub const CHECKS: usize = 10_000_000;
+/// Values in one JSON text of a client's or a plugin's: each takes some 70 bytes of memory, and two of text.
+pub const NODES: usize = loggia_facade::json::VALUES;
 /// Arrays and objects inside each other, in schemas, in examples and in a call's parameters.
 pub const NESTING: usize = 64;
 /// Characters of a tool's description that every client shows.

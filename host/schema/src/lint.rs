@@ -28,6 +28,8 @@ pub struct Finding {
 /// What a client does with what it does not take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
+    /// It shows all there is, and models call it wrongly more often.
+    Confuses,
     /// It shows the model less than there is.
     Degrades,
     /// It refuses the tool, and may refuse all others of the server with it.
@@ -37,6 +39,7 @@ pub enum Severity {
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let does = match self.severity {
+            Severity::Confuses => "more wrong calls by",
             Severity::Degrades => "lost on",
             Severity::Rejects => "rejected by",
         };

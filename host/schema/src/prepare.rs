@@ -7,11 +7,13 @@ use crate::{
     Contract, View,
     asked::Asked,
     bounds, coerce,
+    compiled::{Compiled, TooMuch},
     explain::{self, About},
     limits,
     rules::Rules,
     secrets::{REDACTED, Sight},
     show,
+    work::{self, Exhausted},
 };
 
 /// Parameters that are valid against an action's schema.
@@ -44,6 +46,8 @@ impl Contract {
         let Some(rules) = self.rules_of(action) else {
             return Err(self.unknown_action(&action.name, view));
         };
+        let mut params = params;
+        self.without_foreign_nulls(rules, &mut params, view);
         ready(action, rules, params, |value| {
             let mut failure = self.explain(action, rules, value, (false, view));
             failure.expected = Some(show::cut(&rules.signature, EXPECTED));
@@ -91,21 +95,27 @@ pub(crate) fn ready(
         let Failure { expected, example, .. } = refuse(&Value::Object(Object::new()));
         return Err(Failure { expected, example, ..failure });
     }
-    let validator = rules.validator().map_err(|problem| {
+    let compiled = rules.compiled().map_err(|problem| {
         Failure::new(code::INTERNAL, format!("the schema of `{}` cannot be used: {problem}", action.name))
     })?;
+    let _bound = work::bound(limits::WORK);
+    if let Some(too_much) = compiled.too_much(&params) {
+        return Err(too_many(&too_much));
+    }
     let mut changed = Changed::default();
     let mut params = params;
     rules.plan.run(&mut params, &mut |name| changed.add(name));
     // The validator takes whole values only; the object moves in and out, nothing is copied.
     let mut value = Value::Object(params);
-    if !validator.is_valid(&value) {
+    if !is_valid(compiled, &value)? {
         if let (Value::Object(params), Some(schema)) = (&mut value, rules.schema.as_object()) {
             coerce::members(schema, params, &mut |name| changed.add(name));
             rules.plan.run(params, &mut |name| changed.add(name));
         }
-        if !validator.is_valid(&value) {
-            return Err(refuse(&value));
+        if !is_valid(compiled, &value)? {
+            let failure = refuse(&value);
+            // What was found out after the work was used up is not true.
+            return Err(work::exhausted().map_or(failure, |spent| too_long(&spent, &value)));
         }
     }
     let Value::Object(params) = value else {
@@ -113,6 +123,44 @@ pub(crate) fn ready(
     };
     let resolved = changed.shown(&params, rules);
     Ok(Prepared { params, resolved })
+}
+
+/// Whether the validator takes the parameters.
+fn is_valid(compiled: &Compiled, params: &Value) -> Result<bool, Failure> {
+    let valid = compiled.validator.is_valid(params);
+    work::exhausted().map_or(Ok(valid), |spent| Err(too_long(&spent, params)))
+}
+
+/// A text that its pattern makes too much work of.
+fn too_long(spent: &Exhausted, params: &Value) -> Failure {
+    let lies_in = |value: &Value| holds(value, spent.text);
+    let found = params.as_object().into_iter().flatten().find(|(_, value)| lies_in(value));
+    let subject = found.map_or_else(|| "a name".to_owned(), |(name, _)| format!("`{}`", show::name(name)));
+    let pattern = show::cut(&spent.pattern, 120);
+    let said = format!("{subject} takes too much work to match against {pattern} (at most {} steps)", limits::WORK);
+    Failure::new(code::INVALID_PARAMS, said).hint("Send a shorter text.")
+}
+
+/// Whether a value holds the very text that lies there.
+fn holds(value: &Value, text: *const u8) -> bool {
+    match value {
+        Value::String(own) => std::ptr::eq(own.as_ptr(), text),
+        Value::Array(items) => items.iter().any(|item| holds(item, text)),
+        Value::Object(members) => members.values().any(|member| holds(member, text)),
+        _ => false,
+    }
+}
+
+/// Parameters that the schema makes too much work of, whatever they hold.
+fn too_many(too_much: &TooMuch) -> Failure {
+    let said = match too_much {
+        TooMuch::Names => {
+            let most = limits::WORK;
+            format!("the parameters hold too many names to match against their patterns (at most {most} steps)")
+        }
+        TooMuch::Values(most) => format!("the parameters hold more than {most} values, too many to check"),
+    };
+    Failure::new(code::INVALID_PARAMS, said).hint("Pass less at once, in several calls.")
 }
 
 /// The parameters that were changed, in the order in which they were.

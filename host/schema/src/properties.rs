@@ -328,7 +328,7 @@ fn what_the_gate_takes_every_form_takes() {
         });
         let surface = fixture::surface("any", actions.collect());
         let Ok(contract) = Contract::known(Arc::new(surface)) else { continue };
-        let Ok(strict) = contract.rules()[0].validator() else { continue };
+        let Ok(strict) = contract.rules()[0].compiled().map(|compiled| &compiled.validator) else { continue };
         let schemas = [Form::Flat, Form::Signatures, Form::Names, Form::Union, Form::Granular].map(|form| {
             let tools = contract.publish(&Expose { form, ..Expose::default() });
             (form, compile(&Value::Object((*tools[0].input_schema).clone())).unwrap())

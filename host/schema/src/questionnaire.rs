@@ -1,34 +1,41 @@
 //! Questions to a person, as MCP clients show them: flat objects of texts, numbers, choices and yes or no.
+//!
+//! A form is read key by key and written anew: what is not named here is refused, not passed on. So nothing in it can be a
+//! reference, a pattern or another schema, and checking an answer is cheap.
 
-use jsonschema::{Draft, Validator};
 use loggia_facade::Object;
 use serde_json::Value;
 
-use crate::show;
+use crate::{
+    asks_secret::{names_secret, tells_of_secret},
+    compiled::Compiled,
+    show,
+    text::{is_clean, sanitise_line},
+};
 
 /// Fields of a form: a person fills them in.
 const FIELDS: usize = 16;
 /// Bytes of a form's schema.
 const BYTES: usize = 16 << 10;
+/// Choices of one field.
+const CHOICES: usize = 100;
+/// Bytes of a title, of the form, a field or a choice.
+const TITLE: usize = 200;
+/// Bytes of a description.
+const DESCRIPTION: usize = 1000;
+/// Bytes of a field's name, a choice, or a default.
+const VALUE: usize = 500;
 
 /// A form whose answers can be checked.
 pub struct Questionnaire {
-    validator: Validator,
+    compiled: Compiled,
     schema: Object,
 }
 
-/// What a field's schema may say, by its type.
-const COMMON: [&str; 4] = ["type", "title", "description", "default"];
-const KINDS: [(&str, &[&str]); 5] = [
-    ("string", &["minLength", "maxLength", "format", "enum", "enumNames", "oneOf"]),
-    ("number", &["minimum", "maximum"]),
-    ("integer", &["minimum", "maximum"]),
-    ("boolean", &[]),
-    ("array", &["items", "minItems", "maxItems"]),
-];
 const FORMATS: [&str; 4] = ["email", "uri", "date", "date-time"];
-/// Names by which a secret is asked for, which MCP forbids in forms.
-const SECRETS: [&str; 4] = ["password", "secret", "token", "apikey"];
+
+/// Why a part of a form is refused, to be read after its name.
+type Refused = String;
 
 impl Questionnaire {
     /// Checks a question's schema.
@@ -41,32 +48,46 @@ impl Questionnaire {
         if bytes > BYTES {
             return Err(format!("its schema has {bytes} bytes, more than {BYTES}"));
         }
-        if schema.get("type").is_some_and(|kind| kind != "object") {
-            return Err("its type must be object".to_owned());
+        let mut out = Object::new();
+        let mut fields = Object::new();
+        for (key, value) in schema {
+            match (key.as_str(), value) {
+                ("type", Value::String(kind)) if kind == "object" => {}
+                ("type", _) => return Err("its type must be object".to_owned()),
+                // Clients read all forms by one draft.
+                ("$schema", Value::String(_)) => {}
+                ("title" | "description", value) => {
+                    let shown = text(key, value).map_err(|said| format!("it {said}"))?;
+                    out.insert(key.clone(), shown);
+                }
+                ("additionalProperties", Value::Bool(_)) => {}
+                ("required", Value::Array(names)) if names.iter().all(Value::is_string) => {
+                    out.insert(key.clone(), value.clone());
+                }
+                ("properties", Value::Object(given)) => {
+                    if given.len() > FIELDS {
+                        return Err(format!("it has {} fields, more than {FIELDS}", given.len()));
+                    }
+                    for (name, given) in given {
+                        let read = name_of(name).and_then(|()| field(name, given));
+                        let read = read.map_err(|said| format!("its field `{}` {said}", show::name(name)))?;
+                        fields.insert(name.clone(), read.into());
+                    }
+                }
+                ("properties", _) => return Err("its properties are not an object".to_owned()),
+                ("required", _) => return Err("its `required` is not a list of names".to_owned()),
+                (other, _) => return Err(format!("clients show no `{}`", show::name(other))),
+            }
         }
-        let none = Object::new();
-        let fields = match schema.get("properties") {
-            None => &none,
-            Some(Value::Object(fields)) => fields,
-            Some(_) => return Err("its properties are not an object".to_owned()),
-        };
-        if fields.len() > FIELDS {
-            return Err(format!("it has {} fields, more than {FIELDS}", fields.len()));
-        }
-        for (name, field) in fields {
-            self::field(name, field).map_err(|said| format!("its field `{}` {said}", show::name(name)))?;
-        }
-        let known =
-            ["$schema", "type", "title", "description", "properties", "required", "additionalProperties"];
-        if let Some(other) = schema.keys().find(|key| !known.contains(&key.as_str())) {
-            return Err(format!("clients show no `{}`", show::name(other)));
-        }
-        let validator = jsonschema::options()
-            .with_draft(Draft::Draft202012)
-            .should_validate_formats(true)
-            .build(&Value::Object(schema.clone()))
-            .map_err(|error| show::name(&error.to_string()))?;
-        Ok(Self { validator, schema: schema.clone() })
+        out.insert("type".into(), "object".into());
+        out.insert("properties".into(), fields.into());
+        let compiled = Compiled::alone(&Value::Object(out.clone()))?;
+        Ok(Self { compiled, schema: out })
+    }
+
+    /// The form as it is shown: its texts hide nothing, and stay on their lines.
+    pub fn schema(&self) -> &Object {
+        &self.schema
     }
 
     /// Whether an answer fits.
@@ -82,7 +103,7 @@ impl Questionnaire {
         {
             return Err(format!("there is no field `{}`", show::name(other)));
         }
-        match self.validator.iter_errors(answer).next() {
+        match self.compiled.validator.iter_errors(answer).next() {
             None => Ok(()),
             Some(error) => {
                 let path = error.instance_path().to_string();
@@ -99,138 +120,186 @@ impl Questionnaire {
     }
 }
 
-fn field(name: &str, field: &Value) -> Result<(), String> {
+/// What the keys of a field of this type are read by; none for a type that clients do not show.
+fn reader(kind: &str) -> Option<fn(&str, &Value) -> Option<Result<Value, Refused>>> {
+    Some(match kind {
+        "string" => |key, value| {
+            Some(match key {
+                "minLength" | "maxLength" => length(value),
+                "format" => format_of(value),
+                "enum" => words(value),
+                "enumNames" => titles(value),
+                "oneOf" => choices(value),
+                "default" => word(value),
+                _ => return None,
+            })
+        },
+        "number" => |key, value| {
+            Some(match key {
+                "minimum" | "maximum" | "default" if value.is_number() => Ok(value.clone()),
+                "minimum" | "maximum" | "default" => Err("has a bound that is no number".to_owned()),
+                _ => return None,
+            })
+        },
+        "integer" => |key, value| {
+            Some(match key {
+                "minimum" | "maximum" | "default" if value.is_i64() => Ok(value.clone()),
+                "minimum" | "maximum" | "default" => Err("has a bound that is no whole number".to_owned()),
+                _ => return None,
+            })
+        },
+        "boolean" => |key, value| {
+            Some(match key {
+                "default" if value.is_boolean() => Ok(value.clone()),
+                "default" => Err("has a default that is not true or false".to_owned()),
+                _ => return None,
+            })
+        },
+        "array" => |key, value| {
+            Some(match key {
+                "minItems" | "maxItems" => length(value),
+                "items" => items(value),
+                "default" => words(value),
+                _ => return None,
+            })
+        },
+        _ => return None,
+    })
+}
+
+fn field(name: &str, field: &Value) -> Result<Object, Refused> {
     let Value::Object(field) = field else { return Err("has no schema".to_owned()) };
-    let folded: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
-    let secret = field.get("writeOnly") == Some(&Value::Bool(true))
-        || field.get("format").is_some_and(|format| format == "password")
-        || SECRETS.iter().any(|secret| folded.contains(secret));
-    if secret {
-        return Err("asks for a secret, which a form must not".to_owned());
-    }
     let kind = field.get("type").and_then(Value::as_str).unwrap_or_default();
-    let Some((_, known)) = KINDS.iter().find(|(known, _)| *known == kind) else {
+    let marked = field.get("writeOnly") == Some(&Value::Bool(true))
+        || field.get("format").is_some_and(|format| format == "password");
+    if marked || names_secret(name) {
+        return Err(SECRET.to_owned());
+    }
+    let Some(reader) = reader(kind) else {
         return Err("must be of type string, number, integer, boolean, or array of choices".to_owned());
     };
-    if let Some(other) =
-        field.keys().find(|key| !COMMON.contains(&key.as_str()) && !known.contains(&key.as_str()))
-    {
-        return Err(format!("says `{}`, which clients do not show", show::name(other)));
+    let mut out = Object::new();
+    for (key, value) in field {
+        let read = match key.as_str() {
+            "type" => Ok(value.clone()),
+            "title" | "description" => text(key, value),
+            // As optional fields are written by some generators.
+            "default" if value.is_null() => continue,
+            key => match reader(key, value) {
+                Some(read) => read,
+                None => Err(format!("says `{}`, which clients do not show", show::name(key))),
+            },
+        };
+        out.insert(key.clone(), read?);
     }
-    if let Some(format) = field.get("format")
-        && !format.as_str().is_some_and(|format| FORMATS.contains(&format))
-    {
-        return Err(format!("has a format that clients do not know ({})", FORMATS.join(", ")));
-    }
-    let whole = |key: &str| {
-        field.get(key).is_none_or(|value| value.as_u64().is_some_and(|length| length <= u32::MAX.into()))
-    };
-    if !["minLength", "maxLength", "minItems", "maxItems"].iter().all(|key| whole(key)) {
-        return Err("has a length that is no whole number".to_owned());
-    }
-    let whole = |key: &str| field.get(key).is_none_or(Value::is_i64);
-    if kind == "integer" && !["minimum", "maximum"].iter().all(|key| whole(key)) {
-        return Err("has a bound that is no whole number".to_owned());
-    }
-    let choices = field.contains_key("enum") || field.contains_key("oneOf");
-    if choices && ["minLength", "maxLength", "format"].iter().any(|key| field.contains_key(*key)) {
+    let choices = out.contains_key("enum") || out.contains_key("oneOf");
+    if choices && ["minLength", "maxLength", "format"].iter().any(|key| out.contains_key(*key)) {
         return Err("has choices and bounds, of which clients show one".to_owned());
     }
-    if kind == "array" {
-        let choices = field.get("items").and_then(Value::as_object);
-        let has_choices = choices.is_some_and(|items| {
-            let words = items.contains_key("enum") && items.get("type") == Some(&"string".into());
-            words || items.contains_key("anyOf")
-        });
-        if !has_choices {
-            return Err("is a list, but not of choices".to_owned());
-        }
+    if kind == "array" && !out.contains_key("items") {
+        return Err(NO_CHOICES.to_owned());
     }
-    Ok(())
+    // Nothing but a free text can hold one.
+    let told = ["title", "description"].iter().filter_map(|key| out.get(*key)?.as_str());
+    if kind == "string" && !choices && told.into_iter().any(tells_of_secret) {
+        return Err(SECRET.to_owned());
+    }
+    Ok(out)
+}
+
+const SECRET: &str = "asks for a secret, which a form must not";
+const NO_CHOICES: &str = "is a list, but not of choices";
+
+fn name_of(name: &str) -> Result<(), Refused> {
+    match name.len() <= VALUE && is_clean(name) && !name.contains(['\n', '\r']) {
+        true => Ok(()),
+        false => Err(HIDES.to_owned()),
+    }
+}
+
+const HIDES: &str = "has a name or a value with control or invisible characters, or of more than 500 bytes";
+
+/// A text for the person: on one line, hiding nothing.
+fn text(key: &str, value: &Value) -> Result<Value, Refused> {
+    let most = if key == "title" { TITLE } else { DESCRIPTION };
+    let text = value.as_str().ok_or_else(|| format!("has a `{key}` that is no string"))?;
+    Ok(sanitise_line(text, most).into())
+}
+
+/// A value that is compared, so it is taken as it is, or not at all.
+fn word(value: &Value) -> Result<Value, Refused> {
+    name_of(value.as_str().ok_or("has a choice or a default that is no string")?)?;
+    Ok(value.clone())
+}
+
+/// At most so many of a list, each read.
+fn list(value: &Value, read: impl Fn(&Value) -> Result<Value, Refused>) -> Result<Value, Refused> {
+    match value {
+        Value::Array(values) if values.len() > CHOICES => {
+            Err(format!("has {} choices, more than {CHOICES}", values.len()))
+        }
+        Value::Array(values) => values.iter().map(read).collect(),
+        _ => Err("has choices that are no list".to_owned()),
+    }
+}
+
+fn words(value: &Value) -> Result<Value, Refused> {
+    list(value, word)
+}
+
+fn titles(value: &Value) -> Result<Value, Refused> {
+    list(value, |value| text("title", value))
+}
+
+/// Choices with titles.
+fn choices(value: &Value) -> Result<Value, Refused> {
+    list(value, |choice| {
+        let Value::Object(choice) = choice else { return Err("has a choice that is no object".to_owned()) };
+        let mut out = Object::new();
+        for (key, value) in choice {
+            let read = match key.as_str() {
+                "const" => word(value),
+                "title" => text("title", value),
+                other => Err(format!("says `{}` of a choice, which clients do not show", show::name(other))),
+            };
+            out.insert(key.clone(), read?);
+        }
+        if out.contains_key("const") { Ok(out.into()) } else { Err("has a choice without `const`".to_owned()) }
+    })
+}
+
+/// What a list may hold.
+fn items(value: &Value) -> Result<Value, Refused> {
+    let Value::Object(items) = value else { return Err(NO_CHOICES.to_owned()) };
+    let mut out = Object::new();
+    for (key, value) in items {
+        let read = match (key.as_str(), value) {
+            ("type", Value::String(kind)) if kind == "string" => Ok(value.clone()),
+            ("type", _) => Err(NO_CHOICES.to_owned()),
+            ("title", value) => text("title", value),
+            ("enum", value) => words(value),
+            ("anyOf", value) => choices(value),
+            (other, _) => Err(format!("says `{}` of its items, which clients do not show", show::name(other))),
+        };
+        out.insert(key.clone(), read?);
+    }
+    let has_choices = out.contains_key("enum") && out.contains_key("type") || out.contains_key("anyOf");
+    if has_choices { Ok(out.into()) } else { Err(NO_CHOICES.to_owned()) }
+}
+
+fn length(value: &Value) -> Result<Value, Refused> {
+    match value.as_u64() {
+        Some(length) if length <= u32::MAX.into() => Ok(value.clone()),
+        _ => Err("has a length that is no whole number".to_owned()),
+    }
+}
+
+fn format_of(value: &Value) -> Result<Value, Refused> {
+    match value.as_str() {
+        Some(format) if FORMATS.contains(&format) => Ok(value.clone()),
+        _ => Err(format!("has a format that clients do not know ({})", FORMATS.join(", "))),
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn form(properties: &Value) -> Result<Questionnaire, String> {
-        let schema = json!({"type": "object", "properties": properties, "required": ["name"]});
-        Questionnaire::new(schema.as_object().unwrap())
-    }
-
-    #[test]
-    fn a_form_is_flat_and_asks_for_no_secrets() {
-        let check = |properties: Value, expected: Option<&str>| {
-            let said = form(&properties).err();
-            assert_eq!(said.as_deref(), expected, "{properties}");
-        };
-        check(json!({"name": {"type": "string", "minLength": 1, "title": "Name"}}), None);
-        check(
-            json!({"name": {"type": "string", "format": "email"}, "n": {"type": "integer", "maximum": 5}}),
-            None,
-        );
-        check(json!({"size": {"type": "string", "oneOf": [{"const": "s", "title": "Small"}]}}), None);
-        check(json!({"tags": {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}}}), None);
-        check(
-            json!({"at": {"type": "object", "properties": {}}}),
-            Some("its field `at` must be of type string, number, integer, boolean, or array of choices"),
-        );
-        check(json!({"tags": {"type": "array"}}), Some("its field `tags` is a list, but not of choices"));
-        check(
-            json!({"n": {"type": "integer", "multipleOf": 2}}),
-            Some("its field `n` says `multipleOf`, which clients do not show"),
-        );
-        check(
-            json!({"n": {"type": "integer", "minimum": 1.5}}),
-            Some("its field `n` has a bound that is no whole number"),
-        );
-        check(
-            json!({"name": {"type": "string", "minLength": 2.5}}),
-            Some("its field `name` has a length that is no whole number"),
-        );
-        check(
-            json!({"name": {"type": "string", "enum": ["a"], "minLength": 1}}),
-            Some("its field `name` has choices and bounds, of which clients show one"),
-        );
-        check(
-            json!({"tags": {"type": "array", "items": {"enum": ["a"]}}}),
-            Some("its field `tags` is a list, but not of choices"),
-        );
-        check(
-            json!({"name": {"type": "string", "format": "hostname"}}),
-            Some("its field `name` has a format that clients do not know (email, uri, date, date-time)"),
-        );
-        for (name, schema) in [
-            ("api_key", json!({"type": "string"})),
-            ("Password", json!({"type": "string"})),
-            ("pin", json!({"type": "string", "writeOnly": true})),
-        ] {
-            check(
-                json!({ name: schema }),
-                Some(&format!("its field `{name}` asks for a secret, which a form must not")),
-            );
-        }
-        assert!(Questionnaire::new(&Object::new()).is_ok(), "yes or no");
-        let refused = |schema: Value| Questionnaire::new(schema.as_object().unwrap()).err().unwrap();
-        assert_eq!(refused(json!({"type": "string"})), "its type must be object");
-        assert_eq!(refused(json!({"anyOf": []})), "clients show no `anyOf`");
-    }
-
-    #[test]
-    fn an_answer_fits_or_says_what_does_not() {
-        let form =
-            form(&json!({"name": {"type": "string", "maxLength": 3}, "n": {"type": "integer"}})).unwrap();
-        let check = |answer: Value, expected: Result<(), &str>| {
-            assert_eq!(form.check(&answer), expected.map_err(str::to_owned), "{answer}");
-        };
-        check(json!({"name": "ada"}), Ok(()));
-        check(json!({"name": "ada", "n": 5}), Ok(()));
-        check(json!({}), Err("a required field is missing"));
-        check(json!({"name": "Babbage"}), Err("`name` does not fit `maxLength`"));
-        check(json!({"name": "ada", "n": "x"}), Err("`n` does not fit `type`"));
-        check(json!({"name": "ada", "x": 1}), Err("there is no field `x`"));
-        check(json!("ada"), Err("it is not an object"));
-    }
-}
+mod tests;

@@ -3,7 +3,7 @@
 //! Three shapes are accepted, and their mixtures: `{action, …flat}`, `{action, params: {…}}`, `{cmd, params}`. What is
 //! given twice must agree.
 
-use loggia_facade::{Command, Detail, Failure, Object, code};
+use loggia_facade::{Command, Detail, Failure, Object, code, json};
 use serde_json::Value;
 
 use crate::{Contract, View, asked::flag, near, show, view::Meant};
@@ -196,9 +196,10 @@ impl Host {
         while let Some(inner) = self.params.take() {
             let mut inner = match inner {
                 Value::Object(inner) => inner,
-                Value::String(text) => match serde_json::from_str(&text) {
-                    Ok(inner) => inner,
-                    Err(_) => return Err(Wrong::NoObject(Value::String(text))),
+                // A text within the text may hold another, but never a longer one.
+                Value::String(text) => match json::parse(&text) {
+                    Ok(Value::Object(inner)) => inner,
+                    _ => return Err(Wrong::NoObject(Value::String(text))),
                 },
                 other => return Err(Wrong::NoObject(other)),
             };
@@ -209,10 +210,11 @@ impl Host {
             }
             for (name, value) in inner {
                 match params.get(&name) {
-                    None => {
+                    // A null beside `params`, or in it, says that the value is in the other place.
+                    Some(known) if *known == value || value.is_null() => {}
+                    None | Some(Value::Null) => {
                         params.insert(name, value);
                     }
-                    Some(known) if *known == value => {}
                     Some(_) => return Err(Wrong::Twice(name)),
                 }
             }

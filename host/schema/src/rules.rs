@@ -2,19 +2,22 @@
 
 use std::sync::{Arc, OnceLock};
 
-use jsonschema::{Draft, PatternOptions, Validator};
 use loggia_facade::{Action, Object};
 use serde_json::Value;
 
 use crate::{
-    bounds, example, keywords, limits,
+    bounds,
+    compiled::Compiled,
+    example, keywords, limits,
+    pattern::PatternBudget,
     plan::Plan,
     resolve::resolve,
     secrets::Secrets,
     shape::{Member, Shape},
     show,
     signature::signature,
-    text::{sanitise_line, sanitise_object},
+    text::sanitise_object,
+    work,
 };
 
 /// One action's parameter schema, made ready for calls.
@@ -29,7 +32,7 @@ pub(crate) struct Rules {
     pub signature: String,
     /// Which of their values are never shown.
     pub secrets: Secrets,
-    validator: OnceLock<Result<Validator, String>>,
+    compiled: OnceLock<Result<Compiled, String>>,
     example: OnceLock<Option<Value>>,
 }
 
@@ -44,13 +47,19 @@ impl Rules {
             secrets: Secrets::of(&schema),
             shape,
             schema,
-            validator: OnceLock::new(),
+            compiled: OnceLock::new(),
             example: OnceLock::new(),
         })
     }
 
-    /// What is wrong with the schema, its defaults and the action's examples. Compiles the validator.
-    pub(crate) fn problems(&self, action: &Action, explain: impl Fn(&Value) -> String) -> Vec<String> {
+    /// What is wrong with the schema, its defaults and the action's examples. Compiles the validator, whose patterns take
+    /// of the surface's budget; the caller bounds the work.
+    pub(crate) fn problems(
+        &self,
+        action: &Action,
+        budget: &PatternBudget,
+        explain: impl Fn(&Value) -> String,
+    ) -> Vec<String> {
         let Some(root) = self.schema.as_object() else { return Vec::new() };
         let mut out = bounds::parameters(root);
         let mut names = Vec::new();
@@ -58,15 +67,16 @@ impl Rules {
         out.extend(
             names.iter().filter(|name| root_lacks(root, name)).filter_map(|name| bounds::parameter(name)),
         );
-        let validator = match self.validator() {
-            Ok(validator) => validator,
+        let compiled = self.compiled.get_or_init(|| Compiled::new(&self.schema, budget));
+        let compiled = match compiled {
+            Ok(compiled) => compiled,
             Err(problem) => {
                 out.push(format!("the schema of its parameters cannot be used: {problem}"));
                 return out;
             }
         };
         // What was resolved may lack what is wrong; clients get it whole where it is published raw.
-        if let Err(problem) = compile(&Value::Object((*action.params).clone())) {
+        if let Err(problem) = Compiled::alone(&Value::Object((*action.params).clone())) {
             out.push(format!("the schema of its parameters cannot be used: {problem}"));
             return out;
         }
@@ -83,20 +93,28 @@ impl Rules {
                 out.push(format!("its example {number} {problem}"));
                 continue;
             }
+            let affordable = compiled.spend(example);
             let example = Value::Object(example.clone());
-            if !validator.is_valid(&example) {
+            let valid = affordable && compiled.validator.is_valid(&example);
+            let said = if valid { String::new() } else { explain(&example) };
+            if !affordable || work::exhausted().is_some() {
                 out.push(format!(
-                    "its example {number} is not valid: {}; mend the example or the schema",
-                    explain(&example)
+                    "its example {number} takes too much work to check: examples may take {} steps together; shorten \
+                     it, or make the patterns simpler",
+                    limits::WORK_AT_LOAD
                 ));
+                return out;
+            }
+            if !valid {
+                out.push(format!("its example {number} is not valid: {said}; mend the example or the schema"));
             }
         }
         out
     }
 
     /// The compiled schema, compiled on first use.
-    pub(crate) fn validator(&self) -> Result<&Validator, &str> {
-        self.validator.get_or_init(|| compile(&self.schema)).as_ref().map_err(String::as_str)
+    pub(crate) fn compiled(&self) -> Result<&Compiled, &str> {
+        self.compiled.get_or_init(|| Compiled::alone(&self.schema)).as_ref().map_err(String::as_str)
     }
 
     /// The parameters, in the author's order.
@@ -120,9 +138,10 @@ impl Rules {
                     Some(example) => Value::Object(example.clone()),
                     None => example::synthesise(&self.schema),
                 };
-                let valid = self.validator().is_ok_and(|validator| validator.is_valid(&params));
+                let _bound = work::bound(limits::WORK);
+                let valid = self.compiled().is_ok_and(|compiled| compiled.validator.is_valid(&params));
                 let Value::Object(params) = params else { return None };
-                valid.then(|| call(&action.name, &params))
+                (valid && work::exhausted().is_none()).then(|| call(&action.name, &params))
             })
             .as_ref()
     }
@@ -136,39 +155,10 @@ pub(crate) fn call(action: &str, params: &Object) -> Value {
     Value::Object(out)
 }
 
-/// Compiles a schema: JSON Schema 2020-12, formats asserted, patterns in linear time, nothing fetched.
-pub(crate) fn compile(schema: &Value) -> Result<Validator, String> {
-    #[cfg(test)]
-    COMPILED.with(|count| count.set(count.get() + 1));
-    jsonschema::options()
-        .with_draft(Draft::Draft202012)
-        .should_validate_formats(true)
-        .with_pattern_options(PatternOptions::regex().size_limit(limits::COMPILED_PATTERN))
-        .offline()
-        .build(schema)
-        .map_err(|error| {
-            let path = error.instance_path().as_str();
-            let place = if path.is_empty() { String::new() } else { format!(" (at {})", show::name(path)) };
-            let what = match (path.rsplit('/').next(), error.kind().keyword()) {
-                (Some("type"), _) => {
-                    "`type` must be one of string, integer, number, boolean, array, object, null, or a list of these".into()
-                }
-                (_, "format" | "pattern") => format!(
-                    "{} cannot be used as a pattern; it must match in linear time, so without look-around and \
-                     back-references, and be small when compiled",
-                    show::value(error.instance())
-                ),
-                // Shows the value, as JSON that hides what it likes.
-                _ => show::cut(&sanitise_line(&error.to_string(), usize::MAX), 300),
-            };
-            format!("{what}{place}")
-        })
-}
-
+/// Compiles a schema alone.
 #[cfg(test)]
-thread_local! {
-    /// How many schemas this thread has compiled.
-    pub(crate) static COMPILED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+pub(crate) fn compile(schema: &Value) -> Result<jsonschema::Validator, String> {
+    Compiled::alone(schema).map(|compiled| compiled.validator)
 }
 
 fn root_lacks(root: &Object, name: &str) -> bool {
@@ -180,7 +170,7 @@ fn defaults<'a>(schema: &'a Value, path: &mut Vec<&'a str>, out: &mut Vec<String
     let Value::Object(object) = schema else { return };
     if let Some(default) = object.get("default")
         && !default.is_null()
-        && compile(schema).is_ok_and(|validator| !validator.is_valid(default))
+        && Compiled::alone(schema).is_ok_and(|compiled| !compiled.validator.is_valid(default))
     {
         out.push(format!(
             "the default {} of `{}` is not valid against its own schema",

@@ -130,7 +130,7 @@ impl Contract {
             own: if runs { view.own } else { view.own & DESCRIBE },
             meant: view.meant.filter(|meant| !is_withheld(meant)),
             others: others.filter(|(actions, _)| *actions != 0).collect(),
-            withheld,
+            withheld: view.withheld | withheld,
         })
     }
 

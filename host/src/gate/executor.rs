@@ -19,7 +19,10 @@ use std::{
 
 use futures_util::future::BoxFuture;
 use loggia_facade::{Envelope, Fault};
-use tokio::{runtime::Handle, time::Instant};
+use tokio::{
+    runtime::{Handle, RuntimeFlavor},
+    time::Instant,
+};
 
 use super::{permits::Pace, printable, run::Run, shares::Shares, work::Work};
 
@@ -120,6 +123,12 @@ impl Drop for Slot<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
+}
+
+/// Does work that cannot be interrupted. Where it is long, the tasks of this thread move to another one first.
+pub fn aside<T>(long: bool, work: impl FnOnce() -> T) -> T {
+    let moves = || Handle::try_current().is_ok_and(|here| here.runtime_flavor() == RuntimeFlavor::MultiThread);
+    if long && moves() { tokio::task::block_in_place(work) } else { work() }
 }
 
 /// What the operator sees of a fault; the caller sees only its sentence. Guests have a part in these texts, so each

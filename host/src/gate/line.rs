@@ -4,7 +4,7 @@ use std::{
     future::poll_fn,
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     task::Poll,
     time::Duration,
@@ -58,6 +58,8 @@ pub struct Line {
     stopped: OnceLock<Failure>,
     /// It was ended while a call that it had made was under way: whose time was used up, nobody knows.
     cut_off: Arc<AtomicBool>,
+    /// Questions that facades asked in this call and in those that it made.
+    asked: AtomicUsize,
 }
 
 /// Runs a root call: waits for its turn, starts its clock, dispatches, makes the envelope.
@@ -95,6 +97,7 @@ pub async fn root(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envel
         permit: tokio::sync::Mutex::new(Some(permit)),
         stopped: OnceLock::new(),
         cut_off: Arc::default(),
+        asked: AtomicUsize::new(0),
     };
     let (due, late) = (line.due, line.late(timeout, wall, limit));
     let audit = Audit::begin((&line.id, None), &run, (&entry, planned.action), &meters);
@@ -209,6 +212,7 @@ impl Line {
             permit: tokio::sync::Mutex::new(Some(permit)),
             stopped: OnceLock::new(),
             cut_off: Arc::default(),
+            asked: AtomicUsize::new(0),
         };
         let late = line.late(timeout, wall, limit);
         let command = planned.command.clone();
@@ -230,25 +234,47 @@ impl Line {
 
     /// A question of the facade's own, where the policy lets it ask.
     async fn ask_for_facade(&self, question: Question) -> Result<Answer, Failure> {
+        self.may_elicit()?;
+        // Whether it can be shown or not: who asks again and again costs something each time.
+        self.chain().for_each(|line| drop(line.asked.fetch_add(1, Ordering::Relaxed)));
+        self.ask(question).await
+    }
+
+    /// Whether the facade may ask, there is somebody to be asked, and it has not asked too often.
+    fn may_elicit(&self) -> Result<(), Failure> {
         if !self.entry.rules.elicit {
             let said = format!("access denied: the policy does not let `{}` ask the person", self.name());
             let hint = "the operator can set `grants.elicit = true`";
             return Err(Failure::new(code::DENIED, said).hint(hint));
         }
-        self.ask(question).await
+        self.can_be_answered()?;
+        let spent = |line: &&Self| line.asked.load(Ordering::Relaxed) >= line.entry.rules.questions;
+        if let Some(line) = self.chain().find(spent) {
+            let most = line.entry.rules.questions;
+            let said = format!("access denied: a call of `{}` may ask {most} questions at most", line.name());
+            let hint = "the operator can raise `limits.questions` in its policy";
+            return Err(Failure::new(code::DENIED, said).hint(hint));
+        }
+        Ok(())
+    }
+
+    /// Whether there is a person who can be asked.
+    fn can_be_answered(&self) -> Result<(), Failure> {
+        if self.run.can_ask {
+            return Ok(());
+        }
+        let said = "unavailable: this client cannot ask the person";
+        let hint = "ask the person yourself and pass what they say as a parameter, or use a client with \
+                    elicitation";
+        Err(Failure::new(code::UNAVAILABLE, said).hint(hint))
     }
 
     /// Asks the person, in the facade's name. The call is parked meanwhile.
     pub(super) async fn ask(&self, question: Question) -> Result<Answer, Failure> {
+        self.can_be_answered()?;
         let form = Questionnaire::new(&question.schema).map_err(|said| {
             Failure::new(code::INVALID_PARAMS, format!("the question's form cannot be shown: {said}"))
         })?;
-        if !self.run.can_ask {
-            let said = "unavailable: this client cannot ask the person";
-            let hint = "ask the person yourself and pass what they say as a parameter, or use a client with \
-                        elicitation";
-            return Err(Failure::new(code::UNAVAILABLE, said).hint(hint));
-        }
         let _parked = self.shared.parking.park(&self.run)?;
         for line in self.chain() {
             drop(line.permit.lock().await.take());
@@ -258,7 +284,8 @@ impl Line {
         let patience = question.timeout.map_or(PARKED, |asked| asked.min(PARKED_MOST));
         // What a client knows how to answer is asked by the facade that it called, and by none that this one calls.
         let name = question.name.filter(|_| Arc::ptr_eq(&self.entry, &self.run.entry));
-        let (key, answer) = self.run.ask(Question { message, name, ..question });
+        let schema = form.schema().clone();
+        let (key, answer) = self.run.ask(Question { message, schema, name, timeout: question.timeout });
         // However the wait ends, the question ends with it.
         let _open = Open { run: &self.run, key };
         let answer = tokio::time::timeout(patience, answer).await.map_err(|_| {
@@ -404,6 +431,14 @@ impl Port for Held {
 
     fn elicit(&self, question: Question) -> BoxFuture<'_, Result<Answer, Failure>> {
         self.0.ask_for_facade(question).boxed()
+    }
+
+    fn may_elicit(&self) -> Result<(), Failure> {
+        self.0.may_elicit()
+    }
+
+    fn may_invoke(&self, facade: &str, action: &str) -> Result<(), Failure> {
+        self.0.may_ask(facade, action)
     }
 
     fn invoke(&self, request: Request) -> BoxFuture<'_, Result<Reply, Stop>> {

@@ -184,7 +184,8 @@ impl Gate {
             tally::answered(&self.shared.meters, under, &envelope);
             Exec::answered(envelope)
         };
-        let planned = plan::plan(snapshot, request, view, &origin.rights);
+        let long = plan::is_long(&request.input);
+        let planned = executor::aside(long, || plan::plan(snapshot, request, view, &origin.rights));
         let ends = self.shared.ending.load(Ordering::Relaxed);
         if let (true, plan::Plan::Run(_) | plan::Plan::Batch(_)) = (ends, &planned) {
             let failure = Failure::new(code::UNAVAILABLE, "unavailable: the server is being ended");

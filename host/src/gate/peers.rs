@@ -1,16 +1,17 @@
 //! What a facade may know of others, and may call: the rights of the caller from whom it all comes, its own grant, the
 //! target's policy, and the effect of the action that it is answering, at every hop.
 
-use std::{borrow::Cow, sync::LazyLock};
+use std::borrow::Cow;
 
-use loggia_facade::{Action, Effect, Failure, Input, Request, Surface, code};
+use loggia_facade::{Action, Effect, Failure, Input, Object, Request, Surface, code};
 use loggia_schema::View;
 use serde_json::json;
 
 use super::{
+    executor::aside,
     line::Line,
     permits::DEPTH,
-    plan::{Plan, Planned, effect_allows, plan},
+    plan::{Plan, Planned, effect_allows, is_long, plan},
     printable,
 };
 use crate::catalog::{Entry, Slot};
@@ -35,7 +36,9 @@ impl Line {
         let seen = others.filter_map(|entry| {
             let surface = entry.surface();
             let actions: Vec<Action> = self.callable(entry).cloned().collect();
-            (!actions.is_empty()).then(|| Surface { actions, ..Surface::clone(surface) })
+            let is_told = |default: &String| actions.iter().any(|action| action.name == *default);
+            let default_action = surface.default_action.clone().filter(is_told);
+            (!actions.is_empty()).then(|| Surface { actions, default_action, ..Surface::clone(surface) })
         });
         Ok(seen.collect())
     }
@@ -81,11 +84,19 @@ impl Line {
                 return Err(Failure::new(code::NOT_FOUND, said));
             }
         };
-        if let Input::Action { action, .. } = &request.input {
-            self.may_ask_of(entry, action)?;
+        match &request.input {
+            Input::Action { action, params, .. } => {
+                self.may_ask_of(entry, action)?;
+                one_action(params)?;
+            }
+            // Nobody makes these from within a call; what names its action elsewhere was not looked at.
+            Input::Arguments(_) => {
+                return Err(Failure::new(code::INVALID_PARAMS, "a call from within a call names its action"));
+            }
         }
-        self.view_of(entry)?;
-        match plan(&snapshot, request, &View::whole(), &self.run.rights) {
+        let view = self.view_of(entry)?;
+        let planned = aside(is_long(&request.input), || plan(&snapshot, request, &view, &self.run.rights));
+        match planned {
             Plan::Answer(envelope) => Ok(Asked::Answered(envelope)),
             Plan::Run(planned) => {
                 self.may_call(&planned)?;
@@ -119,10 +130,22 @@ impl Line {
         Err(failure.hint("the operator can name its actions in `grants.invoke`"))
     }
 
-    /// What another facade is for this call's caller.
-    fn view_of(&self, entry: &Entry) -> Result<Cow<'static, View>, Failure> {
-        static WHOLE: LazyLock<View> = LazyLock::new(View::whole);
-        self.run.rights.narrow(entry, &WHOLE).ok_or_else(|| self.unreached(&entry.surface().name))
+    /// What another facade is for this one, in a call of this caller: what neither may call is not there.
+    fn view_of(&self, entry: &Entry) -> Result<View, Failure> {
+        let facade = &entry.surface().name;
+        let granted = |action: &str| self.entry.rules.may_invoke(facade, action);
+        let view = entry.contract.narrow(&View::whole(), granted);
+        let view = view.as_ref().and_then(|view| self.run.rights.narrow(entry, view));
+        view.map(Cow::into_owned).ok_or_else(|| self.unreached(facade))
+    }
+
+    /// Whether an action of another facade may be called, as far as that is known before its parameters are looked at.
+    pub(super) fn may_ask(&self, facade: &str, action: &str) -> Result<(), Failure> {
+        self.may_reach(facade)?;
+        match self.shared.catalog.snapshot().slots.get(facade) {
+            Some(Slot::Serving(entry)) => self.may_ask_of(entry, action),
+            _ => Ok(()),
+        }
     }
 
     /// Without its name: what the caller does not reach, it should not learn of by way of another.
@@ -187,4 +210,12 @@ impl Line {
         }
         Ok(())
     }
+}
+
+/// The action that was looked at must be the one that is called: the parameters name no other.
+fn one_action(params: &Object) -> Result<(), Failure> {
+    let named = ["action", "cmd", "params"].into_iter().find(|name| params.contains_key(*name));
+    let Some(name) = named else { return Ok(()) };
+    let said = format!("`{name}` cannot be a parameter of a call that a plugin makes");
+    Err(Failure::new(code::INVALID_PARAMS, said).hint("Name the action in the request, beside its parameters."))
 }

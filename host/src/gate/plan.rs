@@ -285,6 +285,15 @@ fn too_large(input: &Input, rules: &Rules) -> Option<Failure> {
     })
 }
 
+/// Arguments from which on planning a call is no longer done in a moment.
+const LONG: usize = 64 << 10;
+
+/// Whether planning a call with these arguments should keep nobody else waiting.
+pub fn is_long(input: &Input) -> bool {
+    let (Input::Arguments(arguments) | Input::Action { params: arguments, .. }) = input;
+    arguments.iter().map(|(name, value)| name.len() + weigh(value)).sum::<usize>() > LONG
+}
+
 /// What a list or an object takes, however empty: as text it is two bytes, in memory much more.
 const NODE: usize = 16;
 

@@ -25,6 +25,8 @@ pub struct Rules {
     pub invoke: Vec<InvokeRule>,
     /// Whether it may ask the person.
     pub elicit: bool,
+    /// Questions that one of its calls may ask, those of the calls that it makes included.
+    pub questions: usize,
     /// What is done with the calls that its results lead to.
     pub chain: Chain,
 }
@@ -89,6 +91,7 @@ impl Default for Rules {
             },
             invoke: Vec::new(),
             elicit: false,
+            questions: 8,
             chain: Chain::default(),
         }
     }

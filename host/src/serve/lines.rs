@@ -8,6 +8,7 @@ use std::{io, sync::Arc};
 
 use super::duplicates;
 use futures_util::future::BoxFuture;
+use loggia_facade::json::{VALUES, has_many_values};
 use rmcp::{
     ErrorData, RoleServer,
     model::{ErrorCode, RequestId},
@@ -94,6 +95,9 @@ where
         if line.is_empty() {
             return Line::Nothing;
         }
+        if has_many_values(line) {
+            return Line::Answer(id(line), ErrorCode::INVALID_REQUEST, many());
+        }
         if let Some(name) = duplicates::find(line) {
             return Line::Answer(id(line), ErrorCode::INVALID_REQUEST, twice(&name));
         }
@@ -136,6 +140,11 @@ enum Line {
 
 /// What a client is told that sends several messages as one.
 pub(super) const BATCH: &str = "Invalid request: send one message at a time; batches are not taken";
+
+/// What a client is told whose message holds too many values.
+pub(super) fn many() -> String {
+    format!("Invalid request: a message may hold {VALUES} values at most; send less at once, in several calls")
+}
 
 /// What a client is told that gives a name twice.
 pub(super) fn twice(name: &str) -> String {

@@ -3,6 +3,7 @@
 use loggia_facade::{
     Action, Block, Call, Content, Detail, Effect, Failure, Input, Next, Object, Page, Reply, Request,
     Surface, Want, code,
+    json::{JsonError, VALUES, parse},
 };
 use serde_json::Value;
 // `InstanceType` and `ComponentFunc::typecheck` are what bindgen's own code checks types with, only later: when an
@@ -85,12 +86,17 @@ pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
 pub(crate) enum Bad {
     #[error("{what} is not valid JSON: {error}")]
     Json { what: &'static str, error: serde_json::Error },
+    #[error("{what} holds more than {VALUES} values")]
+    Many { what: &'static str },
     #[error("{given:.100?} is not the type of {what}")]
     Type { what: &'static str, given: String },
 }
 
 fn json(what: &'static str, text: &str) -> Result<Value, Bad> {
-    serde_json::from_str(text).map_err(|error| Bad::Json { what, error })
+    parse(text).map_err(|error| match error {
+        JsonError::Values => Bad::Many { what },
+        JsonError::Syntax(error) => Bad::Json { what, error },
+    })
 }
 
 pub(crate) fn call(call: &Call, time_left_ms: u64, caller: Option<String>) -> types::Call {
@@ -276,8 +282,12 @@ fn content_down(content: Content) -> types::Content {
 
 /// A call that a plugin wants to make.
 pub(crate) fn request(asked: host::Request) -> Result<Request, Failure> {
-    let params = match serde_json::from_str(&asked.params) {
+    let params = match parse(&asked.params) {
         Ok(Value::Object(params)) => params,
+        Err(error @ JsonError::Values) => {
+            let failure = Failure::new(code::INVALID_PARAMS, format!("`params` cannot be read: {error}"));
+            return Err(failure.hint("Pass less at once, in several calls."));
+        }
         _ => return Err(Failure::new(code::INVALID_PARAMS, "`params` is not a JSON object")),
     };
     let detail = match asked.detail {
@@ -303,7 +313,7 @@ fn next_down(next: Next) -> types::Next {
 fn next(next: Option<types::Next>, extras: &types::Extras) -> Option<Next> {
     let read = match next {
         Some(next) => {
-            let params = match next.params.as_deref().map(serde_json::from_str) {
+            let params = match next.params.as_deref().map(parse) {
                 None | Some(Ok(Value::Null)) => Ok(Object::new()),
                 Some(Ok(Value::Object(params))) => Ok(params),
                 Some(_) => Err("its params are not a JSON object"),
@@ -317,7 +327,7 @@ fn next(next: Option<types::Next>, extras: &types::Extras) -> Option<Next> {
         }
         None => {
             let meta = extras.iter().find(|(name, _)| name == "_meta")?;
-            let meta: Value = serde_json::from_str(&meta.1).ok()?;
+            let meta = parse(&meta.1).ok()?;
             let next = meta.get("loggia/nextTool").or_else(|| meta.get("nextTool"))?;
             Next::from_json(next)
         }

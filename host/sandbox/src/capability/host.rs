@@ -2,7 +2,10 @@
 //! other facades by the port, which knows what the policy grants.
 
 use futures_util::future::join_all;
-use loggia_facade::{Answer, Failure, Level, Object, Progress, Question, Stop, code};
+use loggia_facade::{
+    Answer, Failure, Level, Object, Progress, Question, Session, Stop, code,
+    json::{JsonError, parse},
+};
 use serde_json::Value;
 
 use crate::{
@@ -31,6 +34,12 @@ pub(super) fn denied(grant: &str) -> types::Failure {
 fn is_name(name: &str) -> bool {
     let plain = |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'_' | b'-');
     (1..=NAME).contains(&name.len()) && name.bytes().all(plain)
+}
+
+/// A call that the policy lets the plugin make; nothing is parsed of one that it does not.
+fn permitted(session: &Session, asked: Request) -> Result<loggia_facade::Request, Failure> {
+    session.may_invoke(&asked.facade, &asked.action)?;
+    request(asked)
 }
 
 impl Host for Guest {
@@ -64,8 +73,14 @@ impl Host for Guest {
 
     async fn elicit(&mut self, message: String, schema: String) -> Result<AbiAnswer, types::Failure> {
         let Some(session) = self.session.clone() else { return Err(denied("elicit")) };
-        let mut schema: Object = match serde_json::from_str(&schema) {
+        // Before anything is parsed for whoever may not ask.
+        session.may_elicit().map_err(failure_down)?;
+        let mut schema: Object = match parse(&schema) {
             Ok(Value::Object(schema)) => schema,
+            Err(error @ JsonError::Values) => {
+                let said = format!("the question's schema cannot be read: {error}");
+                return Err(failure_down(Failure::new(code::INVALID_PARAMS, said)));
+            }
             _ => {
                 let said = "the question's schema is not a JSON object";
                 return Err(failure_down(Failure::new(code::INVALID_PARAMS, said)));
@@ -99,7 +114,7 @@ impl Host for Guest {
         let calls = requests.into_iter().map(|asked| {
             let session = session.clone();
             async move {
-                let request = request(asked).map_err(failure_down)?;
+                let request = permitted(&session, asked).map_err(failure_down)?;
                 let reply = session.invoke(request).await;
                 reply.map(reply_down).map_err(|stop: Stop| failure_down(Failure::from(stop)))
             }
@@ -120,6 +135,6 @@ impl Host for Guest {
 
     fn check(&mut self, asked: Request) -> Result<(), types::Failure> {
         let session = self.session.as_ref().ok_or_else(|| denied("invoke"))?;
-        request(asked).and_then(|asked| session.check(asked)).map_err(failure_down)
+        permitted(session, asked).and_then(|asked| session.check(asked)).map_err(failure_down)
     }
 }

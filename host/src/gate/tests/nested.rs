@@ -163,6 +163,47 @@ async fn with_a_grant_for_one_action_nothing_is_learnt_of_the_others_or_of_other
     check(&["c:*"], "c", "look", "not found: there is no facade `c`").await;
 }
 
+/// H86.
+#[tokio::test]
+async fn a_call_that_names_its_action_in_its_parameters_is_refused_and_tells_of_no_other() {
+    for params in [
+        json!({"action": "describe"}),
+        json!({"action": "describe", "of": "smash"}),
+        json!({"cmd": "smash"}),
+        json!({"params": {"action": "describe"}}),
+        json!({"params": "{\"action\": \"smash\"}"}),
+        json!({"odd": 1}),
+    ] {
+        let sent = params.clone();
+        let a = puppet("a", async move |call: Call| {
+            let mut asked = request("b", "");
+            let Value::Object(params) = sent.clone() else { unreachable!() };
+            asked.input = Input::Action { action: String::new(), params, detail: Detail::Full };
+            assert!(call.session.check(asked.clone()).is_err(), "{sent}");
+            let Err(Stop::Failure(failure)) = call.session.invoke(asked).await else { panic!("it was answered") };
+            Ok(Reply::data(serde_json::to_string(&Envelope::new(Command::action("x"), Err(failure)).into_parts().0).unwrap()))
+        });
+        let b = puppet("b", async |_| panic!("it was called"));
+        let mut surface = (*b.surface).clone();
+        surface.default_action = Some("look".to_owned());
+        let b = Puppet { surface: Arc::new(surface), ..b };
+        let gate = gate(vec![(a, invoking(&["b:look"])), (b, Rules::default())]);
+        let told = call(&gate, request("a", "look")).await["data"].to_string();
+        assert!(told.contains("invalid_params"), "{params}: {told}");
+        for other in ["smash(", "\"touch", "`touch", "dig", "destructive"] {
+            assert!(!told.contains(other), "{params}: {told}");
+        }
+    }
+    // What a facade means where no action is named is told only to who may call it.
+    let a = asks("a", |call| call.session.facades().map(|all| format!("{:?}", all[0].default_action)));
+    let b = asks("b", |_| Ok("b"));
+    let mut surface = (*b.surface).clone();
+    surface.default_action = Some("smash".to_owned());
+    let b = Puppet { surface: Arc::new(surface), ..b };
+    let gate = gate(vec![(a, invoking(&["b:look"])), (b, Rules::default())]);
+    assert_eq!(call(&gate, request("a", "look")).await["data"], "None");
+}
+
 /// Asks its port something about other facades.
 fn asks<T: Into<Value>>(
     name: &str,

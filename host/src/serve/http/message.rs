@@ -17,12 +17,13 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http_body_util::LengthLimitError;
+use loggia_facade::json::has_many_values;
 use rmcp::model::{ErrorCode, RequestId};
 use serde::{Deserialize, Deserializer, de::IgnoredAny};
 
 use crate::serve::{
     duplicates,
-    lines::{BATCH, id, twice},
+    lines::{BATCH, id, many, twice},
 };
 
 /// The largest `initialize`: what a client says there is kept for as long as its session lasts.
@@ -71,6 +72,9 @@ fn there<'de, D: Deserializer<'de>>(member: D) -> Result<bool, D::Error> {
 impl<'a> Head<'a> {
     /// Of text that may be anything.
     fn of(text: &'a [u8]) -> Result<Self, Wrong> {
+        if has_many_values(text) {
+            return Err(Wrong(id(text), ErrorCode::INVALID_REQUEST, many().into()));
+        }
         match duplicates::search(text) {
             Ok(None) => {}
             // Of two ids, neither is the request's.

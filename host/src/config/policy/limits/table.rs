@@ -304,6 +304,16 @@ pub static LIMITS: &[LimitKey] = &[
         set: |b, n| b.rules.queue_time = Duration::from_millis(n),
     },
     LimitKey {
+        name: "questions",
+        unit: Unit::Count,
+        least: 1,
+        most: 256,
+        means: "questions to the person that one call may ask, with all calls that it makes",
+        stops: "a plugin that asks until the person agrees",
+        get: |b| count(b.rules.questions),
+        set: |b, n| b.rules.questions = size(n),
+    },
+    LimitKey {
         name: "breaker-faults",
         unit: Unit::Count,
         least: 1,

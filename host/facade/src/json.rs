@@ -1,0 +1,88 @@
+//! JSON text of others, parsed only where it holds a bounded number of values.
+//!
+//! `1,` is two bytes of text and some 32 of memory, a member of an object more than twice as many: four MiB of text would
+//! take half a GiB before anybody could look at what they say.
+
+use std::fmt;
+
+use serde_json::Value;
+
+/// Values in one text: numbers, strings, lists, objects.
+pub const VALUES: usize = 100_000;
+
+/// Why a text was not parsed.
+#[derive(Debug)]
+pub enum JsonError {
+    /// It holds more values than [`VALUES`].
+    Values,
+    /// It is no JSON.
+    Syntax(serde_json::Error),
+}
+
+impl fmt::Display for JsonError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Values => write!(f, "it holds more than {VALUES} values"),
+            Self::Syntax(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for JsonError {}
+
+/// Parses a text, if it does not hold too many values.
+///
+/// # Errors
+///
+/// If it does, or is no JSON.
+pub fn parse(text: &str) -> Result<Value, JsonError> {
+    if has_many_values(text.as_bytes()) {
+        return Err(JsonError::Values);
+    }
+    serde_json::from_str(text).map_err(JsonError::Syntax)
+}
+
+/// Whether a text holds more values than [`VALUES`]. An empty list or object counts twice. Allocates nothing, and does not
+/// look whether the text is JSON.
+pub fn has_many_values(text: &[u8]) -> bool {
+    // Each value but the last takes a byte of its own and one that separates it.
+    if text.len() < VALUES {
+        return false;
+    }
+    let (mut values, mut in_string, mut escaped) = (1_usize, false, false);
+    for byte in text {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b',' | b'[' | b'{' if !in_string => values += 1,
+            _ => {}
+        }
+    }
+    values > VALUES
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_counted_before_they_are_parsed() {
+        let list = |item: &str, count: usize| format!("[{}]", vec![item; count].join(","));
+        for (text, many) in [
+            (list("1", VALUES - 1), false),
+            (list("1", VALUES), true),
+            (list("{}", VALUES / 2), true),
+            (list("[]", VALUES / 4), false),
+            (list(r#"{"a":1}"#, VALUES), true),
+            // Within strings nothing counts, whatever they escape.
+            (list(r#""a,b,c,[{\\\",,,\\""#, VALUES / 2), false),
+            (format!("{:?}", ",".repeat(VALUES * 2)), false),
+        ] {
+            assert_eq!(has_many_values(text.as_bytes()), many, "{text:.40}");
+            assert_eq!(matches!(parse(&text), Err(JsonError::Values)), many, "{text:.40}");
+            assert!(many || parse(&text).is_ok(), "{text:.40}");
+        }
+        assert!(matches!(parse("rubbish"), Err(JsonError::Syntax(_))));
+    }
+}
