@@ -64,7 +64,7 @@ pub struct Stands {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// It does not load, and nothing serves in its place.
+    /// It does not load, and nothing serves in its place; or what it was granted is fenced by now.
     Failed,
     /// Its last version does not load, and the one before keeps serving.
     Stale,
