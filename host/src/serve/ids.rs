@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 const BEGINNING: usize = 64 << 10;
 
 /// What a client is told whose id no request can have. JSON-RPC takes any number; MCP, whole ones, of which these are exact.
-pub const UNUSABLE: &str = "Invalid request: the id must be a string or a whole number from -2^63 to 2^63 - 1";
+pub const UNUSABLE: &str =
+    "Invalid request: the id must be a string or a whole number from -2^63 to 2^63 - 1";
 
 /// What stands outermost in a message, as far as it decides whether it is answered and under which id.
 #[derive(Debug, Default, Deserialize)]
@@ -134,7 +135,8 @@ mod tests {
             assert_eq!((is_usable(&given), outline.asks), (usable, true), "{id}");
             let error = ErrorData::new(ErrorCode::INVALID_REQUEST, "no", None);
             let answer = error_answer(Some(given), error).to_string();
-            let expected = format!(r#"{{"jsonrpc":"2.0","id":{echoed},"error":{{"code":-32600,"message":"no"}}}}"#);
+            let expected =
+                format!(r#"{{"jsonrpc":"2.0","id":{echoed},"error":{{"code":-32600,"message":"no"}}}}"#);
             assert_eq!(answer, expected);
         }
         assert!(MessageOutline::of(b"[1]").id.is_none());

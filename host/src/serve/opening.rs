@@ -47,7 +47,8 @@ impl ClientOpening {
             ClientRequest::InitializeRequest(_) => self.is_over = true,
             // What is no request that MCP knows is one of the client's own; so is this where its parameters are wrong.
             ClientRequest::CustomRequest(custom) if custom.method == "initialize" => {
-                let said = "Invalid params: `initialize` needs `protocolVersion`, `capabilities` and `clientInfo`";
+                let said =
+                    "Invalid params: `initialize` needs `protocolVersion`, `capabilities` and `clientInfo`";
                 return Entry::IsRefused(ErrorData::invalid_params(said, None));
             }
             // Both are answered in any lifecycle, and choose none.
@@ -55,8 +56,8 @@ impl ClientOpening {
             request => {
                 let meta = request.get_meta();
                 let is_whole = meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty();
-                self.is_over =
-                    is_whole && meta.protocol_version().is_some_and(|version| self.versions.contains(&version));
+                self.is_over = is_whole
+                    && meta.protocol_version().is_some_and(|version| self.versions.contains(&version));
             }
         }
         Entry::Passes
@@ -74,7 +75,8 @@ mod tests {
             format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{{params}}}}}"#)
         };
         let meta = |version: &str| META.replace("VERSION", version);
-        let hello = r#""protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"a","version":"0"}"#;
+        let hello =
+            r#""protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"a","version":"0"}"#;
         let notice = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
         for (first, passes, then) in [
             (request("initialize", hello), true, true),
@@ -88,7 +90,8 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_owned(), false, false),
         ] {
             let mut opening = ClientOpening::new(Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS));
-            let mut enters = |text: &str| opening.enter(&serde_json::from_str(text).unwrap()) == Entry::Passes;
+            let mut enters =
+                |text: &str| opening.enter(&serde_json::from_str(text).unwrap()) == Entry::Passes;
             assert_eq!((enters(&first), enters(notice)), (passes, then), "{first}");
         }
     }

@@ -10,7 +10,8 @@ pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 pub fn wants_openmetrics(accept: &str) -> bool {
     accept.split(',').any(|kind| {
         let mut parts = kind.split(';').map(str::trim);
-        let named = parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case("application/openmetrics-text"));
+        let named =
+            parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case("application/openmetrics-text"));
         named && !parts.any(|part| matches!(part.strip_prefix("q=").map(str::parse), Some(Ok(0.0))))
     })
 }
@@ -61,7 +62,8 @@ mod tests {
 
     #[test]
     fn openmetrics_is_for_who_names_it() {
-        let check = |accept: &str, expected: bool| assert_eq!(wants_openmetrics(accept), expected, "{accept}");
+        let check =
+            |accept: &str, expected: bool| assert_eq!(wants_openmetrics(accept), expected, "{accept}");
         check("", false);
         check("*/*", false);
         check("text/plain;version=0.0.4", false);

@@ -39,7 +39,8 @@ async fn sockets_that_say_nothing_and_come_again_keep_no_known_caller_out() -> R
     let data = lingers(&folder, "lingers");
     let ada = Token::new("ada", &["*"]).await?;
     // No connection ends by itself while the test runs.
-    let served = Served::configured(&folder, "[http]\nheader-time = '1h'\nidle-time = '1h'\n", &[&ada]).await?;
+    let served =
+        Served::configured(&folder, "[http]\nheader-time = '1h'\nidle-time = '1h'\n", &[&ada]).await?;
     let (host, own) = (&served.host, served.host.authority().to_owned());
     // What is under way before the flood is under way after it, and so is a connection that rests.
     let mut under_way = Line::open(&own).await?;

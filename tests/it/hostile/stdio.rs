@@ -98,7 +98,10 @@ async fn whatever_comes_before_the_handshake_the_handshake_works() -> Result<()>
         (r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"echo"}}"#, Some(WRONG_PARAMS)),
         (r#"{"jsonrpc":"2.0","id":4,"method":"unheard/of"}"#, Some(WRONG_PARAMS)),
         (r#"{"jsonrpc":"2.0","id":5,"method":"initialize"}"#, Some(WRONG_PARAMS)),
-        (r#"{"jsonrpc":"2.0","id":6,"method":"initialize","params":{"protocolVersion":5}}"#, Some(WRONG_PARAMS)),
+        (
+            r#"{"jsonrpc":"2.0","id":6,"method":"initialize","params":{"protocolVersion":5}}"#,
+            Some(WRONG_PARAMS),
+        ),
         (r#"{"jsonrpc":"2.0","id":7,"method":"initialize","params":[]}"#, Some(REFUSED)),
         (r#"{"jsonrpc":"2.0","id":null,"method":"initialize","params":{}}"#, Some(REFUSED)),
         (r#"{"jsonrpc":"2.0","method":"initialize","params":{}}"#, None),
@@ -131,7 +134,10 @@ async fn whatever_comes_before_the_handshake_the_handshake_works() -> Result<()>
         assert!(is_answered(&raw.ask(stateless(41).as_bytes()).await?));
         raw.finish().await?;
         let said = fs::read_to_string(&said)?;
-        assert!(!["panicked", "backtrace", "Expected", "error:"].iter().any(|word| said.contains(word)), "{said}");
+        assert!(
+            !["panicked", "backtrace", "Expected", "error:"].iter().any(|word| said.contains(word)),
+            "{said}"
+        );
     }
     Ok(())
 }

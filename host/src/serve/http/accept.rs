@@ -29,10 +29,7 @@ use super::{
     oversize::HeadRefusal,
     places::{ConnectionBounds, ConnectionPlace, ConnectionTable},
 };
-use crate::{
-    config::server::Http,
-    telemetry::meters::Gauge,
-};
+use crate::{config::server::Http, telemetry::meters::Gauge};
 
 /// Connections of one address, where the file does not say.
 const OF_ADDRESS: usize = 64;

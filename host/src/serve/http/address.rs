@@ -40,9 +40,13 @@ mod tests {
         check("2001:db8:0:1::1", "2001:db8:0:1:ffff:ffff:ffff:ffff", true);
         check("2001:db8:0:1::1", "2001:db8:0:2::1", false);
         check("::1", "::2", false);
-        for (address, expected) in
-            [("127.0.0.2", true), ("::1", true), ("::ffff:127.0.0.1", true), ("10.0.0.1", false), ("::2", false)]
-        {
+        for (address, expected) in [
+            ("127.0.0.2", true),
+            ("::1", true),
+            ("::ffff:127.0.0.1", true),
+            ("10.0.0.1", false),
+            ("::2", false),
+        ] {
             assert_eq!(AddressBlock::of(address.parse().unwrap()).is_loopback(), expected, "{address}");
         }
     }

@@ -93,7 +93,9 @@ impl Clock {
     pub fn yields(&self) -> Option<Yields> {
         match self.does() {
             Does::Asks { .. } if !self.asked.load(Ordering::Relaxed) => Some(Yields::Silent),
-            Does::Asks { .. } | Does::Rests { .. } if !self.known.load(Ordering::Relaxed) => Some(Yields::Refused),
+            Does::Asks { .. } | Does::Rests { .. } if !self.known.load(Ordering::Relaxed) => {
+                Some(Yields::Refused)
+            }
             _ => None,
         }
     }

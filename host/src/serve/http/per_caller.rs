@@ -208,7 +208,9 @@ fn who(request: &Request) -> Who {
         Some(Origin { caller: caller @ Caller::Named(_), .. }) => Who::Caller(caller.clone()),
         _ => {
             let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
-            peer.map_or(Who::Caller(Caller::Anonymous), |ConnectInfo(peer)| Who::Address(AddressBlock::of(peer.ip())))
+            peer.map_or(Who::Caller(Caller::Anonymous), |ConnectInfo(peer)| {
+                Who::Address(AddressBlock::of(peer.ip()))
+            })
         }
     }
 }
@@ -237,8 +239,7 @@ mod tests {
 
     #[test]
     fn a_greedy_caller_is_refused_and_another_is_not() {
-        let accounts =
-            Arc::new(Accounts::new(PerCaller { concurrency: Some(2), ..PerCaller::default() }));
+        let accounts = Arc::new(Accounts::new(PerCaller { concurrency: Some(2), ..PerCaller::default() }));
         let held = [Kind::Call; 2].map(|kind| accounts.take(named("ada"), kind).ok().unwrap());
         let refused = accounts.take(named("ada"), Kind::Call).err();
         assert_eq!(refused, Some(Refused { what: "calls at once", after: 1 }));

@@ -229,7 +229,8 @@ mod tests {
         for (name, gone) in [("a", "silent"), ("b", "younger"), ("c", "a")] {
             assert_eq!(enter(&table, &mut there, name, "192.0.2.1").await, Some(gone));
         }
-        let left: Vec<_> = there.iter().filter(|(_, place, _)| place.is_some()).map(|(name, ..)| *name).collect();
+        let left: Vec<_> =
+            there.iter().filter(|(_, place, _)| place.is_some()).map(|(name, ..)| *name).collect();
         assert_eq!(left, ["known", "refused", "b", "c"]);
         // Of those who were refused, too, but not of who is known.
         for (_, _, clock) in there.iter().filter(|(name, ..)| ["b", "c"].contains(name)) {
