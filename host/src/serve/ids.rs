@@ -26,7 +26,9 @@ pub struct MessageOutline {
 impl MessageOutline {
     /// Of text that may be anything; what is no object gives nothing.
     pub fn of(json: &[u8]) -> Self {
-        serde_json::from_slice(json).unwrap_or_default()
+        // A list would be read as the members in their order.
+        let is_object = json.trim_ascii_start().starts_with(b"{");
+        is_object.then(|| serde_json::from_slice(json).ok()).flatten().unwrap_or_default()
     }
 }
 

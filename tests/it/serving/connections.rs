@@ -254,6 +254,8 @@ async fn a_client_that_goes_away_is_no_error() -> Result<()> {
     })
     .await?;
     let host = &served.host;
+    // It says where it listens a moment before all of its tasks run.
+    assert_eq!(wire::answered(host, "", "echo", &add()).await?.status, 200);
     let tasks = "loggia_tasks{runtime=\"io\"}";
     let before = served.figure(tasks).await?.context("tasks")?;
     let of_session = wire::session(host, "", wire::INITIALIZE).await?;

@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn the_rate_is_each_callers_own() {
         let said = PerCaller { rate: Some(1), burst: Some(3), ..PerCaller::default() };
-        let accounts = Arc::new(Accounts::new(said, false));
+        let accounts = Arc::new(Accounts::new(said));
         let taken = |who: &Who| (0..5).filter(|_| accounts.count(who).is_ok()).count();
         let address = |last| Who::Address(AddressBlock::of([127, 0, 0, last].into()));
         assert_eq!(taken(&address(1)), 3);

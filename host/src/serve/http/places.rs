@@ -191,7 +191,8 @@ mod tests {
     ) -> Option<&'static str> {
         let clock = Clock::new(TIMES);
         let from = from.parse().unwrap();
-        let mut entering = std::pin::pin!(table.enter(from, &clock));
+        let own = Arc::clone(&clock);
+        let mut entering = std::pin::pin!(table.enter(from, &own));
         let mut gone = None;
         let place = loop {
             tokio::select! {
