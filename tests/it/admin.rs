@@ -119,15 +119,34 @@ async fn the_admin_listener_answers_by_its_own_names_and_nothing_but_questions()
         );
         assert!(!request.starts_with("HEAD") || body.is_empty(), "{request}: {body}");
     }
-    let (_, head, _) = served.ask(&format!("GET /metrics HTTP/1.1\r\n{own}\r\n")).await?;
-    assert!(
-        head.contains("content-type: application/openmetrics-text; version=1.0.0; charset=utf-8"),
-        "{head}"
-    );
+    for (accept, kind, first, last) in [
+        (
+            OPEN_METRICS,
+            "application/openmetrics-text; version=1.0.0; charset=utf-8",
+            "loggia_build info",
+            "# EOF\n",
+        ),
+        (
+            "Accept: text/plain\r\n",
+            "text/plain; version=0.0.4; charset=utf-8",
+            "loggia_build_info gauge",
+            "\n",
+        ),
+        ("", "text/plain; version=0.0.4; charset=utf-8", "loggia_build_info gauge", "\n"),
+    ] {
+        let (_, head, page) = served.ask(&format!("GET /metrics HTTP/1.1\r\n{own}{accept}\r\n")).await?;
+        assert!(head.contains(&format!("content-type: {kind}\r\n")), "{accept}: {head}");
+        assert!(page.contains(&format!("# TYPE {first}\n")) && page.ends_with(last), "{accept}: {page}");
+        assert_eq!(page.contains("# EOF"), last != "\n", "{accept}");
+    }
     let (_, head, _) = served.ask(&format!("GET /readyz HTTP/1.1\r\n{own}\r\n")).await?;
     assert!(head.contains("content-type: application/json"), "{head}");
     Ok(())
 }
+
+/// What Prometheus sends.
+const OPEN_METRICS: &str =
+    "Accept: application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5\r\n";
 
 /// A page without what no two runs have alike.
 fn alike(page: &str) -> String {
@@ -168,7 +187,8 @@ async fn every_figure_of_a_served_folder() -> Result<()> {
         client.call(tool, arguments).await?;
     }
     ensure!(client.call("nobody", json!({"action": "made up too"})).await.is_err());
-    let (status, page) = served.get("/metrics").await?;
+    let ask = format!("GET /metrics HTTP/1.1\r\nHost: {}\r\n{OPEN_METRICS}\r\n", served.admin);
+    let (status, _, page) = served.ask(&ask).await?;
     assert_eq!(status, 200);
     assert!(
         !page.contains("stranger") && !page.contains("\"nobody\"") && !page.contains("made up"),
@@ -210,9 +230,56 @@ async fn a_host_on_stdio_has_an_admin_listener_too() -> Result<()> {
     client.names().await?;
     client.end().await?;
     let log = log.await??;
-    assert!(log.lines().any(|line| line.starts_with("admin on http://127.0.0.1:")), "{log}");
-    for line in log.lines().filter(|line| !line.starts_with("admin on ")) {
-        serde_json::from_str::<Value>(line).with_context(|| line.to_owned())?;
+    assert!(log.contains("\"message\":\"admin on http://127.0.0.1:"), "{log}");
+    log.lines().try_for_each(is_json)
+}
+
+/// A line of the log in JSON.
+fn is_json(line: &str) -> Result<()> {
+    let told: Value = serde_json::from_str(line).with_context(|| line.to_owned())?;
+    let has = |key: &str| told[key].as_str().is_some_and(|text| !text.is_empty());
+    ensure!(["timestamp", "level", "target", "message"].into_iter().all(has), "{line}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn in_json_every_line_of_stderr_is_json_from_the_first_to_the_last() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    // Nothing but errors is logged, and where it listens is said all the same.
+    let mut served = Served::start(&folder, |command| {
+        command.args(["--log-format", "json"]).env("LOGGIA_LOG", "error");
+    })
+    .await?;
+    signal(&served.host.child, Signal::TERM)?;
+    tokio::time::timeout(PATIENCE, served.host.child.wait()).await??;
+    let log = served.log.lock().expect("a log").clone();
+    assert!(log.iter().any(|line| line.contains("\"message\":\"listening on http://127.0.0.1:")), "{log:?}");
+    log.iter().try_for_each(|line| is_json(line))?;
+    // What keeps it from starting, too, and what is wrong with a file that wants JSON.
+    let config = folder.beside("config").join("loggia.toml");
+    std::fs::write(&config, "wrong = 1\n[http]\nlisten = 'x'\n[log]\nformat = 'json'\n")?;
+    let there = folder.path().to_string_lossy().into_owned();
+    let config = config.to_string_lossy().into_owned();
+    for (arguments, code, said) in [
+        (
+            vec!["serve", "--log-format", "json", &there, "--http", "203.0.113.1:1", "--allow-anonymous"],
+            1,
+            "failed to listen",
+        ),
+        (vec!["serve", "--log-format", "json", &config], 1, "is a file"),
+        (vec!["serve", "--config", &config, &there], 1, "unknown key `wrong`"),
+        (vec!["serve", "--log-format", "json"], 2, "which folder of plugins?"),
+    ] {
+        let mut command = tokio::process::Command::new(loggia_tests::binary());
+        command
+            .args(&arguments)
+            .env("LOGGIA_CACHE", loggia_tests::cache())
+            .env("LOGGIA_STATE", loggia_tests::scratch());
+        let output = command.output().await?;
+        let stderr = String::from_utf8(output.stderr)?;
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {stderr}");
+        assert!(stderr.contains(said), "{arguments:?}: {stderr}");
+        stderr.lines().try_for_each(is_json).with_context(|| format!("{arguments:?}"))?;
     }
     Ok(())
 }

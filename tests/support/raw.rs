@@ -48,6 +48,14 @@ impl Raw {
 
     /// The same, with more options.
     pub async fn start_with(folder: &Path, more: impl FnOnce(&mut Command)) -> Result<Self> {
+        let mut raw = Self::unopened(folder, more)?;
+        raw.ask(INITIALIZE.as_bytes()).await?;
+        raw.send(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await?;
+        Ok(raw)
+    }
+
+    /// Starts a host and sends it nothing.
+    pub fn unopened(folder: &Path, more: impl FnOnce(&mut Command)) -> Result<Self> {
         let mut command = Command::new(binary());
         command.arg("serve").arg(folder).env("LOGGIA_CACHE", cache()).env("LOGGIA_STATE", state(folder));
         command.stderr(Stdio::null());
@@ -56,10 +64,7 @@ impl Raw {
         let stdin = child.stdin.take().context("stdin")?;
         let stdout = BufReader::new(child.stdout.take().context("stdout")?);
         let heard = Heard { stdout, begun: Vec::new(), open: BTreeMap::new(), messages: Vec::new() };
-        let mut raw = Self { child, stdin, line: Vec::new(), heard };
-        raw.ask(INITIALIZE.as_bytes()).await?;
-        raw.send(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await?;
-        Ok(raw)
+        Ok(Self { child, stdin, line: Vec::new(), heard })
     }
 
     /// Sends a line, or the end of one.

@@ -45,6 +45,13 @@ impl Token {
     }
 }
 
+/// What a line of the log says, which may be JSON.
+fn message(line: &str) -> String {
+    let told: Option<Value> = serde_json::from_str(line).ok();
+    let message = told.and_then(|told| Some(told["message"].as_str()?.to_owned()));
+    message.unwrap_or_else(|| line.to_owned())
+}
+
 /// A host on HTTP with an admin listener, and what it logs.
 pub struct Served {
     /// The host.
@@ -83,7 +90,7 @@ impl Served {
             let log = Arc::clone(&log);
             eventually(move || {
                 let log = log.lock().expect("a log").clone();
-                let line = log.iter().find_map(|line| Some(line.strip_prefix(start)?.to_owned()));
+                let line = log.iter().find_map(|line| Some(message(line).strip_prefix(start)?.to_owned()));
                 async move { line.ok_or_else(|| format!("{log:?}")) }
             })
         };

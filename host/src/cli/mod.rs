@@ -31,7 +31,7 @@ use crate::{
     config::{places, units},
     gate::Inline,
     publish::Publisher,
-    serve::Options,
+    serve::{Options, memory},
     telemetry::logs,
 };
 
@@ -121,6 +121,7 @@ impl Cli {
     pub fn run(self) -> ExitCode {
         let result = match self.command {
             Command::CompileComponent { short, cpu, memory } => {
+                memory::go_first();
                 let space = if short { Space::Short } else { Space::Ample };
                 let limits = Compile { cpu: Duration::from_millis(cpu), memory };
                 return ExitCode::from(u8::try_from(compile::child(space, limits)).unwrap_or(exit::FAILED));

@@ -1,17 +1,22 @@
 //! `loggia serve`.
 
 use std::{
+    io::{IsTerminal, stdin},
     net::SocketAddr,
     path::{Path, PathBuf},
     process::ExitCode,
+    time::Duration,
 };
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 use tokio_util::sync::CancellationToken;
 
 use super::{Common, publishing::Publishing, runtime, settings, term};
 use crate::{
-    config::server::{Admin, Format, Http, Revision, Settings},
+    config::{
+        server::{Admin, Format, Http, Revision, Settings, Span},
+        units,
+    },
     gate::{Origin, Rights},
     mcp::Handler,
     serve::{
@@ -22,14 +27,17 @@ use crate::{
     telemetry::logs,
 };
 
+/// A command line that says too little, as clap ends with one that says something wrong.
+const TOO_LITTLE: u8 = 2;
+
 /// Serve a folder of plugins to an MCP client.
 ///
 /// Without --http the client is the process that started this one: stdin and stdout carry the protocol. Plugins that
 /// are added, replaced or removed while it runs are noticed; a new version that does not load leaves the old one
 /// serving.
 ///
-/// SIGTERM, SIGINT or SIGHUP lets calls that run come to an end first; a second one stops at once. SIGUSR1 writes what the host
-/// holds to the log: memory, open descriptors, threads and tasks.
+/// SIGTERM, SIGINT or SIGHUP lets calls that run come to an end first; a second SIGTERM or SIGINT stops at once, with exit code
+/// 143 or 130. SIGUSR1 writes what the host holds to the log: memory, open descriptors, threads and tasks.
 ///
 /// All that a server takes can stand in a file, of which docs/config.md tells; what the command line says goes before what
 /// the file says.
@@ -52,6 +60,10 @@ pub struct Serve {
     /// that only who runs the server reaches
     #[arg(long, value_name = "ADDR")]
     admin: Option<SocketAddr>,
+    /// How long --http still takes connections after SIGTERM, while /readyz already says 503: as long as a load balancer takes to
+    /// notice, such as 5s [default: 0s]
+    #[arg(long, value_name = "TIME", value_parser = delay)]
+    drain_delay: Option<Span>,
     /// Write logs for people or as a JSON object on a line each [default: human]
     #[arg(long, value_name = "FORM")]
     log_format: Option<Format>,
@@ -66,6 +78,9 @@ pub struct Serve {
 
 impl Serve {
     pub fn run(self) -> anyhow::Result<ExitCode> {
+        if self.log_format == Some(Format::Json) {
+            logs::as_json();
+        }
         let file = self.file()?;
         let settings = self.settings(file.as_ref().map(|file| file.settings.clone()).unwrap_or_default())?;
         let authenticator = settings::authenticator(&settings, self.config.as_deref())?;
@@ -74,9 +89,11 @@ impl Serve {
             tracing::warn!("{said}");
         }
         let Some(folder) = settings.folder.clone() else {
-            bail!(
+            logs::flush();
+            term::error(&anyhow!(
                 "which folder of plugins? name it: `loggia serve plugins/`, or `folder` in the settings file"
-            );
+            ));
+            return Ok(ExitCode::from(TOO_LITTLE));
         };
         ensure!(
             !folder.exists() || folder.is_dir(),
@@ -112,7 +129,12 @@ impl Serve {
     fn file(&self) -> anyhow::Result<Option<Followed>> {
         let Some(file) = &self.config else { return Ok(None) };
         let path = std::path::absolute(file).with_context(|| format!("failed to find {}", file.display()))?;
-        Ok(Some(Followed { settings: settings::read(file)?, path, read: settings::read_again }))
+        let settings = settings::read(file, |settings| {
+            if self.log_format.unwrap_or(settings.log.format) == Format::Json {
+                logs::as_json();
+            }
+        })?;
+        Ok(Some(Followed { settings, path, read: settings::read_again }))
     }
 
     /// What the file says, and what the command line says instead.
@@ -130,6 +152,7 @@ impl Serve {
         }
         if let Some(http) = &mut settings.http {
             http.allow_anonymous |= self.allow_anonymous;
+            http.drain_delay = self.drain_delay.unwrap_or(http.drain_delay);
         }
         settings::check(&settings)?;
         Ok(settings)
@@ -147,7 +170,13 @@ impl Serve {
     }
 }
 
-/// Answers who runs the server, until the process ends: the runtime's end is its own.
+fn delay(text: &str) -> Result<Span, String> {
+    const MOST: Duration = Duration::from_secs(60 * 60);
+    let delay = units::duration(text)?;
+    if delay > MOST { Err("must be 0s to 1h".to_owned()) } else { Ok(Span(delay)) }
+}
+
+/// Answers who runs the server, until the process ends: the runtime's end is its own. Once `stop` is cancelled it is not ready.
 async fn administer(
     host: &Host,
     settings: &Settings,
@@ -169,8 +198,15 @@ async fn administer(
     Ok(())
 }
 
+/// What a person is told who starts a server for a client in a terminal.
+const WAITS: &str = "waiting for an MCP client on stdin, which is a terminal here: MCP clients start this command themselves, \
+                     and --http 127.0.0.1:8080 serves over HTTP. Ctrl-D or Ctrl-C ends it";
+
 async fn over_stdio(host: &Host, folder: PathBuf, settings: &Settings) -> anyhow::Result<()> {
     host.tell_vitals()?;
+    if stdin().is_terminal() {
+        term::note(WAITS);
+    }
     let streams = stdio::take().context("failed to take over stdout")?;
     let stop = signals::shutdown()?;
     administer(host, settings, None, &stop).await?;
@@ -207,14 +243,15 @@ pub async fn over_http(
         .await
         .with_context(|| format!("failed to listen on {address}: choose another with --http ADDR"))?;
     let address = listener.local_addr()?;
-    let stop: CancellationToken = signals::shutdown()?;
+    let told: CancellationToken = signals::shutdown()?;
+    let stop = signals::later(&told, http.drain_delay.0);
     if let Some(authenticator) = &authenticator {
         authenticator.start();
     }
     if let Some(file) = file {
         tokio::spawn(file.follow(authenticator.clone()));
     }
-    administer(host, settings, authenticator.clone(), &stop).await?;
+    administer(host, settings, authenticator.clone(), &told).await?;
     host.follow(folder, stop.clone());
     // Should a request ever come through without its caller's name.
     let nobody = match &authenticator {

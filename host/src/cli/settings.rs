@@ -25,13 +25,14 @@ const LARGEST: u64 = 1 << 20;
 const OVER_STDIO: &str = "`auth` has no meaning over stdio, where the client is whoever started this; it has over \
                           HTTP, by `[http]` or --http";
 
-/// Reads a settings file.
+/// Reads a settings file. As much of it as can be used is looked at before what is wrong is told: it says in which form.
 ///
 /// # Errors
 ///
 /// If it cannot be read. All that is wrong with it, on a line each.
-pub fn read(file: &Path) -> anyhow::Result<Settings> {
+pub fn read(file: &Path, look: impl FnOnce(&Settings)) -> anyhow::Result<Settings> {
     let reading = with_keys(file)?;
+    look(&reading.settings);
     reading.finish().map_err(|error| by_line(file, &error))
 }
 

@@ -2,6 +2,10 @@
 
 use std::io::{ErrorKind, IsTerminal, Write};
 
+use tracing::Level;
+
+use crate::telemetry::logs;
+
 /// Whether a person reads stdout.
 pub fn stdout_is_terminal() -> bool {
     std::io::stdout().is_terminal()
@@ -65,13 +69,19 @@ fn is_yes(answer: &str) -> bool {
     matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
 }
 
-/// Tells what is being done.
+/// Tells what is being done; as JSON where the log is JSON.
 pub fn note(text: &str) {
+    if logs::is_json() {
+        return logs::announce(Level::INFO, text);
+    }
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Tells why a command failed, with all its causes.
+/// Tells why a command failed, with all its causes; as JSON where the log is JSON.
 pub fn error(error: &anyhow::Error) {
+    if logs::is_json() {
+        return logs::announce(Level::ERROR, &format!("{error:#}"));
+    }
     let label = if stderr_is_terminal() { "\x1b[1;31merror:\x1b[0m" } else { "error:" };
     let _ = writeln!(std::io::stderr(), "{label} {error:#}");
 }

@@ -7,8 +7,8 @@ use axum::{
     Router,
     extract::{Request, State as Axum},
     http::{
-        HeaderValue, StatusCode,
-        header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HOST},
+        HeaderMap, HeaderValue, StatusCode,
+        header::{ACCEPT, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HOST},
     },
     middleware::{self, Next},
     response::{IntoResponse, Response},
@@ -21,20 +21,25 @@ use tokio_util::sync::CancellationToken;
 use super::{
     Host,
     auth::Authenticator,
-    http::accept::{Connections, Times, accept},
+    http::{
+        accept::{Connections, Times, accept},
+        places::ConnectionBounds,
+    },
     vitals::{self, Tasks},
 };
 use crate::{
     gate::{Gate, printable},
     reload::{self, Report, Standing, Stands},
     telemetry::{
-        logs,
+        classic, logs,
         metrics::{self, Figures},
     },
 };
 
 /// Connections at once: probes, and who looks at the figures.
 const CONNECTIONS: usize = 64;
+/// Bytes of the head of a request.
+const HEAD: usize = 32 << 10;
 /// How long one may wait for its request, and for its answer to be read. Each carries one.
 const LASTS: Duration = Duration::from_secs(10);
 /// How long a runtime may take to begin a task, before it counts as stuck. Guests that loop make others wait, but not so long.
@@ -87,7 +92,8 @@ impl State {
 /// If connections cannot be accepted.
 pub async fn serve(listener: TcpListener, state: State, stop: CancellationToken) -> io::Result<()> {
     let times = Times { head: LASTS, idle: LASTS, write: LASTS };
-    let bounds = Connections { most: CONNECTIONS, open: Arc::default(), times };
+    let bounds = ConnectionBounds { most: CONNECTIONS, per_address: None, loopback: false };
+    let bounds = Connections { bounds, open: Arc::default(), head: HEAD, times };
     let router = Router::new()
         .route("/healthz", get(health))
         .route("/readyz", get(ready))
@@ -167,7 +173,7 @@ async fn ready(Axum((State(told), stop)): All) -> Response {
     (status, [(CONTENT_TYPE, "application/json")], body + "\n").into_response()
 }
 
-async fn figures(Axum((State(told), stop)): All) -> Response {
+async fn figures(Axum((State(told), stop)): All, headers: HeaderMap) -> Response {
     let report = told.standing.now();
     let tasks = told
         .runtimes
@@ -183,7 +189,12 @@ async fn figures(Axum((State(told), stop)): All) -> Response {
         tasks: tasks.into_iter().flatten().collect(),
         process: vitals::process().ok(),
     };
-    ([(CONTENT_TYPE, metrics::CONTENT_TYPE)], metrics::page(figures)).into_response()
+    let page = metrics::page(figures);
+    let accepts = headers.get_all(ACCEPT).iter().filter_map(|accept| accept.to_str().ok());
+    match accepts.into_iter().any(classic::wants_openmetrics) {
+        true => ([(CONTENT_TYPE, metrics::CONTENT_TYPE)], page).into_response(),
+        false => ([(CONTENT_TYPE, classic::CONTENT_TYPE)], classic::classic(&page)).into_response(),
+    }
 }
 
 /// What `/readyz` tells.

@@ -2,20 +2,24 @@
 //!
 //! rmcp's own transport drops a line that is no JSON without a word, and the client that sent it waits for ever. Here it
 //! is answered, if it says which request it was: a number too large or lists too deep make no JSON, but their sender has
-//! a mistake to mend.
+//! a mistake to mend. So is a request whose id rmcp cannot read, which it takes for a notification.
 
-use std::{io, sync::Arc};
+use std::{borrow::Cow, io, sync::Arc};
 
-use super::duplicates;
+use super::{
+    duplicates, ids,
+    ids::MessageOutline,
+    opening::{ClientOpening, Entry},
+};
 use futures_util::future::BoxFuture;
 use loggia_facade::json::{VALUES, has_many_values};
 use rmcp::{
     ErrorData, RoleServer,
-    model::{ErrorCode, RequestId},
+    model::{ErrorCode, JsonRpcMessage, ProtocolVersion},
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
     transport::Transport,
 };
-use serde_json::error::Category;
+use serde_json::{Value, error::Category};
 use tokio::{
     io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader},
     sync::{Mutex, watch},
@@ -28,8 +32,6 @@ const LINE: usize = 16 << 20;
 const UNREAD: usize = 16 << 20;
 /// What an answer takes beside its bytes.
 const ANSWER: usize = 2 << 10;
-/// How much of a line's beginning is searched for its id.
-const BEGINNING: usize = 64 << 10;
 
 /// JSON-RPC in lines.
 pub struct Lines<R, W> {
@@ -39,6 +41,7 @@ pub struct Lines<R, W> {
     skipping: bool,
     /// A line came that was no JSON.
     rubbish: bool,
+    opening: ClientOpening,
     write: Arc<Mutex<Option<W>>>,
     unread: Arc<watch::Sender<usize>>,
     /// An answer to a line that was no message, until it is written: `receive` is dropped at every await.
@@ -50,8 +53,8 @@ where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    /// Over these streams.
-    pub fn new(read: R, write: W) -> Self {
+    /// Over these streams, for a server with these revisions.
+    pub fn new(read: R, write: W, versions: Cow<'static, [ProtocolVersion]>) -> Self {
         let write = Arc::new(Mutex::new(Some(write)));
         let unread = Arc::new(watch::Sender::new(0));
         Self {
@@ -59,6 +62,7 @@ where
             line: Vec::new(),
             skipping: false,
             rubbish: false,
+            opening: ClientOpening::new(versions),
             write,
             unread,
             owed: None,
@@ -85,58 +89,94 @@ where
     }
 
     /// What a whole line says: a message, or an answer that it gets, or nothing.
-    fn parse(&mut self) -> Line {
-        let line = self.line.trim_ascii();
+    fn parse(&mut self, line: &[u8]) -> Line {
+        let line = line.trim_ascii();
         let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
         if std::mem::take(&mut self.skipping) {
             let said = format!("Invalid request: a line may have {} MiB at most", LINE >> 20);
-            return Line::Answer(id(line), ErrorCode::INVALID_REQUEST, said);
+            return Line::refusal(ids::find(line), said);
         }
         if line.is_empty() {
             return Line::Nothing;
         }
         if has_many_values(line) {
-            return Line::Answer(id(line), ErrorCode::INVALID_REQUEST, many());
+            return Line::refusal(ids::find(line), many());
         }
         if let Some(name) = duplicates::find(line) {
-            return Line::Answer(id(line), ErrorCode::INVALID_REQUEST, twice(&name));
+            // Of two ids, neither is the request's.
+            return Line::refusal(ids::find(line).filter(|_| name != "id"), twice(&name));
         }
         let error = match serde_json::from_slice(line) {
-            Ok(message) => return Line::Message(Box::new(message)),
+            Ok(message) => return self.enter(message, line),
             Err(error) => error,
         };
-        let id = id(line);
         match error.classify() {
-            // An answer to what is no request would be answered by who echoes, and so on. So who runs it is told, once: it
-            // may be anything that writes to the wrong pipe.
-            Category::Syntax | Category::Eof if id.is_none() => {
-                if !std::mem::replace(&mut self.rubbish, true) {
-                    tracing::warn!(
-                        "a line came that is no JSON, so it is passed over, as further ones are: {error}"
-                    );
+            Category::Syntax | Category::Eof => match ids::find(line) {
+                Some(id) => {
+                    let said = format!("Parse error: {error}");
+                    Line::Answer(Some(id), ErrorData::new(ErrorCode::PARSE_ERROR, said, None))
                 }
+                // An answer to what is no request would be answered by who echoes, and so on. So who runs it is told, once:
+                // it may be anything that writes to the wrong pipe.
+                None => {
+                    if !std::mem::replace(&mut self.rubbish, true) {
+                        tracing::warn!(
+                            "a line came that is no JSON, so it is passed over, as further ones are: {error}"
+                        );
+                    }
+                    Line::Nothing
+                }
+            },
+            _ if line.starts_with(b"[") => Line::refusal(None, BATCH),
+            _ => match MessageOutline::of(line) {
+                // Notifications are not answered, known or not.
+                MessageOutline { id: None, asks: true } => Line::Nothing,
+                outline @ MessageOutline { asks: true, .. } => Line::of_unread(outline.id),
+                // What is no request may be an answer of the client's, whose ids are ours.
+                _ => Line::refusal(None, INVALID),
+            },
+        }
+    }
+
+    /// What becomes of a message that rmcp can read.
+    fn enter(&mut self, message: RxJsonRpcMessage<RoleServer>, line: &[u8]) -> Line {
+        if let JsonRpcMessage::Notification(_) = message {
+            let outline = MessageOutline::of(line);
+            if outline.id.is_some() {
+                return Line::of_unread(outline.id);
+            }
+        }
+        match self.opening.enter(&message) {
+            Entry::Passes => Line::Message(Box::new(message)),
+            Entry::IsDropped => {
+                tracing::debug!("a message came before the handshake, so it is passed over");
                 Line::Nothing
             }
-            Category::Syntax | Category::Eof => {
-                Line::Answer(id, ErrorCode::PARSE_ERROR, format!("Parse error: {error}"))
-            }
-            _ if line.starts_with(b"[") => Line::Answer(None, ErrorCode::INVALID_REQUEST, BATCH.to_owned()),
-            // Notifications are not answered, known or not.
-            _ if id.is_none() && names_method(line) => Line::Nothing,
-            // What is no request may be an answer of the client's, whose ids are ours.
-            _ => {
-                let id = id.filter(|_| names_method(line));
-                Line::Answer(id, ErrorCode::INVALID_REQUEST, "Invalid request".to_owned())
-            }
+            Entry::IsRefused(error) => Line::Answer(MessageOutline::of(line).id, error),
         }
     }
 }
 
 enum Line {
     Message(Box<RxJsonRpcMessage<RoleServer>>),
-    Answer(Option<RequestId>, ErrorCode, String),
+    Answer(Option<Value>, ErrorData),
     Nothing,
 }
+
+impl Line {
+    fn refusal(id: Option<Value>, said: impl Into<Cow<'static, str>>) -> Self {
+        Self::Answer(id, ErrorData::new(ErrorCode::INVALID_REQUEST, said, None))
+    }
+
+    /// A request that rmcp cannot read.
+    fn of_unread(id: Option<Value>) -> Self {
+        let is_usable = id.as_ref().is_none_or(ids::is_usable);
+        Self::refusal(id, if is_usable { INVALID } else { ids::UNUSABLE })
+    }
+}
+
+/// What a client is told whose message is none.
+pub(super) const INVALID: &str = "Invalid request";
 
 /// What a client is told that sends several messages as one.
 pub(super) const BATCH: &str = "Invalid request: send one message at a time; batches are not taken";
@@ -149,47 +189,6 @@ pub(super) fn many() -> String {
 /// What a client is told that gives a name twice.
 pub(super) fn twice(name: &str) -> String {
     format!("Invalid request: {name:?} is given twice in one object; give it once")
-}
-
-fn names_method(line: &[u8]) -> bool {
-    serde_json::from_slice::<serde_json::Value>(line).is_ok_and(|value| value.get("method").is_some())
-}
-
-/// The id of a request, found in text that may be no JSON: the member `id` of the outermost object.
-pub(super) fn id(line: &[u8]) -> Option<RequestId> {
-    let line = &line[..line.len().min(BEGINNING)];
-    let (mut depth, mut at) = (0_usize, 0);
-    while let Some(byte) = line.get(at) {
-        match byte {
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => depth = depth.saturating_sub(1),
-            b'"' => {
-                let end = string_end(line, at)?;
-                let after = line[end..].trim_ascii_start();
-                if depth == 1 && &line[at..end] == b"\"id\"" && after.starts_with(b":") {
-                    let value = after[1..].trim_ascii_start();
-                    return serde_json::Deserializer::from_slice(value).into_iter().next()?.ok();
-                }
-                at = end;
-                continue;
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    None
-}
-
-/// Where a string ends that begins here.
-fn string_end(line: &[u8], begin: usize) -> Option<usize> {
-    let mut at = begin + 1;
-    loop {
-        match line.get(at)? {
-            b'\\' => at += 2,
-            b'"' => return Some(at + 1),
-            _ => at += 1,
-        }
-    }
 }
 
 async fn write<W: AsyncWrite + Unpin>(to: Arc<Mutex<Option<W>>>, mut line: Vec<u8>) -> io::Result<()> {
@@ -255,16 +254,17 @@ where
                     return None;
                 }
             }
-            let line = self.parse();
+            let text = std::mem::take(&mut self.line);
+            let line = self.parse(&text);
+            self.line = text;
             self.line.clear();
             // One long line should not hold its memory for ever.
             self.line.shrink_to(1 << 20);
             match line {
                 Line::Message(message) => return Some(*message),
                 Line::Nothing => {}
-                Line::Answer(id, code, said) => {
-                    let answer = TxJsonRpcMessage::<RoleServer>::error(ErrorData::new(code, said, None), id);
-                    let line = serde_json::to_vec(&answer).ok()?;
+                Line::Answer(id, error) => {
+                    let line = ids::error_answer(id, error).to_string().into_bytes();
                     self.owed = Some(Box::pin(write(Arc::clone(&self.write), line)));
                 }
             }
@@ -281,28 +281,14 @@ where
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_id_is_found_in_what_is_no_json() {
-        let check = |line: &str, expected: Option<&str>| {
-            let id = id(line.as_bytes()).map(|id| serde_json::to_string(&id).unwrap());
-            assert_eq!(id.as_deref(), expected, "{line}");
-        };
-        check(r#"{"jsonrpc":"2.0","id":5,"method":"x","params":{"n":1e400}}"#, Some("5"));
-        check(r#"{"params":{"id":7,"n":[[["#, None);
-        check(r#"{"params":{"id":7},"id":"a\"b","n":1e400}"#, Some(r#""a\"b""#));
-        check(r#"{"method":"\"id\":3","id" : 4, "#, Some("4"));
-        check(r#"{"id":"#, None);
-        check(r#"{"id":{"a":1}}"#, None);
-        check(r#"rubbish "id": 5"#, None);
-        check(r#"{"a": "no end"#, None);
-    }
+    const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":5,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"a","version":"0"}}}"#;
 
     /// H54.
     #[tokio::test]
     async fn each_line_is_a_message_or_gets_an_answer_or_is_nothing() {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (read, write) = tokio::io::split(ours);
-        let mut lines = Lines::new(read, write);
+        let mut lines = Lines::new(read, write, Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS));
         let (heard, mut told) = tokio::io::split(theirs);
         let mut heard = BufReader::new(heard).lines();
         let serving = tokio::spawn(async move {
@@ -321,7 +307,9 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a","arguments":{"n":1e400}}}"#,
             r#"[{"jsonrpc":"2.0","id":3,"method":"ping"}]"#,
             r#"{"jsonrpc":"2.0","method":5}"#,
+            INITIALIZE,
             r#"{"jsonrpc":"2.0","method":"notifications/unheard_of"}"#,
+            r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#,
             &long,
             &format!("\u{feff}{ping}\r"),
         ] {
@@ -334,7 +322,7 @@ mod tests {
             let answer: serde_json::Value = serde_json::from_str(&line).unwrap();
             answers.push(format!("{} {}", answer["id"], answer["error"]["code"]));
         }
-        assert_eq!(answers, ["2 -32700", "null -32600", "8 -32600"]);
-        assert_eq!(serving.await.unwrap(), 3, "the pings, and the notification");
+        assert_eq!(answers, ["2 -32700", "null -32600", "1.5 -32600", "8 -32600"]);
+        assert_eq!(serving.await.unwrap(), 4, "the pings, the handshake and the notification");
     }
 }

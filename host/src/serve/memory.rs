@@ -1,4 +1,5 @@
-//! What glibc's allocator is told, which nobody else can: there is no safe way to. With another allocator nothing is.
+//! What glibc's allocator is told, which nobody else can: there is no safe way to. With another allocator nothing is. And what the
+//! kernel is told of who goes first.
 
 /// One arena for each processor. glibc gives threads up to eight, and keeps in each what was once the most: beside plugins that
 /// hoard, a host held a sixth more after ten minutes than at first (`tests/soak`). Must be called before there are threads.
@@ -23,4 +24,10 @@ pub fn give_back() {
     unsafe {
         libc::malloc_trim(0);
     }
+}
+
+/// Where memory is short, the kernel ends this process before its parent: a compiler, rather than the host that waits for it.
+pub fn go_first() {
+    // A kernel without it, or a parent that goes first itself.
+    drop(std::fs::write("/proc/self/oom_score_adj", "1000"));
 }

@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `host.rs` | engine, cache, catalog, gate and reloader, put together |
 //! | `stdio.rs`, `lines.rs` | one client on stdin and stdout |
+//! | `opening.rs` | what such a client may send before it has chosen a lifecycle |
+//! | `ids.rs` | ids of requests, also those that none can have |
 //! | `duplicates.rs` | names that are given twice in one object, which neither transport takes |
 //! | `http/` | many clients over streamable HTTP |
 //! | `auth/` | who calls over HTTP |
@@ -19,9 +21,11 @@ pub mod auth;
 mod duplicates;
 pub mod host;
 pub mod http;
+mod ids;
 pub mod left;
 mod lines;
 pub mod memory;
+mod opening;
 mod runtimes;
 pub mod signals;
 pub mod stdio;

@@ -2,7 +2,7 @@
 
 use std::{fs::File, io, os::fd::OwnedFd, os::unix::fs::FileTypeExt, pin::Pin, time::Duration};
 
-use rmcp::ServiceExt;
+use rmcp::{ServerHandler, ServiceExt, service::ServerInitializeError};
 use rustix::{
     fs::{Mode, OFlags, open},
     stdio::{dup2_stdout, stderr},
@@ -56,7 +56,7 @@ fn reopened_pipe(path: &str, mode: OFlags) -> Option<OwnedFd> {
 ///
 /// # Errors
 ///
-/// If the first messages are not MCP.
+/// If the client takes no answers, or none of the revisions that are served.
 pub async fn serve(
     handler: Handler,
     streams: Streams,
@@ -65,17 +65,17 @@ pub async fn serve(
 ) -> Result<(), String> {
     let ended = CancellationToken::new();
     let (calls, gate) = (handler.calls(), handler.gate().clone());
-    let transport = Lines::new(streams.read, streams.write);
+    let transport = Lines::new(streams.read, streams.write, handler.supported_protocol_versions());
     let service = handler.serve_with_ct(transport, ended.clone());
     let running = tokio::select! {
-        running = service => running.map_err(|e| e.to_string()),
+        running = service => running,
         () = stop.cancelled() => return Ok(()),
     };
     let running = match running {
         Ok(running) => running,
         // A client that goes away before it says anything is no error.
-        Err(said) if said.contains("connection closed") => return Ok(()),
-        Err(said) => return Err(said.chars().take(200).collect()),
+        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+        Err(error) => return Err(told(&error)),
     };
     let leaving = gate.clone();
     let draining = async {
@@ -95,4 +95,17 @@ pub async fn serve(
         () = &mut draining => drop(tokio::time::timeout(LAST_WORDS, waiting).await),
     }
     Ok(())
+}
+
+/// Why there was no handshake, without the message that came: rmcp's errors dump it.
+fn told(error: &ServerInitializeError) -> String {
+    match error {
+        ServerInitializeError::TransportError { error, .. } => {
+            format!("the client does not read its answers: {error:.200}")
+        }
+        ServerInitializeError::InitializeFailed(error) => {
+            format!("the handshake was refused: {:.200}", error.message)
+        }
+        _ => "the client did not begin with `initialize`".to_owned(),
+    }
 }

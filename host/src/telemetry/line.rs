@@ -93,7 +93,7 @@ where
             }
         }
         let metadata = event.metadata();
-        let now = DateTime::<Utc>::from(SystemTime::now()).to_rfc3339_opts(SecondsFormat::Micros, true);
+        let now = now();
         let target = fields.target.as_deref().unwrap_or(metadata.target());
         let line = match self.format {
             Format::Human => human(&now, *metadata.level(), &fields, self.colours),
@@ -212,6 +212,16 @@ impl Seen {
         }
         text
     }
+}
+
+/// A line of JSON for what is said whatever the level, and before there is a log.
+pub fn announcement(level: Level, message: &str) -> String {
+    let fields = Fields { message: scrub(message).into_owned(), ..Fields::default() };
+    json(&now(), level, env!("CARGO_PKG_NAME"), &fields)
+}
+
+fn now() -> String {
+    DateTime::<Utc>::from(SystemTime::now()).to_rfc3339_opts(SecondsFormat::Micros, true)
 }
 
 /// `time LEVEL message name=value …`

@@ -4,14 +4,14 @@ use std::{
     io::{IsTerminal, Write},
     sync::{
         Mutex, OnceLock, PoisonError,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
 };
 
 use tracing_appender::non_blocking::{ErrorCounter, NonBlocking, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::{EnvFilter, layer::SubscriberExt, util::SubscriberInitExt};
 
-use super::line::Lines;
+use super::line::{Lines, announcement};
 pub use crate::config::server::Level;
 use crate::{
     config::server::{Format, Log},
@@ -28,8 +28,32 @@ static WRITER: Mutex<Option<WorkerGuard>> = Mutex::new(None);
 /// The lines that were dropped.
 static DROPPED: OnceLock<ErrorCounter> = OnceLock::new();
 
+/// Whether every line of stderr is to be a JSON object.
+static JSON: AtomicBool = AtomicBool::new(false);
+
+/// From here on, whatever the host says on stderr is a JSON object on a line: errors that end it and panics, too.
+pub fn as_json() {
+    if !JSON.swap(true, Ordering::Relaxed) {
+        std::panic::set_hook(Box::new(|panic| announce(tracing::Level::ERROR, &panic.to_string())));
+    }
+}
+
+/// Whether that is so.
+pub fn is_json() -> bool {
+    JSON.load(Ordering::Relaxed)
+}
+
+/// Writes a JSON object on a line of stderr, whatever the level, in place of a line for people.
+pub fn announce(level: tracing::Level, message: &str) {
+    // With nobody to read it there is nobody to tell.
+    let _ = std::io::stderr().write_all(announcement(level, message).as_bytes());
+}
+
 /// Sends logs to stderr, through a thread of their own. `LOGGIA_LOG` overrides the level.
 pub fn start(log: Log) {
+    if log.format == Format::Json {
+        as_json();
+    }
     // rmcp logs whole results at its lower levels; wasmtime, notify and their like tell what only they understand.
     const OTHERS: &str = "rmcp=error,wasmtime=warn,cranelift=warn,notify=error,mio=warn,hyper=warn,h2=warn";
     // Told only to who sent a signal for it, so whatever the level is.

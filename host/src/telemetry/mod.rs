@@ -7,7 +7,9 @@
 //! | `scrub.rs` | credentials, taken out of what is logged |
 //! | `meters.rs` | what is counted while calls run |
 //! | `metrics.rs` | the same as Prometheus reads it: every name |
+//! | `classic.rs` | that page in Prometheus' older format |
 
+pub mod classic;
 mod line;
 pub mod logs;
 pub mod meters;

@@ -197,16 +197,51 @@ async fn a_client_that_never_reads_is_closed_and_what_it_was_sent_is_given_up() 
 
 /// H47.
 #[tokio::test]
-async fn a_head_that_is_too_long_is_refused_by_its_name() -> Result<()> {
+async fn a_head_that_is_too_long_is_refused_with_its_limit() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let host = HttpHost::start(folder.path()).await?;
-    for more in [format!("X-Long: {}\r\n", "x".repeat(100 << 10)), "X: 1\r\n".repeat(200)] {
-        let told = wire::answered(&host, &more, "echo", &add()).await?;
-        assert_eq!(told.status, 431, "{told:?}");
+    let wide = HttpHost::configured(&folder, "[http]\nhead = '256KiB'").await?;
+    let (long, many) = (format!("X-Long: {}\r\n", "x".repeat(100 << 10)), "X: 1\r\n".repeat(200));
+    for (host, more, limit) in [(&host, &long, "32KiB"), (&host, &many, "32KiB"), (&wide, &many, "256KiB")] {
+        // The same after an answer on the same connection.
+        for answered in [false, true] {
+            let mut line = Line::open(host.authority()).await?;
+            if answered {
+                line.write(wire::call(host, "", 1, "echo", &add())).await?;
+                assert_eq!(line.answer().await?.status, 200);
+            }
+            // It may refuse the rest, and say why.
+            drop(line.write(wire::call(host, more, 2, "echo", &add())).await);
+            let told = line.rest().await?;
+            assert_eq!((told.status, told.header("connection")), (431, Some("close")), "{told:?}");
+            let said = format!("may have {limit} and 100 headers at most");
+            assert!(told.body.contains(&said) && told.body.contains("`http.head`"), "{told:?}");
+        }
     }
+    assert_eq!(wire::answered(&wide, &long, "echo", &add()).await?.status, 200);
     // A quarter of it is not too long: tokens are long.
     let long = format!("X-Long: {}\r\n", "x".repeat(24 << 10));
     assert_eq!(wire::answered(&host, &long, "echo", &add()).await?.status, 200);
+    Ok(())
+}
+
+/// Who looks at the server with a browser is told where it is, and so is a client that has the wrong path.
+#[tokio::test]
+async fn what_is_not_there_says_where_the_protocol_is() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let host = HttpHost::start(folder.path()).await?;
+    let own = host.authority();
+    for first in ["GET /", "GET /sse", "POST /"] {
+        let request =
+            format!("{first} HTTP/1.1\r\nHost: {own}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+        let told = wire::send(own, request.as_bytes()).await?;
+        assert_eq!(
+            (told.status, told.header("content-type")),
+            (404, Some("text/plain; charset=utf-8")),
+            "{first}"
+        );
+        assert!(told.body.contains("/mcp"), "{told:?}");
+    }
     Ok(())
 }
 
@@ -219,6 +254,8 @@ async fn a_client_that_goes_away_is_no_error() -> Result<()> {
     })
     .await?;
     let host = &served.host;
+    // It says where it listens a moment before all of its tasks run.
+    assert_eq!(wire::answered(host, "", "echo", &add()).await?.status, 200);
     let tasks = "loggia_tasks{runtime=\"io\"}";
     let before = served.figure(tasks).await?.context("tasks")?;
     let of_session = wire::session(host, "", wire::INITIALIZE).await?;
@@ -237,7 +274,7 @@ async fn a_client_that_goes_away_is_no_error() -> Result<()> {
         "DELETE /mcp HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{of_session}\r\n",
         host.authority()
     );
-    assert_eq!(wire::send(host.authority(), goodbye.as_bytes()).await?.status, 202);
+    assert_eq!(wire::send(host.authority(), goodbye.as_bytes()).await?.status, 204);
     served.figures(tasks, |now| now <= before).await;
     // What is logged is written in its order.
     assert_eq!(wire::answered(host, "", "echo", &add()).await?.status, 200);

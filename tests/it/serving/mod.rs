@@ -10,6 +10,7 @@
 //! | `connections.rs` | clients that are slow, or too many |
 //! | `sessions.rs` | sessions that sleep, wake and end |
 //! | `drain.rs` | how a server ends |
+//! | `unit.rs` | the systemd unit of the documentation |
 //! | `crowd.rs` | many clients at once |
 //! | `many.rs` | many servers on one folder |
 
@@ -23,3 +24,4 @@ mod many;
 mod oauth;
 mod scopes;
 mod sessions;
+mod unit;

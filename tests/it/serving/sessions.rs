@@ -71,7 +71,7 @@ async fn a_silent_session_sleeps_and_its_next_request_wakes_it() -> Result<()> {
     let own = host.authority();
     for session in [&sessions[0], &person] {
         let goodbye = format!("DELETE /mcp HTTP/1.1\r\nHost: {own}\r\nConnection: close\r\n{session}\r\n");
-        assert_eq!(wire::send(own, goodbye.as_bytes()).await?.status, 202);
+        assert_eq!(wire::send(own, goodbye.as_bytes()).await?.status, 204);
         assert_eq!(wire::ask(host, session, list).await?.status, 404);
     }
     Ok(())
@@ -184,7 +184,7 @@ async fn a_session_that_only_listens_sleeps_and_hears_of_changes_all_the_same() 
     for (session, mut stream) in sessions.iter().zip(streams) {
         let own = host.authority();
         let goodbye = format!("DELETE /mcp HTTP/1.1\r\nHost: {own}\r\nConnection: close\r\n{session}\r\n");
-        assert_eq!(wire::send(own, goodbye.as_bytes()).await?.status, 202);
+        assert_eq!(wire::send(own, goodbye.as_bytes()).await?.status, 204);
         stream.until(ENDED).await?;
     }
     Ok(())

@@ -11,6 +11,9 @@ use crate::config::units::{bytes_text, duration_text};
 pub const STACK_LEAST: u64 = 64 << 10;
 /// A message on stdio is no larger either.
 const BODY_MOST: u64 = 16 << 20;
+/// What hyper can do with, and what each connection may then hold.
+const HEAD_LEAST: u64 = 8 << 10;
+const HEAD_MOST: u64 = 1 << 20;
 const CONNECTIONS_MOST: usize = 65_536;
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -32,6 +35,12 @@ pub fn mistakes(settings: &Settings) -> Vec<Mistake> {
 fn of_http(http: &Http, tell: &mut impl FnMut(&str, Option<String>)) {
     let second = Duration::from_secs(1);
     tell("http.connections", count(http.connections, 1, CONNECTIONS_MOST));
+    tell(
+        "http.connections-per-address",
+        count(http.connections_per_address.unwrap_or(0), 0, CONNECTIONS_MOST),
+    );
+    tell("http.drain-delay", time(http.drain_delay, Duration::ZERO, HOUR));
+    tell("http.head", size(http.head.0, HEAD_LEAST, HEAD_MOST));
     tell("http.sessions", count(http.sessions, 1, CONNECTIONS_MOST));
     tell("http.header-time", time(http.header_time, second, HOUR));
     tell("http.body-time", time(http.body_time, second, HOUR));

@@ -20,8 +20,17 @@ pub struct Http {
     pub hosts: Vec<String>,
     /// Pages of other origins that may send requests, such as `https://chat.example.com`. Browsers are told so (CORS).
     pub origins: Vec<String>,
-    /// Connections at once; further ones wait to be accepted.
+    /// Connections at once. For a further one the oldest makes room of which no known caller has asked anything; where there is
+    /// none, it waits to be accepted.
     pub connections: usize,
+    /// Connections at once of one address, IPv6 by /64; further ones are closed. Left out, 64, but any number from loopback, where
+    /// a proxy on this machine connects for all its clients. 0 is any number: for a proxy on another machine.
+    pub connections_per_address: Option<usize>,
+    /// How long connections are still taken after the server was told to end, while `/readyz` already says 503: as long as a
+    /// load balancer takes to notice. Then `drain` begins.
+    pub drain_delay: Span,
+    /// Largest head of a request, tokens included; it has at most 100 headers.
+    pub head: Size,
     /// How long a client may take to send the head of a request: of its first one once it has connected, of others from their
     /// first byte.
     pub header_time: Span,
@@ -44,20 +53,18 @@ pub struct Http {
     pub per_caller: PerCaller,
 }
 
-/// What one caller may ask for. Callers without a name are told apart by their address, and are not bounded where the
-/// file does not say.
+/// What one caller may ask for. Callers without a name are told apart by their address, IPv6 by /64; those on loopback are
+/// not bounded where the file does not say.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PerCaller {
-    /// Requests a second, in the long run; 50 for a caller with a name. 0 is as many as it likes.
+    /// Requests a second, in the long run. Left out, 50. 0 is as many as it likes.
     pub rate: Option<u32>,
-    /// Requests that it may send at once after a rest, 1 or more; 100 for a caller with a name. Needs a `rate`.
+    /// Requests that it may send at once after a rest, 1 or more. Left out, twice the rate. Needs a `rate`.
     pub burst: Option<u32>,
-    /// Requests that may be answered at once, streams not counted; 32 for a caller with a name. 0 is as many as it
-    /// likes.
+    /// Requests that may be answered at once, streams not counted. Left out, 32. 0 is as many as it likes.
     pub concurrency: Option<u32>,
-    /// Streams that may be open at once, on which a client waits for news; 16 for a caller with a name. 0 is as many as it
-    /// likes.
+    /// Streams that may be open at once, on which a client waits for news. Left out, 16. 0 is as many as it likes.
     pub streams: Option<u32>,
 }
 
@@ -69,6 +76,9 @@ impl Default for Http {
             hosts: Vec::new(),
             origins: Vec::new(),
             connections: 1024,
+            connections_per_address: None,
+            drain_delay: Span::seconds(0),
+            head: Size(32 << 10),
             header_time: Span::seconds(10),
             idle_time: Span::seconds(75),
             write_time: Span::seconds(30),

@@ -4,7 +4,10 @@ use std::{
     convert::Infallible,
     io::{self, ErrorKind},
     net::SocketAddr,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -14,10 +17,7 @@ use hyper_util::{
     rt::TokioIo,
     server::graceful::{GracefulShutdown, Watcher},
 };
-use tokio::{
-    net::{TcpListener, TcpStream},
-    sync::{OwnedSemaphorePermit, Semaphore},
-};
+use tokio::net::{TcpListener, TcpStream};
 use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
@@ -26,24 +26,25 @@ use super::{
     clock::{Answer, Clock, Timed},
     door::Known,
     held::Held,
+    oversize::HeadRefusal,
+    places::{ConnectionBounds, ConnectionPlace, ConnectionTable},
 };
-use crate::{
-    config::server::Http,
-    telemetry::meters::{Gauge, Inside},
-};
+use crate::{config::server::Http, telemetry::meters::Gauge};
 
-/// The head of a request; hyper takes up to twice that, since it looks when it has read. Tokens are up to 8 KiB.
-const HEAD: usize = 32 << 10;
+/// Connections of one address, where the file does not say.
+const OF_ADDRESS: usize = 64;
 /// Where descriptors or memory are short, accepting waits for better times.
 const SHORT: Duration = Duration::from_millis(200);
 
 /// How many connections there may be, and how long they may take for what.
 #[derive(Debug, Clone)]
 pub struct Connections {
-    /// Further ones wait in the kernel's queue, which refuses more than it holds.
-    pub most: usize,
+    /// Where nobody can make room, one more waits, and further ones in the kernel's queue, which refuses more than it holds.
+    pub bounds: ConnectionBounds,
     /// How many there are.
     pub open: Arc<Gauge>,
+    /// Bytes of the largest head of a request; hyper takes up to twice that, since it looks when it has read.
+    pub head: usize,
     /// How long they may take.
     pub times: Times,
 }
@@ -63,7 +64,13 @@ impl Connections {
     /// As the operator wants them.
     pub fn of(http: &Http, open: Arc<Gauge>) -> Self {
         let times = Times { head: http.header_time.0, idle: http.idle_time.0, write: http.write_time.0 };
-        Self { most: http.connections, open, times }
+        let said = http.connections_per_address;
+        let bounds = ConnectionBounds {
+            most: http.connections,
+            per_address: Some(said.unwrap_or(OF_ADDRESS)).filter(|most| *most > 0),
+            loopback: said.is_some(),
+        };
+        Self { bounds, open, head: http.head.bytes(), times }
     }
 }
 
@@ -71,20 +78,27 @@ impl Connections {
 pub async fn accept(
     listener: TcpListener,
     router: Router,
-    Connections { most, open: count, times }: Connections,
+    Connections { bounds, open: count, head, times }: Connections,
     stop: CancellationToken,
 ) -> io::Result<()> {
-    let room = Arc::new(Semaphore::new(most));
+    let table = ConnectionTable::new(bounds);
     let open = GracefulShutdown::new();
+    let was_told = AtomicBool::new(false);
     loop {
         let accepted = async {
-            let place = Arc::clone(&room).acquire_owned().await.map_err(io::Error::other)?;
-            Ok::<_, io::Error>((place, listener.accept().await?))
+            let (stream, peer) = listener.accept().await?;
+            let clock = Clock::new(times);
+            let place = table.enter(peer.ip(), &clock).await;
+            Ok::<_, io::Error>((stream, peer, clock, place))
         };
-        let (place, (stream, peer)) = tokio::select! {
+        let (stream, peer, clock, place) = tokio::select! {
             () = stop.cancelled() => break,
             accepted = accepted => match accepted {
-                Ok(accepted) => accepted,
+                Ok((stream, peer, clock, Some(place))) => (stream, peer, clock, place),
+                Ok((_, peer, _, None)) => {
+                    tell_full(&was_told, peer);
+                    continue;
+                }
                 Err(error) if is_the_clients(&error) => continue,
                 Err(error) => {
                     tracing::warn!("connections cannot be accepted: {error}");
@@ -93,11 +107,30 @@ pub async fn accept(
                 }
             },
         };
-        tokio::spawn(connection(stream, peer, router.clone(), times, open.watcher(), (place, count.enter())));
+        clock.begin();
+        let serving = connection(stream, peer, router.clone(), (clock, head, times), open.watcher(), place);
+        let counted = count.enter();
+        tokio::spawn(async move {
+            serving.await;
+            drop(counted);
+        });
     }
     drop(listener);
     open.shutdown().await;
     Ok(())
+}
+
+/// Who runs the server is told once: it may be a proxy that has all clients, or one client that has too many connections.
+fn tell_full(was_told: &AtomicBool, peer: SocketAddr) {
+    if was_told.swap(true, Ordering::Relaxed) {
+        tracing::debug!("a connection of {} was closed: it has as many as it may", peer.ip());
+    } else {
+        tracing::warn!(
+            "a connection of {} was closed, since it has as many as `http.connections-per-address` allows; further \
+             ones are logged as debug",
+            peer.ip()
+        );
+    }
 }
 
 /// A client that went before it was accepted is no trouble of the server's.
@@ -110,9 +143,9 @@ async fn connection(
     stream: TcpStream,
     peer: SocketAddr,
     router: Router,
-    times: Times,
+    (clock, head, times): (Arc<Clock>, usize, Times),
     watcher: Watcher,
-    _place: (OwnedSemaphorePermit, Inside),
+    place: ConnectionPlace,
 ) {
     // Without it a small answer waits 40 ms for the client's acknowledgement.
     if let Err(error) = stream.set_nodelay(true) {
@@ -120,8 +153,8 @@ async fn connection(
     }
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(times.write));
-    let clock = Clock::new(times);
-    let stream = Timed { stream: Box::pin(stream), clock: Arc::clone(&clock) };
+    let refusal = HeadRefusal::new(head);
+    let stream = Timed { stream: Box::pin(stream), clock: Arc::clone(&clock), refusal };
     let service = service_fn(|mut request: hyper::Request<Incoming>| {
         clock.asked();
         request.extensions_mut().insert(ConnectInfo(peer));
@@ -135,11 +168,14 @@ async fn connection(
     });
     let mut http = http1::Builder::new();
     // Its own clock would run from the last answer, for rests and heads alike.
-    http.header_read_timeout(None).max_buf_size(HEAD);
+    http.header_read_timeout(None).max_buf_size(head);
     let serving = watcher.watch(http.serve_connection(TokioIo::new(stream), service));
-    match clock.keep(serving).await {
-        Some(Ok(())) => {}
-        Some(Err(error)) => tracing::debug!("a connection ended: {error}"),
-        None => tracing::debug!("a client took too long to ask"),
+    tokio::select! {
+        kept = clock.keep(serving) => match kept {
+            Some(Ok(())) => {}
+            Some(Err(error)) => tracing::debug!("a connection ended: {error}"),
+            None => tracing::debug!("a client took too long to ask"),
+        },
+        () = place.close.cancelled() => tracing::debug!("a connection that asked nothing made room for another"),
     }
 }

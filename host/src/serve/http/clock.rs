@@ -4,7 +4,10 @@
 use std::{
     io::{self, IoSlice},
     pin::{Pin, pin},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     task::{Context, Poll},
     time::Duration,
 };
@@ -14,13 +17,18 @@ use tokio::{
     time::Instant,
 };
 
-use super::accept::Times;
+use super::{accept::Times, oversize::HeadRefusal, places::Yields};
 
 /// The clock of one connection. Whatever sets it runs within the connection's own task, so `keep`, which looks after each
 /// poll, misses nothing.
+#[derive(Debug)]
 pub struct Clock {
     times: Times,
     does: Mutex<Does>,
+    /// A whole head has come, once at least.
+    asked: AtomicBool,
+    /// A request was a known caller's, once at least.
+    known: AtomicBool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +47,12 @@ impl Clock {
     /// Of a connection that was just made: who only connects holds a place that others wait for.
     pub fn new(times: Times) -> Arc<Self> {
         let does = Mutex::new(Does::Asks { until: Instant::now() + times.head });
-        Arc::new(Self { times, does })
+        Arc::new(Self { times, does, asked: AtomicBool::new(false), known: AtomicBool::new(false) })
+    }
+
+    /// It is served only now: the time that it waited for a place was not its own.
+    pub fn begin(&self) {
+        self.set(|_| Does::Asks { until: Instant::now() + self.times.head });
     }
 
     fn set(&self, next: impl FnOnce(Does) -> Does) {
@@ -65,17 +78,34 @@ impl Clock {
 
     /// A head has come.
     pub fn asked(&self) {
+        self.asked.store(true, Ordering::Relaxed);
         self.set(|_| Does::Hears);
     }
 
     /// The answer has been given. Who is not known may not hold a place for as long as who is.
     pub fn answered(&self, known: bool) {
+        self.known.fetch_or(known, Ordering::Relaxed);
         let rest = if known { self.times.idle } else { self.times.idle.min(self.times.head) };
         self.set(|_| Does::Takes { rest });
     }
 
+    /// Whether the connection has to make room where there are too many, and why.
+    pub fn yields(&self) -> Option<Yields> {
+        match self.does() {
+            Does::Asks { .. } if !self.asked.load(Ordering::Relaxed) => Some(Yields::Silent),
+            Does::Asks { .. } | Does::Rests { .. } if !self.known.load(Ordering::Relaxed) => {
+                Some(Yields::Refused)
+            }
+            _ => None,
+        }
+    }
+
+    fn does(&self) -> Does {
+        *self.does.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn until(&self) -> Option<Instant> {
-        match *self.does.lock().unwrap_or_else(PoisonError::into_inner) {
+        match self.does() {
             Does::Asks { until } | Does::Rests { until } => Some(until),
             // What is sent has a time of its own, in which some of it must be taken.
             Does::Hears | Does::Takes { .. } => None,
@@ -120,6 +150,16 @@ pub struct Timed<S> {
     pub stream: Pin<Box<S>>,
     /// Its connection's.
     pub clock: Arc<Clock>,
+    /// What is written in place of hyper's own refusals.
+    pub refusal: HeadRefusal,
+}
+
+impl<S: AsyncWrite> Timed<S> {
+    /// Writes what takes the place of these bytes; none where nothing does. An answer of ours follows a whole head.
+    fn poll_refuse(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Option<Poll<io::Result<()>>> {
+        let asks = matches!(self.clock.does(), Does::Asks { .. });
+        (asks && self.refusal.replaces(bytes)).then(|| self.refusal.poll_write(self.stream.as_mut(), cx))
+    }
 }
 
 impl<S: AsyncRead> AsyncRead for Timed<S> {
@@ -139,6 +179,9 @@ impl<S: AsyncRead> AsyncRead for Timed<S> {
 
 impl<S: AsyncWrite> AsyncWrite for Timed<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        if let Some(refused) = self.poll_refuse(cx, bytes) {
+            return refused.map_ok(|()| bytes.len());
+        }
         self.stream.as_mut().poll_write(cx, bytes)
     }
 
@@ -147,6 +190,10 @@ impl<S: AsyncWrite> AsyncWrite for Timed<S> {
         cx: &mut Context<'_>,
         bytes: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        let first = bytes.iter().find(|bytes| !bytes.is_empty()).map_or(&[][..], |bytes| bytes);
+        if let Some(refused) = self.poll_refuse(cx, first) {
+            return refused.map_ok(|()| bytes.iter().map(|bytes| bytes.len()).sum());
+        }
         self.stream.as_mut().poll_write_vectored(cx, bytes)
     }
 

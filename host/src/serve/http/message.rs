@@ -18,12 +18,14 @@ use axum::{
 };
 use http_body_util::LengthLimitError;
 use loggia_facade::json::has_many_values;
-use rmcp::model::{ErrorCode, RequestId};
-use serde::{Deserialize, Deserializer, de::IgnoredAny};
+use rmcp::{ErrorData, model::ErrorCode};
+use serde::Deserialize;
+use serde_json::Value;
 
 use crate::serve::{
-    duplicates,
-    lines::{BATCH, id, many, twice},
+    duplicates, ids,
+    ids::{given, present},
+    lines::{BATCH, INVALID, many, twice},
 };
 
 /// The largest `initialize`: what a client says there is kept for as long as its session lasts.
@@ -57,45 +59,47 @@ struct Head<'a> {
     jsonrpc: Option<Cow<'a, str>>,
     #[serde(borrow)]
     method: Option<Cow<'a, str>>,
-    id: Option<RequestId>,
-    #[serde(default, deserialize_with = "there")]
+    #[serde(default, deserialize_with = "given")]
+    id: Option<Value>,
+    #[serde(default, deserialize_with = "present")]
     result: bool,
-    #[serde(default, deserialize_with = "there")]
+    #[serde(default, deserialize_with = "present")]
     error: bool,
-}
-
-/// Whether a member is there, `null` or not.
-fn there<'de, D: Deserializer<'de>>(member: D) -> Result<bool, D::Error> {
-    IgnoredAny::deserialize(member).map(|_| true)
 }
 
 impl<'a> Head<'a> {
     /// Of text that may be anything.
     fn of(text: &'a [u8]) -> Result<Self, Wrong> {
         if has_many_values(text) {
-            return Err(Wrong(id(text), ErrorCode::INVALID_REQUEST, many().into()));
+            return Err(Wrong(ids::find(text), ErrorCode::INVALID_REQUEST, many().into()));
         }
         match duplicates::search(text) {
             Ok(None) => {}
             // Of two ids, neither is the request's.
             Ok(Some(name)) => {
-                let id = id(text).filter(|_| name != "id");
+                let id = ids::find(text).filter(|_| name != "id");
                 return Err(Wrong(id, ErrorCode::INVALID_REQUEST, twice(&name).into()));
             }
             Err(error) => {
                 let said = format!("Parse error: {error}");
-                return Err(Wrong(id(text), ErrorCode::PARSE_ERROR, said.into()));
+                return Err(Wrong(ids::find(text), ErrorCode::PARSE_ERROR, said.into()));
             }
         }
         if text.trim_ascii_start().starts_with(b"[") {
             return Err(Wrong(None, ErrorCode::INVALID_REQUEST, BATCH.into()));
         }
-        let head: Self = serde_json::from_slice(text).map_err(|_| Wrong::request(id(text)))?;
+        let head: Self = serde_json::from_slice(text).map_err(|_| Wrong::request(ids::find(text)))?;
         // It asks, or it answers.
-        match head.jsonrpc.as_deref() == Some("2.0") && head.method.is_some() != (head.result || head.error) {
-            true => Ok(head),
+        if head.jsonrpc.as_deref() != Some("2.0") || head.method.is_some() == (head.result || head.error) {
             // The ids of answers are ours.
-            false => Err(Wrong::request(head.id.filter(|_| !head.result && !head.error))),
+            return Err(Wrong::request(head.id.filter(|_| !head.result && !head.error)));
+        }
+        match &head.id {
+            // rmcp would take it for a notification, which nobody answers.
+            Some(id) if head.method.is_some() && !ids::is_usable(id) => {
+                Err(Wrong(head.id, ErrorCode::INVALID_REQUEST, ids::UNUSABLE.into()))
+            }
+            _ => Ok(head),
         }
     }
 
@@ -112,19 +116,18 @@ impl<'a> Head<'a> {
 }
 
 /// What a client is told that sent no message, and of which request.
-struct Wrong(Option<RequestId>, ErrorCode, Cow<'static, str>);
+struct Wrong(Option<Value>, ErrorCode, Cow<'static, str>);
 
 impl Wrong {
-    fn request(id: Option<RequestId>) -> Self {
-        Self(id, ErrorCode::INVALID_REQUEST, "Invalid request".into())
+    fn request(id: Option<Value>) -> Self {
+        Self(id, ErrorCode::INVALID_REQUEST, INVALID.into())
     }
 }
 
 impl IntoResponse for Wrong {
     fn into_response(self) -> Response {
-        let Self(id, ErrorCode(code), message) = self;
-        let error = serde_json::json!({ "code": code, "message": message });
-        let body = serde_json::json!({ "jsonrpc": "2.0", "id": id, "error": error });
+        let Self(id, code, message) = self;
+        let body = ids::error_answer(id, ErrorData::new(code, message, None));
         let json = [(CONTENT_TYPE, "application/json")];
         (StatusCode::BAD_REQUEST, json, body.to_string()).into_response()
     }
@@ -225,13 +228,18 @@ mod tests {
             (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, "1", -32600),
             (r#"{"jsonrpc":"2.0","id":1}"#, "1", -32600),
             (r#"{"jsonrpc":"2.0","id":1,"method":5}"#, "1", -32600),
+            (r#"{"jsonrpc":"2.0","id":9223372036854775808,"method":"ping"}"#, "9223372036854775808", -32600),
+            (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, "1.5", -32600),
+            (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, "null", -32600),
             (r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, "null", -32600),
             (r#"{"jsonrpc":"2.0","id":1,"method":"ping","result":null}"#, "null", -32600),
             (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1,"a":1}}"#, "1", -32600),
             (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#, "null", -32600),
         ] {
             let wrong = Head::of(text.as_bytes()).err().unwrap_or_else(|| panic!("{text:.80} is a message"));
-            let told = (serde_json::to_string(&wrong.0).unwrap(), wrong.1.0);
+            let Wrong(given, told, said) = wrong;
+            let answer = ids::error_answer(given, ErrorData::new(told, said, None));
+            let told = (answer["id"].to_string(), told.0);
             assert_eq!(told, (id.to_owned(), code), "{text:.80}");
         }
     }

@@ -4,7 +4,8 @@
 //!
 //! | layer | refuses with | file |
 //! |---|---|---|
-//! | connections, and the time for a head | a closed connection | `accept.rs`, `clock.rs` |
+//! | connections, and the time for a head | a closed connection | `accept.rs`, `places.rs`, `address.rs`, `clock.rs` |
+//! | a head that is too large | 431 | `oversize.rs` |
 //! | panics are caught | 500 | |
 //! | its id, and a span of the log | | `request_id.rs` |
 //! | a body that says it is too large | 413 | `message.rs` |
@@ -16,16 +17,20 @@
 //! | how much of it at once | 429 | `per_caller.rs` |
 //! | streams end with the token that opened them | | `door.rs` |
 //! | MCP, in sessions for older clients | | `sessions/` |
+//! | whatever is not there | 404 | |
 //!
 //! **Invariant**: who is not known to be somebody causes no work beyond the reading of a head.
 
 pub(super) mod accept;
+mod address;
 mod clock;
 mod door;
 mod guard;
 mod held;
 mod message;
+mod oversize;
 mod per_caller;
+pub(super) mod places;
 mod request_id;
 mod sessions;
 #[cfg(test)]
@@ -38,7 +43,7 @@ use axum::{
     body::HttpBody,
     extract::Request,
     http::{HeaderName, HeaderValue, Method, StatusCode, header},
-    middleware::{from_fn, from_fn_with_state, map_response},
+    middleware::{Next, from_fn, from_fn_with_state, map_response},
     response::{IntoResponse, Response},
 };
 use rmcp::transport::streamable_http_server::{
@@ -141,7 +146,7 @@ where
         + 'static,
 {
     let bounds = Bounds { size: http.body.bytes(), time: http.body_time.0 };
-    let accounts = Arc::new(Accounts::new(http.per_caller, door.authenticator.is_some()));
+    let accounts = Arc::new(Accounts::new(http.per_caller));
     let metadata = door.authenticator.as_ref().and_then(Authenticator::metadata).map(Metadata::router);
     let cors = cors(http);
     let known = ServiceBuilder::new()
@@ -151,7 +156,8 @@ where
         .layer(from_fn_with_state(accounts, per_caller::place))
         .layer(from_fn(door::lasting))
         .layer(from_fn_with_state(sessions, sessions::of_caller))
-        .layer(map_response(typed));
+        .layer(map_response(typed))
+        .layer(from_fn(ended));
     let all = ServiceBuilder::new()
         .layer(CatchPanicLayer::custom(broken))
         .layer(from_fn(request_id::named))
@@ -161,7 +167,24 @@ where
         .layer(from_fn_with_state(bounds, message::announced))
         .layer(from_fn_with_state(Arc::new(names), guard::guard))
         .option_layer(cors);
-    Router::new().nest_service(PATH, service).layer(known).merge(metadata.unwrap_or_default()).layer(all)
+    let known = Router::new().nest_service(PATH, service).layer(known);
+    known.merge(metadata.unwrap_or_default()).fallback(elsewhere).layer(all)
+}
+
+/// Who looks at a server with a browser is told where it is.
+async fn elsewhere() -> Response {
+    let said = format!("nothing is here: MCP clients connect to {PATH}, by streamable HTTP\n");
+    (StatusCode::NOT_FOUND, said).into_response()
+}
+
+/// The end of a session is 204: rmcp says 202, which the SDKs for Python take for a failure.
+async fn ended(request: Request, next: Next) -> Response {
+    let ends = request.method() == Method::DELETE;
+    let mut response = next.run(request).await;
+    if ends && response.status() == StatusCode::ACCEPTED {
+        *response.status_mut() = StatusCode::NO_CONTENT;
+    }
+    response
 }
 
 /// rmcp says in plain words why it refuses a request, and not that they are plain.

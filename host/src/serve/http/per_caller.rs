@@ -3,7 +3,7 @@
 
 use std::{
     collections::HashMap,
-    net::{IpAddr, SocketAddr},
+    net::SocketAddr,
     num::NonZero,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -21,12 +21,14 @@ use governor::{
     state::keyed::HashMapStateStore,
 };
 
-use super::{held::Held, message::Asks};
+use super::{address::AddressBlock, held::Held, message::Asks};
 use crate::{
     config::server::PerCaller,
     gate::{Caller, Origin},
 };
 
+/// Requests a second, calls and streams at once, where the file does not say.
+const USUAL: [u32; 3] = [50, 32, 16];
 /// Accounts of callers that have rested are given up when there are so many.
 const ACCOUNTS: usize = 4096;
 
@@ -34,7 +36,7 @@ const ACCOUNTS: usize = 4096;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Who {
     Caller(Caller),
-    Address(IpAddr),
+    Address(AddressBlock),
 }
 
 /// What a caller has open.
@@ -44,52 +46,79 @@ enum Kind {
     Stream,
 }
 
+impl Who {
+    /// Whether it may be a proxy on this machine, behind which each client is another.
+    fn is_many(&self) -> bool {
+        match self {
+            Self::Caller(caller) => *caller == Caller::Anonymous,
+            Self::Address(address) => address.is_loopback(),
+        }
+    }
+}
+
+/// How much there may be of something.
+#[derive(Debug, Clone, Copy)]
+struct Bound {
+    /// None where there is no bound.
+    most: Option<NonZero<u32>>,
+    /// Whether the file says so: then it holds for whoever asks.
+    is_said: bool,
+}
+
+impl Bound {
+    fn new(said: Option<u32>, usual: u32) -> Self {
+        Self { most: NonZero::new(said.unwrap_or(usual)), is_said: said.is_some() }
+    }
+
+    fn of(self, who: &Who) -> Option<NonZero<u32>> {
+        self.most.filter(|_| self.is_said || !who.is_many())
+    }
+}
+
 /// What callers may ask for, and do.
 pub struct Accounts {
-    rate: Option<RateLimiter<Who, HashMapStateStore<Who>, DefaultClock>>,
-    /// At most so many, where there is a bound.
-    calls: Option<usize>,
-    streams: Option<usize>,
+    rate: Bound,
+    rates: Option<RateLimiter<Who, HashMapStateStore<Who>, DefaultClock>>,
+    /// At once.
+    calls: Bound,
+    streams: Bound,
     open: Mutex<HashMap<(Who, Kind), usize>>,
 }
 
 impl Accounts {
-    /// The bounds of the file; where it does not say, callers with names have some and others none.
-    pub fn new(said: PerCaller, named: bool) -> Self {
-        let bound = |said: Option<u32>, usual: u32| match said {
-            None if !named => None,
-            said => NonZero::new(said.unwrap_or(usual)),
-        };
-        let rate = bound(said.rate, 50).map(|rate| {
-            let burst = said
-                .burst
-                .and_then(NonZero::new)
-                .unwrap_or(rate.saturating_mul(NonZero::new(2).unwrap_or(rate)));
+    /// The bounds of the file, and the usual ones where it does not say.
+    pub fn new(said: PerCaller) -> Self {
+        let [rate, calls, streams] = USUAL;
+        let rate = Bound::new(said.rate, rate);
+        let rates = rate.most.map(|rate| {
+            let twice = rate.saturating_add(rate.get());
+            let burst = said.burst.and_then(NonZero::new).unwrap_or(twice);
             RateLimiter::hashmap(Quota::per_second(rate).allow_burst(burst))
         });
-        let count = |said, usual| bound(said, usual).map(|most| most.get() as usize);
         Self {
             rate,
-            calls: count(said.concurrency, 32),
-            streams: count(said.streams, 16),
+            rates,
+            calls: Bound::new(said.concurrency, calls),
+            streams: Bound::new(said.streams, streams),
             open: Mutex::default(),
         }
     }
 
-    fn most(&self, kind: Kind) -> Option<usize> {
-        match kind {
+    fn most(&self, who: &Who, kind: Kind) -> Option<usize> {
+        let bound = match kind {
             Kind::Call => self.calls,
             Kind::Stream => self.streams,
-        }
+        };
+        bound.of(who).map(|most| most.get() as usize)
     }
 
     /// Counts a request.
     fn count(&self, who: &Who) -> Result<(), Refused> {
-        let Some(rate) = &self.rate else { return Ok(()) };
-        if rate.len() > ACCOUNTS {
-            rate.retain_recent();
+        let (Some(rates), Some(_)) = (&self.rates, self.rate.of(who)) else { return Ok(()) };
+        if rates.len() > ACCOUNTS {
+            rates.retain_recent();
         }
-        rate.check_key(who).map_err(|until| {
+        rates.check_key(who).map_err(|until| {
             let wait = until.wait_time_from(DefaultClock::default().now());
             Refused { what: "requests in so short a time", after: wait.as_secs() + 1 }
         })
@@ -97,7 +126,7 @@ impl Accounts {
 
     /// Takes a place for what is asked; none where there is no bound.
     fn take(self: &Arc<Self>, who: Who, kind: Kind) -> Result<Option<Place>, Refused> {
-        let Some(most) = self.most(kind) else { return Ok(None) };
+        let Some(most) = self.most(&who, kind) else { return Ok(None) };
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let count = open.entry((who.clone(), kind)).or_default();
         if *count >= most {
@@ -179,7 +208,9 @@ fn who(request: &Request) -> Who {
         Some(Origin { caller: caller @ Caller::Named(_), .. }) => Who::Caller(caller.clone()),
         _ => {
             let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
-            peer.map_or(Who::Caller(Caller::Anonymous), |ConnectInfo(peer)| Who::Address(peer.ip()))
+            peer.map_or(Who::Caller(Caller::Anonymous), |ConnectInfo(peer)| {
+                Who::Address(AddressBlock::of(peer.ip()))
+            })
         }
     }
 }
@@ -208,8 +239,7 @@ mod tests {
 
     #[test]
     fn a_greedy_caller_is_refused_and_another_is_not() {
-        let accounts =
-            Arc::new(Accounts::new(PerCaller { concurrency: Some(2), ..PerCaller::default() }, true));
+        let accounts = Arc::new(Accounts::new(PerCaller { concurrency: Some(2), ..PerCaller::default() }));
         let held = [Kind::Call; 2].map(|kind| accounts.take(named("ada"), kind).ok().unwrap());
         let refused = accounts.take(named("ada"), Kind::Call).err();
         assert_eq!(refused, Some(Refused { what: "calls at once", after: 1 }));
@@ -223,24 +253,37 @@ mod tests {
     #[test]
     fn the_rate_is_each_callers_own() {
         let said = PerCaller { rate: Some(1), burst: Some(3), ..PerCaller::default() };
-        let accounts = Arc::new(Accounts::new(said, false));
+        let accounts = Arc::new(Accounts::new(said));
         let taken = |who: &Who| (0..5).filter(|_| accounts.count(who).is_ok()).count();
-        let address = |last| Who::Address(IpAddr::from([127, 0, 0, last]));
+        let address = |last| Who::Address(AddressBlock::of([127, 0, 0, last].into()));
         assert_eq!(taken(&address(1)), 3);
         assert_eq!(taken(&address(2)), 3);
         let refused = accounts.count(&address(1)).err().unwrap();
         assert_eq!(refused.what, "requests in so short a time");
     }
 
+    /// H73: whoever need not say who they are share the bounds of their network; on this machine they may be a proxy's.
     #[test]
-    fn who_has_no_name_is_bounded_only_where_the_file_says_so() {
-        let unbounded = |said, named| {
-            let accounts = Accounts::new(said, named);
-            (accounts.rate.is_none(), accounts.calls.is_none(), accounts.streams.is_none())
+    fn who_has_no_name_is_bounded_by_its_network_but_for_loopback() {
+        let address = |text: &str| Who::Address(AddressBlock::of(text.parse().unwrap()));
+        let bounds = |said, who: &Who| {
+            let accounts = Accounts::new(said);
+            (accounts.rate.of(who), accounts.most(who, Kind::Call), accounts.most(who, Kind::Stream))
         };
-        assert_eq!(unbounded(PerCaller::default(), false), (true, true, true));
-        assert_eq!(unbounded(PerCaller::default(), true), (false, false, false));
+        let usual = (NonZero::new(50), Some(32), Some(16));
+        for who in [named("ada"), address("192.0.2.1"), address("2001:db8::1")] {
+            assert_eq!(bounds(PerCaller::default(), &who), usual, "{who:?}");
+        }
+        for who in [address("127.0.0.1"), address("::1"), Who::Caller(Caller::Anonymous)] {
+            assert_eq!(bounds(PerCaller::default(), &who), (None, None, None), "{who:?}");
+            let said = PerCaller { rate: Some(5), burst: None, concurrency: Some(2), streams: Some(1) };
+            assert_eq!(bounds(said, &who), (NonZero::new(5), Some(2), Some(1)), "{who:?}");
+        }
         let none = PerCaller { rate: Some(0), burst: None, concurrency: Some(0), streams: Some(0) };
-        assert_eq!(unbounded(none, true), (true, true, true));
+        assert_eq!(bounds(none, &named("ada")), (None, None, None));
+        let accounts =
+            Arc::new(Accounts::new(PerCaller { rate: Some(1), burst: Some(3), ..PerCaller::default() }));
+        let taken = (1..=9).filter(|n| accounts.count(&address(&format!("2001:db8::{n}"))).is_ok()).count();
+        assert_eq!(taken, 3, "one network is one caller");
     }
 }

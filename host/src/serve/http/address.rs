@@ -1,0 +1,53 @@
+//! Addresses that count as one: who has one address of IPv6 has its network, which is a /64 at least.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+/// An address of IPv4, or the /64 of one of IPv6.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct AddressBlock(IpAddr);
+
+impl AddressBlock {
+    /// That of an address. One of IPv4 that is written as one of IPv6 is of IPv4.
+    pub fn of(address: IpAddr) -> Self {
+        Self(match address.to_canonical() {
+            IpAddr::V6(v6) if !v6.is_loopback() => {
+                let [a, b, c, d, ..] = v6.segments();
+                IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
+            }
+            other => other,
+        })
+    }
+
+    /// Whether it is this machine's own: from there come the clients of a proxy, each of which is another.
+    pub fn is_loopback(self) -> bool {
+        self.0.is_loopback()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_one_network_count_as_one() {
+        let check = |a: &str, b: &str, expected: bool| {
+            let [a, b] = [a, b].map(|address| AddressBlock::of(address.parse().unwrap()));
+            assert_eq!(a == b, expected, "{a:?} {b:?}");
+        };
+        check("192.0.2.1", "192.0.2.1", true);
+        check("192.0.2.1", "192.0.2.2", false);
+        check("::ffff:192.0.2.1", "192.0.2.1", true);
+        check("2001:db8:0:1::1", "2001:db8:0:1:ffff:ffff:ffff:ffff", true);
+        check("2001:db8:0:1::1", "2001:db8:0:2::1", false);
+        check("::1", "::2", false);
+        for (address, expected) in [
+            ("127.0.0.2", true),
+            ("::1", true),
+            ("::ffff:127.0.0.1", true),
+            ("10.0.0.1", false),
+            ("::2", false),
+        ] {
+            assert_eq!(AddressBlock::of(address.parse().unwrap()).is_loopback(), expected, "{address}");
+        }
+    }
+}

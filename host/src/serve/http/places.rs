@@ -1,0 +1,271 @@
+//! Who may connect: so many connections at once, and so many of one address. Where there is no room, the oldest one of which no
+//! known caller has asked anything makes room. One of a known caller never does.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    net::IpAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use super::{address::AddressBlock, clock::Clock};
+
+/// How often connections are looked at anew while none of them can make room: what they do changes without a word.
+const LOOKS: Duration = Duration::from_millis(50);
+
+/// How many connections there may be.
+#[derive(Debug, Clone, Copy)]
+pub struct ConnectionBounds {
+    /// Of all.
+    pub most: usize,
+    /// Of one address; none where there is no bound.
+    pub per_address: Option<usize>,
+    /// Whether that holds for loopback, too, where a proxy may send the clients of all the world.
+    pub loopback: bool,
+}
+
+impl ConnectionBounds {
+    fn of(&self, from: AddressBlock) -> usize {
+        self.per_address.filter(|_| self.loopback || !from.is_loopback()).unwrap_or(usize::MAX)
+    }
+}
+
+/// The connections that are open.
+#[derive(Debug)]
+pub struct ConnectionTable {
+    bounds: ConnectionBounds,
+    open: Mutex<Open>,
+    /// A connection has ended.
+    ended: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    /// By age, the oldest first.
+    entries: BTreeMap<u64, Entry>,
+    of: HashMap<AddressBlock, usize>,
+    /// The number of the next one.
+    next: u64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    from: AddressBlock,
+    clock: Arc<Clock>,
+    /// Tells it to end.
+    close: CancellationToken,
+}
+
+/// Why a connection finds no room.
+#[derive(Debug, PartialEq, Eq)]
+enum Full {
+    /// There are as many as there may be.
+    All,
+    /// There are as many of its address as there may be.
+    Address,
+}
+
+impl Open {
+    fn full(&self, bounds: &ConnectionBounds, from: AddressBlock) -> Option<Full> {
+        let own = self.of.get(&from).copied().unwrap_or(0);
+        match () {
+            () if own >= bounds.of(from) => Some(Full::Address),
+            () if self.entries.len() >= bounds.most => Some(Full::All),
+            () => None,
+        }
+    }
+
+    /// The connection that makes room: one that has asked nothing rather than one whose requests were refused, then the oldest.
+    fn yielding(&self, of: Option<AddressBlock>) -> Option<&Entry> {
+        let mut refused = None;
+        for entry in self.entries.values().filter(|entry| of.is_none_or(|of| of == entry.from)) {
+            match entry.clock.yields() {
+                _ if entry.close.is_cancelled() => {}
+                Some(Yields::Silent) => return Some(entry),
+                Some(Yields::Refused) => refused = refused.or(Some(entry)),
+                None => {}
+            }
+        }
+        refused
+    }
+}
+
+/// Why a connection may have to make room for another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Yields {
+    /// No whole request has come yet.
+    Silent,
+    /// Of its requests none was a known caller's, and none is under way.
+    Refused,
+}
+
+impl ConnectionTable {
+    /// Of no connections.
+    pub fn new(bounds: ConnectionBounds) -> Arc<Self> {
+        Arc::new(Self { bounds, open: Mutex::default(), ended: Notify::new() })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A place for a connection, for which another makes room if there must be one. Waits as long as none can; none at all where
+    /// all that its address may have are known callers'. There is one who waits at a time.
+    pub async fn enter(self: &Arc<Self>, from: IpAddr, clock: &Arc<Clock>) -> Option<ConnectionPlace> {
+        let from = AddressBlock::of(from);
+        let mut was_told = false;
+        loop {
+            {
+                let mut open = self.lock();
+                let Some(full) = open.full(&self.bounds, from) else {
+                    return Some(self.place(&mut open, from, clock));
+                };
+                let of = (full == Full::Address).then_some(from);
+                // One is enough, and it takes a moment to end.
+                if !was_told && let Some(entry) = open.yielding(of) {
+                    entry.close.cancel();
+                    was_told = true;
+                }
+                if !was_told && full == Full::Address {
+                    return None;
+                }
+            }
+            drop(tokio::time::timeout(LOOKS, self.ended.notified()).await);
+        }
+    }
+
+    fn place(self: &Arc<Self>, open: &mut Open, from: AddressBlock, clock: &Arc<Clock>) -> ConnectionPlace {
+        let (number, close) = (open.next, CancellationToken::new());
+        open.next += 1;
+        open.entries.insert(number, Entry { from, clock: Arc::clone(clock), close: close.clone() });
+        *open.of.entry(from).or_default() += 1;
+        ConnectionPlace { table: Arc::clone(self), number, close }
+    }
+}
+
+/// The place of a connection, given back when it is dropped.
+#[derive(Debug)]
+pub struct ConnectionPlace {
+    table: Arc<ConnectionTable>,
+    number: u64,
+    /// Cancelled when the connection must make room.
+    pub close: CancellationToken,
+}
+
+impl Drop for ConnectionPlace {
+    fn drop(&mut self) {
+        let mut open = self.table.lock();
+        if let Some(Entry { from, .. }) = open.entries.remove(&self.number)
+            && let Some(own) = open.of.get_mut(&from)
+        {
+            *own -= 1;
+            if *own == 0 {
+                open.of.remove(&from);
+            }
+        }
+        drop(open);
+        self.table.ended.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::accept::Times, *};
+
+    const SECOND: Duration = Duration::from_secs(1);
+    const TIMES: Times = Times { head: SECOND, idle: SECOND, write: SECOND };
+
+    fn table(most: usize, per_address: Option<usize>, loopback: bool) -> Arc<ConnectionTable> {
+        ConnectionTable::new(ConnectionBounds { most, per_address, loopback })
+    }
+
+    /// Enters, and ends whoever is told to, as its own task would.
+    async fn enter(
+        table: &Arc<ConnectionTable>,
+        there: &mut Vec<(&'static str, Option<ConnectionPlace>, Arc<Clock>)>,
+        name: &'static str,
+        from: &str,
+    ) -> Option<&'static str> {
+        let clock = Clock::new(TIMES);
+        let from = from.parse().unwrap();
+        let own = Arc::clone(&clock);
+        let mut entering = std::pin::pin!(table.enter(from, &own));
+        let mut gone = None;
+        let place = loop {
+            tokio::select! {
+                biased;
+                place = &mut entering => break place,
+                () = tokio::time::sleep(SECOND) => {
+                    let told = there.iter_mut().find(|(_, place, _)| {
+                        place.as_ref().is_some_and(|place| place.close.is_cancelled())
+                    });
+                    let (name, place, _) = told.expect("somebody makes room");
+                    gone = Some(*name);
+                    drop(place.take());
+                }
+            }
+        };
+        let gone = if place.is_none() { Some("nobody") } else { gone };
+        there.push((name, place, clock));
+        gone
+    }
+
+    /// H73.
+    #[tokio::test(start_paused = true)]
+    async fn the_oldest_makes_room_of_whom_no_known_caller_asked() {
+        let (table, mut there) = (table(4, None, false), Vec::new());
+        for name in ["known", "refused", "silent", "younger"] {
+            assert_eq!(enter(&table, &mut there, name, "192.0.2.1").await, None);
+        }
+        for (at, known) in [(0, true), (1, false)] {
+            let clock = &there[at].2;
+            clock.asked();
+            assert_eq!(clock.yields(), None, "a request is under way");
+            clock.answered(known);
+            clock.sent();
+        }
+        for (name, gone) in [("a", "silent"), ("b", "younger"), ("c", "a")] {
+            assert_eq!(enter(&table, &mut there, name, "192.0.2.1").await, Some(gone));
+        }
+        let left: Vec<_> =
+            there.iter().filter(|(_, place, _)| place.is_some()).map(|(name, ..)| *name).collect();
+        assert_eq!(left, ["known", "refused", "b", "c"]);
+        // Of those who were refused, too, but not of who is known.
+        for (_, _, clock) in there.iter().filter(|(name, ..)| ["b", "c"].contains(name)) {
+            clock.asked();
+        }
+        assert_eq!(enter(&table, &mut there, "d", "192.0.2.2").await, Some("refused"));
+    }
+
+    /// H73.
+    #[tokio::test(start_paused = true)]
+    async fn of_one_network_there_are_only_so_many_and_others_are_not_touched() {
+        let (table, mut there) = (table(100, Some(2), false), Vec::new());
+        for (name, from, gone) in [
+            ("other", "192.0.2.1", None),
+            ("a", "2001:db8::1", None),
+            ("b", "2001:db8::2", None),
+            ("c", "2001:db8::3", Some("a")),
+            ("d", "2001:db8:0:1::1", None),
+        ] {
+            assert_eq!(enter(&table, &mut there, name, from).await, gone, "{name}");
+        }
+        for (_, _, clock) in &there {
+            clock.asked();
+        }
+        assert_eq!(enter(&table, &mut there, "e", "2001:db8::4").await, Some("nobody"));
+        // A proxy on this machine has more, unless the operator says otherwise.
+        for _ in 0..10 {
+            assert_eq!(enter(&table, &mut there, "proxy", "127.0.0.1").await, None);
+        }
+        drop(there);
+        assert!(table.lock().of.is_empty() && table.lock().entries.is_empty());
+        let (table, mut there) = (self::table(100, Some(1), true), Vec::new());
+        for gone in [None, Some("proxy")] {
+            assert_eq!(enter(&table, &mut there, "proxy", "127.0.0.1").await, gone);
+        }
+    }
+}

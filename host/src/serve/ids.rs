@@ -1,0 +1,146 @@
+//! The id that a request gives, also where no request can have it, or the text around it is no JSON: whoever sent it waits for
+//! an answer with that id.
+
+use rmcp::{ErrorData, model::RequestId};
+use serde::{Deserialize, Deserializer, de::IgnoredAny};
+use serde_json::{Value, json};
+
+/// How much of a text's beginning is searched for its id.
+const BEGINNING: usize = 64 << 10;
+
+/// What a client is told whose id no request can have. JSON-RPC takes any number; MCP, whole ones, of which these are exact.
+pub const UNUSABLE: &str =
+    "Invalid request: the id must be a string or a whole number from -2^63 to 2^63 - 1";
+
+/// What stands outermost in a message, as far as it decides whether it is answered and under which id.
+#[derive(Debug, Default, Deserialize)]
+pub struct MessageOutline {
+    /// `null` is an id, too, though none that a request can have.
+    #[serde(default, deserialize_with = "given")]
+    pub id: Option<Value>,
+    /// Whether it names a method: otherwise it answers something.
+    #[serde(default, rename = "method", deserialize_with = "present")]
+    pub asks: bool,
+}
+
+impl MessageOutline {
+    /// Of text that may be anything; what is no object gives nothing.
+    pub fn of(json: &[u8]) -> Self {
+        // A list would be read as the members in their order.
+        let is_object = json.trim_ascii_start().starts_with(b"{");
+        is_object.then(|| serde_json::from_slice(json).ok()).flatten().unwrap_or_default()
+    }
+}
+
+/// A member that is there, `null` or not.
+pub fn given<'de, D: Deserializer<'de>>(member: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(member).map(Some)
+}
+
+/// Whether a member is there, `null` or not.
+pub fn present<'de, D: Deserializer<'de>>(member: D) -> Result<bool, D::Error> {
+    IgnoredAny::deserialize(member).map(|_| true)
+}
+
+/// Whether a request can have this id.
+pub fn is_usable(id: &Value) -> bool {
+    RequestId::deserialize(id).is_ok()
+}
+
+/// The error that answers a request. Its id is echoed where JSON-RPC has such ids; otherwise it is `null`.
+pub fn error_answer(id: Option<Value>, ErrorData { code, message, data, .. }: ErrorData) -> Value {
+    let id = id.filter(|id| id.is_string() || id.is_number());
+    let mut error = json!({ "code": code, "message": message });
+    if let Some(data) = data {
+        error["data"] = data;
+    }
+    json!({ "jsonrpc": "2.0", "id": id, "error": error })
+}
+
+/// The id in text that is no JSON: the value of the member `id` of the outermost object. `null` where it is there and cannot be
+/// read.
+pub fn find(text: &[u8]) -> Option<Value> {
+    let text = &text[..text.len().min(BEGINNING)];
+    let (mut depth, mut at) = (0_usize, 0);
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'"' => {
+                let end = string_end(text, at)?;
+                let after = text[end..].trim_ascii_start();
+                if depth == 1 && &text[at..end] == b"\"id\"" && after.starts_with(b":") {
+                    let value = after[1..].trim_ascii_start();
+                    let first = serde_json::Deserializer::from_slice(value).into_iter().next()?;
+                    return Some(first.unwrap_or_default());
+                }
+                at = end;
+                continue;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Where a string ends that begins here.
+fn string_end(text: &[u8], begin: usize) -> Option<usize> {
+    let mut at = begin + 1;
+    loop {
+        match text.get(at)? {
+            b'\\' => at += 2,
+            b'"' => return Some(at + 1),
+            _ => at += 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::ErrorCode;
+
+    use super::*;
+
+    #[test]
+    fn the_id_is_found_in_what_is_no_json() {
+        let check = |text: &str, expected: Option<&str>| {
+            let id = find(text.as_bytes()).map(|id| id.to_string());
+            assert_eq!(id.as_deref(), expected, "{text}");
+        };
+        check(r#"{"jsonrpc":"2.0","id":5,"method":"x","params":{"n":1e400}}"#, Some("5"));
+        check(r#"{"params":{"id":7,"n":[[["#, None);
+        check(r#"{"params":{"id":7},"id":"a\"b","n":1e400}"#, Some(r#""a\"b""#));
+        check(r#"{"method":"\"id\":3","id" : 4, "#, Some("4"));
+        check(r#"{"id":9223372036854775808,"#, Some("9223372036854775808"));
+        check(r#"{"id":1e400,"method":"x"}"#, Some("null"));
+        check(r#"{"id":"\ud800","method":"x"}"#, Some("null"));
+        check(r#"{"id":"#, None);
+        check(r#"rubbish "id": 5"#, None);
+        check(r#"{"a": "no end"#, None);
+    }
+
+    #[test]
+    fn strings_and_numbers_are_echoed_as_they_came_and_nothing_else_is() {
+        for (id, echoed, usable) in [
+            (r#""""#, r#""""#, true),
+            ("-1", "-1", true),
+            ("9223372036854775808", "9223372036854775808", false),
+            ("1.5", "1.5", false),
+            ("null", "null", false),
+            ("{}", "null", false),
+            ("[1]", "null", false),
+            ("true", "null", false),
+        ] {
+            let outline = MessageOutline::of(format!(r#"{{"id":{id},"method":null}}"#).as_bytes());
+            let given = outline.id.expect("an id");
+            assert_eq!((is_usable(&given), outline.asks), (usable, true), "{id}");
+            let error = ErrorData::new(ErrorCode::INVALID_REQUEST, "no", None);
+            let answer = error_answer(Some(given), error).to_string();
+            let expected =
+                format!(r#"{{"jsonrpc":"2.0","id":{echoed},"error":{{"code":-32600,"message":"no"}}}}"#);
+            assert_eq!(answer, expected);
+        }
+        assert!(MessageOutline::of(b"[1]").id.is_none());
+    }
+}

@@ -1,0 +1,75 @@
+//! The page of figures in Prometheus' older text format, for who does not read OpenMetrics. The samples are the same; only the names
+//! by which families are announced differ: there a counter's family has its samples' name, and there is no `info`.
+
+use std::collections::HashMap;
+
+/// What the text is.
+pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// Whether a request asks for OpenMetrics, by its `Accept`. Who names nothing gets what everybody reads.
+pub fn wants_openmetrics(accept: &str) -> bool {
+    accept.split(',').any(|kind| {
+        let mut parts = kind.split(';').map(str::trim);
+        let named =
+            parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case("application/openmetrics-text"));
+        named && !parts.any(|part| matches!(part.strip_prefix("q=").map(str::parse), Some(Ok(0.0))))
+    })
+}
+
+/// A page of OpenMetrics in the older format.
+pub fn classic(page: &str) -> String {
+    let kind = |line: &str| {
+        let (name, kind) = line.strip_prefix("# TYPE ")?.split_once(' ')?;
+        Some((name.to_owned(), kind.to_owned()))
+    };
+    let kinds: HashMap<String, String> = page.lines().filter_map(kind).collect();
+    let suffix = |name: &str| match kinds.get(name).map(String::as_str) {
+        Some("counter") => "_total",
+        Some("info") => "_info",
+        _ => "",
+    };
+    let mut classic = String::with_capacity(page.len());
+    for line in page.lines() {
+        let meta = ["# HELP ", "# TYPE "].into_iter().find_map(|what| Some((what, line.strip_prefix(what)?)));
+        match meta.map(|(what, rest)| (what, rest.split_once(' ').unwrap_or((rest, "")))) {
+            Some((what, (name, said))) => {
+                let said = if what == "# TYPE " && said == "info" { "gauge" } else { said };
+                classic.extend([what, name, suffix(name), " ", said, "\n"]);
+            }
+            None if line.starts_with("# EOF") || line.starts_with("# UNIT ") => {}
+            None => classic.extend([line, "\n"]),
+        }
+    }
+    classic
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn families_are_announced_by_the_names_of_their_samples() {
+        let page = "# HELP loggia_build The version.\n# TYPE loggia_build info\nloggia_build_info{version=\"1\"} 1\n\
+                    # HELP calls Calls.\n# TYPE calls counter\ncalls_total{tool=\"a b\"} 5\n\
+                    # HELP open Open.\n# TYPE open gauge\n# UNIT open x\nopen 2\n\
+                    # HELP took Took.\n# TYPE took histogram\ntook_bucket{le=\"+Inf\"} 1\ntook_sum 0.5\ntook_count 1\n# EOF\n";
+        let expected = "# HELP loggia_build_info The version.\n# TYPE loggia_build_info gauge\nloggia_build_info{version=\"1\"} 1\n\
+                        # HELP calls_total Calls.\n# TYPE calls_total counter\ncalls_total{tool=\"a b\"} 5\n\
+                        # HELP open Open.\n# TYPE open gauge\nopen 2\n\
+                        # HELP took Took.\n# TYPE took histogram\ntook_bucket{le=\"+Inf\"} 1\ntook_sum 0.5\ntook_count 1\n";
+        assert_eq!(classic(page), expected);
+    }
+
+    #[test]
+    fn openmetrics_is_for_who_names_it() {
+        let check =
+            |accept: &str, expected: bool| assert_eq!(wants_openmetrics(accept), expected, "{accept}");
+        check("", false);
+        check("*/*", false);
+        check("text/plain;version=0.0.4", false);
+        check("application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1", true);
+        check("text/plain, Application/OpenMetrics-Text; q=0.5", true);
+        check("application/openmetrics-text;q=0, */*", false);
+        check("application/openmetrics-text; q=0.0", false);
+    }
+}
