@@ -8,7 +8,7 @@ use super::{exit, runtime, term};
 use crate::{
     catalog::{Entry, Slot},
     gate::printable,
-    reload::{Admitted, Composed, Facts, Found, Owners, scan, settle, stem},
+    reload::{Admitted, BlockedWorkflow, Composed, Facts, Found, Owners, scan, settle, stem},
     serve::{Host, Options},
 };
 
@@ -20,8 +20,8 @@ pub struct Plugin {
     pub loaded: Result<(Arc<Entry>, Facts), String>,
     /// Of workflows.
     composed: Option<Arc<Composed>>,
-    /// What keeps workflows from running, beside the plugins that were loaded with them.
-    pub unavailable: Vec<String>,
+    /// Its workflows that cannot run beside the plugins that were loaded with it.
+    pub blocked: Vec<BlockedWorkflow>,
 }
 
 /// Loads a file, or all of a folder, as a host would that serves it. Empty if there is no plugin there.
@@ -46,7 +46,7 @@ async fn loaded(host: &Host, files: BTreeMap<String, Found>) -> Vec<Plugin> {
             Ok(Admitted { entry, composed, facts }) => (Ok((Arc::new(entry), facts)), composed),
             Err(error) => (Err(format!("does not load: {error}")), None),
         };
-        plugins.push(Plugin { file, loaded, composed, unavailable: Vec::new() });
+        plugins.push(Plugin { file, loaded, composed, blocked: Vec::new() });
     }
     let claims = plugins.iter().filter_map(|plugin| Some((plugin.file.as_str(), plugin.name()?)));
     let owners = Owners::of(claims, &Owners::default());
@@ -63,8 +63,8 @@ async fn loaded(host: &Host, files: BTreeMap<String, Found>) -> Vec<Plugin> {
     });
     let beside = settle(workflows.collect(), slots);
     for plugin in &mut plugins {
-        plugin.unavailable =
-            plugin.composed.as_ref().map(|composed| composed.unavailable(&beside)).unwrap_or_default();
+        plugin.blocked =
+            plugin.composed.as_ref().map(|composed| composed.blocked(&beside)).unwrap_or_default();
     }
     plugins
 }

@@ -48,7 +48,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use admit::{AdmitError, Admitted, Facts, Folders, Loader};
 pub use claims::Owners;
-pub use compose::{Composed, settle};
+pub use compose::{BlockedWorkflow, Composed, settle};
 pub use scan::{Found, Kind, scan, stem};
 pub use standing::{Report, Standing, Stands, State};
 
