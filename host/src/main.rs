@@ -1,11 +1,10 @@
-//! The `loggia` command: parse, run, map the error to an exit code; nothing else.
+//! The `loggia` command.
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use loggia::{cli::Cli, serve::memory};
+use loggia::{cli, serve::memory};
 
 fn main() -> ExitCode {
     memory::one_arena_for_each_processor();
-    Cli::parse().run()
+    cli::start()
 }

@@ -98,7 +98,7 @@ async def after(client, trip, changes):
     said = await call(client, "conversations", "append", conversation="c_1", role="user", text="Thank you.")
     assert said["data"]["messages"] == 3, said
     assert (await call(client, "conversations", "search", query="degrees"))["data"][0]["conversation"] == "c_1"
-    await call(client, "conversations", "export", id="c_1", format="json")
+    await call(client, "conversations", "export", conversation="c_1", format="json")
     await call(client, "search", "web", fails="unavailable", query="tea")
     await call(client, "knowledge", "get", fails="not_found", id="k_2")
 

@@ -164,11 +164,33 @@ async fn build_makes_what_call_can_call() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let source = author(folder.path())?;
     let out = folder.path().join("dist");
+    let grants = "[grants]\ndirs = [{ path = \"../kept\", at = \"/kept\", access = \"read\" }]\n";
+    fs::write(source.join("notes.toml"), grants)?;
+    let step = "{id: a, tool: notes.search, arguments: {query: milk}}";
+    fs::write(source.join("milk.workflow.yaml"), format!("name: milk\ndescription: D.\nsteps: [{step}]\n"))?;
     let built = command(&["build", "--out"]).arg(&out).arg(&source).output().await?;
     let (stdout, stderr) =
         (String::from_utf8(built.stdout)?, String::from_utf8_lossy(&built.stderr).into_owned());
     assert!(built.status.success(), "{stderr}");
-    assert!(stdout.starts_with("notes\t"), "{stdout}");
+    assert!(stdout.starts_with("notes\t") && stdout.contains("\nmilk\t"), "{stdout}");
+    let made =
+        format!("made {}, which notes.toml grants", fs::canonicalize(folder.path())?.join("kept").display());
+    assert!(stderr.contains(&made), "{stderr}");
+    // What was built can be served as it is.
+    let checked = command(&["check"]).arg(&out).output().await?;
+    let told = String::from_utf8(checked.stdout)? + &String::from_utf8_lossy(&checked.stderr);
+    assert_eq!(checked.status.code(), Some(0), "{told}");
+    assert!(!told.contains("cannot run"), "{told}");
+    fs::remove_dir(folder.path().join("kept"))?;
+    let checked = command(&["check"]).arg(&out).output().await?;
+    let told = String::from_utf8(checked.stdout)?;
+    let path = out.join("../kept").display().to_string();
+    assert_eq!(checked.status.code(), Some(10), "{told}");
+    assert!(
+        told.contains(&format!("`{path}` cannot be opened")) && told.contains(&format!("mkdir -p {path}")),
+        "{told}"
+    );
+    fs::create_dir(folder.path().join("kept"))?;
     let size = fs::metadata(out.join("notes.wasm"))?.len();
     assert!(size <= 200 << 10, "a plugin of this kind is at most 200 KB; it is {size} bytes");
 

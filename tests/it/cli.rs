@@ -105,3 +105,98 @@ async fn a_host_whose_binary_was_replaced_still_compiles() -> Result<()> {
     }
     panic!("never compiled")
 }
+
+/// The command with the environment that operators have, on no folder.
+async fn plain(words: &[&str]) -> Result<(Option<i32>, String, String)> {
+    let output = Command::new(binary())
+        .args(words)
+        .env("LOGGIA_CACHE", cache())
+        .env("LOGGIA_STATE", scratch())
+        .env("LOGGIA_WASM_STACK", "256KiB")
+        .output()
+        .await?;
+    Ok((output.status.code(), String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?))
+}
+
+#[tokio::test]
+async fn shells_and_man_know_every_command() -> Result<()> {
+    let commands =
+        ["serve", "dev", "build", "check", "tokens", "policy", "call", "state", "workflow", "config"];
+    for shell in ["bash", "zsh", "fish"] {
+        let (code, script, stderr) = plain(&["completions", shell]).await?;
+        assert_eq!((code, stderr.as_str()), (Some(0), ""), "{shell}");
+        for command in commands {
+            assert!(script.contains(command), "{shell}: {command}");
+        }
+        assert!(!script.contains("compile-component"), "{shell}");
+    }
+    let (code, page, _) = plain(&["man"]).await?;
+    assert_eq!((code, page.contains(".TH loggia 1")), (Some(0), true), "{page}");
+    let folder = tempfile::tempdir()?;
+    let pages = folder.path().join("man1");
+    let (code, _, stderr) = plain(&["man", "--out", pages.to_str().context("a path of words")?]).await?;
+    assert_eq!(code, Some(0), "{stderr}");
+    for command in commands {
+        let page = fs::read_to_string(pages.join(format!("loggia-{command}.1")))?;
+        // They are made once for everybody.
+        assert!(!page.contains(scratch().to_str().context("a path of words")?), "{command}: {page}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_wrong_command_line_ends_with_2_and_says_what_is_right() -> Result<()> {
+    let (code, _, stderr) = plain(&["compile"]).await?;
+    assert_eq!((code, stderr.contains("compile-component")), (Some(2), false), "{stderr}");
+    for words in [&["policy", "explain"][..], &["check"], &["state", "export"]] {
+        let (code, _, stderr) = plain(words).await?;
+        let usage = stderr.lines().find(|line| line.starts_with("Usage:")).context("a usage line")?;
+        assert_eq!(code, Some(2), "{stderr}");
+        for option in ["--state", "--cache", "--wasm-stack"] {
+            assert!(!usage.contains(option), "no option is required: {usage}");
+        }
+    }
+    for (words, said) in [
+        (&["dev", "--http", "0.0.0.0:0"][..], "use a loopback address"),
+        (&["policy", "init", "notes.toml"], "name a .wasm file"),
+        (&["completions", "cmd"], "possible values"),
+    ] {
+        let (code, _, stderr) = plain(words).await?;
+        assert_eq!((code, stderr.contains(said)), (Some(2), true), "{words:?}: {stderr}");
+    }
+    let folder = Folder::new();
+    folder.write("w.workflow.yaml", "name: w\ndescription: D.\nsteps: [{id: a, tool: b.c}]\n");
+    let (file, plugins) = (folder.path().join("w.workflow.yaml"), folder.path().to_owned());
+    let [file, plugins] = [&file, &plugins].map(|path| path.to_str().unwrap_or_default());
+    for wrong in [&["w", "no pair"][..], &["w", "{"], &["w", "--answer", "yes"]] {
+        let words = [&["workflow", "run", file, "--plugins", plugins], wrong].concat();
+        let (code, _, stderr) = plain(&words).await?;
+        assert_eq!(code, Some(2), "{wrong:?}: {stderr}");
+    }
+    Ok(())
+}
+
+/// What a variable says holds where no option does, and what it says wrong is told.
+#[tokio::test]
+async fn variables_are_defaults_of_options() -> Result<()> {
+    let (there, other) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    let list = async |state: &std::path::Path, words: &[&str]| -> Result<String> {
+        let output = Command::new(binary())
+            .args(["state", "list"])
+            .args(words)
+            .env("LOGGIA_STATE", state)
+            .output()
+            .await?;
+        Ok(String::from_utf8(output.stderr)?)
+    };
+    let [one, two] = [there.path(), other.path()].map(|path| path.to_str().unwrap_or_default());
+    assert!(list(there.path(), &[]).await?.contains(one));
+    assert!(list(there.path(), &["--state", two]).await?.contains(two));
+    let output = Command::new(binary()).args(["check", "."]).env("LOGGIA_WASM_STACK", "1").output().await?;
+    let stderr = String::from_utf8(output.stderr)?;
+    assert_eq!((output.status.code(), stderr.contains("must be 64KiB to")), (Some(2), true), "{stderr}");
+    let json =
+        Command::new(binary()).args(["state", "list", "--json"]).env("LOGGIA_STATE", one).output().await?;
+    assert_eq!(String::from_utf8(json.stdout)?, "[]\n");
+    Ok(())
+}

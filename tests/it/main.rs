@@ -14,6 +14,7 @@ mod invoke;
 mod lint;
 mod load;
 mod published;
+mod release;
 mod reload;
 mod rules;
 mod runs;

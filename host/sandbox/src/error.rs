@@ -96,7 +96,7 @@ pub enum LoadError {
     #[error("the compiled component could not be loaded: {}", shown(.0, REASON))]
     Code(String),
     /// A granted directory cannot be opened.
-    #[error("the granted directory `{path}` cannot be opened: {error}")]
+    #[error("the granted directory `{path}` cannot be opened: {error}{}", remedy(.path, .error))]
     Directory {
         /// As the policy names it.
         path: String,
@@ -108,6 +108,14 @@ pub enum LoadError {
 impl LoadError {
     pub(crate) fn io(what: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |error| Self::Io(what, error)
+    }
+}
+
+/// What the operator can do about a directory that cannot be opened.
+fn remedy(path: &str, error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => format!("; make it (mkdir -p {path}), or grant another one"),
+        _ => String::new(),
     }
 }
 

@@ -8,7 +8,7 @@ use super::{exit, runtime, term};
 use crate::{
     catalog::{Entry, Slot},
     gate::printable,
-    reload::{Admitted, Claim, Composed, Facts, Found, Owners, scan, settle, stem},
+    reload::{Admitted, BlockedWorkflow, Claim, Composed, Facts, Found, Owners, scan, settle, stem},
     serve::{Host, Options},
 };
 
@@ -22,8 +22,8 @@ pub struct Plugin {
     composed: Option<Arc<Composed>>,
     /// Whether its policy gives it its name.
     name_given: bool,
-    /// What keeps workflows from running, beside the plugins that were loaded with them.
-    pub unavailable: Vec<String>,
+    /// Its workflows that cannot run beside the plugins that were loaded with it.
+    pub blocked: Vec<BlockedWorkflow>,
 }
 
 /// Loads a file, or all of a folder, as a host would that serves it. Empty if there is no plugin there.
@@ -50,7 +50,7 @@ async fn loaded(host: &Host, files: BTreeMap<String, Found>) -> Vec<Plugin> {
             }
             Err(error) => (Err(format!("does not load: {error}")), None, false),
         };
-        plugins.push(Plugin { file, loaded, composed, name_given, unavailable: Vec::new() });
+        plugins.push(Plugin { file, loaded, composed, name_given, blocked: Vec::new() });
     }
     // The record of names is read and never written: to look takes no name.
     let owners = Owners::of(plugins.iter().map(Plugin::claim), &Owners::default(), &host.loader.names());
@@ -67,8 +67,8 @@ async fn loaded(host: &Host, files: BTreeMap<String, Found>) -> Vec<Plugin> {
     });
     let beside = settle(workflows.collect(), slots);
     for plugin in &mut plugins {
-        plugin.unavailable =
-            plugin.composed.as_ref().map(|composed| composed.unavailable(&beside)).unwrap_or_default();
+        plugin.blocked =
+            plugin.composed.as_ref().map(|composed| composed.blocked(&beside)).unwrap_or_default();
     }
     plugins
 }

@@ -6,9 +6,11 @@ mod build;
 mod call;
 mod check;
 mod columns;
+mod completions;
 mod config;
 mod dev;
 mod loaded;
+mod man;
 mod policy;
 mod publishing;
 mod serve;
@@ -21,7 +23,10 @@ mod workflow;
 
 use std::{path::PathBuf, process::ExitCode, time::Duration};
 
-use clap::{Args, Parser, Subcommand};
+use clap::{
+    Args, Parser, Subcommand,
+    builder::{OsStr, Resettable},
+};
 use loggia_sandbox::{
     Compile, Space, compile,
     engine::{STACK, STACK_CEILING},
@@ -43,8 +48,10 @@ pub fn compiler(space: Space) -> Vec<String> {
     [COMPILE].into_iter().chain(short).map(str::to_owned).collect()
 }
 
-/// Exit codes. They are part of the interface: scripts rely on them. A mistake on the command line itself ends with 2.
+/// Exit codes. They are part of the interface: scripts rely on them.
 pub mod exit {
+    /// A mistake on the command line itself.
+    pub const USAGE: u8 = 2;
     /// The command could not do its work; `tokens`: the list takes more than its budget.
     pub const FAILED: u8 = 1;
     /// `check`, `tokens`, `policy`: a plugin does not load; `workflow`, `config`: a file has problems.
@@ -55,6 +62,11 @@ pub mod exit {
     /// `call`, `workflow run`: the call was made and failed.
     pub const CALL_FAILED: u8 = 20;
 }
+
+/// A mistake on the command line that only the command itself sees; clap tells of the others.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct UsageError(String);
 
 /// A folder of WebAssembly plugins, served to AI agents as MCP tools.
 ///
@@ -103,29 +115,44 @@ enum Command {
     Token(token::Token),
     Workflow(workflow::Workflow),
     Config(config::Config),
-    /// Compile the component on stdin (for the host's own use)
-    #[command(name = COMPILE, hide = true)]
-    CompileComponent {
-        /// For a host whose address space is short
-        #[arg(long)]
-        short: bool,
-        /// Milliseconds of processor time that it may take
-        cpu: u64,
-        /// Bytes of address space that it may take
-        memory: u64,
-    },
+    Completions(completions::Completions),
+    Man(man::Man),
+}
+
+/// The host's binary as its own compiler: compiles the component on stdin. Apart from the commands, or clap would
+/// suggest it to who mistypes one of them.
+#[derive(Parser)]
+#[command(name = COMPILE)]
+struct Compiler {
+    /// For a host whose address space is short
+    #[arg(long)]
+    short: bool,
+    /// Milliseconds of processor time that it may take
+    cpu: u64,
+    /// Bytes of address space that it may take
+    memory: u64,
+}
+
+impl Compiler {
+    fn run(self) -> ExitCode {
+        let space = if self.short { Space::Short } else { Space::Ample };
+        let limits = Compile { cpu: Duration::from_millis(self.cpu), memory: self.memory };
+        ExitCode::from(u8::try_from(compile::child(space, limits)).unwrap_or(exit::FAILED))
+    }
+}
+
+/// Runs the command that this process was started with.
+pub fn start() -> ExitCode {
+    let words = || std::env::args_os().skip(1);
+    if words().next().is_some_and(|word| word == COMPILE) {
+        return Compiler::parse_from(words()).run();
+    }
+    Cli::parse().run()
 }
 
 impl Cli {
-    /// Runs the command.
-    pub fn run(self) -> ExitCode {
+    fn run(self) -> ExitCode {
         let result = match self.command {
-            Command::CompileComponent { short, cpu, memory } => {
-                memory::go_first();
-                let space = if short { Space::Short } else { Space::Ample };
-                let limits = Compile { cpu: Duration::from_millis(cpu), memory };
-                return ExitCode::from(u8::try_from(compile::child(space, limits)).unwrap_or(exit::FAILED));
-            }
             Command::Serve(command) => command.run(),
             Command::Dev(command) => command.run(),
             Command::Build(command) => command.run(),
@@ -137,26 +164,43 @@ impl Cli {
             Command::Token(command) => command.run(),
             Command::Workflow(command) => command.run(),
             Command::Config(command) => command.run(),
+            Command::Completions(command) => command.run(),
+            Command::Man(command) => command.run(),
         };
         logs::flush();
         result.unwrap_or_else(|error| {
             term::error(&error);
-            ExitCode::from(exit::FAILED)
+            ExitCode::from(if error.is::<UsageError>() { exit::USAGE } else { exit::FAILED })
         })
+    }
+}
+
+/// What a variable of the environment says, as the default of an option. Not by clap's `env`: with that, its usage lines
+/// show each option whose variable is set as if it were required.
+fn variable(name: &str) -> Resettable<OsStr> {
+    match std::env::var_os(name).filter(|value| !value.is_empty()) {
+        Some(value) => Resettable::Value(value.into()),
+        None => Resettable::Reset,
     }
 }
 
 /// Options of every command that loads plugins.
 #[derive(Args)]
 struct Common {
-    /// Where compiled plugins are kept [default: the platform's cache folder]
-    #[arg(long, value_name = "DIR", env = "LOGGIA_CACHE")]
+    /// Where compiled plugins are kept [env: LOGGIA_CACHE; default: the platform's cache folder]
+    #[arg(long, value_name = "DIR", default_value = variable("LOGGIA_CACHE"), hide_default_value = true)]
     cache: Option<PathBuf>,
-    /// Where plugins keep their state [default: the platform's state folder]
-    #[arg(long, value_name = "DIR", env = "LOGGIA_STATE")]
+    /// Where plugins keep their state [env: LOGGIA_STATE; default: the platform's state folder]
+    #[arg(long, value_name = "DIR", default_value = variable("LOGGIA_STATE"), hide_default_value = true)]
     state: Option<PathBuf>,
-    /// How deep plugins may recurse, in bytes of stack [default: 512KiB]
-    #[arg(long, value_name = "SIZE", value_parser = stack, env = "LOGGIA_WASM_STACK")]
+    /// How deep plugins may recurse, in bytes of stack [env: LOGGIA_WASM_STACK; default: 512KiB]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        value_parser = stack,
+        default_value = variable("LOGGIA_WASM_STACK"),
+        hide_default_value = true
+    )]
     wasm_stack: Option<usize>,
     /// Where calls begin, for measuring: inline, second or same
     #[arg(long, value_name = "MODEL", default_value = "inline", hide = true)]

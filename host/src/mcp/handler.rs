@@ -19,7 +19,8 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
     ask::{self, Sealer},
-    list::{Listed, instructions},
+    instructions::instructions,
+    list::Listed,
     news::Peers,
     pages, tasks,
 };

@@ -1,5 +1,4 @@
-//! What clients see: the tools and the instructions, built once per generation of the catalog, and once for all callers
-//! of the same rights.
+//! What clients see: the tools, built once per generation of the catalog, and once for all callers of the same rights.
 
 use std::{
     collections::VecDeque,
@@ -7,11 +6,11 @@ use std::{
 };
 
 use arc_swap::ArcSwapOption;
-use loggia_schema::{Published, View};
+use loggia_schema::Published;
 use rmcp::model::{Tool, ToolAnnotations};
 
 use crate::{
-    catalog::{Catalog, Entry, Snapshot},
+    catalog::{Catalog, Snapshot},
     gate::Rights,
     publish::tools_for,
 };
@@ -36,46 +35,6 @@ pub fn tool(published: &Published) -> Tool {
         Some(schema) => tool.with_raw_output_schema(Arc::clone(schema)),
         None => tool,
     }
-}
-
-/// Instructions longer than this are cut by clients.
-const INSTRUCTIONS: usize = 1500;
-
-const HOW: &str = "\
-Each tool is one domain; `action` chooses the operation, and the action's parameters stand beside it or in `params`: \
-{\"action\": \"…\", …}. Parameters are described as [actions] text, * meaning required for that action. When unsure, \
-call action \"describe\", with `of` naming one action for its parameters and examples. Results are JSON: \
-{\"ok\": true, \"data\": …} or {\"ok\": false, \"code\", \"error\", \"hint\", \"expected\", \"example\"}: read `hint`, \
-mend the call, try again. `next` names the call that should follow.";
-
-const RUNS: &str = " \
-A call that takes long answers with a run: call action \"run_status\" with its `run_id` and `wait`: true for the result.";
-
-/// What the facades that a caller of these rights reaches are for, and how to call them.
-pub fn instructions(snapshot: &Snapshot, rights: &Rights) -> String {
-    let whole = View::whole();
-    let seen = snapshot.serving().filter_map(|entry| Some((&**entry, rights.narrow(entry, &whole)?)));
-    let seen: Vec<(&Entry, _)> = seen.collect();
-    let mut text = HOW.to_owned();
-    if seen.iter().any(|(entry, view)| entry.contract.takes("run_status", view).is_some()) {
-        text.push_str(RUNS);
-    }
-    let mut more = 0;
-    for (entry, _) in seen {
-        let surface = entry.surface();
-        let said = surface.instructions.as_deref().unwrap_or(&surface.summary);
-        let line = format!("\n- {}: {}", surface.name, said.lines().next().unwrap_or_default());
-        // A line that does not fit is left out whole, and so are all after it: the order must not depend on lengths.
-        if more > 0 || text.len() + line.len() > INSTRUCTIONS - 40 {
-            more += 1;
-        } else {
-            text.push_str(&line);
-        }
-    }
-    if more > 0 {
-        text.push_str(&format!("\n- and {more} more tools"));
-    }
-    text
 }
 
 /// Callers of different rights whose lists are kept.

@@ -5,7 +5,8 @@
 //! |---|---|
 //! | `handler.rs` | what rmcp calls |
 //! | `call.rs` | one `tools/call`: followed to its result, a run, a task or a question |
-//! | `list.rs` | the published list and the instructions, built once per catalog generation and rights |
+//! | `list.rs` | the published list, built once per catalog generation and rights |
+//! | `instructions.rs` | what clients tell their models of the facades, within the bytes that they keep |
 //! | `pages.rs` | lists that are too long for one answer |
 //! | `result.rs` | an envelope as an MCP result |
 //! | `ask.rs` | questions to the person, in the ways of both lifecycles |
@@ -16,6 +17,7 @@
 mod ask;
 mod call;
 mod handler;
+mod instructions;
 mod list;
 mod news;
 mod operation;
@@ -24,7 +26,8 @@ mod result;
 mod tasks;
 
 pub use handler::Handler;
-pub use list::{instructions, tool, tools};
+pub use instructions::instructions;
+pub use list::{tool, tools};
 
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    fmt,
     sync::Arc,
     time::Instant,
 };
@@ -147,13 +148,15 @@ impl Composed {
         changed.then(|| self.entry(beside).ok()).flatten()
     }
 
+    /// Its workflows that cannot run beside these facades.
+    pub fn blocked(&self, beside: &Snapshot) -> Vec<BlockedWorkflow> {
+        let blocked = self.outlook(beside).unavailable.into_iter();
+        blocked.map(|(name, problems)| BlockedWorkflow { name, problems }).collect()
+    }
+
     /// What keeps its workflows from running beside these facades, in sentences for the operator.
     pub fn unavailable(&self, beside: &Snapshot) -> Vec<String> {
-        let said = self.outlook(beside).unavailable.into_iter().map(|(name, problems)| {
-            let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
-            format!("the workflow `{name}` cannot run now: {}", said.join("; "))
-        });
-        said.collect()
+        self.blocked(beside).iter().map(ToString::to_string).collect()
     }
 
     /// What does no harm but should be known of the file.
@@ -199,6 +202,34 @@ impl Composed {
             rules.elicit = true;
         }
         rules
+    }
+}
+
+/// A workflow that cannot run, and why.
+#[derive(Debug)]
+pub struct BlockedWorkflow {
+    /// Its name in its file.
+    pub name: String,
+    /// Never empty.
+    pub problems: Vec<Problem>,
+}
+
+impl BlockedWorkflow {
+    /// Whether it can run as soon as the facades are served that it calls. Otherwise the file, a policy or a facade has
+    /// to be changed first.
+    pub fn is_temporary(&self) -> bool {
+        self.problems.iter().all(|problem| problem.temporary)
+    }
+}
+
+impl fmt::Display for BlockedWorkflow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let when = if self.is_temporary() { "cannot run now" } else { "cannot run as it is" };
+        write!(f, "the workflow `{}` {when}: ", self.name)?;
+        for (index, problem) in self.problems.iter().enumerate() {
+            write!(f, "{}{problem}", if index > 0 { "; " } else { "" })?;
+        }
+        Ok(())
     }
 }
 

@@ -54,9 +54,9 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-pub use admit::{AdmitError, Admitted, Facts, Loader};
+pub use admit::{AdmitError, Admitted, Facts, Folders, Loader};
 pub use claims::{Claim, Owners};
-pub use compose::{Composed, settle};
+pub use compose::{BlockedWorkflow, Composed, settle};
 pub use scan::{Found, Kind, scan, stem};
 pub use standing::{Report, Standing, Stands, State};
 pub use survey::TrustPlaces;

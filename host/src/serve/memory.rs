@@ -1,5 +1,4 @@
-//! What glibc's allocator is told, which nobody else can: there is no safe way to. With another allocator nothing is. And what the
-//! kernel is told of who goes first.
+//! What glibc's allocator is told, which nobody else can: there is no safe way to. With another allocator nothing is.
 
 /// One arena for each processor. glibc gives threads up to eight, and keeps in each what was once the most: beside plugins that
 /// hoard, a host held a sixth more after ten minutes than at first (`tests/soak`). Must be called before there are threads.
@@ -24,10 +23,4 @@ pub fn give_back() {
     unsafe {
         libc::malloc_trim(0);
     }
-}
-
-/// Where memory is short, the kernel ends this process before its parent: a compiler, rather than the host that waits for it.
-pub fn go_first() {
-    // A kernel without it, or a parent that goes first itself.
-    drop(std::fs::write("/proc/self/oom_score_adj", "1000"));
 }

@@ -2,14 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use super::{Figures, Forms};
+use serde::Serialize;
+
+use super::{Figures, Forms, ServedList};
+
+/// Stands for the form that is served, whichever it is.
+pub const SERVED: &str = "served";
 
 /// What one facade, or the whole list, takes in one form. None where there is, or was, no such thing.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Change {
     /// The facade; none for the whole list.
     pub facade: Option<String>,
-    /// The form's name.
+    /// The form's name, or [`SERVED`].
     pub form: String,
     /// Tokens before.
     pub before: Option<usize>,
@@ -26,7 +31,8 @@ impl Change {
     }
 }
 
-/// Every form of every facade that one of them knows, and then the whole list.
+/// Every form of every facade that one of them knows, and then the whole list. Each ends with the form that is served,
+/// where both know it: other rows say what would be saved, this one what is.
 pub fn changes(before: &Figures, after: &Figures) -> Vec<Change> {
     let none = Forms::new();
     let names: BTreeSet<&String> = before.facades.keys().chain(after.facades.keys()).collect();
@@ -37,8 +43,22 @@ pub fn changes(before: &Figures, after: &Figures) -> Vec<Change> {
     let total = (None, before.total.clone(), after.total.clone());
     facades
         .chain([total])
-        .flat_map(|(facade, before, after)| of_one(facade.as_deref(), &before, &after))
+        .flat_map(|(facade, forms_before, forms_after)| {
+            let forms = of_one(facade.as_deref(), &forms_before, &forms_after);
+            forms.into_iter().chain(served(facade, before, after))
+        })
         .collect()
+}
+
+/// What a facade, or the whole list, takes as it is served, if both say.
+fn served(facade: Option<String>, before: &Figures, after: &Figures) -> Option<Change> {
+    let (list_before, list_after) = (before.served.as_ref()?, after.served.as_ref()?);
+    let tokens = |list: &ServedList| match &facade {
+        Some(name) => list.facades.get(name).map(|facade| facade.cost.tokens),
+        None => Some(list.total.tokens),
+    };
+    let (before, after) = (tokens(list_before), tokens(list_after));
+    Some(Change { facade, form: SERVED.to_owned(), before, after })
 }
 
 fn of_one(facade: Option<&str>, before: &Forms, after: &Forms) -> Vec<Change> {
@@ -51,4 +71,45 @@ fn of_one(facade: Option<&str>, before: &Forms, after: &Forms) -> Vec<Change> {
         after: tokens(after, form),
     };
     forms.into_iter().map(change).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokens::{Footprint, ServedFacade};
+
+    fn figures(served: Option<(&str, usize)>) -> Figures {
+        let cost = |tokens: usize| Footprint { tokens, bytes: tokens * 4 };
+        let forms: Forms = [("flat", 100), ("names", 20)].map(|(form, n)| (form.to_owned(), cost(n))).into();
+        let served = served.map(|(form, tokens)| ServedList {
+            total: cost(tokens),
+            facades: [("notes".to_owned(), ServedFacade { form: form.to_owned(), cost: cost(tokens) })]
+                .into(),
+        });
+        Figures { total: forms.clone(), facades: [("notes".to_owned(), forms)].into(), served }
+    }
+
+    #[test]
+    fn what_is_served_changes_though_no_form_does() {
+        let all = changes(&figures(Some(("flat", 100))), &figures(Some(("names", 20))));
+        let changed: Vec<&Change> = all.iter().filter(|change| change.before != change.after).collect();
+        let change = |facade: Option<&str>| Change {
+            facade: facade.map(str::to_owned),
+            form: SERVED.to_owned(),
+            before: Some(100),
+            after: Some(20),
+        };
+        assert_eq!(changed, [&change(Some("notes")), &change(None)]);
+    }
+
+    #[test]
+    fn figures_that_do_not_say_what_is_served_are_compared_without_it() {
+        let (old, new) = (figures(None), figures(Some(("flat", 100))));
+        for (before, after) in [(&old, &new), (&new, &old), (&old, &old)] {
+            assert!(changes(before, after).iter().all(|change| change.form != SERVED));
+        }
+        let text = serde_json::to_string(&old).unwrap();
+        assert!(!text.contains("served"), "{text}");
+        assert_eq!(serde_json::from_str::<Figures>(&text).unwrap(), old);
+    }
 }

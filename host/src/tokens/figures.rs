@@ -17,6 +17,41 @@ pub struct Figures {
     pub total: Forms,
     /// Each facade, in the forms that it has.
     pub facades: BTreeMap<String, Forms>,
+    /// The list as it is served. Files of older versions do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub served: Option<ServedList>,
+}
+
+/// A tool list in the forms that policies and options choose.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServedList {
+    /// All of it.
+    pub total: Footprint,
+    /// Each facade that is published.
+    pub facades: BTreeMap<String, ServedFacade>,
+}
+
+/// A facade as it is served.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServedFacade {
+    /// The form's name. A file may name a form of another version.
+    pub form: String,
+    /// What its tools cost.
+    #[serde(flatten)]
+    pub cost: Footprint,
+}
+
+impl ServedList {
+    /// What these facades cost, each by its name, in its form and with its tools.
+    pub fn of<'a, T: Borrow<Published>>(facades: impl IntoIterator<Item = (&'a str, Form, Vec<T>)>) -> Self {
+        let facades: BTreeMap<String, ServedFacade> = facades
+            .into_iter()
+            .map(|(name, form, tools)| {
+                (name.to_owned(), ServedFacade { form: form.as_str().to_owned(), cost: measured(tools) })
+            })
+            .collect();
+        Self { total: facades.values().map(|facade| facade.cost).sum(), facades }
+    }
 }
 
 /// What tools cost together.
@@ -24,7 +59,7 @@ pub fn measured(tools: impl IntoIterator<Item: Borrow<Published>>) -> Footprint 
     tools.into_iter().map(|tool| of(tool.borrow())).sum()
 }
 
-/// The figures of these facades, each split into tools as its policy says.
+/// The figures of these facades, each split into tools as its policy says, but not which of the forms is served.
 ///
 /// `granular` is counted as a server without Loggia would list its tools: nothing of the host's is in it.
 pub fn figures<'a>(facades: impl IntoIterator<Item = (&'a Contract, Split)>) -> Figures {
@@ -39,7 +74,7 @@ pub fn figures<'a>(facades: impl IntoIterator<Item = (&'a Contract, Split)>) -> 
             total.insert(form.to_owned(), costs.into_iter().sum());
         }
     }
-    Figures { total, facades }
+    Figures { total, facades, served: None }
 }
 
 fn forms(contract: &Contract, split: Split) -> Forms {

@@ -15,8 +15,8 @@ use loggia_schema::Published;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-pub use difference::{Change, changes};
-pub use figures::{Figures, Forms, figures, measured, saved};
+pub use difference::{Change, SERVED, changes};
+pub use figures::{Figures, Forms, ServedFacade, ServedList, figures, measured, saved};
 
 /// What something costs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

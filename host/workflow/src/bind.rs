@@ -178,8 +178,9 @@ impl Place<'_> {
             );
             return Err(self.problem("arguments", said));
         };
-        let mut problem = self.problem("tool", failure.message);
-        problem.hint = failure.hint;
+        let temporary = failure.code == code::UNAVAILABLE;
+        let problem = self.problem("tool", failure.message);
+        let problem = Problem { hint: failure.hint, temporary, ..problem };
         Err(problem)
     }
 
@@ -348,6 +349,19 @@ mod tests {
                 "line 1: `w` says `destructiveHint: false`, but a step of it is destructive ({safer})"
             )],
         );
+    }
+
+    #[test]
+    fn only_a_facade_that_is_not_served_is_waited_for() {
+        let check = |head: &str, step: &str, expected: &[bool]| {
+            let problems = bound(head, &format!("  - {{id: a, {step}}}\n")).err().unwrap_or_default();
+            let temporary: Vec<bool> = problems.iter().map(|problem| problem.temporary).collect();
+            assert_eq!(temporary, expected, "{head}{step}");
+        };
+        check("", "tool: gone.add", &[true]);
+        check("", "tool: notes.ad", &[false]);
+        check("", "tool: notes.add, arguments: {titel: x}", &[false, false]);
+        check("annotations: {readOnlyHint: true}\n", "tool: notes.add, arguments: {title: x}", &[false]);
     }
 
     #[test]

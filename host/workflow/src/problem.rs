@@ -13,6 +13,10 @@ pub struct Problem {
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
+    /// Whether it ends by itself as soon as a facade is served that is not served now. Decides what commands end
+    /// with, and is no part of what they print.
+    #[serde(skip)]
+    pub temporary: bool,
 }
 
 /// All that is wrong with a file.
@@ -22,7 +26,7 @@ pub struct Problems(pub Vec<Problem>);
 impl Problem {
     /// A problem without advice.
     pub fn new(line: usize, path: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { line, path: path.into(), message: message.into(), hint: None }
+        Self { line, path: path.into(), message: message.into(), hint: None, temporary: false }
     }
 
     /// The place in the document, where the message does not name it itself.

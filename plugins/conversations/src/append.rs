@@ -96,7 +96,7 @@ pub fn append(
     let title = (titled || detail == Detail::Full).then(|| now.title().to_owned());
     let reply = Reply::new(Appended { conversation: id.clone(), messages: now.messages, title });
     Ok(if now.archived {
-        let out = Next::action("archive").param("id", id).param("archived", false);
+        let out = Next::action("archive").param("conversation", id).param("archived", false);
         reply.message("The conversation is in the archive, and stays there.").next(out)
     } else {
         reply

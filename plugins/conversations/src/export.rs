@@ -37,7 +37,7 @@ impl Format {
 #[derive(Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Exported {
     #[detail(minimal)]
-    pub id: String,
+    pub conversation: String,
     #[detail(minimal)]
     pub title: String,
     /// Of the resource.
@@ -54,7 +54,7 @@ pub struct Exported {
 /// A conversation as JSON. What `messages` holds, `append` takes.
 #[derive(Serialize)]
 struct Document<'a> {
-    id: &'a str,
+    conversation: &'a str,
     title: &'a str,
     archived: bool,
     created: String,
@@ -112,8 +112,15 @@ pub fn export(id: &str, format: Format, cursor: Option<&str>, detail: Detail) ->
         said = Some(format!("Messages {from} to {to} of {all}: `cursor` gives the next part."));
     }
     let title = conversation.title().to_owned();
-    let mut exported =
-        Exported { id: id.to_owned(), title, uri: uri.clone(), mime: format.mime(), from, to, text: None };
+    let mut exported = Exported {
+        conversation: id.to_owned(),
+        title,
+        uri: uri.clone(),
+        mime: format.mime(),
+        from,
+        to,
+        text: None,
+    };
     let mut content = None;
     if detail == Detail::Full {
         exported.text = Some(text);
@@ -162,7 +169,7 @@ fn json(id: &str, conversation: &Conversation, messages: &[(u32, Message)]) -> R
         text: message.text.clone(),
     };
     let document = Document {
-        id,
+        conversation: id,
         title: conversation.title(),
         archived: conversation.archived,
         created: moment(conversation.created),

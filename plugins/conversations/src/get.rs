@@ -14,7 +14,7 @@ const BYTES: usize = 600 * 1024;
 #[derive(Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Transcript {
     #[detail(minimal)]
-    pub id: String,
+    pub conversation: String,
     #[detail(minimal)]
     pub title: String,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -131,7 +131,7 @@ pub fn get(id: &str, wanted: Wanted, limit: u32, detail: Detail) -> Result<Reply
     page.cursor = cursor;
     let cut = lines.iter().find(|line| line.characters.is_some()).map(|line| line.position);
     let transcript = Transcript {
-        id: id.to_owned(),
+        conversation: id.to_owned(),
         title: conversation.title().to_owned(),
         archived: conversation.archived,
         messages: lines,

@@ -69,11 +69,11 @@ impl Conversations {
     /// Read messages: the newest, or those from a position on.
     ///
     /// With detail `minimal` no texts, `standard` the first 1,000 characters of each, `full` all.
-    #[action(read, details, alias = "read", example = r#"{"id": "c_1", "from": 1}"#)]
+    #[action(read, details, alias = "read", example = r#"{"conversation": "c_1", "from": 1}"#)]
     fn get(
         &self,
         call: &Call,
-        #[param(length = 1..=16)] id: String,
+        #[param(length = 1..=16)] conversation: String,
         /// The first position wanted; positions count from 1.
         #[param(range = 1..=1_000_000_000)]
         from: Option<u32>,
@@ -81,7 +81,7 @@ impl Conversations {
         /// From the last answer: without `from` the page before, with it the one after.
         cursor: Option<String>,
     ) -> Result<Reply<Transcript>> {
-        get::get(&id, get::Wanted::new(from, cursor.as_deref())?, limit, call.detail())
+        get::get(&conversation, get::Wanted::new(from, cursor.as_deref())?, limit, call.detail())
     }
 
     /// Find messages by words, best first.
@@ -104,30 +104,30 @@ impl Conversations {
     }
 
     /// Put a conversation into the archive, or take it out.
-    #[action(write, idempotent, example = r#"{"id": "c_1"}"#)]
+    #[action(write, idempotent, example = r#"{"conversation": "c_1"}"#)]
     fn archive(
         &self,
-        #[param(length = 1..=16)] id: String,
+        #[param(length = 1..=16)] conversation: String,
         /// `false` takes it out.
         #[param(default = true)]
         archived: bool,
     ) -> Result<Reply<Summary>> {
-        archive::archive(&id, archived)
+        archive::archive(&conversation, archived)
     }
 
     /// Give a whole conversation as Markdown or JSON, in parts where it is long.
     ///
     /// The text is a resource beside the data; with detail `full` it is in the data instead.
-    #[action(read, details, example = r#"{"id": "c_1", "format": "json"}"#)]
+    #[action(read, details, example = r#"{"conversation": "c_1", "format": "json"}"#)]
     fn export(
         &self,
         call: &Call,
-        #[param(length = 1..=16)] id: String,
+        #[param(length = 1..=16)] conversation: String,
         #[param(default)] format: Format,
         /// From the last answer, for the next part.
         cursor: Option<String>,
     ) -> Result<Reply<Exported>> {
-        export::export(&id, format, cursor.as_deref(), call.detail())
+        export::export(&conversation, format, cursor.as_deref(), call.detail())
     }
 }
 

@@ -80,7 +80,7 @@ pub fn search(query: &Query, detail: Detail) -> Result<Reply<Vec<Passage>>> {
     }
     let next = passages.first().map(|first| {
         let around = first.position.saturating_sub(2).max(1);
-        Next::action("get").param("id", &first.conversation).param("from", around).param("limit", 5)
+        Next::action("get").param("conversation", &first.conversation).param("from", around).param("limit", 5)
     });
     let reply = Reply::new(passages);
     Ok(match next {

@@ -9,7 +9,7 @@ use crate::kept::{Conversation, moment};
 #[derive(Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Summary {
     #[detail(minimal)]
-    pub id: String,
+    pub conversation: String,
     #[detail(minimal)]
     pub title: String,
     /// How many.
@@ -25,7 +25,7 @@ pub struct Summary {
 impl Summary {
     pub fn new(id: String, conversation: &Conversation) -> Self {
         Self {
-            id,
+            conversation: id,
             title: conversation.title().to_owned(),
             messages: conversation.messages,
             updated: moment(conversation.updated),

@@ -120,7 +120,19 @@ pub fn search(
             }
         }
     }
+    let nothing = shown.listed.is_empty() && message.is_none();
+    let message = if nothing { Some(why_nothing(!hits.is_empty())?) } else { message };
     Ok(shown.reply(message))
+}
+
+/// What to say of a search that gives nothing, so that its caller neither asks again nor takes it for a failure.
+fn why_nothing(matches: bool) -> Result<String> {
+    let said = match matches {
+        true => "Memories match, but none of those asked for: try without `tag`, or the other `archived`.",
+        false if INDEX.count()? == 0 => "There are no memories yet: `add` one.",
+        false => "No memory has these words: try others.",
+    };
+    Ok(said.to_owned())
 }
 
 /// More digits would only cost tokens.

@@ -63,7 +63,7 @@ const CONVERSATIONS: Fields = Fields {
     title: &["title"],
     text: &["text", "excerpt"],
     place: &[("message ", "position"), ("", "role")],
-    open: ("get", &[("id", "conversation"), ("from", "position")]),
+    open: ("get", &[("conversation", "conversation"), ("from", "position")]),
 };
 
 const FILES: Fields = Fields {
@@ -158,7 +158,7 @@ impl Source {
         let open = params.iter().fold(Next::of(fields.facade, action), |open, (param, field)| match &record
             [field]
         {
-            Value::Null if *param == "id" => open.param("id", &id),
+            Value::Null if *field == fields.id[0] => open.param(*param, &id),
             value if (1..=ID).contains(&said(value).chars().count()) => open.param(*param, value),
             _ => open,
         });

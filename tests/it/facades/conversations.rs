@@ -15,7 +15,7 @@ fn folder() -> Folder {
 /// The texts of all messages, read page by page from the first on.
 async fn texts(client: &Client, id: &str) -> Result<Vec<String>> {
     let mut texts = Vec::new();
-    let mut call = json!({"action": "get", "id": id, "from": 1, "limit": 50, "detail": "full"});
+    let mut call = json!({"action": "get", "conversation": id, "from": 1, "limit": 50, "detail": "full"});
     loop {
         let page = client.envelope("conversations", call.clone()).await?;
         let messages = page["data"]["messages"].as_array().context("messages")?;
@@ -60,11 +60,11 @@ async fn a_conversation_outlives_its_host() -> Result<()> {
     let client = Client::stdio(folder.path(), Era::Stateless).await?;
     let call = |arguments: Value| client.envelope("conversations", arguments);
     let list = call(json!({"action": "list"})).await?;
-    let got = call(json!({"action": "get", "id": "c_1"})).await?;
+    let got = call(json!({"action": "get", "conversation": "c_1"})).await?;
     let found = call(json!({"action": "search", "query": "volcanoes of sicily"})).await?;
-    let archived = call(json!({"action": "archive", "id": "c_2"})).await?;
+    let archived = call(json!({"action": "archive", "conversation": "c_2"})).await?;
     let left = call(json!({"action": "list", "detail": "minimal"})).await?;
-    let missing = call(json!({"action": "get", "id": "c_3"})).await?;
+    let missing = call(json!({"action": "get", "conversation": "c_3"})).await?;
     let all = [begun, other, more, list, got, found, archived, left, missing];
     insta::assert_json_snapshot!(all.map(timeless));
     client.end().await
@@ -78,8 +78,9 @@ async fn an_export_is_a_resource_that_can_be_appended_again() -> Result<()> {
     client.envelope("conversations", json!({"action": "append", "messages": said})).await?;
     let mut exports = Vec::new();
     for format in ["markdown", "json"] {
-        let result =
-            client.call("conversations", json!({"action": "export", "id": "c_1", "format": format})).await?;
+        let result = client
+            .call("conversations", json!({"action": "export", "conversation": "c_1", "format": format}))
+            .await?;
         let blocks = serde_json::to_value(&result.content)?;
         let resource = &blocks[1]["resource"];
         exports.push(resource["text"].as_str().context("no resource")?.to_owned());

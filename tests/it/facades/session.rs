@@ -1,9 +1,9 @@
 //! A session over all of them, by the official Python client, whose host is killed in the middle.
 
-use std::process::Stdio;
+use std::{fs, path::Path, process::Stdio};
 
 use anyhow::{Context, Result, ensure};
-use loggia_tests::{Folder, HttpHost};
+use loggia_tests::{Client, Era, Folder, HttpHost};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     process::Command,
@@ -23,6 +23,25 @@ fn folder() -> Folder {
     let invoke = ["memories", "knowledge", "conversations", "files"].map(|name| format!("\"{name}:search\""));
     add(&folder, "search", &format!("[grants]\ninvoke = [{}]\n", invoke.join(", ")));
     folder
+}
+
+/// A model that is not told of `search` asks four facades one by one.
+#[tokio::test]
+async fn the_instructions_name_each_of_them() -> Result<()> {
+    let folder = folder();
+    let brief = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins/brief.workflow.yaml");
+    folder.write("brief.workflow.yaml", &fs::read_to_string(brief)?);
+    let names = ["brief", "conversations", "files", "knowledge", "memories", "search"];
+    let host = HttpHost::start(folder.path()).await?;
+    Client::http(&host, Era::Stateful).await?.names_become(&names).await;
+    let client = Client::http(&host, Era::Stateful).await?;
+    let told =
+        client.service.peer_info().and_then(|info| info.instructions.clone()).context("instructions")?;
+    for name in names {
+        assert!(told.contains(&format!("\n- {name}: ")), "{name}:\n{told}");
+    }
+    assert!(told.len() <= 1500, "{} bytes", told.len());
+    client.end().await
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use loggia_tests::{PATIENCE, binary, cache, scratch};
+use loggia_tests::{Folder, PATIENCE, binary, cache, scratch};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
@@ -261,6 +261,113 @@ async fn check_of_a_folder_tells_which_workflows_cannot_run_now() -> Result<()> 
     let checked = loggia(&["check"], stage.plugins.path()).await?;
     let said = format!("{}{}", checked.stdout, checked.stderr);
     assert!(said.contains("`arxiv` is unavailable"), "{}", checked.told());
+    Ok(())
+}
+
+/// A composite tool of one step.
+fn tool(name: &str, more: &str, step: &str) -> String {
+    format!("  - name: {name}\n    description: D.\n{more}    steps:\n      - {{id: a, {step}}}\n")
+}
+
+#[tokio::test]
+async fn check_fails_where_a_workflow_can_never_run() -> Result<()> {
+    let folder = Folder::with(&["tasks"]);
+    let delete = "tool: tasks.delete, arguments: {id: 1}";
+    for (file, more, step, expected) in [
+        ("waits", "", "tool: later.list", None),
+        ("action", "", "tool: tasks.lst", Some("Unknown action: \"lst\"")),
+        ("argument", "", "tool: tasks.list, arguments: {projct: x}", Some("has no argument `projct`")),
+        ("own", "", "tool: own.own", Some("is this file itself")),
+        ("safe", "    annotations: {readOnlyHint: true}\n", delete, Some("`readOnlyHint: true`")),
+    ] {
+        let text = format!("compositeTools:\n{}", tool(file, more, step));
+        let name = format!("{file}.workflow.yaml");
+        folder.write(&name, &text);
+        let checked = loggia(&["check"], folder.path()).await?;
+        let told = checked.told();
+        match expected {
+            None => {
+                assert_eq!((checked.code, checked.stderr.as_str()), (Some(0), ""), "{file}: {told}");
+                assert!(checked.stdout.contains("cannot run now"), "{file}: {told}");
+            }
+            Some(why) => {
+                assert_eq!(checked.code, Some(10), "{file}: {told}");
+                assert!(checked.stdout.contains("cannot run as it is"), "{file}: {told}");
+                assert!(checked.stdout.contains(why), "{file}: {told}");
+                assert_eq!(checked.stderr, "1 workflow cannot run before something is changed\n", "{file}");
+            }
+        }
+        folder.remove(&name);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn check_prints_json() -> Result<()> {
+    let folder = Folder::with(&["tasks"]);
+    folder.write("broken.wasm", "nonsense");
+    let tools = [tool("waits", "", "tool: later.list"), tool("wrong", "", "tool: tasks.lst")];
+    folder.write("flow.workflow.yaml", &format!("compositeTools:\n{}", tools.concat()));
+    let checked = loggia(&["check", "--json"], folder.path()).await?;
+    assert_eq!(checked.code, Some(10), "{}", checked.told());
+    let json: Value = serde_json::from_str(&checked.stdout)?;
+    let of = |list: &str, name: &str| -> Value {
+        let all = json[list].as_array().into_iter().flatten();
+        all.filter(|item| item["name"] == name).cloned().next().unwrap_or_default()
+    };
+    let tasks = of("plugins", "tasks");
+    assert_eq!((&tasks["ok"], &tasks["file"]), (&json!(true), &json!("tasks.wasm")), "{json:#}");
+    assert_eq!(tasks["actions"], json!(["create", "list", "update", "delete"]), "{json:#}");
+    assert!(tasks["bytes"].as_u64().is_some_and(|bytes| bytes > 1000), "{json:#}");
+    assert_eq!(of("plugins", "broken")["ok"], false, "{json:#}");
+    assert!(of("plugins", "broken")["error"].is_string(), "{json:#}");
+    assert_eq!(of("workflows", "waits")["temporary"], true, "{json:#}");
+    let wrong = of("workflows", "wrong");
+    assert_eq!(
+        (&wrong["temporary"], &wrong["file"]),
+        (&json!(false), &json!("flow.workflow.yaml")),
+        "{json:#}"
+    );
+    assert!(wrong["problems"][0]["line"].as_u64().is_some_and(|line| line > 0), "{json:#}");
+    Ok(())
+}
+
+/// What is wrong with one tool does not keep the others from being checked.
+#[tokio::test]
+async fn workflow_check_tells_of_all_tools_at_once() -> Result<()> {
+    let folder = Folder::with(&["tasks"]);
+    let tools = [
+        tool("first", "    nonsense: 1\n", "tool: tasks.nothing"),
+        tool("second", "", "tool: tasks.lst"),
+        tool("third", "", "tool: tasks.list"),
+        tool("fourth", "", "tool: taks.list"),
+    ];
+    let file = folder.path().join("all.workflow.yaml");
+    std::fs::write(&file, format!("strict: true\ncompositeTools:\n{}", tools.concat()))?;
+    let words = [OsStr::new("check"), file.as_os_str()];
+    let plugins = [OsStr::new("--plugins"), folder.path().as_os_str()];
+    let ended = workflow(words.into_iter().chain(plugins)).await?;
+    assert_eq!(ended.code, Some(10), "{}", ended.told());
+    for expected in ["nonsense", "Unknown action: \"lst\"", "did you mean `tasks`?"] {
+        assert!(ended.stdout.contains(expected), "{expected}: {}", ended.told());
+    }
+    assert_eq!(ended.stdout.lines().count(), 3, "{}", ended.told());
+    assert!(!ended.stderr.contains("were not checked"), "{}", ended.told());
+    Ok(())
+}
+
+#[tokio::test]
+async fn workflow_check_says_in_a_pipe_what_it_did_not_check() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("misspelt.workflow.yaml");
+    std::fs::write(&file, format!("compositeTools:\n{}", tool("find", "", "tool: memorys.serch")))?;
+    for json in [&[][..], &["--json"]] {
+        let words = [OsStr::new("check"), file.as_os_str()];
+        let ended = workflow(words.into_iter().chain(json.iter().map(OsStr::new))).await?;
+        assert_eq!(ended.code, Some(0), "{}", ended.told());
+        let said = "the facades that the steps call were not checked: name their folder with --plugins DIR\n";
+        assert_eq!(ended.stderr, said);
+    }
     Ok(())
 }
 

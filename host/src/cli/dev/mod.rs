@@ -4,11 +4,9 @@
 //! |---|---|
 //! | `sources.rs` | saves of plugin sources |
 //! | `out.rs` | what is made of them |
-//! | `workflows.rs` | workflow files beside them |
 
 mod out;
 mod sources;
-mod workflows;
 
 use std::{
     fs,
@@ -17,11 +15,11 @@ use std::{
     process::ExitCode,
 };
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail};
 
 use self::{out::Out, sources::Sources};
 use super::{
-    Common,
+    Common, UsageError,
     publishing::Publishing,
     runtime,
     serve::{Door, over_http},
@@ -59,13 +57,13 @@ pub struct Dev {
 
 impl Dev {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        ensure!(
-            self.http.ip().is_loopback(),
-            "{} can be reached from other machines, which is not for development: use a loopback address such as \
-             127.0.0.1:{}",
-            self.http,
-            self.http.port()
-        );
+        if !self.http.ip().is_loopback() {
+            let (address, port) = (self.http, self.http.port());
+            bail!(UsageError(format!(
+                "{address} can be reached from other machines, which is not for development: use a loopback address \
+                 such as 127.0.0.1:{port}"
+            )));
+        }
         logs::at(Level::Info);
         build::ensure_target()?;
         let path =

@@ -3,14 +3,10 @@
 use std::{
     collections::BTreeSet,
     fs, io,
-    path::{Component, Path, PathBuf},
+    path::{Path, PathBuf},
 };
 
-use super::workflows;
-use crate::{
-    build::{self, BuildError, Built, Source},
-    config::{Policy, places},
-};
+use crate::build::{self, BuildError, Built, PlacedFile, Source, granted, workflows};
 
 /// The folder that `dev` keeps. Plugins lie in a folder of their own there, since none may be granted that folder or
 /// anything in it.
@@ -62,15 +58,22 @@ impl Out {
         }
         let mut all = true;
         for file in &workflows {
-            if let Err(error) = workflows::put(file, &self.plugins) {
-                all = false;
-                tracing::error!("failed to take {}: {error}", file.display());
+            let name = file.file_name().unwrap_or_default().display();
+            match workflows::put(file, &self.plugins) {
+                Ok(PlacedFile { is_new: true, .. }) => tracing::info!("copied {name}"),
+                Ok(_) => {}
+                Err(error) => {
+                    all = false;
+                    tracing::error!("{name}: {:#}", anyhow::Error::new(error));
+                }
             }
         }
         for source in &sources {
             // First, or the host would try the plugin without them.
             if let Some(policy) = source.policy().and_then(|policy| fs::read_to_string(policy).ok()) {
-                self.make_granted(&policy);
+                for path in granted::make_missing(&policy, &self.plugins).made {
+                    tracing::info!("made {}, which a policy grants", path.display());
+                }
             }
             match build::build(std::slice::from_ref(source), &self.plugins) {
                 Ok(built) => built.iter().for_each(|Built { name, bytes, .. }| {
@@ -83,19 +86,6 @@ impl Out {
             }
         }
         Ok(all)
-    }
-
-    /// A policy that grants `../data` means a folder beside that of the plugins, which nobody has made yet.
-    fn make_granted(&self, policy: &str) {
-        // A policy with a mistake is told of when the plugin is loaded, and so is a folder that is not there.
-        let Ok(policy) = Policy::parse(policy, &places::setting(&self.plugins)) else { return };
-        for dir in policy.grants.dirs {
-            let path = plain(&dir.path);
-            let ours = path.starts_with(&self.folder) && !path.starts_with(&self.plugins);
-            if ours && !path.exists() && fs::create_dir_all(&path).is_ok() {
-                tracing::info!("made {}, which a policy grants", path.display());
-            }
-        }
     }
 
     /// Removes what was put here for crates, workflows and policies that are gone, and nothing that somebody else put here: what
@@ -126,18 +116,6 @@ fn files(source: &Source) -> impl Iterator<Item = String> {
 fn gone<'a>(before: &'a str, now: &BTreeSet<String>) -> impl Iterator<Item = &'a str> {
     let plain = |name: &&str| Path::new(name).file_name().is_some_and(|file| file == *name);
     before.lines().filter(plain).filter(|name| !now.contains(*name))
-}
-
-/// A path without `..`, by its words alone.
-fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => drop(plain.pop()),
-            part => plain.push(part),
-        }
-    }
-    plain
 }
 
 #[cfg(test)]
@@ -199,20 +177,5 @@ mod tests {
         fs::remove_file(sources.join("deploy.workflow.yaml")).unwrap();
         assert!(matches!(out.build(&sources), Err(BuildError::Nothing(_))));
         assert_eq!(there("deploy.workflow.yaml"), None);
-    }
-
-    #[test]
-    fn granted_folders_are_made_beside_the_plugins_and_nowhere_else() {
-        let root = tempfile::tempdir().unwrap();
-        let out = Out::make(&root.path().join("out")).unwrap();
-        let grant = |path: &str| {
-            out.make_granted(&format!(
-                "[grants]\ndirs = [{{ path = {path:?}, at = \"/d\", access = \"read\" }}]"
-            ));
-        };
-        ["../data/deep", "data", "../../data", "../plugins/data"].into_iter().for_each(grant);
-        assert!(root.path().join("out/data/deep").is_dir());
-        assert!(!root.path().join("data").exists(), "not its own folder");
-        assert!(!out.plugins().join("data").exists(), "no plugin may have it");
     }
 }

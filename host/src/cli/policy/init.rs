@@ -8,11 +8,11 @@ use std::{
     process::ExitCode,
 };
 
-use anyhow::{Context, anyhow, bail, ensure};
+use anyhow::{Context, anyhow, bail};
 
 use super::draft::draft;
 use crate::{
-    cli::{Common, exit, runtime, term},
+    cli::{Common, UsageError, exit, runtime, term},
     gate::printable,
     reload::Found,
     serve::Host,
@@ -43,11 +43,9 @@ pub struct Init {
 impl Init {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         logs::at(Level::Error);
-        ensure!(
-            self.file.extension().is_some_and(|ending| ending == "wasm"),
-            "{} is no plugin: name a .wasm file",
-            self.file.display()
-        );
+        if self.file.extension().is_none_or(|ending| ending != "wasm") {
+            bail!(UsageError(format!("{} is no plugin: name a .wasm file", self.file.display())));
+        }
         let path = self.file.with_extension("toml");
         // Before the plugin is compiled, which may take a while.
         if !self.stdout && !self.force && path.symlink_metadata().is_ok() {

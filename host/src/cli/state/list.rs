@@ -4,6 +4,7 @@ use std::{path::Path, process::ExitCode};
 
 use chrono::{DateTime, SecondsFormat};
 use loggia_state::{Listed, StateError, Usage};
+use serde_json::{Value, json};
 
 use super::{folder, nothing, store, whose};
 use crate::{
@@ -19,6 +20,9 @@ use crate::{
 pub struct List {
     /// Whose keys
     name: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 const STORES: [&str; 3] = ["name", "entries", "bytes"];
@@ -29,36 +33,43 @@ const SHORT: usize = 8;
 impl List {
     pub fn run(self, path: &Path) -> anyhow::Result<ExitCode> {
         match self.name {
-            Some(name) => keys(path, &name),
-            None => stores(path),
+            Some(name) => keys(path, &name, self.json),
+            None => stores(path, self.json),
         }
     }
 }
 
-fn stores(path: &Path) -> anyhow::Result<ExitCode> {
-    let (mut rows, mut failed) = (Vec::new(), 0);
+fn stores(path: &Path, json: bool) -> anyhow::Result<ExitCode> {
+    let mut stores = Vec::new();
     if let Some(folder) = folder(path)? {
         for name in folder.names()? {
             // One that is damaged hides no other.
             let usage = folder.store(&name, u64::MAX)?.usage();
-            failed += usize::from(usage.is_err());
-            rows.push(stored(name, usage));
+            stores.push((name, usage));
         }
     }
-    if rows.is_empty() {
+    let (count, failed) = (stores.len(), stores.iter().filter(|(_, usage)| usage.is_err()).count());
+    if json {
+        print_json(stores.iter().map(|(name, usage)| store_json(name, usage)))?;
+    } else if stores.is_empty() {
         term::note(&format!("no plugin has stored anything in {}", path.display()));
-        return Ok(ExitCode::SUCCESS);
+    } else {
+        let rows: Vec<_> = stores.into_iter().map(|(name, usage)| stored(name, usage)).collect();
+        print(&STORES, &rows, 1);
     }
-    print(&STORES, &rows, 1);
     if failed > 0 {
-        term::note(&format!("{failed} of {} cannot be read", rows.len()));
+        term::note(&format!("{failed} of {count} cannot be read"));
         return Ok(ExitCode::from(exit::FAILED));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn keys(path: &Path, name: &str) -> anyhow::Result<ExitCode> {
+fn keys(path: &Path, name: &str, json: bool) -> anyhow::Result<ExitCode> {
     let Some(store) = store(path, name)? else { return Ok(nothing(path, name)) };
+    if json {
+        print_json(store.list()?.iter().map(key_json))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let terminal = term::stdout_is_terminal();
     let rows: Vec<_> = store.list()?.iter().map(|listed| key(listed, terminal)).collect();
     print(&KEYS, &rows, 2);
@@ -71,6 +82,28 @@ fn print<const N: usize>(head: &[&str; N], rows: &[[String; N]], numbers_from: u
     } else {
         term::out(&columns::lines(head, rows));
     }
+}
+
+fn print_json(items: impl Iterator<Item = Value>) -> anyhow::Result<()> {
+    term::out(&serde_json::to_string_pretty(&items.collect::<Vec<_>>())?);
+    Ok(())
+}
+
+fn store_json(name: &str, usage: &Result<Usage, StateError>) -> Value {
+    match usage {
+        Ok(usage) => json!({"name": name, "entries": usage.entries, "bytes": usage.bytes}),
+        Err(error) => json!({"name": name, "error": error.to_string()}),
+    }
+}
+
+fn key_json(listed: &Listed) -> Value {
+    json!({
+        "key": listed.key,
+        "space": whose(&listed.space),
+        "bytes": listed.bytes,
+        "version": listed.version,
+        "expires": listed.until.map(moment),
+    })
 }
 
 fn stored(name: String, usage: Result<Usage, StateError>) -> [String; 3] {

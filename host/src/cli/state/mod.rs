@@ -18,7 +18,7 @@ use std::{
 use clap::{Args, Subcommand};
 use loggia_state::{Folder, Space, Store};
 
-use super::{exit, term};
+use super::{exit, term, variable};
 use crate::{
     config::places,
     telemetry::logs::{self, Level},
@@ -31,8 +31,14 @@ use crate::{
 pub struct State {
     #[command(subcommand)]
     command: Command,
-    /// Where state is kept [default: the platform's state folder]
-    #[arg(long, value_name = "DIR", env = "LOGGIA_STATE", global = true)]
+    /// Where state is kept [env: LOGGIA_STATE; default: the platform's state folder]
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = variable("LOGGIA_STATE"),
+        hide_default_value = true,
+        global = true
+    )]
     state: Option<PathBuf>,
 }
 

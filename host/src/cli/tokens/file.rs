@@ -1,4 +1,5 @@
-//! Figures in a file: `{"total": {FORM: {"tokens": n, "bytes": n}, …}, "facades": {NAME: {FORM: …}}}`.
+//! Figures in a file: `{"total": {FORM: {"tokens": n, "bytes": n}, …}, "facades": {NAME: {FORM: …}}, "served": {"total":
+//! {"tokens": n, "bytes": n}, "facades": {NAME: {"form": FORM, "tokens": n, "bytes": n}}}}`.
 
 use std::{
     fs::{self, Permissions},

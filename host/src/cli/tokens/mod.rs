@@ -16,6 +16,7 @@ use std::{
 };
 
 use clap::{CommandFactory, error::ErrorKind};
+use loggia_schema::Published;
 
 use super::{
     Cli, Common, columns, exit,
@@ -26,7 +27,7 @@ use super::{
 use crate::{
     gate::printable,
     telemetry::logs::{self, Level},
-    tokens::{Figures, changes, figures, measured},
+    tokens::{Figures, ServedList, changes, figures},
 };
 
 /// Say what the tool list costs a model that reads it on every turn, in every form.
@@ -34,6 +35,8 @@ use crate::{
 /// Counts tokens of o200k_base and bytes of each tool's name, description, input schema and annotations, without a
 /// network. Policies apply: what they deny is not listed. The form that is served is marked `*`. `granular` is what the
 /// others are measured by: one tool for each action, as a server without Loggia would list them.
+///
+/// --compare tells for each form what changed, and as `served` what changed of the list that clients get.
 ///
 /// Ends with 1 if the list takes more than --budget as it is served, with 10 if a plugin does not load (no file is
 /// written then), and with 11 if there is none.
@@ -45,6 +48,9 @@ pub struct Tokens {
     /// Write the figures as JSON
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Print JSON: the figures as --output writes them, or with --compare a list of changes
+    #[arg(long)]
+    json: bool,
     /// Compare what was written before with what was written after, or with DIR as it is
     #[arg(long, value_name = "FILE", num_args = 1..=2)]
     compare: Vec<PathBuf>,
@@ -76,7 +82,7 @@ impl Tokens {
     fn of_files(&self) -> anyhow::Result<ExitCode> {
         let wrong = match self.compare.as_slice() {
             [before, after] if self.output.is_none() && self.budget.is_none() => {
-                compare(before, &file::read(after)?)?;
+                self.compare(before, &file::read(after)?)?;
                 return Ok(ExitCode::SUCCESS);
             }
             [_, _] => "--output and --budget are about a folder of plugins: name it as DIR",
@@ -91,21 +97,27 @@ impl Tokens {
         let publisher = self.publishing.publisher();
         let slots = slots(plugins);
         let shown = publisher.shown(&slots);
-        let served = measured(shown.iter().flat_map(|shown| &shown.tools).map(|tool| &**tool));
+        let list = shown.iter().map(|shown| {
+            let tools = shown.tools.iter().map(|tool| &**tool).collect();
+            (shown.facade.as_str(), shown.expose.form, tools)
+        });
+        let list = ServedList::of::<&Published>(list);
+        let served = list.total;
         let entries: Vec<_> = plugins.iter().filter_map(|plugin| plugin.loaded.as_ref().ok()).collect();
         let contracts = entries.iter().map(|(entry, _)| (&entry.contract, publisher.expose(entry).split));
-        let now = figures(contracts);
+        let now = Figures { served: Some(list), ..figures(contracts) };
         let refused: Vec<&Plugin> = plugins.iter().filter(|plugin| plugin.loaded.is_err()).collect();
         for plugin in &refused {
             let why = plugin.refusal().unwrap_or_default();
             term::note(&format!("{}: {why}", printable(plugin.stem())));
         }
         match self.compare.as_slice() {
+            [] if self.json => term::out(&serde_json::to_string_pretty(&now)?),
             [] => term::out(&table::figures(&now, &shown, served)),
-            [before] => compare(before, &now)?,
-            [before, after, ..] => compare(before, &file::read(after)?)?,
+            [before] => self.compare(before, &now)?,
+            [before, after, ..] => self.compare(before, &file::read(after)?)?,
         }
-        if self.compare.is_empty() {
+        if self.compare.is_empty() && !self.json {
             let advice = entries.iter().filter_map(|(entry, _)| advice::on(&entry.contract, &shown));
             advice.for_each(|advice| term::note(&advice));
         }
@@ -130,10 +142,21 @@ impl Tokens {
         }
         Ok(ExitCode::SUCCESS)
     }
-}
 
-fn compare(before: &Path, after: &Figures) -> anyhow::Result<()> {
-    let changes = changes(&file::read(before)?, after);
-    term::out(&table::changes(&changes));
-    Ok(())
+    fn compare(&self, before: &Path, after: &Figures) -> anyhow::Result<()> {
+        let figures = file::read(before)?;
+        let changes = changes(&figures, after);
+        if self.json {
+            term::out(&serde_json::to_string_pretty(&changes)?);
+        } else {
+            term::out(&table::changes(&changes));
+        }
+        if figures.served.is_none() || after.served.is_none() {
+            term::note(
+                "not all figures say which forms were served, so only the forms are compared: write them anew with \
+                 `loggia tokens DIR --output FILE`",
+            );
+        }
+        Ok(())
+    }
 }

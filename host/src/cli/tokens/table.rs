@@ -6,15 +6,13 @@ use super::{columns, term};
 use crate::{
     gate::printable,
     publish::Shown,
-    tokens::{Change, Figures, Footprint, Forms, saved},
+    tokens::{Change, Figures, Footprint, Forms, SERVED, saved},
 };
 
 /// Stands for what there is not.
 const NONE: &str = "-";
 /// The whole list's name.
 const TOTAL: &str = "total";
-/// What is served.
-const SERVED: &str = "served";
 
 /// The figures, with the forms that are served marked, and what they come to.
 pub fn figures(figures: &Figures, shown: &[Shown], served: Footprint) -> String {
@@ -161,7 +159,7 @@ mod tests {
             tools: Vec::new(),
             hidden: Vec::new(),
         });
-        let figures = Figures { total, facades };
+        let figures = Figures { total, facades, served: None };
         let mut table = columns::table(&WIDE, &wide(&figures, &shown), 2);
         table.force_no_tty().set_width(100);
         let served = Footprint { tokens: 491, bytes: 1964 };

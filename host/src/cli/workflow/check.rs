@@ -21,7 +21,7 @@ use crate::{
 /// warnings keep a file from being served.
 ///
 /// With --plugins what the steps call is looked for among the plugins of a folder: facades and actions that are not there,
-/// arguments that are missing or unknown.
+/// arguments that are missing or unknown. Without it, stderr says that this was not checked.
 ///
 /// Ends with 0 if every file can be served, with 10 if one has problems, and with 11 if there is no such file.
 #[derive(clap::Args)]
@@ -77,9 +77,11 @@ impl Check {
             let texts: Vec<String> = checked.iter().map(|checked| text(checked, colours)).collect();
             term::out(&texts.join("\n"));
         }
-        // Whoever reads this sees a green line although a tool's name may be misspelt.
-        if self.plugins.is_none() && !self.json && term::stdout_is_terminal() {
-            term::note("what the steps call was not looked for: --plugins DIR does that");
+        // The files look fine although a tool's name may be misspelt.
+        if self.plugins.is_none() {
+            term::note(
+                "the facades that the steps call were not checked: name their folder with --plugins DIR",
+            );
         }
         let refused = checked.iter().filter(|checked| !checked.problems.is_empty()).count();
         if refused > 0 {
@@ -92,18 +94,19 @@ impl Check {
 
 /// Adds what keeps a file's workflows from running beside these facades.
 fn beside_others(checked: &mut Checked, beside: &Snapshot) {
-    let workflows = checked.definition.iter().flat_map(|definition| &definition.workflows);
+    let workflows = checked.sound.iter().flat_map(|definition| &definition.workflows);
     let own = own_name(checked);
     let peers = |facade: &str, action: &str| beside.sought(&own, facade, action);
     let problems = workflows.filter_map(|workflow| bind(&Arc::new(workflow.clone()), &peers).err());
     let problems: Vec<Problem> = problems.flatten().collect();
     checked.problems.extend(problems);
+    checked.problems.sort_by_key(|problem| problem.line);
 }
 
 /// The name under which a file is served, where its policy says no other.
 fn own_name(checked: &Checked) -> String {
     let file = checked.file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let named = checked.definition.as_ref().and_then(|definition| definition.facade.clone());
+    let named = checked.sound.as_ref().and_then(|definition| definition.facade.clone());
     named.unwrap_or_else(|| stem(&file).to_owned())
 }
 

@@ -11,7 +11,7 @@ use std::{
 use anyhow::Context;
 use loggia_workflow::{
     Definition, Problem, Problems,
-    definition::{link, with_notes},
+    definition::{Examined, examine, link},
     yaml,
 };
 
@@ -23,6 +23,8 @@ pub struct Checked {
     pub file: PathBuf,
     /// What it defines, with what other files define for it; none where there are problems.
     pub definition: Option<Definition>,
+    /// The same; where there are problems, only the workflows that have none.
+    pub sound: Option<Definition>,
     /// What is wrong with it.
     pub problems: Vec<Problem>,
     /// What works here and never worked in ToolHive.
@@ -72,6 +74,7 @@ pub fn check(files: &[PathBuf]) -> anyhow::Result<Vec<Checked>> {
         match link(definition, &others) {
             Ok(definition) => {
                 checked.problems.extend(unserved(&checked.file));
+                checked.sound = Some(definition.clone());
                 checked.definition = Some(definition);
             }
             Err(Problems(problems)) => checked.problems.extend(problems),
@@ -87,21 +90,21 @@ fn one(file: &Path) -> anyhow::Result<Checked> {
     File::open(file)
         .and_then(|opened| opened.take(most).read_to_end(&mut bytes))
         .with_context(|| format!("failed to read {}", file.display()))?;
-    let read = match String::from_utf8(bytes) {
-        Ok(text) => with_notes(&text),
+    let examined = match String::from_utf8(bytes) {
+        Ok(text) => examine(&text),
         Err(error) => {
             let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
             let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
-            Err(Problems(vec![Problem::new(line, "", "the file is not UTF-8")]))
+            let problems = Problems(vec![Problem::new(line, "", "the file is not UTF-8")]);
+            Examined { problems, ..Examined::default() }
         }
     };
-    let file = file.to_owned();
-    Ok(match read {
-        Ok((definition, notes)) => {
-            Checked { file, definition: Some(definition), problems: Vec::new(), notes }
-        }
-        Err(Problems(problems)) => Checked { file, definition: None, problems, notes: Vec::new() },
-    })
+    let Examined { definition: sound, problems: Problems(problems), notes } = examined;
+    let is_whole = problems.is_empty();
+    let definition = sound.clone().filter(|_| is_whole);
+    // Notes compare a file that works here with ToolHive: they would hide what has to be changed first.
+    let notes = if is_whole { notes } else { Vec::new() };
+    Ok(Checked { file: file.to_owned(), definition, sound, problems, notes })
 }
 
 /// Why the host would not serve a file in which nothing is wrong by itself: names that no facade or action may have, a policy

@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::{form::Form, steps::Steps};
 use crate::{
     catalog::{Entry, Slot},
-    cli::{Common, call::parameters, exit, loaded, runtime, term},
+    cli::{Common, UsageError, call::parameters, exit, loaded, runtime, term},
     gate::{Event, Exec, Origin, printable},
     reload::{Admitted, Found},
     serve::Host,
@@ -105,7 +105,7 @@ impl Run {
             Ok(words) => words,
             Err(why) => return Ok(Err((exit::NOTHING, why))),
         };
-        let params = parameters(rest)?;
+        let params = parameters(rest).map_err(|error| UsageError(format!("{error:#}")))?;
         let workflow = composed.workflows().iter().find(|workflow| workflow.name == tool);
         let steps = Arc::new(Steps::new(Arc::clone(workflow.context("there is no such workflow")?)));
         let watcher = Arc::clone(&steps);
@@ -167,7 +167,7 @@ fn answer(text: &str) -> anyhow::Result<Answer> {
     }
     match serde_json::from_str(text) {
         Ok(form @ Value::Object(_)) => Ok(Answer::Accepted(form)),
-        _ => bail!("--answer {text}: it must be a JSON object, or \"decline\""),
+        _ => bail!(UsageError(format!("--answer {text}: it must be a JSON object, or \"decline\""))),
     }
 }
 

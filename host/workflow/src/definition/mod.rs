@@ -35,7 +35,7 @@ use std::time::Duration;
 use loggia_facade::Object;
 use serde_json::Value;
 
-pub use self::read::{link, read, with_notes};
+pub use self::read::{Examined, examine, link, read, with_notes};
 use crate::{Problem, template::Template};
 
 /// Steps of a workflow.

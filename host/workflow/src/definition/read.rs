@@ -22,20 +22,54 @@ pub fn read(text: &str) -> Result<Definition, Problems> {
 ///
 /// All that is wrong with it, in the order of the lines.
 pub fn with_notes(text: &str) -> Result<(Definition, Vec<Problem>), Problems> {
-    let tree = yaml::parse(text).map_err(|problem| Problems(vec![problem]))?;
+    match examine(text) {
+        Examined { definition: Some(definition), problems, notes } if problems.0.is_empty() => {
+            Ok((definition, notes))
+        }
+        examined => Err(examined.problems),
+    }
+}
+
+/// All that is found in a file.
+#[derive(Debug, Default)]
+pub struct Examined {
+    /// What it defines. Where there are problems, it holds only the workflows that have none: what their steps call
+    /// can be checked all the same.
+    pub definition: Option<Definition>,
+    /// All that is wrong with it, in the order of the lines.
+    pub problems: Problems,
+    /// What in it works here and never worked in ToolHive.
+    pub notes: Vec<Problem>,
+}
+
+/// Reads and checks a file, as far as it can be read.
+pub fn examine(text: &str) -> Examined {
+    let tree = match yaml::parse(text) {
+        Ok(tree) => tree,
+        Err(problem) => return Examined { problems: Problems(vec![problem]), ..Examined::default() },
+    };
     let mut reading = Reading::default();
     tree.problems.into_iter().for_each(|problem| reading.problem(problem));
-    let definition = document(&Place::new(&tree.root, ""), &mut reading);
-    match (definition, reading.problems()) {
-        (Some(mut definition), None) => {
-            let by_line = |problems: &mut Vec<Problem>| problems.sort_by_key(|problem| problem.line);
-            by_line(&mut reading.warnings);
-            by_line(&mut reading.notes);
-            definition.warnings = reading.warnings;
-            Ok((definition, reading.notes))
-        }
-        (_, problems) => Err(problems.unwrap_or_default()),
+    let mut definition = document(&Place::new(&tree.root, ""), &mut reading);
+    let problems = reading.problems().unwrap_or_default();
+    let by_line = |problems: &mut Vec<Problem>| problems.sort_by_key(|problem| problem.line);
+    by_line(&mut reading.warnings);
+    by_line(&mut reading.notes);
+    if let Some(definition) = &mut definition {
+        definition.warnings = reading.warnings;
+        keep_sound(&mut definition.workflows, &problems);
     }
+    Examined { definition, problems, notes: reading.notes }
+}
+
+/// Keeps the workflows in whose lines no problem is. A problem without a line may be anybody's.
+fn keep_sound(workflows: &mut Vec<Workflow>, Problems(problems): &Problems) {
+    let begins: Vec<usize> = workflows.iter().map(|workflow| workflow.line).collect();
+    let within = |begin: usize| {
+        let end = begins.iter().copied().filter(|other| *other > begin).min().unwrap_or(usize::MAX);
+        move |problem: &Problem| problem.line == 0 || (begin..end).contains(&problem.line)
+    };
+    workflows.retain(|workflow| !problems.iter().any(within(workflow.line)));
 }
 
 /// Puts the workflows that a file refers to in their place. Nothing is left of `refs`.

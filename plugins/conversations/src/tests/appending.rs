@@ -14,7 +14,7 @@ fn messages_go_to_a_new_conversation_or_to_one_there_is() {
     let third =
         world.data("append", json!({"role": "user", "text": "Something else", "title": "Other things"}));
     assert_eq!(third, json!({"conversation": "c_2", "messages": 1, "title": "Other things"}));
-    assert_eq!(world.texts(json!({"id": "c_1"})).0, ["Where is the Etna?", "On Sicily.", "{}"]);
+    assert_eq!(world.texts(json!({"conversation": "c_1"})).0, ["Where is the Etna?", "On Sicily.", "{}"]);
     assert_eq!(world.store.commits(), 3, "each is written at once");
 }
 
@@ -41,7 +41,7 @@ fn a_write_that_comes_between_is_not_lost() {
     let world = World::with(&[&["one"]]);
     world.store.conflicts(3);
     world.data("append", json!({"conversation": "c_1", "role": "user", "text": "two"}));
-    assert_eq!(world.texts(json!({"id": "c_1"})).0, ["one", "two"]);
+    assert_eq!(world.texts(json!({"conversation": "c_1"})).0, ["one", "two"]);
     assert_eq!(world.data("search", json!({"query": "two"})).as_array().unwrap().len(), 1);
 }
 
@@ -71,8 +71,11 @@ fn the_archive_is_another_list() {
     let archived = |ids: &[&str]| assert_eq!(world.ids(json!({"archived": true})), ids);
     let said = |params| world.reply("archive", params).unwrap().message.unwrap();
     archived(&[]);
-    assert_eq!(said(json!({"id": "c_2"})), "In the archive: `list` shows it with `archived: true` only.");
-    assert_eq!(said(json!({"id": "c_2"})), "It was in the archive already.");
+    assert_eq!(
+        said(json!({"conversation": "c_2"})),
+        "In the archive: `list` shows it with `archived: true` only."
+    );
+    assert_eq!(said(json!({"conversation": "c_2"})), "It was in the archive already.");
     archived(&["c_2"]);
     assert_eq!(world.ids(json!({})), ["c_3", "c_1"]);
 
@@ -80,11 +83,11 @@ fn the_archive_is_another_list() {
         world.reply("append", json!({"conversation": "c_2", "role": "user", "text": "more"})).unwrap();
     assert_eq!(reply.message.unwrap(), "The conversation is in the archive, and stays there.");
     assert_eq!(reply.next.unwrap().action, "archive");
-    world.data("archive", json!({"id": "c_1"}));
+    world.data("archive", json!({"conversation": "c_1"}));
     archived(&["c_2", "c_1"]);
 
-    assert_eq!(said(json!({"id": "c_2", "archived": false})), "Out of the archive.");
-    assert_eq!(said(json!({"id": "c_2", "archived": false})), "It was not in the archive.");
+    assert_eq!(said(json!({"conversation": "c_2", "archived": false})), "Out of the archive.");
+    assert_eq!(said(json!({"conversation": "c_2", "archived": false})), "It was not in the archive.");
     archived(&["c_1"]);
     assert_eq!(world.ids(json!({})), ["c_2", "c_3"]);
 }
@@ -94,8 +97,8 @@ fn nothing_is_left_over_of_what_moved() {
     let world = World::with(&[&["a"], &["b"]]);
     for _ in 0..3 {
         world.data("append", json!({"conversation": "c_1", "role": "user", "text": "more"}));
-        world.data("archive", json!({"id": "c_1"}));
-        world.data("archive", json!({"id": "c_1", "archived": false}));
+        world.data("archive", json!({"conversation": "c_1"}));
+        world.data("archive", json!({"conversation": "c_1", "archived": false}));
     }
     let listed = |key: &&String| key.starts_with("recent/") || key.starts_with("archived/");
     assert_eq!(world.store.keys().iter().filter(listed).count(), 2);

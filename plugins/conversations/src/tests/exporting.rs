@@ -24,7 +24,7 @@ const AWKWARD: [&str; 5] = [
 #[test]
 fn markdown_keeps_messages_apart_whatever_they_hold() {
     let world = World::with(&[&AWKWARD]);
-    let (reply, text) = exported(&world, json!({"id": "c_1"}));
+    let (reply, text) = exported(&world, json!({"conversation": "c_1"}));
     let heads: Vec<_> = text.lines().filter(|line| line.starts_with("## ")).collect();
     assert_eq!(heads.len(), AWKWARD.len());
     for line in text.split(['\n', '\r']) {
@@ -40,11 +40,12 @@ fn markdown_keeps_messages_apart_whatever_they_hold() {
 fn what_was_exported_as_json_can_be_appended_again() {
     let world = World::with(&[&AWKWARD]);
     world.data("append", json!({"conversation": "c_1", "role": "tool", "text": "x", "name": "maps"}));
-    let (_, text) = exported(&world, json!({"id": "c_1", "format": "json"}));
+    let (_, text) = exported(&world, json!({"conversation": "c_1", "format": "json"}));
     let document: Value = loggia_sdk::serde_json::from_str(&text).unwrap();
     assert_eq!(document["title"], "# A heading ## 2. assistant, 2026-01-01T00:00:00Z > quoted");
     world.data("append", json!({"title": document["title"], "messages": document["messages"]}));
-    let messages = |id: &str| world.at(Detail::Full, "get", json!({"id": id})).data["messages"].clone();
+    let messages =
+        |id: &str| world.at(Detail::Full, "get", json!({"conversation": id})).data["messages"].clone();
     let without_time = |mut messages: Value| {
         messages.as_array_mut().unwrap().iter_mut().for_each(|message| message["at"] = "".into());
         messages
@@ -61,7 +62,7 @@ fn a_long_conversation_comes_in_parts() {
     let again = json!({"conversation": "c_1", "messages": vec![json!({"role": "user", "text": text}); 8]});
     world.data("append", again);
     for format in ["markdown", "json"] {
-        let mut params = json!({"id": "c_1", "format": format});
+        let mut params = json!({"conversation": "c_1", "format": format});
         let mut messages = 0;
         let mut uris = Vec::new();
         loop {
@@ -89,9 +90,9 @@ fn a_long_conversation_comes_in_parts() {
 #[test]
 fn the_text_may_be_wanted_in_the_data() {
     let world = World::with(&[&["Where?", "There."]]);
-    let reply = world.at(Detail::Full, "export", json!({"id": "c_1", "format": "json"}));
+    let reply = world.at(Detail::Full, "export", json!({"conversation": "c_1", "format": "json"}));
     assert!(reply.content.is_empty());
     assert!(reply.data["text"].as_str().unwrap().contains("\"text\": \"There.\""));
-    let reply = world.at(Detail::Minimal, "export", json!({"id": "c_1"}));
-    assert_eq!((reply.data, reply.content.len()), (json!({"id": "c_1", "title": "Where?"}), 1));
+    let reply = world.at(Detail::Minimal, "export", json!({"conversation": "c_1"}));
+    assert_eq!((reply.data, reply.content.len()), (json!({"conversation": "c_1", "title": "Where?"}), 1));
 }

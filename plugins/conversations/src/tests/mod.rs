@@ -67,7 +67,11 @@ impl World {
 
     fn ids(&self, params: Value) -> Vec<String> {
         let list = self.data("list", params);
-        list.as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect()
+        list.as_array()
+            .unwrap()
+            .iter()
+            .map(|item| item["conversation"].as_str().unwrap().to_owned())
+            .collect()
     }
 }
 

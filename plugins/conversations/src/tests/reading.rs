@@ -23,22 +23,22 @@ fn range(from: usize, to: usize) -> Vec<String> {
 #[test]
 fn the_newest_page_comes_first_and_the_ones_before_follow() {
     let world = numbered(250);
-    let (texts, cursor) = world.texts(json!({"id": "c_1", "limit": 100}));
+    let (texts, cursor) = world.texts(json!({"conversation": "c_1", "limit": 100}));
     assert_eq!((texts, cursor.as_deref()), (range(151, 250), Some("<151")));
-    let (texts, cursor) = world.texts(json!({"id": "c_1", "limit": 100, "cursor": "<151"}));
+    let (texts, cursor) = world.texts(json!({"conversation": "c_1", "limit": 100, "cursor": "<151"}));
     assert_eq!((texts, cursor.as_deref()), (range(51, 150), Some("<51")));
-    let (texts, cursor) = world.texts(json!({"id": "c_1", "limit": 100, "cursor": "<51"}));
+    let (texts, cursor) = world.texts(json!({"conversation": "c_1", "limit": 100, "cursor": "<51"}));
     assert_eq!((texts, cursor), (range(1, 50), None));
 }
 
 #[test]
 fn a_page_from_a_position_leads_on_to_the_end() {
     let world = numbered(250);
-    let (texts, cursor) = world.texts(json!({"id": "c_1", "from": 101, "limit": 100}));
+    let (texts, cursor) = world.texts(json!({"conversation": "c_1", "from": 101, "limit": 100}));
     assert_eq!((texts, cursor.as_deref()), (range(101, 200), Some(">201")));
-    let (texts, cursor) = world.texts(json!({"id": "c_1", "cursor": ">201", "limit": 100}));
+    let (texts, cursor) = world.texts(json!({"conversation": "c_1", "cursor": ">201", "limit": 100}));
     assert_eq!((texts, cursor), (range(201, 250), None));
-    assert_eq!(world.texts(json!({"id": "c_1", "from": 250})).0, range(250, 250));
+    assert_eq!(world.texts(json!({"conversation": "c_1", "from": 250})).0, range(250, 250));
 }
 
 #[test]
@@ -49,9 +49,10 @@ fn a_page_is_as_detailed_as_wanted() {
         {"role": "assistant", "text": "é".repeat(1001)},
     ]);
     world.data("append", json!({"messages": said}));
-    world.data("archive", json!({"id": "c_1"}));
+    world.data("archive", json!({"conversation": "c_1"}));
     let levels = [Detail::Minimal, Detail::Standard, Detail::Full];
-    let pages: Vec<_> = levels.map(|level| shown(&world.at(level, "get", json!({"id": "c_1"})))).into();
+    let pages: Vec<_> =
+        levels.map(|level| shown(&world.at(level, "get", json!({"conversation": "c_1"})))).into();
     insta::assert_snapshot!(pages.join("\n\n").replace(&"é".repeat(1000), "é×1000 "));
 }
 
@@ -85,10 +86,10 @@ fn a_page_of_long_messages_ends_early() {
         assert_eq!(positions, (1..=25).collect::<Vec<_>>());
         pages
     };
-    assert!(all(json!({"id": "c_1", "from": 1, "limit": 200})) > 2);
-    assert!(all(json!({"id": "c_1", "limit": 200})) > 2);
+    assert!(all(json!({"conversation": "c_1", "from": 1, "limit": 200})) > 2);
+    assert!(all(json!({"conversation": "c_1", "limit": 200})) > 2);
     assert_eq!(
-        world.data("get", json!({"id": "c_1", "limit": 200}))["messages"].as_array().unwrap().len(),
+        world.data("get", json!({"conversation": "c_1", "limit": 200}))["messages"].as_array().unwrap().len(),
         25
     );
 }
@@ -99,9 +100,10 @@ fn what_json_writes_with_many_signs_still_fits_into_an_answer() {
     let text = ["word ", &"\u{1b}".repeat(49_000)].concat();
     let said: Vec<Value> = (0..5).map(|_| json!({"role": "user", "text": text})).collect();
     world.data("append", json!({"messages": said}));
-    for (action, params) in
-        [("get", json!({"id": "c_1", "limit": 200})), ("search", json!({"query": "word", "limit": 50}))]
-    {
+    for (action, params) in [
+        ("get", json!({"conversation": "c_1", "limit": 200})),
+        ("search", json!({"query": "word", "limit": 50})),
+    ] {
         let reply = world.at(Detail::Full, action, params);
         assert!(reply.data.to_string().len() < 1 << 20, "{action}");
     }
@@ -110,6 +112,10 @@ fn what_json_writes_with_many_signs_still_fits_into_an_answer() {
 #[test]
 fn one_is_one_and_what_has_no_words_has_no_title() {
     let world = World::with(&[&["\u{1}"]]);
-    assert_eq!(world.data("get", json!({"id": "c_1"}))["title"], "(untitled)");
-    assert!(world.failure("get", json!({"id": "c_1", "from": 2})).contains("the conversation has 1 message"));
+    assert_eq!(world.data("get", json!({"conversation": "c_1"}))["title"], "(untitled)");
+    assert!(
+        world
+            .failure("get", json!({"conversation": "c_1", "from": 2}))
+            .contains("the conversation has 1 message")
+    );
 }

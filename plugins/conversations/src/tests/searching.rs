@@ -29,7 +29,7 @@ fn messages_are_found_by_their_words_best_first() {
 #[test]
 fn a_search_is_narrowed() {
     let world = world();
-    world.data("archive", json!({"id": "c_2"}));
+    world.data("archive", json!({"conversation": "c_2"}));
     let found = |mut params: Value| {
         params["query"] = "sicily italy islands".into();
         let mut places = places(&world.data("search", params));

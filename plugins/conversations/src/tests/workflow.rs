@@ -16,7 +16,7 @@ fn a_conversation_is_kept_found_read_archived_and_exported() {
     let positions: Vec<_> =
         around["messages"].as_array().unwrap().iter().map(|line| line["position"].clone()).collect();
     assert_eq!(positions, [2, 3, 4]);
-    world.data("archive", json!({"id": id}));
+    world.data("archive", json!({"conversation": id}));
     assert_eq!(world.ids(json!({})), [""; 0]);
-    assert_eq!(world.data("export", json!({"id": id}))["to"], 4);
+    assert_eq!(world.data("export", json!({"conversation": id}))["to"], 4);
 }

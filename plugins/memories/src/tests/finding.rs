@@ -24,6 +24,23 @@ fn words_find_what_says_them_the_best_first() {
 }
 
 #[test]
+fn where_nothing_is_found_it_is_said_why() {
+    let said = |world: &World, params: Value| world.reply("search", params).unwrap().message;
+    let none = said(&World::default(), json!({"query": "tea"}));
+    assert_eq!(none.as_deref(), Some("There are no memories yet: `add` one."));
+    let world = World::with(&["Likes tea||taste"]);
+    let check = |params: Value, expected: Option<&str>| {
+        assert_eq!(said(&world, params.clone()).as_deref(), expected, "{params}");
+    };
+    check(json!({"query": "tea"}), None);
+    check(json!({"query": "coffee"}), Some("No memory has these words: try others."));
+    let narrowed =
+        Some("Memories match, but none of those asked for: try without `tag`, or the other `archived`.");
+    check(json!({"query": "tea", "tag": "home"}), narrowed);
+    check(json!({"query": "tea", "archived": true}), narrowed);
+}
+
+#[test]
 fn a_search_goes_by_what_a_memory_says_now() {
     let world = World::with(&["Likes tea", "Likes milk"]);
     world.data("update", json!({"id": "m_1", "title": "Likes coffee"}));

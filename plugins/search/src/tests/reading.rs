@@ -42,7 +42,7 @@ fn each_source_is_read_by_its_own_fields() {
         Source::Conversations,
         json!({"conversation": "c_1", "title": "Tea", "position": 12, "role": "user", "text": "Hot?"}),
         ["c_1", "Tea", "message 12, user", "Hot?"],
-        r#"get {"id":"c_1","from":12}"#,
+        r#"get {"conversation":"c_1","from":12}"#,
     );
     check(
         Source::Files,

@@ -5,8 +5,8 @@ use super::*;
 #[test]
 fn what_was_found_is_opened_where_it_stands() {
     let host = world().answer("conversations", "get", |params| {
-        assert_eq!(Value::Object(params.clone()), json!({"id": "c_4", "from": 12}));
-        Ok(Reply::new(json!({"id": "c_4", "messages": []})))
+        assert_eq!(Value::Object(params.clone()), json!({"conversation": "c_4", "from": 12}));
+        Ok(Reply::new(json!({"conversation": "c_4", "messages": []})))
     });
     // The action that a call means which names none.
     assert_eq!(testing::describe(&Search)["default_action"], "hybrid");
@@ -16,5 +16,5 @@ fn what_was_found_is_opened_where_it_stands() {
     let next = reply.next.unwrap();
     let open = host::Request::new(next.facade.unwrap(), next.action);
     let open = next.params.into_iter().fold(open, |open, (name, value)| open.param(name, value));
-    assert_eq!(host.run(|| open.call()).unwrap().data["id"], "c_4");
+    assert_eq!(host.run(|| open.call()).unwrap().data["conversation"], "c_4");
 }

@@ -1,4 +1,12 @@
-//! Plugin sources to components, by cargo.
+//! Plugin sources to a folder that can be served: components, by cargo, with their policies, and workflow files.
+//!
+//! | file | concept |
+//! |---|---|
+//! | `workflows.rs` | workflow files beside the sources |
+//! | `granted.rs` | directories that policies grant, made where they are missing |
+
+pub mod granted;
+pub mod workflows;
 
 use std::{
     collections::BTreeSet,
@@ -79,6 +87,15 @@ pub struct Built {
     pub bytes: u64,
 }
 
+/// A file that was put into the folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlacedFile {
+    /// Its size.
+    pub bytes: u64,
+    /// Whether it differs from the one that was there, if one was.
+    pub is_new: bool,
+}
+
 /// Adds the target where it is missing.
 ///
 /// # Errors
@@ -141,7 +158,8 @@ pub fn build(sources: &[Source], out: &Path) -> Result<Vec<Built>, BuildError> {
             let beside = file.with_extension("toml");
             place(&policy, &beside).map_err(|e| BuildError::Write(beside.clone(), e))?;
         }
-        let bytes = place(&component, &file).map_err(|e| BuildError::Write(file.clone(), e))?;
+        let PlacedFile { bytes, .. } =
+            place(&component, &file).map_err(|e| BuildError::Write(file.clone(), e))?;
         built.push(Built { name: source.name.clone(), file, bytes });
     }
     Ok(built)
@@ -149,11 +167,11 @@ pub fn build(sources: &[Source], out: &Path) -> Result<Vec<Built>, BuildError> {
 
 /// Copies beside and renames, so that a host that serves the folder never sees half a file; leaves a file alone that
 /// is the same already.
-fn place(from: &Path, to: &Path) -> io::Result<u64> {
+fn place(from: &Path, to: &Path) -> io::Result<PlacedFile> {
     let bytes = fs::read(from)?;
     let size = bytes.len() as u64;
     if fs::read(to).is_ok_and(|old| old == bytes) {
-        return Ok(size);
+        return Ok(PlacedFile { bytes: size, is_new: false });
     }
     let folder = to.parent().unwrap_or(Path::new("."));
     // A temporary file is its owner's alone; a plugin may be read by whoever serves it.
@@ -161,7 +179,7 @@ fn place(from: &Path, to: &Path) -> io::Result<u64> {
     let mut file = tempfile::Builder::new().prefix(".loggia-").permissions(readable).tempfile_in(folder)?;
     file.write_all(&bytes)?;
     file.persist(to)?;
-    Ok(size)
+    Ok(PlacedFile { bytes: size, is_new: true })
 }
 
 fn compile(source: &Source) -> Result<PathBuf, BuildError> {

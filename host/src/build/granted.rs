@@ -1,0 +1,78 @@
+//! Directories that policies grant: a plugin is not served before they exist.
+
+use std::{
+    fs,
+    path::{Component, Path, PathBuf},
+};
+
+use crate::config::{Policy, places};
+
+/// What became of the directories of one policy that were missing.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct GrantedFolders {
+    /// Made: they lie beside the plugin folder.
+    pub made: Vec<PathBuf>,
+    /// Left to the operator: they lie elsewhere, or cannot be made.
+    pub missing: Vec<PathBuf>,
+}
+
+/// Makes the missing directories that a policy grants beside the plugin folder (an absolute path), as `../data`.
+///
+/// None is made in the plugin folder, which no plugin may be granted, nor anywhere else: what else there is on the
+/// machine is the operator's.
+pub fn make_missing(policy: &str, plugins: &Path) -> GrantedFolders {
+    let mut out = GrantedFolders::default();
+    // What is wrong with a policy is told when the plugin is loaded.
+    let Ok(policy) = Policy::parse(policy, &places::setting(plugins)) else { return out };
+    let beside = plugins.parent().unwrap_or(plugins);
+    for dir in policy.grants.dirs {
+        let path = plain(&dir.path);
+        if path.exists() || path.starts_with(plugins) {
+            continue;
+        }
+        let is_made = path.starts_with(beside) && fs::create_dir_all(&path).is_ok();
+        if is_made { &mut out.made } else { &mut out.missing }.push(path);
+    }
+    out
+}
+
+/// A path without `..`, by its words alone.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directories_are_made_beside_the_plugins_and_nowhere_else() {
+        let root = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(root.path()).unwrap();
+        let plugins = root.join("out/plugins");
+        fs::create_dir_all(&plugins).unwrap();
+        let grant = |path: &str| {
+            let policy = format!("[grants]\ndirs = [{{ path = {path:?}, at = \"/d\", access = \"read\" }}]");
+            make_missing(&policy, &plugins)
+        };
+        let deep = root.join("out/data/deep");
+        assert_eq!(grant("../data/deep"), GrantedFolders { made: vec![deep.clone()], missing: vec![] });
+        assert!(deep.is_dir());
+        assert_eq!(grant("../data/deep"), GrantedFolders::default(), "it is there");
+        for inside in ["data", "../plugins/data"] {
+            assert_eq!(grant(inside), GrantedFolders::default(), "no plugin may have it");
+        }
+        assert!(!plugins.join("data").exists());
+        let elsewhere = GrantedFolders { made: vec![], missing: vec![root.join("data")] };
+        assert_eq!(grant("../../data"), elsewhere);
+        assert!(!root.join("data").exists());
+        assert_eq!(make_missing("nonsense = [", &plugins), GrantedFolders::default());
+    }
+}

@@ -1,0 +1,34 @@
+//! `loggia man`.
+
+use std::{fs, path::PathBuf, process::ExitCode};
+
+use anyhow::Context;
+use clap::CommandFactory;
+use clap_mangen::{Man as Page, generate_to};
+
+use super::{Cli, term};
+
+/// Print the manual page of this command, or write one page for each command.
+///
+/// `loggia man | man -l -` shows it. With --out the pages loggia.1, loggia-serve.1, … are written, which belong into a
+/// folder man1 where `man` looks, such as /usr/local/share/man/man1.
+#[derive(clap::Args)]
+pub struct Man {
+    /// Write the pages of all commands into this folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+impl Man {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        match &self.out {
+            None => Page::new(Cli::command()).render(&mut term::results())?,
+            Some(folder) => {
+                let failed = || format!("failed to write the pages into {}", folder.display());
+                fs::create_dir_all(folder).with_context(failed)?;
+                generate_to(Cli::command(), folder).with_context(failed)?;
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,151 @@
+//! The instructions that a client puts before its model: how to call, and what each facade is for.
+
+use loggia_schema::View;
+
+use crate::{
+    catalog::{Entry, Snapshot},
+    gate::Rights,
+};
+
+/// Instructions longer than this are cut by clients.
+const INSTRUCTIONS: usize = 1500;
+
+/// A text shorter than this, in bytes, says nothing: then facades are only named.
+const LEAST: usize = 16;
+
+/// Room for the last line, which counts what is not named.
+const MORE: usize = 24;
+
+const HOW: &str = "\
+Each tool is one domain; `action` chooses the operation, and the action's parameters stand beside it or in `params`: \
+{\"action\": \"…\", …}. Parameters are described as [actions] text, * meaning required for that action. When unsure, \
+call action \"describe\", with `of` naming one action for its parameters and examples. Results are JSON: \
+{\"ok\": true, \"data\": …} or {\"ok\": false, \"code\", \"error\", \"hint\", \"expected\", \"example\"}: read `hint`, \
+mend the call, try again. `next` names the call that should follow.";
+
+const RUNS: &str = " \
+A call that takes long answers with a run: call action \"run_status\" with its `run_id` and `wait`: true for the result.";
+
+/// What the facades that a caller of these rights reaches are for, and how to call them.
+pub fn instructions(snapshot: &Snapshot, rights: &Rights) -> String {
+    let whole = View::whole();
+    let seen = snapshot.serving().filter_map(|entry| Some((&**entry, rights.narrow(entry, &whole)?)));
+    let seen: Vec<(&Entry, _)> = seen.collect();
+    let mut text = HOW.to_owned();
+    if seen.iter().any(|(entry, view)| entry.contract.takes("run_status", view).is_some()) {
+        text.push_str(RUNS);
+    }
+    let facades = seen.iter().map(|(entry, _)| {
+        let surface = entry.surface();
+        let said = surface.instructions.as_deref().unwrap_or(&surface.summary);
+        (surface.name.as_str(), said.lines().next().unwrap_or_default())
+    });
+    let lines = facade_lines(&facades.collect::<Vec<_>>(), INSTRUCTIONS - text.len());
+    text + &lines
+}
+
+/// A line for each facade, together at most this many bytes. Where they take more, the long texts are cut to the same
+/// length, so that each facade is named and none is told of at the cost of another.
+fn facade_lines(facades: &[(&str, &str)], most: usize) -> String {
+    let names: usize = facades.iter().map(|(name, _)| named(name).len()).sum();
+    let marks = facades.len() * ": ".len();
+    let share =
+        even_share(facades.iter().map(|(_, said)| said.len()).collect(), most.saturating_sub(names + marks));
+    if share >= LEAST {
+        let lines = facades.iter().map(|(name, said)| format!("{}: {}", named(name), shorten(said, share)));
+        return lines.collect();
+    }
+    let mut lines = String::new();
+    for (at, (name, _)) in facades.iter().enumerate() {
+        let (line, left) = (named(name), facades.len() - at);
+        if names > most && lines.len() + line.len() + MORE > most {
+            let plural = if left == 1 { "" } else { "s" };
+            lines.push_str(&format!("\n- and {left} more tool{plural}"));
+            break;
+        }
+        lines.push_str(&line);
+    }
+    lines
+}
+
+fn named(name: &str) -> String {
+    format!("\n- {name}")
+}
+
+/// The largest length such that all texts fit into this room once those that are longer are cut to it.
+fn even_share(mut lengths: Vec<usize>, room: usize) -> usize {
+    lengths.sort_unstable();
+    let (mut left, count) = (room, lengths.len());
+    for (at, length) in lengths.into_iter().enumerate() {
+        let share = left / (count - at);
+        if length > share {
+            return share;
+        }
+        left -= length;
+    }
+    usize::MAX
+}
+
+/// As many whole words of a text as take at most this many bytes, and a mark where some are missing.
+fn shorten(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let kept = &text[..text.floor_char_boundary(most.saturating_sub('…'.len_utf8()))];
+    let words = kept.rfind(char::is_whitespace).map_or(kept, |end| &kept[..end]);
+    format!("{}…", words.trim_end_matches(|c: char| c.is_whitespace() || c.is_ascii_punctuation()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_facade_is_told_of_and_long_texts_are_cut_alike() {
+        let check = |facades: &[(&str, &str)], most: usize, expected: &str| {
+            let lines = facade_lines(facades, most);
+            assert_eq!(lines, expected);
+            assert!(lines.len() <= most, "{} bytes of {most}", lines.len());
+        };
+        let long = "Reads and writes files in directories that the operator grants.";
+        check(&[], 100, "");
+        check(
+            &[("notes", "Short notes."), ("files", long)],
+            100,
+            &format!("\n- notes: Short notes.\n- files: {long}"),
+        );
+        check(
+            &[("files", long), ("notes", "Short notes."), ("tasks", long)],
+            110,
+            "\n- files: Reads and writes files in…\n- notes: Short notes.\n- tasks: Reads and writes files in…",
+        );
+        check(&[("files", long), ("notes", long), ("search", long)], 60, "\n- files\n- notes\n- search");
+    }
+
+    #[test]
+    fn what_cannot_even_be_named_is_counted() {
+        let names: Vec<String> = (0..9).map(|n| format!("facade_{n}")).collect();
+        let facades: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "Something.")).collect();
+        let last = |most: usize| facade_lines(&facades, most).lines().last().map(str::to_owned);
+        assert_eq!(last(11 * 9).as_deref(), Some("- facade_8"));
+        assert_eq!(last(11 * 9 - 1).as_deref(), Some("- and 3 more tools"));
+        for most in MORE..200 {
+            let lines = facade_lines(&facades, most);
+            assert!(lines.len() <= most, "{} bytes of {most}: {lines}", lines.len());
+            assert!(!lines.contains(" 1 more tools"), "{lines}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_cut_between_words() {
+        for (text, most, expected) in [
+            ("Short notes.", 12, "Short notes."),
+            ("Short notes.", 11, "Short…"),
+            ("One search over memories, knowledge and files.", 30, "One search over memories…"),
+            ("Unbroken", 6, "Unb…"),
+            ("Überfahrten", 5, "Ü…"),
+        ] {
+            assert_eq!(shorten(text, most), expected);
+        }
+    }
+}
