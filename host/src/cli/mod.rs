@@ -29,7 +29,7 @@ use loggia_sandbox::{
 
 use crate::{
     config::{places, units},
-    gate::Inline,
+    gate::{Inline, Quotas},
     publish::Publisher,
     serve::Options,
     telemetry::logs,
@@ -202,6 +202,7 @@ impl Common {
             inline,
             stack: self.wasm_stack.unwrap_or(STACK),
             publisher: Publisher::default(),
+            quotas: Quotas::default(),
         }
     }
 }

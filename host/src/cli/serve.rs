@@ -15,7 +15,7 @@ use crate::{
         auth::{Authenticator, Followed},
         http, signals, stdio,
     },
-    telemetry::logs,
+    telemetry::{logs, trail},
 };
 
 /// Serve a folder of plugins to an MCP client.
@@ -64,7 +64,8 @@ impl Serve {
         let file = self.file()?;
         let settings = self.settings(file.as_ref().map(|file| file.settings.clone()).unwrap_or_default())?;
         let authenticator = settings::authenticator(&settings, self.config.as_deref())?;
-        logs::start(settings.log);
+        let trail = settings.audit.file.as_deref().map(trail::open).transpose();
+        logs::start(settings.log, trail.context("failed to open the audit file")?);
         if let Some(said) = settings::warning(&settings) {
             tracing::warn!("{said}");
         }
@@ -142,6 +143,7 @@ impl Serve {
             stack: self.common.wasm_stack.unwrap_or(settings.wasm_stack.bytes()),
             publisher: settings.publish.into(),
             inline: usual.inline,
+            quotas: settings.http.as_ref().map_or(usual.quotas, |http| http.per_caller.quotas()),
         }
     }
 }

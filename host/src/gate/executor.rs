@@ -22,6 +22,7 @@ use loggia_facade::{Envelope, Fault};
 use tokio::{runtime::Handle, time::Instant};
 
 use super::{permits::Pace, printable, run::Run, shares::Shares, work::Work};
+use crate::catalog::Entry;
 
 /// Whether first slices run inline.
 #[derive(Debug, Clone, Copy)]
@@ -64,19 +65,19 @@ impl Executor {
     }
 
     /// A call of this run, which has not begun.
-    pub fn work(&self, run: Arc<Run>, future: BoxFuture<'static, Envelope>) -> Work {
-        Work::new(run, future, Arc::clone(&self.shares))
+    pub fn work(&self, run: Arc<Run>, entry: Arc<Entry>, future: BoxFuture<'static, Envelope>) -> Work {
+        Work::new(run, entry, future, Arc::clone(&self.shares))
     }
 
     /// Gives a call its first slice here. Its envelope, or the call, if it has not ended.
     pub async fn first_slice(&self, mut work: Work) -> Result<Envelope, Work> {
-        let may_start = |_: &Slot<'_>| !work.is_greedy() && work.run.entry.pace.may_start_inline();
+        let may_start = |_: &Slot<'_>| !work.is_greedy() && work.entry.pace.may_start_inline();
         let Some(_slot) = self.slot().filter(may_start) else { return Err(work) };
         let begun = Instant::now();
         match poll_fn(|context| Poll::Ready(work.poll(context))).await {
             Poll::Ready(envelope) => Ok(envelope),
             Poll::Pending => {
-                note_overrun(&work.run.entry.pace, begun);
+                note_overrun(&work.entry.pace, begun);
                 Err(work)
             }
         }

@@ -364,6 +364,11 @@ pub(super) fn policy(found: &Found) -> Result<Policy, AdmitError> {
     found.policy.as_deref().map_or_else(|| Ok(Policy::default()), read_policy)
 }
 
+/// The digest of the policy beside a plugin, if there is one that can be read.
+pub(super) fn digest_of_policy(found: &Found) -> Option<Digest> {
+    read(found.policy.as_deref()?, POLICY).ok().map(|text| Digest::of(&text))
+}
+
 fn read_policy(path: &Path) -> Result<Policy, AdmitError> {
     let text = read(path, POLICY)?;
     let text = String::from_utf8_lossy(&text);

@@ -17,6 +17,7 @@
 //! | `fence.rs` | directories that no plugin may be granted |
 //! | `claims.rs` | pure: which file owns which name |
 //! | `standing.rs` | how the files stand, for whoever runs the host |
+//! | `versions.rs` | which versions are loaded, for the audit trail |
 
 mod admit;
 mod claims;
@@ -25,6 +26,7 @@ mod decide;
 mod fence;
 mod scan;
 mod standing;
+mod versions;
 mod watch;
 
 use std::{
@@ -52,7 +54,12 @@ pub use compose::{Composed, settle};
 pub use scan::{Found, Kind, scan, stem};
 pub use standing::{Report, Standing, Stands, State};
 
-use self::{claims::Held, decide::Step, watch::Watch};
+use self::{
+    claims::Held,
+    decide::Step,
+    versions::{Version, Versions},
+    watch::Watch,
+};
 use crate::{catalog::Catalog, gate::printable};
 
 /// A lost event costs at most this long.
@@ -79,6 +86,7 @@ pub struct Reloader {
     unreadable: Option<String>,
     /// How all of it stands, for others.
     standing: Arc<Standing>,
+    versions: Versions,
     /// The first admission, of all that was there at the start, has ended.
     started: bool,
     /// Files whose admission runs now.
@@ -92,6 +100,7 @@ struct Attempt {
     file: String,
     found: Found,
     admitted: Result<Admitted, AdmitError>,
+    version: Option<Version>,
     took: Duration,
 }
 
@@ -115,6 +124,7 @@ impl Reloader {
             unavailable: BTreeMap::new(),
             unreadable: None,
             standing,
+            versions: Versions::default(),
             started: false,
             busy: BTreeSet::new(),
             tasks: JoinSet::new(),
@@ -184,6 +194,7 @@ impl Reloader {
                     tracing::info!(file, "removed");
                     if let Some(held) = self.held.get_mut(&file) {
                         held.remove();
+                        self.versions.removed(&file);
                         self.standing.removed.up();
                         removed = true;
                     }
@@ -208,7 +219,8 @@ impl Reloader {
             let attempt = async move {
                 let begun = Instant::now();
                 let admitted = contained(loader.admit(&found, old)).await;
-                Attempt { file, found, admitted, took: begun.elapsed() }
+                let version = admitted.as_ref().ok().and_then(|admitted| Version::of(admitted, &found));
+                Attempt { file, found, admitted, version, took: begun.elapsed() }
             };
             self.tasks.spawn_on(attempt, &self.runtime);
         }
@@ -216,7 +228,7 @@ impl Reloader {
 
     /// Takes what an admission came to; whether the folder has to be looked at again.
     fn ended(&mut self, attempt: Attempt, watch: &mut Watch) -> bool {
-        let Attempt { file, found, admitted, took } = attempt;
+        let Attempt { file, found, admitted, version, took } = attempt;
         self.busy.remove(&file);
         let again = matches!(admitted, Err(AdmitError::Changing));
         if again {
@@ -224,6 +236,11 @@ impl Reloader {
         } else {
             let count = if admitted.is_ok() { &self.standing.loaded } else { &self.standing.failed };
             count.up();
+            match (&admitted, version) {
+                (Ok(_), Some(version)) => self.versions.loaded(&file, version),
+                (Ok(_), None) => {}
+                (Err(error), _) => self.versions.refused(&file, &error.to_string()),
+            }
             self.held.entry(file.clone()).or_default().attempted(&file, &found, admitted, took);
             self.publish();
         }

@@ -29,6 +29,7 @@ use crate::{
     reload::{self, Report, Standing, Stands},
     telemetry::{
         logs,
+        trail,
         metrics::{self, Figures},
     },
 };
@@ -180,6 +181,7 @@ async fn figures(Axum((State(told), stop)): All) -> Response {
         reloads: told.standing.reloads(),
         ready: told.readiness(&stop, &report).ready,
         dropped: logs::dropped(),
+        lost: trail::lost(),
         tasks: tasks.into_iter().flatten().collect(),
         process: vitals::process().ok(),
     };

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     catalog::Catalog,
-    gate::{Executor, Gate, Inline, Lanes},
+    gate::{Executor, Gate, Inline, Lanes, Quotas},
     publish::Publisher,
     reload::{Folders, Loader, Reloader, Standing},
     serve::{runtimes::Runtimes, vitals},
@@ -36,6 +36,8 @@ pub struct Options {
     pub stack: usize,
     /// How facades are published whose policies do not say.
     pub publisher: Publisher,
+    /// What one caller may leave unfinished.
+    pub quotas: Quotas,
 }
 
 /// Why a host does not start.
@@ -84,7 +86,7 @@ impl Host {
         };
         let runtimes = Runtimes::new()?;
         let executor = Executor::new(runtimes.lanes(), options.inline);
-        let gate = Gate::new(Arc::new(Catalog::new(options.publisher)), executor);
+        let gate = Gate::under(Arc::new(Catalog::new(options.publisher)), executor, options.quotas);
         let folders = Folders { cache: options.cache.clone(), state: options.state.clone() };
         let loader = Loader::new(engine, cache, folders, compiler);
         // Made now, so that no policy can grant the place where it will be. Where it cannot be, the plugins that need a

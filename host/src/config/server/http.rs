@@ -1,11 +1,12 @@
 //! `[http]`.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, num::NonZero};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Size, Span};
+use crate::gate::Quotas;
 
 /// Serving over HTTP, at `/mcp`.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
@@ -43,8 +44,8 @@ pub struct Http {
     pub per_caller: PerCaller,
 }
 
-/// What one caller may ask for. Callers without a name are told apart by their address, and are not bounded where the
-/// file does not say.
+/// What one caller may ask for. Callers without a name are told apart by their address (of IPv6 by its /64). Where the file does
+/// not say, only their `runs` and `questions` are bounded.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PerCaller {
@@ -58,6 +59,22 @@ pub struct PerCaller {
     /// Streams that may be open at once, on which a client waits for news; 16 for a caller with a name. 0 is as many as it
     /// likes.
     pub streams: Option<u32>,
+    /// Calls that may outlive their request and have not ended, whether their caller waits for them or not; 10 for every
+    /// caller, with a name or without. 0 is as many as it likes.
+    pub runs: Option<u32>,
+    /// Calls that may wait for a person's answer at once, 1 to 16; 4 for every caller, with a name or without.
+    pub questions: Option<u32>,
+}
+
+impl PerCaller {
+    /// What the gate holds each caller to.
+    pub fn quotas(&self) -> Quotas {
+        let usual = Quotas::default();
+        Quotas {
+            runs: self.runs.map_or(usual.runs, |runs| NonZero::new(runs as usize)),
+            parked: self.questions.map_or(usual.parked, |questions| questions as usize),
+        }
+    }
 }
 
 impl Default for Http {

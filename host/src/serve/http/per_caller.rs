@@ -1,16 +1,16 @@
-//! What one caller may ask for: so many requests a second, so many calls and so many streams at once. A greedy one waits for
-//! its own, not others for it.
+//! What one caller may ask for: so many requests a second, so many calls and so many streams at once. That is all that is known
+//! here: a call that nobody waits for holds no place. What calls hold once they have begun, the gate shares out among callers
+//! (`gate/pool.rs`, `gate/quotas.rs`). Both together keep a greedy caller from making others wait.
 
 use std::{
     collections::HashMap,
-    net::{IpAddr, SocketAddr},
     num::NonZero,
     sync::{Arc, Mutex, PoisonError},
 };
 
 use axum::{
     body::Body,
-    extract::{ConnectInfo, Request, State},
+    extract::{Request, State},
     http::{Method, StatusCode, header::RETRY_AFTER},
     middleware::Next,
     response::{IntoResponse, Response},
@@ -24,18 +24,11 @@ use governor::{
 use super::{held::Held, message::Asks};
 use crate::{
     config::server::PerCaller,
-    gate::{Caller, Origin},
+    gate::{Account, Caller, Origin},
 };
 
 /// Accounts of callers that have rested are given up when there are so many.
 const ACCOUNTS: usize = 4096;
-
-/// Who is counted as one.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Who {
-    Caller(Caller),
-    Address(IpAddr),
-}
 
 /// What a caller has open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -46,11 +39,11 @@ enum Kind {
 
 /// What callers may ask for, and do.
 pub struct Accounts {
-    rate: Option<RateLimiter<Who, HashMapStateStore<Who>, DefaultClock>>,
+    rate: Option<RateLimiter<Account, HashMapStateStore<Account>, DefaultClock>>,
     /// At most so many, where there is a bound.
     calls: Option<usize>,
     streams: Option<usize>,
-    open: Mutex<HashMap<(Who, Kind), usize>>,
+    open: Mutex<HashMap<(Account, Kind), usize>>,
 }
 
 impl Accounts {
@@ -84,7 +77,7 @@ impl Accounts {
     }
 
     /// Counts a request.
-    fn count(&self, who: &Who) -> Result<(), Refused> {
+    fn count(&self, who: &Account) -> Result<(), Refused> {
         let Some(rate) = &self.rate else { return Ok(()) };
         if rate.len() > ACCOUNTS {
             rate.retain_recent();
@@ -96,7 +89,7 @@ impl Accounts {
     }
 
     /// Takes a place for what is asked; none where there is no bound.
-    fn take(self: &Arc<Self>, who: Who, kind: Kind) -> Result<Option<Place>, Refused> {
+    fn take(self: &Arc<Self>, who: Account, kind: Kind) -> Result<Option<Place>, Refused> {
         let Some(most) = self.most(kind) else { return Ok(None) };
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let count = open.entry((who.clone(), kind)).or_default();
@@ -130,7 +123,7 @@ impl IntoResponse for Refused {
 /// A place that is given back.
 struct Place {
     accounts: Arc<Accounts>,
-    who: Who,
+    who: Account,
     kind: Kind,
 }
 
@@ -174,14 +167,10 @@ pub async fn place(State(accounts): State<Arc<Accounts>>, mut request: Request, 
 #[derive(Clone)]
 struct Taken(#[allow(dead_code, reason = "it is held, not read")] Arc<Place>);
 
-fn who(request: &Request) -> Who {
-    match request.extensions().get::<Origin>() {
-        Some(Origin { caller: caller @ Caller::Named(_), .. }) => Who::Caller(caller.clone()),
-        _ => {
-            let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
-            peer.map_or(Who::Caller(Caller::Anonymous), |ConnectInfo(peer)| Who::Address(peer.ip()))
-        }
-    }
+/// Callers without a name are told apart by their address.
+fn who(request: &Request) -> Account {
+    let account = request.extensions().get::<Origin>().and_then(Origin::account);
+    account.unwrap_or(Account::Caller(Caller::Anonymous))
 }
 
 /// What a request needs a place for.
@@ -202,8 +191,8 @@ pub fn is_stream(request: &Request) -> bool {
 mod tests {
     use super::*;
 
-    fn named(name: &str) -> Who {
-        Who::Caller(Caller::Named(name.into()))
+    fn named(name: &str) -> Account {
+        Account::Caller(Caller::Named(name.into()))
     }
 
     #[test]
@@ -224,8 +213,8 @@ mod tests {
     fn the_rate_is_each_callers_own() {
         let said = PerCaller { rate: Some(1), burst: Some(3), ..PerCaller::default() };
         let accounts = Arc::new(Accounts::new(said, false));
-        let taken = |who: &Who| (0..5).filter(|_| accounts.count(who).is_ok()).count();
-        let address = |last| Who::Address(IpAddr::from([127, 0, 0, last]));
+        let taken = |who: &Account| (0..5).filter(|_| accounts.count(who).is_ok()).count();
+        let address = |last: u8| Account::at([127, 0, 0, last].into());
         assert_eq!(taken(&address(1)), 3);
         assert_eq!(taken(&address(2)), 3);
         let refused = accounts.count(&address(1)).err().unwrap();
@@ -240,7 +229,12 @@ mod tests {
         };
         assert_eq!(unbounded(PerCaller::default(), false), (true, true, true));
         assert_eq!(unbounded(PerCaller::default(), true), (false, false, false));
-        let none = PerCaller { rate: Some(0), burst: None, concurrency: Some(0), streams: Some(0) };
+        let none = PerCaller {
+            rate: Some(0),
+            concurrency: Some(0),
+            streams: Some(0),
+            ..PerCaller::default()
+        };
         assert_eq!(unbounded(none, true), (true, true, true));
     }
 }
