@@ -22,7 +22,7 @@ use crate::catalog::{Entry, Slot};
 /// Calls that may follow one.
 const HOPS: usize = 5;
 /// What the trail may hold of results, in bytes of text: beside the last result, which has a limit of its own.
-const DATA: usize = 256 << 10;
+pub(super) const DATA: usize = 256 << 10;
 
 /// Makes a call, and those that follow it.
 pub async fn run(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envelope {

@@ -13,6 +13,8 @@ use super::{Account, run::Run};
 const ALL: usize = 64;
 /// Open questions of one caller, of those. A workflow may put many at once, and call others that do.
 const QUESTIONS: usize = ALL / 4;
+/// The same for the person at this machine, who shares with nobody.
+const OF_LOCAL: usize = ALL / 2;
 
 /// Counts the parked calls. Callers without a name are counted by their address; the person at this machine, who has no
 /// account, is one more.
@@ -52,8 +54,7 @@ impl Parking {
         if calls >= self.calls && !run.is_parked() {
             return busy(format!("busy: {calls} calls of yours wait for an answer already"));
         }
-        // The person at this machine shares with nobody.
-        if questions >= QUESTIONS && run.account.is_some() {
+        if questions >= run.account.as_ref().map_or(OF_LOCAL, |_| QUESTIONS) {
             return busy(format!("busy: {questions} questions to you are open already"));
         }
         if all >= ALL {

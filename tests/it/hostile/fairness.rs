@@ -5,8 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use loggia_tests::{
     Client, Era, Folder, HttpHost, Kind, Served, Token, eventually, fixture, heard,
-    lingers::{runs, wait},
-    wire,
+    wire::{self, Line},
 };
 use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
@@ -109,24 +108,25 @@ async fn a_caller_whose_questions_nobody_answers_leaves_others_theirs() -> Resul
     Ok(())
 }
 
-/// H72: of calls that calls make, one caller has at most three quarters of those that run at once.
+/// H72.
 #[tokio::test]
 async fn a_caller_whose_calls_make_many_others_leaves_others_theirs() -> Result<()> {
-    let folder = Folder::with(&["relays", "lingers", "echo"]);
-    folder.write("relays.toml", "[grants]\ninvoke = [\"lingers:*\", \"echo:*\"]\n[limits]\nwall = \"10m\"\n");
-    let data = folder.beside("data");
-    let dirs = format!("[grants]\ndirs = [{{ path = {data:?}, at = \"/data\" }}]\n[limits]\nwall = \"10m\"\n");
-    folder.write("lingers.toml", &dirs);
+    let folder = Folder::with(&["relays", "misbehaves"]);
+    folder.write("relays.toml", "[grants]\ninvoke = [\"misbehaves:*\"]\n[limits]\nwall = \"10m\"\n");
+    folder.write("misbehaves.toml", "[limits]\nwall = \"10m\"\n");
     let [ada, bob] = [Token::new("ada", &["*"]).await?, Token::new("bob", &["*"]).await?];
     let served = Served::configured(&folder, "[http.per-caller]\nrate = 0\n", &[&ada, &bob]).await?;
     let host = &served.host;
-    // `watch` reads a file twice, so many milliseconds apart.
-    std::fs::write(data.join("file"), "x")?;
-    let many = json!({"action": "read", "facade": "lingers", "what": "watch", "times": 16});
-    let _ = (many, wait, runs);
-    let nested = prompt(host, &bob, "relays", json!({"action": "read", "facade": "echo", "what": "hello"})).await?;
-    assert!(nested["ok"].is_boolean(), "{nested}");
-    let _ = ada;
+    // More than there are permits for calls that calls make.
+    let many = json!({"action": "read", "facade": "misbehaves", "what": "sleep", "times": 12});
+    let mut line = Line::open(host.authority()).await?;
+    line.write(wire::call(host, &ada.header(), 1, "relays", &many)).await?;
+    served.figures("loggia_calls_in_flight{tool=\"misbehaves\"}", |calls| calls >= 7.0).await;
+    // Another's call finds one.
+    let one = json!({"action": "read", "facade": "misbehaves", "what": "env"});
+    let told = prompt(host, &bob, "relays", one).await?;
+    assert_eq!(told["ok"], true, "{told}");
+    assert_eq!(served.figure("loggia_calls_in_flight{tool=\"misbehaves\"}").await?, Some(7.0));
     Ok(())
 }
 
