@@ -326,7 +326,7 @@ async fn a_call_stands_in_the_log_with_who_asked_and_what_came_of_it() -> Result
     for (seen, (headers, trace, expected)) in cases.into_iter().enumerate() {
         let answer = call(&served, headers, trace.as_deref()).await?;
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-        let is_call = |line: &&String| line.contains("\"target\":\"loggia::audit\"");
+        let is_call = |line: &&String| line.contains("\"event\":\"call\"");
         let line = eventually(async || {
             let log = served.log.lock().expect("a log");
             log.iter().filter(is_call).nth(seen).cloned().ok_or_else(|| log.join("\n"))

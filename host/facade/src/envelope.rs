@@ -34,7 +34,7 @@ pub struct Envelope {
 }
 
 /// One call of a chain.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Hop {
     /// Which facade.
     pub facade: String,
@@ -44,6 +44,8 @@ pub struct Hop {
     pub ok: bool,
     /// What it said: its message, or its error.
     pub message: Option<String>,
+    /// Its result, where another call followed: that of the last one is the envelope's own.
+    pub data: Option<Value>,
 }
 
 impl Envelope {
@@ -122,6 +124,9 @@ impl Hop {
         let mut out = json!({ "tool": self.facade, "action": self.action, "ok": self.ok });
         if let Some(message) = self.message {
             out["message"] = message.into();
+        }
+        if let Some(data) = self.data.map(without_internal) {
+            out["data"] = data;
         }
         out
     }
@@ -265,11 +270,13 @@ mod tests {
             action: "transfer".into(),
             ok,
             message: message.map(str::to_owned),
+            data: ok.then(|| json!({"locked": true, "_at": "/srv"})),
         };
         let mut envelope = Envelope::new(Command::action("list"), Ok(Reply::default()));
         envelope.trail = vec![hop(true, Some("The account is locked.")), hop(false, None)];
         let trail = json!([
-            {"tool": "bank", "action": "transfer", "ok": true, "message": "The account is locked."},
+            {"tool": "bank", "action": "transfer", "ok": true, "message": "The account is locked.",
+                "data": {"locked": true}},
             {"tool": "bank", "action": "transfer", "ok": false},
         ]);
         assert_eq!(envelope.into_parts().0["trail"], trail);

@@ -154,6 +154,11 @@ impl Contract {
             let said = format!("access denied: the operator does not allow `{}`", show::name(name));
             return Failure::new(code::DENIED, format!("{said}. {}", self.available(view)));
         }
+        if name.eq_ignore_ascii_case(Own::Batch.name()) && !self.terms.batch {
+            let said = "access denied: the policy does not allow `batch`";
+            return Failure::new(code::DENIED, format!("{said}. {}", self.available(view)))
+                .hint("Make the calls one by one. The operator can set `actions.batch = true`.");
+        }
         let message = format!("Unknown action: \"{}\". {}", show::name(name), self.available(view));
         let failure = Failure::new(code::INVALID_PARAMS, message);
         let names = self.shown(view).flat_map(|action| std::iter::once(&action.name).chain(&action.aliases));

@@ -83,7 +83,8 @@ impl PatternBudget {
         &self,
         pattern: &'a Value,
     ) -> Result<Box<dyn for<'i> Keyword<'i>>, ValidationError<'a>> {
-        let pattern = pattern.as_str().ok_or_else(|| ValidationError::schema("a pattern must be a string"))?;
+        let pattern =
+            pattern.as_str().ok_or_else(|| ValidationError::schema("a pattern must be a string"))?;
         let compiled = self.compile(pattern, 1).and_then(|nfa| Pattern::new(pattern, nfa));
         Ok(Box::new(compiled.map_err(ValidationError::schema)?))
     }
@@ -109,12 +110,11 @@ struct Spent;
 impl Pattern {
     fn new(text: &str, nfa: NFA) -> Result<Self, String> {
         // Of bytes that are not ASCII the DFA cannot tell whether they are part of a word, and stops.
-        let config = Config::new()
-            .unicode_word_boundary(true)
-            .cache_capacity(STATES)
-            .skip_cache_capacity_check(true);
+        let config =
+            Config::new().unicode_word_boundary(true).cache_capacity(STATES).skip_cache_capacity_check(true);
         let dfa = DFA::builder().configure(config).build_from_nfa(nfa);
-        let dfa = dfa.map_err(|error| format!("{} cannot be compiled: {error}", show::value(&text.into())))?;
+        let dfa =
+            dfa.map_err(|error| format!("{} cannot be compiled: {error}", show::value(&text.into())))?;
         Ok(Self { text: text.to_owned(), dfa, spare: Mutex::default() })
     }
 
@@ -134,8 +134,7 @@ impl Pattern {
 
     fn search(&self, states: &mut States, text: &str) -> Result<bool, Spent> {
         let dfa = &self.dfa;
-        let Some(mut state) =
-            states.build(|cache| dfa.start_state_forward(cache, &Input::new(text)).ok())?
+        let Some(mut state) = states.build(|cache| dfa.start_state_forward(cache, &Input::new(text)).ok())?
         else {
             return self.search_slowly(text);
         };

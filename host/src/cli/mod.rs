@@ -34,9 +34,9 @@ use loggia_sandbox::{
 
 use crate::{
     config::{places, units},
-    gate::Inline,
+    gate::{Inline, Quotas},
     publish::Publisher,
-    serve::{Options, memory},
+    serve::Options,
     telemetry::logs,
 };
 
@@ -250,10 +250,12 @@ impl Common {
             cache,
             state,
             settings: None,
+            audit: None,
             keys: None,
             inline,
             stack: self.wasm_stack.unwrap_or(STACK),
             publisher: Publisher::default(),
+            quotas: Quotas::default(),
         })
     }
 }

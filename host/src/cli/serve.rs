@@ -24,7 +24,7 @@ use crate::{
         auth::{self, Authenticator, Followed},
         http, signals, stdio,
     },
-    telemetry::logs,
+    telemetry::{logs, trail},
 };
 
 /// A command line that says too little, as clap ends with one that says something wrong.
@@ -84,7 +84,8 @@ impl Serve {
         let file = self.file()?;
         let settings = self.settings(file.as_ref().map(|file| file.settings.clone()).unwrap_or_default())?;
         let authenticator = settings::authenticator(&settings, self.config.as_deref())?;
-        logs::start(settings.log);
+        let trail = settings.audit.file.as_deref().map(trail::open).transpose();
+        logs::start(settings.log, trail.context("failed to open the audit file")?);
         if let Some(said) = settings::warning(&settings) {
             tracing::warn!("{said}");
         }
@@ -162,9 +163,11 @@ impl Serve {
         let usual = self.common.options_with(settings.cache.clone(), settings.state.clone())?;
         Ok(Options {
             settings: file.map(Path::to_owned),
+            audit: settings.audit.file.clone(),
             keys: file.and_then(|file| auth::keys_file(settings.auth(), file)),
             stack: self.common.wasm_stack.unwrap_or(settings.wasm_stack.bytes()),
             publisher: settings.publish.into(),
+            quotas: settings.http.as_ref().map_or(usual.quotas, |http| http.per_caller.quotas()),
             ..usual
         })
     }

@@ -1,6 +1,6 @@
 //! What the host answers about runs.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use loggia_facade::{Command, Envelope, Failure, Page, Reply, code};
 use loggia_schema::View;
@@ -72,7 +72,7 @@ fn find(shared: &Shared, origin: &Origin, facade: &str, run_id: &str) -> Result<
     let id = RunId::from_client(run_id);
     let run = shared.runs.get(&id).filter(|run| run.is_for(origin) && run.is_listed());
     let run = run.ok_or_else(no_such_run)?;
-    let own = &run.entry.surface().name;
+    let own = &run.facade;
     if own != facade {
         let hint = format!("it is a run of `{own}`: ask the tool `{own}`");
         return Err(no_such_run().hint(hint));
@@ -84,4 +84,18 @@ fn find(shared: &Shared, origin: &Origin, facade: &str, run_id: &str) -> Result<
 pub fn no_such_run() -> Failure {
     Failure::new(code::NOT_FOUND, "not found: no such run")
         .hint("runs are kept for an hour, and not across a restart of the server")
+}
+
+/// Says that a caller has as many unfinished runs as it may, and how to see and end them.
+pub fn too_many(now: usize, tools: &BTreeSet<String>) -> Failure {
+    let said = format!("busy: {now} runs of yours have not ended, and a caller may have no more at once");
+    let names: Vec<String> = tools.iter().map(|tool| format!("`{tool}`")).collect();
+    let of = if names.is_empty() { String::new() } else { format!(" (of {})", names.join(", ")) };
+    let hint = format!(
+        "`run_status` shows them{of}, without `run_id` all of a tool's; `run_cancel` ends one. Or wait until one has \
+         ended. The operator can raise `http.per-caller.runs`."
+    );
+    let failure = Failure::new(code::UNAVAILABLE, said).hint(hint);
+    let details = json!({ "unfinished": now, "tools": tools });
+    Failure { retry_after_ms: Some(5000), details: Some(details), ..failure }
 }

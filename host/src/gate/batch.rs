@@ -13,7 +13,7 @@ use super::{
     Shared,
     chain::advise,
     line::root,
-    plan::{Batch, weigh},
+    plan::{Batch, length},
     run::Run,
 };
 
@@ -44,7 +44,7 @@ pub async fn run(shared: Arc<Shared>, run: Arc<Run>, batch: Batch) -> Envelope {
         if let Some(next) = next {
             result["next"] = shared.catalog.snapshot().address(&next);
         }
-        bytes += weigh(&result) + blocks.iter().map(size).sum::<usize>();
+        bytes += length(&result) + blocks.iter().map(size).sum::<usize>();
         if bytes > RESULTS {
             let said = format!("the batch's results are larger than {} MiB together", RESULTS >> 20);
             let failure = Failure::new(code::UNAVAILABLE, format!("item {index} was run, but {said}"));

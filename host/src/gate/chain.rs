@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use loggia_facade::{Detail, Effect, Envelope, Hop, Input, Next, Object, Request};
 use loggia_schema::View;
+use serde_json::Value;
 
 use super::{
     Chain, Rights, Shared,
     line::root,
-    plan::{Plan, Planned, effect_allows, plan},
+    plan::{Plan, Planned, effect_allows, length, plan},
     printable,
     run::Run,
 };
@@ -20,6 +21,8 @@ use crate::catalog::{Entry, Slot};
 
 /// Calls that may follow one.
 const HOPS: usize = 5;
+/// What the trail may hold of results, in bytes of text: beside the last result, which has a limit of its own.
+pub(super) const DATA: usize = 256 << 10;
 
 /// Makes a call, and those that follow it.
 pub async fn run(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envelope {
@@ -30,7 +33,7 @@ pub async fn run(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envelo
     let mut envelope = root(Arc::clone(&shared), Arc::clone(&run), planned).await;
     // The caller asked for the first call, and knows the answer by it.
     let (command, resolved) = (envelope.command.clone(), std::mem::take(&mut envelope.resolved_inputs));
-    let (mut trail, mut shown) = (Vec::new(), Vec::new());
+    let (mut trail, mut shown, mut room) = (Vec::new(), Vec::new(), DATA);
     while let Some(next) = advise(&mut envelope, &entry, &shared, &run) {
         if entry.rules.chain != Chain::Follow {
             set_next(&mut envelope, next);
@@ -52,12 +55,15 @@ pub async fn run(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envelo
         let now = Made::of(&followed);
         if let Ok(reply) = &mut envelope.outcome {
             shown.append(&mut reply.content);
+            if let Some(hop) = trail.last_mut() {
+                keep(hop, std::mem::take(&mut reply.data), &mut room);
+            }
         }
         envelope = root(Arc::clone(&shared), Arc::clone(&run), followed).await;
         trail.push(now.hop(&envelope));
         made.push(now);
     }
-    // What was shown on the way, to the person say, is shown: the trail holds messages alone.
+    // What was shown on the way, to the person say, is shown: the trail holds messages and data alone.
     if let Ok(reply) = &mut envelope.outcome {
         reply.content.splice(0..0, shown);
     }
@@ -96,6 +102,23 @@ fn may_call(next: &Next, shared: &Shared, rights: &Rights) -> bool {
     view.is_some_and(|view| entry.contract.takes(entry.meant(&next.action), &view).is_some())
 }
 
+/// Keeps the data of a call that another followed, while there is room: the caller asked for it, and the last result takes its
+/// place.
+fn keep(hop: &mut Hop, data: Value, room: &mut usize) {
+    if data.is_null() {
+        return;
+    }
+    let bytes = length(&data);
+    if bytes <= *room {
+        *room -= bytes;
+        hop.data = Some(data);
+        return;
+    }
+    let said = hop.message.take().map_or_else(String::new, |said| format!("{said} "));
+    let advice = "call it by itself to get that, with less detail or without what follows";
+    hop.message = Some(format!("{said}(its data, {} KiB, does not fit here: {advice})", bytes >> 10));
+}
+
 fn set_next(envelope: &mut Envelope, next: Next) {
     match &mut envelope.outcome {
         Ok(reply) => reply.next = Some(next),
@@ -122,7 +145,13 @@ impl Made {
             Ok(reply) => reply.message.clone(),
             Err(failure) => Some(failure.message.clone()),
         };
-        Hop { facade: self.facade.clone(), action: self.action.clone(), ok: envelope.is_ok(), message }
+        Hop {
+            facade: self.facade.clone(),
+            action: self.action.clone(),
+            ok: envelope.is_ok(),
+            message,
+            data: None,
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use loggia_facade::{Answer, Failure, Question, code};
 use serde_json::{Value, json};
 
-use super::{line::Line, plan::Planned};
+use super::{audit, line::Line, plan::Planned};
 
 /// Characters of the parameters that the question shows.
 const SHOWN: usize = 500;
@@ -16,14 +16,23 @@ pub async fn confirm(line: &Line, planned: &Planned) -> Result<(), Failure> {
     let action = &planned.action().name;
     if !line.can_ask() {
         if planned.confirmed {
+            audit::decided(line, "consent", "claimed");
             return Ok(());
         }
+        audit::decided(line, "consent", "missing");
         let said = format!("access denied: `{action}` needs the person's consent");
         let hint = "ask the person; if they agree, make the same call with \"confirm\": true";
         return Err(Failure::new(code::DENIED, said).hint(hint));
     }
-    match line.ask(question(planned)).await? {
-        Answer::Accepted(answer) if answer["confirm"] == json!(true) => Ok(()),
+    let answer = line.ask(question(planned)).await;
+    // Whoever sends the form without the tick has not agreed.
+    let agreed = matches!(&answer, Ok(Answer::Accepted(given)) if given["confirm"] == json!(true));
+    match (&answer, agreed) {
+        (Ok(Answer::Accepted(_)), false) => audit::decided(line, "consent", "declined"),
+        _ => audit::replied(line, "consent", &answer),
+    }
+    match answer? {
+        _ if agreed => Ok(()),
         _ => {
             let said = format!("access denied: the person did not agree to `{action}`");
             Err(Failure::new(code::DENIED, said).hint("do not try again unless the person asks for it"))

@@ -2,16 +2,19 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use loggia_facade::{Answer, Command, Envelope, Progress, Question};
+use futures_util::future::BoxFuture;
+use loggia_facade::{Answer, Command, Envelope, Failure, Progress, Question};
 
 use super::{
-    Origin, Shared, batch, chain,
+    Origin, Shared, about, audit, batch, chain,
     handle::RunId,
     plan::{Batch, Planned},
+    quotas::Ticket,
     run::{Run, Seen},
     status::{self, Status},
     work::Work,
 };
+use crate::telemetry::meters::Outcome;
 
 /// What a follower is told.
 pub enum Event {
@@ -101,17 +104,35 @@ impl Exec {
     }
 
     pub(super) fn begin(shared: &Arc<Shared>, origin: Origin, planned: Planned) -> Self {
+        let (entry, action) = (Arc::clone(&planned.entry), planned.action);
         let run = Arc::new(Run::new(origin, &planned));
+        let ticket = match ticket(shared, &run) {
+            Ok(ticket) => ticket,
+            Err(busy) => {
+                audit::unstarted(&run, (&entry, action), (Outcome::Busy, &busy), &shared.meters);
+                return Self::answered(Envelope::new(planned.command, Err(busy)));
+            }
+        };
         let patience = patience(run.long, planned.wait);
-        let future = Box::pin(chain::run(Arc::clone(shared), Arc::clone(&run), planned));
-        Self::fresh(shared, shared.executor.work(run, future), patience)
+        let made = chain::run(Arc::clone(shared), Arc::clone(&run), planned);
+        Self::fresh(shared, shared.executor.work(run, entry, with(ticket, made)), patience)
     }
 
     pub(super) fn begin_batch(shared: &Arc<Shared>, origin: Origin, batch: Batch) -> Self {
+        let entry = Arc::clone(&batch.entry);
         let run = Arc::new(Run::batch(origin, &batch));
+        let ticket = match ticket(shared, &run) {
+            Ok(ticket) => ticket,
+            Err(busy) => {
+                for item in &batch.items {
+                    audit::unstarted(&run, (&entry, item.action), (Outcome::Busy, &busy), &shared.meters);
+                }
+                return Self::answered(Envelope::new(batch.command, Err(busy)));
+            }
+        };
         let patience = patience(true, batch.wait);
-        let future = Box::pin(batch::run(Arc::clone(shared), Arc::clone(&run), batch));
-        Self::fresh(shared, shared.executor.work(run, future), patience)
+        let made = batch::run(Arc::clone(shared), Arc::clone(&run), batch);
+        Self::fresh(shared, shared.executor.work(run, entry, with(ticket, made)), patience)
     }
 
     fn fresh(shared: &Arc<Shared>, work: Work, patience: Option<Duration>) -> Self {
@@ -275,6 +296,26 @@ impl Exec {
             Stage::Watched(watch) => Some(&watch.run),
         }
     }
+}
+
+/// Counts a long call among those of its caller that have not ended.
+fn ticket(shared: &Shared, run: &Run) -> Result<Option<Ticket>, Failure> {
+    if !run.long {
+        return Ok(None);
+    }
+    let ticket = shared.unfinished.begin(run.account.as_ref(), shared.quotas);
+    ticket.map_err(|now| about::too_many(now, &shared.runs.unfinished(run)))
+}
+
+/// A call that holds its ticket until it has ended, or is dropped.
+fn with(
+    ticket: Option<Ticket>,
+    call: impl Future<Output = Envelope> + Send + 'static,
+) -> BoxFuture<'static, Envelope> {
+    Box::pin(async move {
+        let _held = ticket;
+        call.await
+    })
 }
 
 /// How long a caller waits for a call.

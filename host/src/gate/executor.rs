@@ -25,6 +25,7 @@ use tokio::{
 };
 
 use super::{permits::Pace, printable, run::Run, shares::Shares, work::Work};
+use crate::catalog::Entry;
 
 /// Whether first slices run inline.
 #[derive(Debug, Clone, Copy)]
@@ -67,19 +68,19 @@ impl Executor {
     }
 
     /// A call of this run, which has not begun.
-    pub fn work(&self, run: Arc<Run>, future: BoxFuture<'static, Envelope>) -> Work {
-        Work::new(run, future, Arc::clone(&self.shares))
+    pub fn work(&self, run: Arc<Run>, entry: Arc<Entry>, future: BoxFuture<'static, Envelope>) -> Work {
+        Work::new(run, entry, future, Arc::clone(&self.shares))
     }
 
     /// Gives a call its first slice here. Its envelope, or the call, if it has not ended.
     pub async fn first_slice(&self, mut work: Work) -> Result<Envelope, Work> {
-        let may_start = |_: &Slot<'_>| !work.is_greedy() && work.run.entry.pace.may_start_inline();
+        let may_start = |_: &Slot<'_>| !work.is_greedy() && work.entry.pace.may_start_inline();
         let Some(_slot) = self.slot().filter(may_start) else { return Err(work) };
         let begun = Instant::now();
         match poll_fn(|context| Poll::Ready(work.poll(context))).await {
             Poll::Ready(envelope) => Ok(envelope),
             Poll::Pending => {
-                note_overrun(&work.run.entry.pace, begun);
+                note_overrun(&work.entry.pace, begun);
                 Err(work)
             }
         }
@@ -127,7 +128,8 @@ impl Drop for Slot<'_> {
 
 /// Does work that cannot be interrupted. Where it is long, the tasks of this thread move to another one first.
 pub fn aside<T>(long: bool, work: impl FnOnce() -> T) -> T {
-    let moves = || Handle::try_current().is_ok_and(|here| here.runtime_flavor() == RuntimeFlavor::MultiThread);
+    let moves =
+        || Handle::try_current().is_ok_and(|here| here.runtime_flavor() == RuntimeFlavor::MultiThread);
     if long && moves() { tokio::task::block_in_place(work) } else { work() }
 }
 

@@ -20,7 +20,7 @@ use tokio::time::Instant;
 
 use super::{
     Shared,
-    audit::Audit,
+    audit::{self, Audit},
     confirm,
     executor::log_fault,
     late::{Late, UnderWay},
@@ -69,17 +69,18 @@ pub async fn root(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envel
     if let Err(resting) = entry.breaker.look(&entry.surface().name) {
         // Who asks again at once would keep the host as busy as with calls that run.
         tokio::time::sleep(RESTING).await;
-        entry.tally.of(&entry, &shared.meters).ended(planned.action, Outcome::Resting);
+        let why = (Outcome::Resting, &resting);
+        audit::unstarted(&run, (&entry, planned.action), why, &shared.meters);
         return refused(resting);
     }
     if !entry.rules.invoke.is_empty() {
         // Just after the start it would find a facade missing that stands there a moment later.
         shared.catalog.admitted().await;
     }
-    let permit = match shared.permits.root(&entry.pace).await {
+    let permit = match shared.permits.root(&entry.pace, run.holder()).await {
         Ok(permit) => permit,
         Err(busy) => {
-            entry.tally.of(&entry, &shared.meters).ended(planned.action, Outcome::Busy);
+            audit::unstarted(&run, (&entry, planned.action), (Outcome::Busy, &busy), &shared.meters);
             return refused(busy);
         }
     };
@@ -100,7 +101,7 @@ pub async fn root(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envel
         asked: AtomicUsize::new(0),
     };
     let (due, late) = (line.due, line.late(timeout, wall, limit));
-    let audit = Audit::begin((&line.id, None), &run, (&entry, planned.action), &meters);
+    let audit = Audit::begin((&line.id, None), &run, (&entry, planned.action, &planned.params), &meters);
     let envelope = match run.within(due, line.answer(planned)).await {
         Some(envelope) => envelope,
         None => refused(late.told()),
@@ -179,7 +180,12 @@ impl Line {
 
     async fn nested(self: &Arc<Self>, request: Request) -> Result<Reply, Stop> {
         let timeout = request.timeout;
-        let mut planned = match self.plan(request)? {
+        let told = audit::Asked::of(&request.facade, &request.input);
+        let refused = |failure: Failure| {
+            audit::not_invoked(self, told, &failure);
+            failure
+        };
+        let mut planned = match self.plan(request).map_err(refused)? {
             Asked::Answered(envelope) => return envelope.outcome.map_err(Stop::Failure),
             Asked::Call(planned) => *planned,
         };
@@ -189,7 +195,7 @@ impl Line {
         let under_way = UnderWay::new(&self.cut_off);
         let turn = async {
             self.take_back().await?;
-            self.shared.permits.nested(self.depth() + 1).await
+            self.shared.permits.nested(self.depth() + 1, self.run.account.as_ref()).await
         };
         let permit = match turn.await {
             Ok(permit) => permit,
@@ -217,7 +223,8 @@ impl Line {
         let late = line.late(timeout, wall, limit);
         let command = planned.command.clone();
         let above = (&line.id, Some(&self.id));
-        let audit = Audit::begin(above, &self.run, (&entry, planned.action), &self.shared.meters);
+        let what = (&entry, planned.action, &planned.params);
+        let audit = Audit::begin(above, &self.run, what, &self.shared.meters);
         let envelope = match self.run.within(own, line.answer(planned)).await {
             Some(envelope) => envelope,
             None => Envelope::new(command, Err(late.told())),
@@ -237,7 +244,9 @@ impl Line {
         self.may_elicit()?;
         // Whether it can be shown or not: who asks again and again costs something each time.
         self.chain().for_each(|line| drop(line.asked.fetch_add(1, Ordering::Relaxed)));
-        self.ask(question).await
+        let answer = self.ask(question).await;
+        audit::replied(self, "question", &answer);
+        answer
     }
 
     /// Whether the facade may ask, there is somebody to be asked, and it has not asked too often.
@@ -264,8 +273,8 @@ impl Line {
             return Ok(());
         }
         let said = "unavailable: this client cannot ask the person";
-        let hint = "ask the person yourself and pass what they say as a parameter, or use a client with \
-                    elicitation";
+        let hint = "ask the person yourself and pass what they say as a parameter, if there is one for it; \
+                    otherwise use a client with elicitation";
         Err(Failure::new(code::UNAVAILABLE, said).hint(hint))
     }
 
@@ -283,7 +292,7 @@ impl Line {
         let message = format!("[{}] {}", self.name(), sanitise_line(&question.message, QUESTION));
         let patience = question.timeout.map_or(PARKED, |asked| asked.min(PARKED_MOST));
         // What a client knows how to answer is asked by the facade that it called, and by none that this one calls.
-        let name = question.name.filter(|_| Arc::ptr_eq(&self.entry, &self.run.entry));
+        let name = question.name.filter(|_| self.name() == self.run.facade);
         let schema = form.schema().clone();
         let (key, answer) = self.run.ask(Question { message, schema, name, timeout: question.timeout });
         // However the wait ends, the question ends with it.
@@ -343,8 +352,8 @@ impl Line {
         let mut permit = self.permit.lock().await;
         if permit.is_none() {
             *permit = Some(match self.depth() {
-                0 => self.shared.permits.again(&self.entry.pace).await?,
-                depth => self.shared.permits.nested(depth).await?,
+                0 => self.shared.permits.again(&self.entry.pace, self.run.holder()).await?,
+                depth => self.shared.permits.nested(depth, self.run.account.as_ref()).await?,
             });
         }
         Ok(())
@@ -371,6 +380,10 @@ impl Line {
     /// How many calls are above this one.
     pub(super) fn depth(&self) -> usize {
         self.chain().count() - 1
+    }
+
+    pub(super) fn id(&self) -> &CallId {
+        &self.id
     }
 
     pub(super) fn name(&self) -> &str {

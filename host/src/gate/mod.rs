@@ -16,7 +16,8 @@
 //! | `rights.rs` | what a caller may call |
 //! | `rules.rs` | what the operator's policy says of a facade's calls |
 //! | `plan.rs` | pure: from a request to a validated call, or to an answer without one |
-//! | `permits.rs` | who may run now |
+//! | `permits.rs`, `pool.rs` | who may run now, and how much of it one caller may have |
+//! | `quotas.rs` | how much one caller may leave unfinished |
 //! | `breaker.rs` | facades that fail again and again, and rest |
 //! | `run.rs`, `run/` | one call from its request to its envelope: state, clock, questions |
 //! | `line.rs` | the port that a facade is given |
@@ -30,12 +31,14 @@
 //! | `confirm.rs` | actions before which a person is asked |
 //! | `runs.rs`, `handle.rs` | calls that outlived their request, and how they are found |
 //! | `about.rs`, `status.rs`, `trace.rs` | what is told of them |
+//! | `weight.rs` | how much memory they take |
 //! | `chain.rs` | calls that follow a call |
 //! | `audit.rs`, `tally.rs` | one line for each call; where calls are counted |
 //! | `census.rs` | what the gate holds now |
 //! | `batch.rs` | several calls in one |
 
 mod about;
+mod address;
 mod audit;
 mod batch;
 mod breaker;
@@ -53,6 +56,8 @@ mod parking;
 mod peers;
 mod permits;
 mod plan;
+mod pool;
+mod quotas;
 mod rights;
 mod rules;
 mod run;
@@ -62,6 +67,7 @@ mod shares;
 mod status;
 mod tally;
 mod trace;
+mod weight;
 mod work;
 
 use std::{
@@ -76,15 +82,17 @@ use std::{
 use loggia_facade::{Command, Envelope, Failure, Input, Object, Request, code};
 use loggia_schema::{View, is_hidden};
 
-pub use audit::TARGET as AUDIT;
+pub use address::AddressBlock;
+pub use audit::{TARGET as AUDIT, is_on as is_audited};
 pub use breaker::{Breaker, Terms};
 pub use census::{Census, Now};
 pub use exec::{Event, Exec};
 pub use executor::{Executor, Inline, Lanes};
 pub use handle::RunId;
 pub use mark::Mark;
-pub use origin::{Caller, Origin};
+pub use origin::{Account, Caller, Origin};
 pub use permits::Pace;
+pub use quotas::Quotas;
 pub use rights::{NoScope, Rights, Scope};
 pub use rules::{Chain, Clocks, InvokeRule, Rules};
 pub use runs::KEPT;
@@ -114,6 +122,9 @@ pub(crate) struct Shared {
     pub permits: permits::Permits,
     pub parking: parking::Parking,
     pub runs: runs::Runs,
+    pub unfinished: quotas::Unfinished,
+    /// What one caller may leave unfinished.
+    pub quotas: Quotas,
     pub meters: Arc<Meters>,
     /// No call begins any more.
     pub ending: AtomicBool,
@@ -128,12 +139,19 @@ pub struct Gate {
 impl Gate {
     /// A gate over a catalog. Calls that do not end at once go on in the executor.
     pub fn new(catalog: Arc<Catalog>, executor: Executor) -> Self {
+        Self::under(catalog, executor, Quotas::default())
+    }
+
+    /// The same with other quotas for each caller.
+    pub fn under(catalog: Arc<Catalog>, executor: Executor, quotas: Quotas) -> Self {
         let shared = Shared {
             catalog,
             executor,
             permits: permits::Permits::default(),
-            parking: parking::Parking::default(),
+            parking: parking::Parking::new(quotas.parked),
             runs: runs::Runs::default(),
+            unfinished: quotas::Unfinished::default(),
+            quotas,
             meters: Arc::default(),
             ending: AtomicBool::new(false),
         };
@@ -165,23 +183,34 @@ impl Gate {
     pub fn call_tool(&self, origin: Origin, tool: &str, arguments: Object) -> Option<Exec> {
         let snapshot = self.shared.catalog.snapshot();
         let input = Input::Arguments(arguments);
-        let request =
-            |facade: &str| Request { facade: facade.to_owned(), input, timeout: None, idempotency_key: None };
-        if let Some(published) = snapshot.tools.get(tool) {
-            snapshot.view(published, &origin.rights)?;
-            return Some(self.begin(&snapshot, origin, request(&published.facade), published.view()));
+        let there = match snapshot.tools.get(tool) {
+            Some(tool) => {
+                snapshot.view(tool, &origin.rights).map(|_| (tool.facade.as_str(), Some(tool.view())))
+            }
+            None => {
+                let facade =
+                    snapshot.leads_to(tool).filter(|facade| snapshot.reaches(facade, &origin.rights));
+                facade.map(|facade| (facade, None))
+            }
+        };
+        let Some((facade, view)) = there else {
+            audit::unknown_tool(&origin, audit::Asked::of(tool, &input));
+            return None;
+        };
+        if view.is_none()
+            && let Some(envelope) = snapshot.no_longer_published(tool, facade, &origin.rights)
+        {
+            return Some(Exec::answered(envelope));
         }
-        let facade = snapshot.leads_to(tool).filter(|facade| snapshot.reaches(facade, &origin.rights))?;
-        Some(match snapshot.no_longer_published(tool, facade, &origin.rights) {
-            Some(envelope) => Exec::answered(envelope),
-            None => self.begin(&snapshot, origin, request(facade), &View::whole()),
-        })
+        let request = Request { facade: facade.to_owned(), input, timeout: None, idempotency_key: None };
+        Some(self.begin(&snapshot, origin, request, view.unwrap_or(&View::whole())))
     }
 
     fn begin(&self, snapshot: &Snapshot, origin: Origin, request: Request, view: &View) -> Exec {
         let under = snapshot.slots.get_key_value(&request.facade);
-        let answered = |envelope: Envelope| {
-            tally::answered(&self.shared.meters, under, &envelope);
+        let asked = audit::Asked::of(&request.facade, &request.input);
+        let answered = |origin: &Origin, envelope: Envelope| {
+            audit::answered(&self.shared, origin, under, (asked, &envelope));
             Exec::answered(envelope)
         };
         let long = plan::is_long(&request.input);
@@ -190,10 +219,10 @@ impl Gate {
         if let (true, plan::Plan::Run(_) | plan::Plan::Batch(_)) = (ends, &planned) {
             let failure = Failure::new(code::UNAVAILABLE, "unavailable: the server is being ended");
             let command = Command { key: "action", name: None };
-            return answered(Envelope::new(command, Err(failure)));
+            return answered(&origin, Envelope::new(command, Err(failure)));
         }
         match planned {
-            plan::Plan::Answer(envelope) => answered(*envelope),
+            plan::Plan::Answer(envelope) => answered(&origin, *envelope),
             plan::Plan::Run(planned) => Exec::begin(&self.shared, origin, *planned),
             plan::Plan::Batch(batch) => Exec::begin_batch(&self.shared, origin, *batch),
             plan::Plan::AboutRun(asked) => about::about(&self.shared, &origin, asked),
@@ -255,7 +284,7 @@ pub struct Look(Arc<run::Run>);
 impl Look {
     /// Whose call it was.
     pub fn facade(&self) -> &str {
-        &self.0.entry.surface().name
+        &self.0.facade
     }
 
     /// How it stands.

@@ -1,8 +1,10 @@
 //! Who calls.
 
+// Addresses alone: no socket is opened here.
+use core::net::IpAddr;
 use std::sync::Arc;
 
-use super::{Mark, Rights};
+use super::{Mark, Rights, address::AddressBlock};
 
 /// The one whose calls a run, a scope or a limit belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -23,11 +25,29 @@ impl Caller {
     }
 }
 
+/// Whose share a call uses, where callers share what there is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Account {
+    /// A caller by itself.
+    Caller(Caller),
+    /// All callers without a name at one address.
+    Address(AddressBlock),
+}
+
+impl Account {
+    /// The account of callers without a name at this address.
+    pub fn at(address: IpAddr) -> Self {
+        Self::Address(AddressBlock::of(address))
+    }
+}
+
 /// Where a call comes from.
 #[derive(Debug, Clone)]
 pub struct Origin {
     /// Who calls.
     pub caller: Caller,
+    /// The address that the request came from: the client's, or that of the proxy before the host. None over stdio.
+    pub address: Option<IpAddr>,
     /// Whether a person can be asked through whoever calls.
     pub can_ask: bool,
     /// What may be called.
@@ -37,19 +57,39 @@ pub struct Origin {
 }
 
 impl Origin {
+    fn of(caller: Caller, rights: Rights) -> Self {
+        Self { caller, address: None, can_ask: false, rights, mark: Mark::default() }
+    }
+
     /// The person at this machine.
     pub fn local() -> Self {
-        Self { caller: Caller::Local, can_ask: false, rights: Rights::all(), mark: Mark::default() }
+        Self::of(Caller::Local, Rights::all())
     }
 
     /// A caller over HTTP without authentication.
     pub fn anonymous() -> Self {
-        Self { caller: Caller::Anonymous, can_ask: false, rights: Rights::all(), mark: Mark::default() }
+        Self::of(Caller::Anonymous, Rights::all())
     }
 
     /// An authenticated principal, by the name under which it stands in the log.
     pub fn named(name: &str, rights: Rights) -> Self {
-        Self { caller: Caller::Named(name.into()), can_ask: false, rights, mark: Mark::default() }
+        Self::of(Caller::Named(name.into()), rights)
+    }
+
+    /// The same caller, whose request came from this address.
+    #[must_use]
+    pub fn sent_from(mut self, address: Option<IpAddr>) -> Self {
+        self.address = address;
+        self
+    }
+
+    /// Whose share its calls use. None for the person at this machine, who shares with nobody.
+    pub fn account(&self) -> Option<Account> {
+        match (&self.caller, self.address) {
+            (Caller::Local, _) => None,
+            (Caller::Anonymous, Some(address)) => Some(Account::at(address)),
+            (caller, _) => Some(Account::Caller(caller.clone())),
+        }
     }
 
     /// The same caller, through whom a person can be asked, or not.
@@ -64,5 +104,30 @@ impl Origin {
     pub fn marked(mut self, mark: Mark) -> Self {
         self.mark = mark;
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn callers_without_a_name_are_counted_by_their_network() {
+        let at = |address: &str| Account::at(address.parse().unwrap());
+        assert_eq!(at("2001:db8::1"), at("2001:db8::ffff:1"));
+        assert_ne!(at("2001:db8::1"), at("2001:db8:0:1::1"));
+        assert_eq!(at("::ffff:10.0.0.1"), at("10.0.0.1"));
+        assert_ne!(at("10.0.0.1"), at("10.0.0.2"));
+    }
+
+    #[test]
+    fn the_person_at_this_machine_shares_with_nobody() {
+        let address = Some("10.0.0.1".parse().unwrap());
+        let named = |name: &str| Origin::named(name, Rights::all()).sent_from(address).account();
+        assert_eq!(Origin::local().account(), None);
+        assert_ne!(named("ada"), named("bob"));
+        assert_eq!(named("ada"), Origin::named("ada", Rights::all()).account(), "wherever she calls from");
+        assert_eq!(Origin::anonymous().sent_from(address).account(), Some(Account::at(address.unwrap())));
+        assert!(Origin::anonymous().account().is_some());
     }
 }

@@ -272,10 +272,10 @@ fn route(entry: &Entry, input: Input, view: &View) -> Result<Routed, (Command, F
     Ok(routed)
 }
 
-/// Looked at before anything is done with them, since validating costs more than weighing.
+/// Looked at before anything is done with them, since validating costs more than measuring.
 fn too_large(input: &Input, rules: &Rules) -> Option<Failure> {
     let (Input::Arguments(arguments) | Input::Action { params: arguments, .. }) = input;
-    let bytes: usize = arguments.iter().map(|(name, value)| name.len() + weigh(value)).sum();
+    let bytes: usize = arguments.iter().map(|(name, value)| name.len() + length(value)).sum();
     (bytes > rules.arguments).then(|| {
         let most = units::bytes_text(rules.arguments as u64);
         let said = format!("the arguments are too large: {bytes} bytes, at most {most}");
@@ -291,19 +291,19 @@ const LONG: usize = 64 << 10;
 /// Whether planning a call with these arguments should keep nobody else waiting.
 pub fn is_long(input: &Input) -> bool {
     let (Input::Arguments(arguments) | Input::Action { params: arguments, .. }) = input;
-    arguments.iter().map(|(name, value)| name.len() + weigh(value)).sum::<usize>() > LONG
+    arguments.iter().map(|(name, value)| name.len() + length(value)).sum::<usize>() > LONG
 }
 
-/// What a list or an object takes, however empty: as text it is two bytes, in memory much more.
+/// What a list or an object counts, however empty: as text it is two bytes, in memory much more.
 const NODE: usize = 16;
 
-/// About how many bytes a value takes.
-pub fn weigh(value: &Value) -> usize {
+/// About how long a value is as text. What it takes in memory, `weight.rs` knows.
+pub fn length(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len(),
-        Value::Array(items) => NODE + items.iter().map(|item| weigh(item) + 1).sum::<usize>(),
+        Value::Array(items) => NODE + items.iter().map(|item| length(item) + 1).sum::<usize>(),
         Value::Object(members) => {
-            NODE + members.iter().map(|(name, value)| name.len() + weigh(value) + 1).sum::<usize>()
+            NODE + members.iter().map(|(name, value)| name.len() + length(value) + 1).sum::<usize>()
         }
         _ => 8,
     }

@@ -2,10 +2,12 @@
 
 mod questions;
 
+use core::net::IpAddr;
 use std::{
     collections::{BTreeMap, BTreeSet},
+    mem::{size_of, take},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::{Duration, SystemTime},
@@ -20,27 +22,36 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Caller, Event, Mark, Origin, Rights,
-    plan::{Batch, Planned, weigh},
+    Account, Caller, Event, Mark, Origin, Rights,
+    permits::Holder,
+    plan::{Batch, Planned},
     status::Status,
     trace::Trace,
+    weight,
 };
 use crate::catalog::Entry;
 
 /// One call. Shared by the task that runs it, the port its facade holds, and whoever follows it.
+///
+/// **Invariant**: it holds the names of the facade and the actions that it is of, and never the facade itself: a run is kept
+/// long after it has ended, and a version that was replaced meanwhile must be dropped, with its descriptors and machine code.
 pub struct Run {
     /// Whose it is.
     pub caller: Caller,
+    /// Whose share it uses.
+    pub account: Option<Account>,
+    /// Where its request came from.
+    pub address: Option<IpAddr>,
     /// What its caller may call. It keeps those with which it began.
     pub rights: Rights,
     /// Whether whoever began it can ask a person.
     pub can_ask: bool,
     /// By which names its request is known elsewhere.
     pub mark: Mark,
-    /// The version that answers.
-    pub entry: Arc<Entry>,
-    /// Which of its actions were called, bit by bit: a batch may call several.
-    actions: u64,
+    /// The facade that was called.
+    pub facade: String,
+    /// Which of its actions were called: a batch may call several.
+    actions: Vec<String>,
     /// Echoed in its envelope.
     pub command: Command,
     /// All parameters, as far as they may be shown; only of a call that may become a run.
@@ -78,7 +89,7 @@ struct State {
     clock: Clock,
     outcome: Option<Envelope>,
     ended: Option<Instant>,
-    /// About how many bytes the outcome takes.
+    /// About how many bytes it takes, once it has ended.
     weight: usize,
     /// Of a call that may become a run.
     trace: Option<Trace>,
@@ -109,23 +120,27 @@ pub struct Seen {
 
 impl Run {
     pub fn new(origin: Origin, planned: &Planned) -> Self {
-        let run = Self::of(origin, &planned.entry, &planned.command, 1 << planned.action);
+        let actions = vec![planned.action().name.clone()];
+        let run = Self::of(origin, &planned.entry, &planned.command, actions);
         Self { inputs: planned.inputs.clone(), ..run.long(planned.action().long_running) }
     }
 
     /// Several calls in one.
     pub fn batch(origin: Origin, batch: &Batch) -> Self {
-        let actions = batch.items.iter().fold(0, |actions, item| actions | 1 << item.action);
+        let actions: BTreeSet<&str> = batch.items.iter().map(|item| item.action().name.as_str()).collect();
+        let actions = actions.into_iter().map(str::to_owned).collect();
         Self::of(origin, &batch.entry, &batch.command, actions).long(true)
     }
 
-    fn of(origin: Origin, entry: &Arc<Entry>, command: &Command, actions: u64) -> Self {
+    fn of(origin: Origin, entry: &Entry, command: &Command, actions: Vec<String>) -> Self {
         Self {
+            account: origin.account(),
+            address: origin.address,
             caller: origin.caller,
             rights: origin.rights,
             can_ask: origin.can_ask,
             mark: origin.mark,
-            entry: Arc::clone(entry),
+            facade: entry.surface().name.clone(),
             actions,
             command: command.clone(),
             inputs: Object::new(),
@@ -148,11 +163,22 @@ impl Run {
     /// Whether it is this caller's, with the rights that the caller has now: one token of a caller may reach less than
     /// another, and is not to be told what that one began.
     pub fn is_for(&self, origin: &Origin) -> bool {
-        let surface = self.entry.surface();
-        let called = surface.actions.iter().enumerate().filter(|(index, _)| self.actions >> index & 1 == 1);
-        self.caller.is(&origin.caller)
-            && (origin.rights.are_all()
-                || called.into_iter().all(|(_, action)| origin.rights.allow(&surface.name, &action.name)))
+        self.is_within(&origin.caller, &origin.rights)
+    }
+
+    /// The same for who began another call.
+    pub fn is_beside(&self, other: &Self) -> bool {
+        self.account == other.account && self.is_within(&other.caller, &other.rights)
+    }
+
+    fn is_within(&self, caller: &Caller, rights: &Rights) -> bool {
+        let may_call = |action: &String| rights.allow(&self.facade, action);
+        self.caller.is(caller) && (rights.are_all() || self.actions.iter().all(may_call))
+    }
+
+    /// What permits depend on.
+    pub fn holder(&self) -> Holder<'_> {
+        Holder { account: self.account.as_ref(), long: self.long }
     }
 
     /// From here on its caller knows it as a run.
@@ -314,13 +340,16 @@ impl Run {
 
     /// The call has ended.
     pub fn finish(&self, envelope: Envelope) {
-        let weight = weight(&envelope);
+        let weight = weight::envelope(&envelope) + self.own_weight();
         let mut state = self.lock();
-        state.weight = weight + state.trace.as_ref().map_or(0, Trace::bytes);
+        let progress = state.progress.as_ref().map_or(0, |progress| weight::optional(&progress.message));
+        state.weight = weight + progress + state.trace.as_ref().map_or(0, Trace::weight);
         state.outcome = Some(envelope);
         state.ended = Some(Instant::now());
-        state.asks.clear();
+        let over = (take(&mut state.asks), take(&mut state.ready), take(&mut state.named));
         drop(state);
+        // Not under the lock: answers and forms may be large.
+        drop(over);
         self.changed.notify_waiters();
     }
 
@@ -329,9 +358,15 @@ impl Run {
         self.lock().kept = true;
     }
 
-    /// About how many bytes the outcome takes.
+    /// About how many bytes it takes, all that is kept with its outcome included. Nothing before it has ended: how many
+    /// such there are is bounded.
     pub fn weight(&self) -> usize {
         self.lock().weight
+    }
+
+    fn own_weight(&self) -> usize {
+        let names = self.actions.iter().map(weight::text).sum::<usize>() + weight::text(&self.facade);
+        size_of::<Self>() + names + weight::optional(&self.command.name) + weight::object(&self.inputs)
     }
 
     /// Resolves when the call has ended.
@@ -388,21 +423,4 @@ impl Run {
         }
         None
     }
-}
-
-fn weight(envelope: &Envelope) -> usize {
-    let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-    let own = match &envelope.outcome {
-        Ok(reply) => {
-            let content = reply.content.iter().map(super::batch::size).sum::<usize>();
-            weigh(&reply.data) + content + text(&reply.message)
-        }
-        Err(failure) => {
-            let more = failure.details.as_ref().map_or(0, weigh) + failure.example.as_ref().map_or(0, weigh);
-            failure.message.len() + text(&failure.hint) + more
-        }
-    };
-    let next = envelope.next().map_or(0, |next| next.params.values().map(weigh).sum::<usize>());
-    let trail = envelope.trail.iter().map(|hop| text(&hop.message)).sum::<usize>();
-    own + next + trail + envelope.resolved_inputs.values().map(weigh).sum::<usize>()
 }

@@ -1,7 +1,7 @@
 //! Calls that outlived their request, until they are forgotten.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -17,7 +17,7 @@ pub const KEPT: Duration = Duration::from_secs(3600);
 const REPEATED: Duration = Duration::from_secs(300);
 /// How many runs are kept, ended ones first to go.
 const MOST: usize = 1000;
-/// What the outcomes that are kept may take together, in bytes: each may be as large as a result may be.
+/// What the runs that are kept may take together, in bytes of memory: each outcome may be as large as a result may be.
 const BYTES: usize = 64 << 20;
 
 /// The detached calls.
@@ -52,12 +52,20 @@ impl Runs {
         let mut own: Vec<_> = runs
             .iter()
             .filter(|(_, kept)| kept.is_listed() && kept.is_for(origin))
-            .filter(|(_, kept)| kept.entry.surface().name == facade)
+            .filter(|(_, kept)| kept.facade == facade)
             .map(|(id, kept)| (id.clone(), Arc::clone(kept)))
             .collect();
         drop(runs);
         own.sort_by_key(|(_, run)| std::cmp::Reverse(run.began));
         own
+    }
+
+    /// The facades of which the caller of a call has runs that have not ended.
+    pub fn unfinished(&self, call: &Run) -> BTreeSet<String> {
+        let runs = self.lock();
+        let own =
+            runs.values().filter(|kept| kept.ended().is_none() && kept.is_listed() && kept.is_beside(call));
+        own.map(|kept| kept.facade.clone()).collect()
     }
 
     /// How each of them stands.

@@ -107,8 +107,7 @@ pub fn detached(id: &RunId, run: &Run) -> Envelope {
     let mut params = Object::new();
     params.insert("run_id".into(), id.to_string().into());
     params.insert("wait".into(), true.into());
-    let facade = run.entry.surface().name.clone();
-    let next = Next { facade, action: "run_status".into(), params, reason: None };
+    let next = Next { facade: run.facade.clone(), action: "run_status".into(), params, reason: None };
     let name = run.command.name.as_deref().unwrap_or("the call");
     let message = format!("`{name}` goes on as a run; `run_status` tells how it stands, and its result");
     let reply = Reply { message: Some(message), next: Some(next), ..whole(id, run, false) };

@@ -1,10 +1,12 @@
 //! What a run said while it ran: timed progress and log lines, the latest of them.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, mem::size_of};
 
 use loggia_facade::{Level, Progress};
 use serde_json::{Value, json};
 use tokio::time::Instant;
+
+use super::weight;
 
 /// Entries that are kept.
 const ENTRIES: usize = 200;
@@ -54,7 +56,8 @@ impl Trace {
     }
 
     fn push(&mut self, said: Said, text: Option<&str>) {
-        let text = text.map(|text| text.chars().take(TEXT).collect());
+        let text =
+            text.map(|text| text.chars().take(TEXT).collect::<String>().into_boxed_str().into_string());
         let entry = Entry { at: Instant::now(), said, text };
         self.bytes += entry.bytes();
         self.entries.push_back(entry);
@@ -65,9 +68,10 @@ impl Trace {
         }
     }
 
-    /// Bytes of text that are kept.
-    pub fn bytes(&self) -> usize {
-        self.bytes
+    /// About how many bytes of memory it takes.
+    pub fn weight(&self) -> usize {
+        self.entries.capacity() * size_of::<Entry>()
+            + self.entries.iter().map(|entry| weight::optional(&entry.text)).sum::<usize>()
     }
 
     /// `[{at_ms, progress | log, …}]`, the times counted from the beginning of the run.

@@ -13,6 +13,7 @@ use loggia_facade::{Envelope, Failure, Fault, FaultKind, Stop};
 use tokio::time::Instant;
 
 use super::{run::Run, shares::Shares};
+use crate::catalog::Entry;
 
 /// How long a cancelled call may take to end by itself before it is dropped.
 const GRACE: Duration = Duration::from_millis(250);
@@ -26,19 +27,26 @@ const WINDOW: Duration = Duration::from_millis(250);
 pub struct Work {
     /// Its shared state.
     pub run: Arc<Run>,
+    /// The version that answers: at its expense it runs.
+    pub entry: Arc<Entry>,
     future: BoxFuture<'static, Envelope>,
     shares: Arc<Shares>,
 }
 
 impl Work {
     /// A call that has not begun.
-    pub fn new(run: Arc<Run>, future: BoxFuture<'static, Envelope>, shares: Arc<Shares>) -> Self {
-        Self { run, future, shares }
+    pub fn new(
+        run: Arc<Run>,
+        entry: Arc<Entry>,
+        future: BoxFuture<'static, Envelope>,
+        shares: Arc<Shares>,
+    ) -> Self {
+        Self { run, entry, future, shares }
     }
 
     /// Whether its facade computed more than its share just now.
     pub fn is_greedy(&self) -> bool {
-        self.shares.is_greedy(&self.run.entry.pace.share)
+        self.shares.is_greedy(&self.entry.pace.share)
     }
 
     /// Goes on with it, at its facade's expense. A panic is its end.
@@ -46,7 +54,7 @@ impl Work {
         let begun = Instant::now();
         let future = AssertUnwindSafe(|| self.future.as_mut().poll(context));
         let polled = std::panic::catch_unwind(future);
-        self.shares.charge(&self.run.entry.pace.share, begun.elapsed());
+        self.shares.charge(&self.entry.pace.share, begun.elapsed());
         polled.unwrap_or_else(|_| Poll::Ready(self.panicked()))
     }
 
@@ -96,7 +104,7 @@ impl Work {
     }
 
     fn panicked(&self) -> Envelope {
-        let facade = self.run.entry.surface().name.clone();
+        let facade = self.entry.surface().name.clone();
         tracing::error!(facade, "the host panicked while it ran a call");
         let message = "the host failed while it ran this call".to_owned();
         self.stopped(Stop::Fault(Fault { kind: FaultKind::Host, facade, message, limit: None, log: None }))

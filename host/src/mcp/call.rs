@@ -154,6 +154,8 @@ impl Handler {
             };
             match event {
                 Event::Done(envelope) => {
+                    // The last is told in any case.
+                    reporter.tell_held(context).await;
                     take_back(&mut asking).await;
                     return Ok(self.result(*envelope, tool).into());
                 }
@@ -268,8 +270,8 @@ impl Reporter {
             return;
         }
         let now = Instant::now();
-        // The last is told in any case.
-        if now < self.rests && progress.total != Some(progress.done) {
+        // Whatever it says of itself: a plugin may claim to be done as often as it likes.
+        if now < self.rests {
             self.held = Some(progress);
             return;
         }
@@ -287,7 +289,7 @@ impl Reporter {
         let _ = context.peer.notify_progress(told).await;
     }
 
-    /// Tells what was held back, now that it is time: the next may be long in coming.
+    /// Tells what was held back, now that it is time: the next may be long in coming, or there will be none.
     async fn tell_held(&mut self, context: &Context) {
         if let Some(held) = self.held.take() {
             self.rests = Instant::now();

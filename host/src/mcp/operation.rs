@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::handler::{Context, Handler};
 use crate::{
-    gate::{AUDIT, Mark},
+    gate::{Mark, is_audited},
     telemetry::meters::{self, OTHER},
 };
 
@@ -55,7 +55,7 @@ impl Drop for Operation {
 
 /// By which names a request is known elsewhere. Only looked for where somebody reads of calls.
 pub(super) fn mark(context: &Context) -> Mark {
-    if !tracing::enabled!(target: AUDIT, tracing::Level::DEBUG) {
+    if !is_audited() {
         return Mark::default();
     }
     let headers = context.extensions.get::<Parts>().map(|parts| &parts.headers);

@@ -352,6 +352,11 @@ pub(super) fn policy(found: &Found) -> Result<Policy, AdmitError> {
     found.policy.as_deref().map_or_else(|| Ok(Policy::default()), read_policy)
 }
 
+/// The digest of the policy beside a plugin, if there is one that can be read.
+pub(super) fn digest_of_policy(found: &Found) -> Option<Digest> {
+    read(found.policy.as_deref()?, POLICY).ok().map(|text| Digest::of(&text))
+}
+
 fn read_policy(path: &Path) -> Result<Policy, AdmitError> {
     if let (Ok(to), Err(error)) = (std::fs::read_link(path), std::fs::metadata(path)) {
         return Err(AdmitError::PolicyLink(path.to_owned(), format!("to {}: {error}", to.display())));

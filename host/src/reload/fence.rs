@@ -68,6 +68,8 @@ pub enum FenceRole {
     Settings,
     /// It holds the keys that check callers' tokens. They are public.
     Keys,
+    /// It holds the audit trail: who called what.
+    Audit,
     /// The kernel's own files: processes, devices, settings of the machine.
     System,
 }
@@ -90,7 +92,7 @@ impl FenceRole {
         match self {
             Self::Plugins | Self::Cache | Self::State => Reach::Around,
             Self::System => Reach::AroundDevice,
-            Self::Secret | Self::Settings => Reach::Above,
+            Self::Secret | Self::Settings | Self::Audit => Reach::Above,
             Self::Link | Self::Keys => Reach::AboveToWrite,
         }
     }
@@ -112,6 +114,7 @@ impl FenceRole {
             Self::Secret => "the folder of a secret",
             Self::Settings => "the folder of the settings file",
             Self::Keys => "the folder of the keys that check callers' tokens",
+            Self::Audit => "the folder of the audit trail",
             Self::System => "the system folder",
         }
     }
@@ -127,6 +130,7 @@ impl FenceRole {
             Self::Secret => "the plugin could read or replace a secret",
             Self::Settings => "the plugin could read or change who may call",
             Self::Keys => "the plugin could change who may call",
+            Self::Audit => "the plugin could read or change who called what",
             Self::System => "it shows processes, their memory and environment, and controls devices",
         }
     }
@@ -202,7 +206,7 @@ mod tests {
 
     #[test]
     fn each_role_refuses_its_grants() {
-        use FenceRole::{Cache, Keys, Link, Plugins, Secret, Settings, State, System};
+        use FenceRole::{Audit, Cache, Keys, Link, Plugins, Secret, Settings, State, System};
         // The fenced directory; then for the directory, one above, one in it and one beside it: what is refused, read and
         // write.
         let (all, writes, none) = ((true, true), (false, true), (false, false));
@@ -213,6 +217,7 @@ mod tests {
             (System, all, all, all),
             (Secret, all, all, none),
             (Settings, all, all, none),
+            (Audit, all, all, none),
             (Link, writes, writes, none),
             (Keys, writes, writes, none),
         ] {

@@ -21,6 +21,7 @@
 //! | `owners.rs` | who owns which name, for good: pure, and its file in the state folder |
 //! | `claims.rs` | pure: which file serves which name |
 //! | `standing.rs` | how the files stand, for whoever runs the host |
+//! | `versions.rs` | which versions are loaded, for the audit trail |
 
 mod admit;
 mod claims;
@@ -33,6 +34,7 @@ mod owners;
 mod scan;
 mod standing;
 mod survey;
+mod versions;
 mod watch;
 
 use std::{
@@ -61,7 +63,14 @@ pub use scan::{Found, Kind, scan, stem};
 pub use standing::{Report, Standing, Stands, State};
 pub use survey::TrustPlaces;
 
-use self::{decide::Step, granted::DirRefusal, held::Held, owners::NameRecord, watch::Watch};
+use self::{
+    decide::Step,
+    granted::DirRefusal,
+    held::Held,
+    owners::NameRecord,
+    versions::{Version, Versions},
+    watch::Watch,
+};
 use crate::{catalog::Catalog, gate::printable};
 
 /// A lost event costs at most this long.
@@ -94,6 +103,7 @@ pub struct Reloader {
     unreadable: Option<String>,
     /// How all of it stands, for others.
     standing: Arc<Standing>,
+    versions: Versions,
     /// The first admission, of all that was there at the start, has ended.
     started: bool,
     /// Files whose admission runs now.
@@ -107,6 +117,7 @@ struct Attempt {
     file: String,
     found: Found,
     admitted: Result<Admitted, AdmitError>,
+    version: Option<Version>,
     took: Duration,
 }
 
@@ -133,6 +144,7 @@ impl Reloader {
             unavailable: BTreeMap::new(),
             unreadable: None,
             standing,
+            versions: Versions::default(),
             started: false,
             busy: BTreeSet::new(),
             tasks: JoinSet::new(),
@@ -205,6 +217,7 @@ impl Reloader {
                     tracing::info!(file, "removed");
                     if let Some(held) = self.held.get_mut(&file) {
                         held.remove();
+                        self.versions.removed(&file);
                         self.standing.removed.up();
                         changed = true;
                     }
@@ -229,7 +242,8 @@ impl Reloader {
             let attempt = async move {
                 let begun = Instant::now();
                 let admitted = contained(loader.admit(&found, old)).await;
-                Attempt { file, found, admitted, took: begun.elapsed() }
+                let version = admitted.as_ref().ok().and_then(|admitted| Version::of(admitted, &found));
+                Attempt { file, found, admitted, version, took: begun.elapsed() }
             };
             self.tasks.spawn_on(attempt, &self.runtime);
         }
@@ -237,7 +251,7 @@ impl Reloader {
 
     /// Takes what an admission came to; whether the folder has to be looked at again.
     fn ended(&mut self, attempt: Attempt, watch: &mut Watch) -> bool {
-        let Attempt { file, found, admitted, took } = attempt;
+        let Attempt { file, found, admitted, version, took } = attempt;
         self.busy.remove(&file);
         let again = matches!(admitted, Err(AdmitError::Changing));
         if again {
@@ -245,6 +259,11 @@ impl Reloader {
         } else {
             let count = if admitted.is_ok() { &self.standing.loaded } else { &self.standing.failed };
             count.up();
+            match (&admitted, version) {
+                (Ok(_), Some(version)) => self.versions.loaded(&file, version),
+                (Ok(_), None) => {}
+                (Err(error), _) => self.versions.refused(&file, &error.to_string()),
+            }
             self.held.entry(file.clone()).or_default().attempted(&file, &found, admitted, took);
             self.publish();
         }

@@ -49,6 +49,8 @@ pub struct TrustPlaces {
     pub settings: Option<PathBuf>,
     /// The file of keys (JWKS) that the settings name.
     pub keys: Option<PathBuf>,
+    /// The file of the audit trail.
+    pub audit: Option<PathBuf>,
 }
 
 /// The policies of a folder, of which only those that changed are read again.
@@ -81,7 +83,9 @@ pub fn survey<'a>(
     fence.folder(FenceRole::Plugins, folder)?;
     fence.folder(FenceRole::Cache, &places.cache)?;
     fence.folder(FenceRole::State, &places.state)?;
-    for (role, file) in [(FenceRole::Settings, &places.settings), (FenceRole::Keys, &places.keys)] {
+    let TrustPlaces { settings, keys, audit, .. } = places;
+    for (role, file) in [(FenceRole::Settings, settings), (FenceRole::Keys, keys), (FenceRole::Audit, audit)]
+    {
         if let Some(file) = file {
             fence.file(role, file)?;
         }

@@ -33,6 +33,7 @@ use crate::{
     telemetry::{
         classic, logs,
         metrics::{self, Figures},
+        trail,
     },
 };
 
@@ -186,6 +187,7 @@ async fn figures(Axum((State(told), stop)): All, headers: HeaderMap) -> Response
         reloads: told.standing.reloads(),
         ready: told.readiness(&stop, &report).ready,
         dropped: logs::dropped(),
+        lost: trail::lost(),
         tasks: tasks.into_iter().flatten().collect(),
         process: vitals::process().ok(),
     };

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     catalog::Catalog,
-    gate::{Executor, Gate, Inline, Lanes},
+    gate::{Executor, Gate, Inline, Lanes, Quotas},
     publish::Publisher,
     reload::{Loader, Reloader, Standing, TrustPlaces},
     serve::{runtimes::Runtimes, vitals},
@@ -34,12 +34,16 @@ pub struct Options {
     pub settings: Option<PathBuf>,
     /// The file of keys (JWKS) that the settings name, if there is one.
     pub keys: Option<PathBuf>,
+    /// The file of the audit trail, if there is one.
+    pub audit: Option<PathBuf>,
     /// Whether calls begin on the I/O runtime.
     pub inline: Inline,
     /// How deep guests may recurse, in bytes of stack.
     pub stack: usize,
     /// How facades are published whose policies do not say.
     pub publisher: Publisher,
+    /// What one caller may leave unfinished.
+    pub quotas: Quotas,
 }
 
 /// Why a host does not start.
@@ -88,9 +92,9 @@ impl Host {
         };
         let runtimes = Runtimes::new()?;
         let executor = Executor::new(runtimes.lanes(), options.inline);
-        let gate = Gate::new(Arc::new(Catalog::new(options.publisher)), executor);
-        let Options { cache: cached, state, settings, keys, .. } = options.clone();
-        let places = TrustPlaces { cache: cached, state, settings, keys };
+        let gate = Gate::under(Arc::new(Catalog::new(options.publisher)), executor, options.quotas);
+        let Options { cache: cached, state, settings, keys, audit, .. } = options.clone();
+        let places = TrustPlaces { cache: cached, state, settings, keys, audit };
         let loader = Loader::new(engine, cache, places, compiler);
         // Made now, so that no policy can grant the place where it will be. Where it cannot be, the plugins that need a
         // state say so.

@@ -9,12 +9,18 @@ use std::{
 };
 
 use tracing_appender::non_blocking::{ErrorCounter, NonBlocking, NonBlockingBuilder, WorkerGuard};
-use tracing_subscriber::{EnvFilter, layer::SubscriberExt, util::SubscriberInitExt};
+use tracing_subscriber::{
+    EnvFilter, Layer, filter::Targets, layer::SubscriberExt, registry, util::SubscriberInitExt,
+};
 
-use super::line::{Lines, announcement};
+use super::{
+    line::{Lines, announcement},
+    trail::{self, Trail},
+};
 pub use crate::config::server::Level;
 use crate::{
     config::server::{Format, Log},
+    gate::AUDIT,
     serve::vitals,
 };
 
@@ -49,8 +55,9 @@ pub fn announce(level: tracing::Level, message: &str) {
     let _ = std::io::stderr().write_all(announcement(level, message).as_bytes());
 }
 
-/// Sends logs to stderr, through a thread of their own. `LOGGIA_LOG` overrides the level.
-pub fn start(log: Log) {
+/// Sends logs to stderr, through a thread of their own. `LOGGIA_LOG` overrides the level. The audit trail goes to its file,
+/// where there is one, whatever the level is.
+pub fn start(log: Log, trail: Option<Trail>) {
     if log.format == Format::Json {
         as_json();
     }
@@ -75,7 +82,16 @@ pub fn start(log: Log) {
         && std::env::var_os("NO_COLOR").is_none();
     let write = move |line: &str| out.write(line);
     let lines = Lines { format: log.format, colours, write };
-    let _ = tracing_subscriber::registry().with(filter).with(lines).try_init();
+    let _ = match trail {
+        // One filter for all is quicker to ask than one for each.
+        None => registry().with(filter).with(lines).try_init(),
+        Some(trail) => {
+            let lines_of_trail = Lines { format: Format::Json, colours: false, write: trail.start() };
+            let only = Targets::new().with_target(AUDIT, tracing::Level::DEBUG);
+            let trail = lines_of_trail.with_filter(only);
+            registry().with(lines.with_filter(filter)).with(trail).try_init()
+        }
+    };
     if !known {
         tracing::warn!(
             "LOGGIA_LOG={level} is no level: it is error, warn, info, debug or trace; {default} is used"
@@ -85,11 +101,12 @@ pub fn start(log: Log) {
 
 /// The same for a command that has no settings: for a person, at this level.
 pub fn at(level: Level) {
-    start(Log { level, ..Log::default() });
+    start(Log { level, ..Log::default() }, None);
 }
 
 /// Writes what has been logged and not yet written. Waits for a reader, but not long.
 pub fn flush() {
+    trail::flush();
     drop(WRITER.lock().unwrap_or_else(PoisonError::into_inner).take());
 }
 

@@ -31,6 +31,8 @@ pub struct Figures {
     pub ready: bool,
     /// Lines of the log that were dropped.
     pub dropped: usize,
+    /// Lines of the audit trail that were lost.
+    pub lost: usize,
     /// Tasks alive, by runtime.
     pub tasks: Vec<(&'static str, usize)>,
     /// The process; none where the machine does not tell.
@@ -91,6 +93,11 @@ impl Collector for Figures {
             "loggia_log_lines_dropped",
             "Lines of the log that nobody read in time",
             self.dropped as u64,
+        )?;
+        page.counter(
+            "loggia_audit_lines_lost",
+            "Lines of the audit trail that could not be written, or not in time",
+            self.lost as u64,
         )?;
         let tasks = self.tasks.iter().map(|(runtime, count)| ([("runtime", *runtime)], *count));
         page.gauges("loggia_tasks", "Tasks that are alive, by runtime", tasks)?;
@@ -285,6 +292,7 @@ mod tests {
             reloads: vec![("loaded", 2), ("failed", 1), ("removed", 0)],
             ready: true,
             dropped: 6,
+            lost: 0,
             tasks: vec![("io", 8), ("calls", 2), ("heavy", 0)],
             process: Some(process),
         }

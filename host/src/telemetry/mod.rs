@@ -3,6 +3,7 @@
 //! | file | concept |
 //! |---|---|
 //! | `logs.rs` | where the log goes, how much of it, and lines that nobody reads |
+//! | `trail.rs` | the file of the audit trail |
 //! | `line.rs` | an event as one line, for people or as JSON |
 //! | `scrub.rs` | credentials, taken out of what is logged |
 //! | `meters.rs` | what is counted while calls run |
@@ -15,3 +16,4 @@ pub mod logs;
 pub mod meters;
 pub mod metrics;
 pub mod scrub;
+pub mod trail;

@@ -161,6 +161,7 @@ impl Place<'_> {
                         action: action.name.clone(),
                         params: Arc::clone(&action.params),
                         action_argument: candidate.argument,
+                        changes: action.effect > Effect::Read,
                     };
                     return Ok((target, action));
                 }

@@ -1,1 +1,57 @@
-//! What a kept run holds: all of it is weighed, and none of it outlives its use.
+//! What is kept of calls that have ended holds nothing that has to go.
+
+use std::fs;
+
+use anyhow::{Context, Result};
+use loggia_tests::{Folder, Served, eventually, wire};
+use serde_json::{Value, json};
+
+/// How many descriptors a process has.
+fn descriptors(process: u32) -> Result<usize> {
+    Ok(fs::read_dir(format!("/proc/{process}/fd"))?.count())
+}
+
+/// H77.
+#[tokio::test]
+async fn runs_that_are_kept_do_not_pin_versions_that_were_replaced() -> Result<()> {
+    const LOADED: &str = "loggia_reloads_total{result=\"loaded\"}";
+    let folder = Folder::with(&["worker"]);
+    let granted = folder.beside("data");
+    // Each edit of the policy makes another version of the facade, with a directory of its own that is open.
+    let policy = |number: usize| {
+        let grants = format!("[grants]\ndirs = [{{ path = {granted:?}, at = \"/data\" }}]\n");
+        folder.write(".worker.new", &format!("# version {number}\n{grants}"));
+        fs::rename(folder.path().join(".worker.new"), folder.path().join("worker.toml"))
+    };
+    policy(0)?;
+    let served = Served::start(&folder, |_| {}).await?;
+    served.readies(|status, _| status == 200).await;
+    let process = served.host.child.id().context("the host ended")?;
+    let call =
+        async |arguments: Value| wire::answered(&served.host, "", "worker", &arguments).await?.envelope();
+    let (mut before, mut first) = (0, Value::Null);
+    for number in 1..=50 {
+        let begun = call(json!({"action": "work", "steps": 1, "ms": 0, "wait": false})).await?;
+        let id = begun["data"]["run"]["id"].clone();
+        let ended = call(json!({"action": "run_status", "run_id": id, "wait": true})).await?;
+        assert_eq!(ended["data"]["run"]["status"], "succeeded", "{begun} {ended}");
+        if number == 1 {
+            first = id;
+        }
+        let loaded = served.figure(LOADED).await?.unwrap_or_default();
+        policy(number)?;
+        served.figures(LOADED, |now| now > loaded).await;
+        if number == 10 {
+            before = descriptors(process)?;
+        }
+    }
+    // Forty more versions, of each of which a run is kept: none of them is open.
+    eventually(async || match descriptors(process) {
+        Ok(now) if now <= before + 10 => Ok(()),
+        other => Err(format!("{other:?} descriptors, {before} before")),
+    })
+    .await;
+    let kept = call(json!({"action": "run_status", "run_id": first})).await?;
+    assert_eq!(kept["data"]["run"]["result"]["data"]["steps"], 1, "{kept}");
+    Ok(())
+}

@@ -109,7 +109,9 @@ fn promises() -> Vec<(String, Vec<u8>)> {
     let section = section.split("\n## ").next().expect("its text");
     let rows = section.lines().filter(|line| line.starts_with('|') && !line.starts_with("|---")).skip(1);
     let cells = rows.map(|row| row.trim_matches('|').rsplit_once('|').expect("two cells"));
-    cells.map(|(promise, cases)| (promise.trim().to_owned(), named(&format!("/// {}", cases.trim())))).collect()
+    cells
+        .map(|(promise, cases)| (promise.trim().to_owned(), named(&format!("/// {}", cases.trim()))))
+        .collect()
 }
 
 #[test]

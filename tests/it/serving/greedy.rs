@@ -1,4 +1,5 @@
-//! A caller that asks for more than its share is told when to come again, and no other caller notices.
+//! A caller that asks for more than its share is told when to come again, and no other caller notices. The same of what a
+//! caller leaves unfinished, runs and questions, is in `hostile/fairness.rs`.
 
 use std::{cell::Cell, fs};
 

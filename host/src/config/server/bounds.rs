@@ -15,6 +15,8 @@ const BODY_MOST: u64 = 16 << 20;
 const HEAD_LEAST: u64 = 8 << 10;
 const HEAD_MOST: u64 = 1 << 20;
 const CONNECTIONS_MOST: usize = 65_536;
+/// As many as one caller may have open.
+const QUESTIONS_MOST: usize = 16;
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
@@ -53,6 +55,7 @@ fn of_http(http: &Http, tell: &mut impl FnMut(&str, Option<String>)) {
     let alone = pace.burst.is_some() && pace.rate.is_none_or(|rate| rate == 0);
     tell("http.per-caller.rate", alone.then(|| "must be 1 or more where there is a `burst`".into()));
     tell("http.per-caller.burst", count(pace.burst.unwrap_or(1) as usize, 1, usize::MAX));
+    tell("http.per-caller.questions", count(pace.questions.unwrap_or(1) as usize, 1, QUESTIONS_MOST));
     for (at, host) in http.hosts.iter().enumerate() {
         tell(&format!("http.hosts.{at}"), host_name(host));
     }

@@ -1,11 +1,12 @@
 //! `[http]`.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, num::NonZero};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Size, Span};
+use crate::gate::Quotas;
 
 /// Serving over HTTP, at `/mcp`.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
@@ -54,7 +55,7 @@ pub struct Http {
 }
 
 /// What one caller may ask for. Callers without a name are told apart by their address, IPv6 by /64; those on loopback are
-/// not bounded where the file does not say.
+/// not bounded where the file does not say, but for their `runs` and `questions`.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PerCaller {
@@ -66,6 +67,22 @@ pub struct PerCaller {
     pub concurrency: Option<u32>,
     /// Streams that may be open at once, on which a client waits for news. Left out, 16. 0 is as many as it likes.
     pub streams: Option<u32>,
+    /// Calls that may outlive their request and have not ended, whether their caller waits for them or not; 10 for every
+    /// caller, with a name or without. 0 is as many as it likes.
+    pub runs: Option<u32>,
+    /// Calls that may wait for a person's answer at once, 1 to 16; 4 for every caller, with a name or without.
+    pub questions: Option<u32>,
+}
+
+impl PerCaller {
+    /// What the gate holds each caller to.
+    pub fn quotas(&self) -> Quotas {
+        let usual = Quotas::default();
+        Quotas {
+            runs: self.runs.map_or(usual.runs, |runs| NonZero::new(runs as usize)),
+            parked: self.questions.map_or(usual.parked, |questions| questions as usize),
+        }
+    }
 }
 
 impl Default for Http {

@@ -4,7 +4,7 @@
 //!
 //! | file | concept |
 //! |---|---|
-//! | `http.rs`, `auth.rs`, `admin.rs`, `log.rs` | a table of the file each |
+//! | `http.rs`, `auth.rs`, `admin.rs`, `audit.rs`, `log.rs` | a table of the file each |
 //! | `quantity.rs` | sizes and times in it |
 //! | `bounds.rs` | what a value must be beside its kind |
 //! | `reference.rs` | all of it as a page |
@@ -13,6 +13,7 @@
 //! | `read.rs` | from the file's text to settings, or all that is wrong |
 
 mod admin;
+mod audit;
 mod auth;
 mod bounds;
 mod grammar;
@@ -31,6 +32,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 pub use admin::Admin;
+pub use audit::Audit;
 pub use auth::{Algorithm, Auth, OAuth, Token};
 pub use http::{Http, PerCaller};
 pub use log::{Format, Level, Log};
@@ -61,6 +63,8 @@ pub struct Settings {
     pub publish: Publish,
     /// What is written to stderr.
     pub log: Log,
+    /// Where the audit trail is kept: a line for each call, and for all that was refused or changed.
+    pub audit: Audit,
     /// Serving over HTTP; over stdio without it.
     pub http: Option<Http>,
     /// Who may call over HTTP.
@@ -80,6 +84,7 @@ impl Default for Settings {
             max_protocol_version: None,
             publish: Publish::default(),
             log: Log::default(),
+            audit: Audit::default(),
             http: None,
             auth: None,
             admin: None,

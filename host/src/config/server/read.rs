@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    Settings, bounds,
+    Audit, Settings, bounds,
     grammar::Grammar,
     place::{Mistake, Place},
 };
@@ -304,6 +304,13 @@ fn placed(settings: Settings, setting: &Setting<'_>) -> Settings {
         (Ok(rest), Some(home)) => home.join(rest),
         _ => setting.folder.join(path),
     };
-    let Settings { folder, cache, state, .. } = settings.clone();
-    Settings { folder: folder.map(place), cache: cache.map(place), state: state.map(place), ..settings }
+    let Settings { folder, cache, state, audit, .. } = settings.clone();
+    let audit = Audit { file: audit.file.map(place) };
+    Settings {
+        folder: folder.map(place),
+        cache: cache.map(place),
+        state: state.map(place),
+        audit,
+        ..settings
+    }
 }

@@ -33,7 +33,7 @@ async fn batch(terms: Terms, arguments: Value) -> (Value, usize) {
 async fn a_batch_runs_only_where_a_policy_says_so() {
     let arguments = json!({"action": "batch", "items": [{"action": "look"}]});
     let (told, calls) = batch(Terms::default(), arguments).await;
-    assert!(failed(&told).1.starts_with("Unknown action: \"batch\""), "{told}");
+    assert!(failed(&told).1.starts_with("access denied: the policy does not allow `batch`."), "{told}");
     assert_eq!(calls, 0);
 }
 

@@ -1,6 +1,7 @@
 //! Calls that follow a call.
 
 use super::*;
+use crate::gate::chain::DATA;
 use loggia_facade::Next;
 
 fn next(facade: &str, action: &str, n: i64) -> Option<Next> {
@@ -48,12 +49,30 @@ async fn a_followed_call_answers_for_the_first_with_the_trail() {
     assert_eq!(
         told["trail"],
         json!([
-            {"tool": "a", "action": "look", "ok": true, "message": "a 2"},
-            {"tool": "b", "action": "look", "ok": true, "message": "b 1"},
+            {"tool": "a", "action": "look", "ok": true, "message": "a 2", "data": {"by": "a", "n": 2}},
+            {"tool": "b", "action": "look", "ok": true, "message": "b 1", "data": {"by": "b", "n": 1}},
             {"tool": "a", "action": "look", "ok": true, "message": "a 0"},
         ])
     );
     assert!(look(&gate, 0).await.get("trail").is_none(), "nothing followed");
+}
+
+#[tokio::test]
+async fn what_a_trail_holds_of_results_is_bounded() {
+    let first = puppet("a", async |_| {
+        Ok(Reply {
+            next: next("b", "look", 1),
+            message: Some("found".into()),
+            ..Reply::data("x".repeat(DATA + 1))
+        })
+    });
+    let second = puppet("b", async |_| Ok(Reply::data("done")));
+    let gate = gate(vec![(first, chained(Chain::Follow, &["b:*"])), (second, Rules::default())]);
+    let told = look(&gate, 1).await;
+    assert!(told["trail"][0].get("data").is_none());
+    let said = told["trail"][0]["message"].as_str().unwrap();
+    assert!(said.starts_with("found (its data, 256 KiB, does not fit here"), "{said}");
+    assert_eq!(told["data"], "done");
 }
 
 #[tokio::test]

@@ -4,6 +4,8 @@ mod batches;
 mod calls;
 mod chains;
 mod counted;
+mod fair;
+pub(crate) mod heap;
 mod nested;
 mod parked;
 mod rights;

@@ -216,7 +216,7 @@ async fn only_a_facade_that_may_ask_asks_and_only_through_a_client_that_can() {
     assert_eq!(
         told(asking(&[]), Origin::local()).await,
         "unavailable: unavailable: this client cannot ask the person (ask the person yourself and pass what they say \
-         as a parameter, or use a client with elicitation)"
+         as a parameter, if there is one for it; otherwise use a client with elicitation)"
     );
 }
 

@@ -10,7 +10,10 @@ use std::{
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::{AuthError, Authenticator, file::Watched, settings};
-use crate::config::server::{Auth, Settings, Token};
+use crate::{
+    config::server::{Auth, Settings, Token},
+    gate::AUDIT,
+};
 
 /// How often is looked whether the file changed, which costs next to nothing.
 const LOOK: Duration = Duration::from_secs(1);
@@ -109,6 +112,7 @@ impl Authenticator {
             self.0.tokens.swap(Arc::clone(&tokens)).revoke(&tokens);
             let (came, went) = (names(&found.tokens, now), names(now, &found.tokens));
             tracing::info!(came, went, "the settings file has other tokens now");
+            tracing::debug!(target: AUDIT, event = "tokens", came, went, "the settings file has other tokens now");
             if found.tokens.is_empty() && self.0.oauth.is_none() {
                 tracing::warn!("{NOBODY}");
             }

@@ -1,16 +1,16 @@
 //! Who a request is from: asked before anything is done for it.
 
-use std::sync::Arc;
+use std::{net::SocketAddr, sync::Arc};
 
 use axum::{
     body::Body,
-    extract::{Request, State},
+    extract::{ConnectInfo, Request, State},
     middleware::Next,
     response::{IntoResponse, Response},
 };
 use futures_util::StreamExt;
 
-use super::per_caller::is_stream;
+use super::{failures::Failures, per_caller::is_stream};
 use crate::{
     gate::Origin,
     serve::auth::{self, Admitted, Authenticator, Ends},
@@ -23,6 +23,8 @@ pub struct Door {
     pub authenticator: Option<Authenticator>,
     /// What is counted.
     pub meters: Arc<Meters>,
+    /// What the audit trail is told of callers who are refused.
+    pub failures: Failures,
 }
 
 /// Goes with an answer to somebody who was let in.
@@ -39,9 +41,10 @@ pub async fn known(State(door): State<Arc<Door>>, request: Request, next: Next) 
         }
         Some(authenticator) => authenticator.admit(&mut parts).await,
     };
+    let address = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
     match admitted {
         Ok(Admitted { origin, ends }) => {
-            parts.extensions.insert(origin);
+            parts.extensions.insert(origin.sent_from(address));
             parts.extensions.insert(ends);
             let mut response = next.run(Request::from_parts(parts, body)).await;
             response.extensions_mut().insert(Known);
@@ -49,6 +52,7 @@ pub async fn known(State(door): State<Arc<Door>>, request: Request, next: Next) 
         }
         Err(refusal) => {
             door.meters.http.refused(refusal.reason().label());
+            door.failures.tell(&refusal, address, &parts.headers);
             refusal.into_response()
         }
     }

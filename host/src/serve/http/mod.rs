@@ -4,14 +4,14 @@
 //!
 //! | layer | refuses with | file |
 //! |---|---|---|
-//! | connections, and the time for a head | a closed connection | `accept.rs`, `places.rs`, `address.rs`, `clock.rs` |
+//! | connections, and the time for a head | a closed connection | `accept.rs`, `places.rs`, `clock.rs` |
 //! | a head that is too large | 431 | `oversize.rs` |
 //! | panics are caught | 500 | |
 //! | its id, and a span of the log | | `request_id.rs` |
 //! | a body that says it is too large | 413 | `message.rs` |
 //! | host and origin | 400, 403 | `guard.rs` |
 //! | CORS, where pages of others may call | | |
-//! | who calls | 401, 403, 503 | `door.rs`, `../auth/` |
+//! | who calls | 401, 403, 503 | `door.rs`, `failures.rs`, `../auth/` |
 //! | how often one caller may ask | 429 | `per_caller.rs` |
 //! | the body itself | 400, 408, 413 | `message.rs` |
 //! | how much of it at once | 429 | `per_caller.rs` |
@@ -22,9 +22,9 @@
 //! **Invariant**: who is not known to be somebody causes no work beyond the reading of a head.
 
 pub(super) mod accept;
-mod address;
 mod clock;
 mod door;
+mod failures;
 mod guard;
 mod held;
 mod message;
@@ -60,6 +60,7 @@ use tower_http::{
 use self::{
     accept::{Connections, accept},
     door::Door,
+    failures::Failures,
     guard::Names,
     message::Bounds,
     per_caller::Accounts,
@@ -101,7 +102,7 @@ pub async fn serve(serving: Serving, listener: TcpListener, stop: CancellationTo
     let meters = Arc::clone(gate.meters());
     let sessions = Arc::new(Sessions::new(&http, handler.news(), Arc::clone(&meters.http.sessions)));
     let service = service(handler, &http, Arc::clone(&sessions), streams.clone());
-    let door = Arc::new(Door { authenticator, meters: Arc::clone(&meters) });
+    let door = Arc::new(Door { authenticator, meters: Arc::clone(&meters), failures: Failures::default() });
     let router = layers(service, &http, names, Arc::clone(&sessions), door);
     let bounds = Connections::of(&http, Arc::clone(&meters.http.connections));
     let accepting = accept(listener, router, bounds, stop.clone());

@@ -1,9 +1,9 @@
-//! What one caller may ask for: so many requests a second, so many calls and so many streams at once. A greedy one waits for
-//! its own, not others for it.
+//! What one caller may ask for: so many requests a second, so many calls and so many streams at once. That is all that is known
+//! here: a call that nobody waits for holds no place. What calls hold once they have begun, the gate shares out among callers
+//! (`gate/pool.rs`, `gate/quotas.rs`). Both together keep a greedy caller from making others wait.
 
 use std::{
     collections::HashMap,
-    net::SocketAddr,
     num::NonZero,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -21,23 +21,16 @@ use governor::{
     state::keyed::HashMapStateStore,
 };
 
-use super::{address::AddressBlock, held::Held, message::Asks};
+use super::{held::Held, message::Asks};
 use crate::{
     config::server::PerCaller,
-    gate::{Caller, Origin},
+    gate::{Account, Caller, Origin},
 };
 
 /// Requests a second, calls and streams at once, where the file does not say.
 const USUAL: [u32; 3] = [50, 32, 16];
 /// Accounts of callers that have rested are given up when there are so many.
 const ACCOUNTS: usize = 4096;
-
-/// Who is counted as one.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Who {
-    Caller(Caller),
-    Address(AddressBlock),
-}
 
 /// What a caller has open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -46,13 +39,11 @@ enum Kind {
     Stream,
 }
 
-impl Who {
-    /// Whether it may be a proxy on this machine, behind which each client is another.
-    fn is_many(&self) -> bool {
-        match self {
-            Self::Caller(caller) => *caller == Caller::Anonymous,
-            Self::Address(address) => address.is_loopback(),
-        }
+/// Whether an account may be that of a proxy on this machine, behind which each client is another.
+fn is_many(who: &Account) -> bool {
+    match who {
+        Account::Caller(caller) => *caller == Caller::Anonymous,
+        Account::Address(address) => address.is_loopback(),
     }
 }
 
@@ -70,19 +61,19 @@ impl Bound {
         Self { most: NonZero::new(said.unwrap_or(usual)), is_said: said.is_some() }
     }
 
-    fn of(self, who: &Who) -> Option<NonZero<u32>> {
-        self.most.filter(|_| self.is_said || !who.is_many())
+    fn of(self, who: &Account) -> Option<NonZero<u32>> {
+        self.most.filter(|_| self.is_said || !is_many(who))
     }
 }
 
 /// What callers may ask for, and do.
 pub struct Accounts {
     rate: Bound,
-    rates: Option<RateLimiter<Who, HashMapStateStore<Who>, DefaultClock>>,
+    rates: Option<RateLimiter<Account, HashMapStateStore<Account>, DefaultClock>>,
     /// At once.
     calls: Bound,
     streams: Bound,
-    open: Mutex<HashMap<(Who, Kind), usize>>,
+    open: Mutex<HashMap<(Account, Kind), usize>>,
 }
 
 impl Accounts {
@@ -104,7 +95,7 @@ impl Accounts {
         }
     }
 
-    fn most(&self, who: &Who, kind: Kind) -> Option<usize> {
+    fn most(&self, who: &Account, kind: Kind) -> Option<usize> {
         let bound = match kind {
             Kind::Call => self.calls,
             Kind::Stream => self.streams,
@@ -113,7 +104,7 @@ impl Accounts {
     }
 
     /// Counts a request.
-    fn count(&self, who: &Who) -> Result<(), Refused> {
+    fn count(&self, who: &Account) -> Result<(), Refused> {
         let (Some(rates), Some(_)) = (&self.rates, self.rate.of(who)) else { return Ok(()) };
         if rates.len() > ACCOUNTS {
             rates.retain_recent();
@@ -125,7 +116,7 @@ impl Accounts {
     }
 
     /// Takes a place for what is asked; none where there is no bound.
-    fn take(self: &Arc<Self>, who: Who, kind: Kind) -> Result<Option<Place>, Refused> {
+    fn take(self: &Arc<Self>, who: Account, kind: Kind) -> Result<Option<Place>, Refused> {
         let Some(most) = self.most(&who, kind) else { return Ok(None) };
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let count = open.entry((who.clone(), kind)).or_default();
@@ -159,7 +150,7 @@ impl IntoResponse for Refused {
 /// A place that is given back.
 struct Place {
     accounts: Arc<Accounts>,
-    who: Who,
+    who: Account,
     kind: Kind,
 }
 
@@ -203,16 +194,10 @@ pub async fn place(State(accounts): State<Arc<Accounts>>, mut request: Request, 
 #[derive(Clone)]
 struct Taken(#[allow(dead_code, reason = "it is held, not read")] Arc<Place>);
 
-fn who(request: &Request) -> Who {
-    match request.extensions().get::<Origin>() {
-        Some(Origin { caller: caller @ Caller::Named(_), .. }) => Who::Caller(caller.clone()),
-        _ => {
-            let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
-            peer.map_or(Who::Caller(Caller::Anonymous), |ConnectInfo(peer)| {
-                Who::Address(AddressBlock::of(peer.ip()))
-            })
-        }
-    }
+/// Callers without a name are told apart by their address.
+fn who(request: &Request) -> Account {
+    let account = request.extensions().get::<Origin>().and_then(Origin::account);
+    account.unwrap_or(Account::Caller(Caller::Anonymous))
 }
 
 /// What a request needs a place for.
@@ -233,8 +218,8 @@ pub fn is_stream(request: &Request) -> bool {
 mod tests {
     use super::*;
 
-    fn named(name: &str) -> Who {
-        Who::Caller(Caller::Named(name.into()))
+    fn named(name: &str) -> Account {
+        Account::Caller(Caller::Named(name.into()))
     }
 
     #[test]
@@ -254,8 +239,8 @@ mod tests {
     fn the_rate_is_each_callers_own() {
         let said = PerCaller { rate: Some(1), burst: Some(3), ..PerCaller::default() };
         let accounts = Arc::new(Accounts::new(said));
-        let taken = |who: &Who| (0..5).filter(|_| accounts.count(who).is_ok()).count();
-        let address = |last| Who::Address(AddressBlock::of([127, 0, 0, last].into()));
+        let taken = |who: &Account| (0..5).filter(|_| accounts.count(who).is_ok()).count();
+        let address = |last| Account::at(([127, 0, 0, last].into()));
         assert_eq!(taken(&address(1)), 3);
         assert_eq!(taken(&address(2)), 3);
         let refused = accounts.count(&address(1)).err().unwrap();
@@ -265,8 +250,8 @@ mod tests {
     /// H73: whoever need not say who they are share the bounds of their network; on this machine they may be a proxy's.
     #[test]
     fn who_has_no_name_is_bounded_by_its_network_but_for_loopback() {
-        let address = |text: &str| Who::Address(AddressBlock::of(text.parse().unwrap()));
-        let bounds = |said, who: &Who| {
+        let address = |text: &str| Account::at((text.parse().unwrap()));
+        let bounds = |said, who: &Account| {
             let accounts = Accounts::new(said);
             (accounts.rate.of(who), accounts.most(who, Kind::Call), accounts.most(who, Kind::Stream))
         };
@@ -274,12 +259,24 @@ mod tests {
         for who in [named("ada"), address("192.0.2.1"), address("2001:db8::1")] {
             assert_eq!(bounds(PerCaller::default(), &who), usual, "{who:?}");
         }
-        for who in [address("127.0.0.1"), address("::1"), Who::Caller(Caller::Anonymous)] {
+        for who in [address("127.0.0.1"), address("::1"), Account::Caller(Caller::Anonymous)] {
             assert_eq!(bounds(PerCaller::default(), &who), (None, None, None), "{who:?}");
-            let said = PerCaller { rate: Some(5), burst: None, concurrency: Some(2), streams: Some(1) };
+            let said = PerCaller {
+                rate: Some(5),
+                burst: None,
+                concurrency: Some(2),
+                streams: Some(1),
+                ..PerCaller::default()
+            };
             assert_eq!(bounds(said, &who), (NonZero::new(5), Some(2), Some(1)), "{who:?}");
         }
-        let none = PerCaller { rate: Some(0), burst: None, concurrency: Some(0), streams: Some(0) };
+        let none = PerCaller {
+            rate: Some(0),
+            burst: None,
+            concurrency: Some(0),
+            streams: Some(0),
+            ..PerCaller::default()
+        };
         assert_eq!(bounds(none, &named("ada")), (None, None, None));
         let accounts =
             Arc::new(Accounts::new(PerCaller { rate: Some(1), burst: Some(3), ..PerCaller::default() }));

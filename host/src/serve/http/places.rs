@@ -11,7 +11,8 @@ use std::{
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::{address::AddressBlock, clock::Clock};
+use super::clock::Clock;
+use crate::gate::AddressBlock;
 
 /// How often connections are looked at anew while none of them can make room: what they do changes without a word.
 const LOOKS: Duration = Duration::from_millis(50);

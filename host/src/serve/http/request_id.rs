@@ -3,13 +3,18 @@
 
 use axum::{
     extract::Request,
-    http::{HeaderName, HeaderValue},
+    http::{HeaderMap, HeaderName, HeaderValue},
     middleware::Next,
     response::Response,
 };
 use tracing::Instrument;
 
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The name of a request that has one.
+pub fn of(headers: &HeaderMap) -> Option<&str> {
+    headers.get(HEADER)?.to_str().ok()
+}
 
 /// Names a request in the log and in its answer.
 pub async fn named(mut request: Request, next: Next) -> Response {

@@ -81,6 +81,8 @@ pub struct Target {
     pub params: Arc<Object>,
     /// An argument that names the action, and is no parameter.
     pub action_argument: Option<&'static str>,
+    /// Whether the action may change anything: what only reads leaves nothing done.
+    pub changes: bool,
 }
 
 /// What a run begins with.
@@ -213,7 +215,7 @@ pub struct Report {
     pub inputs: Option<Value>,
     /// Steps that worked: what they did stays done.
     pub completed: Vec<String>,
-    /// Steps that failed, and did not end the workflow.
+    /// Steps that failed: the one that ended the workflow, and those that did not.
     pub failed: Vec<String>,
     /// Steps whose condition was false.
     pub skipped: Vec<String>,

@@ -28,12 +28,28 @@ pub(super) struct Cut {
 pub(super) fn report(plan: &Plan, state: &State, cut: Cut) -> Report {
     let workflow = &plan.workflow;
     let redaction = redaction(plan, state);
-    let which = |wanted: fn(&Phase) -> bool| -> Vec<String> {
+    let phases = || {
         let steps = workflow.steps.iter().zip(&state.phases).enumerate();
-        let wanted = steps.filter(|(index, (_, phase))| cut.step != Some(*index) && wanted(phase));
-        wanted.map(|(_, (step, _))| step.id.clone()).collect()
+        steps.map(|(index, (step, phase))| (index, step.id.as_str(), phase))
     };
+    let which = |wanted: fn(&Phase) -> bool| -> Vec<String> {
+        let wanted = phases().filter(|(index, _, phase)| cut.step != Some(*index) && wanted(phase));
+        wanted.map(|(_, id, _)| id.to_owned()).collect()
+    };
+    // A person's no ends the workflow too, and is no failure.
+    let ended_it = cut.step.filter(|_| cut.code != code::CANCELLED);
+    let has_failed = |(index, _, phase): &(usize, &str, &Phase)| {
+        ended_it == Some(*index) || cut.step != Some(*index) && matches!(phase, Phase::Ended(End::Failed))
+    };
+    let failed = phases().filter(has_failed).map(|(_, id, _)| id.to_owned()).collect();
     let completed = which(|phase| matches!(phase, Phase::Ended(End::Completed)));
+    // What only read, or asked a person, leaves nothing done.
+    let changes =
+        |index: usize| plan.targets.get(index).and_then(Option::as_ref).is_some_and(|target| target.changes);
+    let done: Vec<String> = phases()
+        .filter(|(index, _, phase)| changes(*index) && matches!(phase, Phase::Ended(End::Completed)))
+        .map(|(_, id, _)| id.to_owned())
+        .collect();
     let stopped = which(|phase| !matches!(phase, Phase::Ended(_) | Phase::Waiting));
     let inputs = cut.inputs.as_ref().map(|inputs| {
         let target = cut.step.and_then(|step| plan.targets.get(step)?.as_ref());
@@ -45,10 +61,10 @@ pub(super) fn report(plan: &Plan, state: &State, cut: Cut) -> Report {
         message: redaction.text(&cut.message),
         workflow: workflow.name.clone(),
         step: cut.step.map(|step| workflow.steps[step].id.clone()),
-        hint: redaction.text(&hint(&cut, &completed, &stopped)),
+        hint: redaction.text(&hint(&cut, &done, &stopped)),
         cause: cut.cause.as_ref().map(|cause| shown(cause, &redaction)),
         inputs,
-        failed: which(|phase| matches!(phase, Phase::Ended(End::Failed))),
+        failed,
         skipped: which(|phase| matches!(phase, Phase::Ended(End::Skipped))),
         not_run: which(|phase| matches!(phase, Phase::Waiting)),
         completed,
@@ -82,7 +98,7 @@ fn shown(cause: &Failure, redaction: &Redaction) -> Value {
 }
 
 /// What to do: about the cause, and about what has happened already.
-fn hint(cut: &Cut, completed: &[String], stopped: &[String]) -> String {
+fn hint(cut: &Cut, done: &[String], stopped: &[String]) -> String {
     let mut said = Vec::new();
     match (cut.cause.as_ref().and_then(|cause| cause.hint.as_deref()), cut.step) {
         // More follows, so it must end where a sentence does.
@@ -108,8 +124,8 @@ fn hint(cut: &Cut, completed: &[String], stopped: &[String]) -> String {
         }
         (None, None) => said.push("Call the workflow again.".to_owned()),
     }
-    if !completed.is_empty() {
-        said.push(format!("What {} did stays done; a new run does it again.", names(completed)));
+    if !done.is_empty() {
+        said.push(format!("What {} did stays done; a new run does it again.", names(done)));
     }
     if !stopped.is_empty() {
         said.push(format!("What {} did nobody knows; look before you call again.", names(stopped)));

@@ -47,7 +47,14 @@ pub(super) fn plan_with(value: Value, tools: Value) -> Plan {
         let params =
             object(json!({"type": "object", "properties": tools.get(tool).cloned().unwrap_or(json!({}))}));
         let action_argument = Some("action");
-        Target { facade: facade.into(), action: action.into(), params: Arc::new(params), action_argument }
+        let changes = action != "look";
+        Target {
+            facade: facade.into(),
+            action: action.into(),
+            params: Arc::new(params),
+            action_argument,
+            changes,
+        }
     };
     let targets = steps.iter().map(|step| match &step.kind {
         Kind::Tool(call) => Some(target(&call.tool)),

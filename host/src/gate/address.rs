@@ -1,6 +1,6 @@
 //! Addresses that count as one: who has one address of IPv6 has its network, which is a /64 at least.
 
-use std::net::{IpAddr, Ipv6Addr};
+use core::net::{IpAddr, Ipv6Addr};
 
 /// An address of IPv4, or the /64 of one of IPv6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

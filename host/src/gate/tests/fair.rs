@@ -1,0 +1,177 @@
+//! What one caller may have of what all share.
+
+use super::*;
+
+fn named(name: &str) -> Origin {
+    Origin::named(name, Rights::all()).asking(true)
+}
+
+fn at(address: &str) -> Origin {
+    Origin::anonymous().sent_from(address.parse().ok()).asking(true)
+}
+
+fn call_of(gate: &Gate, origin: Origin, facade: &str, arguments: Value) -> Exec {
+    let Value::Object(arguments) = arguments else { unreachable!() };
+    gate.call_tool(origin, facade, arguments).unwrap()
+}
+
+/// Digs for ever; looks at once.
+fn digger(name: &str) -> Puppet {
+    puppet(name, |call: Call| async move {
+        if call.action == "dig" { forever().await } else { Ok(Reply::data("seen")) }
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_caller_has_ten_runs_and_is_told_so() {
+    let gate = one(digger("a"));
+    let dig =
+        |origin: Origin, wait: bool| call_of(&gate, origin, "a", json!({"action": "dig", "wait": wait}));
+    let begun: Vec<Value> = (0..40).map(|_| json_of(dig(named("ada"), false).part().unwrap())).collect();
+    let (began, refused): (Vec<&Value>, Vec<&Value>) = begun.iter().partition(|told| told["ok"] == true);
+    assert_eq!((began.len(), refused.len()), (10, 30));
+    for refused in refused {
+        assert_eq!(
+            failed(refused),
+            ("unavailable", "busy: 10 runs of yours have not ended, and a caller may have no more at once")
+        );
+        let hint = refused["hint"].as_str().unwrap();
+        assert!(hint.contains("`run_status` shows them (of `a`)") && hint.contains("`run_cancel`"), "{hint}");
+        assert_eq!(refused["details"], json!({"unfinished": 10, "tools": ["a"]}));
+        assert!(refused["retry_after_ms"].is_u64());
+    }
+    // One that is waited for counts as well, and a batch.
+    assert_eq!(failed(&told(dig(named("ada"), true)).await).0, "unavailable");
+    // Others, and what ends within its request, go on as if she were not there.
+    assert_eq!(json_of(dig(named("bob"), false).part().unwrap())["ok"], true);
+    for who in ["ada", "bob"] {
+        let look = call_of(&gate, named(who), "a", json!({"action": "look"}));
+        assert_eq!(tokio::time::timeout(Duration::from_secs(1), told(look)).await.unwrap()["data"], "seen");
+    }
+    // The person at this machine has no such bound.
+    let local: Vec<Value> = (0..20).map(|_| json_of(dig(Origin::local(), false).part().unwrap())).collect();
+    assert!(local.iter().all(|told| told["ok"] == true));
+    // What ends makes room.
+    let id = began[0]["data"]["run"]["id"].clone();
+    told(call_of(&gate, named("ada"), "a", json!({"action": "run_cancel", "run_id": id}))).await;
+    told(call_of(&gate, named("ada"), "a", json!({"action": "run_status", "run_id": id, "wait": true})))
+        .await;
+    assert_eq!(json_of(dig(named("ada"), false).part().unwrap())["ok"], true);
+}
+
+#[tokio::test(start_paused = true)]
+async fn callers_without_a_name_are_bounded_by_their_address() {
+    let gate = one(digger("a"));
+    let begin = |address: &str| {
+        let exec = call_of(&gate, at(address), "a", json!({"action": "dig", "wait": false}));
+        json_of(exec.part().unwrap())["ok"] == true
+    };
+    assert_eq!((0..20).filter(|_| begin("10.0.0.1")).count(), 10);
+    assert!(begin("10.0.0.2"));
+}
+
+/// Of long calls there are never so many that none else could run, whoever makes them.
+#[tokio::test(start_paused = true)]
+async fn long_calls_of_many_callers_leave_permits_for_others() {
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    let all = names.map(|name| (digger(name), Rules::default()));
+    let gate = gate(all.into());
+    for caller in 0..10 {
+        for n in 0..10 {
+            let facade = names[n % names.len()];
+            let dig = json!({"action": "dig", "wait": false});
+            call_of(&gate, named(&format!("caller {caller}")), facade, dig).part().unwrap();
+        }
+    }
+    for facade in names {
+        let look = call_of(&gate, named("bob"), facade, json!({"action": "look"}));
+        let told = tokio::time::timeout(Duration::from_secs(1), told(look)).await;
+        assert_eq!(told.unwrap()["data"], "seen", "{facade}");
+    }
+}
+
+/// H72, of calls that calls make.
+#[tokio::test(start_paused = true)]
+async fn one_caller_never_holds_all_nested_permits() {
+    let outer = |name: &str| {
+        puppet(name, |call: Call| async move {
+            let calls = (0..4).map(|_| call.session.invoke(request("inner", &call.action)));
+            let replies = futures_util::future::join_all(calls).await;
+            Ok(Reply::data(replies.iter().filter(|reply| reply.is_ok()).count()))
+        })
+    };
+    let inner = puppet("inner", |call: Call| async move {
+        if call.action == "touch" { forever().await } else { Ok(Reply::data("seen")) }
+    });
+    let mut all: Vec<_> = ["a", "b", "c", "d"].map(|name| (outer(name), invoking(&["inner:*"]))).into();
+    all.push((inner, Rules::default()));
+    let gate = gate(all);
+    let mut held = Vec::new();
+    for facade in ["a", "b", "c", "d"] {
+        let mut exec = call_of(&gate, named("ada"), facade, json!({"action": "touch"}));
+        let waits = tokio::time::timeout(Duration::from_millis(10), exec.next()).await;
+        assert!(waits.is_err(), "it holds what it has");
+        held.push(exec);
+    }
+    let look = call_of(&gate, named("bob"), "a", json!({"action": "look"}));
+    let told = tokio::time::timeout(Duration::from_secs(1), told(look)).await;
+    assert_eq!(told.unwrap()["data"], 4);
+}
+
+/// H72, of questions.
+#[tokio::test]
+async fn a_caller_has_a_quarter_of_the_questions_whatever_its_name() {
+    let asks_much = puppet("a", |call: Call| async move {
+        let question = || Question {
+            message: "?".into(),
+            schema: json!({"type": "object", "properties": {}}).as_object().cloned().unwrap_or_default(),
+            name: None,
+            timeout: None,
+        };
+        let asked = (0..7).map(|_| call.session.elicit(question()));
+        let answers = futures_util::future::join_all(asked).await;
+        Ok(Reply::data(answers.iter().filter(|answer| answer.is_ok()).count()))
+    });
+    let gate = gate(vec![(asks_much, Rules { elicit: true, ..Rules::default() })]);
+    let mut held = Vec::new();
+    for origin in [named("ada"), at("10.0.0.1")] {
+        let mut open = 0;
+        for _ in 0..6 {
+            let mut exec = call_of(&gate, origin.clone(), "a", json!({"action": "look"}));
+            match exec.next().await {
+                Event::Asks(asks) => {
+                    open += asks.len();
+                    held.push(exec);
+                }
+                Event::Done(envelope) => assert_eq!(json_of(*envelope)["data"], 0),
+                Event::Progress(_) => unreachable!(),
+            }
+        }
+        assert_eq!(open, 16, "{origin:?}");
+    }
+    let mut bob = call_of(&gate, named("bob"), "a", json!({"action": "look"}));
+    let Event::Asks(asks) = bob.next().await else { panic!("it asks") };
+    assert_eq!(asks.len(), 7);
+}
+
+/// H77, of what a run holds.
+#[tokio::test]
+async fn a_run_that_has_ended_holds_no_version() {
+    let gate = one(puppet("a", async |_| Ok(Reply::data("done"))));
+    let Some(Slot::Serving(entry)) = gate.catalog().slot("a") else { panic!("it serves") };
+    let version = Arc::downgrade(&entry);
+    drop(entry);
+    let begun = json_of(tool(&gate, "a", json!({"action": "dig", "wait": false})).part().unwrap());
+    let status = json!({"action": "run_status", "run_id": begun["data"]["run"]["id"], "wait": true});
+    assert_eq!(told(tool(&gate, "a", status.clone())).await["data"]["run"]["status"], "succeeded");
+    let next = Arc::new(entry_of(puppet("a", async |_| Ok(Reply::default()))));
+    gate.catalog().swap(BTreeMap::from([("a".to_owned(), Slot::Serving(next))]));
+    while version.strong_count() > 0 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(told(tool(&gate, "a", status)).await["data"]["run"]["result"]["data"], "done", "and is kept");
+}
+
+fn entry_of(puppet: Puppet) -> Entry {
+    entry(puppet, Rules::default())
+}

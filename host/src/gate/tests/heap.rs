@@ -1,0 +1,42 @@
+//! What a value takes of the heap, as the allocator knows it.
+
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    cell::Cell,
+};
+
+/// The system's allocator, which counts what each thread has.
+struct Counting;
+
+thread_local! {
+    static TAKEN: Cell<isize> = const { Cell::new(0) };
+}
+
+fn count(bytes: isize) {
+    // A thread that ends frees after its own figures are gone.
+    let _ = TAKEN.try_with(|taken| taken.set(taken.get() + bytes));
+}
+
+// SAFETY: every call is the system allocator's own.
+#[allow(unsafe_code)]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size().cast_signed());
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        count(-layout.size().cast_signed());
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// What a function makes, and how many bytes of the heap are taken since.
+pub fn taken_by<T>(make: impl FnOnce() -> T) -> (T, usize) {
+    let before = TAKEN.get();
+    let made = make();
+    (made, usize::try_from(TAKEN.get() - before).unwrap_or_default())
+}
