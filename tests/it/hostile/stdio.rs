@@ -1,15 +1,27 @@
-//! Clients on stdio that send ids which are nearly none, and messages before the handshake.
+//! What a client may write to the host's input: lines without end, bytes that are no text, half a message, ids that are nearly none,
+//! and messages before the handshake.
 
 use std::{
+    collections::BTreeSet,
     fs::{self, File},
     process::Stdio,
+    time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result};
-use loggia_tests::{Folder, Raw, wire};
+use loggia_tests::{
+    Folder, PATIENCE, Raw, binary, cache, memory, scratch,
+    wire::{self, INITIALIZE, INITIALIZED},
+};
 use serde_json::{Value, json};
+use tempfile::NamedTempFile;
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
+    process::Command,
+    time::timeout,
+};
 
-const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"raw","version":"0"}}}"#;
+const HELLO: &str = r#"{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"raw","version":"0"}}}"#;
 const REFUSED: i64 = -32600;
 const WRONG_PARAMS: i64 = -32602;
 const NO_JSON: i64 = -32700;
@@ -21,6 +33,171 @@ fn stateless(id: usize) -> String {
 
 fn is_answered(answer: &Value) -> bool {
     answer["result"]["structuredContent"]["data"] == 42.0
+}
+
+/// H54.
+#[tokio::test]
+async fn a_line_without_end_takes_no_memory_and_its_sender_is_told() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let mut raw = Raw::start(folder.path()).await?;
+    let process = raw.child.id().context("the host ended")?;
+    let echoed = async |raw: &mut Raw, id: u64| -> Result<()> {
+        raw.call(id, "echo", &json!({"action": "say", "text": "still here"})).await?;
+        let told = raw.answer().await?;
+        assert_eq!(
+            (&told["id"], &told["result"]["structuredContent"]["data"]["text"]),
+            (&json!(id), &json!("still here"))
+        );
+        Ok(())
+    };
+    echoed(&mut raw, 1).await?;
+    let before = memory(process, "VmHWM")?;
+    let piece = vec![b'x'; 1 << 20];
+    raw.write(br#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":""#).await?;
+    for _ in 0..100 {
+        raw.write(&piece).await?;
+    }
+    let told = raw.ask(br#""}}"#).await?;
+    assert_eq!((&told["id"], &told["error"]["code"]), (&json!(2), &json!(-32600)), "{told}");
+    // 16 MiB of it are kept, in a buffer that grows by doubling.
+    let grown = memory(process, "VmHWM")?.saturating_sub(before);
+    assert!(grown < 64 << 20, "{grown} bytes more");
+    echoed(&mut raw, 3).await?;
+    // Neither text nor a message nor one message, and each is answered once or passed over.
+    let told = raw
+        .ask(b"{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"tools/call\",\"params\":{\"name\":\"\xff\xfe\"}}")
+        .await?;
+    assert_eq!((&told["id"], &told["error"]["code"]), (&json!(4), &json!(-32700)), "{told}");
+    for batch in [
+        "[]",
+        "[1]",
+        r#"[{"jsonrpc":"2.0","id":5,"method":"ping"},{"jsonrpc":"2.0","id":6,"method":"ping"}]"#,
+    ] {
+        let told = raw.ask(batch.as_bytes()).await?;
+        assert_eq!((&told["id"], &told["error"]["code"]), (&Value::Null, &json!(-32600)), "{batch}: {told}");
+    }
+    echoed(&mut raw, 7).await
+}
+
+/// H54.
+#[tokio::test]
+async fn an_end_in_the_midst_of_a_message_is_a_clean_end() -> Result<()> {
+    let begun: [(&str, Vec<u8>); 4] = [
+        ("nothing", Vec::new()),
+        (
+            "half a message",
+            br#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","argum"#.to_vec(),
+        ),
+        ("half a character", b"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"\xe2\x82".to_vec()),
+        ("a line without end", vec![b'['; 20 << 20]),
+    ];
+    for (what, bytes) in begun {
+        let folder = Folder::with(&["echo"]);
+        let mut raw = Raw::start(folder.path()).await?;
+        raw.write(&bytes).await?;
+        let messages = raw.finish().await.with_context(|| what.to_owned())?;
+        assert_eq!(messages.len(), 1, "nothing after the handshake: {what}: {messages:?}");
+    }
+    Ok(())
+}
+
+/// H54: whatever else writes to the host's input is no client, and who runs it is told, once.
+#[tokio::test]
+async fn lines_that_are_no_json_are_passed_over_and_told_of_once() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let log = NamedTempFile::new()?;
+    let stderr = log.reopen()?;
+    let mut raw = Raw::start_with(folder.path(), |command| {
+        command.stderr(stderr);
+    })
+    .await?;
+    for line in [&b"Debugger attached."[..], b"\xff\xfe", b"\x1b[31mred\x1b[0m", b"{"] {
+        raw.send(line).await?;
+    }
+    let told = raw.ask(br#"{"jsonrpc":"2.0","id":9,"method":"ping"}"#).await?;
+    assert_eq!((&told["id"], &told["result"]), (&json!(9), &json!({})), "{told}");
+    raw.finish().await?;
+    let log = std::fs::read_to_string(log.path())?;
+    assert_eq!(log.matches("is no JSON").count(), 1, "{log}");
+    Ok(())
+}
+
+/// H54: answers that nobody reads are not kept without end: the host reads no more until some were.
+#[tokio::test]
+async fn a_client_that_never_reads_takes_no_memory_and_loses_no_answer() -> Result<()> {
+    /// Answers of four mebibytes, of which there may be some, …
+    const LARGE: usize = 40;
+    /// … and then small ones.
+    const SMALL: usize = 2000;
+    let folder = Folder::with(&["misbehaves"]);
+    folder.write("misbehaves.toml", "[limits]\nresult = \"4MiB\"\n");
+    let mut child = Command::new(binary())
+        .args(["serve", "--admin", "127.0.0.1:0"])
+        .arg(folder.path())
+        .env("LOGGIA_CACHE", cache())
+        .env("LOGGIA_STATE", scratch())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()?;
+    let process = child.id().context("it ended")?;
+    let mut stdin = child.stdin.take().context("stdin")?;
+    let mut answers = BufReader::new(child.stdout.take().context("stdout")?).lines();
+    let mut log = BufReader::new(child.stderr.take().context("stderr")?).lines();
+    let admin = timeout(PATIENCE, log.next_line()).await??.context("no address")?;
+    let admin = admin.strip_prefix("admin on http://").context("no address")?.to_owned();
+    tokio::spawn(async move { while let Ok(Some(_)) = log.next_line().await {} });
+    stdin.write_all(format!("{INITIALIZE}\n{INITIALIZED}\n").as_bytes()).await?;
+    answers.next_line().await?.context("a handshake")?;
+    let before = memory(process, "VmHWM")?;
+    let call = |id: usize, action: &str| {
+        format!("{}\n", wire::in_session(id, "misbehaves", &json!({"action": action})))
+    };
+    // One after another, each when the one before has ended: how many are taken is not a matter of how many may wait.
+    let ended = async |calls: usize| {
+        let asked = format!("GET /metrics HTTP/1.1\r\nHost: {admin}\r\n\r\n");
+        let line = format!("action=\"flood\",outcome=\"ok\"}} {calls}\n");
+        while !wire::send(&admin, asked.as_bytes()).await?.body.contains(&line) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        anyhow::Ok(())
+    };
+    // The first is taken, however long it takes; one that takes much longer than all before it is held back.
+    let (mut taken, mut longest) = (0, PATIENCE);
+    for id in 1..=LARGE {
+        stdin.write_all(call(id, "flood").as_bytes()).await?;
+        let began = Instant::now();
+        match timeout(longest, ended(id)).await {
+            Ok(ended) => ended?,
+            Err(_) => break,
+        }
+        longest = if id == 1 { Duration::from_secs(2) } else { longest.max(began.elapsed() * 10) };
+        taken = id;
+    }
+    assert!((2..LARGE).contains(&taken), "{taken} were taken");
+    let grown = memory(process, "VmHWM")?.saturating_sub(before);
+    assert!(grown < 128 << 20, "{grown} bytes more after {taken} calls");
+    // Then it does read, and nothing is lost.
+    let last = taken + 1 + SMALL;
+    let small: Vec<String> = (taken + 2..=last).map(|id| call(id, "describe")).collect();
+    let writing = tokio::spawn(async move {
+        for call in small {
+            stdin.write_all(call.as_bytes()).await?;
+        }
+        // Its end is the host's.
+        std::io::Result::Ok(stdin)
+    });
+    let mut ids = BTreeSet::new();
+    while ids.len() < last {
+        let line = timeout(PATIENCE, answers.next_line()).await??.context("the host ended")?;
+        let told: Value = serde_json::from_str(&line)?;
+        assert_eq!(told["result"]["structuredContent"]["ok"], true, "{line:.300}");
+        assert!(ids.insert(told["id"].as_u64()), "{line:.300}");
+    }
+    drop(timeout(PATIENCE, writing).await???);
+    assert!(timeout(PATIENCE, child.wait()).await??.success());
+    Ok(())
 }
 
 /// H87.
@@ -48,7 +225,7 @@ async fn each_id_is_answered_or_refused_and_echoed_where_it_can_be() -> Result<(
         ("01", NO_JSON),
     ];
     let folder = Folder::with(&["echo"]);
-    for opening in [INITIALIZE.to_owned(), stateless(1)] {
+    for opening in [HELLO.to_owned(), stateless(1)] {
         let mut raw = Raw::unopened(folder.path(), |_| {})?;
         assert!(raw.ask(opening.as_bytes()).await?["result"].is_object());
         let rest = stateless(1).replacen(r#"{"jsonrpc":"2.0","id":1,"#, "", 1);
@@ -118,7 +295,7 @@ async fn whatever_comes_before_the_handshake_the_handshake_works() -> Result<()>
         (r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, None),
     ];
     let folder = Folder::with(&["echo"]);
-    for opening in [INITIALIZE.to_owned(), stateless(1)] {
+    for opening in [HELLO.to_owned(), stateless(1)] {
         let said = folder.beside("said").join("stderr");
         let mut raw = Raw::unopened(folder.path(), |command| {
             command.stderr(File::create(&said).map_or_else(|_| Stdio::null(), Stdio::from));
