@@ -58,7 +58,8 @@ impl Compiled {
             return Err(problem);
         }
         let shared = budget.clone();
-        let options = PatternOptions::regex().size_limit(limits::COMPILED_PATTERN).dfa_size_limit(NAME_STATES);
+        let options =
+            PatternOptions::regex().size_limit(limits::COMPILED_PATTERN).dfa_size_limit(NAME_STATES);
         let validator = jsonschema::options()
             .with_draft(Draft::Draft202012)
             .should_validate_formats(true)

@@ -63,7 +63,10 @@ mod tests {
 
     /// What becomes of a call to the tool of this form that has the action.
     fn called(form: Form, call: &Value) -> Result<Object, Failure> {
-        let contract = Contract::new(Arc::new(surface())).unwrap().under(Terms { batch: true, ..Terms::default() }).unwrap();
+        let contract = Contract::new(Arc::new(surface()))
+            .unwrap()
+            .under(Terms { batch: true, ..Terms::default() })
+            .unwrap();
         let tools = contract.publish(&Expose { form, ..Expose::default() });
         let index = usize::from(call["action"] == "get");
         let tool = tools.iter().find(|tool| tool.view.shows(index)).unwrap();
@@ -94,7 +97,10 @@ mod tests {
                 (json!({"action": "add", "title": null}), "`title` is required (got null)"),
                 (json!({"action": "get", "id": null}), "`id` is required (got null)"),
                 (json!({"action": "add", "title": "t", "id": "x"}), "`id` is not a parameter of `add`"),
-                (json!({"action": "add", "title": "t", "nobodys": null}), "`nobodys` is not a parameter of `add`"),
+                (
+                    json!({"action": "add", "title": "t", "nobodys": null}),
+                    "`nobodys` is not a parameter of `add`",
+                ),
             ] {
                 let failure = called(form, &call).unwrap_err();
                 assert!(failure.message.starts_with(said), "{} {call}: {failure}", form.as_str());

@@ -137,7 +137,8 @@ fn too_long(spent: &Exhausted, params: &Value) -> Failure {
     let found = params.as_object().into_iter().flatten().find(|(_, value)| lies_in(value));
     let subject = found.map_or_else(|| "a name".to_owned(), |(name, _)| format!("`{}`", show::name(name)));
     let pattern = show::cut(&spent.pattern, 120);
-    let said = format!("{subject} takes too much work to match against {pattern} (at most {} steps)", limits::WORK);
+    let said =
+        format!("{subject} takes too much work to match against {pattern} (at most {} steps)", limits::WORK);
     Failure::new(code::INVALID_PARAMS, said).hint("Send a shorter text.")
 }
 
@@ -156,7 +157,9 @@ fn too_many(too_much: &TooMuch) -> Failure {
     let said = match too_much {
         TooMuch::Names => {
             let most = limits::WORK;
-            format!("the parameters hold too many names to match against their patterns (at most {most} steps)")
+            format!(
+                "the parameters hold too many names to match against their patterns (at most {most} steps)"
+            )
         }
         TooMuch::Values(most) => format!("the parameters hold more than {most} values, too many to check"),
     };

@@ -264,7 +264,11 @@ fn choices(value: &Value) -> Result<Value, Refused> {
             };
             out.insert(key.clone(), read?);
         }
-        if out.contains_key("const") { Ok(out.into()) } else { Err("has a choice without `const`".to_owned()) }
+        if out.contains_key("const") {
+            Ok(out.into())
+        } else {
+            Err("has a choice without `const`".to_owned())
+        }
     })
 }
 
@@ -279,7 +283,9 @@ fn items(value: &Value) -> Result<Value, Refused> {
             ("title", value) => text("title", value),
             ("enum", value) => words(value),
             ("anyOf", value) => choices(value),
-            (other, _) => Err(format!("says `{}` of its items, which clients do not show", show::name(other))),
+            (other, _) => {
+                Err(format!("says `{}` of its items, which clients do not show", show::name(other)))
+            }
         };
         out.insert(key.clone(), read?);
     }

@@ -106,7 +106,9 @@ impl Rules {
                 return out;
             }
             if !valid {
-                out.push(format!("its example {number} is not valid: {said}; mend the example or the schema"));
+                out.push(format!(
+                    "its example {number} is not valid: {said}; mend the example or the schema"
+                ));
             }
         }
         out

@@ -127,7 +127,8 @@ impl Drop for Slot<'_> {
 
 /// Does work that cannot be interrupted. Where it is long, the tasks of this thread move to another one first.
 pub fn aside<T>(long: bool, work: impl FnOnce() -> T) -> T {
-    let moves = || Handle::try_current().is_ok_and(|here| here.runtime_flavor() == RuntimeFlavor::MultiThread);
+    let moves =
+        || Handle::try_current().is_ok_and(|here| here.runtime_flavor() == RuntimeFlavor::MultiThread);
     if long && moves() { tokio::task::block_in_place(work) } else { work() }
 }
 

@@ -217,5 +217,6 @@ fn one_action(params: &Object) -> Result<(), Failure> {
     let named = ["action", "cmd", "params"].into_iter().find(|name| params.contains_key(*name));
     let Some(name) = named else { return Ok(()) };
     let said = format!("`{name}` cannot be a parameter of a call that a plugin makes");
-    Err(Failure::new(code::INVALID_PARAMS, said).hint("Name the action in the request, beside its parameters."))
+    Err(Failure::new(code::INVALID_PARAMS, said)
+        .hint("Name the action in the request, beside its parameters."))
 }

@@ -143,7 +143,9 @@ pub(super) const BATCH: &str = "Invalid request: send one message at a time; bat
 
 /// What a client is told whose message holds too many values.
 pub(super) fn many() -> String {
-    format!("Invalid request: a message may hold {VALUES} values at most; send less at once, in several calls")
+    format!(
+        "Invalid request: a message may hold {VALUES} values at most; send less at once, in several calls"
+    )
 }
 
 /// What a client is told that gives a name twice.

@@ -37,11 +37,15 @@ async fn schemas_within_a_form_are_refused_and_cost_nothing() -> Result<()> {
     let refused = client.envelope("inquires", ask(&json!({"type": "string"}), 1)).await?;
     assert_eq!(refused["data"][0]["code"], "invalid_params", "{refused}");
     let before = memory(process, "VmHWM")?;
-    let patterns: Vec<Value> = (0..30).map(|n| json!({"pattern": format!("a[ab]{{{}}}", 12_000 - n)})).collect();
+    let patterns: Vec<Value> =
+        (0..30).map(|n| json!({"pattern": format!("a[ab]{{{}}}", 12_000 - n)})).collect();
     let told = client.envelope("inquires", ask(&list(json!({ "allOf": patterns })), 8)).await?;
     for said in told["data"].as_array().context("answers")? {
         let error = said["error"].as_str().unwrap_or_default();
-        assert!(error.ends_with("its field `t` says `allOf` of its items, which clients do not show"), "{told}");
+        assert!(
+            error.ends_with("its field `t` says `allOf` of its items, which clients do not show"),
+            "{told}"
+        );
     }
     let grown = memory(process, "VmHWM")?.saturating_sub(before);
     assert!(grown < 48 << 20, "{grown} bytes more");
@@ -52,7 +56,9 @@ async fn schemas_within_a_form_are_refused_and_cost_nothing() -> Result<()> {
 fn doubling() -> Value {
     let at = |level: usize| format!("#/properties/t/items/$defs/a{level}");
     let mut defs: Map<String, Value> = (0..60)
-        .map(|level| (format!("a{level}"), json!({"allOf": [{"$ref": at(level + 1)}, {"$ref": at(level + 1)}]})))
+        .map(|level| {
+            (format!("a{level}"), json!({"allOf": [{"$ref": at(level + 1)}, {"$ref": at(level + 1)}]}))
+        })
         .collect();
     defs.insert("a60".into(), json!({"type": "string"}));
     list(json!({"$defs": defs, "allOf": [{"$ref": at(0)}]}))
@@ -76,8 +82,10 @@ async fn references_that_double_are_refused_and_the_host_serves_on() -> Result<(
         "steps": [{"id": "q", "type": "elicitation", "message": "Well?", "schema": doubling()}]});
     folder.write("doubles.workflow.yaml", &workflow.to_string());
     let mut command = Command::new(binary());
-    let output = command.args(["workflow", "check"]).arg(folder.path().join("doubles.workflow.yaml")).output().await?;
-    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let output =
+        command.args(["workflow", "check"]).arg(folder.path().join("doubles.workflow.yaml")).output().await?;
+    let said =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(!output.status.success() && said.contains("says `$defs` of its items"), "{said}");
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! JSON that takes a hundred times the memory of its text.
 
 use anyhow::{Context, Result};
-use loggia_tests::{Client, Era, Folder, HttpHost, memory, raw::Raw};
+use loggia_tests::{Client, Era, Folder, HttpHost, Raw, memory};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -88,7 +88,8 @@ async fn json_of_a_plugin_is_parsed_only_where_it_may_pass_it_and_within_bounds(
         let before = memory(process, "VmHWM")?;
         let asked = client.envelope("inquires", heap("", "")).await?;
         let called = client.envelope("inquires", heap("echo", "add")).await?;
-        let (code, many) = if granted { ("invalid_params", "more than 100000 values") } else { ("denied", "access denied") };
+        let (code, many) =
+            if granted { ("invalid_params", "more than 100000 values") } else { ("denied", "access denied") };
         for told in [&asked, &called] {
             assert_eq!(told["data"]["code"], code, "{told}");
             assert!(told["data"]["error"].as_str().is_some_and(|said| said.contains(many)), "{told}");

@@ -18,8 +18,11 @@ async fn a_null_for_what_an_action_does_not_take_is_as_if_it_were_absent() -> Re
             let tool = tools.iter().find(|known| known.name == tool).context("the tool")?;
             // As OpenAI's strict mode has it: every parameter that is published, null where there is nothing to say.
             let published = tool.input_schema["properties"].as_object().context("properties")?;
-            let mut all: Map<String, Value> = published.keys().map(|name| (name.clone(), Value::Null)).collect();
-            for name in ["text", "volume", "times", "of", "run_id", "include_trace", "wait", "detail", "confirm"] {
+            let mut all: Map<String, Value> =
+                published.keys().map(|name| (name.clone(), Value::Null)).collect();
+            for name in
+                ["text", "volume", "times", "of", "run_id", "include_trace", "wait", "detail", "confirm"]
+            {
                 all.insert(name.into(), Value::Null);
             }
             let with = |more: &Value| {
@@ -28,24 +31,34 @@ async fn a_null_for_what_an_action_does_not_take_is_as_if_it_were_absent() -> Re
                 Value::Object(all)
             };
             let flat = with(&json!({"action": "add", "a": 1, "b": 2}));
-            let nested = with(&json!({"action": "add", "params": with(&json!({"action": null, "params": null, "a": 1, "b": 2}))}));
+            let nested = with(
+                &json!({"action": "add", "params": with(&json!({"action": null, "params": null, "a": 1, "b": 2}))}),
+            );
             for call in [flat, nested] {
                 let told = client.envelope(&tool.name, call.clone()).await?;
                 assert_eq!(told["data"], 3.0, "{form} {era:?} {call}: {told}");
             }
             for (call, said) in [
                 (json!({"action": "add", "a": null, "b": 2}), "`a` is required (got null)"),
-                (json!({"action": "add", "a": 1, "b": 2, "nobodys": null}), "`nobodys` is not a parameter of `add`"),
+                (
+                    json!({"action": "add", "a": 1, "b": 2, "nobodys": null}),
+                    "`nobodys` is not a parameter of `add`",
+                ),
             ] {
                 let told = client.envelope(&tool.name, call).await?;
-                assert!(told["error"].as_str().is_some_and(|error| error.starts_with(said)), "{form}: {told}");
+                assert!(
+                    told["error"].as_str().is_some_and(|error| error.starts_with(said)),
+                    "{form}: {told}"
+                );
             }
             client.end().await?;
         }
     }
     let folder = Folder::with(&["echo"]);
     let mut command = Command::new(binary());
-    command.args(["call", "echo", "say", r#"{"text":"hello","a":null,"of":null}"#, "--plugins"]).arg(folder.path());
+    command
+        .args(["call", "echo", "say", r#"{"text":"hello","a":null,"of":null}"#, "--plugins"])
+        .arg(folder.path());
     let output = command.env("LOGGIA_CACHE", cache()).env("LOGGIA_STATE", scratch()).output().await?;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(String::from_utf8_lossy(&output.stdout).contains("hello"));

@@ -25,12 +25,16 @@ fn long() -> String {
 fn hoard(keyword: &str) -> Value {
     let patterns = (0..900).map(|n| format!("a[ab]{{{}}}", 12_000 - n));
     let schema = match keyword {
-        "pattern" => json!({"allOf": patterns.map(|pattern| json!({ "pattern": pattern })).collect::<Vec<_>>()}),
+        "pattern" => {
+            json!({"allOf": patterns.map(|pattern| json!({ "pattern": pattern })).collect::<Vec<_>>()})
+        }
         "propertyNames" => {
             let all = patterns.map(|pattern| json!({"propertyNames": { "pattern": pattern }}));
             json!({"allOf": all.collect::<Vec<_>>()})
         }
-        _ => json!({"patternProperties": patterns.map(|p| (p, json!(true))).collect::<serde_json::Map<_, _>>()}),
+        _ => {
+            json!({"patternProperties": patterns.map(|p| (p, json!(true))).collect::<serde_json::Map<_, _>>()})
+        }
     };
     json!({"type": "object", "properties": {"p": schema}})
 }
@@ -53,12 +57,12 @@ async fn patterns_that_fill_the_memory_are_refused_before_they_are_kept() -> Res
             tokio::task::yield_now().await;
         }
         let said = String::from_utf8(child.wait_with_output().await?.stdout)?;
-        let expected = "is one pattern too many: compiled, all patterns of a facade may take 4 MiB together";
+        let expected = "is one pattern too many: compiled, all patterns of a facade may take 8 MiB together";
         assert!(said.contains(expected), "{keyword}: {said:.1000}");
         assert!(highest > 0 && highest < 256 << 20, "{keyword}: {highest} bytes");
     }
     // Several actions share the budget.
-    let patterns: Vec<Value> = (0..6).map(|n| json!({"pattern": format!("a[ab]{{{}}}", 900 - n)})).collect();
+    let patterns: Vec<Value> = (0..9).map(|n| json!({"pattern": format!("a[ab]{{{}}}", 900 - n)})).collect();
     let params = json!({"type": "object", "properties": {"p": {"allOf": patterns}}}).to_string();
     let actions: Vec<Value> = (0..64).map(|n| text(&format!("a{n}"))).collect();
     let line = told(
@@ -128,7 +132,8 @@ async fn a_plugin_that_calls_into_costly_patterns_is_refused_as_a_caller_is() ->
 /// H59.
 #[tokio::test]
 async fn examples_that_take_long_to_check_are_refused() -> Result<()> {
-    let patterns: Vec<Value> = (0..4).map(|n| json!({"pattern": format!("a[ab]{{0,{}}}c|d$", 5000 - n)})).collect();
+    let patterns: Vec<Value> =
+        (0..4).map(|n| json!({"pattern": format!("a[ab]{{0,{}}}c|d$", 5000 - n)})).collect();
     let params = json!({"type": "object", "properties": {"p": {"allOf": patterns}}});
     let example = many(&[(r#"{"p":""#, 1), ("ab", 12_500), (r#"d"}"#, 1)]);
     let spoilt = json!({"params": text(&params.to_string()), "examples": [example]});

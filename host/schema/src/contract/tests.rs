@@ -4,7 +4,7 @@ use loggia_facade::{Detail, Object};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{Target, Terms, fixture, compiled::COMPILED};
+use crate::{Target, Terms, compiled::COMPILED, fixture};
 
 /// Makes every kind of call; how many schemas were compiled meanwhile.
 fn compiled_by_calls(contract: &Contract) -> usize {

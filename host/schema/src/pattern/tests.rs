@@ -17,12 +17,50 @@ fn scattered(length: usize) -> String {
 #[test]
 fn patterns_find_what_the_regex_crate_finds() {
     let texts = [
-        "", "a", "b", "ab", "aab", "abc", "a b", "ä", "äa", "a-b", "x_9", "2026-01-31", "a\nb", "naïve word", "日本",
-        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaab", "A", "ſ", " a ", "\u{2028}",
+        "",
+        "a",
+        "b",
+        "ab",
+        "aab",
+        "abc",
+        "a b",
+        "ä",
+        "äa",
+        "a-b",
+        "x_9",
+        "2026-01-31",
+        "a\nb",
+        "naïve word",
+        "日本",
+        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaab",
+        "A",
+        "ſ",
+        " a ",
+        "\u{2028}",
     ];
     for text in [
-        "", "a", "^a", "b$", "^a$", "^(a|b)*$", "^[^/]+$", r"^\d{4}-\d\d-\d\d$", r"\bword\b", r"\ba", r"\Bb", "^.{1,3}$",
-        r"^\S+$", r"^\w+$", "a{2,}b", "^(a+)+$", "(?i)a", "^$", r"[^\s\S]", "a|^b|c$", r"\p{L}{2}", "日",
+        "",
+        "a",
+        "^a",
+        "b$",
+        "^a$",
+        "^(a|b)*$",
+        "^[^/]+$",
+        r"^\d{4}-\d\d-\d\d$",
+        r"\bword\b",
+        r"\ba",
+        r"\Bb",
+        "^.{1,3}$",
+        r"^\S+$",
+        r"^\w+$",
+        "a{2,}b",
+        "^(a+)+$",
+        "(?i)a",
+        "^$",
+        r"[^\s\S]",
+        "a|^b|c$",
+        r"\p{L}{2}",
+        "日",
     ] {
         let (ours, validator) = (pattern(text), {
             let options = jsonschema::options().with_pattern_options(jsonschema::PatternOptions::regex());
@@ -64,6 +102,18 @@ fn ordinary_patterns_are_matched_against_long_texts() {
         let pattern = pattern(text);
         let _bound = work::bound(limits::WORK);
         assert_eq!((pattern.is_match(&long), work::exhausted()), (expected, None), "{text}");
+    }
+}
+
+#[test]
+fn many_short_texts_are_matched_against_ordinary_patterns() {
+    for text in ["^[A-Za-z0-9_-]{1,128}$", "^[0-9a-f]{8}-[0-9a-f]{4}$", r"^\d{4}-\d\d$", "^n_"] {
+        let pattern = pattern(text);
+        let _bound = work::bound(limits::WORK);
+        for n in 0..20_000 {
+            pattern.is_match(&format!("n_{n:08x}-{:04x}", n % 97));
+        }
+        assert_eq!(work::exhausted(), None, "{text}");
     }
 }
 

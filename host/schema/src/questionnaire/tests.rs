@@ -67,8 +67,7 @@ fn a_form_is_flat_and_asks_for_no_secrets() {
 
 #[test]
 fn an_answer_fits_or_says_what_does_not() {
-    let form =
-        form(&json!({"name": {"type": "string", "maxLength": 3}, "n": {"type": "integer"}})).unwrap();
+    let form = form(&json!({"name": {"type": "string", "maxLength": 3}, "n": {"type": "integer"}})).unwrap();
     let check = |answer: Value, expected: Result<(), &str>| {
         assert_eq!(form.check(&answer), expected.map_err(str::to_owned), "{answer}");
     };
@@ -83,7 +82,8 @@ fn an_answer_fits_or_says_what_does_not() {
 
 #[test]
 fn nothing_in_a_form_is_a_schema_of_its_own() {
-    let patterns: Vec<Value> = (0..30).map(|n| json!({"pattern": format!("a[ab]{{{}}}", 12_000 - n)})).collect();
+    let patterns: Vec<Value> =
+        (0..30).map(|n| json!({"pattern": format!("a[ab]{{{}}}", 12_000 - n)})).collect();
     let several = |more: Value| {
         let mut items = json!({"type": "string", "enum": ["a"]});
         items.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -94,10 +94,19 @@ fn nothing_in_a_form_is_a_schema_of_its_own() {
         (several(json!({ "allOf": patterns })), "says `allOf` of its items, which clients do not show"),
         (several(json!({"$defs": {"a": {}}})), "says `$defs` of its items, which clients do not show"),
         (several(json!({"$ref": "#"})), "says `$ref` of its items, which clients do not show"),
-        (json!({"type": "array", "items": {"anyOf": [{"pattern": "a"}]}}), "says `pattern` of a choice, which clients do not show"),
+        (
+            json!({"type": "array", "items": {"anyOf": [{"pattern": "a"}]}}),
+            "says `pattern` of a choice, which clients do not show",
+        ),
         (json!({"type": "array", "items": {"anyOf": [{"title": "A"}]}}), "has a choice without `const`"),
-        (json!({"type": "array", "items": {"anyOf": [{"const": {"a": 1}}]}}), "has a choice or a default that is no string"),
-        (json!({"type": "string", "oneOf": [{"const": "a", "allOf": []}]}), "says `allOf` of a choice, which clients do not show"),
+        (
+            json!({"type": "array", "items": {"anyOf": [{"const": {"a": 1}}]}}),
+            "has a choice or a default that is no string",
+        ),
+        (
+            json!({"type": "string", "oneOf": [{"const": "a", "allOf": []}]}),
+            "says `allOf` of a choice, which clients do not show",
+        ),
         (json!({"type": "string", "oneOf": {"$ref": "#"}}), "has choices that are no list"),
         (json!({"type": "string", "enum": vec!["a"; 101]}), "has 101 choices, more than 100"),
         (json!({"type": "string", "pattern": "a"}), "says `pattern`, which clients do not show"),
@@ -108,7 +117,10 @@ fn nothing_in_a_form_is_a_schema_of_its_own() {
         assert_eq!(refused(&form).as_deref(), Some(&*format!("its field `f` {said}")), "{form}");
     }
     for (form, said) in [
-        (json!({"properties": {}, "additionalProperties": {"$ref": "#"}}), "clients show no `additionalProperties`"),
+        (
+            json!({"properties": {}, "additionalProperties": {"$ref": "#"}}),
+            "clients show no `additionalProperties`",
+        ),
         (json!({"properties": {}, "$defs": {}}), "clients show no `$defs`"),
         (json!({"$ref": "https://example.com"}), "clients show no `$ref`"),
         (json!({"properties": {}, "required": {"$ref": "#"}}), "its `required` is not a list of names"),

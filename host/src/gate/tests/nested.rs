@@ -180,8 +180,13 @@ async fn a_call_that_names_its_action_in_its_parameters_is_refused_and_tells_of_
             let Value::Object(params) = sent.clone() else { unreachable!() };
             asked.input = Input::Action { action: String::new(), params, detail: Detail::Full };
             assert!(call.session.check(asked.clone()).is_err(), "{sent}");
-            let Err(Stop::Failure(failure)) = call.session.invoke(asked).await else { panic!("it was answered") };
-            Ok(Reply::data(serde_json::to_string(&Envelope::new(Command::action("x"), Err(failure)).into_parts().0).unwrap()))
+            let Err(Stop::Failure(failure)) = call.session.invoke(asked).await else {
+                panic!("it was answered")
+            };
+            Ok(Reply::data(
+                serde_json::to_string(&Envelope::new(Command::action("x"), Err(failure)).into_parts().0)
+                    .unwrap(),
+            ))
         });
         let b = puppet("b", async |_| panic!("it was called"));
         let mut surface = (*b.surface).clone();
