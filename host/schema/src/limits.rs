@@ -36,8 +36,9 @@ pub const ENUM: usize = 256;
 pub const PATTERN: usize = 256;
 /// A compiled `pattern`, in bytes.
 pub const COMPILED_PATTERN: usize = 1024 * 1024;
-/// All compiled patterns of a facade together, in bytes, with what each keeps between searches.
-pub const PATTERNS: usize = 4 * 1024 * 1024;
+/// All compiled patterns of a facade together, in bytes, with the 16 KiB that each may keep between searches: so at most
+/// 512 of them.
+pub const PATTERNS: usize = 8 * 1024 * 1024;
 /// Steps that patterns may take for one call; about a nanosecond each.
 pub const WORK: usize = 6_000_000;
 /// The same for all examples of a facade, when it is loaded.

@@ -26,7 +26,7 @@ use crate::{compiled::not_linear, limits, show, work};
 /// Bytes that the states of one search may take before they are forgotten and built anew.
 const STATES: usize = 256 << 10;
 /// Bytes of states that a pattern keeps between searches.
-const SPARE: usize = 8 << 10;
+const SPARE: usize = 16 << 10;
 /// Steps for each byte by which building a state makes the cache grow: it is about as many as the state has threads.
 const BUILD: usize = 4;
 /// Bytes that are searched before their steps are taken.
@@ -120,21 +120,32 @@ impl Pattern {
 
     /// Whether it is found in a text. Where there are no steps left, the answer means nothing.
     fn is_match(&self, text: &str) -> bool {
-        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let mut states = spare.unwrap_or_else(|| States { cache: self.dfa.create_cache(), widest: 0 });
-        let found = self.search(&mut states, text);
-        if states.cache.memory_usage() <= SPARE {
-            *self.spare.lock().unwrap_or_else(PoisonError::into_inner) = Some(states);
-        }
+        let found = self.states().and_then(|mut states| {
+            let found = self.search(&mut states, text);
+            if states.cache.memory_usage() <= SPARE {
+                *self.spare.lock().unwrap_or_else(PoisonError::into_inner) = Some(states);
+            }
+            found
+        });
         found.unwrap_or_else(|Spent| {
             work::exhaust(&self.text, text);
             false
         })
     }
 
+    /// Those of an earlier search, or none yet.
+    fn states(&self) -> Result<States, Spent> {
+        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(states) = spare {
+            return Ok(states);
+        }
+        spend(self.dfa.get_nfa().states().len())?;
+        Ok(States { cache: self.dfa.create_cache(), widest: 0 })
+    }
+
     fn search(&self, states: &mut States, text: &str) -> Result<bool, Spent> {
         let dfa = &self.dfa;
-        let Some(mut state) = states.build(|cache| dfa.start_state_forward(cache, &Input::new(text)).ok())?
+        let Some(mut state) = states.end(|cache| dfa.start_state_forward(cache, &Input::new(text)).ok())?
         else {
             return self.search_slowly(text);
         };
@@ -160,7 +171,7 @@ impl Pattern {
         // A match is known one byte late.
         let end = match decided(state) {
             None if state.is_quit() => None,
-            None => states.build(|cache| dfa.next_eoi_state(cache, state).ok())?,
+            None => states.end(|cache| dfa.next_eoi_state(cache, state).ok())?,
             Some(found) => return Ok(found),
         };
         match end {
@@ -188,14 +199,27 @@ fn spend(steps: usize) -> Result<(), Spent> {
 }
 
 impl States {
-    /// Builds a state. One that was there already took as much work as the largest.
+    /// Builds the state that a byte leads to. One that was there already took as much work as the largest.
     fn build<T>(&mut self, build: impl FnOnce(&mut Cache) -> T) -> Result<T, Spent> {
+        let (built, grown) = self.grow(build);
+        spend(BUILD * if grown > 0 { grown } else { self.widest })?;
+        Ok(built)
+    }
+
+    /// The first state, or the one that the end of a text leads to. They are built once for each state that was built, and
+    /// are then at hand, so only what grows is charged: an array of many short texts is no work.
+    fn end<T>(&mut self, build: impl FnOnce(&mut Cache) -> T) -> Result<T, Spent> {
+        let (built, grown) = self.grow(build);
+        spend(BUILD * grown)?;
+        Ok(built)
+    }
+
+    fn grow<T>(&mut self, build: impl FnOnce(&mut Cache) -> T) -> (T, usize) {
         let before = self.cache.memory_usage();
         let built = build(&mut self.cache);
         let grown = self.cache.memory_usage().saturating_sub(before);
         self.widest = self.widest.max(grown);
-        spend(BUILD * if grown > 0 { grown } else { self.widest })?;
-        Ok(built)
+        (built, grown)
     }
 }
 

@@ -21,6 +21,7 @@
 //! | `breaker.rs` | facades that fail again and again, and rest |
 //! | `run.rs`, `run/` | one call from its request to its envelope: state, clock, questions |
 //! | `line.rs` | the port that a facade is given |
+//! | `asking.rs` | a call that asks the person |
 //! | `late.rs` | calls that do not answer in time |
 //! | `peers.rs` | what a facade may know of others, and may call |
 //! | `scopes.rs` | under which key a plugin keeps a caller's state |
@@ -39,6 +40,7 @@
 
 mod about;
 mod address;
+mod asking;
 mod audit;
 mod batch;
 mod breaker;

@@ -1,7 +1,7 @@
 //! JSON that takes a hundred times the memory of its text.
 
 use anyhow::{Context, Result};
-use loggia_tests::{Client, Era, Folder, HttpHost, memory, raw::Raw};
+use loggia_tests::{Client, Era, Folder, HttpHost, Raw, memory};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},

@@ -57,12 +57,12 @@ async fn patterns_that_fill_the_memory_are_refused_before_they_are_kept() -> Res
             tokio::task::yield_now().await;
         }
         let said = String::from_utf8(child.wait_with_output().await?.stdout)?;
-        let expected = "is one pattern too many: compiled, all patterns of a facade may take 4 MiB together";
+        let expected = "is one pattern too many: compiled, all patterns of a facade may take 8 MiB together";
         assert!(said.contains(expected), "{keyword}: {said:.1000}");
         assert!(highest > 0 && highest < 256 << 20, "{keyword}: {highest} bytes");
     }
     // Several actions share the budget.
-    let patterns: Vec<Value> = (0..6).map(|n| json!({"pattern": format!("a[ab]{{{}}}", 900 - n)})).collect();
+    let patterns: Vec<Value> = (0..9).map(|n| json!({"pattern": format!("a[ab]{{{}}}", 900 - n)})).collect();
     let params = json!({"type": "object", "properties": {"p": {"allOf": patterns}}}).to_string();
     let actions: Vec<Value> = (0..64).map(|n| text(&format!("a{n}"))).collect();
     let line = told(

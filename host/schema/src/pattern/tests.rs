@@ -106,6 +106,18 @@ fn ordinary_patterns_are_matched_against_long_texts() {
 }
 
 #[test]
+fn many_short_texts_are_matched_against_ordinary_patterns() {
+    for text in ["^[A-Za-z0-9_-]{1,128}$", "^[0-9a-f]{8}-[0-9a-f]{4}$", r"^\d{4}-\d\d$", "^n_"] {
+        let pattern = pattern(text);
+        let _bound = work::bound(limits::WORK);
+        for n in 0..20_000 {
+            pattern.is_match(&format!("n_{n:08x}-{:04x}", n % 97));
+        }
+        assert_eq!(work::exhausted(), None, "{text}");
+    }
+}
+
+#[test]
 fn the_work_of_a_bound_within_another_is_its_own() {
     let outer = work::bound(10);
     {
