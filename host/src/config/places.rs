@@ -6,17 +6,21 @@ use etcetera::{BaseStrategy, choose_base_strategy};
 
 use super::Setting;
 
-/// The platform's cache folder for compiled components; the temporary folder where there is no home.
+/// The platform's cache folder for compiled components; where there is no home, the user's own temporary folder.
 pub fn cache() -> PathBuf {
-    let base = choose_base_strategy().map(|base| base.cache_dir());
-    base.unwrap_or_else(|_| std::env::temp_dir()).join("loggia")
+    choose_base_strategy().map_or_else(|_| temporary(), |base| base.cache_dir().join("loggia"))
 }
 
-/// The platform's folder for what must last: plugins' state. Its data folder where it has none for state; the temporary
-/// folder where there is no home.
+/// The platform's folder for what must last: plugins' state. Its data folder where it has none for state; where there
+/// is no home, the user's own temporary folder.
 pub fn state() -> PathBuf {
     let base = choose_base_strategy().map(|base| base.state_dir().unwrap_or_else(|| base.data_dir()));
-    base.unwrap_or_else(|_| std::env::temp_dir()).join("loggia")
+    base.map_or_else(|_| temporary(), |base| base.join("loggia"))
+}
+
+/// One name for each user: a folder of another user's is refused, so nobody should happen upon one.
+fn temporary() -> PathBuf {
+    std::env::temp_dir().join(format!("loggia-{}", rustix::process::geteuid().as_raw()))
 }
 
 /// The user's home folder, which `~` in a policy means.
