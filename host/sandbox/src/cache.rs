@@ -5,18 +5,15 @@
 //! the host. Files are written beside and renamed, never changed in place, because they are mapped while they run.
 
 use std::{
-    fs::{self, DirBuilder, File, Permissions},
-    io::{self, Write},
-    os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt},
-    path::{Path, PathBuf},
+    fs::File,
+    io::{self, Read},
+    path::Path,
     sync::Arc,
     time::Duration,
 };
 
-use crate::{Artifact, Component, Digest, Engine, LoadError, compile::Compiler};
+use crate::{Artifact, Component, Engine, LoadError, compile::Compiler, private::PrivateFolder};
 
-/// How the names of files begin that are not whole yet.
-const BESIDE: &str = ".beside-";
 /// So long takes no file to be written.
 const LEFTOVER: Duration = Duration::from_secs(3600);
 
@@ -24,6 +21,8 @@ const LEFTOVER: Duration = Duration::from_secs(3600);
 #[derive(Debug, Clone)]
 pub struct Cache {
     dir: Arc<Path>,
+    /// The engine's name, which is its folder's.
+    engine: Arc<str>,
 }
 
 /// A component, and what it took to get it.
@@ -41,11 +40,14 @@ impl Cache {
     ///
     /// If the folder cannot be made, or belongs to, or can be written by, somebody else.
     pub fn open(dir: &Path, engine: &Engine) -> io::Result<Self> {
-        own(dir)?;
-        let dir = dir.join(engine.hash());
-        own(&dir)?;
-        remove_leftovers(&dir, LEFTOVER);
-        Ok(Self { dir: dir.into() })
+        let cache = Self { dir: dir.into(), engine: engine.hash().into() };
+        cache.folder()?.remove_leftovers(LEFTOVER);
+        Ok(cache)
+    }
+
+    /// Opened and checked each time: it may have been taken away and made again.
+    fn folder(&self) -> io::Result<PrivateFolder> {
+        PrivateFolder::open(&self.dir)?.below(&self.engine)
     }
 
     /// The component of these bytes: from the cache, or compiled and put there.
@@ -61,70 +63,48 @@ impl Cache {
         artifact: &Artifact,
         compiler: &Compiler,
     ) -> Result<Loaded, LoadError> {
-        let path = self.path(artifact.digest);
-        if let Some(component) = find(engine, &path)? {
+        let folder = self.folder().map_err(LoadError::io("open the cache"))?;
+        let named = |ending: &str| format!("{}.{ending}", artifact.digest);
+        let (name, sum) = (named("code"), named("sum"));
+        if let Some(component) = find(engine, &folder, &name, &sum)? {
             return Ok(Loaded { component, compiled: false });
         }
-        let lock = Lock::take(path.with_extension("lock")).await.map_err(LoadError::io("lock the cache"))?;
-        if let Some(component) = find(engine, &path)? {
+        let lock = Lock::take(folder, named("lock")).await.map_err(LoadError::io("lock the cache"))?;
+        let folder = &lock.folder;
+        if let Some(component) = find(engine, folder, &name, &sum)? {
             return Ok(Loaded { component, compiled: false });
         }
         let code = compiler.compile(&artifact.bytes).await?;
         // The sum first: code without its sum is not used.
-        write_beside(&path.with_extension("sum"), checksum(&code).as_bytes())
-            .and_then(|()| write_beside(&path, &code))
+        folder
+            .write(&sum, checksum(&code).as_bytes())
+            .and_then(|()| folder.write(&name, &code))
             .map_err(LoadError::io("write to the cache"))?;
+        let written = folder.read(&name).ok_or_else(|| io::ErrorKind::NotFound.into());
+        let written = written.map_err(LoadError::io("read from the cache"))?;
         drop(lock);
-        let component = Component::map(engine, &path).map_err(|error| match error {
+        let component = Component::map(engine, &written).map_err(|error| match error {
             // What was made a moment ago and is more than the pool has room for will not fit later either.
             LoadError::Code(reason) if reason.contains("exceeds the") => LoadError::TooMuch(reason),
             other => other,
         })?;
         Ok(Loaded { component, compiled: true })
     }
-
-    fn path(&self, digest: Digest) -> PathBuf {
-        self.dir.join(format!("{digest}.code"))
-    }
-}
-
-/// Removes what a host was killed over before it could rename it. A younger file may be another host's, which writes it now.
-fn remove_leftovers(dir: &Path, age: Duration) {
-    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    let leftovers =
-        entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(BESIDE.as_bytes()));
-    for leftover in leftovers {
-        let modified = leftover.metadata().and_then(|meta| meta.modified());
-        if modified.is_ok_and(|at| at.elapsed().is_ok_and(|old| old >= age)) {
-            let _ = fs::remove_file(leftover.path());
-        }
-    }
-}
-
-/// Makes a folder where it is missing, and sees to it that nobody else can write there.
-fn own(dir: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-    let meta = fs::metadata(dir)?;
-    if meta.uid() != rustix::process::geteuid().as_raw() {
-        let said = format!("{} belongs to another user", dir.display());
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, said));
-    }
-    if meta.mode() & 0o022 != 0 {
-        fs::set_permissions(dir, Permissions::from_mode(0o700))?;
-    }
-    Ok(())
 }
 
 /// The component, unless there is none or it cannot be used, in which case it is compiled again.
-fn find(engine: &Engine, path: &Path) -> Result<Option<Component>, LoadError> {
-    if !is_ours(path) {
-        return Ok(None);
-    }
-    if !is_whole(path) {
+fn find(
+    engine: &Engine,
+    folder: &PrivateFolder,
+    name: &str,
+    sum: &str,
+) -> Result<Option<Component>, LoadError> {
+    let Some(code) = folder.read(name) else { return Ok(None) };
+    if !is_whole(&code, folder.read(sum)) {
         tracing::warn!("a cached component is damaged and is compiled again");
         return Ok(None);
     }
-    match Component::map(engine, path) {
+    match Component::map(engine, &code) {
         Ok(component) => Ok(Some(component)),
         Err(LoadError::Code(reason)) => {
             tracing::warn!(%reason, "a cached component cannot be used and is compiled again");
@@ -134,45 +114,30 @@ fn find(engine: &Engine, path: &Path) -> Result<Option<Component>, LoadError> {
     }
 }
 
-/// A regular file of ours that nobody else can write.
-fn is_ours(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|meta| {
-        meta.is_file() && meta.uid() == rustix::process::geteuid().as_raw() && meta.mode() & 0o022 == 0
-    })
-}
-
 /// Whether the code is what was written. Against disks, not against people: they cannot write here.
-fn is_whole(path: &Path) -> bool {
-    let sum = fs::read_to_string(path.with_extension("sum"));
-    let code = fs::read(path);
-    matches!((sum, code), (Ok(sum), Ok(code)) if sum == checksum(&code))
+fn is_whole(mut code: &File, sum: Option<File>) -> bool {
+    let mut bytes = Vec::new();
+    let sum = sum.and_then(|sum| io::read_to_string(sum).ok());
+    code.read_to_end(&mut bytes).is_ok() && sum.is_some_and(|sum| sum == checksum(&bytes))
 }
 
 fn checksum(code: &[u8]) -> String {
     format!("{:08x} {}", crc32fast::hash(code), code.len())
 }
 
-fn write_beside(path: &Path, code: &[u8]) -> io::Result<()> {
-    let dir = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::Builder::new().prefix(BESIDE).tempfile_in(dir)?;
-    file.write_all(code)?;
-    file.as_file().sync_data()?;
-    file.persist(path)?;
-    Ok(())
-}
-
 /// A file lock that is held while it lives.
 struct Lock {
     _file: File,
-    path: PathBuf,
+    folder: PrivateFolder,
+    name: String,
 }
 
 impl Lock {
-    async fn take(path: PathBuf) -> io::Result<Self> {
+    async fn take(folder: PrivateFolder, name: String) -> io::Result<Self> {
         let wait = move || {
-            let file = File::create(&path)?;
+            let file = folder.lockable(&name)?;
             file.lock()?;
-            Ok(Self { _file: file, path })
+            Ok(Self { _file: file, folder, name })
         };
         tokio::task::spawn_blocking(wait).await.unwrap_or_else(|e| Err(io::Error::other(e)))
     }
@@ -181,24 +146,6 @@ impl Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         // A process that waits on the removed file compiles once more at worst.
-        let _ = fs::remove_file(&self.path);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_was_never_finished_is_removed_once_it_is_old() {
-        let dir = tempfile::tempdir().unwrap();
-        for name in [".beside-abc", "0123.code", "0123.sum"] {
-            fs::write(dir.path().join(name), "x").unwrap();
-        }
-        let left = || fs::read_dir(dir.path()).unwrap().count();
-        remove_leftovers(dir.path(), LEFTOVER);
-        assert_eq!(left(), 3);
-        remove_leftovers(dir.path(), Duration::ZERO);
-        assert_eq!(left(), 2);
+        self.folder.remove(&self.name);
     }
 }

@@ -2,7 +2,7 @@
 //! Cranelift's memory stays out of the host.
 //!
 //! The child is the host's own binary. It reads a component from stdin and writes machine code to stdout; it has no
-//! environment, and sets its own limits before it reads a byte.
+//! environment, and before it reads a byte it limits itself and gives up what compiling does not need (`confine.rs`).
 
 use std::{
     io::{Read, Write},
@@ -10,16 +10,16 @@ use std::{
     process::Stdio,
 };
 
-use rustix::process::{Resource, Rlimit, setpriority_process, setrlimit};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     process::Command,
 };
 
 use crate::{
-    LoadError,
+    LoadError, confine,
     engine::{self, Space},
     limits::{Compile, bytes_text, duration_text},
+    proposals,
 };
 
 /// Largest component the child reads; the host refuses larger files before this.
@@ -113,6 +113,11 @@ impl Compiler {
         let said = String::from_utf8_lossy(&said).trim().to_owned();
         Err(match status.code() {
             Some(REFUSED) => LoadError::Compile(said),
+            // What Rust's allocator says before it gives up.
+            None if said.contains("memory allocation of") => LoadError::CompileLimit(format!(
+                "it needs more than {} of address space (`limits.compile-memory`)",
+                bytes_text(usize::try_from(self.limits.memory).unwrap_or(usize::MAX)),
+            )),
             _ => LoadError::CompileLimit(format!(
                 "it needs more CPU time than {} (`limits.compile-cpu`) or more memory than {} \
                  (`limits.compile-memory`): {status}",
@@ -138,31 +143,21 @@ pub fn child(space: Space, limits: Compile) -> i32 {
 }
 
 fn compile_stdin(space: Space, limits: Compile) -> Result<(), wasmtime::Error> {
-    confine(limits);
+    confine::limit(limits);
+    confine::start_threads();
+    let engine = engine::compiler(space)?;
+    confine::give_up();
     let mut wasm = Vec::new();
     std::io::stdin().take(COMPONENT).read_to_end(&mut wasm)?;
-    let code = machine_code(&wasm, space)?;
+    let code = machine_code(&engine, &wasm)?;
     std::io::stdout().write_all(&code)?;
     Ok(())
 }
 
 /// What the child makes of a component.
-pub(crate) fn machine_code(wasm: &[u8], space: Space) -> Result<Vec<u8>, wasmtime::Error> {
-    engine::compiler(space)?.precompile_component(wasm)
-}
-
-/// Limits the current process for good. A limit that cannot be set (because a lower one is in force) is in force.
-fn confine(limits: Compile) {
-    let limit = |resource, most: u64| {
-        let _ = setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
-    };
-    // Counted in whole seconds.
-    limit(Resource::Cpu, limits.cpu.as_secs_f64().ceil() as u64);
-    limit(Resource::As, limits.memory);
-    limit(Resource::Core, 0);
-    limit(Resource::Fsize, 0);
-    // Calls go first.
-    let _ = setpriority_process(None, 10);
+pub(crate) fn machine_code(engine: &wasmtime::Engine, wasm: &[u8]) -> Result<Vec<u8>, wasmtime::Error> {
+    proposals::check(wasm).map_err(wasmtime::Error::msg)?;
+    engine.precompile_component(wasm)
 }
 
 #[cfg(test)]

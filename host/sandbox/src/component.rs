@@ -1,13 +1,13 @@
 //! A compiled component that fulfils the contract.
 
-use std::path::Path;
+use std::{fs::File, os::fd::AsRawFd};
 
 use wasmtime::component::types::ComponentItem;
 
 use crate::{
     Artifact, Engine, LoadError,
     abi::v0_1::{self, PluginPre},
-    compile,
+    compile, engine,
     guest::Guest,
 };
 
@@ -20,8 +20,10 @@ pub struct Component {
 }
 
 impl Component {
-    /// Maps machine code that this host compiled.
-    pub(crate) fn map(engine: &Engine, path: &Path) -> Result<Self, LoadError> {
+    /// Maps machine code that this host compiled, from the open file that was checked rather than from a path that may
+    /// lead elsewhere by now.
+    pub(crate) fn map(engine: &Engine, code: &File) -> Result<Self, LoadError> {
+        let path = format!("/proc/self/fd/{}", code.as_raw_fd());
         #[allow(unsafe_code)]
         // SAFETY: the file is machine code, so this trusts whoever wrote it. Only the cache calls this, with files of
         // its own: owned by this user, writable by nobody else, renamed into place and never changed afterwards.
@@ -37,7 +39,8 @@ impl Component {
     ///
     /// If the bytes do not compile or do not fulfil the contract.
     pub fn in_process(engine: &Engine, artifact: &Artifact) -> Result<Self, LoadError> {
-        let code = compile::machine_code(&artifact.bytes, engine.space());
+        let code = engine::compiler(engine.space())
+            .and_then(|compiler| compile::machine_code(&compiler, &artifact.bytes));
         let code = code.map_err(|e| LoadError::Compile(format!("{e:#}")))?;
         #[allow(unsafe_code)]
         // SAFETY: the code was made by the line above.

@@ -6,13 +6,15 @@ use std::{
 };
 
 use wasmtime::{
-    Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig, Strategy, component::Linker,
+    Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig, Strategy, WasmFeatures,
+    component::Linker,
 };
 
 use crate::{
     EngineError, abi,
     guest::Guest,
     limits::{self, Limits},
+    proposals,
     ticker::{Running, Ticker},
 };
 
@@ -162,13 +164,9 @@ fn config(space: Space, purpose: Use) -> Config {
     // No guest of ours uses the async component model; without it a call costs half.
     config.concurrency_support(false);
     config.wasm_backtrace_max_frames(std::num::NonZeroUsize::new(16));
-    // Proposals that no supported guest language needs are off: less surface. Threads (whose shared memories the
-    // limiter would not see), garbage collection and asynchronous components are not even compiled in.
-    config.wasm_shared_everything_threads(false);
-    config.wasm_memory64(false);
-    config.wasm_component_model_memory64(false);
-    config.wasm_stack_switching(false);
-    config.wasm_custom_page_sizes(false);
+    // What a guest may use is listed; all else is off, whatever this version of wasmtime has on.
+    config.wasm_features(proposals::ENGINE, true);
+    config.wasm_features(WasmFeatures::all().difference(proposals::ENGINE), false);
     if space == Space::Short {
         config.memory_reservation(0).memory_reservation_for_growth(1 << 20).memory_guard_size(64 << 10);
     } else if let Use::Run { .. } = purpose {
@@ -205,5 +203,48 @@ mod tests {
                 assert_eq!(compatibility(&compiler(space).unwrap()), compatibility(&running), "{space:?}");
             }
         }
+    }
+
+    #[test]
+    fn code_compiled_with_other_proposals_has_another_name_and_is_refused() {
+        let ours = wasmtime::Engine::new(&config(Space::Short, Use::Run { stack: STACK })).unwrap();
+        let mut other = config(Space::Short, Use::Compile);
+        other.wasm_features(WasmFeatures::TAIL_CALL, true);
+        let other = wasmtime::Engine::new(&other).unwrap();
+        assert_ne!(compatibility(&other), compatibility(&ours));
+        let code = other.precompile_component(&wat::parse_str("(component)").unwrap()).unwrap();
+        #[allow(unsafe_code)]
+        // SAFETY: the code was made by the line above.
+        let refused = unsafe { wasmtime::component::Component::deserialize(&ours, &code) };
+        let said = refused.err().map(|error| format!("{error:#}")).unwrap_or_default();
+        assert!(said.contains("tail_call"), "{said}");
+    }
+
+    #[test]
+    fn components_inside_a_plugin_may_call_each_other() {
+        // The adapter between them reaches both of their memories.
+        let text = r#"(component
+            (component $inner
+                (core module $m (memory (export "memory") 1)
+                    (func (export "f") (param i32 i32) (result i32) local.get 1)
+                    (func (export "realloc") (param i32 i32 i32 i32) (result i32) i32.const 16))
+                (core instance $i (instantiate $m))
+                (func (export "f") (param "s" string) (result u32) (canon lift (core func $i "f")
+                    (memory (core memory $i "memory")) (realloc (core func $i "realloc")))))
+            (component $outer
+                (import "f" (func $f (param "s" string) (result u32)))
+                (core module $libc (memory (export "memory") 1))
+                (core instance $libc (instantiate $libc))
+                (core func $g (canon lower (func $f) (memory (core memory $libc "memory"))))
+                (core module $m (import "a" "g" (func $g (param i32 i32) (result i32)))
+                    (func (export "h") (result i32) (call $g (i32.const 0) (i32.const 3))))
+                (core instance $i (instantiate $m (with "a" (instance (export "g" (func $g))))))
+                (func (export "h") (result u32) (canon lift (core func $i "h"))))
+            (instance $a (instantiate $inner))
+            (instance $b (instantiate $outer (with "f" (func $a "f"))))
+            (export "h" (func $b "h")))"#;
+        let wasm = wat::parse_str(text).unwrap();
+        assert_eq!(proposals::check(&wasm), Ok(()));
+        compiler(Space::Short).unwrap().precompile_component(&wasm).unwrap();
     }
 }

@@ -10,6 +10,10 @@ use crate::{
     limits::{CORE_INSTANCES, Limits, MEMORIES, TABLES, bytes_text},
 };
 
+/// Bytes of an error that are kept for the log: its backtrace has names that the guest chose. (Of what the guest wrote to
+/// stderr the output keeps as much.)
+const LOG: usize = 4 << 10;
+
 /// Whose fault, and by what limits.
 pub(crate) struct Blame<'a> {
     pub facade: &'a str,
@@ -28,10 +32,13 @@ impl Blame<'_> {
         let last_words = store.data().finish();
         let (kind, said, limit) = self.verdict(error, store, &last_words);
         // Not the debug form, which may hold a backtrace of the host's own.
-        let log = match last_words.trim() {
-            "" => format!("{error:#}"),
-            words => format!("{error:#}\nstderr: {words}"),
-        };
+        let mut log = format!("{error:#}");
+        log.truncate(log.floor_char_boundary(LOG));
+        let words = last_words.trim();
+        if !words.is_empty() {
+            log.push_str("\nstderr: ");
+            log.push_str(words);
+        }
         Fault { log: Some(log), ..self.fault(kind, &said, limit) }
     }
 
@@ -119,7 +126,9 @@ impl Blame<'_> {
     /// What was returned is not what the contract says.
     pub fn bad_output(&self, reason: impl std::fmt::Display) -> Fault {
         let fault = self.fault(FaultKind::BadOutput, "gave a result that cannot be read", None);
-        Fault { log: Some(reason.to_string()), ..fault }
+        let mut log = reason.to_string();
+        log.truncate(log.floor_char_boundary(LOG));
+        Fault { log: Some(log), ..fault }
     }
 
     /// The result is too large.

@@ -25,6 +25,8 @@ pub(crate) struct Guest {
     pub limiter: Limiter,
     /// What the policy grants of this call. Before the table, whose requests it ends.
     pub given: Prepared,
+    /// What the call computes, wherever it does.
+    pub meter: Arc<Meter>,
     wasi: WasiCtx,
     table: ResourceTable,
     /// Epochs pass while this lives.
@@ -48,7 +50,7 @@ impl Guest {
 
     /// Its files, for the host's functions.
     pub fn files(&mut self) -> fs::View<'_> {
-        self.given.files.view(&mut self.table)
+        self.given.files.view(&mut self.table, &self.meter)
     }
 }
 
@@ -88,6 +90,8 @@ pub(crate) fn store(
         }
     };
     wasi.stdout(output.stdout()).stderr(output.stderr()).max_random_size(limits.random);
+    // Requests go through our own egress alone. No address is allowed anyway; so not even a socket is made.
+    wasi.allow_tcp(false).allow_udp(false).allow_ip_name_lookup(false);
     let mut table = ResourceTable::new();
     let handles = engine.handles(limits);
     table.set_max_capacity(handles);
@@ -96,6 +100,7 @@ pub(crate) fn store(
         output,
         limiter: Limiter::new(limits),
         given,
+        meter: Arc::clone(&meter),
         wasi: wasi.build(),
         table,
         _running: engine.running(),

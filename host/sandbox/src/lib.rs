@@ -9,12 +9,15 @@
 //! | [`engine`] | the one place that configures wasmtime |
 //! | [`artifact`] | the plugin's bytes: digest, and what kind of file they are |
 //! | [`compile`] | machine code, made by a child process under limits |
+//! | `confine` | what the child takes from itself before it reads a plugin's bytes |
 //! | [`cache`] | machine code, kept on disk |
+//! | `private` | the folder of the cache: its owner's alone, held by descriptor |
 //! | [`component`] | a compiled component that fulfils the contract |
 //! | [`describe`] | its surface, read in a store that can do nothing |
 //! | [`facade`] | the component as a [`Facade`](loggia_facade::Facade): a fresh instance per call |
 //! | [`limits`] | what a call may use |
 //! | [`capability`] | what a policy may grant |
+//! | `proposals` | what a guest may be made of: the WebAssembly proposals that are allowed |
 //! | `abi` | one module per version of the contract, converting up to today's types |
 //!
 //! This is the only crate that names wasmtime. WASI's bindings are generic over the store's data, so they are
@@ -26,6 +29,7 @@ pub mod cache;
 pub mod capability;
 pub mod compile;
 pub mod component;
+mod confine;
 pub mod describe;
 pub mod engine;
 mod error;
@@ -35,6 +39,8 @@ mod guest;
 pub mod limits;
 mod meter;
 mod output;
+mod private;
+mod proposals;
 mod ticker;
 mod used;
 

@@ -58,7 +58,7 @@ pub struct Compile {
 /// The two clocks of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// Time on a processor, host calls included (but not what they leave to other threads, as file access does).
+    /// CPU time, host calls included, also where the host does them on other threads (files, state).
     pub cpu: Duration,
     /// Time on the wall.
     pub wall: Duration,

@@ -1,5 +1,5 @@
-//! Charges a call the processor time that it takes, host calls included, except for what they leave to other threads (as
-//! file access does).
+//! Charges a call the CPU time that it takes: of the thread that polls its guest, host calls included, and of the threads
+//! on which the host works for it (files, state).
 
 use std::{
     future::Future,
@@ -13,11 +13,12 @@ use std::{
 };
 
 use rustix::time::{ClockId, clock_gettime};
+use wasmtime_wasi::runtime::{AbortOnDropJoinHandle, spawn_blocking};
 
-/// Shared by the future that polls the guest and the callback that the guest's epochs reach. Only the thread that
-/// polls touches it, so the order of its loads and stores does not matter.
+/// Shared by the future that polls the guest, the callback that the guest's epochs reach, and work on other threads. Each
+/// number stands for itself, so the order of loads and stores does not matter.
 pub(crate) struct Meter {
-    /// Nanoseconds of all polls that have ended.
+    /// Nanoseconds of all polls and of all work on other threads that have ended.
     spent: AtomicU64,
     /// What the polling thread's clock said when this poll began.
     began: AtomicU64,
@@ -36,9 +37,24 @@ impl Meter {
         self.spent.load(Ordering::Relaxed).saturating_add(slice) > self.budget
     }
 
-    /// Nanoseconds of all polls that have ended.
+    /// Nanoseconds of all polls, and of all work on other threads, that have ended.
     pub fn spent(&self) -> u64 {
         self.spent.load(Ordering::Relaxed)
+    }
+
+    /// Does something for the call on a thread that may block, and charges the call for the CPU time it takes there.
+    /// Dropping the handle cancels what has not begun.
+    pub fn away<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> AbortOnDropJoinHandle<T> {
+        let meter = Arc::clone(self);
+        spawn_blocking(move || {
+            let began = thread_time();
+            let done = work();
+            meter.spent.fetch_add(thread_time().saturating_sub(began), Ordering::Relaxed);
+            done
+        })
     }
 
     fn begin(&self) {
@@ -79,5 +95,23 @@ impl<F: Future> Future for Metered<F> {
             (Poll::Pending, true) => Poll::Pending,
             (Poll::Pending, false) => Poll::Ready(Err(Spent)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn work_on_another_thread_is_charged_by_its_cpu_time() {
+        let meter = Meter::new(Duration::from_millis(20));
+        meter.away(|| std::thread::sleep(Duration::from_millis(40))).await;
+        assert!(!meter.is_spent(), "waiting is free: {}", meter.spent());
+        let computes = || {
+            let began = thread_time();
+            while thread_time() - began < 40_000_000 {}
+        };
+        meter.away(computes).await;
+        assert!(meter.is_spent() && meter.spent() >= 40_000_000, "{}", meter.spent());
     }
 }

@@ -1,1 +1,142 @@
-//! Work that the host does for a call: whatever thread does it, the call pays.
+//! What the host does for a call on other threads: it is charged to the call, and it never waits for ever.
+
+use std::{
+    fs,
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
+    thread,
+};
+
+use anyhow::{Context, Result};
+use loggia_tests::{Client, Era, Folder, Raw};
+use rustix::fs::{CWD, FileType, Mode, RenameFlags, mknodat, renameat_with};
+use serde_json::{Value, json};
+
+use super::{
+    files::granted,
+    host::{cpu, threads},
+};
+
+/// H78.
+#[tokio::test]
+async fn what_the_host_computes_for_a_call_on_other_threads_uses_up_its_time() -> Result<()> {
+    // On the clock it could go on for long, and the guest itself computes next to nothing.
+    let limits = "[limits]\ncpu = \"1s\"\nwall = \"10m\"\nbreaker-faults = 1000\n";
+    let folder = Folder::with(&["pesters"]);
+    let data = folder.beside("data");
+    for n in 0..5000 {
+        fs::write(data.join(n.to_string()), "")?;
+    }
+    let dirs = format!("dirs = [{{ path = {data:?}, at = \"/data\", access = \"read\" }}]");
+    folder.write("pesters.toml", &format!("[grants]\nstore = {{ quota = \"1MiB\" }}\n{dirs}\n{limits}"));
+    let mut host = Raw::start(folder.path()).await?;
+    host.call(1, "pesters", &json!({"action": "keep"})).await?;
+    let told = host.answer().await?["result"]["structuredContent"].take();
+    assert_eq!(told["ok"], true, "{told}");
+    for (id, what) in (2..).zip(["listing", "keys"]) {
+        let before = cpu(&host.child)?;
+        host.call(id, "pesters", &json!({"action": "ask", "what": what})).await?;
+        let told = host.answer().await?["result"]["structuredContent"].take();
+        let error = "timed out: the plugin `pesters` used up its CPU time of 1s";
+        assert_eq!(told["error"], error, "{what}: {told}");
+        // Its second, what ran when it was up, and what a host does besides. Otherwise it would be several.
+        let used = cpu(&host.child)?.saturating_sub(before);
+        assert!(used.as_millis() < 2500, "{what}: {used:?}");
+    }
+    host.finish().await?;
+    Ok(())
+}
+
+/// A directory with a file and, beside it, a pipe that nobody else has open.
+fn with_pipe(folder: &Folder) -> Result<()> {
+    let data = folder.beside("data");
+    fs::write(data.join("file"), "inside")?;
+    mknodat(CWD, data.join("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
+    Ok(())
+}
+
+/// H79.
+#[tokio::test]
+async fn a_pipe_holds_no_thread() -> Result<()> {
+    let folder = granted("trespasses", &[("data", "read-write")], "[limits]\nwall = \"10s\"\n");
+    with_pipe(&folder)?;
+    let mut host = Raw::start(folder.path()).await?;
+    let mut ids = 1..;
+    let mut call = async |host: &mut Raw, arguments: Value| -> Result<Value> {
+        host.call(ids.next().context("an id")?, "trespasses", &arguments).await?;
+        Ok(host.answer().await?["result"]["structuredContent"].take())
+    };
+    let reread = |n: usize| json!({"action": "reread", "at": "/data", "paths": ["pipe", "file"], "n": n});
+    let told = call(&mut host, reread(2)).await?;
+    assert_eq!(told["data"], json!({"inside": 1, "not-permitted": 1}), "{told}");
+    let before = threads(&host.child)?;
+    // More than a runtime has threads for what blocks.
+    let told = call(&mut host, reread(1200)).await?;
+    assert_eq!(told["data"], json!({"inside": 600, "not-permitted": 600}), "{told}");
+    // Changing its times would open it, too.
+    let told = call(&mut host, json!({"action": "touch", "at": "/data", "paths": ["pipe", "file"]})).await?;
+    assert_eq!(told["data"], json!({"pipe": "not-permitted", "file": "done"}), "{told}");
+    assert!(threads(&host.child)? <= before + 4, "{before} threads before");
+    host.finish().await?;
+    Ok(())
+}
+
+/// H79.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_becomes_a_pipe_while_it_is_opened_holds_no_thread() -> Result<()> {
+    const OPENED: usize = 20_000;
+    let folder = granted("trespasses", &[("data", "read")], "[limits]\ncpu = \"30s\"\nwall = \"60s\"\n");
+    with_pipe(&folder)?;
+    let (file, pipe) = (folder.beside("data").join("file"), folder.beside("data").join("pipe"));
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    let (turned, ended) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let exchange = || -> Result<()> {
+        while !ended.load(Ordering::Relaxed) {
+            renameat_with(CWD, &file, CWD, &pipe, RenameFlags::EXCHANGE)?;
+            turned.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
+    };
+    let read = async || -> Result<usize> {
+        let mut opened = 0;
+        while opened < OPENED {
+            let arguments = json!({"action": "reread", "at": "/data", "paths": ["file"], "n": 2000});
+            // A thread that waits for the pipe's other end would use up the call's time.
+            let told = client.envelope("trespasses", arguments).await?;
+            let seen = told["data"].as_object().with_context(|| told.to_string())?;
+            anyhow::ensure!(seen.keys().all(|what| what == "inside" || what == "not-permitted"), "{told}");
+            opened += 2000;
+        }
+        Ok(opened)
+    };
+    thread::scope(|scope| -> Result<()> {
+        let exchanging = scope.spawn(exchange);
+        let runtime = tokio::runtime::Handle::current();
+        let read = tokio::task::block_in_place(|| runtime.block_on(read()));
+        ended.store(true, Ordering::Relaxed);
+        exchanging.join().expect("it does not panic")?;
+        read.map(drop)
+    })?;
+    assert!(turned.load(Ordering::Relaxed) > 100, "{turned:?}");
+    client.end().await
+}
+
+/// H80.
+#[tokio::test]
+async fn a_hole_in_a_file_counts_as_written() -> Result<()> {
+    for way in ["far", "far_stream", "length"] {
+        let folder = granted("hoards", &[("data", "read-write")], "");
+        let client = Client::stdio(folder.path(), Era::Stateful).await?;
+        let fill =
+            |bytes: u64| client.envelope("hoards", json!({"action": "fill", "way": way, "bytes": bytes}));
+        let told = fill(1 << 40).await?;
+        assert_eq!(told["data"], "quota", "{way}: {told}");
+        let file = folder.beside("data").join("file");
+        assert_eq!(fs::metadata(&file)?.len(), 0, "{way}");
+        // Within the limit it may.
+        let told = fill(1 << 20).await?;
+        assert_eq!(told["data"], "all of it", "{way}: {told}");
+        assert!(fs::metadata(&file)?.len() >= 1 << 20, "{way}");
+        client.end().await?;
+    }
+    Ok(())
+}

@@ -8,11 +8,14 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-use loggia_tests::{Client, Folder, binary, scratch};
-use serde_json::json;
+use loggia_tests::{Client, Folder, Raw, binary, eventually, scratch};
+use serde_json::{Value, json};
 use tokio::process::Command;
 
-use super::wat::Guest;
+use super::{
+    host::{children, figure, id, oom_score},
+    wat::Guest,
+};
 
 /// A component with this core module beside its own.
 fn beside(name: &'static str, fields: &str) -> Guest {
@@ -80,6 +83,48 @@ async fn what_takes_too_long_or_too_much_to_compile_is_refused_and_the_others_se
         let line = log.lines().find(|line| line.contains(&format!("\"{}.wasm\"", guest.name)));
         assert!(line.is_some_and(|line| line.contains(expected)), "{}: {log:.4000}", guest.name);
     }
+    Ok(())
+}
+
+/// H92.
+#[tokio::test]
+async fn a_plugin_that_is_greedy_to_compile_ends_only_the_child() -> Result<()> {
+    let (folder, cache, log) =
+        (Folder::with(&["echo"]), tempfile::tempdir()?, tempfile::NamedTempFile::new()?);
+    let stderr = log.reopen()?;
+    let mut host = Raw::start_with(folder.path(), |command| {
+        command.env("LOGGIA_CACHE", cache.path()).stderr(stderr);
+    })
+    .await?;
+    let mut ids = 1..;
+    let mut call = async |host: &mut Raw, tool: &str, arguments: Value| -> Result<Value> {
+        host.call(ids.next().context("an id")?, tool, &arguments).await?;
+        Ok(host.answer().await?["result"]["structuredContent"].take())
+    };
+    let add = json!({"action": "add", "a": 1, "b": 2});
+    assert_eq!(call(&mut host, "echo", add.clone()).await?["data"], 3.0);
+    let before = oom_score(id(&host.child)?)?;
+
+    beside("greedy", &locals(6000)).put(&folder);
+    // It has given everything up before it reads a byte.
+    let child = eventually(async || {
+        let children = children(&host.child).map_err(|error| error.to_string())?;
+        let confined = |child: &u32| figure(*child, "Seccomp").is_ok_and(|mode| mode == 2);
+        children.into_iter().find(confined).ok_or_else(|| "no confined child".to_owned())
+    })
+    .await;
+    assert_eq!((oom_score(child)?, figure(child, "NoNewPrivs")?), (1000, 1));
+    eventually(async || {
+        let log = fs::read_to_string(log.path()).unwrap_or_default();
+        let stopped =
+            "compiling was stopped: it needs more than 512MiB of address space (`limits.compile-memory`)";
+        if log.contains(stopped) { Ok(()) } else { Err(log) }
+    })
+    .await;
+
+    assert_eq!(oom_score(id(&host.child)?)?, before);
+    assert_eq!(call(&mut host, "echo", add).await?["data"], 3.0);
+    host.finish().await?;
     Ok(())
 }
 

@@ -94,15 +94,15 @@ async fn no_call_fills_a_disk_in_whatever_way_it_writes() -> Result<()> {
             let meta = entry?.metadata()?;
             entries += 1;
             bytes += if meta.is_dir() { 0 } else { meta.blocks() * 512 };
-            // With holes a file may be longer than what was written.
-            assert!(meta.len() <= 2 * MOST, "{way}: a file of {} bytes", meta.len());
+            // A hole counts as written.
+            assert!(meta.len() <= MOST, "{way}: a file of {} bytes", meta.len());
         }
         assert!(
             bytes <= MOST + (1 << 20) && entries <= MOST >> 12,
             "{way}: {bytes} bytes, {entries} entries"
         );
         assert!(
-            bytes > MOST / 2 || entries > 1000 || way == "again" || way == "length",
+            bytes >= MOST / 2 || entries > 1000 || way == "again" || way == "length",
             "{way}: little was written"
         );
         client.end().await?;

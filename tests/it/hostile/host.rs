@@ -1,19 +1,35 @@
 //! What the kernel says of a host's process, and a request in bytes.
 
-use std::fs;
+use std::{fs, time::Duration};
 
 use anyhow::{Context, Result};
 use loggia_tests::HttpHost;
 use serde_json::{Value, json};
 use tokio::process::Child;
 
-fn id(child: &Child) -> Result<u32> {
+pub fn id(child: &Child) -> Result<u32> {
     child.id().context("the host ended")
 }
 
-/// A figure of `/proc/<id>/status`.
+/// The children that a host has now.
+pub fn children(child: &Child) -> Result<Vec<u32>> {
+    let parent = u64::from(id(child)?);
+    let processes = fs::read_dir("/proc")?.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    Ok(processes.filter(|process| figure(*process, "PPid").is_ok_and(|found| found == parent)).collect())
+}
+
+/// How soon a machine without memory kills a process: up to 1000, which is first.
+pub fn oom_score(process: u32) -> Result<i64> {
+    Ok(fs::read_to_string(format!("/proc/{process}/oom_score_adj"))?.trim().parse()?)
+}
+
 fn status(child: &Child, key: &str) -> Result<u64> {
-    let text = fs::read_to_string(format!("/proc/{}/status", id(child)?))?;
+    figure(id(child)?, key)
+}
+
+/// A figure of `/proc/<process>/status`.
+pub fn figure(process: u32, key: &str) -> Result<u64> {
+    let text = fs::read_to_string(format!("/proc/{process}/status"))?;
     let line =
         text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':')).context("no such figure")?;
     Ok(line.trim().trim_end_matches(" kB").parse()?)
@@ -22,6 +38,15 @@ fn status(child: &Child, key: &str) -> Result<u64> {
 /// How many threads it has.
 pub fn threads(child: &Child) -> Result<u64> {
     status(child, "Threads")
+}
+
+/// The CPU time that it has used, all of its threads together.
+pub fn cpu(child: &Child) -> Result<Duration> {
+    let text = fs::read_to_string(format!("/proc/{}/stat", id(child)?))?;
+    let (_, fields) = text.rsplit_once(") ").context("no name")?;
+    // In user code and in the kernel; Linux counts in hundredths of a second here.
+    let ticks: u64 = fields.split(' ').skip(11).take(2).map_while(|ticks| ticks.parse::<u64>().ok()).sum();
+    Ok(Duration::from_millis(ticks * 10))
 }
 
 /// How many descriptors it has open.

@@ -63,16 +63,6 @@ fn failed(error: StateError) -> types::Failure {
     })
 }
 
-/// Does something with the store, which may wait for a disk or for another process.
-async fn away<T: Send + 'static>(
-    act: impl FnOnce() -> Result<T, StateError> + Send + 'static,
-) -> Result<T, types::Failure> {
-    match tokio::task::spawn_blocking(act).await {
-        Ok(done) => done.map_err(failed),
-        Err(_) => Err(failed(StateError::Storage("the thread that used it ended".to_owned()))),
-    }
-}
-
 fn entry(entry: loggia_state::Entry) -> abi::Entry {
     abi::Entry { key: entry.key, value: entry.value, version: entry.version }
 }
@@ -98,6 +88,23 @@ impl Guest {
     fn access(&self) -> Result<&Access, types::Failure> {
         self.given.state.as_ref().ok_or_else(|| denied("store"))
     }
+
+    /// Does something with the store on a thread that may wait for a disk or for another process, at the call's expense.
+    fn away<T: Send + 'static, F>(
+        &self,
+        act: F,
+    ) -> impl Future<Output = Result<T, types::Failure>> + use<T, F>
+    where
+        F: FnOnce() -> Result<T, StateError> + Send + 'static,
+    {
+        let mut working = self.meter.away(act);
+        async move {
+            match (&mut *working).await {
+                Ok(done) => done.map_err(failed),
+                Err(_) => Err(failed(StateError::Storage("the thread that used it ended".to_owned()))),
+            }
+        }
+    }
 }
 
 impl Host for Guest {
@@ -108,7 +115,7 @@ impl Host for Guest {
     ) -> Result<Vec<Option<abi::Entry>>, types::Failure> {
         let access = self.access()?;
         let (store, space) = (access.store.clone(), access.space(space)?);
-        let found = away(move || store.get(space, &keys)).await?;
+        let found = self.away(move || store.get(space, &keys)).await?;
         Ok(found.into_iter().map(|found| found.map(entry)).collect())
     }
 
@@ -122,7 +129,7 @@ impl Host for Guest {
     ) -> Result<abi::Entries, types::Failure> {
         let access = self.access()?;
         let (store, space) = (access.store.clone(), access.space(space)?);
-        let found = away(move || store.scan(space, &prefix, after.as_deref(), limit, at)).await?;
+        let found = self.away(move || store.scan(space, &prefix, after.as_deref(), limit, at)).await?;
         Ok(abi::Entries {
             items: found.items.into_iter().map(entry).collect(),
             more: found.more,
@@ -139,6 +146,6 @@ impl Host for Guest {
         }
         let (store, space) = (access.store.clone(), access.space(space)?);
         let changes = changes.into_iter().map(change).collect();
-        away(move || store.commit(space, changes)).await
+        self.away(move || store.commit(space, changes)).await
     }
 }

@@ -75,6 +75,16 @@ impl Budget {
             Full::Written
         })
     }
+
+    /// Takes what a file, directory or link costs that is about to be made.
+    pub fn make(&self) -> Result<(), Full> {
+        self.take(MADE)
+    }
+
+    /// Takes what a write at this offset adds to a file of this length before its first byte: a hole counts as written.
+    pub fn take_hole(&self, length: u64, offset: u64) -> Result<(), Full> {
+        self.take(offset.saturating_sub(length))
+    }
 }
 
 /// A file that is open until the last stream of it is closed too.
@@ -166,7 +176,7 @@ impl Held {
 
     /// A file, directory or link that the guest is about to make.
     pub fn make(&self) -> Result<(), Full> {
-        self.write(MADE)
+        self.budget.make()
     }
 
     /// The bytes that may be written, for a stream.
@@ -186,6 +196,16 @@ mod tests {
         assert_eq!(held.write(4001), Err(Full::Written));
         assert_eq!(held.write(4000), Ok(()));
         assert_eq!(held.make(), Err(Full::Written));
+    }
+
+    #[test]
+    fn a_hole_counts_as_written() {
+        let budget = Held::new(10_000, 1).budget();
+        assert_eq!(budget.take_hole(5000, 5000), Ok(()));
+        assert_eq!(budget.take_hole(5000, 100), Ok(()));
+        assert_eq!(budget.take_hole(5000, 1 << 40), Err(Full::Written));
+        assert_eq!(budget.take_hole(5000, 15_000), Ok(()));
+        assert_eq!(budget.take(1), Err(Full::Written));
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! Directories: which, how they may be used, and how much of them a call may write and hold open.
 //!
-//! WASI's file functions are wasmtime-wasi's; this module stands before them (`host.rs`) and counts. So a directory costs
-//! a call nothing until the guest asks which ones there are.
+//! WASI's file functions are wasmtime-wasi's; this module stands before them (`host.rs`), counts, and runs them on threads
+//! that may block, at the call's expense (`away.rs`). Opening (`open.rs`) and streams (`streams.rs`) are its own. A
+//! directory costs a call nothing until the guest asks which ones there are.
 
+mod away;
 mod held;
 mod host;
+mod open;
 mod streams;
 
 use std::{
@@ -24,7 +27,7 @@ use wasmtime_wasi::{
 };
 
 use self::held::Held;
-use crate::{LoadError, guest::Guest, limits::Limits};
+use crate::{LoadError, guest::Guest, limits::Limits, meter::Meter};
 
 /// One directory of the host, given to a plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,17 +70,15 @@ impl Root {
         let dir: OwnedFd = open(&grant.path, flags, Mode::empty()).map_err(|e| failed(e.into()))?;
         let opened = File::from(dir);
         let meta = opened.metadata().map_err(failed)?;
-        let as_dir = |file: File, perms, mode| Dir::new(file, perms, mode, false);
-        let write = match grant.writable {
-            true => Some(opened.try_clone().map_err(failed)?),
-            false => None,
-        };
-        Ok(Self {
-            at: grant.at.clone(),
-            identity: (meta.dev(), meta.ino()),
-            read: as_dir(opened, FsPerms::ReadOnly, OpenMode::READ),
-            write: write.map(|file| as_dir(file, FsPerms::ReadWrite, OpenMode::READ | OpenMode::WRITE)),
-        })
+        // It may block the thread, which is one of ours for that (`away.rs`).
+        let read = Dir::new(opened, FsPerms::ReadOnly, OpenMode::READ, true);
+        let write = grant.writable.then(|| {
+            // The same descriptor: what may be done with it is WASI's own note.
+            let mut write = read.clone();
+            (write.perms, write.open_mode) = (FsPerms::ReadWrite, OpenMode::READ | OpenMode::WRITE);
+            write
+        });
+        Ok(Self { at: grant.at.clone(), identity: (meta.dev(), meta.ino()), read, write })
     }
 
     /// Which directory it is, by device and inode.
@@ -122,9 +123,9 @@ impl Files {
         })
     }
 
-    pub(crate) fn view<'a>(&'a mut self, table: &'a mut ResourceTable) -> View<'a> {
+    pub(crate) fn view<'a>(&'a mut self, table: &'a mut ResourceTable, meter: &'a Arc<Meter>) -> View<'a> {
         let Self { roots, held, wasi } = self;
-        View { roots: roots.as_ref(), held, wasi: WasiFilesystemCtxView { ctx: wasi, table } }
+        View { roots: roots.as_ref(), held, meter, wasi: WasiFilesystemCtxView { ctx: wasi, table } }
     }
 }
 
@@ -132,5 +133,6 @@ impl Files {
 pub(crate) struct View<'a> {
     roots: Option<&'a (Arc<[Root]>, Effect)>,
     held: &'a mut Held,
+    meter: &'a Arc<Meter>,
     wasi: WasiFilesystemCtxView<'a>,
 }

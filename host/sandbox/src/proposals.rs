@@ -1,0 +1,118 @@
+//! The WebAssembly proposals that a guest may use.
+//!
+//! The list names what is allowed, so a proposal that a new wasmtime or wasmparser turns on stays off here. It is enforced
+//! twice, in the compiling child and before anything of the guest runs: [`check`] validates the component with it, and
+//! the engines are configured with it. Machine code that was compiled with another list has another name in the cache
+//! and is refused by the engine.
+
+use wasmparser::{Validator, WasmFeatures};
+
+/// What the supported toolchains emit: Rust's `wasm32-wasip2` and wasi-sdk (LLVM's `generic` and `lime1` targets, and
+/// SIMD where a crate asks for it), CPython, SpiderMonkey and QuickJS, which wasi-sdk builds.
+///
+/// `REFERENCE_TYPES` includes the long encoding of `call_indirect`, `BULK_MEMORY` the two instructions of `lime1`.
+pub const ALLOWED: WasmFeatures = WasmFeatures::MUTABLE_GLOBAL
+    .union(WasmFeatures::SATURATING_FLOAT_TO_INT)
+    .union(WasmFeatures::SIGN_EXTENSION)
+    .union(WasmFeatures::REFERENCE_TYPES)
+    .union(WasmFeatures::MULTI_VALUE)
+    .union(WasmFeatures::BULK_MEMORY)
+    .union(WasmFeatures::SIMD)
+    .union(WasmFeatures::FLOATS)
+    .union(WasmFeatures::EXTENDED_CONST)
+    .union(WasmFeatures::COMPONENT_MODEL);
+
+/// What the engines run. Where one component inside a plugin calls another, wasmtime generates an adapter that reaches
+/// both memories; it validates that code by the same list. A guest's own module never has two: [`check`] refuses it.
+pub const ENGINE: WasmFeatures = ALLOWED.union(WasmFeatures::MULTI_MEMORY);
+
+/// What is refused, in the words that toolchains use, and how to build without it.
+const REFUSED: &[(WasmFeatures, &str, &str)] = &[
+    // First, since types of its own imply others.
+    (WasmFeatures::GC, "garbage-collected types or subtypes", "compile without the target feature `gc`"),
+    (WasmFeatures::GC_TYPES, "`externref` or garbage-collected references", FOR_WASIP2),
+    (WasmFeatures::FUNCTION_REFERENCES, "typed function references", FOR_WASIP2),
+    (WasmFeatures::TAIL_CALL, "tail calls", "compile without the target feature `tail-call`"),
+    (WasmFeatures::RELAXED_SIMD, "relaxed SIMD", "compile without the target feature `relaxed-simd`"),
+    (
+        WasmFeatures::MULTI_MEMORY,
+        "several memories in one module",
+        "compile without the target feature `multimemory`",
+    ),
+    (WasmFeatures::THREADS, "threads or atomics", "compile without the target feature `atomics`"),
+    (WasmFeatures::SHARED_EVERYTHING_THREADS, "shared-everything threads", FOR_WASIP2),
+    (WasmFeatures::MEMORY64, "64-bit memories or tables", "compile for wasm32, not wasm64"),
+    (WasmFeatures::EXCEPTIONS, "exceptions", "compile without the target feature `exception-handling`"),
+    (
+        WasmFeatures::LEGACY_EXCEPTIONS,
+        "legacy exceptions",
+        "compile without the target feature `exception-handling`",
+    ),
+    (WasmFeatures::CUSTOM_PAGE_SIZES, "custom page sizes", FOR_WASIP2),
+    (
+        WasmFeatures::WIDE_ARITHMETIC,
+        "wide arithmetic",
+        "compile without the target feature `wide-arithmetic`",
+    ),
+    (WasmFeatures::STACK_SWITCHING, "stack switching", FOR_WASIP2),
+    (
+        WasmFeatures::CM_ASYNC,
+        "asynchronous component functions",
+        "generate synchronous bindings (`--sync` where the tool has it)",
+    ),
+    (WasmFeatures::CM_THREADING, "threads of the component model", FOR_WASIP2),
+    (WasmFeatures::CM_ERROR_CONTEXT, "error contexts of the component model", FOR_WASIP2),
+];
+const FOR_WASIP2: &str = "compile for wasm32-wasip2 with its default target features";
+
+/// Validates a component by [`ALLOWED`].
+///
+/// # Errors
+///
+/// For its author: which proposal it uses, or why it is invalid, and where.
+pub fn check(wasm: &[u8]) -> Result<(), String> {
+    let Err(error) = Validator::new_with_features(ALLOWED).validate_all(wasm) else { return Ok(()) };
+    let (said, offset) = (error.message(), error.offset());
+    let proposal = error.missing_wasm_feature().or_else(|| implied(said));
+    let Some(proposal) = proposal else { return Err(format!("{said} (at offset {offset:#x})")) };
+    let known = REFUSED.iter().find(|(feature, ..)| proposal.intersects(*feature));
+    let (words, advice) =
+        known.map_or(("a WebAssembly proposal", FOR_WASIP2), |(_, words, advice)| (words, advice));
+    Err(format!("it uses {words}, which Loggia does not run: {advice} ({said}, at offset {offset:#x})"))
+}
+
+/// The proposal where wasmparser tells only what it found.
+fn implied(said: &str) -> Option<WasmFeatures> {
+    said.starts_with("multiple memories").then_some(WasmFeatures::MULTI_MEMORY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_proposal_is_named_with_what_to_do() {
+        let said = |module: &str| {
+            let text = format!("(component (core module {module}))");
+            check(&wat::parse_str(text).unwrap()).err().unwrap_or_default()
+        };
+        for (module, expected) in [
+            (
+                "(func (return_call 0))",
+                "it uses tail calls, which Loggia does not run: compile without the target feature `tail-call` (",
+            ),
+            (
+                "(memory 1) (memory 1)",
+                "it uses several memories in one module, which Loggia does not run: compile without",
+            ),
+            ("(type (sub (func)))", "it uses garbage-collected types or subtypes, which"),
+            ("(func (result i32))", "type mismatch: "),
+        ] {
+            assert!(said(module).starts_with(expected), "{module}: {}", said(module));
+        }
+        assert_eq!(
+            said("(func (param v128)) (table 1 funcref) (func (result i32 i32) i32.const 1 i32.const 2)"),
+            ""
+        );
+    }
+}
