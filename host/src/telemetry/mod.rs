@@ -4,7 +4,6 @@
 //! |---|---|
 //! | `logs.rs` | where the log goes, how much of it, and lines that nobody reads |
 //! | `line.rs` | an event as one line, for people or as JSON |
-//! | `scrub.rs` | credentials, taken out of what is logged |
 //! | `meters.rs` | what is counted while calls run |
 //! | `metrics.rs` | the same as Prometheus reads it: every name |
 
@@ -12,4 +11,3 @@ mod line;
 pub mod logs;
 pub mod meters;
 pub mod metrics;
-pub mod scrub;
