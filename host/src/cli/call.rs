@@ -4,12 +4,13 @@ use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::{Context, bail, ensure};
 use loggia_facade::{Block, Input, Object, Request};
+use loggia_text::{printable, printable_text};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{Common, exit, runtime, term};
 use crate::{
-    gate::{Event, Origin, printable},
+    gate::{Event, Origin},
     serve::Host,
     telemetry::logs::{self, Level},
 };
@@ -38,7 +39,10 @@ pub struct Call {
 impl Call {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         logs::at(Level::Warn);
-        let params = parameters(&self.params)?;
+        let params = match parameters(&self.params) {
+            Ok(params) => params,
+            Err(error) => return Ok(term::misused(&error)),
+        };
         ensure!(
             self.plugins.is_dir(),
             "there is no folder {}: name the one that holds the plugins with --plugins DIR",
@@ -56,7 +60,12 @@ impl Call {
             arguments.insert("action".into(), self.action.into());
             arguments.insert("params".into(), params.into());
             let input = Input::Arguments(arguments);
-            let request = Request { facade: self.facade, input, timeout: None, idempotency_key: None };
+            let request =
+                Request { facade: self.facade.clone(), input, timeout: None, idempotency_key: None };
+            if host.gate.catalog().lacks(&self.facade) {
+                // The answer names what there is instead, which is known once all is loaded.
+                host.gate.catalog().complete().await;
+            }
             let mut exec = host.gate.start(Origin::local(), request);
             loop {
                 match exec.next().await {
@@ -64,7 +73,7 @@ impl Call {
                     Event::Progress(progress) => {
                         let total = progress.total.map(|total| format!("/{total}")).unwrap_or_default();
                         let message = progress.message.unwrap_or_default();
-                        term::note(&format!("{}{total} {message}", progress.done));
+                        term::note(&printable(&format!("{}{total} {message}", progress.done)));
                     }
                     Event::Asks(asks) => {
                         for key in asks.keys() {
@@ -79,11 +88,11 @@ impl Call {
         runtime.shutdown_background();
         let code = if envelope.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(exit::CALL_FAILED) };
         let (json, content) = envelope.into_parts();
-        let (json, terminal) = (Value::Object(json), term::stdout_is_terminal());
-        term::out(&if terminal { format!("{json:#}") } else { json.to_string() });
+        let terminal = term::stdout_is_terminal();
+        term::json(&Value::Object(json));
         for content in content {
             match shown(&content.block) {
-                Shown::Text(text) if terminal => term::out(&harmless(text)),
+                Shown::Text(text) if terminal => term::out(&printable_text(text)),
                 Shown::Text(text) => term::out(text),
                 Shown::Note(note) => term::note(&printable(&note)),
             }
@@ -113,16 +122,6 @@ fn shown(block: &Block) -> Shown<'_> {
         }
         Block::Link { uri, name, .. } => Shown::Note(format!("(a link, {name}: {uri})")),
     }
-}
-
-/// A plugin's text for a terminal, which it must not steer.
-fn harmless(text: &str) -> String {
-    let parts = text.split_inclusive(['\n', '\t']);
-    let parts = parts.map(|part| match part.strip_suffix(['\n', '\t']) {
-        Some(plain) => printable(plain).into_owned() + &part[plain.len()..],
-        None => printable(part).into_owned(),
-    });
-    parts.collect()
 }
 
 /// One JSON object, or `key=value` pairs whose values the gate turns into what the action takes.
@@ -179,11 +178,5 @@ mod tests {
         check(embedded(Some("milk"), None), Shown::Text("milk"));
         let note = "(the resource file:///a, of unknown type, 3 bytes: not shown)";
         check(embedded(None, Some(vec![0; 3])), Shown::Note(note.into()));
-    }
-
-    #[test]
-    fn a_plugins_text_does_not_steer_the_terminal() {
-        assert_eq!(harmless("a\tb\nc\n"), "a\tb\nc\n");
-        assert_eq!(harmless("a\u{1b}[2J\r\nb"), "a\\u{1b}[2J\\r\nb");
     }
 }

@@ -47,6 +47,8 @@ pub fn compiler(space: Space) -> Vec<String> {
 pub mod exit {
     /// The command could not do its work; `tokens`: the list takes more than its budget.
     pub const FAILED: u8 = 1;
+    /// The command line is wrong in a way that only the command itself sees; clap's own mistakes end so, too.
+    pub const MISUSED: u8 = 2;
     /// `check`, `tokens`, `policy`: a plugin does not load; `workflow`, `config`: a file has problems.
     pub const REFUSED: u8 = 10;
     /// `check`, `tokens`, `policy explain`: there is no plugin there; `state`: there is no state of that name;

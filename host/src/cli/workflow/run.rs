@@ -59,7 +59,10 @@ impl Run {
             term::note(&format!("there is no file {}", self.file.display()));
             return Ok(ExitCode::from(exit::NOTHING));
         }
-        let answers = self.answer.iter().map(|text| answer(text)).collect::<anyhow::Result<_>>()?;
+        let answers = match self.answer.iter().map(|text| answer(text)).collect::<anyhow::Result<_>>() {
+            Ok(answers) => answers,
+            Err(error) => return Ok(term::misused(&error)),
+        };
         let host = Host::new(&self.common.options())?;
         let runtime = runtime()?;
         let prepared = runtime.block_on(self.prepare(&host))?;
@@ -82,8 +85,7 @@ impl Run {
         }
         let is_ok = json.get("ok") == Some(&Value::Bool(true));
         let code = if is_ok { ExitCode::SUCCESS } else { ExitCode::from(exit::CALL_FAILED) };
-        let json = Value::Object(json);
-        term::out(&if term::stdout_is_terminal() { format!("{json:#}") } else { json.to_string() });
+        term::json(&Value::Object(json));
         Ok(code)
     }
 
@@ -105,7 +107,10 @@ impl Run {
             Ok(words) => words,
             Err(why) => return Ok(Err((exit::NOTHING, why))),
         };
-        let params = parameters(rest)?;
+        let params = match parameters(rest) {
+            Ok(params) => params,
+            Err(error) => return Ok(Err((exit::MISUSED, format!("{error:#}")))),
+        };
         let workflow = composed.workflows().iter().find(|workflow| workflow.name == tool);
         let steps = Arc::new(Steps::new(Arc::clone(workflow.context("there is no such workflow")?)));
         let watcher = Arc::clone(&steps);
