@@ -331,6 +331,16 @@ impl Catalog {
         let _ = tokio::time::timeout(PATIENCE, arrived).await;
     }
 
+    /// Whether nothing serves under a name.
+    pub fn lacks(&self, name: &str) -> bool {
+        !matches!(self.slot(name), Some(Slot::Serving(_)))
+    }
+
+    /// Waits for the end of the first admission, however long it takes.
+    pub async fn complete(&self) {
+        let _ = self.admitted.subscribe().wait_for(|done| *done).await;
+    }
+
     /// Waits until something stands under a name, or the first admission has ended without it, however long it takes.
     pub async fn settled(&self, name: &str) {
         let mut admitted = self.admitted.subscribe();

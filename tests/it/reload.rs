@@ -54,7 +54,7 @@ async fn added_replaced_and_removed_plugins_are_noticed() -> Result<()> {
     client.names_become(&["echo"]).await;
     let gone = client.envelope("version", json!({"action": "get"})).await?;
     assert_eq!(gone["code"], "unavailable", "{gone}");
-    assert_eq!(gone["hint"], "available tools: echo", "{gone}");
+    assert_eq!(gone["hint"], "available facades: echo", "{gone}");
     client.end().await
 }
 

@@ -12,6 +12,9 @@ pub enum Class {
     Public,
     /// This machine.
     Loopback,
+    /// A public address of one of this machine's own interfaces: behind it are services that the firewall shows to
+    /// nobody else.
+    Own,
     /// A private network: RFC 1918, unique local, site-local, a private NAT64 prefix.
     Private,
     /// Only this link.
@@ -62,6 +65,28 @@ impl Class {
             IpAddr::V6(address) => v6(address),
         }
     }
+
+    /// The same, where these are the addresses of this machine's interfaces.
+    pub fn among(address: IpAddr, own: &[IpAddr]) -> Self {
+        let plain = unwrapped(address);
+        match Self::of(address) {
+            Self::Public if own.iter().any(|own| unwrapped(*own) == plain) => Self::Own,
+            class => class,
+        }
+    }
+}
+
+/// The IPv4 address in an IPv6 one by which it can be reached.
+fn unwrapped(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(v6) => match v6.segments() {
+            [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
+                Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)).into()
+            }
+            _ => v6.into(),
+        },
+        v4 => v4,
+    }
 }
 
 impl fmt::Display for Class {
@@ -69,6 +94,7 @@ impl fmt::Display for Class {
         f.write_str(match self {
             Self::Public => "a public address",
             Self::Loopback => "a loopback address",
+            Self::Own => "an address of this machine",
             Self::Private => "a private address",
             Self::LinkLocal => "a link-local address",
             Self::CarrierGrade => "a carrier-grade NAT address",

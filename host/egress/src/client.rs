@@ -8,8 +8,9 @@ use tokio::runtime::Handle;
 use crate::{
     CallEgress, Grants, Limits, Mode,
     connect::Network,
+    known::KnownSecrets,
     pool::Pool,
-    resolve::{Dial, Resolve, System, Tcp},
+    resolve::{Dial, Interfaces, Kernel, Resolve, System, Tcp},
     tls::Tls,
 };
 
@@ -29,7 +30,8 @@ impl Client {
 
     /// A client some of whose parts are replaced.
     pub fn setup(grants: Grants, limits: Limits) -> Setup {
-        Setup { grants, limits, resolver: None, dialer: None, authorities: Vec::new(), runtime: None }
+        let authorities = Vec::new();
+        Setup { grants, limits, resolver: None, dialer: None, interfaces: None, authorities, runtime: None }
     }
 
     /// What one call of the plugin may send.
@@ -50,6 +52,7 @@ pub struct Setup {
     limits: Limits,
     resolver: Option<Arc<dyn Resolve>>,
     dialer: Option<Arc<dyn Dial>>,
+    interfaces: Option<Arc<dyn Interfaces>>,
     authorities: Vec<CertificateDer<'static>>,
     runtime: Option<Handle>,
 }
@@ -66,6 +69,13 @@ impl Setup {
     #[must_use]
     pub fn dialer(mut self, dialer: Arc<dyn Dial>) -> Self {
         self.dialer = Some(dialer);
+        self
+    }
+
+    /// Takes these for this machine's own addresses.
+    #[must_use]
+    pub fn interfaces(mut self, interfaces: Arc<dyn Interfaces>) -> Self {
+        self.interfaces = Some(interfaces);
         self
     }
 
@@ -90,6 +100,8 @@ impl Setup {
             grants: self.grants,
             resolver: self.resolver.unwrap_or_else(|| Arc::new(System::default())),
             dialer: self.dialer.unwrap_or_else(|| Arc::new(Tcp)),
+            interfaces: self.interfaces.unwrap_or_else(|| Arc::new(Kernel)),
+            known: KnownSecrets::default(),
             tls: Tls::with(self.authorities),
             pool: Arc::new(Pool::default()),
             runtime: self.runtime,

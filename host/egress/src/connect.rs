@@ -17,9 +17,10 @@ use crate::{
     error::Phase,
     headers,
     host::Host,
+    known::KnownSecrets,
     policy,
     pool::{Pool, Sender},
-    resolve::{Dial, Resolve},
+    resolve::{Dial, Interfaces, Resolve},
     tls::Tls,
 };
 
@@ -34,6 +35,9 @@ pub(crate) struct Network {
     pub grants: Grants,
     pub resolver: Arc<dyn Resolve>,
     pub dialer: Arc<dyn Dial>,
+    pub interfaces: Arc<dyn Interfaces>,
+    /// Those of the grants' secrets that were read.
+    pub known: KnownSecrets,
     pub tls: Tls,
     pub pool: Arc<Pool>,
     /// Where connections live. A call that overruns moves to another runtime, beside looping guests; its connections
@@ -83,10 +87,11 @@ impl Network {
                 found.map_err(|_| SendError::Dns(name.clone()))?
             }
         };
+        let own = self.interfaces.addresses();
         let mut refused = None;
         let mut allowed = Vec::new();
         for address in found {
-            match policy::check_address(&self.grants, to, address) {
+            match policy::check_address(&self.grants, &own, to, address) {
                 Ok(()) => allowed.push(address),
                 Err(class) => refused = refused.or(Some(class)),
             }
@@ -95,7 +100,8 @@ impl Network {
             _ if !allowed.is_empty() => Ok(allowed),
             None => Err(SendError::Dns(to.host.to_string())),
             Some(class) => {
-                tracing::debug!(host = %to.host, %class, "no address of the host is granted");
+                // For the operator alone: the plugin's own log may be shown to its caller.
+                tracing::info!(host = %to.host, %class, "no address of the host is granted");
                 let (name, scheme, port) = (to.host.to_string(), to.scheme, to.port);
                 Err(Refusal::Leads { name, class, scheme, port }.into())
             }

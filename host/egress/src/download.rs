@@ -61,7 +61,7 @@ pub(crate) struct Download {
     trailers: Option<HeaderMap>,
     left: usize,
     limit: usize,
-    redactor: Option<(Redactor, Patterns)>,
+    redactor: Option<(Redactor, Arc<Patterns>)>,
     end: Pin<Box<Sleep>>,
     between: Option<(Duration, Pin<Box<Sleep>>)>,
 }
@@ -79,7 +79,7 @@ pub(crate) struct Terms {
     pub limit: usize,
     pub end: Instant,
     pub between: Option<Duration>,
-    pub secrets: Option<Patterns>,
+    pub secrets: Option<Arc<Patterns>>,
 }
 
 type Next = Poll<Option<Result<Frame<Bytes>, SendError>>>;

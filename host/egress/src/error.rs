@@ -41,9 +41,9 @@ pub enum SendError {
     /// A secret that belongs to the request cannot be used; the log says why.
     #[error("the operator's secret for `{0}` cannot be used; its operator finds the reason in the log")]
     Secret(String),
-    /// An answer to a request with a secret is compressed although plain text was asked for, so that the secret
-    /// could not be found in it.
-    #[error("the answer is compressed although plain text was asked for, which requests with a secret need")]
+    /// An answer to a plugin that has secrets is compressed although plain text was asked for, so that no secret could be
+    /// found in it.
+    #[error("the answer is compressed although plain text was asked for, which a plugin with a secret needs")]
     Encoded,
     /// What came back is no HTTP, or HTTP that is not taken.
     #[error("the answer is not valid: {0}")]

@@ -35,7 +35,7 @@ struct Answer {
     response: Response<Incoming>,
     lease: Lease,
     exchange: Arc<Exchange>,
-    secrets: Option<Patterns>,
+    secrets: Option<Arc<Patterns>>,
 }
 
 /// Sends an admitted request and follows its redirects.
@@ -105,7 +105,7 @@ impl Job {
     async fn send(&self, to: &Target, parts: &Parts, body: BodyIn) -> Result<Answer, SendError> {
         let network = &self.call.network;
         let declared = headers::length(&parts.headers)?;
-        let (headers, secrets) = self.headers(&parts.headers, to).await?;
+        let headers = self.headers(&parts.headers, to).await?;
         let exchange = Arc::new(Exchange::default());
         let bounds = Bounds { limit: self.call.limits.request, declared, end: self.end };
         let mut request = Request::new(Upload::new(body, bounds, exchange.clone()));
@@ -144,6 +144,8 @@ impl Job {
         }
         // The connection's addresses are among them.
         response.extensions_mut().clear();
+        // Those that were read while it was on its way are among them.
+        let secrets = network.known.patterns();
         if secrets.is_some() && headers::is_transfer_coded(response.headers()) {
             return Err(SendError::Encoded);
         }
@@ -157,16 +159,13 @@ impl Job {
     }
 
     /// The guest's headers, the host's, and the secrets.
-    async fn headers(
-        &self,
-        guest: &HeaderMap,
-        to: &Target,
-    ) -> Result<(HeaderMap, Option<Patterns>), SendError> {
+    async fn headers(&self, guest: &HeaderMap, to: &Target) -> Result<HeaderMap, SendError> {
         let mut headers = guest.clone();
         headers::drop_hop(&mut headers);
         headers::complete(&mut headers, to)?;
-        let secrets = secret::add(&self.call.network.grants, &mut headers, to).await?;
-        Ok((headers, secrets))
+        let network = &self.call.network;
+        secret::add(&network.grants, &network.known, &mut headers, to).await?;
+        Ok(headers)
     }
 
     /// Passes a response on.

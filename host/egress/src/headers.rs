@@ -30,7 +30,24 @@ const HOP: [&str; 11] = [
 ];
 
 /// Headers that make another method of a request than the one it has: what is granted is judged by the method.
-const OVERRIDES: [&str; 3] = ["x-http-method", "x-http-method-override", "x-method-override"];
+const OVERRIDES: [&str; 9] = [
+    "http-method-override",
+    "x-http-method",
+    "x-http-method-override",
+    "x-http-verb",
+    "x-http-verb-override",
+    "x-method-override",
+    "x-original-method",
+    "x-override-method",
+    "x-tunneled-method",
+];
+
+/// Parameters of a query that do the same: Rails, Symfony, Laravel, WordPress and others read the first.
+const QUERY_OVERRIDES: [&str; 4] =
+    ["_method", "x-http-method", "x-http-method-override", "x-method-override"];
+
+/// Why these are refused.
+const OVERRIDE: &str = "would make another method of the request; send it by that method";
 
 /// Whether a header is the host's alone.
 pub(crate) fn is_reserved(name: &HeaderName) -> bool {
@@ -53,12 +70,24 @@ pub(crate) fn check(parts: &Parts, to: &Target, body: usize) -> Result<(), SendE
         }
     }
     if let Some(name) = parts.headers.keys().find(|name| OVERRIDES.contains(&name.as_str())) {
-        return Err(refused(name, "would make another method of the request; send it by that method"));
+        return Err(refused(name, OVERRIDE));
+    }
+    if let Some(name) = parts.uri.query().and_then(override_in) {
+        return Err(Refusal::Query { name, why: OVERRIDE }.into());
     }
     match length(&parts.headers)? {
         Some(length) if length > body as u64 => Err(SendError::TooLarge { what: Part::Request, limit: body }),
         _ => Ok(()),
     }
+}
+
+/// The parameter of a query that would make another method of its request, however it is encoded.
+fn override_in(query: &str) -> Option<&'static str> {
+    // Some frameworks part parameters by semicolons, too.
+    query.split(['&', ';']).find_map(|pair| {
+        let (name, _) = url::form_urlencoded::parse(pair.as_bytes()).next()?;
+        QUERY_OVERRIDES.into_iter().find(|known| name.trim().eq_ignore_ascii_case(known))
+    })
 }
 
 /// What `content-length` says.

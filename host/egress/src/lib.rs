@@ -17,6 +17,7 @@ mod error;
 mod exchange;
 mod headers;
 mod host;
+mod known;
 pub mod policy;
 mod pool;
 mod redact;
@@ -36,7 +37,7 @@ pub use error::{Part, Phase, SendError, Timeouts, TlsFault};
 pub use host::{Host, Wrong};
 pub use policy::Mode;
 pub use refusal::Refusal;
-pub use resolve::{Dial, Pending, Resolve};
+pub use resolve::{Dial, Interfaces, Pending, Resolve};
 pub use rule::{Destination, HostPattern, Rule, Scheme};
 pub use secret::{Secret, Source};
 

@@ -41,14 +41,14 @@ pub fn check<'a>(grants: &'a Grants, mode: Mode, method: &Method, to: &Target) -
     Err(nearest.unwrap_or_else(|| Refusal::Destination { to: to.to_string(), near: near(grants, to) }))
 }
 
-/// Whether a connection to one of a host's addresses is allowed: it is public, or a rule names it literally, with
-/// this scheme and port.
+/// Whether a connection to one of a host's addresses is allowed: it is public and none of this machine's `own`, or a rule
+/// names it literally, with this scheme and port.
 ///
 /// # Errors
 ///
 /// What the address is.
-pub fn check_address(grants: &Grants, to: &Target, address: IpAddr) -> Result<(), Class> {
-    let class = Class::of(address);
+pub fn check_address(grants: &Grants, own: &[IpAddr], to: &Target, address: IpAddr) -> Result<(), Class> {
+    let class = Class::among(address, own);
     if class == Class::Public {
         return Ok(());
     }

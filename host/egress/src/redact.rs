@@ -1,7 +1,10 @@
 //! An upstream may echo what it was sent. What it was sent as a secret is blotted out on its way back.
 //!
 //! This stops honest echoes (an error that quotes the request, a debugging endpoint), in plain text, as JSON writes it,
-//! in base64 and percent encoding. It cannot stop an upstream that means to tell: who is given a secret has it.
+//! in base64 and percent encoding, whole or cut off. It cannot stop an upstream that means to tell: who is given a secret
+//! has it.
+
+use std::sync::Arc;
 
 use base64::{Engine, engine::general_purpose::STANDARD_NO_PAD};
 use bytes::Bytes;
@@ -9,41 +12,72 @@ use memchr::memmem;
 
 /// What must not come back.
 #[derive(Default, Clone)]
-pub(crate) struct Patterns(Vec<Vec<u8>>);
+pub(crate) struct Patterns(Vec<Pattern>);
+
+/// One form of a secret, and how much of its beginning is blotted out where the rest of it is missing.
+#[derive(Clone, PartialEq, Eq)]
+struct Pattern {
+    bytes: Vec<u8>,
+    /// Bytes from which on a beginning is blotted out wherever it stands. Less than that may be another token of the same
+    /// kind: those of one issuer begin alike.
+    stem: usize,
+    /// The same where the text ends with it: an echo that was cut off.
+    end: usize,
+}
+
+impl Pattern {
+    /// `public` bytes at the beginning are the header's format, which is no secret.
+    fn new(bytes: Vec<u8>, public: usize) -> Self {
+        let hidden = bytes.len() - public;
+        // Half of a secret, but no short word; of one that is cut off at most a quarter, and at most five bytes, is shown.
+        let stem = public + (hidden / 2).max(12).min(hidden);
+        let end = public + (hidden / 4 + 1).clamp(3, 6).min(hidden);
+        Self { bytes, stem, end }
+    }
+
+    /// How many bytes at the start of a text are the pattern's beginning.
+    fn agrees(&self, text: &[u8]) -> usize {
+        self.bytes.iter().zip(text).take_while(|(ours, theirs)| ours == theirs).count()
+    }
+
+    /// The longest beginning that a text ends with, other than the whole.
+    fn begun(&self, text: &[u8]) -> usize {
+        let most = text.len().min(self.bytes.len() - 1);
+        (1..=most).rev().find(|n| self.bytes.starts_with(&text[text.len() - n..])).unwrap_or(0)
+    }
+}
 
 impl Patterns {
-    /// A secret, and the header's whole value.
-    pub fn add(&mut self, value: &[u8], header: &[u8]) {
-        self.pattern(value.to_vec());
-        self.pattern(header.to_vec());
-        for text in [value, header] {
-            self.pattern(percent(text, str::to_owned));
-            self.pattern(percent(text, str::to_ascii_lowercase));
-            self.pattern(json(text, false));
-            self.pattern(json(text, true));
+    /// A secret, and the header's whole value, which holds it after `public` bytes.
+    pub fn add(&mut self, value: &[u8], header: &[u8], public: usize) {
+        for (text, public) in [(value, 0), (header, public)] {
+            let mut add = |form: &dyn Fn(&[u8]) -> Vec<u8>| {
+                self.pattern(Pattern::new(form(text), form(&text[..public]).len()));
+            };
+            add(&<[u8]>::to_vec);
+            add(&|text| percent(text, str::to_owned));
+            add(&|text| percent(text, str::to_ascii_lowercase));
+            add(&|text| json(text, false));
+            add(&|text| json(text, true));
             for shift in 0..3 {
-                let standard = base64(text, shift);
-                let url = standard.iter().map(|b| match b {
-                    b'+' => b'-',
-                    b'/' => b'_',
-                    b => *b,
-                });
-                self.pattern(url.collect());
-                self.pattern(standard);
+                add(&|text| base64(text, shift));
+                add(&|text| base64(text, shift).into_iter().map(url_safe).collect());
             }
         }
     }
 
-    fn pattern(&mut self, pattern: Vec<u8>) {
+    fn pattern(&mut self, pattern: Pattern) {
         if !self.0.contains(&pattern) {
             self.0.push(pattern);
         }
     }
 
-    /// A text without them, if it holds any.
+    /// A whole text without them, if it holds any.
     pub fn mask(&self, text: &[u8]) -> Option<Vec<u8>> {
         let mut out = text.to_vec();
-        (self.cover(text, &mut out) > 0).then_some(out)
+        let covered = self.cover(text, &mut out) > 0;
+        let cut = self.cover_end(&mut out, text);
+        (covered || cut).then_some(out)
     }
 
     /// The values of headers without them.
@@ -57,22 +91,24 @@ impl Patterns {
         }
     }
 
-    /// Blots out in `out`, the beginning of `raw`, whatever of `raw` is a secret, and returns where the last of those
-    /// that begin within `out` ends.
+    /// Blots out in `out`, the beginning of `raw`, whatever of `raw` is a secret or enough of one's beginning, and returns
+    /// where the last of those that begin within `out` ends.
     fn cover(&self, raw: &[u8], out: &mut [u8]) -> usize {
         let mut last = 0;
         for pattern in &self.0 {
-            let finder = memmem::Finder::new(pattern);
+            let finder = memmem::Finder::new(&pattern.bytes[..pattern.stem]);
             let (mut from, mut done) = (0, 0);
             // Overlapping occurrences count: of "abab", "ababab" holds two.
             while let Some(at) = finder.find(&raw[from..]).map(|at| from + at) {
                 if at >= out.len() {
                     break;
                 }
-                let end = at + pattern.len();
+                let end = at + pattern.agrees(&raw[at..]);
                 let shown = end.min(out.len());
-                out[at.max(done)..shown].fill(b'*');
-                done = shown;
+                if shown > done {
+                    out[at.max(done)..shown].fill(b'*');
+                    done = shown;
+                }
                 last = last.max(end);
                 from = at + 1;
             }
@@ -80,19 +116,24 @@ impl Patterns {
         last
     }
 
+    /// Blots out a secret's beginning at the very end of a text.
+    fn cover_end(&self, out: &mut [u8], raw: &[u8]) -> bool {
+        let cut = self.0.iter().map(|pattern| (pattern.begun(raw), pattern.end));
+        let most = cut.filter(|(begun, end)| begun >= end).map(|(begun, _)| begun).max().unwrap_or(0);
+        let from = out.len() - most;
+        out[from..].fill(b'*');
+        most > 0
+    }
+
     /// How many bytes at the end of a text may be the beginning of a secret.
     fn begun(&self, text: &[u8]) -> usize {
-        let begun = |pattern: &Vec<u8>| {
-            let most = text.len().min(pattern.len() - 1);
-            (1..=most).rev().find(|n| pattern.starts_with(&text[text.len() - n..])).unwrap_or(0)
-        };
-        self.0.iter().map(begun).max().unwrap_or(0)
+        self.0.iter().map(|pattern| pattern.begun(text)).max().unwrap_or(0)
     }
 }
 
 /// Blots secrets out of a stream, in chunks of any size, without changing its length.
 pub(crate) struct Redactor {
-    patterns: Patterns,
+    patterns: Arc<Patterns>,
     /// Held back, since it may be the beginning of a secret.
     tail: Vec<u8>,
     /// How much of the tail belongs to a secret that began before it.
@@ -100,7 +141,7 @@ pub(crate) struct Redactor {
 }
 
 impl Redactor {
-    pub fn new(patterns: Patterns) -> Self {
+    pub fn new(patterns: Arc<Patterns>) -> Self {
         Self { patterns, tail: Vec::new(), covered: 0 }
     }
 
@@ -127,14 +168,23 @@ impl Redactor {
         out.into()
     }
 
-    /// What was held back, at the stream's end.
+    /// What was held back, at the stream's end. It has ended with the beginning of a secret, then: that is not shown.
     pub fn end(&mut self) -> Bytes {
         let mut rest = std::mem::take(&mut self.tail);
         let raw = rest.clone();
         self.patterns.cover(&raw, &mut rest);
+        self.patterns.cover_end(&mut rest, &raw);
         rest[..self.covered].fill(b'*');
         self.covered = 0;
         rest.into()
+    }
+}
+
+fn url_safe(byte: u8) -> u8 {
+    match byte {
+        b'+' => b'-',
+        b'/' => b'_',
+        byte => byte,
     }
 }
 
@@ -144,7 +194,7 @@ fn base64(text: &[u8], shift: usize) -> Vec<u8> {
     padded.extend_from_slice(text);
     let encoded = STANDARD_NO_PAD.encode(&padded).into_bytes();
     let first = (shift * 8).div_ceil(6);
-    encoded[first..padded.len() * 8 / 6].to_vec()
+    encoded.get(first..padded.len() * 8 / 6).unwrap_or_default().to_vec()
 }
 
 /// What JSON makes of a text. Some writers, PHP's among them, put a backslash before each slash.
@@ -173,14 +223,32 @@ fn percent(text: &[u8], case: impl Fn(&str) -> String) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use proptest::prelude::*;
 
-    use super::{Patterns, Redactor};
+    use super::{Pattern, Patterns, Redactor};
+
+    const SECRET: &str = "ghp_S3cretS3cretS3cret42";
+
+    fn patterns(secret: &str) -> Patterns {
+        let mut patterns = Patterns::default();
+        let header = format!("Bearer {secret}");
+        patterns.add(secret.as_bytes(), header.as_bytes(), "Bearer ".len());
+        patterns
+    }
+
+    /// A body that comes in pieces of so many bytes.
+    fn through(body: &[u8], pieces: usize) -> String {
+        let mut redactor = Redactor::new(Arc::new(patterns(SECRET)));
+        let mut out: Vec<u8> = body.chunks(pieces).flat_map(|piece| redactor.feed(piece)).collect();
+        out.extend(redactor.end());
+        String::from_utf8(out).expect("text")
+    }
 
     #[test]
     fn what_json_and_percent_encoding_make_of_a_secret_is_found() {
-        let mut patterns = Patterns::default();
-        patterns.add(br#"ab/cd"ef\gh+ij="#, br#"Bearer ab/cd"ef\gh+ij="#);
+        let patterns = patterns(r#"ab/cd"ef\gh+ij="#);
         for text in [
             r#"ab/cd"ef\gh+ij="#,
             r#"ab/cd\"ef\\gh+ij="#,
@@ -193,11 +261,57 @@ mod tests {
         }
     }
 
-    /// Each byte of a whole text that lies in an occurrence of a pattern.
-    fn naive(text: &[u8], patterns: &[Vec<u8>]) -> Vec<u8> {
+    /// The secret is sought in an echo that ends after each of its bytes.
+    #[test]
+    fn an_echo_that_is_cut_off_shows_no_more_than_a_few_bytes() {
+        use base64::{Engine, engine::general_purpose::STANDARD_NO_PAD};
+        let encoded = STANDARD_NO_PAD.encode(format!("user:{SECRET}"));
+        let percent = format!("Bearer%20{SECRET}");
+        for (echo, shown) in [
+            (SECRET, 5),
+            (&format!("you sent Bearer {SECRET}"), "you sent Bearer ".len() + 5),
+            (&format!(r#"{{"authorization": "Bearer {SECRET}"#), r#"{"authorization": "Bearer "#.len() + 5),
+            (&percent, "Bearer%20".len() + 5),
+            // "user:" decides six characters and a part of the seventh.
+            (&encoded, 7 + 5),
+        ] {
+            for end in 1..=echo.len() {
+                for pieces in [1, 7, 1000] {
+                    let told = through(&echo.as_bytes()[..end], pieces);
+                    let same = told.bytes().zip(echo.bytes()).take_while(|(a, b)| a == b).count();
+                    assert!(same <= shown && told.len() == end, "{told} of {echo}");
+                    // The last character of base64 holds fewer than six bits of the secret, or belongs to what follows.
+                    let rest = if echo == encoded { told.len() - 1 } else { told.len() };
+                    assert!(told[same..rest.max(same)].bytes().all(|byte| byte == b'*'), "{told} of {echo}");
+                }
+            }
+        }
+        // The header's format is no secret, and a short word is none either.
+        assert_eq!(through(b"it must begin with Bearer", 9), "it must begin with Bearer");
+        assert_eq!(through(b"it is called ghp_", 9), "it is called ghp_");
+    }
+
+    #[test]
+    fn the_half_of_a_secret_is_blotted_out_wherever_it_stands() {
+        // An error that shows the first characters of a token, and goes on.
+        let told = through(format!(r#"{{"error": "bad token {}…"}}"#, &SECRET[..16]).as_bytes(), 5);
+        assert_eq!(told, format!(r#"{{"error": "bad token {}…"}}"#, "*".repeat(16)));
+        // Another token of the same issuer is left as it is.
+        let other = "ghp_S3cOtherTokenOfTheSame";
+        assert_eq!(through(other.as_bytes(), 3), other);
+        let masked = patterns(SECRET).mask(format!("Bearer {}", &SECRET[..9]).as_bytes());
+        assert_eq!(masked.as_deref(), Some(&b"****************"[..]), "a header ends as well");
+    }
+
+    /// Each byte of a whole text that lies in a pattern, or in enough of its beginning.
+    fn naive(text: &[u8], patterns: &[Pattern]) -> Vec<u8> {
         let hidden = |at: usize| {
             patterns.iter().any(|p| {
-                (0..text.len()).any(|from| from <= at && at < from + p.len() && text[from..].starts_with(p))
+                (0..=at).any(|from| {
+                    let same = text[from..].iter().zip(&p.bytes).take_while(|(a, b)| a == b).count();
+                    let is_cut = from + same == text.len() && same >= p.end && same < p.bytes.len();
+                    at < from + same && (same >= p.stem || is_cut)
+                })
             })
         };
         (0..text.len()).map(|at| if hidden(at) { b'*' } else { text[at] }).collect()
@@ -209,11 +323,15 @@ mod tests {
         // Few letters, so that occurrences overlap, and begin where others end.
         #[test]
         fn chunks_hide_nothing(
-            patterns in proptest::collection::vec("[ab]{2,6}", 1..4),
+            patterns in proptest::collection::vec(("[ab]{2,6}", 1..6usize, 1..6usize), 1..4),
             chunks in proptest::collection::vec("[abc]{0,9}", 0..9),
         ) {
-            let patterns: Vec<Vec<u8>> = patterns.into_iter().map(String::into_bytes).collect();
-            let mut redactor = Redactor::new(Patterns(patterns.clone()));
+            let made = |(text, stem, end): (String, usize, usize)| {
+                let (stem, end) = (stem.min(text.len()), end.min(text.len()));
+                Pattern { bytes: text.into_bytes(), stem: stem.max(end), end }
+            };
+            let patterns: Vec<Pattern> = patterns.into_iter().map(made).collect();
+            let mut redactor = Redactor::new(Arc::new(Patterns(patterns.clone())));
             let mut out = Vec::new();
             for chunk in &chunks {
                 out.extend(redactor.feed(chunk.as_bytes()));
@@ -221,7 +339,10 @@ mod tests {
                 prop_assert!(held < 6, "{} bytes held back", held);
             }
             out.extend(redactor.end());
-            prop_assert_eq!(out, naive(chunks.concat().as_bytes(), &patterns));
+            let expected = naive(chunks.concat().as_bytes(), &patterns);
+            prop_assert_eq!(&out, &expected);
+            let whole = Patterns(patterns).mask(chunks.concat().as_bytes());
+            prop_assert_eq!(whole.unwrap_or_else(|| chunks.concat().into_bytes()), expected);
         }
 
         #[test]
@@ -231,7 +352,7 @@ mod tests {
         ) {
             use base64::{Engine, engine::general_purpose::{STANDARD, URL_SAFE}};
             let mut patterns = Patterns::default();
-            patterns.add(secret.as_bytes(), secret.as_bytes());
+            patterns.add(secret.as_bytes(), secret.as_bytes(), 0);
             let text = [before.as_slice(), secret.as_bytes(), &after].concat();
             // What is left of it decodes to no more than the bytes beside its edges.
             for encoded in [STANDARD.encode(&text), URL_SAFE.encode(&text)] {

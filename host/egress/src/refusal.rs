@@ -43,10 +43,11 @@ pub enum Refusal {
     /// TRACE, CONNECT.
     #[error("{0} is never sent")]
     Forbidden(String),
-    /// A granted name that leads only to addresses that are not public.
+    /// A granted name that leads only to addresses that are not public, or are this machine's own. The text is the same
+    /// for all of these: a plugin could otherwise map an internal network by its names. [`Refusal::class`] is for the log.
     #[error(
-        "the name `{name}` leads to {class}, and such an address must be granted itself, by its number, \
-         beside the name: `http = [\"{scheme}://ADDRESS:{port}\"]`"
+        "the name `{name}` leads to an address that is not public, or is this machine's own; such an address must be \
+         granted itself, by its number, beside the name: `http = [\"{scheme}://ADDRESS:{port}\"]`"
     )]
     Leads {
         /// The host.
@@ -66,6 +67,14 @@ pub enum Refusal {
         /// Reads after the name.
         why: &'static str,
     },
+    /// A parameter of the URL's query that the guest may not set.
+    #[error("the query parameter `{name}` {why}")]
+    Query {
+        /// As it is known.
+        name: &'static str,
+        /// Reads after the name.
+        why: &'static str,
+    },
     /// A redirect of the host's to somewhere that is not allowed.
     #[error("the answer redirects, and {0}")]
     Redirect(Box<Refusal>),
@@ -75,6 +84,17 @@ pub enum Refusal {
     /// `send` with another request than the one admitted.
     #[error("the request is not the one that was admitted")]
     Changed,
+}
+
+impl Refusal {
+    /// What lies behind the address that a name leads to: for the operator, and for nobody else.
+    pub fn class(&self) -> Option<Class> {
+        match self {
+            Self::Leads { class, .. } => Some(*class),
+            Self::Redirect(refusal) => refusal.class(),
+            _ => None,
+        }
+    }
 }
 
 fn granted(near: &Option<String>) -> String {

@@ -1,10 +1,11 @@
-//! Looking names up and opening connections: the two things that tests replace.
+//! Looking names up, opening connections and listing this machine's addresses: what tests replace.
 
 use std::{
     io,
     net::{IpAddr, SocketAddr, ToSocketAddrs},
     pin::Pin,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
 };
 
 use tokio::{net::TcpStream, sync::Semaphore};
@@ -22,6 +23,12 @@ pub trait Resolve: Send + Sync + 'static {
 pub trait Dial: Send + Sync + 'static {
     /// Exactly this address.
     fn dial(&self, to: SocketAddr) -> Pending<TcpStream>;
+}
+
+/// Lists the addresses of this machine's interfaces.
+pub trait Interfaces: Send + Sync + 'static {
+    /// All of them; it is asked once for each connection.
+    fn addresses(&self) -> Arc<[IpAddr]>;
 }
 
 /// Lookups of one plugin at once. The system's resolver blocks a thread for as long as a slow name server likes, and
@@ -65,5 +72,51 @@ impl Dial for Tcp {
             stream.set_nodelay(true)?;
             Ok(stream)
         })
+    }
+}
+
+/// How old the list of this machine's addresses may be.
+const FRESH: Duration = Duration::from_secs(5);
+
+/// What the kernel says, at most every few seconds, for the whole process.
+#[derive(Debug)]
+pub(crate) struct Kernel;
+
+impl Interfaces for Kernel {
+    fn addresses(&self) -> Arc<[IpAddr]> {
+        static LISTED: Mutex<Option<(Instant, Arc<[IpAddr]>)>> = Mutex::new(None);
+        let mut listed = LISTED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((since, addresses)) = &*listed
+            && since.elapsed() < FRESH
+        {
+            return Arc::clone(addresses);
+        }
+        let addresses = match nix::ifaddrs::getifaddrs() {
+            Ok(interfaces) => interfaces.filter_map(|interface| address(&interface.address?)).collect(),
+            Err(error) => {
+                // Where the kernel may not be asked, what was known last holds.
+                tracing::warn!(%error, "the addresses of this machine's interfaces cannot be listed");
+                listed.take().map(|(_, addresses)| addresses).unwrap_or_default()
+            }
+        };
+        *listed = Some((Instant::now(), Arc::clone(&addresses)));
+        addresses
+    }
+}
+
+fn address(socket: &nix::sys::socket::SockaddrStorage) -> Option<IpAddr> {
+    let v4 = || socket.as_sockaddr_in().map(|v4| v4.ip().into());
+    v4().or_else(|| socket.as_sockaddr_in6().map(|v6| v6.ip().into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_knows_this_machines_addresses() {
+        let own = Kernel.addresses();
+        assert!(own.contains(&IpAddr::from([127, 0, 0, 1])), "{own:?}");
+        assert!(Arc::ptr_eq(&own, &Kernel.addresses()), "it is not asked again at once");
     }
 }

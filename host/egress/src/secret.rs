@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use http::{HeaderName, HeaderValue};
 use tokio::io::AsyncReadExt;
 
-use crate::{Grants, Refusal, Scheme, SendError, destination::Target, headers, host::Host, redact::Patterns};
+use crate::{
+    Grants, Refusal, Scheme, SendError, destination::Target, headers, host::Host, known::KnownSecrets,
+};
 
 /// Bytes of the shortest secret. A shorter one would be found in answers where it is none, and mangle them.
 const SHORTEST: usize = 8;
@@ -99,20 +101,19 @@ impl Secret {
         Ok(header)
     }
 
-    async fn load(&self) -> Result<(String, HeaderValue), SendError> {
+    /// Bytes of the header's value that stand before the secret.
+    pub(crate) fn public(&self) -> usize {
+        self.format.find("{}").unwrap_or_default()
+    }
+
+    /// The value and the header's; or why it cannot be used, read after the source's name.
+    pub(crate) async fn load(&self) -> Result<(String, HeaderValue), String> {
         let value = match &self.source {
-            Source::Value(_, value) => Ok(value.clone()),
-            Source::File(path) => read(path).await,
+            Source::Value(_, value) => value.clone(),
+            Source::File(path) => read(path).await?,
         };
-        let loaded = value.and_then(|value| Ok((self.formatted(&value)?, value)));
-        match loaded {
-            Ok((header, value)) => Ok((value, header)),
-            Err(why) => {
-                let (host, header) = (&self.host, &self.header);
-                tracing::error!(host, header, source = ?self.source, why, "a secret cannot be used");
-                Err(SendError::Secret(host.clone()))
-            }
-        }
+        let header = self.formatted(&value)?;
+        Ok((value, header))
     }
 }
 
@@ -140,22 +141,34 @@ pub(crate) fn check_guest(grants: &Grants, headers: &http::HeaderMap, to: &Targe
     }
 }
 
-/// Adds the secrets of a target, last of all, and returns what must not come back. None: nothing was added.
+/// Adds the secrets of a target, last of all. From then on they are looked for in all that comes back.
 pub(crate) async fn add(
     grants: &Grants,
+    known: &KnownSecrets,
     headers: &mut http::HeaderMap,
     to: &Target,
-) -> Result<Option<Patterns>, SendError> {
-    let mut patterns = None;
-    for secret in grants.secrets.iter().filter(|secret| secret.is_for(to)) {
-        let (value, header) = secret.load().await?;
+) -> Result<(), SendError> {
+    for (at, secret) in grants.secrets.iter().enumerate() {
+        if !secret.is_for(to) {
+            known.ensure(at, secret).await;
+            continue;
+        }
+        let (value, header) = secret.load().await.map_err(|why| {
+            let (host, header) = (&secret.host, &secret.header);
+            tracing::error!(host, header, source = ?secret.source, why, "a secret cannot be used");
+            SendError::Secret(host.clone())
+        })?;
         let name: HeaderName = secret.header.parse().map_err(|_| SendError::Secret(secret.host.clone()))?;
-        patterns.get_or_insert_with(Patterns::default).add(value.as_bytes(), header.as_bytes());
+        known.learn(at, value, &header, secret.public());
         headers.insert(name, header);
+        // The middle of an echo would hold the end of a secret, which nobody could tell from other text. A server may
+        // always answer with the whole.
+        headers.remove(http::header::RANGE);
+        headers.remove(http::header::IF_RANGE);
     }
-    if patterns.is_some() {
+    if !grants.secrets.is_empty() {
         // In compressed text no secret could be found.
         headers.insert(http::header::ACCEPT_ENCODING, http::HeaderValue::from_static("identity"));
     }
-    Ok(patterns)
+    Ok(())
 }

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use loggia_text::{printable, shorten_bytes};
+
 /// The engine could not be set up: nothing can be sandboxed on this machine.
 #[derive(Debug, thiserror::Error)]
 #[error("failed to set up the sandbox engine: {0}")]
@@ -136,21 +138,12 @@ fn exports(names: &[String]) -> String {
     format!(" (it exports {}{more})", told.join(", "))
 }
 
-/// A text with a plugin's words in it, on one line that ends soon after so many bytes: what nobody would see, or a
-/// terminal would act on, is escaped.
+/// A text with a plugin's words in it, on one line of so many bytes: what nobody would see, or a terminal would act on, is
+/// escaped.
 fn shown(text: &str, most: usize) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        if out.len() >= most {
-            out.push('…');
-            break;
-        }
-        match c {
-            '\n' => out.push(' '),
-            '\'' | '"' | '\\' => out.push(c),
-            c => out.extend(c.escape_debug()),
-        }
-    }
+    let beginning = &text[..text.floor_char_boundary(most + 1)];
+    let mut out = printable(&beginning.replace('\n', " ")).into_owned();
+    shorten_bytes(&mut out, most);
     out
 }
 

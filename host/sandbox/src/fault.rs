@@ -1,6 +1,7 @@
 //! What went wrong in a guest, told twice: a sentence for the model, the rest for the log.
 
 use loggia_facade::{Fault, FaultKind, Limit};
+use loggia_text::{redact, shorten};
 use wasmtime::{PoolConcurrencyLimitError, Store, Trap, WasmBacktrace};
 use wasmtime_wasi::{I32Exit, ResourceTableError};
 
@@ -169,7 +170,8 @@ fn panic_message(stderr: &str) -> Option<String> {
     let message = message.trim();
     // Before Rust 1.73 the message stood in quotes before the place.
     let message = if message.is_empty() { place } else { message };
-    Some(message.chars().take(300).collect())
+    // First: of a secret across the cut, the beginning would be told.
+    Some(shorten(&redact(message), 300))
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use std::{
 
 use bytes::Bytes;
 use loggia_facade::{Level, Session};
+use loggia_text::{redact, seam};
 use wasmtime_wasi::{
     cli::{IsTerminal, StdoutStream},
     p2::{OutputStream, Pollable, StreamResult},
@@ -16,11 +17,15 @@ use wasmtime_wasi::{
 
 use crate::limits::LINE_OVERHEAD;
 
-/// A line longer than this is broken.
+/// A line longer than this is broken, between credentials.
 const LINE: usize = 4 << 10;
 
 /// How much of stderr is kept: a panic's message stands at its end.
 const KEPT: usize = 4 << 10;
+
+/// What is held beyond these before it is broken or cut, so that a credential across the place is seen whole. No secret of
+/// a policy is longer.
+const SLACK: usize = 4 << 10;
 
 /// The log of one call: lines of both streams and of the plugin's own `log`, up to a number of bytes. Once a line did
 /// not fit, none does.
@@ -43,6 +48,15 @@ struct State {
 enum Stream {
     Stdout,
     Stderr,
+}
+
+impl Stream {
+    fn level(self) -> Level {
+        match self {
+            Self::Stdout => Level::Info,
+            Self::Stderr => Level::Warn,
+        }
+    }
 }
 
 impl Output {
@@ -72,7 +86,14 @@ impl Output {
     pub fn log(&self, level: Level, text: &str) {
         let (mut state, mut rest) = (self.lock(), text);
         loop {
-            let (line, more) = rest.split_at(rest.floor_char_boundary(LINE));
+            if state.left == 0 {
+                state.dropped += rest.len();
+                return;
+            }
+            // Only so much is looked at for each line, or a long text would cost its square.
+            let near = &rest[..rest.floor_char_boundary(LINE + SLACK)];
+            let at = if rest.len() > LINE { seam(near, LINE) } else { rest.len() };
+            let (line, more) = rest.split_at(at);
             state.line(level, line);
             rest = more;
             if rest.is_empty() {
@@ -100,7 +121,9 @@ impl Output {
                 );
             }
         }
-        String::from_utf8_lossy(&state.last_words).into_owned()
+        let words = String::from_utf8_lossy(&state.last_words);
+        let from = seam(&words, words.len().saturating_sub(KEPT));
+        redact(if words.len() > KEPT { &words[from..] } else { &words }).into_owned()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
@@ -146,14 +169,14 @@ impl State {
             return;
         }
         if let Some(session) = &self.session {
-            session.log(level, text);
+            session.log(level, &redact(text));
         }
     }
 
     fn write(&mut self, stream: Stream, bytes: &[u8]) {
         if stream == Stream::Stderr {
-            let tail = &bytes[bytes.len().saturating_sub(KEPT)..];
-            let surplus = (self.last_words.len() + tail.len()).saturating_sub(KEPT);
+            let tail = &bytes[bytes.len().saturating_sub(KEPT + SLACK)..];
+            let surplus = (self.last_words.len() + tail.len()).saturating_sub(KEPT + SLACK);
             self.last_words.drain(..surplus);
             self.last_words.extend_from_slice(tail);
         }
@@ -167,10 +190,10 @@ impl State {
                 None => (piece, false),
             };
             for chunk in text.chunks(LINE) {
-                if self.buffer(stream).len() + chunk.len() > LINE {
-                    self.end_line(stream);
-                }
                 self.buffer(stream).extend_from_slice(chunk);
+                while self.buffer(stream).len() > LINE + SLACK {
+                    self.break_line(stream);
+                }
             }
             if ended {
                 self.end_line(stream);
@@ -179,12 +202,27 @@ impl State {
     }
 
     fn end_line(&mut self, stream: Stream) {
-        let line = std::mem::take(self.buffer(stream));
-        if line.is_empty() {
-            return;
+        while self.buffer(stream).len() > LINE {
+            self.break_line(stream);
         }
-        let level = if stream == Stream::Stdout { Level::Info } else { Level::Warn };
-        self.line(level, &String::from_utf8_lossy(&line));
+        let line = std::mem::take(self.buffer(stream));
+        if !line.is_empty() {
+            self.line(stream.level(), &String::from_utf8_lossy(&line));
+        }
+    }
+
+    /// Logs the beginning of a line that is too long.
+    fn break_line(&mut self, stream: Stream) {
+        let buffer = std::mem::take(self.buffer(stream));
+        // A character that is not there whole waits for its end.
+        let ended = match std::str::from_utf8(&buffer) {
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            _ => buffer.len(),
+        };
+        let text = String::from_utf8_lossy(&buffer[..ended]);
+        let (line, rest) = text.split_at(seam(&text, LINE));
+        self.line(stream.level(), line);
+        *self.buffer(stream) = [rest.as_bytes(), &buffer[ended..]].concat();
     }
 
     fn buffer(&mut self, stream: Stream) -> &mut Vec<u8> {

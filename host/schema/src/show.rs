@@ -4,6 +4,9 @@ use std::{fmt::Write as _, io};
 
 use serde_json::Value;
 
+use loggia_text::mention;
+pub(crate) use loggia_text::shorten as cut;
+
 use crate::text::sanitise_line;
 
 /// Characters of a value that a message shows.
@@ -49,19 +52,7 @@ pub(crate) fn fits(value: &Value, max: usize) -> bool {
 
 /// A name that a caller sent.
 pub(crate) fn name(text: &str) -> String {
-    let beginning = text.char_indices().nth(GOT + 1).map_or(text, |(end, _)| &text[..end]);
-    cut(&sanitise_line(beginning, usize::MAX), GOT)
-}
-
-/// A text of at most `max` characters, the last of them an ellipsis where some are missing.
-pub(crate) fn cut(text: &str, max: usize) -> String {
-    if text.chars().nth(max).is_none() {
-        return text.to_owned();
-    }
-    let mut out: String = text.chars().take(max.saturating_sub(1)).collect();
-    out.truncate(out.trim_end().len());
-    out.push('…');
-    out
+    mention(text, GOT)
 }
 
 /// `` `a`, `b` and `c` ``.

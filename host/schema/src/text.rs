@@ -1,136 +1,12 @@
-//! Text that a plugin or a caller wrote, made fit to be read by a model, a person or a terminal.
-//!
-//! What a reader cannot see must not reach the model: control characters and escapes repaint terminals, bidi overrides
-//! show another order than the one that is read, zero-width and tag characters smuggle instructions.
+//! The texts of a surface, without what a reader cannot see.
 
 use std::sync::Arc;
 
 use loggia_facade::{Action, Object, Surface};
+pub(crate) use loggia_text::{is_clean, sanitise_line, sanitise_text};
 use serde_json::Value;
 
 use crate::keywords::{self, Holds};
-
-/// Whether a reader would not see this character, or would see others wrongly because of it. Line breaks and tabs are
-/// not among them.
-///
-/// Beside control characters this is all that Unicode calls default-ignorable, those without a meaning yet included: they
-/// are drawn as nothing, and a tokeniser reads them.
-pub fn is_hidden(c: char) -> bool {
-    matches!(c,
-        // C0, DEL and C1.
-        '\0'..='\x08' | '\x0b'..='\x1f' | '\x7f'..='\u{9f}'
-        // Soft hyphen, grapheme joiner, marks and overrides of direction.
-        | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}'
-        // Zero width, invisible operators, and letters that have no shape.
-        | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2065}' | '\u{180b}'..='\u{180f}' | '\u{feff}'
-        | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{3164}' | '\u{ffa0}'
-        // Variation selectors carry bytes (those above U+FFFF stand below); U+FE0F alone is what makes an emoji coloured.
-        | '\u{fe00}'..='\u{fe0e}'
-        // Interlinear annotations and their neighbours, formatting of shorthand and music.
-        | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
-        // Tags, variation selectors, and what else may come to stand beside them.
-        | '\u{e0000}'..='\u{e0fff}')
-}
-
-/// Whether a text shows everything that it holds.
-pub(crate) fn is_clean(text: &str) -> bool {
-    !text.chars().any(is_hidden)
-}
-
-/// Strips what a reader cannot see, and escape sequences whole; keeps line breaks; cuts to `max` bytes, at a character.
-pub fn sanitise(text: &str, max: usize) -> String {
-    let mut out = String::with_capacity(text.len().min(max));
-    let mut rest = text.chars();
-    while let Some(c) = rest.next() {
-        let kept = match c {
-            '\x1b' => {
-                rest = after_escape(rest);
-                continue;
-            }
-            '\u{9b}' => {
-                rest = after_parameters(rest);
-                continue;
-            }
-            '\r' if rest.as_str().starts_with('\n') => continue,
-            '\r' | '\u{2028}' | '\u{2029}' | '\u{85}' => '\n',
-            '\t' => ' ',
-            c if is_hidden(c) => continue,
-            c => c,
-        };
-        out.push(kept);
-        if out.len() > max {
-            cut(&mut out, max);
-            break;
-        }
-    }
-    out
-}
-
-/// As [`sanitise`], on one line: every run of white space becomes one space.
-pub fn sanitise_line(text: &str, max: usize) -> String {
-    let mut out = String::with_capacity(text.len().min(max));
-    for word in sanitise(text, text.len()).split_whitespace() {
-        if !out.is_empty() {
-            out.push(' ');
-        }
-        out.push_str(word);
-        if out.len() > max {
-            cut(&mut out, max);
-            break;
-        }
-    }
-    out
-}
-
-/// Shortens to `max` bytes; the last three are an ellipsis, where there is room for one.
-fn cut(text: &mut String, max: usize) {
-    const ELLIPSIS: char = '…';
-    let room = if max >= ELLIPSIS.len_utf8() { max - ELLIPSIS.len_utf8() } else { max };
-    let mut end = room;
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.truncate(end);
-    if room < max {
-        text.push(ELLIPSIS);
-    }
-}
-
-/// What follows an ESC: a control sequence, a string up to its terminator (or the end of its line), or two characters.
-fn after_escape(mut rest: std::str::Chars<'_>) -> std::str::Chars<'_> {
-    match rest.clone().next() {
-        Some('[') => {
-            rest.next();
-            after_parameters(rest)
-        }
-        Some(']' | 'P' | 'X' | '^' | '_') => {
-            let text = rest.as_str();
-            let end = text.find(['\x07', '\x1b', '\n', '\u{9c}']).unwrap_or(text.len());
-            let skip = match text.as_bytes().get(end) {
-                Some(b'\x1b') if text[end..].starts_with("\x1b\\") => 2,
-                Some(b'\x07') => 1,
-                _ => 0,
-            };
-            text[end + skip..].chars()
-        }
-        Some(c) if c.is_ascii_graphic() => {
-            rest.next();
-            rest
-        }
-        _ => rest,
-    }
-}
-
-/// The parameters and the final byte of a control sequence.
-fn after_parameters(mut rest: std::str::Chars<'_>) -> std::str::Chars<'_> {
-    while let Some(c @ ' '..='~') = rest.clone().next() {
-        rest.next();
-        if ('@'..='~').contains(&c) {
-            break;
-        }
-    }
-    rest
-}
 
 /// Strips every text of a surface: titles, summaries, reasons, and titles, descriptions and hints inside schemas.
 ///
@@ -140,7 +16,7 @@ fn after_parameters(mut rest: std::str::Chars<'_>) -> std::str::Chars<'_> {
 #[must_use]
 pub fn sanitise_surface(surface: Surface) -> Surface {
     let line = |text: String| sanitise_line(&text, usize::MAX);
-    let block = |text: String| sanitise(&text, usize::MAX).trim().to_owned();
+    let block = |text: String| sanitise_text(&text, usize::MAX).trim().to_owned();
     Surface {
         name: surface.name,
         title: line(surface.title),
@@ -219,7 +95,7 @@ fn any_text(value: &Value, is: &impl Fn(&str) -> bool) -> bool {
 
 fn every_text(value: &mut Value) {
     match value {
-        Value::String(text) => *text = sanitise(text, usize::MAX),
+        Value::String(text) => *text = sanitise_text(text, usize::MAX),
         Value::Array(items) => items.iter_mut().for_each(every_text),
         Value::Object(members) => {
             *members = std::mem::take(members)
@@ -261,53 +137,6 @@ mod tests {
 
     use super::*;
     use crate::fixture;
-
-    /// H37.
-    #[test]
-    fn what_cannot_be_seen_is_stripped() {
-        for (text, expected) in [
-            ("plain – ünï 漢字 🎉", "plain – ünï 漢字 🎉"),
-            ("two\nlines\r\nthree\rfour\u{2028}five", "two\nlines\nthree\nfour\nfive"),
-            ("tab\tbed", "tab bed"),
-            ("bell\x07 null\0 del\x7f c1\u{90}", "bell null del c1"),
-            ("red \x1b[31mtext\x1b[0m", "red text"),
-            ("8-bit \u{9b}31mtext", "8-bit text"),
-            ("title \x1b]0;owned\x07after", "title after"),
-            ("link \x1b]8;;http://x\x1b\\after", "link after"),
-            ("open \x1b]0;never closed\nnext line", "open \nnext line"),
-            ("charset \x1b(B.", "charset B."),
-            ("lone \x1b", "lone "),
-            ("right\u{202e}left\u{202c}", "rightleft"),
-            ("iso\u{2066}late\u{2069}", "isolate"),
-            ("zero\u{200b}width\u{200d}\u{feff}", "zerowidth"),
-            ("tag\u{e0041}\u{e0042}s", "tags"),
-            ("vs\u{e0101}\u{fe01}", "vs"),
-            ("not yet\u{e0080}\u{e01f0}\u{e0fff}\u{fff0}", "not yet"),
-            ("khmer\u{17b4}\u{17b5} short\u{1bca0}hand", "khmer shorthand"),
-            ("heart ❤\u{fe0f}", "heart ❤\u{fe0f}"),
-        ] {
-            assert_eq!(sanitise(text, usize::MAX), expected, "{text:?}");
-        }
-    }
-
-    #[test]
-    fn cuts_at_a_character_and_within_the_bound() {
-        for (text, max, expected) in [
-            ("short", 5, "short"),
-            ("longer than that", 9, "longer…"),
-            ("äöüäöü", 8, "äö…"),
-            ("🎉🎉", 4, "…"),
-            ("abc", 2, "ab"),
-            ("漢", 2, ""),
-            ("abc", 0, ""),
-        ] {
-            let cut = sanitise(text, max);
-            assert_eq!(cut, expected, "{text} to {max}");
-            assert!(cut.len() <= max);
-        }
-        assert_eq!(sanitise_line("  a \n\n b\t c ", usize::MAX), "a b c");
-        assert_eq!(sanitise_line("one two three", 9), "one tw…");
-    }
 
     /// H37.
     #[test]

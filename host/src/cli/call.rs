@@ -2,14 +2,15 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::ensure;
 use loggia_facade::{Block, Input, Object, Request};
+use loggia_text::{printable, printable_text};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{Common, exit, runtime, term};
+use super::{Common, UsageError, exit, runtime, term};
 use crate::{
-    gate::{Event, Origin, printable},
+    gate::{Event, Origin},
     serve::Host,
     telemetry::logs::{self, Level},
 };
@@ -56,7 +57,12 @@ impl Call {
             arguments.insert("action".into(), self.action.into());
             arguments.insert("params".into(), params.into());
             let input = Input::Arguments(arguments);
-            let request = Request { facade: self.facade, input, timeout: None, idempotency_key: None };
+            let request =
+                Request { facade: self.facade.clone(), input, timeout: None, idempotency_key: None };
+            if host.gate.catalog().lacks(&self.facade) {
+                // The answer names what there is instead, which is known once all is loaded.
+                host.gate.catalog().complete().await;
+            }
             let mut exec = host.gate.start(Origin::local(), request);
             loop {
                 match exec.next().await {
@@ -64,7 +70,7 @@ impl Call {
                     Event::Progress(progress) => {
                         let total = progress.total.map(|total| format!("/{total}")).unwrap_or_default();
                         let message = progress.message.unwrap_or_default();
-                        term::note(&format!("{}{total} {message}", progress.done));
+                        term::note(&printable(&format!("{}{total} {message}", progress.done)));
                     }
                     Event::Asks(asks) => {
                         for key in asks.keys() {
@@ -79,11 +85,11 @@ impl Call {
         runtime.shutdown_background();
         let code = if envelope.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(exit::CALL_FAILED) };
         let (json, content) = envelope.into_parts();
-        let (json, terminal) = (Value::Object(json), term::stdout_is_terminal());
-        term::out(&if terminal { format!("{json:#}") } else { json.to_string() });
+        let terminal = term::stdout_is_terminal();
+        term::json(&Value::Object(json));
         for content in content {
             match shown(&content.block) {
-                Shown::Text(text) if terminal => term::out(&harmless(text)),
+                Shown::Text(text) if terminal => term::out(&printable_text(text)),
                 Shown::Text(text) => term::out(text),
                 Shown::Note(note) => term::note(&printable(&note)),
             }
@@ -115,30 +121,19 @@ fn shown(block: &Block) -> Shown<'_> {
     }
 }
 
-/// A plugin's text for a terminal, which it must not steer.
-fn harmless(text: &str) -> String {
-    let parts = text.split_inclusive(['\n', '\t']);
-    let parts = parts.map(|part| match part.strip_suffix(['\n', '\t']) {
-        Some(plain) => printable(plain).into_owned() + &part[plain.len()..],
-        None => printable(part).into_owned(),
-    });
-    parts.collect()
-}
-
 /// One JSON object, or `key=value` pairs whose values the gate turns into what the action takes.
-pub(super) fn parameters(words: &[String]) -> anyhow::Result<Object> {
+pub(super) fn parameters(words: &[String]) -> Result<Object, UsageError> {
     if let [word] = words
         && word.trim_start().starts_with('{')
     {
-        return match serde_json::from_str(word).context("the parameters are not valid JSON")? {
-            Value::Object(object) => Ok(object),
-            _ => bail!("the parameters are not a JSON object"),
-        };
+        // What begins so is an object or no JSON.
+        return serde_json::from_str(word)
+            .map_err(|error| UsageError(format!("the parameters are not a JSON object: {error}")));
     }
     let mut params = Object::new();
     for word in words {
         let Some((key, value)) = word.split_once('=') else {
-            bail!("`{word}` is neither a JSON object nor key=value");
+            return Err(UsageError(format!("`{word}` is neither a JSON object nor key=value")));
         };
         params.insert(key.to_owned(), Value::String(value.to_owned()));
     }
@@ -179,11 +174,5 @@ mod tests {
         check(embedded(Some("milk"), None), Shown::Text("milk"));
         let note = "(the resource file:///a, of unknown type, 3 bytes: not shown)";
         check(embedded(None, Some(vec![0; 3])), Shown::Note(note.into()));
-    }
-
-    #[test]
-    fn a_plugins_text_does_not_steer_the_terminal() {
-        assert_eq!(harmless("a\tb\nc\n"), "a\tb\nc\n");
-        assert_eq!(harmless("a\u{1b}[2J\r\nb"), "a\\u{1b}[2J\\r\nb");
     }
 }

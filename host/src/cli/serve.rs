@@ -8,10 +8,10 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context, anyhow, bail, ensure};
+use anyhow::{Context, bail, ensure};
 use tokio_util::sync::CancellationToken;
 
-use super::{Common, publishing::Publishing, runtime, settings, term};
+use super::{Common, UsageError, publishing::Publishing, runtime, settings, term};
 use crate::{
     config::{
         server::{Admin, Format, Http, Revision, Settings, Span},
@@ -26,9 +26,6 @@ use crate::{
     },
     telemetry::{logs, trail},
 };
-
-/// A command line that says too little, as clap ends with one that says something wrong.
-const TOO_LITTLE: u8 = 2;
 
 /// Serve a folder of plugins to an MCP client.
 ///
@@ -90,11 +87,10 @@ impl Serve {
             tracing::warn!("{said}");
         }
         let Some(folder) = settings.folder.clone() else {
-            logs::flush();
-            term::error(&anyhow!(
+            bail!(UsageError(
                 "which folder of plugins? name it: `loggia serve plugins/`, or `folder` in the settings file"
+                    .into()
             ));
-            return Ok(ExitCode::from(TOO_LITTLE));
         };
         ensure!(
             !folder.exists() || folder.is_dir(),

@@ -2,6 +2,8 @@
 
 use std::io::{ErrorKind, IsTerminal, Write};
 
+use loggia_text::{printable_json, printable_text};
+use serde_json::Value;
 use tracing::Level;
 
 use crate::telemetry::logs;
@@ -25,6 +27,16 @@ pub fn out(text: &str) {
         }
         _ => {}
     }
+}
+
+/// Prints a result as JSON: indented where a person reads it, and without what would steer the terminal; in a pipe, where
+/// it is data, as it is, on one line.
+pub fn json(value: &Value) {
+    out(&json_for(value, stdout_is_terminal()));
+}
+
+fn json_for(value: &Value, terminal: bool) -> String {
+    if terminal { printable_json(&format!("{value:#}")).into_owned() } else { value.to_string() }
 }
 
 /// The command's result, for what is too much to be one text. A reader that went away is no error here either.
@@ -69,12 +81,13 @@ fn is_yes(answer: &str) -> bool {
     matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
 }
 
-/// Tells what is being done; as JSON where the log is JSON.
+/// Tells what is being done; as JSON where the log is JSON. Others may have a part in the text: it does not steer the
+/// terminal. What is one line of theirs is to be made [printable](loggia_text::printable) before, or it forges others.
 pub fn note(text: &str) {
     if logs::is_json() {
         return logs::announce(Level::INFO, text);
     }
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = writeln!(std::io::stderr(), "{}", printable_text(text));
 }
 
 /// Tells why a command failed, with all its causes; as JSON where the log is JSON.
@@ -83,7 +96,7 @@ pub fn error(error: &anyhow::Error) {
         return logs::announce(Level::ERROR, &format!("{error:#}"));
     }
     let label = if stderr_is_terminal() { "\x1b[1;31merror:\x1b[0m" } else { "error:" };
-    let _ = writeln!(std::io::stderr(), "{label} {error:#}");
+    let _ = writeln!(std::io::stderr(), "{label} {}", printable_text(&format!("{error:#}")));
 }
 
 #[cfg(test)]
@@ -96,6 +109,18 @@ mod tests {
             [("y\n", true), (" YES \n", true), ("", false), ("\n", false), ("n\n", false), ("yep\n", false)]
         {
             assert_eq!(is_yes(answer), yes, "{answer:?}");
+        }
+    }
+
+    #[test]
+    fn a_terminal_is_not_steered_by_json_and_a_pipe_gets_it_as_it_is() {
+        let value = serde_json::json!({"c1": "\u{9b}2J\u{1b}[2J", "bidi": "\u{202e}gnp.exe", "plain": "ä"});
+        let (terminal, pipe) = (json_for(&value, true), json_for(&value, false));
+        assert!(terminal.contains(r"\u009b2J\u001b[2J") && terminal.contains(r"\u202egnp.exe"), "{terminal}");
+        assert!(terminal.chars().all(|c| c == '\n' || !loggia_text::is_hidden(c)) && terminal.contains('ä'));
+        assert!(pipe.contains('\u{9b}') && pipe.contains('\u{202e}') && !pipe.contains('\n'), "{pipe}");
+        for json in [terminal, pipe] {
+            assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), value);
         }
     }
 

@@ -73,7 +73,6 @@ mod weight;
 mod work;
 
 use std::{
-    borrow::Cow,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -82,7 +81,9 @@ use std::{
 };
 
 use loggia_facade::{Command, Envelope, Failure, Input, Object, Request, code};
-use loggia_schema::{View, is_hidden};
+use loggia_schema::View;
+// What is told of calls holds the words of plugins: whoever tells it makes them printable.
+pub use loggia_text::printable;
 
 pub use address::AddressBlock;
 pub use audit::{TARGET as AUDIT, is_on as is_audited};
@@ -106,16 +107,6 @@ use crate::{
     catalog::{Catalog, Snapshot},
     telemetry::meters::Meters,
 };
-
-/// A text that a plugin had a part in, on one line of the log: it must not forge another line, nor steer a terminal.
-pub fn printable(text: &str) -> Cow<'_, str> {
-    let odd = |c: char| c.is_control() || is_hidden(c) || matches!(c, '\u{2028}' | '\u{2029}');
-    if text.chars().any(odd) {
-        text.chars().flat_map(|c| if odd(c) { c.escape_default().collect() } else { vec![c] }).collect()
-    } else {
-        text.into()
-    }
-}
 
 /// Everything that calls share.
 pub(crate) struct Shared {

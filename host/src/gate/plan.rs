@@ -326,7 +326,7 @@ fn asked(input: &Input) -> Command {
 
 fn unavailable(snapshot: &Snapshot, facade: &str, reason: &str, rights: &Rights) -> Failure {
     Failure::new(code::UNAVAILABLE, format!("`{facade}` is unavailable: {reason}"))
-        .hint(format!("available tools: {}", snapshot.names(rights)))
+        .hint(format!("available facades: {}", snapshot.names(rights)))
 }
 
 fn unknown(snapshot: &Snapshot, facade: &str, rights: &Rights) -> Failure {

@@ -32,7 +32,6 @@ use crate::{
     config::{Exposed, Policy, PolicyError, PolicyPaths, places, units::bytes_text},
     gate::Scopes,
     publish::Exposure,
-    telemetry::scrub,
 };
 
 /// Largest policy file.
@@ -320,9 +319,9 @@ impl Loader {
 fn unlogged(grants: &Grants) {
     for secret in &grants.http.secrets {
         match &secret.source {
-            Source::Value(_, value) => scrub::keep(value),
+            Source::Value(_, value) => loggia_text::keep_secret(value),
             Source::File(path) => match read(path, SECRET) {
-                Ok(text) => scrub::keep(&String::from_utf8_lossy(&text)),
+                Ok(text) => loggia_text::keep_secret(&String::from_utf8_lossy(&text)),
                 // Requests that need it say so.
                 Err(_) => continue,
             },

@@ -14,6 +14,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
+use loggia_text::{printable, redact, shorten};
 use serde::Serialize;
 use tokio::{net::TcpListener, runtime::Handle};
 use tokio_util::sync::CancellationToken;
@@ -28,7 +29,7 @@ use super::{
     vitals::{self, Tasks},
 };
 use crate::{
-    gate::{Gate, printable},
+    gate::Gate,
     reload::{self, Report, Standing, Stands},
     telemetry::{
         classic, logs,
@@ -261,11 +262,7 @@ impl Readiness {
 
 /// A reason on one line, of bounded length: a plugin may have a part in it.
 fn shown(text: &str) -> String {
-    let text = printable(text);
-    match text.char_indices().nth(REASON) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.into_owned(),
-    }
+    shorten(&printable(&redact(text)), REASON)
 }
 
 #[cfg(test)]

@@ -2,12 +2,13 @@
 //! line, whoever logs it: rmcp tells whole results at its lower levels, and guests have a part in many texts.
 
 use std::{
+    borrow::Cow,
     fmt::{self, Write},
     time::SystemTime,
 };
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use loggia_schema::is_hidden;
+use loggia_text::{REDACTED, is_hidden, redact, redact_beginning};
 use tracing::{
     Event, Level, Subscriber,
     field::{Field, Visit},
@@ -15,7 +16,6 @@ use tracing::{
 };
 use tracing_subscriber::{Layer, layer::Context, registry::LookupSpan};
 
-use super::scrub::{REDACTED, scrub};
 use crate::{config::server::Format, serve::left};
 
 /// Bytes of the longest line.
@@ -151,13 +151,13 @@ impl Visit for Fields {
         let mut seen = Seen::default();
         // What is left out was left out on purpose.
         let _ = seen.write_str(value);
-        self.text(field, seen.scrubbed(), true);
+        self.text(field, seen.redacted(), true);
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         let mut seen = Seen::default();
         let _ = write!(seen, "{value:?}");
-        self.text(field, seen.scrubbed(), false);
+        self.text(field, seen.redacted(), false);
     }
 
     fn record_f64(&mut self, field: &Field, value: f64) {
@@ -202,10 +202,12 @@ impl Write for Seen {
 }
 
 impl Seen {
-    fn scrubbed(self) -> String {
-        let mut text = match scrub(&self.text) {
-            std::borrow::Cow::Borrowed(_) => self.text,
-            std::borrow::Cow::Owned(text) => text,
+    /// Without credentials; nor is the beginning of one shown whose end was not looked at.
+    fn redacted(self) -> String {
+        let redacted = if self.cut { redact_beginning(&self.text) } else { redact(&self.text) };
+        let mut text = match redacted {
+            Cow::Borrowed(_) => self.text,
+            Cow::Owned(text) => text,
         };
         if self.cut {
             text.push('…');
@@ -216,7 +218,7 @@ impl Seen {
 
 /// A line of JSON for what is said whatever the level, and before there is a log.
 pub fn announcement(level: Level, message: &str) -> String {
-    let fields = Fields { message: scrub(message).into_owned(), ..Fields::default() };
+    let fields = Fields { message: redact(message).into_owned(), ..Fields::default() };
     json(&now(), level, env!("CARGO_PKG_NAME"), &fields)
 }
 

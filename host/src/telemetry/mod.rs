@@ -5,7 +5,6 @@
 //! | `logs.rs` | where the log goes, how much of it, and lines that nobody reads |
 //! | `trail.rs` | the file of the audit trail |
 //! | `line.rs` | an event as one line, for people or as JSON |
-//! | `scrub.rs` | credentials, taken out of what is logged |
 //! | `meters.rs` | what is counted while calls run |
 //! | `metrics.rs` | the same as Prometheus reads it: every name |
 //! | `classic.rs` | that page in Prometheus' older format |
@@ -15,5 +14,4 @@ mod line;
 pub mod logs;
 pub mod meters;
 pub mod metrics;
-pub mod scrub;
 pub mod trail;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use loggia_facade::{Level, Progress, Session};
 
-use loggia_schema::sanitise_line;
+use loggia_text::sanitise_line;
 
 use crate::{
     Workflow,

@@ -126,10 +126,9 @@ fn spoken(name: &str) -> String {
 
 /// As much of a text as a surface may hold.
 fn cut(text: &str, most: usize) -> String {
-    if text.len() <= most {
-        return text.to_owned();
-    }
-    format!("{}…", &text[..text.floor_char_boundary(most - '…'.len_utf8())])
+    let mut text = text.to_owned();
+    loggia_text::shorten_bytes(&mut text, most);
+    text
 }
 
 #[cfg(test)]

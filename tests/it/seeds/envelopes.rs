@@ -141,7 +141,7 @@ async fn a_domain_that_is_gone_says_so_and_the_others_go_on() -> Result<()> {
         })
         .await;
         let expected =
-            json!({"ok": false, "cmd": "list", "code": "unavailable", "hint": "available tools: handoff"});
+            json!({"ok": false, "cmd": "list", "code": "unavailable", "hint": "available facades: handoff"});
         assert!(
             holds(&gone, &expected) && text(&gone, "error").contains("`memories` is unavailable"),
             "{gone}"

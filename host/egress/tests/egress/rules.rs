@@ -21,6 +21,7 @@ fn grants() -> Grants {
             rule("http://localhost:8080", None, &[]),
             rule("http://127.0.0.1:8080", None, &[]),
             rule("http://[::1]:9000", None, &[]),
+            rule("https://93.184.215.21", None, &[]),
         ],
         secrets: Vec::new(),
     }
@@ -101,6 +102,8 @@ fn requests_match_rules_exactly() {
 #[test]
 fn an_address_that_is_not_public_must_be_granted_by_number() {
     let target = |url: &str| Target::of(&url.parse().expect(url)).expect(url);
+    let own = ["93.184.215.20", "93.184.215.21", "2606:4700::20", "198.51.100.7"]
+        .map(|own| own.parse().expect(own));
     let table = [
         ("http://localhost:8080", "127.0.0.1", None),
         ("http://localhost:8080", "::ffff:127.0.0.1", None),
@@ -111,9 +114,19 @@ fn an_address_that_is_not_public_must_be_granted_by_number() {
         ("https://api.example.com", "93.184.215.14", None),
         ("https://api.example.com", "10.0.0.1", Some(Class::Private)),
         ("http://localhost:8080", "64:ff9b::7f00:1", Some(Class::Loopback)),
+        // This machine's own, though they are public; granted by number they are as good as any.
+        ("https://api.example.com", "93.184.215.20", Some(Class::Own)),
+        ("https://api.example.com", "::ffff:93.184.215.20", Some(Class::Own)),
+        ("https://api.example.com", "64:ff9b::5db8:d714", Some(Class::Own)),
+        ("https://api.example.com", "2606:4700::20", Some(Class::Own)),
+        ("https://api.example.com", "2606:4700::21", None),
+        ("https://api.example.com", "198.51.100.7", Some(Class::Documentation)),
+        ("https://93.184.215.21", "93.184.215.21", None),
+        ("http://93.184.215.21", "93.184.215.21", Some(Class::Own)),
     ];
     for (url, address, refused) in table {
-        let verdict = policy::check_address(&grants(), &target(url), address.parse().expect(address)).err();
+        let verdict =
+            policy::check_address(&grants(), &own, &target(url), address.parse().expect(address)).err();
         assert_eq!(verdict, refused, "{url} at {address}");
     }
 }

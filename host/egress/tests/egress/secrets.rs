@@ -127,6 +127,52 @@ async fn only_trusted_authorities_are_trusted() {
     assert_eq!(upstream.seen().len(), 0);
 }
 
+/// H81.
+#[tokio::test]
+async fn no_range_of_an_echo_is_asked_for() {
+    let (acceptor, authority) = tls("api.test");
+    let upstream = Upstream::serve(Some(acceptor), |head| ok(head)).await;
+    let (client, url, _) = setup(&upstream, authority, value(), 0);
+    for host in ["api.test", "127.0.0.1"] {
+        let mut request = get(&url.replace("api.test", host));
+        for (name, value) in [("range", "bytes=9-"), ("if-range", "\"x\"")] {
+            request.headers_mut().insert(name, value.parse().expect("a value"));
+        }
+        let _ = fetch(&client.call(Reads), request).await;
+    }
+    let seen = upstream.seen();
+    assert!(seen.len() == 1 && !seen[0].contains("range:") && seen[0].contains("authorization:"), "{seen:?}");
+}
+
+/// H82: the same server, asked without the secret.
+#[tokio::test]
+async fn a_secret_is_looked_for_in_answers_to_requests_that_carried_none() {
+    let (acceptor, authority) = tls("api.test");
+    let secure = Upstream::serve(Some(acceptor), |_| ok("x")).await;
+    let plain = Upstream::start(|head| match head {
+        head if head.contains("/zip") => whole("200 OK", "content-encoding: gzip\r\n", "zip"),
+        head if head.contains("/cut") => ok(&format!("last: Bearer {}", &CANARY[..CANARY.len() - 1])),
+        _ => whole("200 OK", &format!("x-last: {CANARY}\r\n"), &format!("last: Bearer {CANARY}.")),
+    })
+    .await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("token");
+    std::fs::write(&path, CANARY).expect("written");
+    for source in [value(), Source::File(path.clone())] {
+        let (_, _, mut granted) = setup(&secure, authority.clone(), source, 0);
+        granted.rules.extend(grants(&[&plain.url()]).rules);
+        // Nothing was sent to the secret's own host, yet: another version of the plugin may have done so.
+        let call = Client::new(granted, Limits::default()).call(Reads);
+        let answer = fetch(&call, get(&plain.url())).await.expect("an answer");
+        assert_eq!(answer.body(), &format!("last: {}.", "*".repeat(CANARY.len() + 7)));
+        assert_eq!(answer.headers()["x-last"], "*".repeat(CANARY.len()));
+        let cut = fetch(&call, get(&format!("{}/cut", plain.url()))).await.expect("an answer");
+        assert_eq!(cut.body(), &format!("last: {}", "*".repeat(CANARY.len() + 6)));
+        let zip = fetch(&call, get(&format!("{}/zip", plain.url()))).await.expect_err("gzip");
+        assert_eq!(zip, SendError::Encoded);
+    }
+}
+
 /// H27, H50.
 #[tokio::test]
 async fn a_redirect_carries_no_secret_away() {

@@ -1,11 +1,16 @@
 //! Over sockets: what is connected to, what is kept.
 
-use std::{sync::atomic::Ordering::SeqCst, time::Duration};
+use std::{
+    collections::BTreeSet,
+    net::IpAddr,
+    sync::{Arc, atomic::Ordering::SeqCst},
+    time::Duration,
+};
 
 use bytes::Bytes;
 use http::Request;
 use loggia_egress::{
-    Client, Limits,
+    Client, Interfaces, Limits,
     Mode::{Reads, Writes},
     Refusal, SendError, Timeouts,
 };
@@ -45,14 +50,34 @@ async fn a_request_goes_out_as_the_host_wants_it() {
 async fn no_header_makes_another_method_of_a_request() {
     let upstream = Upstream::start(|_| ok("hello")).await;
     let call = Client::new(grants(&[&upstream.url()]), limits()).call(Reads);
-    for name in ["X-HTTP-Method-Override", "x-http-method", "x-method-override"] {
+    for name in [
+        "X-HTTP-Method-Override",
+        "x-http-method",
+        "x-method-override",
+        "X-HTTP-Verb",
+        "X-Original-Method",
+        "X-Tunneled-Method",
+    ] {
         let mut request = get(&upstream.url());
         let name: http::HeaderName = name.parse().expect("a name");
         request.headers_mut().insert(name, "DELETE".parse().expect("a value"));
         let refused = fetch(&call, request).await.expect_err("refused").to_string();
         assert!(refused.contains("would make another method of the request"), "{refused}");
     }
+    for query in [
+        "_method=DELETE",
+        "a=b&%5Fmethod=delete",
+        "a;_METHOD=put",
+        "X-HTTP-Method-Override=DELETE",
+        "_method",
+    ] {
+        let refused = fetch(&call, get(&format!("{}/?{query}", upstream.url()))).await.expect_err(query);
+        assert!(refused.to_string().contains("would make another method of the request"), "{refused}");
+    }
     assert_eq!(upstream.connections(), 0);
+    for query in ["method=x", "q=_method", "a_method=1"] {
+        fetch(&call, get(&format!("{}/?{query}", upstream.url()))).await.expect(query);
+    }
 }
 
 /// H26.
@@ -75,12 +100,55 @@ async fn the_connection_goes_to_what_was_checked_and_to_nothing_else() {
     let refused = fetch(&call, get(&url)).await.expect_err("rebound");
     assert!(matches!(refused, SendError::Denied(Refusal::Leads { .. })), "{refused}");
     assert!(
-        refused.to_string().contains("leads to a loopback address") && !refused.to_string().contains("127.")
+        refused.to_string().contains("leads to an address that is not public")
+            && !refused.to_string().contains("127.")
     );
     fetch(&call, get(&url)).await.expect("the public one of two");
     let asked: Vec<String> = dialer.asked.lock().expect("no panic").iter().map(ToString::to_string).collect();
     assert_eq!(asked, [format!("93.184.215.14:{port}"), format!("93.184.215.15:{port}")]);
     assert_eq!((trap.connections(), names.asked.load(SeqCst)), (0, 3));
+}
+
+/// H91.
+#[tokio::test]
+async fn a_name_leads_to_no_address_of_this_machine_and_every_refusal_reads_alike() {
+    struct Own;
+    impl Interfaces for Own {
+        fn addresses(&self) -> Arc<[IpAddr]> {
+            [20, 21].map(|own| IpAddr::from([93, 184, 215, own])).into()
+        }
+    }
+    let upstream = Upstream::start(|_| whole("200 OK", "connection: close\r\n", "fine")).await;
+    let port = upstream.address.port();
+    let named = |address: &'static str| {
+        let names = Names::new(&[("api.example.com", &[&[address]])]);
+        let url = format!("http://api.example.com:{port}");
+        let dialer = Detour::new(upstream.address);
+        let granted = grants(&[&url, &format!("http://93.184.215.21:{port}")]);
+        let client =
+            Client::setup(granted, limits()).resolver(names).dialer(dialer).interfaces(Arc::new(Own));
+        (client.build(), url)
+    };
+    let mut texts = BTreeSet::new();
+    for (address, class) in [
+        ("93.184.215.20", "an address of this machine"),
+        ("127.0.0.1", "a loopback address"),
+        ("10.0.0.1", "a private address"),
+        ("169.254.1.1", "a link-local address"),
+        ("169.254.169.254", "a cloud metadata address"),
+    ] {
+        let (client, url) = named(address);
+        let refused = fetch(&client.call(Writes), get(&url)).await.expect_err(address);
+        let SendError::Denied(refusal) = &refused else { panic!("{refused}") };
+        assert_eq!(refusal.class().map(|class| class.to_string()).as_deref(), Some(class));
+        texts.insert(refused.to_string());
+    }
+    assert_eq!(texts.len(), 1, "{texts:?}");
+    assert_eq!(upstream.connections(), 0);
+    for address in ["93.184.215.21", "93.184.215.22"] {
+        let (client, url) = named(address);
+        assert_eq!(fetch(&client.call(Reads), get(&url)).await.expect(address).body(), "fine");
+    }
 }
 
 /// H25.

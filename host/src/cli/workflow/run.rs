@@ -82,8 +82,7 @@ impl Run {
         }
         let is_ok = json.get("ok") == Some(&Value::Bool(true));
         let code = if is_ok { ExitCode::SUCCESS } else { ExitCode::from(exit::CALL_FAILED) };
-        let json = Value::Object(json);
-        term::out(&if term::stdout_is_terminal() { format!("{json:#}") } else { json.to_string() });
+        term::json(&Value::Object(json));
         Ok(code)
     }
 
@@ -105,7 +104,7 @@ impl Run {
             Ok(words) => words,
             Err(why) => return Ok(Err((exit::NOTHING, why))),
         };
-        let params = parameters(rest).map_err(|error| UsageError(format!("{error:#}")))?;
+        let params = parameters(rest)?;
         let workflow = composed.workflows().iter().find(|workflow| workflow.name == tool);
         let steps = Arc::new(Steps::new(Arc::clone(workflow.context("there is no such workflow")?)));
         let watcher = Arc::clone(&steps);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use loggia_schema::sanitise_line;
+use loggia_text::sanitise_line;
 
 /// How many are told on one line; a file that is no policy at all has more than anybody wants to read.
 const TOLD: usize = 8;

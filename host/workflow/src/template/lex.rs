@@ -1,6 +1,6 @@
 //! A template's text as text and actions, and actions as tokens.
 
-use loggia_schema::sanitise_line;
+use loggia_text::mention;
 
 use std::ops::Range;
 
@@ -306,8 +306,5 @@ fn is_name(c: char) -> bool {
 /// A part of the source as far as it is worth showing, and can be seen.
 pub(super) fn shown(text: &str) -> String {
     const MOST: usize = 80;
-    match text.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}…", sanitise_line(&text[..end], usize::MAX)),
-        None => sanitise_line(text, usize::MAX),
-    }
+    mention(text, MOST)
 }

@@ -291,11 +291,6 @@ fn merged(node: Node) -> Option<Vec<Entry>> {
 /// A word of the file, as far as a message shows it.
 pub(crate) fn shown(text: &str) -> String {
     const SHOWN: usize = 64;
-    let visible = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c });
-    let visible: String = visible.take(SHOWN).collect();
-    let mut cut = loggia_schema::sanitise_line(&visible, usize::MAX);
-    if text.chars().nth(SHOWN).is_some() {
-        cut.push('…');
-    }
-    cut
+    let seen = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c });
+    loggia_text::mention(&seen.take(SHOWN + 1).collect::<String>(), SHOWN)
 }

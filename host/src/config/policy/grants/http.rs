@@ -19,8 +19,10 @@ pub const KEY: Key = Key {
     kind: "list of strings or tables",
     default: Some("[]"),
     means: "where it may send requests: a scheme, a host and perhaps a port, `https://*.example.com` for every name below \
-            one. A string allows every method. Private, loopback and link-local addresses are refused, whatever name leads \
-            to them, unless an entry is that very address. A `read` action sends GET and HEAD only",
+            one. A string allows every method. Private, loopback and link-local addresses, and those of this machine's own \
+            interfaces, are refused, whatever name leads to them, unless an entry is that very address. A `read` action \
+            sends GET and HEAD only; a GET by which a server changes something counts as reading, so grant no such URL to a \
+            plugin that is to read",
     example: r#"["https://api.github.com", { url = "https://api.example.com", methods = ["GET", "POST"], reads = ["POST"] }]"#,
     inner: &[
         Key {

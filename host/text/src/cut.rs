@@ -1,0 +1,59 @@
+//! Text that is cut. What may hold a secret is [redacted](crate::redact) first.
+
+use crate::sanitise_line;
+
+/// A text of at most `max` characters, the last of them an ellipsis where some are missing.
+pub fn shorten(text: &str, max: usize) -> String {
+    if text.chars().nth(max).is_none() {
+        return text.to_owned();
+    }
+    let mut out: String = text.chars().take(max.saturating_sub(1)).collect();
+    out.truncate(out.trim_end().len());
+    out.push('…');
+    out
+}
+
+/// Shortens to `max` bytes, at a character; the last three are an ellipsis, where there is room for one.
+pub fn shorten_bytes(text: &mut String, max: usize) {
+    const ELLIPSIS: char = '…';
+    if text.len() <= max {
+        return;
+    }
+    let room = if max >= ELLIPSIS.len_utf8() { max - ELLIPSIS.len_utf8() } else { max };
+    text.truncate(text.floor_char_boundary(room));
+    if room < max {
+        text.push(ELLIPSIS);
+    }
+}
+
+/// A name or a word that somebody chose, as a message shows it: on one line, nothing hidden, at most `max` characters.
+/// Of a long one only the beginning is looked at.
+pub fn mention(text: &str, max: usize) -> String {
+    let beginning = text.char_indices().nth(max + 1).map_or(text, |(end, _)| &text[..end]);
+    shorten(&sanitise_line(beginning, usize::MAX), max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_cut_ends_in_an_ellipsis_within_the_bound() {
+        for (text, max, expected) in
+            [("short", 5, "short"), ("longer than", 8, "longer…"), ("äöü", 2, "ä…"), ("abc", 0, "…")]
+        {
+            assert_eq!(shorten(text, max), expected, "{text} to {max}");
+        }
+        let mut text = "äöüäöü".to_owned();
+        shorten_bytes(&mut text, 12);
+        assert_eq!(text, "äöüäöü");
+        shorten_bytes(&mut text, 8);
+        assert_eq!(text, "äö…");
+    }
+
+    #[test]
+    fn a_word_is_mentioned_on_one_line() {
+        assert_eq!(mention("a\u{1b}[31mb\n\u{202e}c", 80), "ab c");
+        assert_eq!(mention(&"x".repeat(100_000), 4), "xxx…");
+    }
+}
