@@ -29,17 +29,6 @@ pub struct OpenedDir {
     writable: bool,
 }
 
-/// Why a plugin that serves may not have a directory any more. Reads as a sentence for the operator.
-#[derive(Debug, thiserror::Error)]
-pub enum DirRefusal {
-    /// The fence came to stand round it.
-    #[error(transparent)]
-    Fenced(FenceBreach),
-    /// Nobody knows where it is now.
-    #[error("{}, which the policy grants, was moved or replaced after it was opened; the plugin is loaded again", .0.display())]
-    Moved(PathBuf),
-}
-
 impl OpenedDir {
     /// A granted directory as it is now.
     ///
@@ -65,14 +54,11 @@ impl OpenedDir {
         fence.breach(&self.grant, &self.chain, self.writable).map_or(Ok(()), Err)
     }
 
-    /// Why the directory, wherever it is now, may not be had; none if it may.
-    pub fn refusal(&self, fence: &TrustFence) -> Option<DirRefusal> {
-        match Chain::of(self.chain.path()) {
-            Ok(now) if now.dir() == self.chain.dir() => {
-                fence.breach(&self.grant, &now, self.writable).map(DirRefusal::Fenced)
-            }
-            _ => Some(DirRefusal::Moved(self.grant.clone())),
-        }
+    /// Why the directory may not be had now; none if it may. One that was moved is still the one that was opened, and is
+    /// judged by where it was then.
+    pub fn breach(&self, fence: &TrustFence) -> Option<FenceBreach> {
+        let now = Chain::of(self.chain.path()).ok().filter(|now| now.dir() == self.chain.dir());
+        fence.breach(&self.grant, now.as_ref().unwrap_or(&self.chain), self.writable)
     }
 }
 
@@ -109,13 +95,15 @@ mod tests {
             [FencePath { role: FenceRole::Secret, path: path(name), chain }].into_iter().collect()
         };
         fs::create_dir(path("other")).unwrap();
-        assert!(dir.refusal(&fence("other")).is_none());
+        assert!(dir.breach(&fence("other")).is_none());
         // A secret came later.
         fs::create_dir(path("data/keys")).unwrap();
-        assert!(matches!(dir.refusal(&fence("data/keys")), Some(DirRefusal::Fenced(_))));
+        assert!(dir.breach(&fence("data/keys")).is_some());
+        // It is the same directory wherever it is moved, and what takes its place is another.
         fs::rename(path("data"), path("moved")).unwrap();
-        assert!(matches!(dir.refusal(&fence("other")), Some(DirRefusal::Moved(_))));
+        assert!(dir.breach(&fence("moved")).is_some());
         fs::create_dir(path("data")).unwrap();
-        assert!(matches!(dir.refusal(&fence("other")), Some(DirRefusal::Moved(_))), "it is another one");
+        assert!(dir.breach(&fence("moved")).is_some());
+        assert!(dir.breach(&fence("other")).is_none());
     }
 }

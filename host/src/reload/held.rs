@@ -150,13 +150,4 @@ impl Held {
     pub fn paths(&self) -> Option<&PolicyPaths> {
         self.grants().map(|grants| &grants.paths)
     }
-
-    /// Has the file admitted again when it is next looked at, since what it opened is no longer where it was; whether
-    /// it will be. After a failure its own time decides.
-    pub fn try_again(&mut self) -> bool {
-        if self.error.is_none() {
-            self.retry = Some(Instant::now());
-        }
-        self.error.is_none()
-    }
 }

@@ -65,7 +65,6 @@ pub use survey::TrustPlaces;
 
 use self::{
     decide::Step,
-    granted::DirRefusal,
     held::Held,
     owners::NameRecord,
     versions::{Version, Versions},
@@ -93,8 +92,6 @@ pub struct Reloader {
     record: NameRecord,
     /// The files that serve no more since the fence refuses what they are granted, with the sentence that the log was told.
     fenced: BTreeMap<String, String>,
-    /// A directory that a plugin has is no longer where it was: the folder is to be looked at again.
-    moved: bool,
     /// The files that another keeps from serving, with the sentence that the log was told.
     refused: BTreeMap<String, String>,
     /// The workflows that cannot run now, by file, with the sentences that the log was told.
@@ -139,7 +136,6 @@ impl Reloader {
             owners: Owners::default(),
             record: NameRecord::default(),
             fenced: BTreeMap::new(),
-            moved: false,
             refused: BTreeMap::new(),
             unavailable: BTreeMap::new(),
             unreadable: None,
@@ -268,7 +264,7 @@ impl Reloader {
             self.publish();
         }
         self.begin();
-        again || self.busy.is_empty() || std::mem::take(&mut self.moved)
+        again || self.busy.is_empty()
     }
 
     fn publish(&mut self) {
@@ -294,17 +290,17 @@ impl Reloader {
 
     /// Looks where all that the fence is about is now: the files that serve and are granted what it refuses, with the
     /// reason. The same set of files has the same result, whatever the order in which they came.
-    fn survey(&mut self) -> BTreeMap<String, String> {
+    fn survey(&self) -> BTreeMap<String, String> {
         let dirs = |held: &Held| held.grants().is_some_and(|grants| !grants.dirs.is_empty());
         if !self.held.values().any(dirs) {
             return BTreeMap::new();
         }
         let fence = self.loader.survey(&self.folder, self.held.values().filter_map(Held::paths));
         let mut refused = BTreeMap::new();
-        for (file, held) in &mut self.held {
+        for (file, held) in &self.held {
             let Some(grants) = held.grants() else { continue };
             let refusal = match &fence {
-                Ok(fence) => grants.dirs.iter().find_map(|dir| dir.refusal(fence)),
+                Ok(fence) => grants.dirs.iter().find_map(|dir| dir.breach(fence)),
                 Err(error) if !grants.dirs.is_empty() => {
                     let said =
                         format!("not served: what its directories must not reach cannot be found: {error}");
@@ -315,9 +311,6 @@ impl Reloader {
             };
             let Some(refusal) = refusal else { continue };
             refused.insert(file.clone(), format!("not served: {refusal}"));
-            if matches!(refusal, DirRefusal::Moved(_)) {
-                self.moved |= held.try_again();
-            }
         }
         refused
     }
