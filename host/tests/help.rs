@@ -32,6 +32,8 @@ fn the_help_texts_are_as_they_were() {
         &["workflow", "eval", "--help"],
         &["config", "--help"],
         &["config", "check", "--help"],
+        &["completions", "--help"],
+        &["man", "--help"],
     ] {
         let output =
             Command::new(env!("CARGO_BIN_EXE_loggia")).args(words).env("COLUMNS", "100").output().unwrap();

@@ -12,6 +12,10 @@ fn workflow(folder: &Path, words: &[&str]) -> (Option<i32>, String, String) {
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
+/// What is said where no plugins are given.
+const UNCHECKED: &str =
+    "the facades that the steps call were not checked: name their folder with --plugins DIR\n";
+
 const FINE: &str = "\
 spec:
   groupRef: tools
@@ -58,10 +62,10 @@ fine.workflow.yaml: 2 workflows: deploy, flow
         workflow(folder.path(), &["check", "broken.workflow.yaml", "fine.workflow.yaml"]);
     assert_eq!(
         (code, told.as_str(), said.as_str()),
-        (Some(10), &*[broken, fine].concat(), "1 of 2 cannot be served\n")
+        (Some(10), &*[broken, fine].concat(), &*format!("{UNCHECKED}1 of 2 cannot be served\n"))
     );
     let (code, told, said) = workflow(folder.path(), &["check", "fine.workflow.yaml"]);
-    assert_eq!((code, told.as_str(), said.as_str()), (Some(0), fine, ""));
+    assert_eq!((code, told.as_str(), said.as_str()), (Some(0), fine, UNCHECKED));
     // A folder: all that are workflows, and nothing else.
     let (code, told, _) = workflow(folder.path(), &["check", "."]);
     assert_eq!((code, told.lines().count()), (Some(10), 6), "{told}");

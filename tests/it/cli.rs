@@ -219,7 +219,8 @@ async fn variables_are_defaults_of_options() -> Result<()> {
     let [one, two] = [there.path(), other.path()].map(|path| path.to_str().unwrap_or_default());
     assert!(list(there.path(), &[]).await?.contains(one));
     assert!(list(there.path(), &["--state", two]).await?.contains(two));
-    let output = Command::new(binary()).args(["check", "."]).env("LOGGIA_WASM_STACK", "1").output().await?;
+    let output =
+        Command::new(binary()).args(["check", "."]).env("LOGGIA_WASM_STACK", "1KiB").output().await?;
     let stderr = String::from_utf8(output.stderr)?;
     assert_eq!((output.status.code(), stderr.contains("must be 64KiB to")), (Some(2), true), "{stderr}");
     let json =

@@ -7,7 +7,7 @@ use clap_complete::{Shell, generate};
 
 use super::{Cli, term};
 
-/// Print a script by which a shell completes this command.
+/// Print a script by which a shell completes this command
 ///
 /// bash: loggia completions bash > ~/.local/share/bash-completion/completions/loggia
 /// zsh:  loggia completions zsh > "${fpath[1]}/_loggia"
