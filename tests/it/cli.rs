@@ -61,6 +61,33 @@ async fn call_prints_the_result_and_says_what_cannot_be_printed() -> Result<()> 
 }
 
 #[tokio::test]
+async fn call_tells_a_wrong_command_line_from_a_call_that_failed() -> Result<()> {
+    let folder = Folder::with(&["echo", "version_one"]);
+    folder.put("files", &plugin("files"));
+    folder
+        .write("files.toml", "[grants]\ndirs = [{ path = \"/nowhere\", at = \"/d\", access = \"read\" }]\n");
+    for (words, said) in [
+        (["call", "echo", "add", "milk", "--plugins"], "`milk` is neither a JSON object nor key=value"),
+        (["call", "echo", "add", "{nonsense", "--plugins"], "the parameters are not valid JSON"),
+    ] {
+        let (code, stdout, stderr) = loggia(&words, &folder).await?;
+        assert_eq!((code, &*stdout), (Some(2), ""), "{words:?} {stderr}");
+        assert!(stderr.starts_with("error: ") && stderr.contains(said), "{stderr}");
+    }
+    // What there is instead is told when all of it is loaded.
+    for tool in ["files", "nothing"] {
+        let (code, stdout, _) = loggia(&["call", tool, "list", "--plugins"], &folder).await?;
+        let envelope: Value = serde_json::from_str(&stdout)?;
+        assert_eq!(
+            (code, &envelope["hint"]),
+            (Some(20), &json!("available facades: echo, version")),
+            "{tool}"
+        );
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_host_may_open_as_many_files_as_it_is_allowed_at_most() -> Result<()> {
     let folder = Folder::new();
     let script = r#"ulimit -Sn 100; ulimit -Hn 900; exec "$0" serve "$1" --http 127.0.0.1:0"#;

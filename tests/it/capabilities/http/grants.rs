@@ -71,7 +71,7 @@ async fn a_grant_is_for_its_scheme_host_port_and_methods() -> Result<()> {
             granting(&[&name]),
             web.at("http", "localhost", "/"),
             json!({}),
-            Err("a loopback address, and such an address must be granted itself, by its number".into()),
+            Err("an address that is not public, or is this machine's own; such an address must be granted itself".into()),
         ),
         (granting(&[&name]), web.url("/"), json!({}), Err(format!("http = [\"{number}\"]"))),
         (granting(&[name.clone(), number.clone()]), web.at("http", "localhost", "/"), json!({}), Ok(())),
