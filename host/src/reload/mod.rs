@@ -56,7 +56,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-pub use admit::{AdmitError, Admitted, Facts, Folders, Loader};
+pub use admit::{AdmitError, Admitted, Facts, Loader};
 pub use claims::{Claim, Owners};
 pub use compose::{BlockedWorkflow, Composed, settle};
 pub use scan::{Found, Kind, scan, stem};
