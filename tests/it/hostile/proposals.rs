@@ -153,7 +153,7 @@ async fn a_proposal_that_is_not_allowed_is_refused_by_its_name() -> Result<()> {
         guests.iter().for_each(|(guest, _)| guest.put(&folder));
         let output = check_in(folder.path(), &cache()).await?;
         // A number: no signal ended it.
-        assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.status.code(), Some(10), "{}", String::from_utf8_lossy(&output.stderr));
         let told = String::from_utf8(output.stdout)?;
         let mut missing = String::new();
         for (guest, words) in &guests {
