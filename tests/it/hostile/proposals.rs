@@ -54,7 +54,7 @@ fn subtypes(starts: bool) -> Vec<Guest> {
 
 /// What uses one other proposal, and how the operator is told of it: name, fields of its core module, what `dispatch` does,
 /// items of the component, words.
-const OTHERS: [(&str, &str, &str, &str, &str); 29] = [
+const OTHERS: [(&str, &str, &str, &str, &str); 28] = [
     ("smallint", "", "(drop (ref.i31 (i32.const 1)))", "", "garbage-collected types"),
     (
         "same",
@@ -120,7 +120,6 @@ const OTHERS: [(&str, &str, &str, &str, &str); 29] = [
     ("table64", "(table i64 1 funcref)", "", "", "64-bit memories or tables"),
     ("throws", "(tag $e (param i32))", "(throw $e (i32.const 1))", "", "exceptions"),
     ("catches", "(func (block (try_table (catch_all 0))))", "", "", "exceptions"),
-    ("oldcatch", "(func (try (do) (catch_all)))", "", "", "legacy exceptions"),
     ("pages", "", "", "(core module (memory 1 (pagesize 1)))", "custom page sizes"),
     (
         "wide",
