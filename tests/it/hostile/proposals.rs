@@ -93,7 +93,7 @@ const OTHERS: [(&str, &str, &str, &str, &str); 28] = [
     ),
     (
         "tailref",
-        "(type $f (func)) (func $g (type $f) (return_call_ref $f (ref.func $g)))",
+        "(type $f (func)) (func $g (type $f) (return_call_ref $f (ref.func $g))) (elem declare func $g)",
         "",
         "",
         "tail calls",
