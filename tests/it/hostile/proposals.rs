@@ -96,7 +96,7 @@ const OTHERS: [(&str, &str, &str, &str, &str); 28] = [
         "(type $f (func)) (func $g (type $f) (return_call_ref $f (ref.func $g))) (elem declare func $g)",
         "",
         "",
-        "tail calls",
+        "typed function references",
     ),
     (
         "relaxed",
