@@ -68,7 +68,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             artifact: 32 << 20,
-            compile: Compile { cpu: Duration::from_secs(120), memory: 4 << 30 },
+            compile: Compile { cpu: Duration::from_secs(120), memory: 512 << 20 },
             memory: 64 << 20,
             tables: 100_000,
             handles: 512,

@@ -7,9 +7,9 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use loggia_tests::{Client, Era, Folder, Raw};
+use loggia_tests::{Client, Era, Folder, HttpHost, Raw};
 use rustix::fs::{CWD, FileType, Mode, RenameFlags, mknodat, renameat_with};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     files::granted,
@@ -59,25 +59,21 @@ fn with_pipe(folder: &Folder) -> Result<()> {
 async fn a_pipe_holds_no_thread() -> Result<()> {
     let folder = granted("trespasses", &[("data", "read-write")], "[limits]\nwall = \"10s\"\n");
     with_pipe(&folder)?;
-    let mut host = Raw::start(folder.path()).await?;
-    let mut ids = 1..;
-    let mut call = async |host: &mut Raw, arguments: Value| -> Result<Value> {
-        host.call(ids.next().context("an id")?, "trespasses", &arguments).await?;
-        Ok(host.answer().await?["result"]["structuredContent"].take())
-    };
+    let host = HttpHost::start(folder.path()).await?;
+    let client = Client::http(&host, Era::Stateless).await?;
     let reread = |n: usize| json!({"action": "reread", "at": "/data", "paths": ["pipe", "file"], "n": n});
-    let told = call(&mut host, reread(2)).await?;
+    let told = client.envelope("trespasses", reread(2)).await?;
     assert_eq!(told["data"], json!({"inside": 1, "not-permitted": 1}), "{told}");
     let before = threads(&host.child)?;
     // More than a runtime has threads for what blocks.
-    let told = call(&mut host, reread(1200)).await?;
+    let told = client.envelope("trespasses", reread(1200)).await?;
     assert_eq!(told["data"], json!({"inside": 600, "not-permitted": 600}), "{told}");
     // Changing its times would open it, too.
-    let told = call(&mut host, json!({"action": "touch", "at": "/data", "paths": ["pipe", "file"]})).await?;
+    let touch = json!({"action": "touch", "at": "/data", "paths": ["pipe", "file"]});
+    let told = client.envelope("trespasses", touch).await?;
     assert_eq!(told["data"], json!({"pipe": "not-permitted", "file": "done"}), "{told}");
-    assert!(threads(&host.child)? <= before + 4, "{before} threads before");
-    host.finish().await?;
-    Ok(())
+    assert!(threads(&host.child)? <= before + 8, "{before} threads before");
+    client.end().await
 }
 
 /// H79.
