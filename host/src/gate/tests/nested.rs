@@ -184,8 +184,10 @@ async fn a_call_that_names_its_action_in_its_parameters_is_refused_and_tells_of_
                 panic!("it was answered")
             };
             Ok(Reply::data(
-                serde_json::to_string(&Envelope::new(Command::action("x"), Err(failure)).into_parts().0)
-                    .unwrap(),
+                serde_json::to_string(
+                    &Envelope::new(loggia_facade::Command::action("x"), Err(failure)).into_parts().0,
+                )
+                .unwrap(),
             ))
         });
         let b = puppet("b", async |_| panic!("it was called"));
