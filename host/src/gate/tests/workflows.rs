@@ -9,7 +9,7 @@ use super::*;
 pub(super) fn beside(text: &str, concurrency: usize, puppets: Vec<Puppet>) -> Gate {
     let invoke: Vec<String> = puppets.iter().map(|puppet| format!("{}:*", puppet.surface.name)).collect();
     let invoke: Vec<&str> = invoke.iter().map(String::as_str).collect();
-    let rules = Rules { elicit: true, concurrency, ..invoking(&invoke) };
+    let rules = Rules { elicit: true, questions: 16, concurrency, ..invoking(&invoke) };
     let asking = Rules { elicit: true, ..Rules::default() };
     let gate = gate(puppets.into_iter().map(|puppet| (puppet, asking.clone())).collect());
     let definition = definition::read(text).unwrap_or_else(|problems| panic!("{problems}"));
