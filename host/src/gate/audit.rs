@@ -186,7 +186,12 @@ fn tell(origin: &Origin, Asked { tool, action, params }: &Asked, failed: Option<
 
 /// Counts a valid call that may not run now, and tells of it: there is no permit for it, its facade rests, or its caller has
 /// too many that have not ended.
-pub fn unstarted(run: &Run, (entry, action): (&Entry, usize), (why, failure): (Outcome, &Failure), meters: &Meters) {
+pub fn unstarted(
+    run: &Run,
+    (entry, action): (&Entry, usize),
+    (why, failure): (Outcome, &Failure),
+    meters: &Meters,
+) {
     entry.tally.of(entry, meters).ended(action, why);
     if is_on() {
         let (facade, action) = names(entry, action);
@@ -217,12 +222,16 @@ pub fn not_invoked(line: &Line, asked: Option<Asked>, failure: &Failure) {
 /// Tells what a person, or nobody, said to a question of this event: `question` of the facade's own, `consent` before an
 /// action runs.
 pub fn replied(line: &Line, event: &'static str, answer: &Result<Answer, Failure>) {
-    decided(line, event, match answer {
-        Ok(Answer::Accepted(_)) => "accepted",
-        Ok(Answer::Declined) => "declined",
-        Ok(Answer::Cancelled) => "cancelled",
-        Err(failure) => &failure.code,
-    });
+    decided(
+        line,
+        event,
+        match answer {
+            Ok(Answer::Accepted(_)) => "accepted",
+            Ok(Answer::Declined) => "declined",
+            Ok(Answer::Cancelled) => "cancelled",
+            Err(failure) => &failure.code,
+        },
+    );
 }
 
 /// The same, in one word.

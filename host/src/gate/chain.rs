@@ -145,7 +145,13 @@ impl Made {
             Ok(reply) => reply.message.clone(),
             Err(failure) => Some(failure.message.clone()),
         };
-        Hop { facade: self.facade.clone(), action: self.action.clone(), ok: envelope.is_ok(), message, data: None }
+        Hop {
+            facade: self.facade.clone(),
+            action: self.action.clone(),
+            ok: envelope.is_ok(),
+            message,
+            data: None,
+        }
     }
 }
 

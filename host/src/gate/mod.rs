@@ -182,9 +182,12 @@ impl Gate {
         let snapshot = self.shared.catalog.snapshot();
         let input = Input::Arguments(arguments);
         let there = match snapshot.tools.get(tool) {
-            Some(tool) => snapshot.view(tool, &origin.rights).map(|_| (tool.facade.as_str(), Some(tool.view()))),
+            Some(tool) => {
+                snapshot.view(tool, &origin.rights).map(|_| (tool.facade.as_str(), Some(tool.view())))
+            }
             None => {
-                let facade = snapshot.leads_to(tool).filter(|facade| snapshot.reaches(facade, &origin.rights));
+                let facade =
+                    snapshot.leads_to(tool).filter(|facade| snapshot.reaches(facade, &origin.rights));
                 facade.map(|facade| (facade, None))
             }
         };

@@ -49,8 +49,9 @@ impl Parking {
         let mut parked = self.lock();
         let all: usize = parked.values().map(|count| count.questions).sum();
         let Count { calls, questions } = parked.get(&run.account).copied().unwrap_or_default();
-        let busy =
-            |said: String| Err(Failure::new(code::UNAVAILABLE, said).hint("answer or cancel one of them first"));
+        let busy = |said: String| {
+            Err(Failure::new(code::UNAVAILABLE, said).hint("answer or cancel one of them first"))
+        };
         if calls >= self.calls && !run.is_parked() {
             return busy(format!("busy: {calls} calls of yours wait for an answer already"));
         }

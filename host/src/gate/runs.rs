@@ -63,7 +63,8 @@ impl Runs {
     /// The facades of which the caller of a call has runs that have not ended.
     pub fn unfinished(&self, call: &Run) -> BTreeSet<String> {
         let runs = self.lock();
-        let own = runs.values().filter(|kept| kept.ended().is_none() && kept.is_listed() && kept.is_beside(call));
+        let own =
+            runs.values().filter(|kept| kept.ended().is_none() && kept.is_listed() && kept.is_beside(call));
         own.map(|kept| kept.facade.clone()).collect()
     }
 

@@ -56,7 +56,8 @@ impl Trace {
     }
 
     fn push(&mut self, said: Said, text: Option<&str>) {
-        let text = text.map(|text| text.chars().take(TEXT).collect::<String>().into_boxed_str().into_string());
+        let text =
+            text.map(|text| text.chars().take(TEXT).collect::<String>().into_boxed_str().into_string());
         let entry = Entry { at: Instant::now(), said, text };
         self.bytes += entry.bytes();
         self.entries.push_back(entry);

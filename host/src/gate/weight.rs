@@ -77,9 +77,8 @@ pub fn content(content: &Content) -> usize {
 }
 
 fn next(next: &Option<Next>) -> usize {
-    let of = |next: &Next| {
-        text(&next.facade) + text(&next.action) + object(&next.params) + optional(&next.reason)
-    };
+    let of =
+        |next: &Next| text(&next.facade) + text(&next.action) + object(&next.params) + optional(&next.reason);
     next.as_ref().map_or(0, of)
 }
 
@@ -105,10 +104,7 @@ fn failure(failure: &Failure) -> usize {
 /// The heap that a call's outcome takes, with all that is told beside it.
 pub fn envelope(envelope: &Envelope) -> usize {
     let hop = |hop: &Hop| {
-        text(&hop.facade)
-            + text(&hop.action)
-            + optional(&hop.message)
-            + hop.data.as_ref().map_or(0, value)
+        text(&hop.facade) + text(&hop.action) + optional(&hop.message) + hop.data.as_ref().map_or(0, value)
     };
     let outcome = match &envelope.outcome {
         Ok(outcome) => reply(outcome),
@@ -167,27 +163,60 @@ mod tests {
         const LONG: usize = 10_000;
         let long = || "x".repeat(LONG);
         let object = || json!({ "a": long() }).as_object().cloned().unwrap_or_default();
-        let next =
-            || Some(Next { facade: long(), action: long(), params: object(), reason: Some(long()) });
+        let next = || Some(Next { facade: long(), action: long(), params: object(), reason: Some(long()) });
         let plain = |block: Block| Content { block, extras: Object::new() };
         let reply = |reply: Reply| Envelope::new(loggia_facade::Command::action("a"), Ok(reply));
         let failed = |failure: Failure| Envelope::new(loggia_facade::Command::action("a"), Err(failure));
         let failure = || Failure::new("a", "b");
         let shows = |block: Block| reply(Reply { content: vec![plain(block)], ..Reply::default() });
-        let hop = Hop { facade: long(), action: long(), ok: true, message: Some(long()), data: Some(long().into()) };
+        let hop = Hop {
+            facade: long(),
+            action: long(),
+            ok: true,
+            message: Some(long()),
+            data: Some(long().into()),
+        };
         let named = Envelope::new(loggia_facade::Command::action(long()), Ok(Reply::default()));
         let cases = [
             (1, named),
             (1, reply(Reply::data(long()))),
             (1, reply(Reply { message: Some(long()), ..Reply::default() })),
-            (1, reply(Reply { page: Some(Page { cursor: Some(long()), ..Page::default() }), ..Reply::default() })),
+            (
+                1,
+                reply(Reply {
+                    page: Some(Page { cursor: Some(long()), ..Page::default() }),
+                    ..Reply::default()
+                }),
+            ),
             (4, reply(Reply { next: next(), ..Reply::default() })),
             (1, shows(Block::Text(long()))),
             (2, shows(Block::Image { data: long().into_bytes(), mime_type: long() })),
             (2, shows(Block::Audio { data: long().into_bytes(), mime_type: long() })),
-            (4, shows(Block::Embedded { uri: long(), mime_type: Some(long()), text: Some(long()), blob: Some(long().into_bytes()) })),
-            (4, shows(Block::Link { uri: long(), name: long(), description: Some(long()), mime_type: Some(long()) })),
-            (1, reply(Reply { content: vec![Content { extras: object(), ..plain(Block::Text(String::new())) }], ..Reply::default() })),
+            (
+                4,
+                shows(Block::Embedded {
+                    uri: long(),
+                    mime_type: Some(long()),
+                    text: Some(long()),
+                    blob: Some(long().into_bytes()),
+                }),
+            ),
+            (
+                4,
+                shows(Block::Link {
+                    uri: long(),
+                    name: long(),
+                    description: Some(long()),
+                    mime_type: Some(long()),
+                }),
+            ),
+            (
+                1,
+                reply(Reply {
+                    content: vec![Content { extras: object(), ..plain(Block::Text(String::new())) }],
+                    ..Reply::default()
+                }),
+            ),
             (2, failed(Failure::new(&long(), long()))),
             (1, failed(failure().hint(long()))),
             (1, failed(Failure { expected: Some(long()), ..failure() })),

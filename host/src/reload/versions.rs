@@ -39,7 +39,8 @@ impl Versions {
         if before == Some(&now) {
             return;
         }
-        let (old_bytes, old_policy) = (before.map(|old| text(old.bytes)), before.and_then(|old| old.policy.map(text)));
+        let (old_bytes, old_policy) =
+            (before.map(|old| text(old.bytes)), before.and_then(|old| old.policy.map(text)));
         let (bytes, policy) = (text(now.bytes), now.policy.map(text));
         tracing::debug!(
             target: AUDIT,

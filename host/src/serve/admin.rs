@@ -29,8 +29,8 @@ use crate::{
     reload::{self, Report, Standing, Stands},
     telemetry::{
         logs,
-        trail,
         metrics::{self, Figures},
+        trail,
     },
 };
 

@@ -73,8 +73,10 @@ pub struct Trail {
 impl Trail {
     /// Begins to write; what takes the lines. They are lost when the queue is full.
     pub fn start(self) -> impl Fn(&str) + 'static {
-        let (writer, guard) =
-            NonBlockingBuilder::default().lossy(true).buffered_lines_limit(LINES).finish(Whole::new(self.file));
+        let (writer, guard) = NonBlockingBuilder::default()
+            .lossy(true)
+            .buffered_lines_limit(LINES)
+            .finish(Whole::new(self.file));
         let _ = CROWDED.set(writer.error_counter());
         *WRITER.lock().unwrap_or_else(PoisonError::into_inner) = Some(guard);
         move |line: &str| {

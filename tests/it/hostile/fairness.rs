@@ -60,7 +60,8 @@ async fn a_caller_who_begins_runs_and_does_not_wait_starves_nobody() -> Result<(
     // Her own calls that end within their request go on, too.
     assert_eq!(prompt(host, &ada, "echo", add).await?["data"], json!(3.0));
     // And another has runs of his own, which run.
-    let own = prompt(host, &bob, "worker", json!({"action": "work", "steps": 1, "ms": 1, "wait": false})).await?;
+    let own =
+        prompt(host, &bob, "worker", json!({"action": "work", "steps": 1, "ms": 1, "wait": false})).await?;
     let status = json!({"action": "run_status", "run_id": own["data"]["run"]["id"], "wait": true});
     assert_eq!(prompt(host, &bob, "worker", status).await?["data"]["run"]["status"], "succeeded", "{own}");
     // What she ends makes room.
@@ -85,9 +86,10 @@ async fn a_caller_whose_questions_nobody_answers_leaves_others_theirs() -> Resul
     let thinks = || Kind::person([]);
     let mut adas = Client::http_by(&served.host, Era::Stateful, thinks(), &ada).await?;
     let mut bobs = Client::http_by(&served.host, Era::Stateful, thinks(), &bob).await?;
-    let clean = || CallToolRequestParams::new("worker").with_arguments(
-        json!({"action": "clean"}).as_object().cloned().unwrap_or_default(),
-    );
+    let clean = || {
+        CallToolRequestParams::new("worker")
+            .with_arguments(json!({"action": "clean"}).as_object().cloned().unwrap_or_default())
+    };
     let mut waiting = Vec::new();
     for _ in 0..4 {
         let peer = adas.service.peer().clone();

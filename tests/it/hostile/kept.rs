@@ -27,7 +27,8 @@ async fn runs_that_are_kept_do_not_pin_versions_that_were_replaced() -> Result<(
     let served = Served::start(&folder, |_| {}).await?;
     served.readies(|status, _| status == 200).await;
     let process = served.host.child.id().context("the host ended")?;
-    let call = async |arguments: Value| wire::answered(&served.host, "", "worker", &arguments).await?.envelope();
+    let call =
+        async |arguments: Value| wire::answered(&served.host, "", "worker", &arguments).await?.envelope();
     let (mut before, mut first) = (0, Value::Null);
     for number in 1..=50 {
         let begun = call(json!({"action": "work", "steps": 1, "ms": 0, "wait": false})).await?;

@@ -20,7 +20,9 @@ async fn line(file: &Path, members: Value) -> Value {
         members.as_object().is_some_and(|members| members.iter().all(|(key, value)| line[key] == *value))
     };
     eventually(async || match lines(file) {
-        Ok(lines) => lines.iter().find(|line| is_it(line)).cloned().ok_or_else(|| format!("{members}: {lines:#?}")),
+        Ok(lines) => {
+            lines.iter().find(|line| is_it(line)).cloned().ok_or_else(|| format!("{members}: {lines:#?}"))
+        }
         Err(error) => Err(error.to_string()),
     })
     .await
@@ -39,7 +41,8 @@ async fn a_token_that_probes_leaves_a_trace_by_name() -> Result<()> {
     assert_eq!(fs::metadata(&file)?.permissions().mode() & 0o777, 0o600);
     // What there was to load, with the digest of its bytes.
     let loaded = line(&file, json!({"event": "loaded", "file": "worker.wasm"})).await;
-    let digest = |value: &Value| value.as_str().is_some_and(|text| text.starts_with("sha256:") && text.len() == 71);
+    let digest =
+        |value: &Value| value.as_str().is_some_and(|text| text.starts_with("sha256:") && text.len() == 71);
     assert!(digest(&loaded["bytes"]) && digest(&loaded["policy"]), "{loaded}");
 
     // What a token may not do, and what is not there.
@@ -66,7 +69,10 @@ async fn a_token_that_probes_leaves_a_trace_by_name() -> Result<()> {
     assert_eq!((&told["event"], &told["action"]), (&json!("answered"), &json!("describe")));
     let request = probe("echo", json!({"action": "add", "a": 1, "b": 2})).await?;
     let told = line(&file, json!({"request": request})).await;
-    assert_eq!((&told["event"], &told["action"], &told["outcome"]), (&json!("call"), &json!("add"), &json!("ok")));
+    assert_eq!(
+        (&told["event"], &told["action"], &told["outcome"]),
+        (&json!("call"), &json!("add"), &json!("ok"))
+    );
 
     // Who is nobody, in each way.
     wire::answered(host, "", "echo", &json!({})).await?;
@@ -119,10 +125,17 @@ async fn a_host_whose_trail_cannot_be_kept_does_not_start() -> Result<()> {
     let file = log.join("audit.jsonl");
     fs::write(&file, "")?;
     fs::set_permissions(&file, fs::Permissions::from_mode(0o644))?;
-    for (path, why) in [(&file, "chmod 600"), (&log, "failed to open the audit file"), (&log.join("a/b"), "a/b")] {
+    for (path, why) in
+        [(&file, "chmod 600"), (&log, "failed to open the audit file"), (&log.join("a/b"), "a/b")]
+    {
         let settings = Served::settings(&folder, &format!("[audit]\nfile = {path:?}\n"), &[])?;
         let mut command = tokio::process::Command::new(loggia_tests::binary());
-        command.arg("serve").arg(folder.path()).arg("--config").arg(settings).stdin(std::process::Stdio::null());
+        command
+            .arg("serve")
+            .arg(folder.path())
+            .arg("--config")
+            .arg(settings)
+            .stdin(std::process::Stdio::null());
         let output = command.output().await?;
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success() && said.contains(why), "{said}");

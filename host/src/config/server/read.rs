@@ -306,5 +306,11 @@ fn placed(settings: Settings, setting: &Setting<'_>) -> Settings {
     };
     let Settings { folder, cache, state, audit, .. } = settings.clone();
     let audit = Audit { file: audit.file.map(place) };
-    Settings { folder: folder.map(place), cache: cache.map(place), state: state.map(place), audit, ..settings }
+    Settings {
+        folder: folder.map(place),
+        cache: cache.map(place),
+        state: state.map(place),
+        audit,
+        ..settings
+    }
 }

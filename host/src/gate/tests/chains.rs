@@ -60,7 +60,11 @@ async fn a_followed_call_answers_for_the_first_with_the_trail() {
 #[tokio::test]
 async fn what_a_trail_holds_of_results_is_bounded() {
     let first = puppet("a", async |_| {
-        Ok(Reply { next: next("b", "look", 1), message: Some("found".into()), ..Reply::data("x".repeat(DATA + 1)) })
+        Ok(Reply {
+            next: next("b", "look", 1),
+            message: Some("found".into()),
+            ..Reply::data("x".repeat(DATA + 1))
+        })
     });
     let second = puppet("b", async |_| Ok(Reply::data("done")));
     let gate = gate(vec![(first, chained(Chain::Follow, &["b:*"])), (second, Rules::default())]);

@@ -25,9 +25,9 @@ fn digger(name: &str) -> Puppet {
 #[tokio::test(start_paused = true)]
 async fn a_caller_has_ten_runs_and_is_told_so() {
     let gate = one(digger("a"));
-    let dig = |origin: Origin, wait: bool| call_of(&gate, origin, "a", json!({"action": "dig", "wait": wait}));
-    let begun: Vec<Value> =
-        (0..40).map(|_| json_of(dig(named("ada"), false).part().unwrap())).collect();
+    let dig =
+        |origin: Origin, wait: bool| call_of(&gate, origin, "a", json!({"action": "dig", "wait": wait}));
+    let begun: Vec<Value> = (0..40).map(|_| json_of(dig(named("ada"), false).part().unwrap())).collect();
     let (began, refused): (Vec<&Value>, Vec<&Value>) = begun.iter().partition(|told| told["ok"] == true);
     assert_eq!((began.len(), refused.len()), (10, 30));
     for refused in refused {
@@ -49,13 +49,13 @@ async fn a_caller_has_ten_runs_and_is_told_so() {
         assert_eq!(tokio::time::timeout(Duration::from_secs(1), told(look)).await.unwrap()["data"], "seen");
     }
     // The person at this machine has no such bound.
-    let local: Vec<Value> =
-        (0..20).map(|_| json_of(dig(Origin::local(), false).part().unwrap())).collect();
+    let local: Vec<Value> = (0..20).map(|_| json_of(dig(Origin::local(), false).part().unwrap())).collect();
     assert!(local.iter().all(|told| told["ok"] == true));
     // What ends makes room.
     let id = began[0]["data"]["run"]["id"].clone();
     told(call_of(&gate, named("ada"), "a", json!({"action": "run_cancel", "run_id": id}))).await;
-    told(call_of(&gate, named("ada"), "a", json!({"action": "run_status", "run_id": id, "wait": true}))).await;
+    told(call_of(&gate, named("ada"), "a", json!({"action": "run_status", "run_id": id, "wait": true})))
+        .await;
     assert_eq!(json_of(dig(named("ada"), false).part().unwrap())["ok"], true);
 }
 

@@ -87,8 +87,7 @@ mod tests {
     #[test]
     fn a_flood_leaves_few_lines_and_its_size() {
         let (failures, now) = (Failures::default(), Instant::now());
-        let told: Vec<u64> =
-            (0..12_345).filter_map(|_| failures.count("missing", now).number).collect();
+        let told: Vec<u64> = (0..12_345).filter_map(|_| failures.count("missing", now).number).collect();
         let first = 1..=FIRST;
         assert_eq!(told, first.chain([100, 1_000, 10_000]).collect::<Vec<_>>());
         let other = failures.count("invalid_token", now);

@@ -229,12 +229,8 @@ mod tests {
         };
         assert_eq!(unbounded(PerCaller::default(), false), (true, true, true));
         assert_eq!(unbounded(PerCaller::default(), true), (false, false, false));
-        let none = PerCaller {
-            rate: Some(0),
-            concurrency: Some(0),
-            streams: Some(0),
-            ..PerCaller::default()
-        };
+        let none =
+            PerCaller { rate: Some(0), concurrency: Some(0), streams: Some(0), ..PerCaller::default() };
         assert_eq!(unbounded(none, true), (true, true, true));
     }
 }

@@ -21,7 +21,13 @@ fn panicky() -> Router {
         assert!(!request.headers().contains_key("panic"), "a secret");
         Ok::<_, Infallible>(Response::new(Body::from("fine")))
     });
-    layers(service, &http, names, sessions, Arc::new(Door { authenticator: None, meters, failures: Failures::default() }))
+    layers(
+        service,
+        &http,
+        names,
+        sessions,
+        Arc::new(Door { authenticator: None, meters, failures: Failures::default() }),
+    )
 }
 
 /// The id, the status and the text of an answer.

@@ -44,9 +44,8 @@ pub(super) fn report(plan: &Plan, state: &State, cut: Cut) -> Report {
     let failed = phases().filter(has_failed).map(|(_, id, _)| id.to_owned()).collect();
     let completed = which(|phase| matches!(phase, Phase::Ended(End::Completed)));
     // What only read, or asked a person, leaves nothing done.
-    let changes = |index: usize| {
-        plan.targets.get(index).and_then(Option::as_ref).is_some_and(|target| target.changes)
-    };
+    let changes =
+        |index: usize| plan.targets.get(index).and_then(Option::as_ref).is_some_and(|target| target.changes);
     let done: Vec<String> = phases()
         .filter(|(index, _, phase)| changes(*index) && matches!(phase, Phase::Ended(End::Completed)))
         .map(|(_, id, _)| id.to_owned())

@@ -48,7 +48,13 @@ pub(super) fn plan_with(value: Value, tools: Value) -> Plan {
             object(json!({"type": "object", "properties": tools.get(tool).cloned().unwrap_or(json!({}))}));
         let action_argument = Some("action");
         let changes = action != "look";
-        Target { facade: facade.into(), action: action.into(), params: Arc::new(params), action_argument, changes }
+        Target {
+            facade: facade.into(),
+            action: action.into(),
+            params: Arc::new(params),
+            action_argument,
+            changes,
+        }
     };
     let targets = steps.iter().map(|step| match &step.kind {
         Kind::Tool(call) => Some(target(&call.tool)),
