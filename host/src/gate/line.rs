@@ -43,7 +43,7 @@ const PARKED_MOST: Duration = Duration::from_secs(30 * 60);
 
 /// One call as its facade sees it.
 pub struct Line {
-    id: CallId,
+    pub(super) id: CallId,
     pub(super) shared: Arc<Shared>,
     pub(super) run: Arc<Run>,
     pub(super) entry: Arc<Entry>,
@@ -353,10 +353,6 @@ impl Line {
     /// How many calls are above this one.
     pub(super) fn depth(&self) -> usize {
         self.chain().count() - 1
-    }
-
-    pub(super) fn id(&self) -> &CallId {
-        &self.id
     }
 
     pub(super) fn name(&self) -> &str {
