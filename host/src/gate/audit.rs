@@ -210,7 +210,7 @@ pub fn not_invoked(line: &Line, asked: Option<Asked>, failure: &Failure) {
     if let Some(Asked { tool, action, params }) = asked {
         let Who { caller, address, request, trace } = Who::of_run(&line.run);
         let outcome = outcome(Some(&failure.code));
-        let (by, from) = (line.name(), line.id().0.as_str());
+        let (by, from) = (line.name(), line.id.0.as_str());
         tracing::debug!(
             target: TARGET,
             event = "refused", from, request, trace, caller = &*caller, address, by, facade = tool, action, params,
@@ -239,7 +239,7 @@ pub fn decided(line: &Line, event: &'static str, outcome: &str) {
     if is_on() {
         let (facade, action) = names(&line.entry, line.action);
         let Who { caller, address, request, trace } = Who::of_run(&line.run);
-        let id = line.id().0.as_str();
+        let id = line.id.0.as_str();
         tracing::debug!(
             target: TARGET,
             event, id, request, trace, caller = &*caller, address, facade, action, outcome,

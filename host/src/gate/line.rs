@@ -37,7 +37,7 @@ use crate::{
 
 /// One call as its facade sees it.
 pub struct Line {
-    id: CallId,
+    pub(super) id: CallId,
     pub(super) shared: Arc<Shared>,
     pub(super) run: Arc<Run>,
     pub(super) entry: Arc<Entry>,
@@ -286,10 +286,6 @@ impl Line {
     /// How many calls are above this one.
     pub(super) fn depth(&self) -> usize {
         self.chain().count() - 1
-    }
-
-    pub(super) fn id(&self) -> &CallId {
-        &self.id
     }
 
     pub(super) fn name(&self) -> &str {

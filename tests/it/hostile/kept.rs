@@ -19,7 +19,8 @@ async fn runs_that_are_kept_do_not_pin_versions_that_were_replaced() -> Result<(
     let granted = folder.beside("data");
     // Each edit of the policy makes another version of the facade, with a directory of its own that is open.
     let policy = |number: usize| {
-        let grants = format!("[grants]\ndirs = [{{ path = {granted:?}, at = \"/data\" }}]\n");
+        let grants =
+            format!("[grants]\ndirs = [{{ path = {granted:?}, at = \"/data\", access = \"read\" }}]\n");
         folder.write(".worker.new", &format!("# version {number}\n{grants}"));
         fs::rename(folder.path().join(".worker.new"), folder.path().join("worker.toml"))
     };

@@ -79,16 +79,16 @@ async fn a_token_that_probes_leaves_a_trace_by_name() -> Result<()> {
     wire::answered(host, "Authorization: Bearer loggia_guessed\r\n", "echo", &json!({})).await?;
     line(&file, json!({"event": "authentication", "outcome": "missing", "address": "127.0.0.1"})).await;
     line(&file, json!({"event": "authentication", "outcome": "invalid_token"})).await;
-    // A flood of them is told by its number.
+    // A flood of them leaves a few lines, in each minute that it lasts.
     for _ in 0..110 {
         wire::answered(host, "", "echo", &json!({})).await?;
     }
-    line(&file, json!({"event": "authentication", "outcome": "missing", "count": 100})).await;
-    let missing = |line: &&Value| line["outcome"] == "missing";
-    assert!(lines(&file)?.iter().filter(missing).count() <= 22);
+    let missing = |line: &&Value| line["event"] == "authentication" && line["outcome"] == "missing";
+    let told = lines(&file)?.iter().filter(missing).count();
+    assert!((10..=66).contains(&told), "{told} lines");
 
     // What a person said.
-    let person = Kind::person([accepted(json!({"confirm": true})), accepted(json!({"confirm": true}))]);
+    let person = Kind::person([accepted(json!({"confirm": true})), accepted(json!({}))]);
     let client = Client::http_by(host, Era::Stateful, person, &ops).await?;
     client.envelope("worker", json!({"action": "clean_all"})).await?;
     let told = line(&file, json!({"event": "consent", "action": "clean_all"})).await;

@@ -240,7 +240,7 @@ mod tests {
         let said = PerCaller { rate: Some(1), burst: Some(3), ..PerCaller::default() };
         let accounts = Arc::new(Accounts::new(said));
         let taken = |who: &Account| (0..5).filter(|_| accounts.count(who).is_ok()).count();
-        let address = |last| Account::at(([127, 0, 0, last].into()));
+        let address = |last| Account::at([127, 0, 0, last].into());
         assert_eq!(taken(&address(1)), 3);
         assert_eq!(taken(&address(2)), 3);
         let refused = accounts.count(&address(1)).err().unwrap();
@@ -250,7 +250,7 @@ mod tests {
     /// H73: whoever need not say who they are share the bounds of their network; on this machine they may be a proxy's.
     #[test]
     fn who_has_no_name_is_bounded_by_its_network_but_for_loopback() {
-        let address = |text: &str| Account::at((text.parse().unwrap()));
+        let address = |text: &str| Account::at(text.parse().unwrap());
         let bounds = |said, who: &Account| {
             let accounts = Accounts::new(said);
             (accounts.rate.of(who), accounts.most(who, Kind::Call), accounts.most(who, Kind::Stream))

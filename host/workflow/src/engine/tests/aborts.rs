@@ -44,7 +44,8 @@ fn a_failure_ends_the_run_at_once_and_the_report_says_what_was_done() {
         "read"
       ],
       "failed": [
-        "poll"
+        "poll",
+        "write"
       ],
       "skipped": [],
       "stopped": [
@@ -56,6 +57,21 @@ fn a_failure_ends_the_run_at_once_and_the_report_says_what_was_done() {
       "hint": "Mend what the step complains of, then call the workflow again. What `read` did stays done; a new run does it again. What `slow` did nobody knows; look before you call again."
     }
     "#);
+}
+
+#[test]
+fn what_only_read_is_not_said_to_stay_done() {
+    let plan = plan(json!([
+        {"id": "find", "tool": "t.look"},
+        {"id": "write", "tool": "t.write", "dependsOn": ["find"]},
+    ]));
+    let run = run(&plan, json!({}), |asked| match asked.id.as_str() {
+        "write" => fails(10, "the disk is full"),
+        _ => ok(10, json!({})),
+    });
+    let report = run.report();
+    assert_eq!((&report.completed, &report.failed), (&vec!["find".to_owned()], &vec!["write".to_owned()]));
+    assert_eq!(report.hint, "Mend what the step complains of, then call the workflow again.");
 }
 
 // Case 26.
