@@ -52,7 +52,7 @@ fn what_cannot_be_explained_ends_with_the_code_that_says_why() {
     check(&["explain", "other"], 11, "there is no plugin `other` in plugins");
     check(&["explain", "notes", "--plugins", "nowhere"], 1, "there is no folder nowhere");
     check(&["init", "plugins/none.wasm"], 1, "failed to read plugins/none.wasm");
-    check(&["init", "plugins/notes.toml"], 1, "is no plugin: name a .wasm file");
+    check(&["init", "plugins/notes.toml"], 2, "is no plugin: name a .wasm file");
     fs::write(plugins.join("notes.wasm"), "nonsense").unwrap();
     check(&["init", "plugins/notes.wasm"], 1, "is there already");
     check(&["init", "plugins/notes.wasm", "--force"], 10, "does not load");

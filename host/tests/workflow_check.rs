@@ -165,7 +165,7 @@ fn a_run_that_cannot_begin_ends_with_the_code_that_says_why() {
     check(&["fine.workflow.yaml"], 11, "the file holds several workflows: name one of deploy, flow");
     check(&["broken.workflow.yaml"], 10, "steps[0].tool is required");
     check(&["other.workflow.yml", "no-pair"], 11, "there is no workflow no-pair");
-    check(&["other.workflow.yml", "flow", "no-pair"], 1, "`no-pair` is neither a JSON object nor key=value");
+    check(&["other.workflow.yml", "flow", "no-pair"], 2, "`no-pair` is neither a JSON object nor key=value");
 }
 
 /// Where each workflow is a tool of its own name, two may have the same.

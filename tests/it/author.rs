@@ -206,7 +206,7 @@ async fn build_makes_what_call_can_call() -> Result<()> {
     let (code, said) = call(&["rm", "id=n_9"]).await?;
     assert!(code == Some(20) && said.contains("not found: there is no note `n_9`"), "{said}");
     let (code, _) = call(&["add", "neither json nor a pair"]).await?;
-    assert_eq!(code, Some(1));
+    assert_eq!(code, Some(2));
     Ok(())
 }
 
