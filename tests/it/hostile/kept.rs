@@ -15,24 +15,23 @@ fn descriptors(process: u32) -> Result<usize> {
 #[tokio::test]
 async fn runs_that_are_kept_do_not_pin_versions_that_were_replaced() -> Result<()> {
     const LOADED: &str = "loggia_reloads_total{result=\"loaded\"}";
-    let folder = Folder::with(&["worker"]);
-    let granted = folder.beside("data");
-    // Each edit of the policy makes another version of the facade, with a directory of its own that is open.
+    let folder = Folder::with(&["keeps"]);
+    // Each edit of the policy makes another version of the facade.
     let policy = |number: usize| {
-        let grants =
-            format!("[grants]\ndirs = [{{ path = {granted:?}, at = \"/data\", access = \"read\" }}]\n");
-        folder.write(".worker.new", &format!("# version {number}\n{grants}"));
-        fs::rename(folder.path().join(".worker.new"), folder.path().join("worker.toml"))
+        let policy = format!("# version {number}\n[grants]\nstore = true\n[actions]\nbatch = true\n");
+        folder.write(".keeps.new", &policy);
+        fs::rename(folder.path().join(".keeps.new"), folder.path().join("keeps.toml"))
     };
     policy(0)?;
     let served = Served::start(&folder, |_| {}).await?;
     served.readies(|status, _| status == 200).await;
     let process = served.host.child.id().context("the host ended")?;
     let call =
-        async |arguments: Value| wire::answered(&served.host, "", "worker", &arguments).await?.envelope();
+        async |arguments: Value| wire::answered(&served.host, "", "keeps", &arguments).await?.envelope();
+    let count = json!({"action": "increment", "key": "versions"});
     let (mut before, mut first) = (0, Value::Null);
     for number in 1..=50 {
-        let begun = call(json!({"action": "work", "steps": 1, "ms": 0, "wait": false})).await?;
+        let begun = call(json!({"action": "batch", "items": [count], "wait": false})).await?;
         let id = begun["data"]["run"]["id"].clone();
         let ended = call(json!({"action": "run_status", "run_id": id, "wait": true})).await?;
         assert_eq!(ended["data"]["run"]["status"], "succeeded", "{begun} {ended}");
@@ -53,6 +52,6 @@ async fn runs_that_are_kept_do_not_pin_versions_that_were_replaced() -> Result<(
     })
     .await;
     let kept = call(json!({"action": "run_status", "run_id": first})).await?;
-    assert_eq!(kept["data"]["run"]["result"]["data"]["steps"], 1, "{kept}");
+    assert_eq!(kept["data"]["run"]["result"]["data"]["results"][0]["data"], 1, "{kept}");
     Ok(())
 }

@@ -16,7 +16,8 @@ async fn the_host_makes_the_next_call_where_the_policy_says_so() -> Result<()> {
     for (which, client) in stage.clients(&host).await? {
         let told = result(&client, "bank", transfer("checking")).await?;
         let trail = json!([
-            {"tool": "bank", "action": "prepare_money_transfer", "ok": true, "message": "The account is locked."},
+            {"tool": "bank", "action": "prepare_money_transfer", "ok": true, "message": "The account is locked.",
+                "data": {"status": "locked", "account": "checking"}},
             {"tool": "handoff", "action": "request_agent_handoff", "ok": true, "message": "An agent was asked for."},
         ]);
         let expected =
