@@ -122,12 +122,13 @@ mod tests {
 
     #[test]
     fn the_person_at_this_machine_shares_with_nobody() {
-        let address = Some("10.0.0.1".parse().unwrap());
+        let one: IpAddr = "10.0.0.1".parse().unwrap();
+        let address = Some(one);
         let named = |name: &str| Origin::named(name, Rights::all()).sent_from(address).account();
         assert_eq!(Origin::local().account(), None);
         assert_ne!(named("ada"), named("bob"));
         assert_eq!(named("ada"), Origin::named("ada", Rights::all()).account(), "wherever she calls from");
-        assert_eq!(Origin::anonymous().sent_from(address).account(), Some(Account::at(address.unwrap())));
+        assert_eq!(Origin::anonymous().sent_from(address).account(), Some(Account::at(one)));
         assert!(Origin::anonymous().account().is_some());
     }
 }

@@ -18,9 +18,12 @@ pub struct Pool {
     all: Arc<Semaphore>,
     size: usize,
     /// What each account may still take. Sharded, so that callers of all facades do not meet at one lock.
-    shares: Box<[Mutex<HashMap<Account, Arc<Semaphore>>>]>,
+    shares: Box<[Shard]>,
     hashes: RandomState,
 }
+
+/// What each of some accounts may still take.
+type Shard = Mutex<HashMap<Account, Arc<Semaphore>>>;
 
 /// A permit, given back when it is dropped.
 pub struct Place {

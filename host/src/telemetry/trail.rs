@@ -136,10 +136,10 @@ impl<W: Write> Whole<W> {
 
 impl<W: Write> Write for Whole<W> {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        if let Err(error) = self.put(line, lost()) {
-            if FAILED.fetch_add(1, Ordering::Relaxed) == 0 {
-                tracing::error!("the audit file cannot be written: {error}; lines are lost");
-            }
+        if let Err(error) = self.put(line, lost())
+            && FAILED.fetch_add(1, Ordering::Relaxed) == 0
+        {
+            tracing::error!("the audit file cannot be written: {error}; lines are lost");
         }
         Ok(line.len())
     }

@@ -47,6 +47,7 @@ fn plan(chain: bool) -> Plan {
         action: "get".into(),
         params: Arc::new(object(params)),
         action_argument: None,
+        changes: false,
     };
     let workflow = Arc::new(definition.workflows.remove(0));
     Plan { targets: workflow.steps.iter().map(|_| Some(target.clone())).collect(), workflow }
