@@ -213,6 +213,6 @@ async fn told_to_stop_a_host_waits_for_a_call_whose_client_has_gone() -> Result<
     }
     end()?;
     let status = tokio::time::timeout(PATIENCE, host.child.wait()).await??;
-    assert_eq!(status.code(), Some(130), "told twice");
+    assert_eq!(status.code(), Some(143), "told twice");
     Ok(())
 }

@@ -13,10 +13,14 @@ pub use served::{Served, Token};
 
 use std::{
     collections::VecDeque,
+    fs,
     future::Future,
     path::{Path, PathBuf},
     process::Stdio,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, LazyLock, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -68,7 +72,18 @@ pub fn cache() -> PathBuf {
 
 /// For the state of hosts whose plugins keep none.
 pub fn scratch() -> PathBuf {
-    Path::new(env!("LOGGIA_GUESTS")).join("state")
+    // Each process of tests has its own, and the next one removes what is left of those that ended.
+    static OWN: LazyLock<PathBuf> = LazyLock::new(|| {
+        let all = Path::new(env!("LOGGIA_GUESTS")).join("state");
+        for entry in fs::read_dir(&all).into_iter().flatten().flatten() {
+            if !Path::new("/proc").join(entry.file_name()).exists() {
+                drop(fs::remove_dir_all(entry.path()));
+            }
+        }
+        all.join(std::process::id().to_string())
+    });
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    OWN.join(NEXT.fetch_add(1, Ordering::Relaxed).to_string())
 }
 
 /// Where the plugins of a [`Folder`] keep their state, by the folder's path.

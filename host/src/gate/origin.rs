@@ -39,6 +39,14 @@ impl Account {
     pub fn at(address: IpAddr) -> Self {
         Self::Address(AddressBlock::of(address))
     }
+
+    /// Whether it may be that of a proxy on this machine, behind which each client is another.
+    pub fn is_many(&self) -> bool {
+        match self {
+            Self::Caller(caller) => *caller == Caller::Anonymous,
+            Self::Address(address) => address.is_loopback(),
+        }
+    }
 }
 
 /// Where a call comes from.

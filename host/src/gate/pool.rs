@@ -59,10 +59,10 @@ impl Pool {
     }
 
     /// A permit, if one is free in this caller's share and in all. The person at this machine has no account, and may take
-    /// all.
+    /// all; so may an account that may be that of many.
     pub fn try_take(&self, account: Option<&Account>) -> Option<Place> {
         let free = |of: Arc<Semaphore>| of.try_acquire_owned().ok();
-        let of_share = match account {
+        let of_share = match account.filter(|account| !account.is_many()) {
             Some(account) => Some(free(self.share_of(account))?),
             None => None,
         };
@@ -72,7 +72,7 @@ impl Pool {
     /// Waits for a permit: first behind the caller's own calls, then behind those of others.
     pub async fn take(&self, account: Option<&Account>) -> Option<Place> {
         // The semaphores are never closed, so an error cannot come.
-        let of_share = match account {
+        let of_share = match account.filter(|account| !account.is_many()) {
             Some(account) => Some(self.share_of(account).acquire_owned().await.ok()?),
             None => None,
         };
@@ -128,10 +128,13 @@ mod tests {
     }
 
     #[test]
-    fn the_person_at_this_machine_may_take_all() {
+    fn who_shares_with_nobody_or_is_many_may_take_all() {
         let pool = Pool::new(8);
-        let local: Vec<Place> = (0..9).filter_map(|_| pool.try_take(None)).collect();
-        assert_eq!(local.len(), 8);
+        let proxy = Origin::anonymous().sent_from("127.0.0.1".parse().ok()).account();
+        for account in [None, proxy] {
+            let taken: Vec<Place> = (0..9).filter_map(|_| pool.try_take(account.as_ref())).collect();
+            assert_eq!(taken.len(), 8, "{account:?}");
+        }
     }
 
     #[tokio::test]

@@ -10,7 +10,7 @@ use std::{
 
 use axum::{
     body::Body,
-    extract::{ConnectInfo, Request, State},
+    extract::{Request, State},
     http::{Method, StatusCode, header::RETRY_AFTER},
     middleware::Next,
     response::{IntoResponse, Response},
@@ -39,14 +39,6 @@ enum Kind {
     Stream,
 }
 
-/// Whether an account may be that of a proxy on this machine, behind which each client is another.
-fn is_many(who: &Account) -> bool {
-    match who {
-        Account::Caller(caller) => *caller == Caller::Anonymous,
-        Account::Address(address) => address.is_loopback(),
-    }
-}
-
 /// How much there may be of something.
 #[derive(Debug, Clone, Copy)]
 struct Bound {
@@ -62,7 +54,7 @@ impl Bound {
     }
 
     fn of(self, who: &Account) -> Option<NonZero<u32>> {
-        self.most.filter(|_| self.is_said || !is_many(who))
+        self.most.filter(|_| self.is_said || !who.is_many())
     }
 }
 
