@@ -80,7 +80,7 @@ impl Compiled {
                         "`type` must be one of string, integer, number, boolean, array, object, null, or a list of these"
                             .into()
                     }
-                    (_, "format") => not_linear(&error.instance()),
+                    (_, "format") => not_linear(error.instance()),
                     // Shows the value, as JSON that hides what it likes.
                     _ => show::cut(&sanitise_line(&error.to_string(), usize::MAX), 300),
                 };

@@ -120,8 +120,11 @@ impl Questionnaire {
     }
 }
 
+/// Reads one member of a field's schema; none for a member that no form has.
+type MemberReader = fn(&str, &Value) -> Option<Result<Value, Refused>>;
+
 /// What the keys of a field of this type are read by; none for a type that clients do not show.
-fn reader(kind: &str) -> Option<fn(&str, &Value) -> Option<Result<Value, Refused>>> {
+fn reader(kind: &str) -> Option<MemberReader> {
     Some(match kind {
         "string" => |key, value| {
             Some(match key {

@@ -312,8 +312,8 @@ async fn check_prints_json() -> Result<()> {
     assert_eq!(checked.code, Some(10), "{}", checked.told());
     let json: Value = serde_json::from_str(&checked.stdout)?;
     let of = |list: &str, name: &str| -> Value {
-        let all = json[list].as_array().into_iter().flatten();
-        all.filter(|item| item["name"] == name).cloned().next().unwrap_or_default()
+        let mut all = json[list].as_array().into_iter().flatten();
+        all.find(|item| item["name"] == name).cloned().unwrap_or_default()
     };
     let tasks = of("plugins", "tasks");
     assert_eq!((&tasks["ok"], &tasks["file"]), (&json!(true), &json!("tasks.wasm")), "{json:#}");

@@ -131,7 +131,7 @@ async fn only_trusted_authorities_are_trusted() {
 #[tokio::test]
 async fn no_range_of_an_echo_is_asked_for() {
     let (acceptor, authority) = tls("api.test");
-    let upstream = Upstream::serve(Some(acceptor), |head| ok(head)).await;
+    let upstream = Upstream::serve(Some(acceptor), ok).await;
     let (client, url, _) = setup(&upstream, authority, value(), 0);
     for host in ["api.test", "127.0.0.1"] {
         let mut request = get(&url.replace("api.test", host));
