@@ -3,24 +3,22 @@
 mod host;
 pub mod lingers;
 mod raw;
+mod scratch;
 mod served;
 pub mod web;
 pub mod wire;
 
 pub use host::{HttpHost, signal};
 pub use raw::Raw;
+pub use scratch::scratch;
 pub use served::{Served, Token};
 
 use std::{
     collections::VecDeque,
-    fs,
     future::Future,
     path::{Path, PathBuf},
     process::Stdio,
-    sync::{
-        Arc, LazyLock, Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
@@ -68,22 +66,6 @@ pub fn guests() -> PathBuf {
 /// Compiled fixtures outlive a test run, so that only a changed one is compiled.
 pub fn cache() -> PathBuf {
     Path::new(env!("LOGGIA_GUESTS")).join("compiled")
-}
-
-/// For the state of hosts whose plugins keep none.
-pub fn scratch() -> PathBuf {
-    // Each process of tests has its own, and the next one removes what is left of those that ended.
-    static OWN: LazyLock<PathBuf> = LazyLock::new(|| {
-        let all = Path::new(env!("LOGGIA_GUESTS")).join("state");
-        for entry in fs::read_dir(&all).into_iter().flatten().flatten() {
-            if !Path::new("/proc").join(entry.file_name()).exists() {
-                drop(fs::remove_dir_all(entry.path()));
-            }
-        }
-        all.join(std::process::id().to_string())
-    });
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    OWN.join(NEXT.fetch_add(1, Ordering::Relaxed).to_string())
 }
 
 /// Where the plugins of a [`Folder`] keep their state, by the folder's path.

@@ -57,7 +57,8 @@ fn with_pipe(folder: &Folder) -> Result<()> {
 /// H79.
 #[tokio::test]
 async fn a_pipe_holds_no_thread() -> Result<()> {
-    let folder = granted("trespasses", &[("data", "read-write")], "[limits]\nwall = \"10s\"\n");
+    // Time enough on a busy machine; a thread that waits for the other end would wait for ever.
+    let folder = granted("trespasses", &[("data", "read-write")], "[limits]\ncpu = \"30s\"\nwall = \"2m\"\n");
     with_pipe(&folder)?;
     let host = HttpHost::start(folder.path()).await?;
     let client = Client::http(&host, Era::Stateless).await?;
@@ -72,7 +73,9 @@ async fn a_pipe_holds_no_thread() -> Result<()> {
     let touch = json!({"action": "touch", "at": "/data", "paths": ["pipe", "file"]});
     let told = client.envelope("trespasses", touch).await?;
     assert_eq!(told["data"], json!({"pipe": "not-permitted", "file": "done"}), "{told}");
-    assert!(threads(&host.child)? <= before + 8, "{before} threads before");
+    // Those of a runtime come and go; 600 pipes would hold all that it may have.
+    let after = threads(&host.child)?;
+    assert!(after <= before + 64, "{before} threads before, {after} after");
     client.end().await
 }
 

@@ -73,15 +73,6 @@ const HEAP_TEXT: u32 = 3500;
 /// H07, H08.
 #[tokio::test]
 async fn memories_grow_until_their_sum_is_what_a_call_may_have() -> Result<()> {
-    // A module has one memory, so each of the others is in a module of its own.
-    let module = |name: &str| {
-        format!(
-            r#"(core module ${name} (memory 1) (func (export "grow") (result i32) (memory.grow (i32.const 1))))
-            (core instance ${name}-i (instantiate ${name}))"#
-        )
-    };
-    let import = |name: &str| format!(r#"(import "{name}" "grow" (func ${name} (result i32)))"#);
-    let with = |name: &str| format!(r#"(with "{name}" (instance ${name}-i))"#);
     let one = grow("(memory.grow (i32.const 1))");
     let three = ["$a1", "$a2", "$a3"].map(|memory| grow(&format!("(call {memory})"))).concat();
     let in_turns = grow("(call $a1)").replace("(br $more)", "(drop (call $a2)) (br $more)");
@@ -89,14 +80,7 @@ async fn memories_grow_until_their_sum_is_what_a_call_may_have() -> Result<()> {
     // Pages of 64 KiB: 16 MiB less those that are there at first.
     let cases = [(&[][..], one, 255), (others, three, 252), (others, in_turns, 126)];
     for (others, grows, expected) in cases {
-        let all = |part: &dyn Fn(&str) -> String| others.iter().map(|name| part(name)).collect::<String>();
-        let guest = Guest {
-            imports: all(&import),
-            with: all(&with),
-            items: all(&module),
-            dispatch: grows + &tell_count(),
-            ..Guest::default()
-        };
+        let guest = Guest { dispatch: grows + &tell_count(), ..Guest::default() }.with_memories(others);
         let told = answer(&guest, "memory = \"16MiB\"").await?;
         assert_eq!(told["data"], json!(format!("{expected:06}")), "{others:?}: {told}");
     }

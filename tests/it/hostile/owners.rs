@@ -95,6 +95,15 @@ async fn a_name_and_its_state_stay_with_their_file_until_the_operator_says_other
     // The operator's word gives the name away, with what belongs to it, and for good.
     folder.remove("keeps.wasm");
     folder.write("evil.toml", "[grants]\nstore = true\n[expose]\nname = \"keeps\"\n");
+    // Until its removal is seen, the owner answers.
+    let given = json!({"name": "keeps", "stem": "evil"});
+    eventually(async || {
+        let record = fs::read(state(folder.path()).join(RECORD)).map_err(|error| error.to_string())?;
+        let record: Value = serde_json::from_slice(&record).map_err(|error| error.to_string())?;
+        let is_given = record["names"].as_array().is_some_and(|names| names.contains(&given));
+        if is_given { Ok(()) } else { Err(record.to_string()) }
+    })
+    .await;
     eventually(async || match diary(&client).await {
         Ok(told) if told["data"]["value"] == DIARY => Ok(()),
         other => Err(format!("{other:?}")),

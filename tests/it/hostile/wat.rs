@@ -99,6 +99,22 @@ const TEXTS: u32 = 2048;
 const HEAP: u32 = 4096;
 
 impl Guest {
+    /// With further memories, each of one page and in a module of its own, since a module has one at most; and with functions of
+    /// these names, each of which grows its memory by a page.
+    pub fn with_memories(mut self, names: &[&str]) -> Self {
+        for name in names {
+            write!(self.imports, r#"(import "{name}" "grow" (func ${name} (result i32)))"#).expect("written");
+            write!(self.with, r#"(with "{name}" (instance ${name}-i))"#).expect("written");
+            write!(
+                self.items,
+                r#"(core module ${name} (memory 1) (func (export "grow") (result i32) (memory.grow (i32.const 1))))
+                (core instance ${name}-i (instantiate ${name}))"#
+            )
+            .expect("written");
+        }
+        self
+    }
+
     /// As a component's bytes.
     pub fn bytes(&self) -> Vec<u8> {
         wat::parse_str(self.text()).unwrap_or_else(|error| panic!("{error}"))
