@@ -62,6 +62,10 @@ impl Questionnaire {
                 }
                 ("additionalProperties", Value::Bool(_)) => {}
                 ("required", Value::Array(names)) if names.iter().all(Value::is_string) => {
+                    // Clients show these names too, also those of no field.
+                    for name in names.iter().filter_map(Value::as_str) {
+                        name_of(name).map_err(|said| format!("a name that it requires {said}"))?;
+                    }
                     out.insert(key.clone(), value.clone());
                 }
                 ("properties", Value::Object(given)) => {

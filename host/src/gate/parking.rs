@@ -13,7 +13,7 @@ use super::{Account, run::Run};
 const ALL: usize = 64;
 /// Open questions of one caller, of those. A workflow may put many at once, and call others that do.
 const QUESTIONS: usize = ALL / 4;
-/// The same for the person at this machine, who shares with nobody.
+/// The same for the person at this machine, who shares with nobody, and for an account that may be that of many.
 const OF_LOCAL: usize = ALL / 2;
 
 /// Counts the parked calls. Callers without a name are counted by their address; the person at this machine, who has no
@@ -52,10 +52,12 @@ impl Parking {
         let busy = |said: String| {
             Err(Failure::new(code::UNAVAILABLE, said).hint("answer or cancel one of them first"))
         };
-        if calls >= self.calls && !run.is_parked() {
+        // Behind one address without a name there may be many, each of whom leaves a question open now and then.
+        let is_many = run.account.as_ref().is_some_and(Account::is_many);
+        if calls >= self.calls && !is_many && !run.is_parked() {
             return busy(format!("busy: {calls} calls of yours wait for an answer already"));
         }
-        if questions >= run.account.as_ref().map_or(OF_LOCAL, |_| QUESTIONS) {
+        if questions >= if is_many || run.account.is_none() { OF_LOCAL } else { QUESTIONS } {
             return busy(format!("busy: {questions} questions to you are open already"));
         }
         if all >= ALL {
