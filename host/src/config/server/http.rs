@@ -70,7 +70,7 @@ pub struct PerCaller {
     /// Calls that may outlive their request and have not ended, whether their caller waits for them or not; 10 for every
     /// caller, with a name or without. 0 is as many as it likes.
     pub runs: Option<u32>,
-    /// Calls that may wait for a person's answer at once, 1 to 16; 4 for every caller, with a name or without.
+    /// Calls that may wait for a person's answer at once, 1 to 16; 4 for every caller but those on loopback without a name.
     pub questions: Option<u32>,
 }
 
