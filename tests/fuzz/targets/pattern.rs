@@ -55,7 +55,8 @@ fuzz_target!(|data: &[u8]| -> Corpus {
         if text.len() <= SHORT {
             let theirs = jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(true);
             let options = PatternOptions::regex().size_limit(limits::COMPILED_PATTERN);
-            let theirs = theirs.with_pattern_options(options).offline().build(&params).expect("an accepted schema");
+            // Its program is larger than ours, forwards and backwards: what it finds too large tells nothing.
+            let Ok(theirs) = theirs.with_pattern_options(options).offline().build(&params) else { continue };
             // What is accepted may have been corrected first.
             assert!(!is_refused || !theirs.is_valid(&sent), "{sent} is refused");
         }
