@@ -30,7 +30,7 @@ version = "0.41.1"
 "#;
 
 const BEGIN: &str =
-    "    Updating crates.io index\n     Locking 1 package to latest Rust 1.95 compatible version\n";
+    "    Updating the index\n     Locking 1 package to latest Rust 1.95 compatible version\n";
 const END: &str = "warning: not updating lockfile due to dry run\n";
 
 /// Runs the script where cargo says this and ends with this; exit code, stdout and stderr.
@@ -86,7 +86,7 @@ fn a_compatible_update_of_an_exposed_crate_fails_the_release() -> Result<()> {
 
 #[test]
 fn what_could_not_be_checked_is_no_success() -> Result<()> {
-    let offline = "error: failed to download from `https://index.crates.io/config.json`\n";
+    let offline = "error: failed to download from `https://registry.example/config.json`\n";
     let defect = "error: failed to parse manifest\n";
     for (lock, said, ended, words, code, expected) in [
         (LOCK, offline, 101, &[][..], 3, "could not check: cargo cannot reach the registry"),
