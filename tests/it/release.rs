@@ -29,8 +29,7 @@ name = "rusqlite"
 version = "0.41.1"
 "#;
 
-const BEGIN: &str =
-    "    Updating the index\n     Locking 1 package to latest Rust 1.95 compatible version\n";
+const BEGIN: &str = "    Updating the index\n     Locking 1 package to latest Rust 1.95 compatible version\n";
 const END: &str = "warning: not updating lockfile due to dry run\n";
 
 /// Runs the script where cargo says this and ends with this; exit code, stdout and stderr.
