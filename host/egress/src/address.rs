@@ -12,8 +12,8 @@ pub enum Class {
     Public,
     /// This machine.
     Loopback,
-    /// A public address of one of this machine's own interfaces: behind it are services that the firewall shows to
-    /// nobody else.
+    /// A public address of one of this machine's own interfaces: behind it are services that a firewall hides from
+    /// other machines.
     Own,
     /// A private network: RFC 1918, unique local, site-local, a private NAT64 prefix.
     Private,
@@ -66,11 +66,13 @@ impl Class {
         }
     }
 
-    /// The same, where these are the addresses of this machine's interfaces.
-    pub fn among(address: IpAddr, own: &[IpAddr]) -> Self {
+    /// The same, where these are the addresses of this machine's interfaces. Where they are unknown, any public address
+    /// may be one of them.
+    pub fn among(address: IpAddr, own: Option<&[IpAddr]>) -> Self {
         let plain = unwrapped(address);
+        let is_own = |own: &[IpAddr]| own.iter().any(|own| unwrapped(*own) == plain);
         match Self::of(address) {
-            Self::Public if own.iter().any(|own| unwrapped(*own) == plain) => Self::Own,
+            Self::Public if own.is_none_or(is_own) => Self::Own,
             class => class,
         }
     }

@@ -91,7 +91,7 @@ impl Network {
         let mut refused = None;
         let mut allowed = Vec::new();
         for address in found {
-            match policy::check_address(&self.grants, &own, to, address) {
+            match policy::check_address(&self.grants, own.as_deref(), to, address) {
                 Ok(()) => allowed.push(address),
                 Err(class) => refused = refused.or(Some(class)),
             }

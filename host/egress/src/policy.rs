@@ -47,7 +47,12 @@ pub fn check<'a>(grants: &'a Grants, mode: Mode, method: &Method, to: &Target) -
 /// # Errors
 ///
 /// What the address is.
-pub fn check_address(grants: &Grants, own: &[IpAddr], to: &Target, address: IpAddr) -> Result<(), Class> {
+pub fn check_address(
+    grants: &Grants,
+    own: Option<&[IpAddr]>,
+    to: &Target,
+    address: IpAddr,
+) -> Result<(), Class> {
     let class = Class::among(address, own);
     if class == Class::Public {
         return Ok(());

@@ -27,8 +27,8 @@ pub trait Dial: Send + Sync + 'static {
 
 /// Lists the addresses of this machine's interfaces.
 pub trait Interfaces: Send + Sync + 'static {
-    /// All of them; it is asked once for each connection.
-    fn addresses(&self) -> Arc<[IpAddr]>;
+    /// All of them, or none where they cannot be listed. Called once for each connection.
+    fn addresses(&self) -> Option<Arc<[IpAddr]>>;
 }
 
 /// Lookups of one plugin at once. The system's resolver blocks a thread for as long as a slow name server likes, and
@@ -83,23 +83,30 @@ const FRESH: Duration = Duration::from_secs(5);
 pub(crate) struct Kernel;
 
 impl Interfaces for Kernel {
-    fn addresses(&self) -> Arc<[IpAddr]> {
-        static LISTED: Mutex<Option<(Instant, Arc<[IpAddr]>)>> = Mutex::new(None);
+    fn addresses(&self) -> Option<Arc<[IpAddr]>> {
+        type Listing = Option<(Instant, Option<Arc<[IpAddr]>>)>;
+        static LISTED: Mutex<Listing> = Mutex::new(None);
         let mut listed = LISTED.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((since, addresses)) = &*listed
             && since.elapsed() < FRESH
         {
-            return Arc::clone(addresses);
+            return addresses.clone();
         }
         let addresses = match nix::ifaddrs::getifaddrs() {
-            Ok(interfaces) => interfaces.filter_map(|interface| address(&interface.address?)).collect(),
+            Ok(interfaces) => Some(
+                interfaces.filter_map(|interface| address(&interface.address?)).collect::<Arc<[IpAddr]>>(),
+            ),
             Err(error) => {
-                // Where the kernel may not be asked, what was known last holds.
-                tracing::warn!(%error, "the addresses of this machine's interfaces cannot be listed");
-                listed.take().map(|(_, addresses)| addresses).unwrap_or_default()
+                tracing::warn!(
+                    %error,
+                    "the addresses of this machine's interfaces cannot be listed, so requests to host names are refused: \
+                     allow the address family AF_NETLINK"
+                );
+                // What was listed last holds.
+                listed.take().and_then(|(_, addresses)| addresses)
             }
         };
-        *listed = Some((Instant::now(), Arc::clone(&addresses)));
+        *listed = Some((Instant::now(), addresses.clone()));
         addresses
     }
 }
@@ -115,8 +122,8 @@ mod tests {
 
     #[test]
     fn the_kernel_knows_this_machines_addresses() {
-        let own = Kernel.addresses();
+        let own = Kernel.addresses().unwrap();
         assert!(own.contains(&IpAddr::from([127, 0, 0, 1])), "{own:?}");
-        assert!(Arc::ptr_eq(&own, &Kernel.addresses()), "it is not asked again at once");
+        assert!(Arc::ptr_eq(&own, &Kernel.addresses().unwrap()), "it is not asked again at once");
     }
 }

@@ -31,7 +31,7 @@ fn raise_open_files() -> Result<()> {
     Ok(setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most })?)
 }
 
-/// H73.
+/// H46, H73.
 #[tokio::test]
 async fn sockets_that_say_nothing_and_come_again_keep_no_known_caller_out() -> Result<()> {
     raise_open_files()?;

@@ -25,7 +25,7 @@ fn for_an_hour() -> Value {
     json!({"action": "work", "steps": 60, "ms": 60_000, "wait": false})
 }
 
-/// H71.
+/// H46, H71.
 #[tokio::test]
 async fn a_caller_who_begins_runs_and_does_not_wait_starves_nobody() -> Result<()> {
     let folder = Folder::with(&["worker", "echo"]);

@@ -1,5 +1,7 @@
 //! Which requests a policy allows, and what a refusal says.
 
+use std::net::IpAddr;
+
 use http::{Method, Uri};
 use loggia_egress::{
     Class, Destination, Grants,
@@ -124,9 +126,18 @@ fn an_address_that_is_not_public_must_be_granted_by_number() {
         ("https://93.184.215.21", "93.184.215.21", None),
         ("http://93.184.215.21", "93.184.215.21", Some(Class::Own)),
     ];
+    let verdict = |own: Option<&[IpAddr]>, url: &str, address: &str| {
+        policy::check_address(&grants(), own, &target(url), address.parse().expect(address)).err()
+    };
     for (url, address, refused) in table {
-        let verdict =
-            policy::check_address(&grants(), &own, &target(url), address.parse().expect(address)).err();
-        assert_eq!(verdict, refused, "{url} at {address}");
+        assert_eq!(verdict(Some(&own), url, address), refused, "{url} at {address}");
+    }
+    // Where this machine's addresses cannot be listed, any public one may be its own.
+    for (url, address, refused) in [
+        ("https://api.example.com", "93.184.215.14", Some(Class::Own)),
+        ("https://api.example.com", "10.0.0.1", Some(Class::Private)),
+        ("https://93.184.215.21", "93.184.215.21", None),
+    ] {
+        assert_eq!(verdict(None, url, address), refused, "{url} at {address}, own addresses unknown");
     }
 }

@@ -114,8 +114,8 @@ async fn the_connection_goes_to_what_was_checked_and_to_nothing_else() {
 async fn a_name_leads_to_no_address_of_this_machine_and_every_refusal_reads_alike() {
     struct Own;
     impl Interfaces for Own {
-        fn addresses(&self) -> Arc<[IpAddr]> {
-            [20, 21].map(|own| IpAddr::from([93, 184, 215, own])).into()
+        fn addresses(&self) -> Option<Arc<[IpAddr]>> {
+            Some([20, 21].map(|own| IpAddr::from([93, 184, 215, own])).into())
         }
     }
     let upstream = Upstream::start(|_| whole("200 OK", "connection: close\r\n", "fine")).await;

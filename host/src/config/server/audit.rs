@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Where the audit trail is kept: a line for each call, and for all that was refused or changed.
+/// The audit trail: one line for each call, each refusal, and each change of plugins, policies and tokens.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Audit {
-    /// The file, which only its owner may read: lines of JSON are added to it. `{pid}` in its name becomes the number of the
-    /// process. Without a file no trail is kept; `LOGGIA_LOG=info,loggia::audit=debug` shows it in the log all the same.
+    /// A file of JSON lines that only its owner may read. `{pid}` in its name becomes the process id. Default: no trail;
+    /// `LOGGIA_LOG=info,loggia::audit=debug` writes the same lines to the log.
     pub file: Option<PathBuf>,
 }

@@ -21,16 +21,16 @@ pub struct Http {
     pub hosts: Vec<String>,
     /// Pages of other origins that may send requests, such as `https://chat.example.com`. Browsers are told so (CORS).
     pub origins: Vec<String>,
-    /// Connections at once. For a further one the oldest makes room of which no known caller has asked anything; where there is
-    /// none, it waits to be accepted.
+    /// Maximum number of open connections. At the limit, the oldest connection without an authenticated request is closed for
+    /// a new one; if there is none, new connections wait.
     pub connections: usize,
-    /// Connections at once of one address, IPv6 by /64; further ones are closed. Left out, 64, but any number from loopback, where
-    /// a proxy on this machine connects for all its clients. 0 is any number: for a proxy on another machine.
+    /// Maximum number of open connections from one address (IPv6: one /64). Default 64; loopback addresses have no limit by
+    /// default, since a local proxy connects for all its clients. 0 disables the limit, for a proxy on another machine.
     pub connections_per_address: Option<usize>,
-    /// How long connections are still taken after the server was told to end, while `/readyz` already says 503: as long as a
-    /// load balancer takes to notice. Then `drain` begins.
+    /// How long the server accepts connections after SIGTERM, SIGINT or SIGHUP, while `/readyz` answers 503. Set it to the time
+    /// that a load balancer needs to notice. Then `drain` begins.
     pub drain_delay: Span,
-    /// Largest head of a request, tokens included; it has at most 100 headers.
+    /// Maximum size of a request's head, tokens included. A head has at most 100 headers.
     pub head: Size,
     /// How long a client may take to send the head of a request: of its first one once it has connected, of others from their
     /// first byte.
@@ -54,23 +54,23 @@ pub struct Http {
     pub per_caller: PerCaller,
 }
 
-/// What one caller may ask for. Callers without a name are told apart by their address, IPv6 by /64; those on loopback are
-/// not bounded where the file does not say, but for their `runs` and `questions`.
+/// Limits per caller. Anonymous callers are counted by address (IPv6: by /64). By default, anonymous callers on loopback have
+/// no limits but `runs`.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PerCaller {
-    /// Requests a second, in the long run. Left out, 50. 0 is as many as it likes.
+    /// Requests per second, on average. Default 50; 0 is unlimited.
     pub rate: Option<u32>,
-    /// Requests that it may send at once after a rest, 1 or more. Left out, twice the rate. Needs a `rate`.
+    /// Requests in one burst, 1 or more. Default twice the rate. Needs a `rate`.
     pub burst: Option<u32>,
-    /// Requests that may be answered at once, streams not counted. Left out, 32. 0 is as many as it likes.
+    /// Concurrent requests, streams not counted. Default 32; 0 is unlimited.
     pub concurrency: Option<u32>,
-    /// Streams that may be open at once, on which a client waits for news. Left out, 16. 0 is as many as it likes.
+    /// Open streams on which a client waits for notifications. Default 16; 0 is unlimited.
     pub streams: Option<u32>,
-    /// Calls that may outlive their request and have not ended, whether their caller waits for them or not; 10 for every
-    /// caller, with a name or without. 0 is as many as it likes.
+    /// Unfinished calls that may outlive their request, whether the caller waits for them or not. Default 10, also for anonymous
+    /// callers; 0 is unlimited.
     pub runs: Option<u32>,
-    /// Calls that may wait for a person's answer at once, 1 to 16; 4 for every caller but those on loopback without a name.
+    /// Calls that wait for a person's answer, 1 to 16. Default 4; anonymous callers on loopback have 32 open questions together.
     pub questions: Option<u32>,
 }
 

@@ -63,7 +63,7 @@ pub struct Settings {
     pub publish: Publish,
     /// What is written to stderr.
     pub log: Log,
-    /// Where the audit trail is kept: a line for each call, and for all that was refused or changed.
+    /// The audit trail.
     pub audit: Audit,
     /// Serving over HTTP; over stdio without it.
     pub http: Option<Http>,
