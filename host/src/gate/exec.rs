@@ -312,10 +312,14 @@ fn with(
     ticket: Option<Ticket>,
     call: impl Future<Output = Envelope> + Send + 'static,
 ) -> BoxFuture<'static, Envelope> {
-    Box::pin(async move {
-        let _held = ticket;
-        call.await
-    })
+    match ticket {
+        // Most calls: a future within another would be moved once more, and it is large.
+        None => Box::pin(call),
+        Some(ticket) => Box::pin(async move {
+            let _held = ticket;
+            call.await
+        }),
+    }
 }
 
 /// How long a caller waits for a call.

@@ -43,7 +43,7 @@ use axum::{
     body::HttpBody,
     extract::Request,
     http::{HeaderName, HeaderValue, Method, StatusCode, header},
-    middleware::{Next, from_fn, from_fn_with_state, map_response},
+    middleware::{from_fn, from_fn_with_state, map_response},
     response::{IntoResponse, Response},
 };
 use rmcp::transport::streamable_http_server::{
@@ -157,8 +157,7 @@ where
         .layer(from_fn_with_state(accounts, per_caller::place))
         .layer(from_fn(door::lasting))
         .layer(from_fn_with_state(sessions, sessions::of_caller))
-        .layer(map_response(typed))
-        .layer(from_fn(ended));
+        .layer(map_response(typed));
     let all = ServiceBuilder::new()
         .layer(CatchPanicLayer::custom(broken))
         .layer(from_fn(request_id::named))
@@ -176,16 +175,6 @@ where
 async fn elsewhere() -> Response {
     let said = format!("nothing is here: MCP clients connect to {PATH}, by streamable HTTP\n");
     (StatusCode::NOT_FOUND, said).into_response()
-}
-
-/// The end of a session is 204: rmcp says 202, which the SDKs for Python take for a failure.
-async fn ended(request: Request, next: Next) -> Response {
-    let ends = request.method() == Method::DELETE;
-    let mut response = next.run(request).await;
-    if ends && response.status() == StatusCode::ACCEPTED {
-        *response.status_mut() = StatusCode::NO_CONTENT;
-    }
-    response
 }
 
 /// rmcp says in plain words why it refuses a request, and not that they are plain.

@@ -13,7 +13,7 @@ use std::{
 
 use axum::{
     extract::{Request, State},
-    http::StatusCode,
+    http::{Method, StatusCode},
     middleware::Next,
     response::{IntoResponse, Response},
 };
@@ -69,7 +69,8 @@ pub async fn of_caller(State(sessions): State<Arc<Sessions>>, mut request: Reque
     let Some(id) = id else { return CALLER.scope(caller, next.run(request)).await };
     let Some(open) = sessions.touch(&id, &caller) else { return gone() };
     request.extensions_mut().insert(UnderWay(open));
-    match sessions.awake(&id).await {
+    let is_end = request.method() == Method::DELETE;
+    let mut response = match sessions.awake(&id).await {
         Waked::Awake => CALLER.scope(caller, next.run(request)).await,
         Waked::Gone => gone(),
         Waked::ByThis => {
@@ -83,7 +84,12 @@ pub async fn of_caller(State(sessions): State<Arc<Sessions>>, mut request: Reque
             let woken = tokio::spawn(waking).await.and_then(|woken| woken);
             woken.unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response())
         }
+    };
+    // rmcp answers the end of a session with 202, which the SDKs for Python report as a failure.
+    if is_end && response.status() == StatusCode::ACCEPTED {
+        *response.status_mut() = StatusCode::NO_CONTENT;
     }
+    response
 }
 
 /// The first revision without sessions.
