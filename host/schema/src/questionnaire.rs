@@ -218,7 +218,7 @@ const SECRET: &str = "asks for a secret, which a form must not";
 const NO_CHOICES: &str = "is a list, but not of choices";
 
 fn name_of(name: &str) -> Result<(), Refused> {
-    match name.len() <= VALUE && is_clean(name) && !name.contains(['\n', '\r']) {
+    match name.len() <= VALUE && is_clean(name) && !name.contains(['\n', '\r', '\t', '\u{2028}', '\u{2029}']) {
         true => Ok(()),
         false => Err(HIDES.to_owned()),
     }

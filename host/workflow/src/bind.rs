@@ -181,8 +181,11 @@ impl Place<'_> {
         };
         let temporary = failure.code == code::UNAVAILABLE;
         let problem = self.problem("tool", failure.message);
-        let problem = Problem { hint: failure.hint, temporary, ..problem };
-        Err(problem)
+        let problem = match failure.hint {
+            Some(hint) => problem.hint(hint),
+            None => problem,
+        };
+        Err(Problem { temporary, ..problem })
     }
 
     /// What is wrong with the arguments, as far as their names say.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use loggia_text::printable;
+
 /// One thing that is wrong, or odd.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub struct Problem {
@@ -24,9 +26,11 @@ pub struct Problem {
 pub struct Problems(pub Vec<Problem>);
 
 impl Problem {
-    /// A problem without advice.
+    /// A problem without advice. Files and facades have a part in its texts: what they hide is escaped.
     pub fn new(line: usize, path: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { line, path: path.into(), message: message.into(), hint: None, temporary: false }
+        let (path, message) = (path.into(), message.into());
+        let [path, message] = [path, message].map(|text| printable(&text).into_owned());
+        Self { line, path, message, hint: None, temporary: false }
     }
 
     /// The place in the document, where the message does not name it itself.
@@ -37,7 +41,7 @@ impl Problem {
     /// Adds what to do about it.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+        self.hint = Some(printable(&hint.into()).into_owned());
         self
     }
 }
@@ -68,3 +72,15 @@ impl fmt::Display for Problems {
 }
 
 impl std::error::Error for Problems {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_file_hides_is_escaped() {
+        let problem = Problem::new(1, "steps[\u{7}]", "step `\u{f}take`: no backend").hint("\u{202e}x");
+        assert_eq!(problem.to_string(), "line 1: step `\\u{f}take`: no backend (\\u{202e}x)");
+        assert_eq!(problem.path, "steps[\\u{7}]");
+    }
+}

@@ -63,7 +63,7 @@ fn a_form_is_flat_and_asks_for_no_secrets() {
     let refused = |schema: Value| Questionnaire::new(schema.as_object().unwrap()).err().unwrap();
     assert_eq!(refused(json!({"type": "string"})), "its type must be object");
     assert_eq!(refused(json!({"anyOf": []})), "clients show no `anyOf`");
-    for name in ["namename".repeat(100), "a\u{202e}b".into()] {
+    for name in ["namename".repeat(100), "a\u{202e}b".into(), "a\tb".into(), "a\u{2028}b".into()] {
         let said = refused(json!({"required": [name]}));
         assert!(said.starts_with("a name that it requires has a name or a value with control"), "{said}");
     }
