@@ -26,14 +26,9 @@
 //! Schema) and `loggia-sandbox` (the only crate that names wasmtime).
 
 pub mod build;
-pub mod catalog;
 pub mod cli;
 pub mod config;
-pub mod gate;
-pub mod lint;
 pub mod mcp;
-pub mod publish;
 pub mod reload;
 pub mod serve;
 pub mod telemetry;
-pub mod tokens;

@@ -4,15 +4,15 @@ use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::ensure;
 use loggia_facade::{Block, Input, Object, Request};
+use loggia_gate::{access::Origin, run::Event};
 use loggia_text::{printable, printable_text};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{Common, UsageError, exit, runtime, term};
 use crate::{
-    gate::{Event, Origin},
     serve::Host,
-    telemetry::logs::{self, Level},
+    telemetry::{logs, logs::Level},
 };
 
 /// Make one call and print its result as JSON.

@@ -2,7 +2,9 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
+use loggia_gate::catalog::{HIDDEN, tools};
 use loggia_schema::lint;
+use loggia_text::printable;
 use serde_json::{Value, json};
 
 use super::{
@@ -11,11 +13,7 @@ use super::{
     publishing::Publishing,
     term,
 };
-use crate::{
-    gate::printable,
-    publish,
-    telemetry::logs::{self, Level},
-};
+use crate::telemetry::{logs, logs::Level};
 
 /// Load plugins without serving them, and say what is wrong.
 ///
@@ -77,10 +75,10 @@ impl Check {
         let shown = self.publishing.publisher().shown(&slots(plugins));
         let hidden = shown.iter().flat_map(|shown| shown.hidden.iter().map(|tool| (&shown.facade, tool)));
         let hidden = hidden.map(|(facade, tool)| {
-            let said = format!("of `{facade}` {}", publish::HIDDEN);
+            let said = format!("of `{facade}` {}", HIDDEN);
             [printable(tool).into_owned(), printable(&said).into_owned()]
         });
-        let tools = publish::tools(&shown);
+        let tools = tools(&shown);
         let findings = tools.iter().flat_map(|(name, tool)| {
             let findings = lint(&tool.published).into_iter();
             findings.map(|finding| [name.clone(), printable(&finding.to_string()).into_owned()])

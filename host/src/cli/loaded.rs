@@ -3,11 +3,11 @@
 use std::{collections::BTreeMap, path::Path, process::ExitCode, sync::Arc};
 
 use anyhow::{Context, ensure};
+use loggia_gate::catalog::{Entry, Slot};
+use loggia_text::printable;
 
 use super::{exit, runtime, term};
 use crate::{
-    catalog::{Entry, Slot},
-    gate::printable,
     reload::{Admitted, BlockedWorkflow, Claim, Composed, Facts, Found, Owners, scan, settle, stem},
     serve::{Host, Options},
 };

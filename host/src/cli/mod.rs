@@ -27,18 +27,14 @@ use clap::{
     Args, Parser, Subcommand,
     builder::{OsStr, Resettable},
 };
+use loggia_gate::{catalog::Publisher, flow::Quotas, schedule::Inline};
 use loggia_sandbox::{
     Compile, Space, compile,
     engine::{STACK, STACK_CEILING},
 };
+use loggia_text::units;
 
-use crate::{
-    config::{places, units},
-    gate::{Inline, Quotas},
-    publish::Publisher,
-    serve::Options,
-    telemetry::logs,
-};
+use crate::{config::places, serve::Options, telemetry::logs};
 
 const COMPILE: &str = "compile-component";
 

@@ -1,11 +1,9 @@
 //! Options of how facades are published whose policies do not say.
 
 use clap::Args;
+use loggia_gate::catalog::Publisher;
 
-use crate::{
-    config::{FormWord, SplitWord, server::Publish},
-    publish::Publisher,
-};
+use crate::config::{FormWord, SplitWord, server::Publish};
 
 /// How tools are shown to clients.
 #[derive(Args)]

@@ -9,19 +9,17 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
+use loggia_gate::access::{Origin, Rights};
+use loggia_text::units;
 use tokio_util::sync::CancellationToken;
 
 use super::{Common, UsageError, publishing::Publishing, runtime, settings, term};
 use crate::{
-    config::{
-        server::{Admin, Format, Http, Revision, Settings, Span},
-        units,
-    },
-    gate::{Origin, Rights},
+    config::server::{Admin, Format, Http, Revision, Settings, Span},
     mcp::Handler,
     serve::{
-        Host, Options, admin,
-        auth::{self, Authenticator, Followed},
+        Host, Options, admin, auth,
+        auth::{Authenticator, Followed},
         http, signals, stdio,
     },
     telemetry::{logs, trail},

@@ -8,14 +8,14 @@ use std::{
 };
 
 use anyhow::{Context, anyhow};
+use loggia_text::units::bytes_text;
 
 use crate::{
     config::{
         places,
         server::{Http, Reading, Settings, SettingsError},
-        units::bytes_text,
     },
-    serve::auth::{self, Authenticator},
+    serve::{auth, auth::Authenticator},
 };
 
 /// Largest settings file.

@@ -9,9 +9,10 @@ use std::{
 };
 
 use anyhow::{Context, bail};
+use loggia_gate::access::Scope;
 
 use super::{settings, term};
-use crate::{gate::Scope, serve::auth::token};
+use crate::serve::auth::token;
 
 /// Make the tokens by which callers over HTTP are known.
 #[derive(clap::Args)]
@@ -167,9 +168,10 @@ fn names(text: &str) -> Result<Vec<String>, toml::de::Error> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
     use super::*;
     use crate::config::server::Settings;
-    use std::os::unix::fs::{PermissionsExt, symlink};
 
     fn new() -> New {
         let scopes = ["notes:read", "files:*"].map(|scope| scope.parse().unwrap()).into();

@@ -2,7 +2,6 @@
 
 pub mod policy;
 pub mod server;
-pub(crate) mod units;
 mod words;
 
 pub mod places;

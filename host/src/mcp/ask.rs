@@ -4,6 +4,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use loggia_facade::{Answer, Object, Question};
+use loggia_gate::{access::Caller, run::RunId};
 use rmcp::{
     Peer, RoleServer, ServiceError,
     model::{
@@ -16,8 +17,6 @@ use rmcp::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-
-use crate::gate::{Caller, RunId};
 
 /// How long a sealed state is good for: longer than any question stays open.
 const SEALED: Duration = Duration::from_secs(31 * 60);

@@ -4,6 +4,11 @@ use std::{collections::BTreeSet, time::Duration};
 
 use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use loggia_facade::{Answer, Command, Envelope, Failure, Progress, code};
+use loggia_gate::{
+    access::Origin,
+    call::Exec,
+    run::{Event, Look, RunId},
+};
 use rmcp::{
     ErrorData,
     model::{
@@ -19,7 +24,6 @@ use super::{
     result::result,
     tasks,
 };
-use crate::gate::{Event, Exec, Look, Origin, RunId};
 
 impl Handler {
     /// Answers a call.
@@ -303,18 +307,18 @@ mod tests {
     use std::{collections::BTreeMap, sync::Arc};
 
     use loggia_facade::Reply;
+    use loggia_gate::{
+        access::Rules,
+        call::Gate,
+        catalog::{Catalog, Slot},
+        schedule::{Executor, Inline},
+        testing::{entry, lanes, puppet},
+    };
     use rmcp::ServiceExt;
     use serde_json::{Value, json};
     use tokio_util::sync::CancellationToken;
 
     use super::*;
-    use crate::{
-        catalog::{Catalog, Slot},
-        gate::{
-            Executor, Gate, Inline, Rules,
-            tests::{entry, lanes, puppet},
-        },
-    };
 
     /// A facade whose calls take so long.
     fn slow(takes: Duration) -> Gate {

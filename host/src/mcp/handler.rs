@@ -2,6 +2,10 @@
 
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
+use loggia_gate::{
+    access::{Caller, Origin, Rights},
+    call::Gate,
+};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -24,10 +28,7 @@ use super::{
     news::Peers,
     pages, tasks,
 };
-use crate::{
-    config::server::Revision,
-    gate::{Caller, Gate, Origin, Rights},
-};
+use crate::config::server::Revision;
 
 /// How long a handshake waits for the first admission, so that its instructions name the facades. Loading from the
 /// cache ends well before this; a client does not notice.

@@ -6,14 +6,12 @@ use std::{
 };
 
 use arc_swap::ArcSwapOption;
+use loggia_gate::{
+    access::Rights,
+    catalog::{Catalog, Snapshot, tools_for},
+};
 use loggia_schema::Published;
 use rmcp::model::{Tool, ToolAnnotations};
-
-use crate::{
-    catalog::{Catalog, Snapshot},
-    gate::Rights,
-    publish::tools_for,
-};
 
 /// The tools of a snapshot, in the order of their names.
 pub fn tools(snapshot: &Snapshot) -> Vec<Tool> {

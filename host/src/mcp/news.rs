@@ -6,11 +6,10 @@ use std::{
     time::Duration,
 };
 
+use loggia_gate::catalog::Catalog;
 use rmcp::{Peer, RoleServer};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-
-use crate::catalog::Catalog;
 
 /// How long one client may take to accept a notification; the others do not wait for it.
 const PATIENCE: Duration = Duration::from_secs(5);

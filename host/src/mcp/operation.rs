@@ -3,18 +3,19 @@
 use std::{borrow::Cow, sync::Arc};
 
 use axum::http::request::Parts;
+use loggia_gate::{
+    access::Mark,
+    call::is_on as is_audited,
+    flow::{self, OTHER},
+};
 use rmcp::{ErrorData, model::CallToolResponse};
 use tokio::time::Instant;
 
 use super::handler::{Context, Handler};
-use crate::{
-    gate::{Mark, is_audited},
-    telemetry::meters::{self, OTHER},
-};
 
 /// A request that is being answered, timed until this is dropped.
 pub(super) struct Operation {
-    meter: Arc<meters::Operation>,
+    meter: Arc<flow::Operation>,
     began: Instant,
     /// What it is answered with.
     error: Cow<'static, str>,

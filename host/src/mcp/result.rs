@@ -6,10 +6,9 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use loggia_facade::{Block, Content, Envelope};
+use loggia_gate::catalog::Snapshot;
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Value, json};
-
-use crate::catalog::Snapshot;
 
 /// The result of a call to a tool. What should come next is told as the client has to call it.
 pub fn result(mut envelope: Envelope, snapshot: &Snapshot, tool: &str) -> CallToolResult {

@@ -4,6 +4,10 @@ use std::time::SystemTime;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use loggia_facade::Progress;
+use loggia_gate::{
+    catalog::Snapshot,
+    run::{KEPT, Look, RunId, Status},
+};
 use rmcp::{
     ErrorData,
     model::{CreateTaskResult, DetailedTask, GetTaskResult, Task, TaskPayload, TaskStatus},
@@ -11,10 +15,6 @@ use rmcp::{
 use serde_json::Value;
 
 use super::{ask, result::result};
-use crate::{
-    catalog::Snapshot,
-    gate::{KEPT, Look, RunId, Status},
-};
 
 /// How long a client should let pass before it asks again.
 const POLL_MS: u64 = 1000;

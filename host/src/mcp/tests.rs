@@ -7,6 +7,13 @@ use std::{
 
 use axum::body::{Body, to_bytes};
 use loggia_facade::Reply;
+use loggia_gate::{
+    access::{Origin, Rights, Rules},
+    call::Gate,
+    catalog::{Catalog, Publisher, Slot},
+    schedule::{Executor, Inline},
+    testing::{entry, lanes, puppet},
+};
 use loggia_schema::Form;
 use rmcp::{
     ServiceExt,
@@ -19,15 +26,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{Handler, list::Listed};
-use crate::{
-    catalog::{Catalog, Slot},
-    config::server::Revision,
-    gate::{
-        Executor, Gate, Inline, Origin, Rights, Rules,
-        tests::{entry, lanes, puppet},
-    },
-    publish::Publisher,
-};
+use crate::config::server::Revision;
 
 fn slots(names: &[&str]) -> BTreeMap<String, Slot> {
     let slot = |name: &str| {

@@ -12,12 +12,17 @@ use std::{
 
 use loggia_egress::Source;
 use loggia_facade::Surface;
+use loggia_gate::{
+    access::Scopes,
+    catalog::{Entry, Exposure},
+};
 use loggia_sandbox::{
     Artifact, Cache, Confines, Digest, Engine, Grants, LoadError, WasmFacade, cache::Loaded,
     compile::Compiler,
 };
 use loggia_schema::Contract;
 use loggia_state::{Folder, StateError, Store};
+use loggia_text::units::bytes_text;
 
 use super::{
     compose::Composed,
@@ -27,12 +32,7 @@ use super::{
     scan::{Found, Kind, Stamp},
     survey::{PolicyFiles, TrustPlaces, survey},
 };
-use crate::{
-    catalog::Entry,
-    config::{Exposed, Policy, PolicyError, PolicyPaths, places, units::bytes_text},
-    gate::Scopes,
-    publish::Exposure,
-};
+use crate::config::{Exposed, Policy, PolicyError, PolicyPaths, places};
 
 /// Largest policy file.
 const POLICY: u64 = 1 << 20;

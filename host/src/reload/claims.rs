@@ -2,6 +2,8 @@
 
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
+use loggia_gate::catalog::Slot;
+
 use super::{
     admit::FENCED,
     compose,
@@ -9,7 +11,6 @@ use super::{
     owners::{NameClaim, NameOwner, NameRecord, Withheld, look},
     scan::stem,
 };
-use crate::catalog::Slot;
 
 /// A file that claims a name.
 #[derive(Debug, Clone, Copy)]
@@ -204,13 +205,11 @@ mod tests {
     use std::{fs, time::Duration};
 
     use loggia_facade::Reply;
+    use loggia_gate::{access::Rules, testing};
     use loggia_sandbox::Digest;
 
     use super::*;
-    use crate::{
-        gate::{Rules, tests},
-        reload::{AdmitError, Admitted, Facts, granted::VersionGrants, scan},
-    };
+    use crate::reload::{AdmitError, Admitted, Facts, granted::VersionGrants, scan};
 
     /// What callers are told of a name whose owner does not serve.
     const ABSENT: &str = "the plugin that owns its name does not serve";
@@ -227,7 +226,7 @@ mod tests {
             let admitted = facade.map(|name| {
                 let (given, name) = name.strip_prefix('=').map_or((false, *name), |name| (true, name));
                 let entry =
-                    tests::entry(tests::puppet(name, async |_| Ok(Reply::default())), Rules::default());
+                    testing::entry(testing::puppet(name, async |_| Ok(Reply::default())), Rules::default());
                 let digest = Digest::of(name.as_bytes());
                 let facts =
                     Facts { digest, bytes: 0, imports: Vec::new(), compiled: false, took: Duration::ZERO };

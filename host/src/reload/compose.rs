@@ -11,6 +11,10 @@ use std::{
 };
 
 use loggia_facade::{Failure, code};
+use loggia_gate::{
+    access::{InvokeRule, Rules},
+    catalog::{Entry, Exposure, Slot, Snapshot},
+};
 use loggia_sandbox::{Digest, Grants};
 use loggia_schema::{Contract, sanitise_surface};
 use loggia_workflow::{
@@ -26,12 +30,7 @@ use super::{
     granted::VersionGrants,
     scan::{Found, stem},
 };
-use crate::{
-    catalog::{Entry, Slot, Snapshot},
-    config::{Exposed, Policy},
-    gate::{InvokeRule, Rules},
-    publish::Exposure,
-};
+use crate::config::{Exposed, Policy};
 
 /// Largest file of workflows.
 const WORKFLOWS: u64 = 1 << 20;

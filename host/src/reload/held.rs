@@ -3,7 +3,9 @@
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use loggia_facade::Surface;
+use loggia_gate::catalog::Entry;
 use loggia_sandbox::Digest;
+use loggia_text::printable;
 use tokio::time::Instant;
 
 use super::{
@@ -14,7 +16,7 @@ use super::{
     scan::{Found, stem},
     standing::{Stands, State},
 };
-use crate::{catalog::Entry, config::PolicyPaths, gate::printable};
+use crate::config::PolicyPaths;
 
 /// Trying again takes at most this part of the time: what costs a minute waits for twenty.
 const RETRIES: u32 = 20;

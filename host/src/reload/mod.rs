@@ -48,20 +48,21 @@ use std::{
     time::Duration,
 };
 
+pub use admit::{AdmitError, Admitted, Facts, Loader};
+pub use claims::{Claim, Owners};
+pub use compose::{BlockedWorkflow, Composed, settle};
 use futures_util::FutureExt;
+use loggia_gate::catalog::Catalog;
+use loggia_text::printable;
+pub use scan::{Found, Kind, scan, stem};
+pub use standing::{Report, Standing, Stands, State};
+pub use survey::TrustPlaces;
 use tokio::{
     runtime::Handle,
     task::{JoinSet, block_in_place},
     time::Instant,
 };
 use tokio_util::sync::CancellationToken;
-
-pub use admit::{AdmitError, Admitted, Facts, Loader};
-pub use claims::{Claim, Owners};
-pub use compose::{BlockedWorkflow, Composed, settle};
-pub use scan::{Found, Kind, scan, stem};
-pub use standing::{Report, Standing, Stands, State};
-pub use survey::TrustPlaces;
 
 use self::{
     decide::Step,
@@ -70,7 +71,6 @@ use self::{
     versions::{Version, Versions},
     watch::Watch,
 };
-use crate::{catalog::Catalog, gate::printable};
 
 /// A lost event costs at most this long.
 const RESCAN: Duration = Duration::from_secs(30);

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use loggia_gate::flow::Counter;
 use serde::Serialize;
-
-use crate::telemetry::meters::Counter;
 
 /// How the folder stands now, and what became of it so far.
 #[derive(Debug, Default)]

@@ -14,6 +14,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
+use loggia_gate::call::Gate;
 use loggia_text::{printable, redact, shorten};
 use serde::Serialize;
 use tokio::{net::TcpListener, runtime::Handle};
@@ -29,13 +30,9 @@ use super::{
     vitals::{self, Tasks},
 };
 use crate::{
-    gate::Gate,
-    reload::{self, Report, Standing, Stands},
-    telemetry::{
-        classic, logs,
-        metrics::{self, Figures},
-        trail,
-    },
+    reload,
+    reload::{Report, Standing, Stands},
+    telemetry::{classic, logs, metrics, metrics::Figures, trail},
 };
 
 /// Connections at once: probes, and who looks at the figures.

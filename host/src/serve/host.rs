@@ -7,15 +7,18 @@ use std::{
     time::Duration,
 };
 
+use loggia_gate::{
+    call::Gate,
+    catalog::{Catalog, Publisher},
+    flow::Quotas,
+    schedule::{Executor, Inline, Lanes},
+};
 use loggia_sandbox::{Cache, Engine, EngineError, Limits, compile::Compiler};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    catalog::Catalog,
-    gate::{Executor, Gate, Inline, Lanes, Quotas},
-    publish::Publisher,
     reload::{Loader, Reloader, Standing, TrustPlaces},
     serve::{runtimes::Runtimes, vitals},
 };

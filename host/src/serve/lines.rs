@@ -6,11 +6,6 @@
 
 use std::{borrow::Cow, io, sync::Arc};
 
-use super::{
-    duplicates, ids,
-    ids::MessageOutline,
-    opening::{ClientOpening, Entry},
-};
 use futures_util::future::BoxFuture;
 use loggia_facade::json::{VALUES, has_many_values};
 use rmcp::{
@@ -23,6 +18,12 @@ use serde_json::{Value, error::Category};
 use tokio::{
     io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader},
     sync::{Mutex, watch},
+};
+
+use super::{
+    duplicates, ids,
+    ids::MessageOutline,
+    opening::{ClientOpening, Entry},
 };
 
 /// Longest line: arguments are 1 MiB where a policy does not say, and JSON text may escape every byte of them.

@@ -2,9 +2,8 @@
 
 use std::{io, num::NonZero, thread::available_parallelism, time::Duration};
 
+use loggia_gate::schedule::Lanes;
 use tokio::runtime::{Builder, Runtime};
-
-use crate::gate::Lanes;
 
 /// Lower than the threads that answer clients have, and yet a quarter of a processor where the machine is busy with other
 /// things: with a tenth, calls that compute did not end in their time beside a compiler.

@@ -1,6 +1,12 @@
 //! One client on stdin and stdout.
 
-use std::{fs::File, io, os::fd::OwnedFd, os::unix::fs::FileTypeExt, pin::Pin, time::Duration};
+use std::{
+    fs::File,
+    io,
+    os::{fd::OwnedFd, unix::fs::FileTypeExt},
+    pin::Pin,
+    time::Duration,
+};
 
 use rmcp::{ServerHandler, ServiceExt, service::ServerInitializeError};
 use rustix::{

@@ -2,6 +2,7 @@
 
 use std::{fs, io, sync::LazyLock, time::SystemTime};
 
+use loggia_gate::schedule::Lanes;
 use rustix::{
     process::{Resource, getrlimit},
     time::{ClockId, clock_gettime},
@@ -11,7 +12,7 @@ use tokio::{
     signal::unix::{SignalKind, signal},
 };
 
-use crate::{gate::Lanes, serve::memory, telemetry::metrics::Process};
+use crate::{serve::memory, telemetry::metrics::Process};
 
 /// The source of the line. `telemetry/logs.rs` shows it at every level of the log: somebody asked.
 pub const TARGET: &str = "loggia::vitals";

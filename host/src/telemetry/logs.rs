@@ -8,6 +8,7 @@ use std::{
     },
 };
 
+use loggia_gate::call::TARGET as AUDIT;
 use tracing_appender::non_blocking::{ErrorCounter, NonBlocking, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::{
     EnvFilter, Layer, filter::Targets, layer::SubscriberExt, registry, util::SubscriberInitExt,
@@ -20,7 +21,6 @@ use super::{
 pub use crate::config::server::Level;
 use crate::{
     config::server::{Format, Log},
-    gate::AUDIT,
     serve::vitals,
 };
 

@@ -3,15 +3,16 @@
 
 use std::{fmt, sync::Arc, time::SystemTime};
 
+use loggia_gate::{
+    call::Census,
+    flow::{BOUNDS, Histogram, Meters},
+};
 use prometheus_client::{
     collector::Collector,
     encoding::{DescriptorEncoder, EncodeCounterValue, EncodeGaugeValue, NoLabelSet, text},
     metrics::MetricType,
     registry::Registry,
 };
-
-use super::meters::{BOUNDS, Histogram, Meters};
-use crate::gate::Census;
 
 /// What the text is, for who asked for it.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -253,9 +254,9 @@ mod tests {
     use std::time::Duration;
 
     use loggia_facade::Usage;
+    use loggia_gate::{call::Now, flow::Outcome};
 
     use super::*;
-    use crate::{gate::Now, telemetry::meters::Outcome};
 
     fn figures() -> Figures {
         let meters: Arc<Meters> = Arc::default();

@@ -5,13 +5,11 @@
 //! | `logs.rs` | where the log goes, how much of it, and lines that nobody reads |
 //! | `trail.rs` | the file of the audit trail |
 //! | `line.rs` | an event as one line, for people or as JSON |
-//! | `meters.rs` | what is counted while calls run |
 //! | `metrics.rs` | the same as Prometheus reads it: every name |
 //! | `classic.rs` | that page in Prometheus' older format |
 
 pub mod classic;
 mod line;
 pub mod logs;
-pub mod meters;
 pub mod metrics;
 pub mod trail;

@@ -19,6 +19,7 @@ mod hidden;
 mod known;
 mod likely;
 mod sanitise;
+pub mod units;
 
 pub use credentials::{REDACTED, redact, redact_beginning, seam};
 pub use cut::{mention, shorten, shorten_bytes};

@@ -21,6 +21,7 @@ pub const HOST: &[&str] = &[
     "host",
     "host/egress",
     "host/facade",
+    "host/gate",
     "host/sandbox",
     "host/schema",
     "host/state",

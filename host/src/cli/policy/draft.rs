@@ -4,15 +4,11 @@
 
 use loggia_egress::{Destination, HostPattern, Scheme};
 use loggia_facade::{Surface, Want};
+use loggia_gate::access::InvokeRule;
+use loggia_text::{printable, units};
 use toml::Value;
 
-use crate::{
-    config::{
-        policy::want::{Asked, Kind},
-        units,
-    },
-    gate::{InvokeRule, printable},
-};
+use crate::config::policy::want::{Asked, Kind};
 
 /// What stands for a host that the plugin does not name.
 const HOST: &str = "api.example.com";

@@ -7,6 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, anyhow, ensure};
+use loggia_text::printable;
 
 use super::{
     explanation::{Explanation, Subject, explain},
@@ -19,9 +20,8 @@ use crate::{
         term,
     },
     config::{Policy, places, policy::nearest},
-    gate::printable,
     reload::stem,
-    telemetry::logs::{self, Level},
+    telemetry::{logs, logs::Level},
 };
 
 /// Say in plain words what a plugin may do, itself and by calling others.

@@ -9,14 +9,14 @@ use std::{
 };
 
 use anyhow::{Context, anyhow, bail};
+use loggia_text::printable;
 
 use super::draft::draft;
 use crate::{
     cli::{Common, UsageError, exit, runtime, term},
-    gate::printable,
     reload::Found,
     serve::Host,
-    telemetry::logs::{self, Level},
+    telemetry::{logs, logs::Level},
 };
 
 /// Write a first policy for a plugin: what it asks for, with its reasons, all commented out.

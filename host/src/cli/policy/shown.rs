@@ -1,7 +1,8 @@
 //! An explanation as it is shown: headings and indented lines, in colour for a person at a terminal.
 
+use loggia_text::printable;
+
 use super::explanation::{Explanation, Reach, Right, Rule};
-use crate::gate::printable;
 
 /// How headings and warnings stand out.
 #[derive(Debug, Clone, Copy)]

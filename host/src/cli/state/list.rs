@@ -4,13 +4,11 @@ use std::{path::Path, process::ExitCode};
 
 use chrono::{DateTime, SecondsFormat};
 use loggia_state::{Listed, StateError, Usage};
+use loggia_text::printable;
 use serde_json::{Value, json};
 
 use super::{folder, nothing, store, whose};
-use crate::{
-    cli::{columns, exit, term},
-    gate::printable,
-};
+use crate::cli::{columns, exit, term};
 
 /// List the stores there are, or the keys of one.
 ///

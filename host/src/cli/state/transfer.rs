@@ -9,9 +9,10 @@ use std::{
 
 use anyhow::Context;
 use loggia_state::{Folder, Imported, Store};
+use loggia_text::printable;
 
 use super::{entries, nothing, store};
-use crate::{cli::term, gate::printable};
+use crate::cli::term;
 
 /// Write a store as JSON Lines: a head, and a line for each entry.
 ///

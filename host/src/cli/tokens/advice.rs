@@ -1,8 +1,7 @@
 //! Where one tool for each action would be cheaper: a facade saves by what its actions share, and few share little.
 
+use loggia_gate::{catalog::Shown, tokens::measured};
 use loggia_schema::{Contract, Expose, Form};
-
-use crate::{publish::Shown, tokens::measured};
 
 /// What to do about a facade, if anything.
 ///

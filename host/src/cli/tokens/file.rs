@@ -9,8 +9,7 @@ use std::{
 };
 
 use anyhow::Context;
-
-use crate::tokens::Figures;
+use loggia_gate::tokens::Figures;
 
 /// Reads what [`write`] wrote.
 pub fn read(path: &Path) -> anyhow::Result<Figures> {

@@ -16,7 +16,13 @@ use std::{
 };
 
 use clap::{CommandFactory, error::ErrorKind};
+use loggia_gate::tokens::{
+    changes,
+    figures,
+    Figures, ServedList,
+};
 use loggia_schema::Published;
+use loggia_text::printable;
 
 use super::{
     Cli, Common, columns, exit,
@@ -24,11 +30,7 @@ use super::{
     publishing::Publishing,
     term,
 };
-use crate::{
-    gate::printable,
-    telemetry::logs::{self, Level},
-    tokens::{Figures, ServedList, changes, figures},
-};
+use crate::telemetry::{logs, logs::Level};
 
 /// Say what the tool list costs a model that reads it on every turn, in every form.
 ///

@@ -1,13 +1,17 @@
 //! Figures as they are shown: side by side for a person, one line for each form of each facade for a program.
 
+use loggia_gate::{
+    catalog::Shown,
+    tokens::{
+        Footprint,
+        Change, SERVED,
+        Figures, Forms, saved,
+    },
+};
 use loggia_schema::Form;
+use loggia_text::printable;
 
 use super::{columns, term};
-use crate::{
-    gate::printable,
-    publish::Shown,
-    tokens::{Change, Figures, Footprint, Forms, SERVED, saved},
-};
 
 /// Stands for what there is not.
 const NONE: &str = "-";

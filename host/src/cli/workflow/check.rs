@@ -3,16 +3,16 @@
 use std::{path::PathBuf, process::ExitCode, sync::Arc};
 
 use anyhow::ensure;
+use loggia_gate::catalog::Snapshot;
+use loggia_text::printable;
 use loggia_workflow::{Problem, bind};
 use serde_json::{Value, json};
 
 use super::files::{self, Checked};
 use crate::{
-    catalog::Snapshot,
     cli::{Common, exit, loaded, term},
-    gate::printable,
     reload::stem,
-    telemetry::logs::{self, Level},
+    telemetry::{logs, logs::Level},
 };
 
 /// Say all that is wrong with workflow files, and what ToolHive would make of them.

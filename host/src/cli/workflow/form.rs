@@ -4,9 +4,8 @@ use std::io::{BufRead, IsTerminal, Write};
 
 use loggia_facade::{Answer, Object, Question};
 use loggia_schema::Questionnaire;
+use loggia_text::printable;
 use serde_json::{Value, json};
-
-use crate::gate::printable;
 
 /// A question to the person at the terminal.
 pub struct Form(Question);

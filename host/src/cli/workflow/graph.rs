@@ -4,13 +4,11 @@ use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::anyhow;
 use loggia_schema::nearest;
+use loggia_text::printable;
 use loggia_workflow::{Problems, graph::mermaid};
 
 use super::files;
-use crate::{
-    cli::{exit, term},
-    gate::printable,
-};
+use crate::cli::{exit, term};
 
 /// Draw workflows, in Mermaid's words.
 ///

@@ -9,17 +9,22 @@ use std::{
 
 use anyhow::{Context, anyhow, bail, ensure};
 use loggia_facade::{Answer, Input, Object, Question, Request, code};
+use loggia_gate::{
+    access::Origin,
+    call::Exec,
+    catalog::{Entry, Slot},
+    run::Event,
+};
 use loggia_schema::nearest;
+use loggia_text::printable;
 use serde_json::Value;
 
 use super::{form::Form, steps::Steps};
 use crate::{
-    catalog::{Entry, Slot},
     cli::{Common, UsageError, call::parameters, exit, loaded, runtime, term},
-    gate::{Event, Exec, Origin, printable},
     reload::{Admitted, Found},
     serve::Host,
-    telemetry::logs::{self, Level},
+    telemetry::{logs, logs::Level},
 };
 
 /// Run a workflow and print its result as JSON.

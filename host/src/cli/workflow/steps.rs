@@ -12,12 +12,13 @@ use std::{
 };
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use loggia_text::printable;
 use loggia_workflow::{
     Workflow,
     engine::{News, What},
 };
 
-use crate::{cli::term, gate::printable};
+use crate::cli::term;
 
 /// Follows the steps of one run.
 pub struct Steps {

@@ -1,5 +1,6 @@
 //! `[actions]`: what is done with some of a plugin's actions.
 
+use loggia_gate::access::Chain;
 use loggia_schema::Terms;
 
 use super::{
@@ -7,7 +8,6 @@ use super::{
     key::{Key, Section},
     problem::Problems,
 };
-use crate::gate::Chain;
 
 const CHAINS: &[(&str, Chain)] = &[("off", Chain::Off), ("advise", Chain::Advise), ("follow", Chain::Follow)];
 

@@ -29,6 +29,7 @@ pub mod want;
 
 use std::path::{Path, PathBuf};
 
+use loggia_gate::access::{Clocks, Rules};
 use loggia_sandbox::{Grants, Limits};
 use loggia_schema::Terms;
 
@@ -39,7 +40,6 @@ use self::{
     key::did_you_mean,
     limits::Bounds,
 };
-use crate::gate::{Clocks, Rules};
 
 /// A policy, validated. The default grants nothing.
 #[derive(Debug, Clone, Default)]

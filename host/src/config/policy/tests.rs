@@ -1,12 +1,12 @@
 //! Whole policies: what they come to, and what is told of mistakes.
 
 use loggia_egress::{HostPattern, Scheme, Source};
+use loggia_gate::access::Chain;
 use loggia_schema::{Form, Split};
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::gate::Chain;
 
 /// Reads a policy in `/plugins`, by Ada, whose environment is small.
 pub(super) fn parse(text: &str) -> Result<Policy, String> {

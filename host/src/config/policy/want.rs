@@ -2,12 +2,13 @@
 //! `secrets: GITHUB_TOKEN`.
 
 use loggia_egress::{Destination, Source};
+use loggia_gate::access::InvokeRule;
+use loggia_text::units;
 
 use super::{
     Policy,
     grants::{MOST_QUOTA, covers},
 };
-use crate::{config::units, gate::InvokeRule};
 
 /// A grant, by its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use loggia_sandbox::engine::STACK_CEILING;
+use loggia_text::units::{bytes_text, duration_text};
 
 use super::{Http, Mistake, Settings, Span};
-use crate::config::units::{bytes_text, duration_text};
 
 /// The least stack that a plugin can do with.
 pub const STACK_LEAST: u64 = 64 << 10;

@@ -2,11 +2,11 @@
 
 use std::{net::SocketAddr, num::NonZero};
 
+use loggia_gate::flow::Quotas;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Size, Span};
-use crate::gate::Quotas;
 
 /// Serving over HTTP, at `/mcp`.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]

@@ -28,9 +28,6 @@ mod tests;
 
 use std::path::PathBuf;
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 pub use admin::Admin;
 pub use audit::Audit;
 pub use auth::{Algorithm, Auth, OAuth, Token};
@@ -40,6 +37,8 @@ pub use place::{Mistake, Place};
 pub use quantity::{Size, Span};
 pub use read::{Reading, SettingsError};
 pub use reference::reference;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use super::{FormWord, SplitWord};
 

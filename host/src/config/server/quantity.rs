@@ -2,10 +2,9 @@
 
 use std::{borrow::Cow, time::Duration};
 
+use loggia_text::units;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
-
-use crate::config::units;
 
 /// Bytes: `"64KiB"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

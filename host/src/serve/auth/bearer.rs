@@ -71,8 +71,9 @@ fn is_token(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use axum::http::HeaderValue;
+
+    use super::*;
 
     #[test]
     fn a_request_carries_one_token_in_one_header() {

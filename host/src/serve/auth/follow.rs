@@ -7,13 +7,11 @@ use std::{
     time::Duration,
 };
 
+use loggia_gate::call::TARGET as AUDIT;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::{AuthError, Authenticator, file::Watched, settings};
-use crate::{
-    config::server::{Auth, Settings, Token},
-    gate::AUDIT,
-};
+use crate::config::server::{Auth, Settings, Token};
 
 /// How often is looked whether the file changed, which costs next to nothing.
 const LOOK: Duration = Duration::from_secs(1);

@@ -5,6 +5,7 @@ use std::{fmt::Write, sync::Arc, time::Duration};
 use jsonwebtoken::{
     Algorithm, DecodingKey, Header, TokenData, Validation, decode, decode_header, errors::ErrorKind,
 };
+use loggia_gate::access::{Rights, Scope};
 use serde::Deserialize;
 
 use super::{
@@ -14,10 +15,7 @@ use super::{
     settings::{Jwks, OAuth},
     signature, source, token,
 };
-use crate::{
-    config::server::Mistake,
-    gate::{Rights, Scope},
-};
+use crate::config::server::Mistake;
 
 /// Longest `sub` (OpenID Connect Core §2).
 const SUBJECT: usize = 255;

@@ -41,23 +41,20 @@ use std::{
 
 use arc_swap::ArcSwap;
 use axum::http::{HeaderMap, Uri, request::Parts};
-
+use bearer::Presented;
 pub use bearer::strip;
 pub use ends::Ends;
 pub use follow::Followed;
+use jwt::Issued;
+use loggia_gate::access::Origin;
 pub use metadata::Metadata;
+use refusal::Challenge;
 pub use refusal::{Reason, Refusal};
 pub use settings::{AuthError, mistakes};
-
-use crate::{
-    config::server::{Auth, Mistake},
-    gate::Origin,
-};
-use bearer::Presented;
-use jwt::Issued;
-use refusal::Challenge;
 use settings::{Checked, Jwks};
 use token::Tokens;
+
+use crate::config::server::{Auth, Mistake};
 
 /// Says who sends a request. Cheap to clone.
 #[derive(Clone)]

@@ -9,13 +9,14 @@ use std::{
 
 use jsonwebtoken::Algorithm;
 use loggia_egress::Destination;
+use loggia_gate::access::{Rights, Scope};
 use tokio_util::sync::CancellationToken;
 use url::{Host, Url};
 
 use super::token::{self, Known, Tokens};
-use crate::{
-    config::server::{self, Auth, Mistake},
-    gate::{Rights, Scope},
+use crate::config::{
+    server,
+    server::{Auth, Mistake},
 };
 
 /// Longest issuer: it is part of each caller's name.

@@ -20,6 +20,7 @@ use axum::{
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD as B64};
 use futures_util::future::join_all;
 use hmac::{Hmac, KeyInit, Mac};
+use loggia_gate::access::Caller;
 use ring::{
     rand::SystemRandom,
     rsa::{KeyPairComponents, PublicKeyComponents},
@@ -32,7 +33,6 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use super::*;
-use crate::gate::Caller;
 
 const ISSUER: &str = "https://id.example.com/";
 const RESOURCE: &str = "https://tools.example.com/mcp";

@@ -10,12 +10,12 @@ use std::{
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::NaiveDate;
+use loggia_gate::access::Rights;
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 use tokio_util::sync::CancellationToken;
 
 use super::refusal::Reason;
-use crate::gate::Rights;
 
 /// How every token begins, so that those who search code for secrets find it.
 pub const PREFIX: &str = "loggia_";

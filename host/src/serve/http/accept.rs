@@ -17,6 +17,7 @@ use hyper_util::{
     rt::TokioIo,
     server::graceful::{GracefulShutdown, Watcher},
 };
+use loggia_gate::flow::Gauge;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
@@ -29,7 +30,7 @@ use super::{
     oversize::HeadRefusal,
     places::{ConnectionBounds, ConnectionPlace, ConnectionTable},
 };
-use crate::{config::server::Http, telemetry::meters::Gauge};
+use crate::config::server::Http;
 
 /// Connections of one address, where the file does not say.
 const OF_ADDRESS: usize = 64;

@@ -9,12 +9,12 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use futures_util::StreamExt;
+use loggia_gate::{access::Origin, flow::Meters};
 
 use super::{failures::Failures, per_caller::is_stream};
-use crate::{
-    gate::Origin,
-    serve::auth::{self, Admitted, Authenticator, Ends},
-    telemetry::meters::Meters,
+use crate::serve::{
+    auth,
+    auth::{Admitted, Authenticator, Ends},
 };
 
 /// What knows callers, and counts.

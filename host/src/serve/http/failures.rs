@@ -9,13 +9,11 @@ use std::{
 };
 
 use axum::http::HeaderMap;
+use loggia_gate::call::{TARGET as AUDIT, is_on as is_audited};
 use tokio::time::Instant;
 
 use super::request_id;
-use crate::{
-    gate::{AUDIT, is_audited},
-    serve::auth::Refusal,
-};
+use crate::serve::auth::Refusal;
 
 /// How many of one kind are told by themselves …
 const FIRST: u64 = 20;

@@ -1,7 +1,7 @@
 //! Which names a request may call this server by, and which pages may send one. Whatever else names it is a page of somebody
 //! else's, whose name was made to lead here (DNS rebinding).
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, sync::Arc};
 
 use axum::{
     extract::{Request, State},
@@ -13,7 +13,6 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use std::sync::Arc;
 
 /// The names of a server, and the pages that may send it requests.
 #[derive(Debug, Clone)]

@@ -7,9 +7,8 @@ use std::{
     task::{Context, Poll, ready},
 };
 
+use loggia_text::units::bytes_text;
 use tokio::io::AsyncWrite;
-
-use crate::config::units::bytes_text;
 
 /// Headers of a request at most, as hyper has it.
 const HEADERS: usize = 100;

@@ -20,12 +20,10 @@ use governor::{
     clock::{Clock, DefaultClock},
     state::keyed::HashMapStateStore,
 };
+use loggia_gate::access::{Account, Caller, Origin};
 
 use super::{held::Held, message::Asks};
-use crate::{
-    config::server::PerCaller,
-    gate::{Account, Caller, Origin},
-};
+use crate::config::server::PerCaller;
 
 /// Requests a second, calls and streams at once, where the file does not say.
 const USUAL: [u32; 3] = [50, 32, 16];

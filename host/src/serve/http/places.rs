@@ -8,11 +8,11 @@ use std::{
     time::Duration,
 };
 
+use loggia_gate::access::AddressBlock;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::clock::Clock;
-use crate::gate::AddressBlock;
 
 /// How often connections are looked at anew while none of them can make room: what they do changes without a word.
 const LOOKS: Duration = Duration::from_millis(50);

@@ -3,11 +3,12 @@
 use std::convert::Infallible;
 
 use axum::{body::Body, extract::Request, response::Response};
+use loggia_gate::flow::Meters;
 use tokio::sync::watch;
 use tower::{ServiceExt, service_fn};
 
 use super::*;
-use crate::{config::server::PerCaller, telemetry::meters::Meters};
+use crate::config::server::PerCaller;
 
 /// What is served, but for MCP itself, which panics where it is asked to.
 fn panicky() -> Router {

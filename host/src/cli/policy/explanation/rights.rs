@@ -2,13 +2,12 @@
 
 use loggia_egress::{Rule, Secret, Source};
 use loggia_facade::Effect;
+use loggia_gate::access::{Chain, InvokeRule};
 use loggia_sandbox::DirGrant;
+use loggia_text::units::bytes_text;
 
 use super::Right;
-use crate::{
-    config::{Policy, units::bytes_text},
-    gate::{Chain, InvokeRule},
-};
+use crate::config::Policy;
 
 /// What the policy grants, in the order of the reference, as far as actions of this effect and below can use it.
 pub fn of(policy: &Policy, worst: Effect) -> Vec<Right> {

@@ -7,9 +7,10 @@ mod values;
 
 use std::path::PathBuf;
 
-use loggia_sandbox::Grants;
-
 pub use http::covers;
+use loggia_gate::access::InvokeRule;
+use loggia_sandbox::Grants;
+use loggia_text::units;
 
 use super::{
     PolicyPaths, Setting,
@@ -17,7 +18,6 @@ use super::{
     key::{Key, Section},
     problem::Problems,
 };
-use crate::{config::units, gate::InvokeRule};
 
 /// Bytes of state where the policy grants some and does not say how much.
 const QUOTA: u64 = 16 << 20;

@@ -5,15 +5,15 @@ mod table;
 
 use std::time::Duration;
 
+use loggia_gate::access::Rules;
 use loggia_sandbox::Limits;
+use loggia_text::units;
+pub use table::LIMITS;
 
 use super::{
     field::{Field, Fields},
     problem::Problems,
 };
-use crate::{config::units, gate::Rules};
-
-pub use table::LIMITS;
 
 /// The section's name.
 pub const SECTION: &str = "limits";

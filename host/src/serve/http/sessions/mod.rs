@@ -18,6 +18,10 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use futures_util::{Stream, StreamExt, stream::BoxStream};
+use loggia_gate::{
+    access::{Caller, Origin},
+    flow::Gauge,
+};
 use rmcp::{
     model::{ClientJsonRpcMessage, ServerJsonRpcMessage},
     transport::{
@@ -35,12 +39,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use self::{listening::Listening, uses::Uses};
-use crate::{
-    config::server::Http,
-    gate::{Caller, Origin},
-    serve::memory,
-    telemetry::meters::Gauge,
-};
+use crate::{config::server::Http, serve::memory};
 
 /// How long rmcp keeps what it would have said to a request that was taken back.
 const LATE: Duration = Duration::from_secs(10);

@@ -7,11 +7,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use loggia_gate::access::Caller;
 use rmcp::{model::InitializeRequestParams, transport::common::server_side_http::SessionId};
 use tokio::sync::{Mutex, watch};
 
 use super::listening::News;
-use crate::gate::Caller;
 
 /// How long a client may take for its handshake.
 const GREETING: Duration = Duration::from_secs(60);

@@ -1,0 +1,153 @@
+//! What a caller may call: the scopes that its token carries.
+
+use std::{borrow::Cow, fmt, str::FromStr, sync::Arc};
+
+use loggia_schema::{Contract, View};
+
+/// What a caller may call. Cheap to clone.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Rights(Option<Arc<[Scope]>>);
+
+impl Rights {
+    /// Everything: for the person at this machine, and for servers without authentication.
+    pub fn all() -> Self {
+        Self(None)
+    }
+
+    /// What these scopes allow; without any, nothing. In whatever order they come, equal scopes make equal rights.
+    pub fn of(scopes: impl IntoIterator<Item = Scope>) -> Self {
+        let mut scopes: Vec<Scope> = scopes.into_iter().collect();
+        scopes.sort();
+        scopes.dedup();
+        if scopes.contains(&Scope::ALL) { Self::all() } else { Self(Some(scopes.into())) }
+    }
+
+    /// Whether nothing is refused.
+    pub fn are_all(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Whether this action of a facade may be called.
+    pub fn allow(&self, facade: &str, action: &str) -> bool {
+        self.0.as_ref().is_none_or(|scopes| scopes.iter().any(|scope| scope.allows(facade, action)))
+    }
+
+    /// Whether any action of a facade may be called: whether the facade is there at all for this caller.
+    pub fn reach(&self, facade: &str) -> bool {
+        let reaches = |scope: &Scope| scope.facade.as_deref().is_none_or(|only| only == facade);
+        self.0.as_ref().is_none_or(|scopes| scopes.iter().any(reaches))
+    }
+
+    /// What a tool of this view is for this caller; none where nothing is left of it: then it is not there.
+    pub fn narrow<'a>(&self, contract: &Contract, view: &'a View) -> Option<Cow<'a, View>> {
+        if self.are_all() {
+            return Some(Cow::Borrowed(view));
+        }
+        let facade = &contract.surface().name;
+        let narrowed = contract.narrow(view, |action| self.allow(facade, action));
+        narrowed.map(Cow::Owned)
+    }
+}
+
+/// `facade:action`, `facade:*`, or `*` for everything.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Scope {
+    facade: Option<String>,
+    action: Option<String>,
+}
+
+impl Scope {
+    /// `*`.
+    pub const ALL: Self = Self { facade: None, action: None };
+
+    fn allows(&self, facade: &str, action: &str) -> bool {
+        let is = |only: &Option<String>, name: &str| only.as_deref().is_none_or(|only| only == name);
+        is(&self.facade, facade) && is(&self.action, action)
+    }
+}
+
+/// Why a text is no scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a scope is `facade:action`, `facade:*` or `*`")]
+pub struct NoScope;
+
+impl FromStr for Scope {
+    type Err = NoScope;
+
+    fn from_str(text: &str) -> Result<Self, NoScope> {
+        if text == "*" {
+            return Ok(Self::ALL);
+        }
+        let letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        let is_name = |part: &str| !part.is_empty() && part.bytes().all(letter);
+        match text.split_once(':') {
+            Some((facade, "*")) if is_name(facade) => Ok(Self { facade: Some(facade.into()), action: None }),
+            Some((facade, action)) if is_name(facade) && is_name(action) => {
+                Ok(Self { facade: Some(facade.into()), action: Some(action.into()) })
+            }
+            _ => Err(NoScope),
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.facade, &self.action) {
+            (None, _) => f.write_str("*"),
+            (Some(facade), None) => write!(f, "{facade}:*"),
+            (Some(facade), Some(action)) => write!(f, "{facade}:{action}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scope_allows_just_what_it_names() {
+        let check = |scopes: &str, facade: &str, action: &str, reaches: bool, allowed: bool| {
+            let rights = Rights::of(scopes.split_whitespace().map(|scope| scope.parse().unwrap()));
+            assert_eq!(rights.reach(facade), reaches, "{scopes} {facade}");
+            assert_eq!(rights.allow(facade, action), allowed, "{scopes} {facade}:{action}");
+        };
+        check("", "notes", "read", false, false);
+        check("*", "notes", "read", true, true);
+        check("notes:read", "notes", "read", true, true);
+        check("notes:read", "notes", "delete", true, false);
+        check("notes:read", "notes2", "read", false, false);
+        check("notes:read notes:delete", "notes", "delete", true, true);
+        check("notes:*", "notes", "delete", true, true);
+        check("notes:*", "files", "stat", false, false);
+        check("files:stat *", "notes", "read", true, true);
+    }
+
+    #[test]
+    fn scopes_are_read_as_they_are_written() {
+        for text in ["*", "notes:*", "notes:read", "http_request:get-it"] {
+            assert_eq!(text.parse::<Scope>().map(|scope| scope.to_string()).as_deref(), Ok(text));
+        }
+        for bad in [
+            "",
+            ":",
+            "notes",
+            "notes:",
+            ":read",
+            "*:read",
+            "*:*",
+            "notes:re*",
+            "a:b:c",
+            "no tes:read",
+            "nötes:*",
+        ] {
+            assert_eq!(bad.parse::<Scope>(), Err(NoScope), "{bad}");
+        }
+    }
+
+    #[test]
+    fn equal_scopes_in_another_order_are_equal_rights() {
+        let rights = |scopes: [&str; 2]| Rights::of(scopes.map(|scope| scope.parse().unwrap()));
+        assert_eq!(rights(["a:b", "c:*"]), rights(["c:*", "a:b"]));
+        assert_eq!(rights(["a:b", "*"]), Rights::all());
+    }
+}

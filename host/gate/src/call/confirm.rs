@@ -1,0 +1,57 @@
+//! Actions before which the operator wants a person asked.
+
+use loggia_facade::{Answer, Failure, Question, code};
+use serde_json::{Value, json};
+
+use super::{audit, frame::Line};
+use crate::plan::Planned;
+
+/// Characters of the parameters that the question shows.
+const SHOWN: usize = 500;
+
+/// Asks whether the action may run.
+///
+/// A client that can ask is always asked: a model cannot answer for the person. Through one that cannot, the model asks
+/// in its own words, and says that the person agreed.
+pub async fn confirm(line: &Line, planned: &Planned) -> Result<(), Failure> {
+    let action = &planned.action().name;
+    if !line.can_ask() {
+        if planned.confirmed {
+            audit::decided(line, "consent", "claimed");
+            return Ok(());
+        }
+        audit::decided(line, "consent", "missing");
+        let said = format!("access denied: `{action}` needs the person's consent");
+        let hint = "ask the person; if they agree, make the same call with \"confirm\": true";
+        return Err(Failure::new(code::DENIED, said).hint(hint));
+    }
+    let answer = line.ask(question(planned)).await;
+    // Whoever sends the form without the tick has not agreed.
+    let agreed = matches!(&answer, Ok(Answer::Accepted(given)) if given["confirm"] == json!(true));
+    match (&answer, agreed) {
+        (Ok(Answer::Accepted(_)), false) => audit::decided(line, "consent", "declined"),
+        _ => audit::replied(line, "consent", &answer),
+    }
+    match answer? {
+        _ if agreed => Ok(()),
+        _ => {
+            let said = format!("access denied: the person did not agree to `{action}`");
+            Err(Failure::new(code::DENIED, said).hint("do not try again unless the person asks for it"))
+        }
+    }
+}
+
+fn question(planned: &Planned) -> Question {
+    let action = planned.action();
+    let params = serde_json::to_string(&planned.inputs).unwrap_or_default();
+    let shown: String = params.chars().take(SHOWN).collect();
+    let more = if shown.len() < params.len() { "…" } else { "" };
+    let message = format!("Run `{}` ({}) with {shown}{more}?", action.name, action.effect.as_str());
+    let schema = json!({
+        "type": "object",
+        "properties": { "confirm": { "type": "boolean", "title": "Go ahead" } },
+        "required": ["confirm"],
+    });
+    let Value::Object(schema) = schema else { unreachable!("an object was written") };
+    Question { message, schema, name: None, timeout: None }
+}

@@ -1,0 +1,72 @@
+//! The port that a facade is given: the gate, as it looks from within a call.
+
+use std::sync::Arc;
+
+use futures_util::{FutureExt, future::BoxFuture};
+use loggia_facade::{
+    Action, Answer, Failure, Level, Port, Progress, Question, Reply, Request, Stop, Surface,
+};
+use loggia_text::printable;
+
+use super::frame::Line;
+
+/// The port: a line that the calls it makes can hold on to.
+pub(super) struct Held(pub(super) Arc<Line>);
+
+impl Port for Held {
+    fn progress(&self, progress: Progress) {
+        // A nested call's figures are not its root's: a client is told how far the call that it made has come.
+        if self.0.above.is_none() {
+            self.0.run.progress(progress);
+        }
+    }
+
+    fn log(&self, level: Level, text: &str) {
+        let facade = self.0.name();
+        self.0.run.log(level, text);
+        let text = printable(text);
+        match level {
+            Level::Trace => tracing::trace!(target: "plugin", facade, "{text}"),
+            Level::Debug => tracing::debug!(target: "plugin", facade, "{text}"),
+            Level::Info => tracing::info!(target: "plugin", facade, "{text}"),
+            Level::Warn => tracing::warn!(target: "plugin", facade, "{text}"),
+            Level::Error => tracing::error!(target: "plugin", facade, "{text}"),
+        }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.0.run.cancel.is_cancelled()
+    }
+
+    fn cancelled(&self) -> BoxFuture<'_, ()> {
+        self.0.run.cancel.cancelled().boxed()
+    }
+
+    fn elicit(&self, question: Question) -> BoxFuture<'_, Result<Answer, Failure>> {
+        self.0.ask_for_facade(question).boxed()
+    }
+
+    fn may_elicit(&self) -> Result<(), Failure> {
+        self.0.may_elicit()
+    }
+
+    fn may_invoke(&self, facade: &str, action: &str) -> Result<(), Failure> {
+        self.0.may_ask(facade, action)
+    }
+
+    fn invoke(&self, request: Request) -> BoxFuture<'_, Result<Reply, Stop>> {
+        self.0.nested(request).boxed()
+    }
+
+    fn facades(&self) -> Result<Vec<Surface>, Failure> {
+        self.0.facades()
+    }
+
+    fn lookup(&self, facade: &str, action: &str) -> Result<Action, Failure> {
+        self.0.lookup(facade, action)
+    }
+
+    fn check(&self, request: Request) -> Result<(), Failure> {
+        self.0.check(request)
+    }
+}

@@ -1,0 +1,158 @@
+//! The snapshot now served, and the news that it changed.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use arc_swap::ArcSwap;
+use tokio::sync::watch;
+
+use super::{entry::Slot, lint, publish, publish::Publisher, snapshot::Snapshot};
+
+/// How long a client waits for what may still be loading.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+/// Read without locks; changed by the reloader alone.
+pub struct Catalog {
+    current: ArcSwap<Snapshot>,
+    /// Decides what of the facades is published.
+    publisher: Publisher,
+    /// The generation now published; who publishes lists waits for it to change.
+    changes: watch::Sender<u64>,
+    /// Becomes true when the first admission has ended, however it ended. Sent anew with every swap.
+    admitted: watch::Sender<bool>,
+}
+
+impl Default for Catalog {
+    fn default() -> Self {
+        Self::new(Publisher::default())
+    }
+}
+
+impl Catalog {
+    /// An empty catalog, published by these rules.
+    pub fn new(publisher: Publisher) -> Self {
+        Self {
+            current: ArcSwap::default(),
+            publisher,
+            changes: watch::Sender::new(0),
+            admitted: watch::Sender::new(false),
+        }
+    }
+
+    /// The facades at this moment. A call keeps the snapshot's entry that it began with.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.current.load_full()
+    }
+
+    /// What stands under a name now.
+    pub fn slot(&self, name: &str) -> Option<Slot> {
+        self.current.load().slots.get(name).cloned()
+    }
+
+    /// Swaps in new slots at once. Listeners hear of it only if what is published changed.
+    pub fn swap(&self, slots: BTreeMap<String, Slot>) {
+        let old = self.current.load();
+        let shown = self.publisher.shown(&slots);
+        let tools = publish::tools(&shown);
+        let hidden: BTreeSet<(String, String)> = shown
+            .iter()
+            .flat_map(|shown| shown.hidden.iter().map(|tool| (shown.facade.clone(), tool.clone())))
+            .collect();
+        for (facade, tool) in hidden.difference(&old.hidden) {
+            tracing::warn!(facade, "the tool `{tool}` {}", publish::HIDDEN);
+        }
+        for (_, tool) in tools.iter().filter(|(name, tool)| old.tools.get(*name) != Some(*tool)) {
+            lint::log(tool);
+        }
+        let changed = old.tools != tools;
+        let generation = old.generation + u64::from(changed);
+        let mut former = old.former.clone();
+        former.extend(old.tools.iter().map(|(name, tool)| (name.clone(), tool.facade.clone())));
+        former.retain(|name, _| !tools.contains_key(name));
+        drop(old);
+        self.current.store(Arc::new(Snapshot { slots, tools, hidden, former, generation }));
+        if changed {
+            self.changes.send_replace(generation);
+        }
+        self.admitted.send_modify(|_| {});
+    }
+
+    /// Changes of the published list from now on.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    /// The first admission has ended.
+    pub fn admit(&self) {
+        self.admitted.send_replace(true);
+    }
+
+    /// Whether the first admission has ended: what is missing now is not there.
+    pub fn is_admitted(&self) -> bool {
+        *self.admitted.borrow()
+    }
+
+    /// Waits for the first admission, but not longer than a client waits for a list. Whether it ended in time.
+    pub async fn admitted(&self) -> bool {
+        let mut admitted = self.admitted.subscribe();
+        tokio::time::timeout(PATIENCE, admitted.wait_for(|done| *done)).await.is_ok()
+    }
+
+    /// Waits until a tool is there, or the first admission has ended without it, but not longer than a client waits.
+    pub async fn arrived(&self, tool: &str) {
+        let mut admitted = self.admitted.subscribe();
+        let arrived = admitted.wait_for(|done| *done || self.snapshot().knows(tool));
+        let _ = tokio::time::timeout(PATIENCE, arrived).await;
+    }
+
+    /// Whether nothing serves under a name.
+    pub fn lacks(&self, name: &str) -> bool {
+        !matches!(self.slot(name), Some(Slot::Serving(_)))
+    }
+
+    /// Waits for the end of the first admission, however long it takes.
+    pub async fn complete(&self) {
+        let _ = self.admitted.subscribe().wait_for(|done| *done).await;
+    }
+
+    /// Waits until something stands under a name, or the first admission has ended without it, however long it takes.
+    pub async fn settled(&self, name: &str) {
+        let mut admitted = self.admitted.subscribe();
+        let _ = admitted.wait_for(|done| *done || self.slot(name).is_some()).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        future::Future,
+        pin::Pin,
+        task::{Context, Waker},
+    };
+
+    use super::*;
+
+    #[tokio::test]
+    async fn who_waits_for_one_name_waits_for_no_other() {
+        let slots = |name: &str| BTreeMap::from([(name.to_owned(), Slot::Unavailable("broken".to_owned()))]);
+        let catalog = Catalog::default();
+        type Waits<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
+        let mut waits: [Waits<'_>; 2] =
+            [Box::pin(catalog.settled("notes")), Box::pin(catalog.arrived("notes"))];
+        let mut context = Context::from_waker(Waker::noop());
+        let mut over = || waits.each_mut().map(|waits| waits.as_mut().poll(&mut context).is_ready());
+        assert_eq!(over(), [false, false]);
+        catalog.swap(slots("other"));
+        assert_eq!(over(), [false, false]);
+        catalog.swap(slots("notes"));
+        assert_eq!(over(), [true, true]);
+
+        let catalog = Catalog::default();
+        let waits = (catalog.settled("notes"), catalog.arrived("notes"));
+        catalog.admit();
+        tokio::join!(waits.0, waits.1);
+    }
+}

@@ -1,0 +1,99 @@
+//! How much one caller may leave unfinished: each run and each question that waits takes something from all.
+
+use std::{
+    collections::HashMap,
+    num::NonZero,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use super::permits::ROOTS;
+use crate::access::Account;
+
+/// What one caller may have at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Quotas {
+    /// Long calls that have not ended, whether their caller waits for them or not. None: as many as it likes.
+    pub runs: Option<NonZero<usize>>,
+    /// Calls that wait for a person.
+    pub parked: usize,
+}
+
+impl Quotas {
+    /// A quarter of the root calls that run at once.
+    pub const RUNS: usize = ROOTS / 4;
+    /// DESIGN §3.
+    pub const PARKED: usize = 4;
+}
+
+impl Default for Quotas {
+    fn default() -> Self {
+        Self { runs: NonZero::new(Self::RUNS), parked: Self::PARKED }
+    }
+}
+
+/// Counts the unfinished long calls of each caller.
+#[derive(Default, Clone)]
+pub struct Unfinished(Arc<Mutex<HashMap<Account, usize>>>);
+
+/// A long call that has not ended, until this is dropped.
+pub struct Ticket {
+    unfinished: Unfinished,
+    account: Account,
+}
+
+impl Unfinished {
+    /// Counts one more of this caller; how many there are, where it may have no more. The person at this machine is not
+    /// bounded, and not counted.
+    pub fn begin(&self, account: Option<&Account>, quotas: Quotas) -> Result<Option<Ticket>, usize> {
+        let Some(account) = account else { return Ok(None) };
+        let mut all = self.lock();
+        let now = all.get(account).copied().unwrap_or_default();
+        if quotas.runs.is_some_and(|most| now >= most.get()) {
+            return Err(now);
+        }
+        all.insert(account.clone(), now + 1);
+        Ok(Some(Ticket { unfinished: self.clone(), account: account.clone() }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Account, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        let mut all = self.unfinished.lock();
+        if let Some(now) = all.get_mut(&self.account) {
+            *now -= 1;
+            if *now == 0 {
+                all.remove(&self.account);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access::{Origin, Rights};
+
+    #[test]
+    fn each_caller_has_a_bound_of_its_own() {
+        let (unfinished, quotas) = (Unfinished::default(), Quotas::default());
+        let begin = |origin: Origin| unfinished.begin(origin.account().as_ref(), quotas);
+        let named = |name: &str| Origin::named(name, Rights::all());
+        let mut ada: Vec<_> = (0..10).map(|_| begin(named("ada")).ok().unwrap()).collect();
+        assert_eq!(begin(named("ada")).err(), Some(10));
+        assert!(begin(named("bob")).is_ok());
+        ada.pop();
+        assert!(begin(named("ada")).is_ok());
+        drop(ada);
+        assert!(unfinished.lock().is_empty());
+        let local: Vec<_> = (0..100).map(|_| begin(Origin::local())).collect();
+        assert!(local.iter().all(Result::is_ok));
+        let unbounded = Quotas { runs: None, ..quotas };
+        let many: Vec<_> =
+            (0..100).map(|_| unfinished.begin(named("ada").account().as_ref(), unbounded)).collect();
+        assert!(many.iter().all(Result::is_ok));
+    }
+}

@@ -1,0 +1,38 @@
+//! The state of a call, and calls that outlive their request.
+//!
+//! | file | concept |
+//! |---|---|
+//! | `state.rs` | the state that everything about one call shares |
+//! | `questions.rs` | its open questions |
+//! | `event.rs` | what its follower receives |
+//! | `status.rs` | running, waiting, ended |
+//! | `trace.rs` | its latest progress and log lines |
+//! | `weight.rs` | how much memory it takes |
+//! | `id.rs` | the unguessable handle of a run |
+//! | `handle.rs` | a run as its caller looks at it |
+//! | `registry.rs` | runs by their handles, until they are evicted |
+//! | `parking.rs` | calls that wait for a person |
+//! | `report.rs` | pure: replies about runs |
+//! | `refusal.rs` | why a caller gets no run |
+
+mod event;
+mod handle;
+mod id;
+mod parking;
+mod questions;
+pub(crate) mod refusal;
+mod registry;
+pub(crate) mod report;
+mod state;
+mod status;
+mod trace;
+mod weight;
+
+pub use event::{Event};
+pub use handle::{Look};
+pub use id::{RunId};
+pub(crate) use parking::{Parking};
+pub(crate) use registry::{Runs};
+pub use registry::{KEPT};
+pub(crate) use state::{Run, Seen};
+pub use status::{Status};

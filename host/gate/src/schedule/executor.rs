@@ -1,0 +1,138 @@
+//! Where a call runs.
+//!
+//! A call's first slice runs inline, on the task of whoever follows it: most calls end within it, and no thread hop is
+//! paid. What does not end (its first epoch passed, or it waits for something) moves to a second runtime, whose
+//! threads have a lower priority. What has then computed for longer than most calls take moves on to a third, whose
+//! threads are fewer, so that a processor stays free: a call that waits for a file must not queue behind guests that loop,
+//! each of which runs to the end of its epoch. There also start the calls of a facade that computed more than its share
+//! (`shares.rs`), however short each of them is.
+
+use std::{
+    future::poll_fn,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    task::Poll,
+    time::Duration,
+};
+
+use futures_util::future::BoxFuture;
+use loggia_facade::Envelope;
+use tokio::{
+    runtime::{Handle, RuntimeFlavor},
+    time::Instant,
+};
+
+use super::scheduled_call::Work;
+use crate::{
+    catalog::Entry,
+    flow::{Pace, Shares},
+    run::Run,
+};
+
+/// Whether first slices run inline.
+#[derive(Debug, Clone, Copy)]
+pub enum Inline {
+    /// All of them, and what follows stays on the I/O runtime too. For measuring: one runtime for everything.
+    Always,
+    /// At most so many at once, so that the other I/O threads stay free.
+    Slots(usize),
+    /// Every call starts on the second runtime.
+    Never,
+}
+
+/// The runtimes, and who may do without them.
+pub struct Executor {
+    /// None: calls stay on the runtime of whoever follows them.
+    lanes: Option<Lanes>,
+    slots: usize,
+    inline: AtomicUsize,
+    shares: Arc<Shares>,
+}
+
+/// Where calls run that do not end at once.
+#[derive(Clone)]
+pub struct Lanes {
+    /// The second runtime.
+    pub calls: Handle,
+    /// The third, for calls that compute for long.
+    pub heavy: Handle,
+}
+
+impl Executor {
+    /// An executor over these runtimes.
+    pub fn new(lanes: Lanes, inline: Inline) -> Self {
+        let (slots, lanes) = match inline {
+            Inline::Always => (usize::MAX, None),
+            Inline::Slots(slots) => (slots, Some(lanes)),
+            Inline::Never => (0, Some(lanes)),
+        };
+        Self { lanes, slots, inline: AtomicUsize::new(0), shares: Arc::default() }
+    }
+
+    /// A call of this run, which has not begun.
+    pub fn work(&self, run: Arc<Run>, entry: Arc<Entry>, future: BoxFuture<'static, Envelope>) -> Work {
+        Work::new(run, entry, future, Arc::clone(&self.shares))
+    }
+
+    /// Gives a call its first slice here. Its envelope, or the call, if it has not ended.
+    pub async fn first_slice(&self, mut work: Work) -> Result<Envelope, Work> {
+        let may_start = |_: &Slot<'_>| !work.is_greedy() && work.entry.pace.may_start_inline();
+        let Some(_slot) = self.slot().filter(may_start) else { return Err(work) };
+        let begun = Instant::now();
+        match poll_fn(|context| Poll::Ready(work.poll(context))).await {
+            Poll::Ready(envelope) => Ok(envelope),
+            Poll::Pending => {
+                note_overrun(&work.entry.pace, begun);
+                Err(work)
+            }
+        }
+    }
+
+    /// Lets a call run to its end, away from who follows it.
+    pub fn spawn(&self, work: Work) {
+        let Some(Lanes { calls, heavy }) = self.lanes.clone() else {
+            tokio::spawn(work.run_to_end());
+            return;
+        };
+        if work.is_greedy() {
+            heavy.spawn(work.run_to_end());
+            return;
+        }
+        calls.spawn(async move {
+            if let Some(computes) = work.run_while_light().await {
+                heavy.spawn(computes.run_to_end());
+            }
+        });
+    }
+
+    fn slot(&self) -> Option<Slot<'_>> {
+        let taken = self.inline.fetch_add(1, Ordering::Relaxed);
+        let slot = Slot(&self.inline);
+        (taken < self.slots).then_some(slot)
+    }
+}
+
+/// A call that waited at once did not use up its slice; only one that computed through it did.
+fn note_overrun(pace: &Pace, begun: Instant) {
+    if begun.elapsed() >= Duration::from_micros(500) {
+        pace.overran();
+    }
+}
+
+/// One of the inline slots, given back when it is dropped.
+struct Slot<'a>(&'a AtomicUsize);
+
+impl Drop for Slot<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Does work that cannot be interrupted. Where it is long, the tasks of this thread move to another one first.
+pub fn aside<T>(long: bool, work: impl FnOnce() -> T) -> T {
+    let moves =
+        || Handle::try_current().is_ok_and(|here| here.runtime_flavor() == RuntimeFlavor::MultiThread);
+    if long && moves() { tokio::task::block_in_place(work) } else { work() }
+}

@@ -1,0 +1,13 @@
+//! On which runtime a call is polled.
+//!
+//! | file | concept |
+//! |---|---|
+//! | `executor.rs` | inline first, then the second runtime, then the third |
+//! | `scheduled_call.rs` | one call as the executor polls it |
+
+mod executor;
+mod scheduled_call;
+
+pub(crate) use executor::{aside};
+pub use executor::{Executor, Inline, Lanes};
+pub(crate) use scheduled_call::{Work};

@@ -1,0 +1,96 @@
+//! Facades and runtimes for tests, of this crate and of those above it (feature `testing`).
+
+use std::sync::Arc;
+
+use futures_util::{FutureExt, future::BoxFuture};
+use loggia_facade::{Action, Call, Effect, Facade, Reply, Stop, Surface};
+use loggia_schema::{Contract, Terms};
+use serde_json::{Value, json};
+use tokio::runtime::Handle;
+
+use crate::{
+    access::Rules,
+    catalog::{Entry, Exposure},
+    schedule::Lanes,
+};
+
+/// What a puppet does with a call.
+pub type Act = Box<dyn Fn(Call) -> BoxFuture<'static, Result<Reply, Stop>> + Send + Sync>;
+
+/// A facade that does as it is told.
+pub struct Puppet {
+    /// Tests may replace it.
+    pub surface: Arc<Surface>,
+    /// What it does with a call.
+    pub act: Act,
+}
+
+impl Facade for Puppet {
+    fn surface(&self) -> &Arc<Surface> {
+        &self.surface
+    }
+
+    fn dispatch(self: Arc<Self>, call: Call) -> BoxFuture<'static, Result<Reply, Stop>> {
+        (self.act)(call)
+    }
+}
+
+fn action(name: &str, effect: Effect) -> Action {
+    let Value::Object(params) =
+        json!({"type": "object", "properties": {"n": {"type": "integer", "default": 1}}})
+    else {
+        unreachable!()
+    };
+    Action {
+        name: name.to_owned(),
+        summary: "Does as it is told.".to_owned(),
+        effect,
+        idempotent: false,
+        open_world: false,
+        long_running: false,
+        details: false,
+        aliases: Vec::new(),
+        params: Arc::new(params),
+        data: None,
+        examples: Vec::new(),
+    }
+}
+
+/// A puppet with one action of each effect.
+pub fn puppet<F>(name: &str, act: impl Fn(Call) -> F + Send + Sync + 'static) -> Puppet
+where
+    F: Future<Output = Result<Reply, Stop>> + Send + 'static,
+{
+    let surface = Surface {
+        name: name.to_owned(),
+        title: name.to_owned(),
+        version: "0.1.0".to_owned(),
+        summary: "A puppet.".to_owned(),
+        instructions: None,
+        default_action: None,
+        actions: vec![
+            action("look", Effect::Read),
+            action("touch", Effect::Write),
+            action("smash", Effect::Destructive),
+            Action { long_running: true, ..action("dig", Effect::Write) },
+        ],
+        wants: Vec::new(),
+    };
+    Puppet { surface: Arc::new(surface), act: Box::new(move |call| act(call).boxed()) }
+}
+
+/// A puppet, ready to be called.
+pub fn entry(puppet: Puppet, rules: Rules) -> Entry {
+    entry_under(puppet, rules, Terms::default())
+}
+
+/// The same with rules for each action.
+pub fn entry_under(puppet: Puppet, rules: Rules, terms: Terms) -> Entry {
+    let contract = Contract::new(Arc::clone(&puppet.surface)).unwrap().under(terms).unwrap();
+    Entry::new(Arc::new(puppet), contract, rules, Exposure::default(), "test".to_owned())
+}
+
+/// All on one runtime.
+pub fn lanes() -> Lanes {
+    Lanes { calls: Handle::current(), heavy: Handle::current() }
+}

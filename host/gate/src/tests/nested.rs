@@ -1,0 +1,364 @@
+//! Calls that a facade makes.
+
+use super::*;
+
+/// Calls another facade's action with its own call's session, and passes on what it gets.
+fn forwards(name: &str, to: &'static str, action: &'static str) -> Puppet {
+    puppet(name, move |call: Call| async move { call.session.invoke(request(to, action)).await })
+}
+
+#[tokio::test]
+async fn a_nested_call_may_do_what_the_policy_and_the_effect_allow() {
+    let check = async |own: &str, rules: &[&str], target: &'static str, expected: (&str, &str)| {
+        let callee = puppet("b", async |_| Ok(Reply::data("done")));
+        let gate = gate(vec![(forwards("a", "b", target), invoking(rules)), (callee, Rules::default())]);
+        let envelope = call(&gate, request("a", own)).await;
+        let got = if envelope["ok"] == true { ("ok", "done") } else { failed(&envelope) };
+        assert_eq!(got, expected, "{own} calls {target} by {rules:?}");
+    };
+    let ok = ("ok", "done");
+    check("look", &["b:look"], "look", ok).await;
+    check("smash", &["b:*"], "smash", ok).await;
+    check("touch", &["b:*"], "touch", ok).await;
+    let policy = ("denied", "access denied: the policy does not let `a` call `b`");
+    check("look", &[], "look", policy).await;
+    check("look", &["b:touch"], "look", policy).await;
+    let reads = ("denied", "access denied: a read action may not call `b.touch`, which is write");
+    check("look", &["b:*"], "touch", reads).await;
+    let writes = ("denied", "access denied: a write action may not call `b.smash`, which is destructive");
+    check("touch", &["b:*"], "smash", writes).await;
+}
+
+#[tokio::test]
+async fn a_facade_that_already_waits_is_not_called_again() {
+    let gate = gate(vec![
+        (forwards("a", "b", "look"), invoking(&["b:*"])),
+        (forwards("b", "a", "look"), invoking(&["a:*"])),
+    ]);
+    let envelope = call(&gate, request("a", "look")).await;
+    assert_eq!(failed(&envelope), ("denied", "access denied: `a` is already waiting for this call"));
+}
+
+#[tokio::test]
+async fn calls_nest_five_deep() {
+    const NAMES: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    let check = async |length: usize, ok: bool| {
+        let mut puppets: Vec<(Puppet, Rules)> = NAMES[..length]
+            .windows(2)
+            .map(|pair| (forwards(pair[0], pair[1], "look"), invoking(&[&format!("{}:*", pair[1])])))
+            .collect();
+        puppets.push((puppet(NAMES[length - 1], async |_| Ok(Reply::data("deep"))), Rules::default()));
+        let envelope = call(&gate(puppets), request("a", "look")).await;
+        assert_eq!(envelope["ok"], ok, "{length}: {envelope}");
+    };
+    check(6, true).await;
+    check(7, false).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_nested_calls_own_clock_ends_it_and_its_caller_goes_on() {
+    let callee = puppet("b", async |_| forever().await);
+    let caller = puppet("a", async |call: Call| {
+        let nested = within(Duration::from_secs(1), request("b", "look"));
+        match call.session.invoke(nested).await {
+            Err(Stop::Failure(failure)) => Ok(Reply::data(failure.code)),
+            other => Ok(Reply::data(format!("{other:?}"))),
+        }
+    });
+    let gate = gate(vec![(caller, invoking(&["b:*"])), (callee, Rules::default())]);
+    assert_eq!(call(&gate, request("a", "look")).await["data"], code::TIMED_OUT);
+}
+
+/// More at once than there are permits for nested calls.
+#[tokio::test(start_paused = true)]
+async fn nested_calls_wait_for_their_turn() {
+    let caller = puppet("a", async |call: Call| {
+        let calls = (0..25).map(|_| call.session.invoke(request("b", "look")));
+        let replies = futures_util::future::join_all(calls).await;
+        Ok(Reply::data(replies.iter().filter(|reply| reply.is_ok()).count()))
+    });
+    let callee = puppet("b", async |_| {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        Ok(Reply::default())
+    });
+    let gate = gate(vec![(caller, invoking(&["b:*"])), (callee, Rules::default())]);
+    let begun = tokio::time::Instant::now();
+    assert_eq!(call(&gate, request("a", "look")).await["data"], 25);
+    assert_eq!(begun.elapsed().as_secs(), 3, "ten at once");
+}
+
+#[tokio::test]
+async fn a_client_is_told_the_progress_of_its_own_call_alone() {
+    fn told(done: f64) -> Progress {
+        Progress { done, total: Some(9.0), message: None }
+    }
+    let caller = puppet("a", async |call: Call| {
+        call.session.progress(told(1.0));
+        call.session.invoke(request("b", "look")).await
+    });
+    let callee = puppet("b", async |call: Call| {
+        call.session.progress(told(5.0));
+        Ok(Reply::default())
+    });
+    let gate = gate(vec![(caller, invoking(&["b:*"])), (callee, Rules::default())]);
+    let mut exec = gate.start(Origin::local(), request("a", "look"));
+    let mut seen = Vec::new();
+    loop {
+        match exec.next().await {
+            Event::Progress(progress) => seen.push(progress.done),
+            Event::Done(_) => break,
+            Event::Asks(_) => {}
+        }
+    }
+    assert_eq!(seen, [1.0]);
+}
+
+#[tokio::test]
+async fn without_a_name_the_action_that_is_meant_is_looked_up() {
+    let a = asks("a", move |call| call.session.lookup("b", "").map(|action| action.name));
+    let only = puppet("b", async |_| Ok(Reply::default()));
+    let mut surface = (*only.surface).clone();
+    surface.default_action = Some("touch".to_owned());
+    let only = Puppet { surface: Arc::new(surface), ..only };
+    let gate = gate(vec![(a, invoking(&["b:touch"])), (only, Rules::default())]);
+    assert_eq!(call(&gate, request("a", "look")).await["data"], "touch");
+}
+
+#[tokio::test]
+async fn without_a_grant_nothing_is_learnt_of_another_facade() {
+    for action in ["describe", "nothing", "look"] {
+        let other = puppet("b", async |_| Ok(Reply::default()));
+        let gate = gate(vec![(forwards("a", "b", action), Rules::default()), (other, Rules::default())]);
+        let told = call(&gate, request("a", "look")).await;
+        assert_eq!(failed(&told).1, "access denied: the policy does not let `a` call `b`", "{action}");
+    }
+}
+
+#[tokio::test]
+async fn with_a_grant_for_one_action_nothing_is_learnt_of_the_others_or_of_other_facades() {
+    let check = async |rules: &[&str], facade: &'static str, action: &'static str, expected: &str| {
+        let a = puppet("a", async move |call: Call| {
+            let mut request = request(facade, action);
+            if let Input::Action { params, .. } = &mut request.input {
+                params.insert("odd".into(), json!({"not": "a parameter"}));
+            }
+            let checked = call.session.check(request.clone()).expect_err("refused");
+            let Err(Stop::Failure(failure)) = call.session.invoke(request).await else { panic!("it ran") };
+            assert_eq!(checked.message, failure.message);
+            Ok(Reply::data(format!("{} {:?} {:?}", failure.message, failure.expected, failure.hint)))
+        });
+        let b = puppet("b", async |_| panic!("it was called"));
+        let hidden = puppet("hidden", async |_| Ok(Reply::default()));
+        let gate = gate(vec![(a, invoking(rules)), (b, Rules::default()), (hidden, Rules::default())]);
+        let told = call(&gate, request("a", "look")).await["data"].to_string();
+        assert!(told.contains(expected), "{facade}.{action}: {told}");
+        for unknown in ["smash", "hidden", "Some(\"touch("] {
+            assert!(!told.contains(unknown), "{facade}.{action}: {told}");
+        }
+    };
+    for action in ["describe", "nothing", "run_status"] {
+        check(&["b:look"], "b", action, "access denied: the policy does not let `a` call `b.").await;
+    }
+    check(&["b:look"], "b", "touch", "access denied: the policy does not let `a` call `b`").await;
+    check(&["c:*"], "c", "look", "not found: there is no facade `c`").await;
+}
+
+/// H86.
+#[tokio::test]
+async fn a_call_that_names_its_action_in_its_parameters_is_refused_and_tells_of_no_other() {
+    for params in [
+        json!({"action": "describe"}),
+        json!({"action": "describe", "of": "smash"}),
+        json!({"cmd": "smash"}),
+        json!({"params": {"action": "describe"}}),
+        json!({"params": "{\"action\": \"smash\"}"}),
+        json!({"odd": 1}),
+    ] {
+        let sent = params.as_object().cloned().unwrap_or_default();
+        let a = puppet("a", move |call: Call| {
+            let input = Input::Action { action: String::new(), params: sent.clone(), detail: Detail::Full };
+            let asked = Request { input, ..request("b", "") };
+            async move {
+                assert!(call.session.check(asked.clone()).is_err(), "it would be answered");
+                let Err(Stop::Failure(failure)) = call.session.invoke(asked).await else { panic!("it was") };
+                Ok(Reply::data(format!("{failure:?}")))
+            }
+        });
+        let b = puppet("b", async |_| panic!("it was called"));
+        let mut surface = (*b.surface).clone();
+        surface.default_action = Some("look".to_owned());
+        let b = Puppet { surface: Arc::new(surface), ..b };
+        let gate = gate(vec![(a, invoking(&["b:look"])), (b, Rules::default())]);
+        let told = call(&gate, request("a", "look")).await["data"].to_string();
+        assert!(told.contains("invalid_params"), "{params}: {told}");
+        for other in ["smash(", "\"touch", "`touch", "dig", "destructive"] {
+            assert!(!told.contains(other), "{params}: {told}");
+        }
+    }
+    // What a facade means where no action is named is told only to who may call it.
+    let a = asks("a", |call| call.session.facades().map(|all| format!("{:?}", all[0].default_action)));
+    let b = asks("b", |_| Ok("b"));
+    let mut surface = (*b.surface).clone();
+    surface.default_action = Some("smash".to_owned());
+    let b = Puppet { surface: Arc::new(surface), ..b };
+    let gate = gate(vec![(a, invoking(&["b:look"])), (b, Rules::default())]);
+    assert_eq!(call(&gate, request("a", "look")).await["data"], "None");
+}
+
+/// Asks its port something about other facades.
+fn asks<T: Into<Value>>(
+    name: &str,
+    ask: impl Fn(&Call) -> Result<T, Failure> + Send + Sync + 'static,
+) -> Puppet {
+    puppet(name, move |call: Call| {
+        let asked = ask(&call).map(|told| Reply::data(told)).map_err(Stop::Failure);
+        async move { asked }
+    })
+}
+
+fn named(surfaces: Vec<Surface>) -> Vec<String> {
+    let actions = |surface: Surface| {
+        let name = surface.name;
+        surface.actions.into_iter().map(move |action| format!("{name}:{}", action.name))
+    };
+    surfaces.into_iter().flat_map(actions).collect()
+}
+
+#[tokio::test]
+async fn a_facade_sees_of_others_what_it_may_call() {
+    let check = async |rules: &[&str], deny: &[&str], expected: Value| {
+        let terms = Terms { deny: deny.iter().map(|&name| name.to_owned()).collect(), ..Terms::default() };
+        let a = asks("a", |call| call.session.facades().map(named));
+        let gate = gate(vec![(a, invoking(rules))]);
+        let entries = [
+            entry_under(asks("b", |_| Ok("b")), Rules::default(), terms),
+            entry(asks("c", |_| Ok("c")), Rules::default()),
+        ];
+        let mut slots = gate.catalog().snapshot().slots.clone();
+        slots.extend(entries.map(|entry| (entry.surface().name.clone(), Slot::Serving(Arc::new(entry)))));
+        gate.catalog().swap(slots);
+        let told = call(&gate, request("a", "look")).await;
+        let told = if told["ok"] == true { &told["data"] } else { &told["error"] };
+        assert_eq!(*told, expected, "{rules:?} {deny:?}");
+    };
+    check(&["b:*"], &[], json!(["b:look", "b:touch", "b:smash", "b:dig"])).await;
+    check(&["b:*"], &["smash"], json!(["b:look", "b:touch", "b:dig"])).await;
+    check(&["b:look", "c:touch"], &[], json!(["b:look", "c:touch"])).await;
+    check(&["d:look", "b:nothing"], &[], json!([])).await;
+    check(&[], &[], json!("access denied: the policy does not let `a` call other facades")).await;
+}
+
+#[tokio::test]
+async fn one_action_of_another_facade_is_shown_where_it_may_be_called() {
+    let check = async |rules: &[&str], facade: &'static str, action: &'static str, expected: &str| {
+        let a = asks("a", move |call| call.session.lookup(facade, action).map(|action| action.name));
+        let b = asks("b", |_| Ok("b"));
+        let gate = gate(vec![(a, invoking(rules)), (b, Rules::default())]);
+        let told = call(&gate, request("a", "look")).await;
+        let told = if told["ok"] == true { &told["data"] } else { &told["error"] };
+        assert_eq!(told, expected, "{rules:?} {facade}.{action}");
+    };
+    let not = "access denied: the policy does not let `a` call `b`";
+    check(&["b:touch"], "b", "touch", "touch").await;
+    check(&["b:touch"], "b", "TOUCH", "touch").await;
+    check(&["b:look"], "b", "touch", not).await;
+    check(&[], "b", "touch", not).await;
+    check(&["b:*"], "b", "nothing", "Unknown action: \"nothing\". Available actions: look, touch, smash, dig, describe, run_status, run_cancel.").await;
+    check(&["d:*"], "d", "look", "`d` is unavailable: it is not served now").await;
+}
+
+#[tokio::test]
+async fn a_check_says_what_the_call_would_and_runs_nothing() {
+    let check = async |own: &str, rules: &[&str], action: &'static str, expected: Option<&str>| {
+        let a = asks("a", move |call| call.session.check(request("b", action)).map(|()| "yes"));
+        let b = puppet("b", async |_| panic!("it was called"));
+        let gate = gate(vec![(a, invoking(rules)), (b, Rules::default())]);
+        let told = call(&gate, request("a", own)).await;
+        assert_eq!(told["error"].as_str(), expected, "{own} {rules:?} {action}");
+    };
+    check("look", &["b:look"], "look", None).await;
+    check("smash", &["b:*"], "smash", None).await;
+    check("look", &[], "look", Some("access denied: the policy does not let `a` call `b`")).await;
+    let reads = "access denied: a read action may not call `b.touch`, which is write";
+    check("look", &["b:*"], "touch", Some(reads)).await;
+    let unknown = "Unknown action: \"nothing\". Available actions: look, touch, smash, dig, describe, run_status, run_cancel.";
+    check("look", &["b:*"], "nothing", Some(unknown)).await;
+}
+
+/// Each facade by its own grants: what one may call is not what one that it calls may call.
+#[tokio::test]
+async fn what_a_facade_may_not_call_one_that_it_calls_may() {
+    let direct = gate(vec![
+        (forwards("a", "c", "look"), invoking(&["b:look"])),
+        (puppet("c", async |_| Ok(Reply::data("c"))), Rules::default()),
+    ]);
+    let told = call(&direct, request("a", "look")).await;
+    assert_eq!(failed(&told).1, "access denied: the policy does not let `a` call `c`");
+
+    let through = gate(vec![
+        (forwards("a", "b", "look"), invoking(&["b:look"])),
+        (forwards("b", "c", "look"), invoking(&["c:look"])),
+        (puppet("c", async |_| Ok(Reply::data("c"))), Rules::default()),
+    ]);
+    assert_eq!(call(&through, request("a", "look")).await["data"], "c");
+
+    // The effect that the first call has holds for those that it leads to.
+    let further = gate(vec![
+        (forwards("a", "b", "look"), invoking(&["b:*"])),
+        (forwards("b", "c", "touch"), invoking(&["c:*"])),
+        (puppet("c", async |_| Ok(Reply::data("c"))), Rules::default()),
+    ]);
+    let told = call(&further, request("a", "look")).await;
+    assert_eq!(failed(&told).1, "access denied: a read action may not call `c.touch`, which is write");
+}
+
+/// Only `a`, which calls `b`, as just after a start.
+fn half_loaded() -> (Gate, Arc<Entry>) {
+    let catalog = Arc::new(Catalog::default());
+    let caller = Arc::new(entry(forwards("a", "b", "look"), invoking(&["b:*"])));
+    catalog.swap(BTreeMap::from([("a".to_owned(), Slot::Serving(Arc::clone(&caller)))]));
+    (Gate::new(catalog, Executor::new(lanes(), Inline::Slots(4))), caller)
+}
+
+#[tokio::test]
+async fn who_calls_others_begins_when_the_first_of_them_are_there() {
+    let (gate, caller) = half_loaded();
+    let mut exec = gate.start(Origin::local(), request("a", "look"));
+    let mut soon = std::pin::pin!(exec.next());
+    assert!(futures_util::poll!(soon.as_mut()).is_pending());
+    let callee = Arc::new(entry(puppet("b", async |_| Ok(Reply::data("done"))), Rules::default()));
+    let slots = [("a", caller), ("b", callee)].map(|(name, entry)| (name.to_owned(), Slot::Serving(entry)));
+    gate.catalog().swap(slots.into());
+    gate.catalog().admit();
+    let Event::Done(envelope) = soon.await else { panic!("it asked or told something") };
+    assert_eq!(json_of(*envelope)["data"], "done");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_would_wait_too_long_for_others_is_told_that_they_are_not_there_yet() {
+    let (gate, _) = half_loaded();
+    let envelope = call(&gate, request("a", "look")).await;
+    let said = "`b` is unavailable: plugins are still being loaded";
+    assert_eq!(failed(&envelope), ("unavailable", said));
+}
+
+/// A fault is the facade's own: who waits for another is not blamed for it.
+#[tokio::test(start_paused = true)]
+async fn a_facade_does_not_rest_for_what_another_did() {
+    let rules =
+        || Rules { breaker: crate::access::Terms { faults: 2, ..Default::default() }, ..invoking(&["b:*"]) };
+    let sleeps = || puppet("b", async |_| forever().await);
+    let gate = gate(vec![(forwards("a", "b", "look"), rules()), (sleeps(), Rules::default())]);
+    for _ in 0..5 {
+        let envelope = call(&gate, request("a", "look")).await;
+        assert_eq!(failed(&envelope).0, "timed_out", "{envelope}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_cut_short_by_its_caller_names_no_limit() {
+    let gate = one(puppet("a", async |_| forever().await));
+    let envelope = call(&gate, within(Duration::from_secs(1), request("a", "look"))).await;
+    assert_eq!(failed(&envelope).1, "timed out: `a` did not answer within 1s");
+    assert!(!envelope.to_string().contains("limits."), "{envelope}");
+}

@@ -1,0 +1,379 @@
+//! What callers may call whose rights are not all, wherever a call comes from.
+
+use std::sync::atomic::AtomicUsize;
+
+use loggia_facade::Next;
+use loggia_schema::Split;
+
+use super::{workflows::beside, *};
+use crate::catalog::Publisher;
+
+fn holder(scopes: &str) -> Origin {
+    let scopes = scopes.split_whitespace().map(|scope| scope.parse().unwrap());
+    Origin::named("ada", Rights::of(scopes))
+}
+
+/// A call to a tool by who holds these scopes; none where there is no such tool for them.
+async fn called(gate: &Gate, scopes: &str, name: &str, arguments: Value) -> Option<Value> {
+    let Value::Object(arguments) = arguments else { unreachable!() };
+    Some(told(gate.call_tool(holder(scopes), name, arguments)?).await)
+}
+
+fn works(name: &str) -> Puppet {
+    puppet(name, async |call: Call| Ok(Reply::data(call.action)))
+}
+
+fn forwards(name: &str, to: &'static str, action: &'static str) -> Puppet {
+    puppet(name, move |call: Call| async move { call.session.invoke(request(to, action)).await })
+}
+
+const UNREACHED: &str = "access denied: the caller's scopes do not allow all that this calls";
+
+#[tokio::test]
+async fn a_call_is_made_where_a_scope_holds_it_and_else_there_is_no_such_tool_or_action() {
+    let gate = gate(vec![(works("a"), Rules::default()), (works("hidden"), Rules::default())]);
+    let mut slots = gate.catalog().snapshot().slots.clone();
+    slots.insert("broken".into(), Slot::Unavailable("it does not load".into()));
+    gate.catalog().swap(slots);
+    let check = async |scopes: &str, name: &str, arguments: Value, expected: Option<&str>| {
+        let told = called(&gate, scopes, name, arguments.clone()).await;
+        let text = told.as_ref().map(|told| match &told["data"] {
+            Value::Null => format!("{}: {}", told["code"].as_str().unwrap(), told["error"].as_str().unwrap()),
+            data => data.as_str().unwrap_or("data").to_owned(),
+        });
+        assert_eq!(text.as_deref(), expected, "{scopes}: {name} {arguments}");
+        let told = told.unwrap_or_default().to_string();
+        assert!(!told.contains("hidden"), "{scopes}: {name} {arguments}: {told}");
+    };
+    let (look, touch) = (json!({"action": "look"}), json!({"action": "touch"}));
+    let denied = "denied: access denied: the caller's scopes do not hold `a:touch`. Available actions: look, describe.";
+    let unknown = "invalid_params: Unknown action: \"x\". Available actions: look, describe.";
+    check("a:look", "a", look.clone(), Some("look")).await;
+    check("a:*", "a", touch.clone(), Some("touch")).await;
+    check("*", "a", touch.clone(), Some("touch")).await;
+    check("a:look", "a", touch.clone(), Some(denied)).await;
+    check("a:look", "a", json!({"action": "TOUCH"}), Some(denied)).await;
+    check("a:look", "a", json!({"action": "describe", "of": "touch"}), Some(denied)).await;
+    check("a:look", "a", json!({"action": "x"}), Some(unknown)).await;
+    check("a:look", "a", json!({"action": "describe"}), Some("data")).await;
+    // As one that never was.
+    for scopes in ["", "a:look", "a:* broken:*"] {
+        check(scopes, "hidden", look.clone(), None).await;
+        check(scopes, "never", look.clone(), None).await;
+    }
+    check("hidden_not:look a:nothing", "a", look.clone(), None).await;
+    check("a:look", "broken", look.clone(), None).await;
+    let broken = "unavailable: `broken` is unavailable: it does not load";
+    check("a:look broken:*", "broken", look.clone(), Some(broken)).await;
+}
+
+#[tokio::test]
+async fn what_is_denied_names_the_scope_that_it_takes() {
+    let gate = one(works("a"));
+    let told = called(&gate, "a:look", "a", json!({"action": "smash"})).await.unwrap();
+    assert_eq!(told["hint"], "the token needs the scope `a:smash`");
+    assert_eq!(told["details"], json!({"scope": "a:smash"}));
+    let described = called(&gate, "a:look a:dig", "a", json!({"action": "describe"})).await.unwrap();
+    let text = described["data"].to_string();
+    assert!(text.contains("look(") && text.contains("dig(") && text.contains("run_status"), "{text}");
+    assert!(!text.contains("touch") && !text.contains("smash"), "{text}");
+}
+
+#[tokio::test]
+async fn facades_that_are_not_there_for_a_caller_are_not_named_to_it() {
+    let gate = gate(vec![(works("a"), Rules::default()), (works("hidden"), Rules::default())]);
+    for (facade, mine) in [("hidden", "a:look"), ("never", "a:look"), ("a", "a:nothing")] {
+        let mut exec = gate.start(holder(mine), request(facade, "look"));
+        let Event::Done(envelope) = exec.next().await else { panic!("it ran") };
+        let told = json_of(*envelope);
+        assert_eq!(failed(&told), ("not_found", &*format!("not found: there is no facade `{facade}`")));
+        let own = if mine == "a:look" { "available facades: a" } else { "available facades: none" };
+        assert_eq!(told["hint"], own);
+    }
+}
+
+#[tokio::test]
+async fn each_tool_of_a_facade_is_there_for_who_may_call_one_of_its_actions() {
+    let catalog = Arc::new(Catalog::new(Publisher { split: Split::Effect, ..Publisher::default() }));
+    catalog.admit();
+    let slots =
+        || BTreeMap::from([("a".to_owned(), Slot::Serving(Arc::new(entry(works("a"), Rules::default()))))]);
+    catalog.swap(slots());
+    let gate = Gate::new(Arc::clone(&catalog), Executor::new(lanes(), Inline::Slots(4)));
+    let names = |scopes: &str| catalog.snapshot().names(&holder(scopes).rights);
+    let got = [names("*"), names("a:look"), names("a:smash"), names("a:look a:touch"), names("b:*")];
+    assert_eq!(got, ["a, a_write", "a", "a_write", "a, a_write", "none"]);
+    let call = async |scopes: &str, tool: &str, action: &str| {
+        called(&gate, scopes, tool, json!({"action": action})).await.map(|told| told["error"].clone())
+    };
+    assert_eq!(call("a:look", "a_write", "touch").await, None);
+    assert_eq!(call("a:touch", "a_write", "touch").await, Some(Value::Null));
+    // Where another tool has it that the caller sees, it is named; where none has, the scope is.
+    let elsewhere = call("a:look a:touch", "a", "touch").await.unwrap().to_string();
+    assert!(elsewhere.contains("an action of the tool `a_write`"), "{elsewhere}");
+    let denied = call("a:look a:touch", "a", "smash").await.unwrap().to_string();
+    assert!(denied.contains("do not hold `a:smash`"), "{denied}");
+}
+
+#[tokio::test]
+async fn rights_hold_for_every_call_that_a_call_leads_to() {
+    let check = async |scopes: &str, expected: Result<&str, (&str, Option<&str>)>| {
+        let gate = gate(vec![
+            (forwards("a", "b", "smash"), invoking(&["b:*"])),
+            (forwards("b", "c", "touch"), invoking(&["c:*"])),
+            (works("c"), Rules::default()),
+        ]);
+        let told = called(&gate, scopes, "a", json!({"action": "smash"})).await.unwrap();
+        let got = match told["ok"] == true {
+            true => Ok(told["data"].as_str().unwrap()),
+            false => Err((told["error"].as_str().unwrap(), told["details"]["scope"].as_str())),
+        };
+        assert_eq!(got, expected, "{scopes}");
+        let reached = |name: &str| scopes == "*" || scopes.contains(&format!("{name}:"));
+        for hidden in ["b", "c"].into_iter().filter(|name| !reached(name)) {
+            assert!(!told.to_string().contains(&format!("`{hidden}")), "{told}");
+        }
+    };
+    check("*", Ok("touch")).await;
+    check("a:smash b:smash c:touch", Ok("touch")).await;
+    check("a:* b:*", Err((UNREACHED, None))).await;
+    check("a:* c:*", Err((UNREACHED, None))).await;
+    let denied =
+        "access denied: the caller's scopes do not hold `b:smash`. Available actions: touch, describe.";
+    check("a:* b:touch c:*", Err((denied, Some("b:smash")))).await;
+    let denied =
+        "access denied: the caller's scopes do not hold `c:touch`. Available actions: look, describe.";
+    check("a:* b:* c:look", Err((denied, Some("c:touch")))).await;
+}
+
+#[tokio::test]
+async fn what_a_policy_does_not_let_a_facade_call_no_scope_does() {
+    let gate = gate(vec![(forwards("a", "b", "look"), Rules::default()), (works("b"), Rules::default())]);
+    let told = called(&gate, "a:* b:*", "a", json!({"action": "look"})).await.unwrap();
+    assert_eq!(failed(&told).1, "access denied: the policy does not let `a` call `b`");
+}
+
+#[tokio::test]
+async fn a_facade_learns_of_others_only_what_its_caller_may_call() {
+    let check = async |scopes: &str, seen: Value, looked_up: Result<&str, &str>, described: Option<&str>| {
+        let a = puppet("a", async |call: Call| {
+            let facades = call.session.facades()?;
+            let names = facades.iter().flat_map(|facade| {
+                facade.actions.iter().map(move |action| format!("{}:{}", facade.name, action.name))
+            });
+            let seen: Vec<String> = names.collect();
+            let looked_up = call.session.lookup("b", "touch").map(|action| action.name);
+            let checked = call.session.check(request("b", "touch"));
+            assert_eq!(checked.is_ok(), looked_up.is_ok());
+            let described = call.session.invoke(request("b", "describe")).await;
+            let described = match described {
+                Ok(reply) => reply.data["actions"].to_string(),
+                Err(stop) => Failure::from(stop).message,
+            };
+            let looked_up = looked_up.unwrap_or_else(|failure| failure.message);
+            Ok(Reply::data(json!({"seen": seen, "looked_up": looked_up, "described": described})))
+        });
+        let gate = gate(vec![
+            (a, invoking(&["b:*", "c:look"])),
+            (works("b"), Rules::default()),
+            (works("c"), Rules::default()),
+        ]);
+        let told = called(&gate, scopes, "a", json!({"action": "smash"})).await.unwrap();
+        let data = &told["data"];
+        assert_eq!(data["seen"], seen, "{scopes}: {told}");
+        let (Ok(expected) | Err(expected)) = looked_up;
+        assert_eq!(data["looked_up"], expected, "{scopes}");
+        let text = data["described"].as_str().unwrap();
+        match described {
+            None => assert_eq!(text, UNREACHED, "{scopes}"),
+            Some(name) => {
+                let names = ["look", "touch", "smash", "dig"].into_iter();
+                let all: Vec<&str> = names.filter(|name| text.contains(&format!("\"{name}("))).collect();
+                assert_eq!(all.join(" "), name, "{scopes}: {text}");
+            }
+        }
+    };
+    let whole = json!(["b:look", "b:touch", "b:smash", "b:dig", "c:look"]);
+    check("*", whole, Ok("touch"), Some("look touch smash dig")).await;
+    check("a:* b:touch", json!(["b:touch"]), Ok("touch"), Some("touch")).await;
+    let denied =
+        "access denied: the caller's scopes do not hold `b:touch`. Available actions: look, describe.";
+    check("a:* b:look c:*", json!(["b:look", "c:look"]), Err(denied), Some("look")).await;
+    check("a:*", json!([]), Err(UNREACHED), None).await;
+    check("a:* b:nothing", json!([]), Err(UNREACHED), None).await;
+}
+
+#[tokio::test]
+async fn a_batch_of_which_an_item_may_not_be_called_runs_nothing() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&calls);
+    let counting = puppet("a", move |_| {
+        count.fetch_add(1, Ordering::Relaxed);
+        async { Ok(Reply::default()) }
+    });
+    let gate = gate_under(counting, Rules::default(), Terms { batch: true, ..Terms::default() });
+    let batch = |actions: [&str; 2]| json!({"action": "batch", "items": actions.map(|action| json!({"action": action}))});
+    let denied = called(&gate, "a:look", "a", batch(["look", "smash"])).await.unwrap();
+    assert_eq!(failed(&denied).0, "denied", "{denied}");
+    assert_eq!(denied["details"][0]["hint"], "the token needs the scope `a:smash`");
+    assert_eq!(calls.load(Ordering::Relaxed), 0);
+    let done = called(&gate, "a:look a:touch", "a", batch(["look", "touch"])).await.unwrap();
+    assert_eq!((&done["ok"], calls.load(Ordering::Relaxed)), (&json!(true), 2), "{done}");
+}
+
+#[tokio::test]
+async fn a_next_call_is_told_and_followed_only_where_its_caller_may_make_it() {
+    let leads = || {
+        puppet("a", async |_| {
+            let next =
+                Next { facade: "b".into(), action: "touch".into(), params: Object::new(), reason: None };
+            Ok(Reply { next: Some(next), ..Reply::data("first") })
+        })
+    };
+    let check = async |chain: Chain, scopes: &str, expected: (&str, bool)| {
+        let rules = Rules { chain, ..invoking(&["b:*"]) };
+        let gate = gate(vec![(leads(), rules), (works("b"), Rules::default())]);
+        let told = called(&gate, scopes, "a", json!({"action": "touch"})).await.unwrap();
+        let got = (told["data"].as_str().unwrap(), told.get("next").is_some());
+        assert_eq!(got, expected, "{chain:?} {scopes}");
+    };
+    check(Chain::Advise, "*", ("first", true)).await;
+    check(Chain::Advise, "a:* b:touch", ("first", true)).await;
+    check(Chain::Follow, "a:* b:touch", ("touch", false)).await;
+    for chain in [Chain::Advise, Chain::Follow] {
+        for scopes in ["a:*", "a:* b:look", "a:* b:nothing"] {
+            check(chain, scopes, ("first", false)).await;
+        }
+    }
+}
+
+/// Calls another facade when it is told to.
+fn waits(go: &Arc<Notify>) -> Puppet {
+    let go = Arc::clone(go);
+    puppet("a", move |call: Call| {
+        let go = Arc::clone(&go);
+        async move {
+            go.notified().await;
+            call.session.invoke(request("b", "touch")).await
+        }
+    })
+}
+
+#[tokio::test]
+async fn a_run_keeps_the_rights_with_which_it_began_and_is_found_by_who_may_call_it_still() {
+    for (began, succeeds) in [("a:dig b:touch", true), ("a:dig b:look", false)] {
+        let go = Arc::new(Notify::new());
+        let gate = gate(vec![(waits(&go), invoking(&["b:*"])), (works("b"), Rules::default())]);
+        let Value::Object(arguments) = json!({"action": "dig", "wait": false}) else { unreachable!() };
+        let begun = json_of(gate.call_tool(holder(began), "a", arguments).unwrap().part().unwrap());
+        let id = begun["data"]["run"]["id"].as_str().unwrap().to_owned();
+        let handle = RunId::from_client(&id);
+        // Another token of the same caller, that may do something else.
+        let lesser = holder("a:look b:*");
+        assert!(gate.attach(&handle, &lesser).is_err() && gate.look(&handle, &lesser).is_err());
+        let status = json!({"action": "run_status", "run_id": id});
+        for action in ["run_status", "run_cancel"] {
+            let asked = json!({"action": action, "run_id": id});
+            let told = called(&gate, "a:look b:*", "a", asked.clone()).await.unwrap();
+            assert!(failed(&told).1.starts_with("Unknown action"), "{told}");
+            let told = called(&gate, "a:look", "b", asked).await;
+            assert_eq!(told, None);
+        }
+        go.notify_one();
+        // With whatever rights it is followed.
+        let mut exec = gate.attach(&handle, &holder("a:dig")).unwrap();
+        let Event::Done(envelope) = exec.next().await else { panic!("it asked") };
+        assert_eq!(envelope.is_ok(), succeeds, "{began}");
+        let told = called(&gate, "a:dig", "a", status).await.unwrap();
+        let word = if succeeds { "succeeded" } else { "failed" };
+        assert_eq!(told["data"]["run"]["status"], word);
+        let mine = called(&gate, "a:dig", "a", json!({"action": "run_status"})).await.unwrap();
+        assert_eq!(mine["data"]["runs"].as_array().map(Vec::len), Some(1));
+    }
+}
+
+/// A run of several calls is told to who may make each of them.
+#[tokio::test]
+async fn a_batchs_run_is_found_by_who_may_call_all_of_it() {
+    let gate = gate_under(
+        puppet("a", async |_| forever().await),
+        Rules::default(),
+        Terms { batch: true, ..Terms::default() },
+    );
+    let items = json!([{"action": "look"}, {"action": "touch"}]);
+    let Value::Object(batch) = json!({"action": "batch", "items": items, "wait": false}) else {
+        unreachable!()
+    };
+    let begun = json_of(gate.call_tool(holder("a:*"), "a", batch).unwrap().part().unwrap());
+    let id = begun["data"]["run"]["id"].as_str().unwrap().to_owned();
+    let status = json!({"action": "run_status", "run_id": id});
+    let lesser = called(&gate, "a:look", "a", status.clone()).await.unwrap();
+    assert_eq!(failed(&lesser), ("not_found", "not found: no such run"));
+    let none = called(&gate, "a:look", "a", json!({"action": "run_status"})).await.unwrap();
+    assert_eq!(none["data"]["runs"], json!([]));
+    assert_eq!(called(&gate, "a:look a:touch", "a", status).await.unwrap()["ok"], true);
+}
+
+#[tokio::test]
+async fn an_answered_question_gives_no_rights() {
+    let asks = puppet("a", async |call: Call| {
+        let question =
+            Question { name: None, message: "Sure?".to_owned(), schema: Object::new(), timeout: None };
+        call.session.elicit(question).await?;
+        call.session.invoke(request("b", "touch")).await
+    });
+    let rules = Rules { elicit: true, ..invoking(&["b:*"]) };
+    let gate = gate(vec![(asks, rules), (works("b"), Rules::default())]);
+    let mut exec = gate.start(holder("a:* b:look").asking(true), request("a", "touch"));
+    let Event::Asks(asks) = exec.next().await else { panic!("it did not ask") };
+    let id = exec.detach().unwrap();
+    let mut exec = gate.attach(&id, &holder("a:* b:*")).unwrap();
+    for key in asks.keys() {
+        assert!(exec.answer(key, Answer::Accepted(json!({}))));
+    }
+    let Event::Done(envelope) = exec.next().await else { panic!("it asked again") };
+    let told = json_of(*envelope);
+    assert_eq!(told["details"]["scope"], "b:touch", "{told}");
+}
+
+const PAYS: &str = "
+name: pay
+description: Looks, then touches.
+steps:
+  - {id: first, tool: a.look}
+  - {id: second, tool: b_touch, dependsOn: [first]}
+";
+
+#[tokio::test]
+async fn a_workflow_is_run_by_who_may_call_each_of_its_steps() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counts = |name: &str| {
+        let calls = Arc::clone(&calls);
+        puppet(name, move |_| {
+            calls.fetch_add(1, Ordering::Relaxed);
+            async { Ok(Reply::default()) }
+        })
+    };
+    let gate = beside(PAYS, 8, vec![counts("a"), counts("b")]);
+    let pay = async |scopes: &str| called(&gate, scopes, "flow", json!({"action": "pay"})).await;
+    assert_eq!(pay("a:* b:*").await, None);
+    for (scopes, step, hint) in [
+        ("flow:pay a:look b:look", "second", Some("the token needs the scope `b:touch`")),
+        ("flow:pay a:touch b:*", "first", Some("the token needs the scope `a:look`")),
+        ("flow:pay a:look", "second", None),
+        ("flow:pay", "first", None),
+    ] {
+        let told = pay(scopes).await.unwrap();
+        let (code, error) = failed(&told);
+        assert_eq!(code, "denied", "{scopes}: {told}");
+        assert!(error.starts_with(&format!("access denied: `pay` was not run: step `{step}`: ")), "{error}");
+        match hint {
+            Some(hint) => assert_eq!(told["hint"], hint),
+            // What is not there for the caller is not named.
+            None => assert!(error.ends_with(UNREACHED), "{scopes}: {told}"),
+        }
+    }
+    assert_eq!(calls.load(Ordering::Relaxed), 0, "nothing was begun that could not be ended");
+    assert_eq!(pay("flow:pay a:look b:touch").await.unwrap()["ok"], true);
+    assert_eq!(calls.load(Ordering::Relaxed), 2);
+}

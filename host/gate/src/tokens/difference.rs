@@ -1,0 +1,115 @@
+//! Two figures compared: what each facade, and the whole list, took before and takes after.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::figures::{Figures, Forms, ServedList};
+
+/// Stands for the form that is served, whichever it is.
+pub const SERVED: &str = "served";
+
+/// What one facade, or the whole list, takes in one form. None where there is, or was, no such thing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// The facade; none for the whole list.
+    pub facade: Option<String>,
+    /// The form's name, or [`SERVED`].
+    pub form: String,
+    /// Tokens before.
+    pub before: Option<usize>,
+    /// Tokens after.
+    pub after: Option<usize>,
+}
+
+impl Change {
+    /// Tokens more than before, and the same in percent of what there was before.
+    pub fn by(&self) -> Option<(i64, Option<f64>)> {
+        let (before, after) = (i64::try_from(self.before?).ok()?, i64::try_from(self.after?).ok()?);
+        let percent = (before > 0).then(|| 100.0 * (after - before) as f64 / before as f64);
+        Some((after - before, percent))
+    }
+}
+
+/// Every form of every facade that one of them knows, and then the whole list. Each ends with the form that is served,
+/// where both know it: other rows say what would be saved, this one what is.
+pub fn changes(before: &Figures, after: &Figures) -> Vec<Change> {
+    let none = Forms::new();
+    let names: BTreeSet<&String> = before.facades.keys().chain(after.facades.keys()).collect();
+    let facades = names.into_iter().map(|name| {
+        let of = |figures: &Figures| figures.facades.get(name).unwrap_or(&none).clone();
+        (Some(name.clone()), of(before), of(after))
+    });
+    let total = (None, before.total.clone(), after.total.clone());
+    facades
+        .chain([total])
+        .flat_map(|(facade, forms_before, forms_after)| {
+            let forms = of_one(facade.as_deref(), &forms_before, &forms_after);
+            forms.into_iter().chain(served(facade, before, after))
+        })
+        .collect()
+}
+
+/// What a facade, or the whole list, takes as it is served, if both say.
+fn served(facade: Option<String>, before: &Figures, after: &Figures) -> Option<Change> {
+    let (list_before, list_after) = (before.served.as_ref()?, after.served.as_ref()?);
+    let tokens = |list: &ServedList| match &facade {
+        Some(name) => list.facades.get(name).map(|facade| facade.cost.tokens),
+        None => Some(list.total.tokens),
+    };
+    let (before, after) = (tokens(list_before), tokens(list_after));
+    Some(Change { facade, form: SERVED.to_owned(), before, after })
+}
+
+fn of_one(facade: Option<&str>, before: &Forms, after: &Forms) -> Vec<Change> {
+    let forms: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let tokens = |forms: &Forms, form: &str| forms.get(form).map(|cost| cost.tokens);
+    let change = |form: &String| Change {
+        facade: facade.map(str::to_owned),
+        form: form.clone(),
+        before: tokens(before, form),
+        after: tokens(after, form),
+    };
+    forms.into_iter().map(change).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokens::{Footprint, figures::ServedFacade};
+
+    fn figures(served: Option<(&str, usize)>) -> Figures {
+        let cost = |tokens: usize| Footprint { tokens, bytes: tokens * 4 };
+        let forms: Forms = [("flat", 100), ("names", 20)].map(|(form, n)| (form.to_owned(), cost(n))).into();
+        let served = served.map(|(form, tokens)| ServedList {
+            total: cost(tokens),
+            facades: [("notes".to_owned(), ServedFacade { form: form.to_owned(), cost: cost(tokens) })]
+                .into(),
+        });
+        Figures { total: forms.clone(), facades: [("notes".to_owned(), forms)].into(), served }
+    }
+
+    #[test]
+    fn what_is_served_changes_though_no_form_does() {
+        let all = changes(&figures(Some(("flat", 100))), &figures(Some(("names", 20))));
+        let changed: Vec<&Change> = all.iter().filter(|change| change.before != change.after).collect();
+        let change = |facade: Option<&str>| Change {
+            facade: facade.map(str::to_owned),
+            form: SERVED.to_owned(),
+            before: Some(100),
+            after: Some(20),
+        };
+        assert_eq!(changed, [&change(Some("notes")), &change(None)]);
+    }
+
+    #[test]
+    fn figures_that_do_not_say_what_is_served_are_compared_without_it() {
+        let (old, new) = (figures(None), figures(Some(("flat", 100))));
+        for (before, after) in [(&old, &new), (&new, &old), (&old, &old)] {
+            assert!(changes(before, after).iter().all(|change| change.form != SERVED));
+        }
+        let text = serde_json::to_string(&old).unwrap();
+        assert!(!text.contains("served"), "{text}");
+        assert_eq!(serde_json::from_str::<Figures>(&text).unwrap(), old);
+    }
+}

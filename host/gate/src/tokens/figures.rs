@@ -1,0 +1,97 @@
+//! The tool list in every form side by side: what is shown, written to a file, and compared later.
+
+use std::{borrow::Borrow, collections::BTreeMap};
+
+use loggia_schema::{Contract, Expose, Form, Published, Split};
+use serde::{Deserialize, Serialize};
+
+use super::footprint::{Footprint, of};
+
+/// What something costs in each form that it has, by the form's name. A file may name forms of another version.
+pub type Forms = BTreeMap<String, Footprint>;
+
+/// What a tool list costs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Figures {
+    /// The whole list, in the forms that all facades have.
+    pub total: Forms,
+    /// Each facade, in the forms that it has.
+    pub facades: BTreeMap<String, Forms>,
+    /// The list as it is served. Files of older versions do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub served: Option<ServedList>,
+}
+
+/// A tool list in the forms that policies and options choose.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServedList {
+    /// All of it.
+    pub total: Footprint,
+    /// Each facade that is published.
+    pub facades: BTreeMap<String, ServedFacade>,
+}
+
+/// A facade as it is served.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServedFacade {
+    /// The form's name. A file may name a form of another version.
+    pub form: String,
+    /// What its tools cost.
+    #[serde(flatten)]
+    pub cost: Footprint,
+}
+
+impl ServedList {
+    /// What these facades cost, each by its name, in its form and with its tools.
+    pub fn of<'a, T: Borrow<Published>>(facades: impl IntoIterator<Item = (&'a str, Form, Vec<T>)>) -> Self {
+        let facades: BTreeMap<String, ServedFacade> = facades
+            .into_iter()
+            .map(|(name, form, tools)| {
+                (name.to_owned(), ServedFacade { form: form.as_str().to_owned(), cost: measured(tools) })
+            })
+            .collect();
+        Self { total: facades.values().map(|facade| facade.cost).sum(), facades }
+    }
+}
+
+/// What tools cost together.
+pub fn measured(tools: impl IntoIterator<Item: Borrow<Published>>) -> Footprint {
+    tools.into_iter().map(|tool| of(tool.borrow())).sum()
+}
+
+/// The figures of these facades, each split into tools as its policy says, but not which of the forms is served.
+///
+/// `granular` is counted as a server without Loggia would list its tools: nothing of the host's is in it.
+pub fn figures<'a>(facades: impl IntoIterator<Item = (&'a Contract, Split)>) -> Figures {
+    let facades: BTreeMap<String, Forms> = facades
+        .into_iter()
+        .map(|(contract, split)| (contract.surface().name.clone(), forms(contract, split)))
+        .collect();
+    let mut total = Forms::new();
+    for form in Form::ALL.map(Form::as_str) {
+        let costs: Option<Vec<Footprint>> = facades.values().map(|forms| forms.get(form).copied()).collect();
+        if let Some(costs) = costs {
+            total.insert(form.to_owned(), costs.into_iter().sum());
+        }
+    }
+    Figures { total, facades, served: None }
+}
+
+fn forms(contract: &Contract, split: Split) -> Forms {
+    let of_its_own = Form::ALL.into_iter().filter(|form| contract.form(*form) == *form);
+    let costs = of_its_own.map(|form| {
+        let tools = match form {
+            Form::Granular => contract.bare(),
+            _ => contract.publish(&Expose { form, split, ..Expose::default() }),
+        };
+        (form.as_str().to_owned(), measured(&tools))
+    });
+    costs.collect()
+}
+
+/// How much less than `granular` a form takes, in percent; less than nothing where it takes more.
+pub fn saved(forms: &Forms, form: &str) -> Option<f64> {
+    let tokens = |form: &str| forms.get(form).map(|cost| cost.tokens as f64);
+    let whole = tokens(Form::Granular.as_str()).filter(|whole| *whole > 0.0)?;
+    Some(100.0 - 100.0 * tokens(form)? / whole)
+}
