@@ -28,7 +28,7 @@
 pub mod build;
 pub mod cli;
 pub mod config;
+pub mod load;
 pub mod mcp;
-pub mod reload;
 pub mod serve;
 pub mod telemetry;

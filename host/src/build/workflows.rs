@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{BuildError, PlacedFile, place};
-use crate::reload::{Kind, scan};
+use crate::load::{Kind, scan};
 
 /// The workflow files of a folder, each after its policy, if it has one: a workflow must not be served a moment without
 /// it. None where the path is no folder.

@@ -10,9 +10,10 @@ use anyhow::Context;
 
 use super::term;
 use crate::{
-    build::{self, BuildError, Built, Source, granted, workflows},
-    reload::Kind,
-    telemetry::logs::{self, Level},
+    build,
+    build::{BuildError, Built, Source, granted, workflows},
+    load::Kind,
+    telemetry::{logs, logs::Level},
 };
 
 /// Build plugin sources to .wasm files.

@@ -8,7 +8,13 @@ use loggia_text::printable;
 
 use super::{exit, runtime, term};
 use crate::{
-    reload::{Admitted, BlockedWorkflow, Claim, Composed, Facts, Found, Owners, scan, settle, stem},
+    load::{
+        BlockedWorkflow, Facts, Found, Offer, OfferMap,
+        assemble::{Completeness, assemble, claims},
+        found_at,
+        names::Owners,
+        scan, stem,
+    },
     serve::{Host, Options},
 };
 
@@ -18,10 +24,6 @@ pub struct Plugin {
     pub file: String,
     /// What would be served; or why nothing would be.
     pub loaded: Result<(Arc<Entry>, Facts), String>,
-    /// Of workflows.
-    composed: Option<Arc<Composed>>,
-    /// Whether its policy gives it its name.
-    name_given: bool,
     /// Its workflows that cannot run beside the plugins that were loaded with it.
     pub blocked: Vec<BlockedWorkflow>,
 }
@@ -42,35 +44,40 @@ pub async fn of_folder(host: &Host, folder: &Path) -> anyhow::Result<Vec<Plugin>
 }
 
 async fn loaded(host: &Host, files: BTreeMap<String, Found>) -> Vec<Plugin> {
+    let mut offers: BTreeMap<String, Offer> = BTreeMap::new();
     let mut plugins = Vec::new();
     for (file, found) in files {
-        let (loaded, composed, name_given) = match host.loader.admit(&found, None).await {
-            Ok(Admitted { entry, composed, grants, facts }) => {
-                (Ok((Arc::new(entry), facts)), composed, grants.name_given)
+        let mut offer = Offer::default();
+        let loaded = match host.loader.admit(&found, None).await {
+            Ok(admitted) => {
+                let facts = admitted.facts.clone();
+                offer.accept(admitted);
+                Ok(facts)
             }
-            Err(error) => (Err(format!("does not load: {error}")), None, false),
+            Err(error) => {
+                offer.reject(&error);
+                Err(format!("does not load: {error}"))
+            }
         };
-        plugins.push(Plugin { file, loaded, composed, name_given, blocked: Vec::new() });
+        offers.insert(file.clone(), offer);
+        plugins.push((file, loaded));
     }
+    let mut map: OfferMap<'_> = offers.iter_mut().map(|(file, offer)| (file.as_str(), offer)).collect();
     // The record of names is read and never written: to look takes no name.
-    let owners = Owners::of(plugins.iter().map(Plugin::claim), &Owners::default(), &host.loader.names());
-    for plugin in &mut plugins {
-        if let Some(refusal) = plugin.name().and_then(|name| owners.refusal(&plugin.file, name)) {
-            plugin.loaded = Err(refusal);
-            plugin.composed = None;
-        }
-    }
-    let slots = slots(&plugins);
-    let workflows = plugins.iter_mut().filter_map(|plugin| {
-        let (entry, _) = plugin.loaded.as_mut().ok()?;
-        Some((&**plugin.composed.as_ref()?, entry))
+    let owners = Owners::of(claims(&map), &Owners::default(), &host.loader.names());
+    let mut assembly = assemble(&mut map, &owners, &BTreeMap::new(), Completeness::Complete);
+    let plugins = plugins.into_iter().map(|(file, loaded)| {
+        let refused = assembly.refused.remove(&file);
+        let blocked = assembly.blocked.remove(&file).filter(|_| refused.is_none()).unwrap_or_default();
+        let version = offers.remove(&file).and_then(|offer| offer.version);
+        let loaded = match (loaded, version, refused) {
+            (Err(why), _, _) | (Ok(_), _, Some(why)) => Err(why),
+            (Ok(facts), Some(version), None) => Ok((version.entry, facts)),
+            (Ok(_), None, None) => Err("does not load".to_owned()),
+        };
+        Plugin { file, loaded, blocked }
     });
-    let beside = settle(workflows.collect(), slots);
-    for plugin in &mut plugins {
-        plugin.blocked =
-            plugin.composed.as_ref().map(|composed| composed.blocked(&beside)).unwrap_or_default();
-    }
-    plugins
+    plugins.collect()
 }
 
 /// What a command says and ends with where there is no plugin.
@@ -91,17 +98,6 @@ impl Plugin {
         stem(&self.file)
     }
 
-    /// The name that it claims. One that does not load keeps that of its file.
-    fn claim(&self) -> Claim<'_> {
-        let name = self.name().unwrap_or(self.stem());
-        Claim { file: &self.file, name, given: self.name_given, loads: self.loaded.is_ok() }
-    }
-
-    /// The facade's name, if it loads.
-    fn name(&self) -> Option<&str> {
-        self.loaded.as_ref().ok().map(|(entry, _)| entry.surface().name.as_str())
-    }
-
     /// Why it would not be served, on one line.
     pub fn refusal(&self) -> Option<String> {
         self.loaded.as_ref().err().map(|why| printable(why).into_owned())
@@ -114,5 +110,5 @@ fn files(path: &Path) -> anyhow::Result<BTreeMap<String, Found>> {
         return scan(path).with_context(|| format!("failed to read {}", path.display()));
     }
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    Ok(BTreeMap::from([(name, Found::at(path)?)]))
+    Ok(BTreeMap::from([(name, found_at(path)?)]))
 }

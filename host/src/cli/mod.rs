@@ -34,15 +34,7 @@ use loggia_sandbox::{
 };
 use loggia_text::units;
 
-use crate::{config::places, serve::Options, telemetry::logs};
-
-const COMPILE: &str = "compile-component";
-
-/// The arguments by which the host's binary becomes its own compiler.
-pub fn compiler(space: Space) -> Vec<String> {
-    let short = (space == Space::Short).then_some("--short");
-    [COMPILE].into_iter().chain(short).map(str::to_owned).collect()
-}
+use crate::{config::places, load::compiler::COMPILE, serve::Options, telemetry::logs};
 
 /// Exit codes. They are part of the interface: scripts rely on them.
 pub mod exit {

@@ -28,7 +28,8 @@ A call that takes long answers with a run: call action \"run_status\" with its `
 /// What the facades that a caller of these rights reaches are for, and how to call them.
 pub fn instructions(snapshot: &Snapshot, rights: &Rights) -> String {
     let whole = View::whole();
-    let seen = snapshot.serving().filter_map(|entry| Some((&**entry, rights.narrow(&entry.contract, &whole)?)));
+    let seen =
+        snapshot.serving().filter_map(|entry| Some((&**entry, rights.narrow(&entry.contract, &whole)?)));
     let seen: Vec<(&Entry, _)> = seen.collect();
     let mut text = HOW.to_owned();
     if seen.iter().any(|(entry, view)| entry.contract.takes("run_status", view).is_some()) {

@@ -30,8 +30,8 @@ use super::{
     vitals::{self, Tasks},
 };
 use crate::{
-    reload,
-    reload::{Report, Standing, Stands},
+    load,
+    load::{Report, Standing, Stands},
     telemetry::{classic, logs, metrics, metrics::Figures, trail},
 };
 
@@ -181,7 +181,7 @@ async fn figures(Axum((State(told), stop)): All, headers: HeaderMap) -> Response
     let figures = Figures {
         meters: Arc::clone(told.gate.meters()),
         census: told.gate.census(),
-        plugins: reload::State::ALL.map(|state| (state.as_str(), report.count(state))).to_vec(),
+        plugins: load::State::ALL.map(|state| (state.as_str(), report.count(state))).to_vec(),
         reloads: told.standing.reloads(),
         ready: told.readiness(&stop, &report).ready,
         dropped: logs::dropped(),
@@ -228,7 +228,7 @@ impl Readiness {
     /// Pure. One file that fails does not make the server unready: the others serve, and every replica with the same
     /// folder would go at once. Where nothing serves at all and something failed, no client has any use for it.
     fn new(draining: bool, loaded: bool, keys: bool, report: &Report) -> Self {
-        let [failed, stale, refused, serving] = reload::State::ALL.map(|state| report.count(state));
+        let [failed, stale, refused, serving] = load::State::ALL.map(|state| report.count(state));
         let why = if draining {
             Some("the server is being ended".to_owned())
         } else if !loaded {

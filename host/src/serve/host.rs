@@ -19,7 +19,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    reload::{Loader, Reloader, Standing, TrustPlaces},
+    load::{Loader, Reloader, Standing, TrustPlaces, compiler},
     serve::{runtimes::Runtimes, vitals},
 };
 
@@ -90,7 +90,7 @@ impl Host {
             .map_err(|error| Start::Cache(options.cache.clone(), error))?;
         let compiler = Compiler {
             program: own_binary()?,
-            args: crate::cli::compiler(engine.space()),
+            args: compiler::arguments(engine.space()),
             limits: Limits::default().compile,
         };
         let runtimes = Runtimes::new()?;

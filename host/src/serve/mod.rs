@@ -10,7 +10,6 @@
 //! | `http/` | many clients over streamable HTTP |
 //! | `auth/` | who calls over HTTP |
 //! | `admin.rs` | health, readiness and figures, for who runs it |
-//! | `left.rs` | clients that go away before an answer |
 //! | `signals.rs` | how the host is told to end |
 //! | `memory.rs` | what the allocator is told |
 //! | `runtimes.rs` | the threads on which calls run |
@@ -22,7 +21,6 @@ mod duplicates;
 pub mod host;
 pub mod http;
 mod ids;
-pub mod left;
 mod lines;
 pub mod memory;
 mod opening;

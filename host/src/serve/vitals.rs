@@ -12,10 +12,10 @@ use tokio::{
     signal::unix::{SignalKind, signal},
 };
 
-use crate::{serve::memory, telemetry::metrics::Process};
-
-/// The source of the line. `telemetry/logs.rs` shows it at every level of the log: somebody asked.
-pub const TARGET: &str = "loggia::vitals";
+use crate::{
+    serve::memory,
+    telemetry::{logs::VITALS, metrics::Process},
+};
 
 /// What a process holds at one moment.
 #[derive(Debug, PartialEq)]
@@ -73,7 +73,7 @@ impl Vitals {
         let (io_tasks, call_tasks) = (io, calls + heavy);
         let resident_mib = *resident as f64 / f64::from(1 << 20);
         let resident_mib = format_args!("{resident_mib:.1}");
-        tracing::info!(target: TARGET, %resident_mib, descriptors, threads, io_tasks, call_tasks, "vitals");
+        tracing::info!(target: VITALS, %resident_mib, descriptors, threads, io_tasks, call_tasks, "vitals");
     }
 }
 

@@ -16,7 +16,8 @@ use tracing::{
 };
 use tracing_subscriber::{Layer, layer::Context, registry::LookupSpan};
 
-use crate::{config::server::Format, serve::left};
+use super::client_disconnects;
+use crate::config::server::Format;
 
 /// Bytes of the longest line.
 pub const LINE: usize = 8 << 10;
@@ -81,7 +82,7 @@ where
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
         let mut fields = Fields::default();
         event.record(&mut fields);
-        if left::is_told_by(event.metadata().target(), &fields.message) {
+        if client_disconnects::is_disconnect(event.metadata().target(), &fields.message) {
             return;
         }
         // What the event says of itself comes first, then what is nearest to it.

@@ -19,10 +19,10 @@ use super::{
     trail::{self, Trail},
 };
 pub use crate::config::server::Level;
-use crate::{
-    config::server::{Format, Log},
-    serve::vitals,
-};
+use crate::config::server::{Format, Log};
+
+/// The source of lines that an operator asks for by SIGUSR1: shown at every level of the log.
+pub const VITALS: &str = "loggia::vitals";
 
 /// Lines that wait to be written. When a reader of stderr does not keep up, further ones are dropped: a log must never
 /// hold up a call.
@@ -64,7 +64,7 @@ pub fn start(log: Log, trail: Option<Trail>) {
     // rmcp logs whole results at its lower levels; wasmtime, notify and their like tell what only they understand.
     const OTHERS: &str = "rmcp=error,wasmtime=warn,cranelift=warn,notify=error,mio=warn,hyper=warn,h2=warn";
     // Told only to who sent a signal for it, so whatever the level is.
-    let asked = format!("{}=info", vitals::TARGET);
+    let asked = format!("{}=info", VITALS);
     let default = word(log.level);
     let wanted = std::env::var("LOGGIA_LOG").ok().filter(|level| !level.trim().is_empty());
     let level = wanted.as_deref().unwrap_or(default);

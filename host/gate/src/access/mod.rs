@@ -16,9 +16,9 @@ mod rights;
 mod rules;
 mod scopes;
 
-pub use address::{AddressBlock};
+pub use address::AddressBlock;
 pub use origin::{Account, Caller, Origin};
-pub use request_ids::{Mark};
+pub use request_ids::Mark;
 pub use rights::{NoScope, Rights, Scope};
 pub use rules::{Chain, Clocks, InvokeRule, Rules, Terms};
-pub use scopes::{Scopes};
+pub use scopes::Scopes;

@@ -38,5 +38,5 @@ mod timeout;
 
 pub use audit::{TARGET, is_on};
 pub use census::{Census, Now};
-pub use exec::{Exec};
-pub use gate::{Gate};
+pub use exec::Exec;
+pub use gate::Gate;

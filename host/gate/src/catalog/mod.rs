@@ -18,6 +18,6 @@ mod snapshot;
 
 pub use entry::{Entry, Slot};
 pub use exposure::{Exposure, Shown};
-pub use live::{Catalog};
+pub use live::Catalog;
 pub use publish::{HIDDEN, Publisher, tools, tools_for};
-pub use snapshot::{Snapshot};
+pub use snapshot::Snapshot;

@@ -18,11 +18,11 @@ mod pool;
 mod quotas;
 mod shares;
 
-pub use breaker::{Breaker};
-pub(crate) use counters::{Tally};
-pub(crate) use meters::{Inside};
+pub use breaker::Breaker;
+pub(crate) use counters::Tally;
+pub(crate) use meters::Inside;
 pub use meters::{BOUNDS, Counter, Gauge, Histogram, Meters, OTHER, Operation, Outcome};
 pub(crate) use permits::{DEPTH, Holder, Pace, Permit, Permits};
+pub use quotas::Quotas;
 pub(crate) use quotas::{Ticket, Unfinished};
-pub use quotas::{Quotas};
-pub(crate) use shares::{Shares};
+pub(crate) use shares::Shares;

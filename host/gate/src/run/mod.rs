@@ -28,11 +28,11 @@ mod status;
 mod trace;
 mod weight;
 
-pub use event::{Event};
-pub use handle::{Look};
-pub use id::{RunId};
-pub(crate) use parking::{Parking};
-pub(crate) use registry::{Runs};
-pub use registry::{KEPT};
+pub use event::Event;
+pub use handle::Look;
+pub use id::RunId;
+pub(crate) use parking::Parking;
+pub use registry::KEPT;
+pub(crate) use registry::Runs;
 pub(crate) use state::{Run, Seen};
-pub use status::{Status};
+pub use status::Status;

@@ -23,20 +23,20 @@ use std::{
 
 use futures_util::FutureExt;
 use loggia_facade::{
-    Answer, Call, Detail, Envelope, Facade, Failure, Fault, FaultKind, Input, Object,
-    Progress, Question, Reply, Request, Stop, Surface, code,
+    Answer, Call, Detail, Envelope, Facade, Failure, Fault, FaultKind, Input, Object, Progress, Question,
+    Reply, Request, Stop, Surface, code,
 };
 use loggia_schema::Terms;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use crate::{
-    testing::{Puppet, entry, entry_under, lanes, puppet},
     access::{Chain, InvokeRule, Origin, Rights, Rules},
     call::{Exec, Gate},
     catalog::{Catalog, Entry, Exposure, Slot},
     run::{Event, RunId},
     schedule::{Executor, Inline, Lanes, Work},
+    testing::{Puppet, entry, entry_under, lanes, puppet},
 };
 
 fn invoking(rules: &[&str]) -> Rules {

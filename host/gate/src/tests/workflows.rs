@@ -1,7 +1,6 @@
 //! Workflows behind the gate.
 
-use loggia_schema::Contract;
-use loggia_schema::sanitise_surface;
+use loggia_schema::{Contract, sanitise_surface};
 use loggia_workflow::{WorkflowFacade, definition, surface::outlook};
 
 use super::*;

@@ -20,7 +20,7 @@ use crate::{
         term,
     },
     config::{Policy, places, policy::nearest},
-    reload::stem,
+    load::stem,
     telemetry::{logs, logs::Level},
 };
 

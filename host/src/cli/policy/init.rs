@@ -14,7 +14,7 @@ use loggia_text::printable;
 use super::draft::draft;
 use crate::{
     cli::{Common, UsageError, exit, runtime, term},
-    reload::Found,
+    load::found_at,
     serve::Host,
     telemetry::{logs, logs::Level},
 };
@@ -52,7 +52,7 @@ impl Init {
             bail!(exists(&path));
         }
         let mut found =
-            Found::at(&self.file).with_context(|| format!("failed to read {}", self.file.display()))?;
+            found_at(&self.file).with_context(|| format!("failed to read {}", self.file.display()))?;
         // What a policy says that is there already does not matter, not even whether it can be used.
         found.policy = None;
         let host = Host::new(&self.common.options()?)?;

@@ -16,11 +16,7 @@ use std::{
 };
 
 use clap::{CommandFactory, error::ErrorKind};
-use loggia_gate::tokens::{
-    changes,
-    figures,
-    Figures, ServedList,
-};
+use loggia_gate::tokens::{Figures, ServedList, changes, figures};
 use loggia_schema::Published;
 use loggia_text::printable;
 

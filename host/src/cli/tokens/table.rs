@@ -2,11 +2,7 @@
 
 use loggia_gate::{
     catalog::Shown,
-    tokens::{
-        Footprint,
-        Change, SERVED,
-        Figures, Forms, saved,
-    },
+    tokens::{Change, Figures, Footprint, Forms, SERVED, saved},
 };
 use loggia_schema::Form;
 use loggia_text::printable;

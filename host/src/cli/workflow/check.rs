@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::files::{self, Checked};
 use crate::{
     cli::{Common, exit, loaded, term},
-    reload::stem,
+    load::stem,
     telemetry::{logs, logs::Level},
 };
 

@@ -15,7 +15,7 @@ use loggia_workflow::{
     yaml,
 };
 
-use crate::reload::{AdmitError, Composed, Found, Kind};
+use crate::load::{AdmitError, Kind, admit_workflows, found_at};
 
 /// One file, and all that is to be said of it.
 pub struct Checked {
@@ -110,9 +110,9 @@ fn one(file: &Path) -> anyhow::Result<Checked> {
 /// Why the host would not serve a file in which nothing is wrong by itself: names that no facade or action may have, a policy
 /// beside it that cannot be used.
 fn unserved(file: &Path) -> Vec<Problem> {
-    let admitted = Found::at(file).map_err(AdmitError::from).and_then(|mut found| {
+    let admitted = found_at(file).map_err(AdmitError::from).and_then(|mut found| {
         found.kind = Kind::Workflows;
-        Composed::admit(&found, Instant::now())
+        admit_workflows(&found, Instant::now())
     });
     let said = match admitted {
         Ok(_) => return Vec::new(),

@@ -22,7 +22,7 @@ use serde_json::Value;
 use super::{form::Form, steps::Steps};
 use crate::{
     cli::{Common, UsageError, call::parameters, exit, loaded, runtime, term},
-    reload::{Admitted, Found},
+    load::{Admitted, found_at},
     serve::Host,
     telemetry::{logs, logs::Level},
 };
@@ -97,7 +97,7 @@ impl Run {
         let plugins = loaded::of_folder(host, &self.plugins).await?;
         let mut slots = loaded::slots(&plugins);
         let found =
-            Found::at(&self.file).with_context(|| format!("failed to read {}", self.file.display()))?;
+            found_at(&self.file).with_context(|| format!("failed to read {}", self.file.display()))?;
         let file = self.file.display();
         let composed = match host.loader.admit(&found, None).await {
             Ok(Admitted { composed: Some(composed), .. }) => composed,

@@ -1,7 +1,7 @@
 use super::*;
-use crate::reload::State::{Failed, Refused, Serving, Stale};
+use crate::load::State::{Failed, Refused, Serving, Stale};
 
-fn report(files: &[(&str, reload::State)]) -> Report {
+fn report(files: &[(&str, load::State)]) -> Report {
     let files = files.iter().map(|(file, state)| Stands {
         file: (*file).to_owned(),
         facade: None,
@@ -13,7 +13,7 @@ fn report(files: &[(&str, reload::State)]) -> Report {
 
 #[test]
 fn a_server_is_ready_once_something_serves_or_nothing_failed() {
-    let check = |(draining, loaded), files: &[(&str, reload::State)], expected: Option<&str>| {
+    let check = |(draining, loaded), files: &[(&str, load::State)], expected: Option<&str>| {
         let told = Readiness::new(draining, loaded, true, &report(files));
         assert_eq!((told.ready, told.why.as_deref()), (expected.is_none(), expected), "{files:?}");
     };

@@ -1,13 +1,12 @@
-//! A file of workflows on its way into the catalog.
+//! A file of workflows beside the facades that its steps call.
 //!
-//! What it publishes depends on the facades that its steps call: a workflow is as harmful as the worst of them. So its
-//! entry is made anew when they change.
+//! What it publishes depends on these facades: a workflow is as harmful as the worst of them. So its entry is rebuilt when
+//! they change.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
     sync::Arc,
-    time::Instant,
 };
 
 use loggia_facade::{Failure, code};
@@ -15,25 +14,15 @@ use loggia_gate::{
     access::{InvokeRule, Rules},
     catalog::{Entry, Exposure, Slot, Snapshot},
 };
-use loggia_sandbox::{Digest, Grants};
-use loggia_schema::{Contract, sanitise_surface};
+use loggia_sandbox::Digest;
+use loggia_schema::{Contract, Problems, sanitise_surface};
 use loggia_workflow::{
     Definition, Problem, Workflow, WorkflowFacade,
-    definition::{self, Form},
     facade::Watcher,
     surface::{Outlook, outlook},
 };
 
-use super::{
-    AdmitError, Admitted, Facts,
-    admit::{policy, read},
-    granted::VersionGrants,
-    scan::{Found, stem},
-};
 use crate::config::{Exposed, Policy};
-
-/// Largest file of workflows.
-const WORKFLOWS: u64 = 1 << 20;
 
 /// A file of workflows, read and checked.
 pub struct Composed {
@@ -46,76 +35,23 @@ pub struct Composed {
     pub refers: bool,
 }
 
-/// How often workflows are looked at beside others that changed: calls nest no deeper.
-const ROUNDS: usize = 6;
-
-/// Makes the entries anew of those workflows for which the facades that they call have changed, and gives what is served.
-pub fn settle(mut workflows: Vec<(&Composed, &mut Arc<Entry>)>, slots: BTreeMap<String, Slot>) -> Snapshot {
-    let mut beside = Snapshot::of(slots);
-    for _ in 0..ROUNDS {
-        let mut settled = true;
-        for (composed, entry) in &mut workflows {
-            let name = entry.surface().name.clone();
-            let serves = |slot: &Slot| matches!(slot, Slot::Serving(own) if Arc::ptr_eq(own, entry));
-            if beside.slots.get(&name).is_some_and(serves)
-                && let Some(changed) = composed.changed(entry, &beside)
-            {
-                **entry = Arc::new(changed);
-                beside.slots.insert(name, Slot::Serving(Arc::clone(entry)));
-                settled = false;
-            }
-        }
-        if settled {
-            break;
-        }
-    }
-    beside
-}
-
 impl Composed {
-    /// Reads a file of workflows with all that it refers to.
+    /// The workflows of a definition to which nothing is left to be linked, under a policy.
+    pub fn new(name: String, definition: Definition, policy: Policy, digest: Digest, refers: bool) -> Self {
+        let workflows = definition.workflows.iter().cloned().map(Arc::new).collect();
+        Self { name, definition, workflows, policy, digest, refers }
+    }
+
+    /// Its entry beside these facades.
     ///
     /// # Errors
     ///
-    /// All that is wrong with the file.
-    pub fn admit(found: &Found, begun: Instant) -> Result<Admitted, AdmitError> {
-        let text = read(&found.path, WORKFLOWS)?;
-        let composed = Self::read(found, &text)?;
-        let facts = Facts {
-            digest: composed.digest,
-            bytes: text.len(),
-            imports: Vec::new(),
-            compiled: false,
-            took: begun.elapsed(),
-        };
-        // Beside nobody: what is wrong with it by itself is found here.
-        let entry = composed.entry(&Snapshot::default())?;
-        let grants = VersionGrants::of(&composed.policy);
-        Ok(Admitted { entry, composed: Some(Arc::new(composed)), grants, facts })
-    }
-
-    fn read(found: &Found, text: &[u8]) -> Result<Self, AdmitError> {
-        let policy = policy(found)?;
-        if let Some(grant) = needless(&policy.grants) {
-            return Err(AdmitError::Needless(grant));
-        }
-        let mut definition = definition::read(&String::from_utf8_lossy(text))?;
-        let refers = !definition.refs.is_empty();
-        if refers {
-            definition = definition::link(definition, &others(found))?;
-        }
-        let workflows: Vec<Arc<Workflow>> = definition.workflows.iter().cloned().map(Arc::new).collect();
-        let file = found.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let own = definition.facade.clone().unwrap_or_else(|| stem(&file).to_owned());
-        let name = policy.expose.name.clone().unwrap_or(own);
-        Ok(Self { name, policy, workflows, definition, digest: Digest::of(text), refers })
-    }
-
-    fn entry(&self, beside: &Snapshot) -> Result<Entry, AdmitError> {
+    /// If what it publishes is more than a surface may hold.
+    pub fn entry(&self, beside: &Snapshot) -> Result<Entry, Problems> {
         self.made(beside, None)
     }
 
-    fn made(&self, beside: &Snapshot, watcher: Option<Watcher>) -> Result<Entry, AdmitError> {
+    fn made(&self, beside: &Snapshot, watcher: Option<Watcher>) -> Result<Entry, Problems> {
         let surface = Arc::new(sanitise_surface(self.outlook(beside).surface));
         let contract = Contract::new(Arc::clone(&surface))?.under(self.policy.terms.clone())?;
         let facade = WorkflowFacade::new(surface, self.workflows.clone(), watcher);
@@ -135,12 +71,12 @@ impl Composed {
     /// # Errors
     ///
     /// If what it publishes is more than a surface may hold.
-    pub fn watched(&self, slots: &BTreeMap<String, Slot>, watcher: Watcher) -> Result<Entry, AdmitError> {
+    pub fn watched(&self, slots: &BTreeMap<String, Slot>, watcher: Watcher) -> Result<Entry, Problems> {
         self.made(&Snapshot::of(slots.clone()), Some(watcher))
     }
 
     /// Its entry beside these facades, if that is another than this one.
-    fn changed(&self, entry: &Entry, beside: &Snapshot) -> Option<Entry> {
+    pub fn changed(&self, entry: &Entry, beside: &Snapshot) -> Option<Entry> {
         let surface = sanitise_surface(self.outlook(beside).surface);
         let changed = surface != **entry.facade.surface() || self.rules(beside).invoke != entry.rules.invoke;
         // It could be published before, and only its effects can be others.
@@ -230,28 +166,4 @@ impl fmt::Display for BlockedWorkflow {
         }
         Ok(())
     }
-}
-
-/// The resources that the folder's other files define. One that cannot be read defines none; its own admission says why.
-fn others(found: &Found) -> Vec<Definition> {
-    let others = found.workflows.iter().filter(|(path, _)| *path != found.path);
-    let read = others.filter_map(|(path, _)| {
-        let text = read(path, WORKFLOWS).ok()?;
-        definition::read(&String::from_utf8_lossy(&text)).ok()
-    });
-    read.filter(|definition| definition.form == Form::Resource).collect()
-}
-
-/// A grant that means nothing to workflows.
-fn needless(grants: &Grants) -> Option<&'static str> {
-    let none = Grants::default();
-    let of = [
-        ("`dirs`", grants.dirs == none.dirs),
-        ("`http` or `secrets`", grants.http == none.http),
-        ("`env`", grants.env == none.env),
-        ("`config`", grants.config == none.config),
-        ("`store`", grants.store == none.store),
-        ("`caller`", grants.caller == none.caller),
-    ];
-    of.into_iter().find(|(_, empty)| !empty).map(|(name, _)| name)
 }

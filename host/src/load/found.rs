@@ -1,7 +1,6 @@
-//! The plugin folder at one moment: which files there are, and what their metadata says.
+//! The files of one plugin, as their metadata says.
 
 use std::{
-    collections::BTreeMap,
     ffi::OsStr,
     fs::{self, Metadata},
     io,
@@ -106,21 +105,17 @@ impl PolicyStamp {
 }
 
 impl Found {
-    /// A plugin that stands alone, with the policy beside it if there is one.
+    /// The stamp of the plugin's own file.
+    pub fn stamp(&self) -> Stamp {
+        self.stamps.0
+    }
+
+    /// A plugin by itself, with the policy beside it if there is one.
     ///
     /// # Errors
     ///
     /// If the file cannot be looked at.
-    pub fn at(path: &Path) -> io::Result<Self> {
-        let mut found = Self::alone(path)?;
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if found.kind == Kind::Workflows {
-            found.workflows = workflows(scan(folder)?.values());
-        }
-        Ok(found)
-    }
-
-    fn alone(path: &Path) -> io::Result<Self> {
+    pub(super) fn alone(path: &Path) -> io::Result<Self> {
         let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
         let meta = fs::metadata(path)?;
         let (kind, policy) = match Kind::of(name) {
@@ -136,60 +131,5 @@ impl Found {
     /// Whether neither the file nor its policy changed.
     pub fn is_same(&self, other: &Self) -> bool {
         (&self.path, self.kind, self.stamps) == (&other.path, other.kind, other.stamps)
-    }
-}
-
-fn workflows<'a>(found: impl Iterator<Item = &'a Found>) -> Arc<[(PathBuf, Stamp)]> {
-    let of_workflows = found.filter(|found| found.kind == Kind::Workflows);
-    of_workflows.map(|found| (found.path.clone(), found.stamps.0)).collect()
-}
-
-/// The plugins in a folder, by file name. Nothing but `.wasm`, `.workflow.yaml` and `.toml` is looked at.
-///
-/// # Errors
-///
-/// If the folder cannot be read.
-pub fn scan(folder: &Path) -> io::Result<BTreeMap<String, Found>> {
-    let mut plugins = BTreeMap::new();
-    for entry in fs::read_dir(folder)? {
-        let name = entry?.file_name();
-        let Some(file) = name.to_str().filter(|name| Kind::of(name).is_some()) else { continue };
-        // A file that vanished between the two looks is not there.
-        if let Ok(found) = Found::alone(&folder.join(&name)) {
-            plugins.insert(file.to_owned(), found);
-        }
-    }
-    let all = workflows(plugins.values());
-    for found in plugins.values_mut().filter(|found| found.kind == Kind::Workflows) {
-        found.workflows = Arc::clone(&all);
-    }
-    Ok(plugins)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::os::unix::fs::symlink;
-
-    use super::*;
-
-    #[test]
-    fn a_policy_that_cannot_be_looked_at_is_not_no_policy() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().join(name);
-        fs::write(path("a.wasm"), "1").unwrap();
-        let found = || scan(folder.path()).unwrap().remove("a.wasm").unwrap();
-        let none = found();
-        assert_eq!(none.policy, None);
-        for target in ["nowhere.toml", "a.toml"] {
-            symlink(target, path("a.toml")).unwrap();
-            let broken = found();
-            assert_eq!(broken.policy, Some(path("a.toml")), "{target}");
-            assert!(!broken.is_same(&none), "{target}");
-            fs::write(path("real"), "").unwrap();
-            fs::remove_file(path("a.toml")).unwrap();
-            symlink("real", path("a.toml")).unwrap();
-            assert!(!found().is_same(&broken), "{target}: the link was repaired");
-            fs::remove_file(path("a.toml")).unwrap();
-        }
     }
 }

@@ -8,6 +8,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
+/// What callers are told of a plugin that the fence refuses.
+pub const FENCED: &str = "its policy grants a directory that no plugin may have";
+
 /// A directory and those above it, each by device and inode and by path: whatever a directory is called, and however
 /// it is reached, these are the same.
 #[derive(Debug, Clone, PartialEq, Eq)]

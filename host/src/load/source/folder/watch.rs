@@ -13,7 +13,7 @@ use notify::{
 };
 use tokio::{sync::Notify, time::Instant};
 
-use super::scan::{Kind, stem};
+use crate::load::found::{Kind, stem};
 
 /// A file that is being written has settled when nothing was heard of it for so long. A writer that closes its file,
 /// or renames it into place, is not waited for.

@@ -1,10 +1,11 @@
-//! Pure: from what is held and what was found, what to do.
+//! Pure: from what is known of the files and what was found, what to do.
 
 use std::collections::BTreeMap;
 
 use tokio::time::Instant;
 
-use super::{held::Held, scan::Found};
+use super::file_state::FileState;
+use crate::load::found::Found;
 
 /// One thing to do.
 #[derive(Debug, PartialEq, Eq)]
@@ -17,7 +18,7 @@ pub enum Step {
 
 /// What has to be done. A file that is `unsettled` (being written, or being admitted) is left for later.
 pub fn decide(
-    held: &BTreeMap<String, Held>,
+    held: &BTreeMap<String, FileState>,
     found: &BTreeMap<String, Found>,
     now: Instant,
     unsettled: impl Fn(&str) -> bool,
@@ -35,17 +36,17 @@ pub fn decide(
 mod tests {
     use std::{fs, io, path::Path, time::Duration};
 
-    use super::*;
-    use crate::reload::{AdmitError, scan};
+    use super::{super::scan::scan, *};
+    use crate::load::admit::AdmitError;
 
-    fn tried(found: &Found, error: AdmitError, took: Duration) -> Held {
-        let mut held = Held::default();
+    fn tried(found: &Found, error: AdmitError, took: Duration) -> FileState {
+        let mut held = FileState::default();
         held.attempted("x", found, Err(error), took);
         held
     }
 
     /// The steps, as words.
-    fn steps(held: &BTreeMap<String, Held>, folder: &Path, unsettled: &str) -> Vec<String> {
+    fn steps(held: &BTreeMap<String, FileState>, folder: &Path, unsettled: &str) -> Vec<String> {
         let steps = decide(held, &scan(folder).unwrap(), Instant::now(), |file| file == unsettled);
         let words = steps.iter().map(|step| match step {
             Step::Load(file, _) => format!("load {file}"),

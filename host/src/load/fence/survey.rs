@@ -7,11 +7,11 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use super::{
-    fence::{Chain, FencePath, FenceRole, TrustFence},
-    scan::{Kind, Stamp},
+use super::rules::{Chain, FencePath, FenceRole, TrustFence};
+use crate::{
+    config::{places, policy::PolicyPaths},
+    load::found::{Kind, Stamp},
 };
-use crate::config::{PolicyPaths, places};
 
 /// Links that are followed, one to the next, as systems do.
 const HOPS: usize = 40;

@@ -6,7 +6,10 @@ use std::collections::BTreeMap;
 use loggia_gate::call::{TARGET as AUDIT, is_on as is_audited};
 use loggia_sandbox::Digest;
 
-use super::{Admitted, Found, admit::digest_of_policy};
+use crate::load::{
+    admit::{Admitted, digest_of_policy},
+    found::Found,
+};
 
 /// The versions that were loaded last, by file. Kept while somebody reads the trail.
 #[derive(Default)]

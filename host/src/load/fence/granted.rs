@@ -5,8 +5,8 @@ use std::{io, path::PathBuf};
 use loggia_egress::Source;
 use loggia_sandbox::{DirGrant, Grants};
 
-use super::fence::{Chain, FenceBreach, TrustFence};
-use crate::config::{Policy, PolicyPaths};
+use super::rules::{Chain, FenceBreach, TrustFence};
+use crate::config::policy::{Policy, PolicyPaths};
 
 /// What a version was granted of what the fence and the record of names are about.
 #[derive(Debug, Clone, Default)]
@@ -81,7 +81,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::reload::fence::{FencePath, FenceRole};
+    use crate::load::fence::rules::{FencePath, FenceRole};
 
     #[test]
     fn a_directory_is_looked_at_where_it_is_now() {

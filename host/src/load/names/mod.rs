@@ -1,0 +1,12 @@
+//! Which file stem owns which name, for good.
+//!
+//! | file | concept |
+//! |---|---|
+//! | `record.rs` | the record in the state folder |
+//! | `claims.rs` | pure: which file owns which name, by the record and by who came first |
+
+mod claims;
+mod record;
+
+pub use claims::{Against, Claim, Owner, Owners};
+pub use record::{NameClaim, NameFile, NameOwner, NameRecord, Withheld};

@@ -1,0 +1,79 @@
+//! The plugin folder at one moment: which files there are, and what their metadata says.
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use crate::load::found::{Found, Kind, Stamp};
+
+/// A plugin that stands alone, with the policy beside it if there is one.
+///
+/// # Errors
+///
+/// If the file cannot be looked at.
+pub fn found_at(path: &Path) -> io::Result<Found> {
+    let mut found = Found::alone(path)?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if found.kind == Kind::Workflows {
+        found.workflows = workflows(scan(folder)?.values());
+    }
+    Ok(found)
+}
+
+fn workflows<'a>(found: impl Iterator<Item = &'a Found>) -> Arc<[(PathBuf, Stamp)]> {
+    let of_workflows = found.filter(|found| found.kind == Kind::Workflows);
+    of_workflows.map(|found| (found.path.clone(), found.stamp())).collect()
+}
+
+/// The plugins in a folder, by file name. Nothing but `.wasm`, `.workflow.yaml` and `.toml` is looked at.
+///
+/// # Errors
+///
+/// If the folder cannot be read.
+pub fn scan(folder: &Path) -> io::Result<BTreeMap<String, Found>> {
+    let mut plugins = BTreeMap::new();
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name();
+        let Some(file) = name.to_str().filter(|name| Kind::of(name).is_some()) else { continue };
+        // A file that vanished between the two looks is not there.
+        if let Ok(found) = Found::alone(&folder.join(&name)) {
+            plugins.insert(file.to_owned(), found);
+        }
+    }
+    let all = workflows(plugins.values());
+    for found in plugins.values_mut().filter(|found| found.kind == Kind::Workflows) {
+        found.workflows = Arc::clone(&all);
+    }
+    Ok(plugins)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_policy_that_cannot_be_looked_at_is_not_no_policy() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("a.wasm"), "1").unwrap();
+        let found = || scan(folder.path()).unwrap().remove("a.wasm").unwrap();
+        let none = found();
+        assert_eq!(none.policy, None);
+        for target in ["nowhere.toml", "a.toml"] {
+            symlink(target, path("a.toml")).unwrap();
+            let broken = found();
+            assert_eq!(broken.policy, Some(path("a.toml")), "{target}");
+            assert!(!broken.is_same(&none), "{target}");
+            fs::write(path("real"), "").unwrap();
+            fs::remove_file(path("a.toml")).unwrap();
+            symlink("real", path("a.toml")).unwrap();
+            assert!(!found().is_same(&broken), "{target}: the link was repaired");
+            fs::remove_file(path("a.toml")).unwrap();
+        }
+    }
+}
