@@ -9,7 +9,10 @@ use loggia_text::{printable, printable_text};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{Common, UsageError, exit, runtime, term};
+use super::{
+    common::{Common, UsageError, runtime},
+    exit, term,
+};
 use crate::{
     serve::Host,
     telemetry::{logs, logs::Level},

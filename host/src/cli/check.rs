@@ -8,7 +8,9 @@ use loggia_text::printable;
 use serde_json::{Value, json};
 
 use super::{
-    Common, columns, exit,
+    columns,
+    common::Common,
+    exit,
     loaded::{Plugin, load, nothing, slots},
     publishing::Publishing,
     term,

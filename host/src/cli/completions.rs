@@ -2,10 +2,9 @@
 
 use std::process::ExitCode;
 
-use clap::CommandFactory;
 use clap_complete::{Shell, generate};
 
-use super::{Cli, term};
+use super::term;
 
 /// Print a script by which a shell completes this command
 ///
@@ -20,8 +19,7 @@ pub struct Completions {
 }
 
 impl Completions {
-    pub fn run(self) -> anyhow::Result<ExitCode> {
-        let mut cli = Cli::command();
+    pub fn run(self, mut cli: clap::Command) -> anyhow::Result<ExitCode> {
         let name = cli.get_name().to_owned();
         generate(self.shell, &mut cli, name, &mut term::results());
         Ok(ExitCode::SUCCESS)

@@ -6,7 +6,7 @@ use anyhow::{Context, ensure};
 use loggia_gate::catalog::{Entry, Slot};
 use loggia_text::printable;
 
-use super::{exit, runtime, term};
+use super::{common::runtime, exit, term};
 use crate::{
     load::{
         BlockedWorkflow, Facts, Found, Offer, OfferMap,

@@ -3,10 +3,9 @@
 use std::{fs, path::PathBuf, process::ExitCode};
 
 use anyhow::Context;
-use clap::CommandFactory;
 use clap_mangen::{Man as Page, generate_to};
 
-use super::{Cli, term};
+use super::term;
 
 /// Print the manual page of this command, or write one page for each command.
 ///
@@ -20,13 +19,13 @@ pub struct Man {
 }
 
 impl Man {
-    pub fn run(self) -> anyhow::Result<ExitCode> {
+    pub fn run(self, cli: clap::Command) -> anyhow::Result<ExitCode> {
         match &self.out {
-            None => Page::new(Cli::command()).render(&mut term::results())?,
+            None => Page::new(cli).render(&mut term::results())?,
             Some(folder) => {
                 let failed = || format!("failed to write the pages into {}", folder.display());
                 fs::create_dir_all(folder).with_context(failed)?;
-                generate_to(Cli::command(), folder).with_context(failed)?;
+                generate_to(cli, folder).with_context(failed)?;
             }
         }
         Ok(ExitCode::SUCCESS)

@@ -6,9 +6,11 @@ mod build;
 mod call;
 mod check;
 mod columns;
+mod common;
 mod completions;
 mod config;
 mod dev;
+mod exit;
 mod loaded;
 mod man;
 mod policy;
@@ -21,40 +23,13 @@ mod token;
 mod tokens;
 mod workflow;
 
-use std::{path::PathBuf, process::ExitCode, time::Duration};
+use std::{process::ExitCode, time::Duration};
 
-use clap::{
-    Args, Parser, Subcommand,
-    builder::{OsStr, Resettable},
-};
-use loggia_gate::{catalog::Publisher, flow::Quotas, schedule::Inline};
-use loggia_sandbox::{
-    Compile, Space, compile,
-    engine::{STACK, STACK_CEILING},
-};
-use loggia_text::units;
+use clap::{CommandFactory, Parser, Subcommand};
+use loggia_sandbox::{Compile, Space, compile};
 
-use crate::{config::places, load::compiler::COMPILE, serve::Options, telemetry::logs};
-
-/// Exit codes. They are part of the interface: scripts rely on them.
-pub mod exit {
-    /// A mistake on the command line itself.
-    pub const USAGE: u8 = 2;
-    /// The command could not do its work; `tokens`: the list takes more than its budget.
-    pub const FAILED: u8 = 1;
-    /// `check`, `tokens`, `policy`: a plugin does not load; `workflow`, `config`: a file has problems.
-    pub const REFUSED: u8 = 10;
-    /// `check`, `tokens`, `policy explain`: there is no plugin there; `state`: there is no state of that name;
-    /// `workflow`, `config`: there is no such file or workflow.
-    pub const NOTHING: u8 = 11;
-    /// `call`, `workflow run`: the call was made and failed.
-    pub const CALL_FAILED: u8 = 20;
-}
-
-/// A mistake on the command line that only the command itself sees; clap tells of the others.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct UsageError(String);
+use self::common::UsageError;
+use crate::{load::compiler::COMPILE, telemetry::logs};
 
 /// A folder of WebAssembly plugins, served to AI agents as MCP tools.
 ///
@@ -145,15 +120,15 @@ impl Cli {
             Command::Dev(command) => command.run(),
             Command::Build(command) => command.run(),
             Command::Check(command) => command.run(),
-            Command::Tokens(command) => command.run(),
+            Command::Tokens(command) => command.run(Self::command()),
             Command::Policy(command) => command.run(),
             Command::Call(command) => command.run(),
             Command::State(command) => command.run(),
             Command::Token(command) => command.run(),
             Command::Workflow(command) => command.run(),
             Command::Config(command) => command.run(),
-            Command::Completions(command) => command.run(),
-            Command::Man(command) => command.run(),
+            Command::Completions(command) => command.run(Self::command()),
+            Command::Man(command) => command.run(Self::command()),
         };
         logs::flush();
         result.unwrap_or_else(|error| {
@@ -161,94 +136,4 @@ impl Cli {
             ExitCode::from(if error.is::<UsageError>() { exit::USAGE } else { exit::FAILED })
         })
     }
-}
-
-/// What a variable of the environment says, as the default of an option. Not by clap's `env`: with that, its usage lines
-/// show each option whose variable is set as if it were required.
-fn variable(name: &str) -> Resettable<OsStr> {
-    match std::env::var_os(name).filter(|value| !value.is_empty()) {
-        Some(value) => Resettable::Value(value.into()),
-        None => Resettable::Reset,
-    }
-}
-
-/// Options of every command that loads plugins.
-#[derive(Args)]
-struct Common {
-    /// Where compiled plugins are kept [env: LOGGIA_CACHE; default: the platform's cache folder]
-    #[arg(long, value_name = "DIR", default_value = variable("LOGGIA_CACHE"), hide_default_value = true)]
-    cache: Option<PathBuf>,
-    /// Where plugins keep their state [env: LOGGIA_STATE; default: the platform's state folder]
-    #[arg(long, value_name = "DIR", default_value = variable("LOGGIA_STATE"), hide_default_value = true)]
-    state: Option<PathBuf>,
-    /// How deep plugins may recurse, in bytes of stack [env: LOGGIA_WASM_STACK; default: 512KiB]
-    #[arg(
-        long,
-        value_name = "SIZE",
-        value_parser = stack,
-        default_value = variable("LOGGIA_WASM_STACK"),
-        hide_default_value = true
-    )]
-    wasm_stack: Option<usize>,
-    /// Where calls begin, for measuring: inline, second or same
-    #[arg(long, value_name = "MODEL", default_value = "inline", hide = true)]
-    threads: Threads,
-}
-
-/// A stack's size: one limit for all plugins, so no policy's.
-fn stack(text: &str) -> Result<usize, String> {
-    const LEAST: usize = 64 << 10;
-    let bytes = units::bytes(text)?;
-    let within = usize::try_from(bytes).ok().filter(|bytes| (LEAST..=STACK_CEILING).contains(bytes));
-    within.ok_or_else(|| {
-        let [least, most] = [LEAST, STACK_CEILING].map(|bytes| units::bytes_text(bytes as u64));
-        format!("must be {least} to {most}")
-    })
-}
-
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum Threads {
-    /// A first slice inline, the rest on the second runtime.
-    Inline,
-    /// All on the second runtime.
-    Second,
-    /// All on the runtime that answers clients.
-    Same,
-}
-
-impl Common {
-    fn options(&self) -> anyhow::Result<Options> {
-        self.options_with(None, None)
-    }
-
-    /// The same, with folders that a settings file names for where the command line names none.
-    fn options_with(&self, cache: Option<PathBuf>, state: Option<PathBuf>) -> anyhow::Result<Options> {
-        // One for each thread that answers clients. A slice lasts a millisecond at most, and a facade that uses it up
-        // starts elsewhere for a while; keeping a thread free of them costs a fifth of the throughput, and made p99
-        // beside looping guests no better (docs/performance.md).
-        let slots = std::thread::available_parallelism().map_or(1, usize::from);
-        let inline = match self.threads {
-            Threads::Inline => Inline::Slots(slots),
-            Threads::Second => Inline::Never,
-            Threads::Same => Inline::Always,
-        };
-        let cache = self.cache.clone().or(cache).map_or_else(places::cache, Ok)?;
-        let state = self.state.clone().or(state).map_or_else(places::state, Ok)?;
-        Ok(Options {
-            cache,
-            state,
-            settings: None,
-            audit: None,
-            keys: None,
-            inline,
-            stack: self.wasm_stack.unwrap_or(STACK),
-            publisher: Publisher::default(),
-            quotas: Quotas::default(),
-        })
-    }
-}
-
-/// The runtime that answers clients.
-fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_multi_thread().thread_name("loggia-io").enable_all().build()
 }

@@ -13,7 +13,11 @@ use loggia_gate::access::{Origin, Rights};
 use loggia_text::units;
 use tokio_util::sync::CancellationToken;
 
-use super::{Common, UsageError, publishing::Publishing, runtime, settings, term};
+use super::{
+    common::{Common, UsageError, runtime},
+    publishing::Publishing,
+    settings, term,
+};
 use crate::{
     config::server::{Admin, Format, Http, Revision, Settings, Span},
     mcp::Handler,

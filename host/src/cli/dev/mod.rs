@@ -19,9 +19,8 @@ use anyhow::{Context, bail};
 
 use self::{out::Out, sources::Sources};
 use super::{
-    Common, UsageError,
+    common::{Common, UsageError, runtime},
     publishing::Publishing,
-    runtime,
     serve::{Door, over_http},
     term,
 };

@@ -11,11 +11,13 @@ use loggia_text::printable;
 
 use super::{
     explanation::{Explanation, Subject, explain},
-    shown::{self, Style},
+    shown,
+    shown::Style,
 };
 use crate::{
     cli::{
-        Common, exit,
+        common::Common,
+        exit,
         loaded::{Plugin, load},
         term,
     },

@@ -13,7 +13,10 @@ use loggia_text::printable;
 
 use super::draft::draft;
 use crate::{
-    cli::{Common, UsageError, exit, runtime, term},
+    cli::{
+        common::{Common, UsageError, runtime},
+        exit, term,
+    },
     load::found_at,
     serve::Host,
     telemetry::{logs, logs::Level},

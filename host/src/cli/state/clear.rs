@@ -5,7 +5,7 @@ use std::{path::Path, process::ExitCode};
 use anyhow::bail;
 use loggia_state::Usage;
 
-use super::{entries, nothing, store};
+use super::stores::{entries, nothing, store};
 use crate::cli::{exit, term};
 
 /// Take away all that a plugin has stored, for all callers.

@@ -7,7 +7,7 @@ use loggia_state::{Listed, StateError, Usage};
 use loggia_text::printable;
 use serde_json::{Value, json};
 
-use super::{folder, nothing, store, whose};
+use super::stores::{folder, nothing, store, whose};
 use crate::cli::{columns, exit, term};
 
 /// List the stores there are, or the keys of one.

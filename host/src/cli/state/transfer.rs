@@ -11,7 +11,7 @@ use anyhow::Context;
 use loggia_state::{Folder, Imported, Store};
 use loggia_text::printable;
 
-use super::{entries, nothing, store};
+use super::stores::{entries, nothing, store};
 use crate::cli::term;
 
 /// Write a store as JSON Lines: a head, and a line for each entry.

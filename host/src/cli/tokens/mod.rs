@@ -15,13 +15,15 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{CommandFactory, error::ErrorKind};
+use clap::{Command, error::ErrorKind};
 use loggia_gate::tokens::{Figures, ServedList, changes, figures};
 use loggia_schema::Published;
 use loggia_text::printable;
 
 use super::{
-    Cli, Common, columns, exit,
+    columns,
+    common::Common,
+    exit,
     loaded::{Plugin, load, nothing, slots},
     publishing::Publishing,
     term,
@@ -62,13 +64,13 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    pub fn run(mut self) -> anyhow::Result<ExitCode> {
+    pub fn run(mut self, cli: Command) -> anyhow::Result<ExitCode> {
         logs::at(Level::Warn);
         // `--compare FILE DIR` says the same as `DIR --compare FILE`.
         if self.path.is_none() && self.compare.get(1).is_some_and(|path| path.is_dir()) {
             self.path = self.compare.pop();
         }
-        let Some(path) = &self.path else { return self.of_files() };
+        let Some(path) = &self.path else { return self.of_files(cli) };
         let plugins = load(path, &self.common.options()?)?;
         if plugins.is_empty() {
             return Ok(nothing(path));
@@ -77,7 +79,7 @@ impl Tokens {
     }
 
     /// Two files and nothing else.
-    fn of_files(&self) -> anyhow::Result<ExitCode> {
+    fn of_files(&self, mut cli: Command) -> anyhow::Result<ExitCode> {
         let wrong = match self.compare.as_slice() {
             [before, after] if self.output.is_none() && self.budget.is_none() => {
                 self.compare(before, &file::read(after)?)?;
@@ -86,7 +88,7 @@ impl Tokens {
             [_, _] => "--output and --budget are about a folder of plugins: name it as DIR",
             _ => "name a second file, or the folder of plugins as DIR",
         };
-        let error = Cli::command().error(ErrorKind::MissingRequiredArgument, wrong);
+        let error = cli.error(ErrorKind::MissingRequiredArgument, wrong);
         error.print()?;
         Ok(ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(exit::FAILED)))
     }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::files::{self, Checked};
 use crate::{
-    cli::{Common, exit, loaded, term},
+    cli::{common::Common, exit, loaded, term},
     load::stem,
     telemetry::{logs, logs::Level},
 };

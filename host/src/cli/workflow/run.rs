@@ -21,7 +21,11 @@ use serde_json::Value;
 
 use super::{form::Form, steps::Steps};
 use crate::{
-    cli::{Common, UsageError, call::parameters, exit, loaded, runtime, term},
+    cli::{
+        call::parameters,
+        common::{Common, UsageError, runtime},
+        exit, loaded, term,
+    },
     load::{Admitted, found_at},
     serve::Host,
     telemetry::{logs, logs::Level},

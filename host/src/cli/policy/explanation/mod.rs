@@ -1,14 +1,14 @@
 //! What follows from a policy: what its plugin may do, itself and by calling others. Pure.
 
+mod model;
 mod reach;
 mod rights;
 #[cfg(test)]
 pub mod tests;
 
-use loggia_facade::{Effect, Surface};
-use serde::Serialize;
+use loggia_facade::Effect;
 
-pub use self::reach::Reach;
+pub use self::model::{Explanation, Lack, Limited, Reach, Right, Rule, Ruled, Subject, Warning};
 use crate::config::{
     Policy,
     policy::{
@@ -16,110 +16,6 @@ use crate::config::{
         want::Asked,
     },
 };
-
-/// A facade with what its operator says of it.
-pub struct Subject<'a> {
-    /// Its name.
-    pub name: &'a str,
-    /// What it may use.
-    pub policy: &'a Policy,
-    /// What it publishes, without what is denied; none where there is a policy and no plugin yet.
-    pub surface: Option<&'a Surface>,
-}
-
-impl Subject<'_> {
-    /// The worst that its actions do; where they are not known, anything.
-    fn worst(&self) -> Effect {
-        let Some(surface) = self.surface else { return Effect::Destructive };
-        let denied = &self.policy.terms.deny;
-        let allowed = surface.actions.iter().filter(|action| !denied.contains(&action.name));
-        allowed.map(|action| action.effect).max().unwrap_or(Effect::Read)
-    }
-}
-
-/// What a plugin may do.
-#[derive(Debug, PartialEq, Serialize)]
-pub struct Explanation {
-    /// Whose policy it is.
-    pub facade: String,
-    /// What it may use itself.
-    pub may: Vec<Right>,
-    /// Its actions, with what is done with them.
-    pub actions: Vec<Ruled>,
-    /// The limits that are not the defaults.
-    pub limits: Vec<Limited>,
-    /// What it wants and may not, the needed first.
-    pub lacks: Vec<Lack>,
-    /// What it reaches by calling others, the nearest first.
-    pub reaches: Vec<Reach>,
-    /// What can be read and sent away, where both can be.
-    pub warning: Option<Warning>,
-}
-
-/// One thing that a plugin may use.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Right {
-    /// The key that grants it.
-    pub grant: &'static str,
-    /// In words that follow "may".
-    pub says: String,
-}
-
-/// One action.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Ruled {
-    /// Its name.
-    pub action: String,
-    /// What it does to the world; not known of what is denied.
-    pub effect: Option<&'static str>,
-    /// What the policy says of it.
-    pub rule: Rule,
-}
-
-/// What is done with an action.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Rule {
-    /// It runs when it is called.
-    Allowed,
-    /// The person is asked first.
-    Confirmed,
-    /// It is neither shown nor run.
-    Denied,
-}
-
-/// A limit that the policy changes.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Limited {
-    /// The key.
-    pub limit: &'static str,
-    /// What it is set to.
-    pub value: String,
-    /// What it would be.
-    pub default: String,
-}
-
-/// Something that a plugin asks for and does not get.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Lack {
-    /// In the plugin's words.
-    pub grant: String,
-    /// In the plugin's words.
-    pub reason: String,
-    /// It is of no use without it, as it says.
-    pub needed: bool,
-    /// Whether there is such a grant at all.
-    pub known: bool,
-}
-
-/// What is read may leave this machine.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Warning {
-    /// What can be read.
-    pub reads: Vec<String>,
-    /// Where it can be sent.
-    pub sends: Vec<String>,
-}
 
 /// What the first of these may do, itself and by calling the others. Those that are not among them are not there.
 pub fn explain(subjects: &[Subject<'_>]) -> Option<Explanation> {

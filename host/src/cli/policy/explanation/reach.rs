@@ -3,38 +3,11 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use loggia_facade::{Action, Effect};
-use serde::Serialize;
 
-use super::{Right, Subject, rights};
-
-/// One facade that is reached.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Reach {
-    /// Which.
-    pub facade: String,
-    /// The facades between, in their order; none where it is called directly.
-    pub through: Vec<String>,
-    /// It is among those that were looked at.
-    pub known: bool,
-    /// Which of its actions can be called, with their effects.
-    pub actions: Vec<Reached>,
-    /// What it may use itself, by these actions.
-    pub may: Vec<Right>,
-    /// The worst effect of these; none where there are none.
-    #[serde(skip)]
-    pub worst: Option<Effect>,
-}
-
-/// One action that can be called.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Reached {
-    /// Its name.
-    pub action: String,
-    /// What it does to the world.
-    pub effect: &'static str,
-    /// The person is asked first.
-    pub confirmed: bool,
-}
+use super::{
+    model::{Reach, Reached, Subject},
+    rights,
+};
 
 /// How far the search has come to one facade.
 struct Way<'a> {

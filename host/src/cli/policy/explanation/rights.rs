@@ -6,7 +6,7 @@ use loggia_gate::access::{Chain, InvokeRule};
 use loggia_sandbox::DirGrant;
 use loggia_text::units::bytes_text;
 
-use super::Right;
+use super::model::Right;
 use crate::config::Policy;
 
 /// What the policy grants, in the order of the reference, as far as actions of this effect and below can use it.
