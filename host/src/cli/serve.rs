@@ -22,7 +22,7 @@ use crate::{
     config::server::{Admin, Format, Http, Revision, Settings, Span},
     mcp::Handler,
     serve::{
-        Host, Options, admin, auth,
+        ENDPOINT_PATH, Host, Options, admin, auth,
         auth::{Authenticator, Followed},
         http, signals, stdio,
     },
@@ -261,7 +261,7 @@ pub async fn over_http(
     };
     let handler = Handler::new(host.gate.clone(), nobody, stop.clone());
     let handler = handler.up_to(settings.max_protocol_version);
-    term::note(&format!("listening on http://{address}{}", http::PATH));
+    term::note(&format!("listening on http://{address}{}", ENDPOINT_PATH));
     ready(address);
     let serving = http::Serving { handler, http, authenticator, drain: settings.drain.0 };
     http::serve(serving, listener, stop).await?;

@@ -24,10 +24,12 @@ use super::{
     Host,
     auth::Authenticator,
     http::{
-        accept::{Connections, Times, accept},
+        accept::{Connections, accept},
         places::ConnectionBounds,
+        times::Times,
     },
-    vitals::{self, Tasks},
+    vitals,
+    vitals::Tasks,
 };
 use crate::{
     load,

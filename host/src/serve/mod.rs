@@ -7,6 +7,7 @@
 //! | `opening.rs` | what such a client may send before it has chosen a lifecycle |
 //! | `ids.rs` | ids of requests, also those that none can have |
 //! | `duplicates.rs` | names that are given twice in one object, which neither transport takes |
+//! | `endpoint.rs` | the path of MCP over HTTP |
 //! | `http/` | many clients over streamable HTTP |
 //! | `auth/` | who calls over HTTP |
 //! | `admin.rs` | health, readiness and figures, for who runs it |
@@ -18,7 +19,8 @@
 pub mod admin;
 pub mod auth;
 mod duplicates;
-pub mod host;
+mod endpoint;
+mod host;
 pub mod http;
 mod ids;
 mod lines;
@@ -29,4 +31,5 @@ pub mod signals;
 pub mod stdio;
 pub mod vitals;
 
+pub use endpoint::PATH as ENDPOINT_PATH;
 pub use host::{Host, Options, Start};

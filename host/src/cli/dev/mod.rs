@@ -27,7 +27,7 @@ use super::{
 use crate::{
     build::{self, BuildError},
     config::server::{Http, Settings},
-    serve::{Host, Options, http},
+    serve::{ENDPOINT_PATH, Host, Options},
     telemetry::logs::{self, Level},
 };
 
@@ -113,7 +113,7 @@ fn tell(built: Result<bool, BuildError>) {
 
 /// What to tell each client, ready to be copied.
 fn clients(address: SocketAddr, out: &Path) -> String {
-    let url = format!("http://{address}{}", http::PATH);
+    let url = format!("http://{address}{}", ENDPOINT_PATH);
     let exe = std::env::current_exe().unwrap_or_else(|_| "loggia".into());
     let (exe, out) = (exe.display(), out.display());
     format!(

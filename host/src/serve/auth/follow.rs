@@ -10,7 +10,7 @@ use std::{
 use loggia_gate::call::TARGET as AUDIT;
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::{AuthError, Authenticator, file::Watched, settings};
+use super::{AuthError, authenticator::Authenticator, file::Watched, settings};
 use crate::config::server::{Auth, Settings, Token};
 
 /// How often is looked whether the file changed, which costs next to nothing.

@@ -19,19 +19,9 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::{
     keys::{KeySet, NoKey},
+    pace::Pace,
     source::{self, Source, SourceError},
 };
-
-/// How often is looked for keys.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Pace {
-    /// While all is well.
-    pub refresh: Duration,
-    /// At least between two looks that a request asked for.
-    pub gap: Duration,
-    /// While there are none.
-    pub retry: Duration,
-}
 
 /// Longer than a look may take.
 const WAIT: Duration = Duration::from_secs(6);

@@ -4,7 +4,7 @@ use axum::{Router, http::header::CONTENT_TYPE, routing::get};
 use serde_json::json;
 
 use super::settings::OAuth;
-use crate::serve::http;
+use crate::serve::endpoint::PATH;
 
 /// Where it stands for a server as a whole.
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
@@ -22,7 +22,7 @@ impl Metadata {
         let own = oauth.url.path().trim_end_matches('/');
         let url = format!("{}{WELL_KNOWN}{own}", oauth.url.origin().ascii_serialization());
         // Whatever a proxy calls this server, it may ask by the path that is served here.
-        let mut paths: Vec<String> = ["", http::PATH, own].map(|path| format!("{WELL_KNOWN}{path}")).into();
+        let mut paths: Vec<String> = ["", PATH, own].map(|path| format!("{WELL_KNOWN}{path}")).into();
         paths.sort();
         paths.dedup();
         let mut body = json!({

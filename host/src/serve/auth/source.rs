@@ -19,7 +19,7 @@ use loggia_egress::{
 };
 use url::Url;
 
-use super::{file::Watched, keeper::Pace, keys::KeysError, settings::Jwks};
+use super::{file::Watched, keys::KeysError, pace::Pace, settings::Jwks};
 
 /// Bytes of a set of keys.
 const SIZE: usize = 256 << 10;

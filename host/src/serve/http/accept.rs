@@ -29,6 +29,7 @@ use super::{
     held::Held,
     oversize::HeadRefusal,
     places::{ConnectionBounds, ConnectionPlace, ConnectionTable},
+    times::Times,
 };
 use crate::config::server::Http;
 
@@ -48,17 +49,6 @@ pub struct Connections {
     pub head: usize,
     /// How long they may take.
     pub times: Times,
-}
-
-/// How long a connection may take for what.
-#[derive(Debug, Clone, Copy)]
-pub struct Times {
-    /// The head of a request, from its first byte; of the first one, from the beginning.
-    pub head: Duration,
-    /// The first byte of the next request, after an answer to somebody known; after another, no longer than a head.
-    pub idle: Duration,
-    /// Reading some of what is sent: a client that never reads would be kept for ever.
-    pub write: Duration,
 }
 
 impl Connections {

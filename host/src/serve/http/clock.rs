@@ -17,7 +17,7 @@ use tokio::{
     time::Instant,
 };
 
-use super::{accept::Times, oversize::HeadRefusal, places::Yields};
+use super::{oversize::HeadRefusal, times::Times};
 
 /// The clock of one connection. Whatever sets it runs within the connection's own task, so `keep`, which looks after each
 /// poll, misses nothing.
@@ -41,6 +41,15 @@ enum Does {
     Takes { rest: Duration },
     /// It has been answered, and may ask again.
     Rests { until: Instant },
+}
+
+/// Why a connection may have to make room for another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Yields {
+    /// No whole request has come yet.
+    Silent,
+    /// Of its requests none was a known caller's, and none is under way.
+    Refused,
 }
 
 impl Clock {

@@ -35,6 +35,7 @@ mod request_id;
 mod sessions;
 #[cfg(test)]
 mod tests;
+pub(super) mod times;
 
 use std::{convert::Infallible, io, sync::Arc, time::Duration};
 
@@ -67,10 +68,7 @@ use self::{
     sessions::Sessions,
 };
 use super::auth::{Authenticator, Metadata};
-use crate::{config::server::Http, mcp::Handler};
-
-/// Where the protocol is spoken.
-pub const PATH: &str = "/mcp";
+use crate::{config::server::Http, mcp::Handler, serve::endpoint::PATH};
 
 /// How long the last words on open streams may take.
 const LAST_WORDS: Duration = Duration::from_millis(200);

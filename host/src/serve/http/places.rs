@@ -12,7 +12,7 @@ use loggia_gate::access::AddressBlock;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::clock::Clock;
+use super::clock::{Clock, Yields};
 
 /// How often connections are looked at anew while none of them can make room: what they do changes without a word.
 const LOOKS: Duration = Duration::from_millis(50);
@@ -94,15 +94,6 @@ impl Open {
     }
 }
 
-/// Why a connection may have to make room for another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Yields {
-    /// No whole request has come yet.
-    Silent,
-    /// Of its requests none was a known caller's, and none is under way.
-    Refused,
-}
-
 impl ConnectionTable {
     /// Of no connections.
     pub fn new(bounds: ConnectionBounds) -> Arc<Self> {
@@ -174,7 +165,8 @@ impl Drop for ConnectionPlace {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::accept::Times, *};
+    use super::*;
+    use crate::serve::http::times::Times;
 
     const SECOND: Duration = Duration::from_secs(1);
     const TIMES: Times = Times { head: SECOND, idle: SECOND, write: SECOND };

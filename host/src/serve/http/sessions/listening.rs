@@ -17,12 +17,9 @@ use rmcp::{
         streamable_http_server::{SessionManager, session::local::LocalSessionManager},
     },
 };
-use tokio::sync::{Mutex, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 
-use super::uses::State;
-
-/// Changes of the list that a session has not told yet, on any of its streams: one at a time looks.
-pub type News = Arc<Mutex<watch::Receiver<()>>>;
+use super::state::{News, State};
 
 /// A stream of a session.
 pub struct Listening {

@@ -4,6 +4,7 @@
 //! its client may listen.
 
 mod listening;
+mod state;
 mod uses;
 
 use std::{
@@ -203,16 +204,16 @@ impl Sessions {
             let mut state = {
                 let uses = self.uses();
                 let Some(session) = uses.0.get(id) else { return Waked::Gone };
-                if session.is(uses::State::Awake) {
+                if session.is(state::State::Awake) {
                     return Waked::Awake;
                 }
-                if session.is(uses::State::Asleep) {
-                    session.state.send_replace(uses::State::Waking);
+                if session.is(state::State::Asleep) {
+                    session.state.send_replace(state::State::Waking);
                     return Waked::ByThis;
                 }
                 session.state.subscribe()
             };
-            let settled = state.wait_for(|state| *state != uses::State::Waking);
+            let settled = state.wait_for(|state| *state != state::State::Waking);
             if tokio::time::timeout_at(until, settled).await.is_err() {
                 return Waked::Gone;
             }
@@ -223,7 +224,7 @@ impl Sessions {
     async fn woken(&self, id: &SessionId) {
         let is_held = self.local.has_session(id).await.unwrap_or(false);
         if let Some(session) = self.uses().0.get(id) {
-            let state = if is_held { uses::State::Awake } else { uses::State::Asleep };
+            let state = if is_held { state::State::Awake } else { state::State::Asleep };
             session.state.send_replace(state);
         }
     }
@@ -299,7 +300,7 @@ impl SessionManager for Sessions {
 
     async fn has_session(&self, id: &SessionId) -> Result<bool, Self::Error> {
         // One that is being woken is not there yet: so rmcp begins it anew.
-        let is_awake = self.uses().0.get(id).is_some_and(|session| session.is(uses::State::Awake));
+        let is_awake = self.uses().0.get(id).is_some_and(|session| session.is(state::State::Awake));
         Ok(is_awake && self.own(id).is_ok() && self.local.has_session(id).await?)
     }
 

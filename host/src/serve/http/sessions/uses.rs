@@ -11,7 +11,7 @@ use loggia_gate::access::Caller;
 use rmcp::{model::InitializeRequestParams, transport::common::server_side_http::SessionId};
 use tokio::sync::{Mutex, watch};
 
-use super::listening::News;
+use super::state::{News, State};
 
 /// How long a client may take for its handshake.
 const GREETING: Duration = Duration::from_secs(60);
@@ -41,17 +41,6 @@ pub struct Use {
     pub state: watch::Sender<State>,
     /// Workers of rmcp's that were ended to let it sleep, and have not said yet that they did.
     pub leaving: usize,
-}
-
-/// Whether rmcp holds a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
-    /// It does.
-    Awake,
-    /// It does not.
-    Asleep,
-    /// A request begins it anew.
-    Waking,
 }
 
 impl Use {

@@ -1,0 +1,4 @@
+//! Where the MCP endpoint stands.
+
+/// Where the protocol is spoken.
+pub const PATH: &str = "/mcp";
