@@ -32,6 +32,8 @@ use ring::{
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
+use loggia_gate::access::Origin;
+
 use super::*;
 
 const ISSUER: &str = "https://id.example.com/";
