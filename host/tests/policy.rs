@@ -13,7 +13,7 @@ fn policy(folder: &Path, words: &[&str]) -> (Option<i32>, String, String) {
 
 #[test]
 fn the_reference_is_the_page_in_docs() {
-    let page = include_str!("../../docs/policy.md");
+    let page = include_str!("../../docs/operators/policy.md");
     let (code, told, _) = policy(Path::new("."), &["reference"]);
     assert_eq!((code, told.as_str()), (Some(0), page));
 }

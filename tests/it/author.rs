@@ -1,4 +1,4 @@
-//! An author's way, as the README tells it: the plugin that stands there, built, served, edited, broken and mended.
+//! An author's way, as `docs/authors/plugin.md` tells it: its plugin, built, served, edited, broken and mended.
 
 use std::{
     fs,
@@ -19,23 +19,23 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace")
 }
 
-/// The block of the README that is marked as this file.
-fn from_readme(file: &str) -> Result<String> {
-    let readme = fs::read_to_string(root().join("README.md"))?;
-    let (_, rest) = readme.split_once(&format!("<!-- plugin: {file} -->\n```")).context("no such block")?;
+/// The block of the guide that is marked as this file.
+fn from_guide(file: &str) -> Result<String> {
+    let guide = fs::read_to_string(root().join("docs/authors/plugin.md"))?;
+    let (_, rest) = guide.split_once(&format!("<!-- plugin: {file} -->\n```")).context("no such block")?;
     let (_, rest) = rest.split_once('\n').context("no block")?;
     Ok(rest.split_once("```").context("no end")?.0.to_owned())
 }
 
-/// The README's crate, in a folder of its own.
+/// The guide's crate, in a folder of its own.
 fn author(folder: &Path) -> Result<PathBuf> {
     let crate_folder = folder.join("notes");
     fs::create_dir_all(crate_folder.join("src"))?;
     let sdk = root().join("sdk");
-    let manifest = from_readme("Cargo.toml")?.replace("\"../loggia/sdk\"", &format!("{sdk:?}"));
-    assert!(manifest.contains(&format!("{sdk:?}")), "the README names the SDK in another way");
+    let manifest = from_guide("Cargo.toml")?.replace("\"../loggia/sdk\"", &format!("{sdk:?}"));
+    assert!(manifest.contains(&format!("{sdk:?}")), "the guide names the SDK in another way");
     fs::write(crate_folder.join("Cargo.toml"), manifest + "\n[workspace]\n")?;
-    fs::write(crate_folder.join("src/lib.rs"), from_readme("src/lib.rs")?)?;
+    fs::write(crate_folder.join("src/lib.rs"), from_guide("src/lib.rs")?)?;
     // The versions that were tested, and nothing to look up.
     fs::copy(root().join("Cargo.lock"), crate_folder.join("Cargo.lock"))?;
     Ok(crate_folder)
@@ -60,7 +60,7 @@ fn command(words: &[&str]) -> Command {
 static CRATE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
 #[tokio::test]
-async fn the_readmes_plugin_is_built_served_and_followed() -> Result<()> {
+async fn the_guides_plugin_is_built_served_and_followed() -> Result<()> {
     let _alone = CRATE.lock().await;
     let folder = tempfile::tempdir()?;
     let source = author(folder.path())?;

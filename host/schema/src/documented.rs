@@ -1,4 +1,4 @@
-//! `docs/input.md` is true: each row of its tables is tried.
+//! `docs/integrators/input.md` is true: each row of its tables is tried.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{Contract, Routed, Target, View, bounds, fixture, own::Own};
 
-const PAGE: &str = include_str!("../../../docs/input.md");
+const PAGE: &str = include_str!("../../../docs/integrators/input.md");
 
 /// The rows of the tables that begin with this line; each cell without the backticks around the whole of it.
 fn rows(head: &str) -> Vec<Vec<String>> {

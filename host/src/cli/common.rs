@@ -84,7 +84,7 @@ impl Common {
     pub fn options_with(&self, cache: Option<PathBuf>, state: Option<PathBuf>) -> anyhow::Result<Options> {
         // One for each thread that answers clients. A slice lasts a millisecond at most, and a facade that uses it up
         // starts elsewhere for a while; keeping a thread free of them costs a fifth of the throughput, and made p99
-        // beside looping guests no better (docs/performance.md).
+        // beside looping guests no better (docs/design/performance.md).
         let slots = std::thread::available_parallelism().map_or(1, usize::from);
         let inline = match self.threads {
             Threads::Inline => Inline::Slots(slots),

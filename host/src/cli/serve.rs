@@ -38,8 +38,8 @@ use crate::{
 /// SIGTERM, SIGINT or SIGHUP lets calls that run come to an end first; a second SIGTERM or SIGINT stops at once, with exit code
 /// 143 or 130. SIGUSR1 writes what the host holds to the log: memory, open descriptors, threads and tasks.
 ///
-/// All that a server takes can stand in a file, of which docs/config.md tells; what the command line says goes before what
-/// the file says.
+/// All that a server takes can stand in a file, of which docs/operators/config.md tells; what the command line says goes
+/// before what the file says.
 #[derive(clap::Args)]
 pub struct Serve {
     /// The folder of <name>.wasm files, each with <name>.toml beside it if it needs anything. It may come later

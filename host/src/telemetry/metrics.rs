@@ -1,4 +1,4 @@
-//! The figures as Prometheus reads them (OpenMetrics text). All names stand in this file; `docs/operations.md` says what they
+//! The figures as Prometheus reads them (OpenMetrics text). All names stand in this file; `docs/operators/operations.md` says what they
 //! mean, and a test that it names them all.
 
 use std::{fmt, sync::Arc, time::SystemTime};
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn the_operators_page_says_what_each_means() {
-        let docs = include_str!("../../../docs/operations.md");
+        let docs = include_str!("../../../docs/operators/operations.md");
         let page = page(figures());
         let names = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
         let mut seen = 0;

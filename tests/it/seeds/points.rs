@@ -31,7 +31,7 @@ pub const POINTS: &[Point] = &[
     point("000", "Test 3, validation: what is missing is named, for each action", "composite::each_action_checks_its_own_parameters")
         .but("A result with `isError` and the code `invalid_params`, not a protocol error: a model sees only the former."),
     point("000", "Test 3, validation: a value of the wrong type is refused", "composite::each_action_checks_its_own_parameters")
-        .but("A number or boolean sent as a string is mended (`docs/input.md`); a number for a string is refused."),
+        .but("A number or boolean sent as a string is mended (`docs/integrators/input.md`); a number for a string is refused."),
     point("000", "Test 3, validation: another action's parameter is refused", "composite::each_action_checks_its_own_parameters"),
     point("000", "Test 3, validation: an empty name is refused", "composite::each_action_checks_its_own_parameters"),
     point("000", "Test 4, integration: create, update, delete, from end to end", "composite::a_project_is_made_changed_and_deleted"),

@@ -95,7 +95,7 @@ async fn check_takes_several_files_and_fails_where_one_is_wrong() -> Result<()> 
 /// The files that the guide shows are right.
 #[tokio::test]
 async fn check_agrees_with_the_guide() -> Result<()> {
-    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/workflows.md");
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/authors/workflows.md");
     let guide = std::fs::read_to_string(guide)?;
     let blocks: Vec<&str> =
         guide.split("```yaml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();

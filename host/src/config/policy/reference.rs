@@ -1,4 +1,4 @@
-//! The whole grammar as one page, from the tables that parsing uses. `docs/policy.md` is this page; a test holds it so.
+//! The whole grammar as one page, from the tables that parsing uses. `docs/operators/policy.md` is this page; a test holds it so.
 
 use std::fmt::Write;
 
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn the_page_in_docs_is_this_one() {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/policy.md");
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/operators/policy.md");
         let page = reference();
         if std::env::var_os("LOGGIA_WRITE").is_some() {
             fs::write(&file, &page).unwrap();
@@ -120,7 +120,7 @@ mod tests {
         let read = fs::read_to_string(&file).unwrap_or_default();
         assert!(
             read == page,
-            "docs/policy.md is another page: LOGGIA_WRITE=1 cargo test -p loggia --lib reference"
+            "docs/operators/policy.md is another page: LOGGIA_WRITE=1 cargo test -p loggia --lib reference"
         );
     }
 

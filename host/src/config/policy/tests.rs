@@ -38,9 +38,9 @@ fn an_empty_policy_grants_nothing() {
 }
 
 #[test]
-fn the_readme_shows_a_policy_that_sets_what_holds_without_it() {
-    let readme = include_str!("../../../../README.md");
-    let block = readme.split("```").find(|block| block.starts_with("toml\n[grants]")).unwrap();
+fn the_guide_shows_a_policy_that_sets_what_holds_without_it() {
+    let guide = include_str!("../../../../docs/operators/serving.md");
+    let block = guide.split("```").find(|block| block.starts_with("toml\n[grants]")).unwrap();
     let block = block.strip_prefix("toml").unwrap();
     let policy = parse(block).unwrap();
     assert_eq!(policy.limits, Limits::default());

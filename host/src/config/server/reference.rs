@@ -1,4 +1,4 @@
-//! The whole grammar of `loggia.toml` as one page, from its JSON Schema. `docs/config.md` is this page; a test holds it so.
+//! The whole grammar of `loggia.toml` as one page, from its JSON Schema. `docs/operators/config.md` is this page; a test holds it so.
 
 use std::fmt::Write;
 

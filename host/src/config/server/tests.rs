@@ -96,9 +96,10 @@ fn each_key_that_has_no_value_of_its_kind_is_told_once_beside_all_others() {
 #[test]
 fn the_schema_and_the_page_in_the_repository_are_the_grammar() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
-    for (name, text) in
-        [("loggia.schema.json", format!("{:#}\n", Settings::json_schema())), ("config.md", reference())]
-    {
+    for (name, text) in [
+        ("loggia.schema.json", format!("{:#}\n", Settings::json_schema())),
+        ("operators/config.md", reference()),
+    ] {
         let path = docs.join(name);
         if std::env::var_os("LOGGIA_WRITE").is_some() {
             std::fs::write(&path, &text).unwrap();
