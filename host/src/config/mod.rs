@@ -6,5 +6,5 @@ mod words;
 
 pub mod places;
 
-pub use policy::{Exposed, Policy, PolicyError, PolicyPaths, Setting};
+pub use policy::{Exposed, Policy, PolicyError, PolicyPaths, PolicySetting};
 pub use words::{FormWord, SplitWord};

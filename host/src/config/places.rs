@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use etcetera::{BaseStrategy, choose_base_strategy};
 
-use super::Setting;
+use super::PolicySetting;
 
 /// A folder that has no place by default: there is no home directory, and a folder below the temporary one could be
 /// somebody else's.
@@ -43,8 +43,8 @@ pub fn home() -> Option<PathBuf> {
 }
 
 /// What a policy in this folder depends on, as this process has it.
-pub fn setting(folder: &Path) -> Setting<'_> {
-    Setting { folder, home: home(), variable: &variable }
+pub fn setting(folder: &Path) -> PolicySetting<'_> {
+    PolicySetting { folder, home: home(), variable: &variable }
 }
 
 fn variable(name: &str) -> Option<String> {

@@ -100,7 +100,7 @@ impl Composed {
     }
 
     fn outlook(&self, beside: &Snapshot) -> Outlook {
-        let rules = self.policy.said.invoke.then_some(&self.policy.rules);
+        let rules = self.policy.stated.invoke.then_some(&self.policy.rules);
         let peers = |facade: &str, action: &str| {
             let found = beside.sought(&self.name, facade, action)?;
             if rules.is_none_or(|rules| rules.may_invoke(facade, &found.name)) {
@@ -117,7 +117,7 @@ impl Composed {
     fn rules(&self, beside: &Snapshot) -> Rules {
         let mut rules = self.policy.rules.clone();
         let steps = || self.workflows.iter().flat_map(|workflow| &workflow.steps);
-        if !self.policy.said.invoke {
+        if !self.policy.stated.invoke {
             let mut called = BTreeSet::new();
             for candidates in steps().filter_map(|step| step.call()).map(|call| call.candidates()) {
                 let found = candidates.iter().find_map(|candidate| {
@@ -132,7 +132,7 @@ impl Composed {
             let rule = |(facade, action)| InvokeRule { facade, action };
             rules.invoke = called.into_iter().map(rule).collect();
         }
-        if !self.policy.said.elicit {
+        if !self.policy.stated.elicit {
             // A run that asks goes on though a new version of its file asks no more.
             rules.elicit = true;
         }

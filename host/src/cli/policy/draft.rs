@@ -2,16 +2,10 @@
 //!
 //! Lines that begin with `# ` are prose, those that begin with `#` alone are settings, which hold once the `#` is gone.
 
-use loggia_egress::{Destination, HostPattern, Scheme};
 use loggia_facade::{Surface, Want};
-use loggia_gate::access::InvokeRule;
-use loggia_text::{printable, units};
-use toml::Value;
+use loggia_text::printable;
 
-use crate::config::policy::want::{Asked, Kind};
-
-/// What stands for a host that the plugin does not name.
-const HOST: &str = "api.example.com";
+use crate::config::policy::grants::{GRANTS, wanted_by};
 
 /// The policy's text.
 pub fn draft(surface: &Surface, file: &str) -> String {
@@ -26,20 +20,20 @@ pub fn draft(surface: &Surface, file: &str) -> String {
         String::new(),
         "[grants]".to_owned(),
     ];
-    let draft = Draft::of(surface);
-    if draft.asked.is_empty() {
+    let wants = wanted_by(surface);
+    if wants.is_empty() {
         lines.push("# The plugin asks for nothing.".to_owned());
     }
-    for kind in Kind::ALL {
-        let Some(value) = draft.value(kind) else { continue };
+    for grant in GRANTS {
+        let (key, Some(value)) = (grant.key().name, grant.draft(&wants)) else { continue };
         lines.push(String::new());
-        lines.extend(draft.wants(Some(kind)).map(reason));
-        lines.push(format!("#{} = {value}", kind.as_str()));
+        lines.extend(wants.wants(Some(key)).map(reason));
+        lines.push(format!("#{key} = {value}"));
     }
-    if draft.wants(None).next().is_some() {
+    if wants.wants(None).next().is_some() {
         lines.push(String::new());
         lines.push("# This host has no such grants:".to_owned());
-        lines.extend(draft.wants(None).map(reason));
+        lines.extend(wants.wants(None).map(reason));
     }
     lines.push(String::new());
     lines.join("\n")
@@ -48,161 +42,6 @@ pub fn draft(surface: &Surface, file: &str) -> String {
 fn reason(want: &Want) -> String {
     let needed = if want.needed { " (needed)" } else { "" };
     format!("# {}{needed}: {}", printable(&want.grant), printable(&want.reason))
-}
-
-/// What the keys are drawn from.
-struct Draft<'a> {
-    asked: Vec<(&'a Want, Option<Asked<'a>>)>,
-}
-
-impl<'a> Draft<'a> {
-    fn of(surface: &'a Surface) -> Self {
-        Self { asked: surface.wants.iter().map(|want| (want, Asked::parse(&want.grant))).collect() }
-    }
-
-    /// The wants of one kind, or of none that is known.
-    fn wants(&self, kind: Option<Kind>) -> impl Iterator<Item = &'a Want> {
-        let is_meant = move |asked: &Option<Asked<'_>>| asked.map(|asked| asked.kind) == kind;
-        self.asked.iter().filter(move |(_, asked)| is_meant(asked)).map(|(want, _)| *want)
-    }
-
-    fn asked(&self, kind: Kind) -> impl Iterator<Item = Asked<'a>> {
-        self.asked.iter().filter_map(move |(_, asked)| asked.filter(|asked| asked.kind == kind))
-    }
-
-    fn asks(&self, kind: Kind) -> bool {
-        self.asked(kind).next().is_some()
-    }
-
-    /// The value of one key, as little as what is asked for needs; none where nothing is asked for.
-    fn value(&self, kind: Kind) -> Option<String> {
-        Some(match kind {
-            // A secret goes to a host to which requests are granted.
-            Kind::Http if self.asks(Kind::Http) || self.asks(Kind::Secrets) => self.http(),
-            _ if !self.asks(kind) => return None,
-            Kind::Dirs => self.dirs(),
-            Kind::Env | Kind::Config => {
-                let names = self.asked(kind).filter_map(|asked| asked.word()).filter(|word| is_key(word));
-                let entries = unique(names.map(|name| format!("{name} = \"\"")));
-                if entries.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", entries.join(", ")) }
-            }
-            Kind::Secrets => self.secrets(),
-            Kind::Invoke => {
-                let rules = self.asked(kind).filter_map(|asked| asked.word());
-                list(rules.filter(|word| InvokeRule::parse(word).is_some()).map(quoted))
-            }
-            Kind::Store => match self.asked(kind).filter_map(|asked| asked.quota()).max() {
-                Some(quota) => format!("{{ quota = {} }}", quoted(&units::bytes_text(quota))),
-                None => "true".to_owned(),
-            },
-            Kind::Http | Kind::Caller | Kind::Elicit => "true".to_owned(),
-        })
-    }
-
-    fn dirs(&self) -> String {
-        let mut dirs: Vec<(String, bool)> = Vec::new();
-        for (n, asked) in self.asked(Kind::Dirs).enumerate() {
-            let number = if n == 0 { String::new() } else { (n + 1).to_string() };
-            let at = asked.word().filter(|at| is_plain(at)).map(|at| at.trim_end_matches('/').to_owned());
-            let at = at.unwrap_or(format!("/data{number}"));
-            match dirs.iter_mut().find(|(known, _)| *known == at) {
-                Some((_, writing)) => *writing |= asked.is_writing(),
-                None => dirs.push((at, asked.is_writing())),
-            }
-        }
-        list(dirs.into_iter().map(|(at, writing)| {
-            let access = if writing { "read-write" } else { "read" };
-            // Beside the plugin folder, in which no directory may be granted.
-            let (path, at) = (quoted(&format!("..{at}")), quoted(&at));
-            format!("{{ path = {path}, at = {at}, access = \"{access}\" }}")
-        }))
-    }
-
-    fn http(&self) -> String {
-        let named = self.asked(Kind::Http).filter_map(destination).map(|(text, _)| text.to_owned());
-        let mut named: Vec<String> = named.collect();
-        if named.is_empty() || (self.asks(Kind::Secrets) && self.hosts().is_empty()) {
-            named.push(format!("https://{HOST}"));
-        }
-        list(named.iter().map(|text| quoted(text)))
-    }
-
-    /// The single hosts that the plugin names, reached over HTTPS: a secret goes to one of them.
-    fn hosts(&self) -> Vec<String> {
-        let named = self.asked(Kind::Http).filter_map(destination);
-        let hosts = named.filter_map(|(_, to)| {
-            let HostPattern::Name(name) = to.host else { return None };
-            let port = if to.port == 443 { String::new() } else { format!(":{}", to.port) };
-            (to.scheme == Scheme::Https).then(|| format!("{name}{port}"))
-        });
-        hosts.collect()
-    }
-
-    fn secrets(&self) -> String {
-        let hosts = self.hosts();
-        let mut names: Vec<&str> = Vec::new();
-        let mut secrets = Vec::new();
-        for asked in self.asked(Kind::Secrets) {
-            let name = asked.word().filter(|word| is_variable(word)).unwrap_or("TOKEN");
-            if names.contains(&name) {
-                continue;
-            }
-            names.push(name);
-            // One host gets each header once.
-            let (header, format) = match names.len() {
-                1 => ("Authorization".to_owned(), ", format = \"Bearer {}\""),
-                n => (format!("X-Secret-{n}"), ""),
-            };
-            let mut words = asked.detail.unwrap_or_default().split_whitespace();
-            let named = words.find_map(|word| hosts.iter().find(|host| *host == word));
-            let host = quoted(named.or(hosts.first()).map_or(HOST, String::as_str));
-            let (name, header) = (quoted(name), quoted(&header));
-            secrets.push(format!("{{ from-env = {name}, host = {host}, header = {header}{format} }}"));
-        }
-        list(secrets.into_iter())
-    }
-}
-
-fn destination(asked: Asked<'_>) -> Option<(&str, Destination)> {
-    let text = asked.word()?;
-    Some((text, Destination::parse(text).ok()?))
-}
-
-/// Whether a path can be one of the plugin's own.
-fn is_plain(at: &str) -> bool {
-    let plain = |part: &str| !matches!(part, "" | "." | "..") && !part.contains(char::is_control);
-    let rest = at.strip_prefix('/').map(|rest| rest.strip_suffix('/').unwrap_or(rest));
-    rest.is_some_and(|rest| rest.split('/').all(plain))
-}
-
-/// Whether a word is a variable's name, as variables of secrets are called.
-fn is_variable(word: &str) -> bool {
-    let named = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
-    word.chars().all(named) && !word.starts_with(|c: char| c.is_ascii_digit())
-}
-
-/// Whether a word needs no quotes as a key.
-fn is_key(word: &str) -> bool {
-    word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
-}
-
-fn list(items: impl Iterator<Item = String>) -> String {
-    format!("[{}]", unique(items).join(", "))
-}
-
-fn unique(items: impl Iterator<Item = String>) -> Vec<String> {
-    let mut out: Vec<String> = Vec::new();
-    for item in items {
-        if !out.contains(&item) {
-            out.push(item);
-        }
-    }
-    out
-}
-
-/// As TOML writes a string that holds no variables, on one line.
-fn quoted(text: &str) -> String {
-    Value::String(printable(text).replace("${", "$${")).to_string()
 }
 
 #[cfg(test)]
@@ -214,7 +53,7 @@ mod tests {
     use super::*;
     use crate::{
         cli::policy::explanation::tests::surface,
-        config::{Policy, Setting},
+        config::{Policy, PolicySetting, policy::grants::wanted},
     };
 
     fn drafted(wants: &[(&str, &str, bool)]) -> String {
@@ -223,7 +62,7 @@ mod tests {
 
     fn parse(text: &str) -> Policy {
         let variable = |_: &str| Some("hunter2-hunter2".to_owned());
-        let setting = Setting { folder: Path::new("/plugins"), home: None, variable: &variable };
+        let setting = PolicySetting { folder: Path::new("/plugins"), home: None, variable: &variable };
         Policy::parse(text, &setting).unwrap_or_else(|said| panic!("{said}\n{text}"))
     }
 
@@ -261,7 +100,7 @@ mod tests {
         assert_eq!((policy.grants, policy.rules.invoke.len()), (nothing.grants, 0));
         let policy = parse(&uncommented(&text));
         for (grant, ..) in WANTS.iter().filter(|(grant, ..)| *grant != "gpu") {
-            assert!(Asked::parse(grant).unwrap().is_granted(&policy), "{grant}");
+            assert!(wanted(grant).unwrap().is_granted(&policy), "{grant}");
         }
     }
 
@@ -290,9 +129,9 @@ mod tests {
             "\\",
             "é",
         ];
-        for kind in Kind::ALL {
+        for kind in GRANTS.map(|grant| grant.key().name) {
             for text in texts {
-                let grant = format!("{}: {text}", kind.as_str());
+                let grant = format!("{kind}: {text}");
                 let drafted =
                     drafted(&[(&grant, text, true), ("secrets", text, false), ("http", text, false)]);
                 assert_eq!(parse(&drafted).grants, Policy::default().grants, "{grant}");

@@ -7,7 +7,7 @@ use loggia_sandbox::limits::{CORE_INSTANCES, MEMORIES, TABLES};
 use super::{
     actions::ACTIONS,
     expose::EXPOSE,
-    grants::GRANTS,
+    grants::{self, GRANTS},
     key::{Key, Section},
     limits::LIMITS,
 };
@@ -34,10 +34,10 @@ the characters `${`. This is done after the file was read: what a variable holds
 /// The page, in Markdown.
 pub fn reference() -> String {
     let mut page = HEAD.to_owned();
-    section(&mut page, &GRANTS);
+    section(&mut page, (grants::SECTION, grants::MEANS), &GRANTS.map(|grant| grant.key()));
     limits(&mut page);
-    section(&mut page, &ACTIONS);
-    section(&mut page, &EXPOSE);
+    named_section(&mut page, &ACTIONS);
+    named_section(&mut page, &EXPOSE);
     page
 }
 
@@ -46,17 +46,21 @@ macro_rules! add {
     ($page:expr, $($text:tt)*) => { let _ = write!($page, $($text)*); };
 }
 
-fn section(page: &mut String, section: &Section) {
-    add!(page, "\n## `[{}]`\n\n{}\n\n", section.name, section.means);
+fn named_section(page: &mut String, Section { name, means, keys }: &Section) {
+    section(page, (name, means), &keys.iter().collect::<Vec<_>>());
+}
+
+fn section(page: &mut String, (name, means): (&str, &str), keys: &[&Key]) {
+    add!(page, "\n## `[{name}]`\n\n{means}\n\n");
     add!(page, "| key | value | left out | meaning |\n|---|---|---|---|\n");
-    for key in section.keys {
+    for key in keys {
         row(page, "", key);
         for inner in key.inner {
             row(page, &format!("{}.", key.name), inner);
         }
     }
-    add!(page, "\nFor example:\n\n```toml\n[{}]\n", section.name);
-    for key in section.keys {
+    add!(page, "\nFor example:\n\n```toml\n[{name}]\n");
+    for key in keys {
         add!(page, "{} = {}\n", key.name, key.example);
     }
     add!(page, "```\n");
@@ -139,13 +143,15 @@ mod tests {
     fn a_default_says_what_leaving_it_out_says() {
         let said = |policy: Policy| {
             // A workflow may do what its steps do, unless its policy says; what is said of it is no default.
-            let Policy { grants, limits, rules, said: _, terms, expose } = policy;
+            let Policy { grants, limits, rules, stated: _, terms, expose } = policy;
             (grants, limits, terms, expose, rules)
         };
-        for section in [&GRANTS, &ACTIONS, &EXPOSE] {
-            for key in section.keys {
+        let sections = [&ACTIONS, &EXPOSE].map(|section| (section.name, section.keys.iter().collect()));
+        let grants: Vec<&Key> = GRANTS.iter().map(|grant| grant.key()).collect();
+        for (section, keys) in [(grants::SECTION, grants)].into_iter().chain(sections) {
+            for key in keys {
                 let Some(default) = key.default.filter(|default| !default.is_empty()) else { continue };
-                let policy = parse(&format!("[{}]\n{} = {default}", section.name, key.name)).unwrap();
+                let policy = parse(&format!("[{section}]\n{} = {default}", key.name)).unwrap();
                 assert_eq!(said(policy), said(Policy::default()), "{}", key.name);
             }
         }
@@ -154,7 +160,7 @@ mod tests {
     #[test]
     fn the_examples_of_inner_keys_are_of_the_kind_that_is_read() {
         // Each inner example stands in its table among examples of the others that must be given.
-        for key in GRANTS.keys {
+        for key in GRANTS.map(|grant| grant.key()) {
             for inner in key.inner {
                 let others =
                     key.inner.iter().filter(|other| other.name != inner.name && other.default.is_none());

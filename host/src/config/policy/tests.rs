@@ -1,8 +1,11 @@
 //! Whole policies: what they come to, and what is told of mistakes.
 
+use std::path::{Path, PathBuf};
+
 use loggia_egress::{HostPattern, Scheme, Source};
-use loggia_gate::access::Chain;
-use loggia_schema::{Form, Split};
+use loggia_gate::access::{Chain, Rules};
+use loggia_sandbox::{Grants, Limits};
+use loggia_schema::{Form, Split, Terms};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -19,7 +22,7 @@ pub(super) fn parse(text: &str) -> Result<Policy, String> {
         _ => None,
     };
     let home = Some(PathBuf::from("/home/ada"));
-    let setting = Setting { folder: Path::new("/plugins"), home, variable: &variable };
+    let setting = PolicySetting { folder: Path::new("/plugins"), home, variable: &variable };
     Policy::parse(text, &setting).map_err(|e| e.to_string())
 }
 
@@ -311,7 +314,7 @@ fn of_a_destination_that_is_none_the_mistake_is_told_and_not_what_follows_from_i
 
 #[test]
 fn without_a_home_there_is_no_tilde() {
-    let setting = Setting { folder: Path::new("/plugins"), home: None, variable: &|_| None };
+    let setting = PolicySetting { folder: Path::new("/plugins"), home: None, variable: &|_| None };
     let text = "[grants]\ndirs = [{ path = \"~/x\", at = \"/x\", access = \"read\" }]";
     let said = Policy::parse(text, &setting).unwrap_err().to_string();
     assert!(said.contains("there is no home directory"), "{said}");

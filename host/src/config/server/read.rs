@@ -15,7 +15,7 @@ use super::{
     place::{Mistake, Place},
 };
 use crate::config::policy::{
-    Problems, Setting, nearest,
+    PolicySetting, Problems, nearest,
     tree::{Node, Table, Text, Tree, Value, tree},
 };
 
@@ -48,7 +48,7 @@ impl Settings {
     /// # Errors
     ///
     /// Names all that is wrong, each with its line, and for an unknown key the nearest known one.
-    pub fn parse(text: &str, setting: &Setting<'_>) -> Result<Self, SettingsError> {
+    pub fn parse(text: &str, setting: &PolicySetting<'_>) -> Result<Self, SettingsError> {
         Reading::of(text, setting).finish()
     }
 
@@ -60,7 +60,7 @@ impl Settings {
 
 impl Reading {
     /// Reads the text of a file, as [`Settings::parse`] does; others may find more that is wrong.
-    pub fn of(text: &str, setting: &Setting<'_>) -> Self {
+    pub fn of(text: &str, setting: &PolicySetting<'_>) -> Self {
         let mut problems = Problems::default();
         let Tree { table, torn } = tree(text, setting.variable, &mut problems);
         let mut found = Found { problems, told: Vec::new(), torn };
@@ -299,7 +299,7 @@ fn told(said: &str) -> String {
 }
 
 /// With its paths starting where they are meant to.
-fn placed(settings: Settings, setting: &Setting<'_>) -> Settings {
+fn placed(settings: Settings, setting: &PolicySetting<'_>) -> Settings {
     let place = |path: PathBuf| match (path.strip_prefix("~"), &setting.home) {
         (Ok(rest), Some(home)) => home.join(rest),
         _ => setting.folder.join(path),

@@ -3,12 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use super::*;
-use crate::config::Setting;
+use crate::config::PolicySetting;
 
 fn parse(text: &str) -> Result<Settings, String> {
     let variable = |name: &str| (name == "PORT").then(|| "9000".to_owned());
-    let setting =
-        Setting { folder: Path::new("/etc/loggia"), home: Some("/home/ada".into()), variable: &variable };
+    let setting = PolicySetting {
+        folder: Path::new("/etc/loggia"),
+        home: Some("/home/ada".into()),
+        variable: &variable,
+    };
     Settings::parse(text, &setting).map_err(|error| error.lines())
 }
 

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Instant};
 
 use loggia_gate::catalog::Snapshot;
-use loggia_sandbox::{Digest, Grants};
+use loggia_sandbox::Digest;
 use loggia_workflow::{
     Definition,
     definition::{self, Form},
@@ -14,10 +14,13 @@ use super::{
     error::AdmitError,
     files::{policy, read},
 };
-use crate::load::{
-    composed::Composed,
-    fence::VersionGrants,
-    found::{Found, stem},
+use crate::{
+    config::policy::grants::needless_for_workflows,
+    load::{
+        composed::Composed,
+        fence::VersionGrants,
+        found::{Found, stem},
+    },
 };
 
 /// Largest file of workflows.
@@ -31,7 +34,7 @@ const WORKFLOWS: u64 = 1 << 20;
 pub fn admit(found: &Found, begun: Instant) -> Result<Admitted, AdmitError> {
     let text = read(&found.path, WORKFLOWS)?;
     let policy = policy(found)?;
-    if let Some(grant) = needless(&policy.grants) {
+    if let Some(grant) = needless_for_workflows(&policy) {
         return Err(AdmitError::Needless(grant));
     }
     let mut definition = definition::read(&String::from_utf8_lossy(&text))?;
@@ -59,18 +62,4 @@ fn others(found: &Found) -> Vec<Definition> {
         definition::read(&String::from_utf8_lossy(&text)).ok()
     });
     read.filter(|definition| definition.form == Form::Resource).collect()
-}
-
-/// A grant that means nothing to workflows.
-fn needless(grants: &Grants) -> Option<&'static str> {
-    let none = Grants::default();
-    let of = [
-        ("`dirs`", grants.dirs == none.dirs),
-        ("`http` or `secrets`", grants.http == none.http),
-        ("`env`", grants.env == none.env),
-        ("`config`", grants.config == none.config),
-        ("`store`", grants.store == none.store),
-        ("`caller`", grants.caller == none.caller),
-    ];
-    of.into_iter().find(|(_, empty)| !empty).map(|(name, _)| name)
 }

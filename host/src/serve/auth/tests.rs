@@ -20,7 +20,7 @@ use axum::{
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD as B64};
 use futures_util::future::join_all;
 use hmac::{Hmac, KeyInit, Mac};
-use loggia_gate::access::Caller;
+use loggia_gate::access::{Caller, Origin};
 use ring::{
     rand::SystemRandom,
     rsa::{KeyPairComponents, PublicKeyComponents},
@@ -31,8 +31,6 @@ use ring::{
 };
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
-
-use loggia_gate::access::Origin;
 
 use super::*;
 

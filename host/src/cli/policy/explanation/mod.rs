@@ -2,7 +2,6 @@
 
 mod model;
 mod reach;
-mod rights;
 #[cfg(test)]
 pub mod tests;
 
@@ -12,8 +11,8 @@ pub use self::model::{Explanation, Lack, Limited, Reach, Right, Rule, Ruled, Sub
 use crate::config::{
     Policy,
     policy::{
+        grants::{self, wanted},
         limits::{Bounds, LIMITS},
-        want::Asked,
     },
 };
 
@@ -23,7 +22,7 @@ pub fn explain(subjects: &[Subject<'_>]) -> Option<Explanation> {
     let reaches = reach::reaches(subjects);
     Some(Explanation {
         facade: subject.name.to_owned(),
-        may: rights::of(subject.policy, subject.worst()),
+        may: model::rights(subject.policy, subject.worst()),
         actions: actions(subject),
         limits: limits(subject.policy),
         lacks: lacks(subject),
@@ -63,7 +62,7 @@ fn limits(policy: &Policy) -> Vec<Limited> {
 fn lacks(subject: &Subject<'_>) -> Vec<Lack> {
     let wants = subject.surface.map_or(&[][..], |surface| &surface.wants);
     let lacking = wants.iter().filter_map(|want| {
-        let asked = Asked::parse(&want.grant);
+        let asked = wanted(&want.grant);
         let granted = asked.is_some_and(|asked| asked.is_granted(subject.policy));
         (!granted).then(|| Lack {
             grant: want.grant.clone(),
@@ -87,8 +86,8 @@ fn warning(subject: &Subject<'_>, subjects: &[Subject<'_>], reaches: &[Reach]) -
     let (mut reads, mut sends) = (Vec::new(), Vec::new());
     let own = (subject.policy, subject.worst(), String::new());
     for (policy, worst, by) in std::iter::once(own).chain(others) {
-        reads.extend(rights::reads(policy).into_iter().map(|what| format!("{what}{by}")));
-        sends.extend(rights::sends(policy, worst).into_iter().map(|what| format!("{what}{by}")));
+        reads.extend(grants::reads(policy).into_iter().map(|what| format!("{what}{by}")));
+        sends.extend(grants::sends(policy, worst).into_iter().map(|what| format!("{what}{by}")));
     }
     (!reads.is_empty() && !sends.is_empty()).then_some(Warning { reads, sends })
 }

@@ -3,7 +3,7 @@
 use loggia_facade::{Effect, Surface};
 use serde::Serialize;
 
-use crate::config::Policy;
+use crate::config::{Policy, policy::grants};
 
 /// A facade with what its operator says of it.
 pub struct Subject<'a> {
@@ -136,4 +136,10 @@ pub struct Reached {
     pub effect: &'static str,
     /// The person is asked first.
     pub confirmed: bool,
+}
+
+/// What a policy grants, in words, as far as actions of this effect and below can use it.
+pub fn rights(policy: &Policy, worst: Effect) -> Vec<Right> {
+    let explained = grants::explain(policy, worst).into_iter();
+    explained.map(|(grant, says)| Right { grant, says }).collect()
 }

@@ -4,10 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use loggia_facade::{Action, Effect};
 
-use super::{
-    model::{Reach, Reached, Subject},
-    rights,
-};
+use super::model::{Reach, Reached, Subject, rights};
 
 /// How far the search has come to one facade.
 struct Way<'a> {
@@ -84,7 +81,7 @@ fn reach(subject: &Subject<'_>, callable: &[&Action], through: &[String]) -> Rea
         known: true,
         actions: reached.collect(),
         // What cannot be called does nothing.
-        may: worst.map_or(Vec::new(), |worst| rights::of(subject.policy, worst)),
+        may: worst.map_or(Vec::new(), |worst| rights(subject.policy, worst)),
         worst,
     }
 }

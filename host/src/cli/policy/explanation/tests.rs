@@ -7,7 +7,7 @@ use loggia_facade::{Action, Effect, Object, Surface, Want};
 use super::*;
 use crate::{
     cli::policy::shown::{Style, text},
-    config::Setting,
+    config::PolicySetting,
 };
 
 /// A facade with these actions, which wants these grants.
@@ -45,7 +45,7 @@ pub fn surface(name: &str, actions: &[(&str, Effect)], wants: &[(&str, &str, boo
 fn policy(text: &str) -> Policy {
     let variable = |_: &str| Some("hunter2-hunter2".to_owned());
     let setting =
-        Setting { folder: Path::new("/plugins"), home: Some("/home/ada".into()), variable: &variable };
+        PolicySetting { folder: Path::new("/plugins"), home: Some("/home/ada".into()), variable: &variable };
     Policy::parse(text, &setting).unwrap_or_else(|said| panic!("{said}\n{text}"))
 }
 

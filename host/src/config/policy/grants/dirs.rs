@@ -2,19 +2,25 @@
 
 use std::collections::BTreeSet;
 
+use loggia_facade::Effect;
 use loggia_sandbox::DirGrant;
 
-use crate::config::policy::{
-    Setting,
-    field::Field,
-    key::{Key, names},
-    problem::Problems,
+use super::{
+    super::{
+        field::Field,
+        key::{Key, names},
+        model::{Policy, PolicySetting},
+        problem::Problems,
+    },
+    grant::{Grant, GrantReading, WantedGrant, WantedGrants, toml_list, toml_text},
 };
 
 const ACCESS: &[(&str, bool)] = &[("read", false), ("read-write", true)];
 
-/// The key.
-pub const KEY: Key = Key {
+/// `grants.dirs`.
+pub struct DirsGrant;
+
+const KEY: Key = Key {
     name: "dirs",
     kind: "list of tables",
     default: Some("[]"),
@@ -51,8 +57,7 @@ pub const KEY: Key = Key {
     ],
 };
 
-/// Reads the key.
-pub fn read(field: &Field<'_>, setting: &Setting<'_>, problems: &mut Problems) -> Vec<DirGrant> {
+fn read(field: &Field<'_>, setting: &PolicySetting<'_>, problems: &mut Problems) -> Vec<DirGrant> {
     let mut seen = BTreeSet::new();
     let mut grants = Vec::new();
     for item in field.items(problems) {
@@ -66,7 +71,7 @@ pub fn read(field: &Field<'_>, setting: &Setting<'_>, problems: &mut Problems) -
     grants
 }
 
-fn one(item: &Field<'_>, setting: &Setting<'_>, problems: &mut Problems) -> Option<DirGrant> {
+fn one(item: &Field<'_>, setting: &PolicySetting<'_>, problems: &mut Problems) -> Option<DirGrant> {
     let fields = item.fields(names(KEY.inner), problems)?;
     // All three are looked at, so that all that is wrong is told.
     let path = fields.needed("path", problems).and_then(|field| setting.path(&field, problems));
@@ -85,4 +90,70 @@ fn at(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
     let said = "must be a plain absolute path of the plugin's, like \"/notes\"";
     field.wrong(format!("{said} (it is {})", text.shown()), problems);
     None
+}
+
+impl Grant for DirsGrant {
+    fn key(&self) -> &'static Key {
+        &KEY
+    }
+
+    fn read(&self, field: &Field<'_>, reading: &mut GrantReading<'_>) {
+        reading.granted.grants.dirs = read(field, reading.setting, reading.problems);
+    }
+
+    fn is_given(&self, policy: &Policy) -> bool {
+        !policy.grants.dirs.is_empty()
+    }
+
+    fn covers(&self, policy: &Policy, want: &WantedGrant<'_>) -> bool {
+        let at = want.word().filter(|word| word.starts_with('/')).map(|at| at.trim_end_matches('/'));
+        let fits = |dir: &DirGrant| at.is_none_or(|at| at == dir.at) && (dir.writable || !is_writing(want));
+        policy.grants.dirs.iter().any(fits)
+    }
+
+    fn explain(&self, policy: &Policy, worst: Effect) -> Vec<String> {
+        policy.grants.dirs.iter().map(|dir| explain(dir, worst)).collect()
+    }
+
+    fn draft(&self, wants: &WantedGrants<'_>) -> Option<String> {
+        let mut dirs: Vec<(String, bool)> = Vec::new();
+        for (n, want) in wants.wanted(KEY.name).enumerate() {
+            let number = if n == 0 { String::new() } else { (n + 1).to_string() };
+            let at = want.word().filter(|at| is_plain(at)).map(|at| at.trim_end_matches('/').to_owned());
+            let at = at.unwrap_or(format!("/data{number}"));
+            match dirs.iter_mut().find(|(known, _)| *known == at) {
+                Some((_, writing)) => *writing |= is_writing(&want),
+                None => dirs.push((at, is_writing(&want))),
+            }
+        }
+        let entries = dirs.iter().map(|(at, writing)| {
+            let access = if *writing { "read-write" } else { "read" };
+            // Beside the plugin folder, in which no directory may be granted.
+            let (path, at) = (toml_text(&format!("..{at}")), toml_text(at));
+            format!("{{ path = {path}, at = {at}, access = \"{access}\" }}")
+        });
+        (!dirs.is_empty()).then(|| toml_list(entries))
+    }
+}
+
+/// Whether a directory is to be written to.
+fn is_writing(want: &WantedGrant<'_>) -> bool {
+    want.detail.is_some_and(|detail| detail.split_whitespace().any(|word| word == "read-write"))
+}
+
+/// Whether a path can be one of the plugin's own.
+fn is_plain(at: &str) -> bool {
+    let plain = |part: &str| !matches!(part, "" | "." | "..") && !part.contains(char::is_control);
+    let rest = at.strip_prefix('/').map(|rest| rest.strip_suffix('/').unwrap_or(rest));
+    rest.is_some_and(|rest| rest.split('/').all(plain))
+}
+
+fn explain(dir: &DirGrant, worst: Effect) -> String {
+    let DirGrant { path, at, writable } = dir;
+    let seen = format!("{}, which it sees as {at}", path.display());
+    match (writable, worst) {
+        (false, _) => format!("read {seen}"),
+        (true, Effect::Read) => format!("read {seen}; none of its actions writes"),
+        (true, _) => format!("read and write {seen}; its read actions only read"),
+    }
 }

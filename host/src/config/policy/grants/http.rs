@@ -1,11 +1,17 @@
 //! `http`: where a plugin may send requests, and by which methods.
 
-use loggia_egress::{Destination, HostPattern, Rule};
+use loggia_egress::{Destination, Rule};
+use loggia_facade::Effect;
 
-use crate::config::policy::{
-    field::{Field, Fields},
-    key::{Key, names},
-    problem::Problems,
+use super::{
+    super::{
+        field::{Field, Fields},
+        key::{Key, names},
+        model::Policy,
+        problem::Problems,
+    },
+    destination::{PLACEHOLDER_HOST, covers, secret_hosts, wanted_destination},
+    grant::{Grant, GrantReading, WantedGrant, WantedGrants, listed, toml_list, toml_text},
 };
 
 /// The methods that a `read` action may send anywhere.
@@ -13,8 +19,11 @@ const READING: [&str; 2] = ["GET", "HEAD"];
 /// One opens a tunnel that no rule sees into, the other hands back what proxies added on the way.
 const REFUSED: [&str; 2] = ["CONNECT", "TRACE"];
 
+/// `grants.http`.
+pub struct HttpGrant;
+
 /// The key.
-pub const KEY: Key = Key {
+pub(super) const KEY: Key = Key {
     name: "http",
     kind: "list of strings or tables",
     default: Some("[]"),
@@ -52,8 +61,7 @@ pub const KEY: Key = Key {
     ],
 };
 
-/// Reads the key.
-pub fn read(field: &Field<'_>, problems: &mut Problems) -> Vec<Rule> {
+fn read(field: &Field<'_>, problems: &mut Problems) -> Vec<Rule> {
     field.items(problems).iter().filter_map(|item| rule(item, problems)).collect()
 }
 
@@ -117,49 +125,82 @@ fn methods(fields: &Fields<'_>, key: &str, problems: &mut Problems) -> Option<Ve
     Some(methods)
 }
 
-/// Whether all requests to one destination are among those to another.
-pub fn covers(granted: &Destination, to: &Destination) -> bool {
-    let is_below = |name: &str, parent: &str| {
-        name.strip_suffix(parent).is_some_and(|rest| rest.len() > 1 && rest.ends_with('.'))
-    };
-    let is_host = match (&granted.host, &to.host) {
-        (HostPattern::Below(parent), HostPattern::Name(name)) => is_below(name, parent),
-        (HostPattern::Below(parent), HostPattern::Below(name)) => name == parent || is_below(name, parent),
-        (granted, host) => granted == host,
-    };
-    granted.scheme == to.scheme && granted.port == to.port && is_host
+impl Grant for HttpGrant {
+    fn key(&self) -> &'static Key {
+        &KEY
+    }
+
+    fn read(&self, field: &Field<'_>, reading: &mut GrantReading<'_>) {
+        let before = reading.problems.len();
+        reading.granted.grants.http.rules = read(field, reading.problems);
+        reading.has_unread_rules = reading.problems.len() > before;
+    }
+
+    fn is_given(&self, policy: &Policy) -> bool {
+        !policy.grants.http.rules.is_empty()
+    }
+
+    fn covers(&self, policy: &Policy, want: &WantedGrant<'_>) -> bool {
+        let rules = &policy.grants.http.rules;
+        match wanted_destination(want) {
+            Some((_, to)) => rules.iter().any(|rule| covers(&rule.to, &to)),
+            None => !rules.is_empty(),
+        }
+    }
+
+    fn explain(&self, policy: &Policy, worst: Effect) -> Vec<String> {
+        policy.grants.http.rules.iter().map(|rule| explain(rule, worst)).collect()
+    }
+
+    fn draft(&self, wants: &WantedGrants<'_>) -> Option<String> {
+        // A secret goes to a host to which requests are granted.
+        let has_secrets = wants.has("secrets");
+        if !wants.has(KEY.name) && !has_secrets {
+            return None;
+        }
+        let named = wants.wanted(KEY.name).filter_map(|want| Some(wanted_destination(&want)?.0.to_owned()));
+        let mut named: Vec<String> = named.collect();
+        if named.is_empty() || (has_secrets && secret_hosts(wants).is_empty()) {
+            named.push(format!("https://{PLACEHOLDER_HOST}"));
+        }
+        Some(toml_list(named.iter().map(|text| toml_text(text))))
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use loggia_egress::Scheme;
+/// The destinations to which actions of this effect and below can send.
+pub fn sends(policy: &Policy, worst: Effect) -> Vec<String> {
+    let rules = policy.grants.http.rules.iter();
+    let sending = rules.filter(|rule| worst > Effect::Read || !reading_methods(rule).is_empty());
+    sending.map(|rule| rule.to.to_string()).collect()
+}
 
-    use super::*;
-
-    #[test]
-    fn a_destination_covers_its_host_or_what_lies_below() {
-        let name = |name: &str| HostPattern::Name(name.to_owned());
-        let below = |name: &str| HostPattern::Below(name.to_owned());
-        let check = |scheme, granted: &HostPattern, port, host: &HostPattern, expected: bool| {
-            let granted = Destination { scheme, host: granted.clone(), port };
-            let to = Destination { scheme: Scheme::Https, host: host.clone(), port: 443 };
-            assert_eq!(covers(&granted, &to), expected, "{granted:?} {to:?}");
+fn explain(rule: &Rule, worst: Effect) -> String {
+    let to = rule.to.to_string();
+    let reading = reading_methods(rule);
+    if worst == Effect::Read {
+        return match reading.as_slice() {
+            [] => format!("send nothing to {to}: its actions only read, and no method there does"),
+            reading => format!("send {} requests to {to}", listed(reading)),
         };
-        check(Scheme::Https, &name("example.com"), 443, &name("example.com"), true);
-        check(Scheme::Http, &name("example.com"), 443, &name("example.com"), false);
-        check(Scheme::Https, &name("example.com"), 8443, &name("example.com"), false);
-        check(Scheme::Https, &name("example.com"), 443, &name("api.example.com"), false);
-        check(Scheme::Https, &below("example.com"), 443, &name("api.example.com"), true);
-        check(Scheme::Https, &below("example.com"), 443, &name("a.b.example.com"), true);
-        check(Scheme::Https, &below("example.com"), 443, &name("example.com"), false);
-        check(Scheme::Https, &below("example.com"), 443, &name(".example.com"), false);
-        check(Scheme::Https, &below("example.com"), 443, &name("badexample.com"), false);
-        check(Scheme::Https, &below("example.com"), 443, &below("example.com"), true);
-        check(Scheme::Https, &below("example.com"), 443, &below("a.example.com"), true);
-        check(Scheme::Https, &below("a.example.com"), 443, &below("example.com"), false);
-        check(Scheme::Https, &name("a.example.com"), 443, &below("example.com"), false);
-        let address = HostPattern::Address([10, 0, 0, 1].into());
-        check(Scheme::Https, &address, 443, &address, true);
-        check(Scheme::Https, &address, 443, &HostPattern::Address([10, 0, 0, 2].into()), false);
     }
+    let sent = match &rule.methods {
+        Some(methods) => format!("send {} requests to {to}", listed(methods)),
+        None => format!("send requests to {to}"),
+    };
+    // Where they are all there is, nothing is to be told apart.
+    if rule.methods.as_ref().is_some_and(|methods| methods.iter().all(|m| reading.contains(&m.as_str()))) {
+        sent
+    } else if reading.is_empty() {
+        format!("{sent}; its read actions send none")
+    } else {
+        format!("{sent}; its read actions send {} only", listed(&reading))
+    }
+}
+
+/// The methods that `read` actions may send.
+fn reading_methods(rule: &Rule) -> Vec<&str> {
+    let allowed = |method: &str| rule.methods.as_ref().is_none_or(|some| some.iter().any(|m| m == method));
+    let mut reading: Vec<&str> = READING.into_iter().filter(|method| allowed(method)).collect();
+    reading.extend(rule.reads.iter().map(String::as_str).filter(|method| !READING.contains(method)));
+    reading
 }

@@ -3,18 +3,24 @@
 use std::net::IpAddr;
 
 use loggia_egress::{Destination, HostPattern, Rule, Secret, Source};
+use loggia_facade::Effect;
 
-use super::covers;
-use crate::config::policy::{
-    Setting,
-    field::{Field, Fields},
-    key::{Key, names},
-    problem::Problems,
-    tree::Text,
+use super::{
+    super::{
+        field::{Field, Fields},
+        key::{Key, names},
+        model::{Policy, PolicySetting},
+        problem::Problems,
+        tree::Text,
+    },
+    destination::{PLACEHOLDER_HOST, covers, secret_hosts},
+    grant::{Grant, GrantReading, WantedGrant, WantedGrants, toml_list, toml_text},
 };
 
-/// The key.
-pub const KEY: Key = Key {
+/// `grants.secrets`.
+pub struct SecretsGrant;
+
+const KEY: Key = Key {
     name: "secrets",
     kind: "list of tables",
     default: Some("[]"),
@@ -66,10 +72,10 @@ pub const KEY: Key = Key {
 };
 
 /// Reads the key. Each secret's host must be one that the rules allow, where these are known.
-pub fn read(
+fn read(
     field: &Field<'_>,
     rules: Option<&[Rule]>,
-    setting: &Setting<'_>,
+    setting: &PolicySetting<'_>,
     problems: &mut Problems,
 ) -> Vec<Secret> {
     let mut secrets: Vec<Secret> = Vec::new();
@@ -90,7 +96,7 @@ pub fn read(
 fn one(
     item: &Field<'_>,
     rules: Option<&[Rule]>,
-    setting: &Setting<'_>,
+    setting: &PolicySetting<'_>,
     problems: &mut Problems,
 ) -> Option<Secret> {
     let fields = item.fields(names(KEY.inner), problems)?;
@@ -114,7 +120,7 @@ fn one(
 fn source(
     item: &Field<'_>,
     fields: &Fields<'_>,
-    setting: &Setting<'_>,
+    setting: &PolicySetting<'_>,
     problems: &mut Problems,
 ) -> Option<Source> {
     match (fields.get("from-env"), fields.get("from-file")) {
@@ -196,4 +202,74 @@ fn format(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
         return None;
     }
     Some(value.clone())
+}
+
+impl Grant for SecretsGrant {
+    fn key(&self) -> &'static Key {
+        &KEY
+    }
+
+    fn read(&self, field: &Field<'_>, reading: &mut GrantReading<'_>) {
+        let GrantReading { granted, setting, problems, has_unread_rules } = reading;
+        let http = &mut granted.grants.http;
+        let rules = (!*has_unread_rules).then_some(http.rules.as_slice());
+        http.secrets = read(field, rules, setting, problems);
+    }
+
+    fn is_given(&self, policy: &Policy) -> bool {
+        !policy.grants.http.secrets.is_empty()
+    }
+
+    fn covers(&self, policy: &Policy, want: &WantedGrant<'_>) -> bool {
+        // A file does not say which secret it holds.
+        let fits = |source: &Source| match source {
+            Source::Value(name, _) => want.word().is_none_or(|word| word == name),
+            Source::File(_) => true,
+        };
+        policy.grants.http.secrets.iter().any(|secret| fits(&secret.source))
+    }
+
+    fn explain(&self, policy: &Policy, _worst: Effect) -> Vec<String> {
+        policy.grants.http.secrets.iter().map(explain).collect()
+    }
+
+    fn draft(&self, wants: &WantedGrants<'_>) -> Option<String> {
+        let hosts = secret_hosts(wants);
+        let mut names: Vec<&str> = Vec::new();
+        let mut secrets = Vec::new();
+        for want in wants.wanted(KEY.name) {
+            let name = want.word().filter(|word| is_variable(word)).unwrap_or("TOKEN");
+            if names.contains(&name) {
+                continue;
+            }
+            names.push(name);
+            // One host gets each header once.
+            let (header, format) = match names.len() {
+                1 => ("Authorization".to_owned(), ", format = \"Bearer {}\""),
+                n => (format!("X-Secret-{n}"), ""),
+            };
+            let mut words = want.detail.unwrap_or_default().split_whitespace();
+            let named = words.find_map(|word| hosts.iter().find(|host| *host == word));
+            let host = toml_text(named.or(hosts.first()).map_or(PLACEHOLDER_HOST, String::as_str));
+            let (name, header) = (toml_text(name), toml_text(&header));
+            secrets.push(format!("{{ from-env = {name}, host = {host}, header = {header}{format} }}"));
+        }
+        (!secrets.is_empty()).then(|| toml_list(secrets.into_iter()))
+    }
+}
+
+fn explain(secret: &Secret) -> String {
+    let from = match &secret.source {
+        Source::Value(name, _) => format!("the secret {name}"),
+        Source::File(path) => format!("the secret in {}", path.display()),
+    };
+    let port = if secret.port == 443 { String::new() } else { format!(":{}", secret.port) };
+    let Secret { host, header, .. } = secret;
+    format!("have the host send {from} to {host}{port}, as the header {header}, without seeing it")
+}
+
+/// Whether a word is a variable's name, as variables of secrets are called.
+fn is_variable(word: &str) -> bool {
+    let named = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    word.chars().all(named) && !word.starts_with(|c: char| c.is_ascii_digit())
 }
