@@ -16,7 +16,6 @@ mod load;
 mod published;
 mod release;
 mod reload;
-mod rules;
 mod runs;
 mod seeds;
 mod serving;

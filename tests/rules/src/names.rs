@@ -4,6 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::source::CrateSource;
 
+/// Words that stand alone: those of the glossary in ARCHITECTURE.md, and of the contract's data.
+pub const GLOSSARY: &[&str] = &[
+    "Action", "Answer", "Call", "Catalog", "Envelope", "Facade", "Failure", "Fault", "Gate", "Grant",
+    "Grants", "Limit", "Limits", "Plan", "Policy", "Port", "Progress", "Question", "Reply", "Request",
+    "Session", "Source", "Surface", "Workflow",
+];
+
+/// Names that types of several crates share since they are the same concept on two sides of a border.
+pub const SAME_CONCEPT: &[&str] = &[];
+
 /// A type or trait that other modules can name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NamedType {

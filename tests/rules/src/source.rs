@@ -56,6 +56,18 @@ impl CrateSource {
         Self { name, modules }
     }
 
+    /// A crate of one file with this text.
+    ///
+    /// # Panics
+    ///
+    /// If it does not parse.
+    pub fn parsed(name: &str, file: &str, text: &str) -> Self {
+        let mut modules = BTreeMap::new();
+        let parsed = syn::parse_file(text).unwrap_or_else(|error| panic!("{file}: {error}"));
+        take(&mut modules, Vec::new(), file, &parsed.items, Path::new(""));
+        Self { name: name.to_owned(), modules }
+    }
+
     /// The module that a path names or is within, by as many of its segments as are modules.
     pub fn deepest(&self, path: &[String]) -> usize {
         (0..=path.len()).rev().find(|&n| self.modules.contains_key(&path[..n])).unwrap_or(0)
