@@ -5,7 +5,7 @@ use std::time::Duration;
 use loggia_sandbox::engine::STACK_CEILING;
 use loggia_text::units::{bytes_text, duration_text};
 
-use super::{Http, Mistake, Settings, Span};
+use super::{Http, Mistake, Span, settings::Settings};
 
 /// The least stack that a plugin can do with.
 pub const STACK_LEAST: u64 = 64 << 10;

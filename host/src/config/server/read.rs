@@ -10,9 +10,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    Audit, Settings, bounds,
+    Audit, bounds,
     grammar::Grammar,
     place::{Mistake, Place},
+    settings::Settings,
 };
 use crate::config::policy::{
     PolicySetting, Problems, nearest,

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::Settings;
+use super::settings::Settings;
 
 const HEAD: &str = "\
 # Settings: loggia.toml

@@ -1,13 +1,10 @@
 //! `[limits]`: how much a plugin may use. One table says all there is to say of each limit; parsing, the reference page
 //! and what is told of a policy read it.
 
+mod key;
 mod table;
 
-use std::time::Duration;
-
-use loggia_gate::access::Rules;
-use loggia_sandbox::Limits;
-use loggia_text::units;
+pub use key::{Bounds, LimitKey, Unit};
 pub use table::LIMITS;
 
 use super::{
@@ -17,112 +14,6 @@ use super::{
 
 /// The section's name.
 pub const SECTION: &str = "limits";
-
-/// What can be limited.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Bounds {
-    /// What the sandbox holds a plugin to.
-    pub limits: Limits,
-    /// What the gate holds its calls to.
-    pub rules: Rules,
-}
-
-/// In what a limit is measured, and how it is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// Bytes, as `"64MiB"`.
-    Size,
-    /// Milliseconds, as `"30s"`.
-    Time,
-    /// As a number.
-    Count,
-}
-
-/// One limit.
-pub struct LimitKey {
-    /// As it is written.
-    pub name: &'static str,
-    /// What its numbers count.
-    pub unit: Unit,
-    /// The least that can be set.
-    pub least: u64,
-    /// The most that can be set.
-    pub most: u64,
-    /// What is limited.
-    pub means: &'static str,
-    /// What a plugin could do without it.
-    pub stops: &'static str,
-    get: fn(&Bounds) -> u64,
-    set: fn(&mut Bounds, u64),
-}
-
-impl Unit {
-    /// A number of it, as a message says it and a policy writes it between quotes.
-    pub fn text(self, number: u64) -> String {
-        match self {
-            Self::Size => units::bytes_text(number),
-            Self::Time => units::duration_text(Duration::from_millis(number)),
-            Self::Count => number.to_string(),
-        }
-    }
-
-    /// A number of it in TOML.
-    pub fn toml(self, number: u64) -> String {
-        let text = self.text(number);
-        if self == Self::Count { text } else { format!("{text:?}") }
-    }
-}
-
-impl LimitKey {
-    /// What these bounds set it to.
-    pub fn of(&self, bounds: &Bounds) -> u64 {
-        (self.get)(bounds)
-    }
-
-    /// What holds where a policy does not say.
-    pub fn default(&self) -> u64 {
-        self.of(&Bounds::default())
-    }
-
-    /// The number, if it is not less than nothing, and how a message shows it; nothing where that was told already.
-    fn number(&self, field: &Field<'_>, problems: &mut Problems) -> Option<(Option<u64>, String)> {
-        let must = match self.unit {
-            Unit::Count => {
-                let number = field.integer(problems)?;
-                return Some((u64::try_from(number).ok(), number.to_string()));
-            }
-            Unit::Size => "a size in quotes, like \"64MiB\"",
-            Unit::Time => "a time in quotes, like \"30s\"",
-        };
-        let text = field.text_of(must, problems)?;
-        let read = match self.unit {
-            Unit::Time => units::duration(&text.value).map(table::millis),
-            _ => units::bytes(&text.value),
-        };
-        match read {
-            Ok(number) => Some((Some(number), text.shown())),
-            Err(said) => {
-                field.wrong(format!("({}) {said}", text.shown()), problems);
-                None
-            }
-        }
-    }
-
-    fn read(&self, field: &Field<'_>, bounds: &mut Bounds, problems: &mut Problems) {
-        let Some((number, shown)) = self.number(field, problems) else { return };
-        let Some(number) = number.filter(|number| (self.least..=self.most).contains(number)) else {
-            let (least, most) = (self.unit.text(self.least), self.unit.text(self.most));
-            let must = match self.unit {
-                Unit::Count => format!("must be {least} to {most}"),
-                _ if self.least <= 1 => format!("must be more than nothing and at most {most}"),
-                _ => format!("must be {least} to {most}"),
-            };
-            field.wrong(format!("{must} (it is {shown})"), problems);
-            return;
-        };
-        (self.set)(bounds, number);
-    }
-}
 
 /// Reads the section.
 pub fn read(field: &Field<'_>, problems: &mut Problems) -> Bounds {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use loggia_sandbox::{engine::HANDLES_CEILING, limits::TABLES_CEILING};
 
-use super::{LimitKey, Unit};
+use super::key::{LimitKey, Unit, millis};
 
 const MIB: u64 = 1 << 20;
 const SECOND: u64 = 1000;
@@ -352,8 +352,4 @@ const fn count(n: usize) -> u64 {
 
 fn size(n: u64) -> usize {
     n.try_into().unwrap_or(usize::MAX)
-}
-
-pub(super) fn millis(time: Duration) -> u64 {
-    time.as_millis().try_into().unwrap_or(u64::MAX)
 }
