@@ -30,6 +30,8 @@ pub fn read(field: &Field<'_>, problems: &mut Problems) -> Bounds {
 
 #[cfg(test)]
 mod tests {
+    use loggia_sandbox::Limits;
+
     use super::*;
 
     #[test]
