@@ -11,7 +11,7 @@ use crate::config::{Policy, places};
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct GrantedFolders {
     /// Made: they lie beside the plugin folder.
-    pub made: Vec<PathBuf>,
+    pub created: Vec<PathBuf>,
     /// Left to the operator: they lie elsewhere, or cannot be made.
     pub missing: Vec<PathBuf>,
 }
@@ -20,24 +20,24 @@ pub struct GrantedFolders {
 ///
 /// None is made in the plugin folder, which no plugin may be granted, nor anywhere else: what else there is on the
 /// machine is the operator's.
-pub fn make_missing(policy: &str, plugins: &Path) -> GrantedFolders {
+pub fn create_missing(policy: &str, plugins: &Path) -> GrantedFolders {
     let mut out = GrantedFolders::default();
     // What is wrong with a policy is told when the plugin is loaded.
     let Ok(policy) = Policy::parse(policy, &places::setting(plugins)) else { return out };
     let beside = plugins.parent().unwrap_or(plugins);
     for dir in policy.grants.dirs {
-        let path = plain(&dir.path);
+        let path = normalize(&dir.path);
         if path.exists() || path.starts_with(plugins) {
             continue;
         }
         let is_made = path.starts_with(beside) && fs::create_dir_all(&path).is_ok();
-        if is_made { &mut out.made } else { &mut out.missing }.push(path);
+        if is_made { &mut out.created } else { &mut out.missing }.push(path);
     }
     out
 }
 
 /// A path without `..`, by its words alone.
-fn plain(path: &Path) -> PathBuf {
+fn normalize(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
         match part {
@@ -60,19 +60,19 @@ mod tests {
         fs::create_dir_all(&plugins).unwrap();
         let grant = |path: &str| {
             let policy = format!("[grants]\ndirs = [{{ path = {path:?}, at = \"/d\", access = \"read\" }}]");
-            make_missing(&policy, &plugins)
+            create_missing(&policy, &plugins)
         };
         let deep = root.join("out/data/deep");
-        assert_eq!(grant("../data/deep"), GrantedFolders { made: vec![deep.clone()], missing: vec![] });
+        assert_eq!(grant("../data/deep"), GrantedFolders { created: vec![deep.clone()], missing: vec![] });
         assert!(deep.is_dir());
         assert_eq!(grant("../data/deep"), GrantedFolders::default(), "it is there");
         for inside in ["data", "../plugins/data"] {
             assert_eq!(grant(inside), GrantedFolders::default(), "no plugin may have it");
         }
         assert!(!plugins.join("data").exists());
-        let elsewhere = GrantedFolders { made: vec![], missing: vec![root.join("data")] };
+        let elsewhere = GrantedFolders { created: vec![], missing: vec![root.join("data")] };
         assert_eq!(grant("../../data"), elsewhere);
         assert!(!root.join("data").exists());
-        assert_eq!(make_missing("nonsense = [", &plugins), GrantedFolders::default());
+        assert_eq!(create_missing("nonsense = [", &plugins), GrantedFolders::default());
     }
 }

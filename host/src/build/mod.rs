@@ -62,14 +62,14 @@ pub enum BuildError {
 
 /// One plugin crate.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Source {
+pub struct PluginSource {
     /// The crate's name, which is the facade's.
     pub name: String,
     /// Its `Cargo.toml`.
     pub manifest: PathBuf,
 }
 
-impl Source {
+impl PluginSource {
     /// The policy in the crate's folder, if it has one.
     pub fn policy(&self) -> Option<PathBuf> {
         Some(self.manifest.with_file_name(format!("{}.toml", self.name))).filter(|policy| policy.is_file())
@@ -78,7 +78,7 @@ impl Source {
 
 /// One component that was built.
 #[derive(Debug)]
-pub struct Built {
+pub struct BuiltPlugin {
     /// The crate's name.
     pub name: String,
     /// Where the component is.
@@ -124,17 +124,17 @@ pub fn ensure_target() -> Result<(), BuildError> {
 /// # Errors
 ///
 /// If there is none, or a manifest cannot be read.
-pub fn find(path: &Path) -> Result<Vec<Source>, BuildError> {
+pub fn find_sources(path: &Path) -> Result<Vec<PluginSource>, BuildError> {
     let path = fs::canonicalize(path).map_err(|_| BuildError::Nothing(path.to_owned()))?;
     let mut sources = BTreeSet::new();
-    for manifest in manifests(&path) {
-        if sources.iter().any(|source: &Source| source.manifest == manifest) {
+    for manifest in find_manifests(&path) {
+        if sources.iter().any(|source: &PluginSource| source.manifest == manifest) {
             continue;
         }
-        let packages = metadata(&manifest)?.packages;
+        let packages = read_metadata(&manifest)?.packages;
         // A workspace names all its members; only those under the path were asked for.
         let plugins = packages.into_iter().filter(|p| p.manifest_path.starts_with(&path) && p.is_plugin());
-        sources.extend(plugins.map(|p| Source { name: p.name, manifest: p.manifest_path }));
+        sources.extend(plugins.map(|p| PluginSource { name: p.name, manifest: p.manifest_path }));
     }
     if sources.is_empty() {
         return Err(BuildError::Nothing(path));
@@ -147,27 +147,27 @@ pub fn find(path: &Path) -> Result<Vec<Source>, BuildError> {
 /// # Errors
 ///
 /// If one does not compile (cargo's own words go to stderr), or a result cannot be written.
-pub fn build(sources: &[Source], out: &Path) -> Result<Vec<Built>, BuildError> {
+pub fn build_sources(sources: &[PluginSource], out: &Path) -> Result<Vec<BuiltPlugin>, BuildError> {
     fs::create_dir_all(out).map_err(|e| BuildError::Write(out.to_owned(), e))?;
     let mut built = Vec::new();
     for source in sources {
-        let component = compile(source)?;
+        let component = compile_source(source)?;
         let file = out.join(format!("{}.wasm", source.name));
         // The policy first: a plugin must not be served a moment without it, or by what an older one grants.
         if let Some(policy) = source.policy() {
             let beside = file.with_extension("toml");
-            place(&policy, &beside).map_err(|e| BuildError::Write(beside.clone(), e))?;
+            place_file(&policy, &beside).map_err(|e| BuildError::Write(beside.clone(), e))?;
         }
         let PlacedFile { bytes, .. } =
-            place(&component, &file).map_err(|e| BuildError::Write(file.clone(), e))?;
-        built.push(Built { name: source.name.clone(), file, bytes });
+            place_file(&component, &file).map_err(|e| BuildError::Write(file.clone(), e))?;
+        built.push(BuiltPlugin { name: source.name.clone(), file, bytes });
     }
     Ok(built)
 }
 
 /// Copies beside and renames, so that a host that serves the folder never sees half a file; leaves a file alone that
 /// is the same already.
-fn place(from: &Path, to: &Path) -> io::Result<PlacedFile> {
+fn place_file(from: &Path, to: &Path) -> io::Result<PlacedFile> {
     let bytes = fs::read(from)?;
     let size = bytes.len() as u64;
     if fs::read(to).is_ok_and(|old| old == bytes) {
@@ -182,7 +182,7 @@ fn place(from: &Path, to: &Path) -> io::Result<PlacedFile> {
     Ok(PlacedFile { bytes: size, is_new: true })
 }
 
-fn compile(source: &Source) -> Result<PathBuf, BuildError> {
+fn compile_source(source: &PluginSource) -> Result<PathBuf, BuildError> {
     let mut child = cargo()
         // An rlib, made along with a cdylib, would keep the linker from optimising across crates.
         .args(["rustc", "--lib", "--crate-type", "cdylib", "--profile", "loggia-guest", "--target", TARGET])
@@ -222,7 +222,7 @@ fn cargo() -> Command {
 }
 
 /// Every `Cargo.toml` under a path, but not in what cargo or an editor made.
-fn manifests(path: &Path) -> Vec<PathBuf> {
+fn find_manifests(path: &Path) -> Vec<PathBuf> {
     const DEPTH: usize = 4;
     let mut found = Vec::new();
     let mut folders = vec![(path.to_owned(), 0)];
@@ -243,7 +243,7 @@ fn manifests(path: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn metadata(manifest: &Path) -> Result<Metadata, BuildError> {
+fn read_metadata(manifest: &Path) -> Result<Metadata, BuildError> {
     let output = cargo()
         .args(["metadata", "--no-deps", "--format-version", "1", "--manifest-path"])
         .arg(manifest)

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{BuildError, PlacedFile, place};
-use crate::load::{Kind, scan};
+use super::{BuildError, PlacedFile, place_file};
+use crate::load::{FacadeKind, scan_folder};
 
 /// The workflow files of a folder, each after its policy, if it has one: a workflow must not be served a moment without
 /// it. None where the path is no folder.
-pub fn find(path: &Path) -> Vec<PathBuf> {
-    let found = if path.is_dir() { scan(path).unwrap_or_default() } else { Default::default() };
-    let workflows = found.into_values().filter(|found| found.kind == Kind::Workflows);
+pub fn find_workflows(path: &Path) -> Vec<PathBuf> {
+    let found = if path.is_dir() { scan_folder(path).unwrap_or_default() } else { Default::default() };
+    let workflows = found.into_values().filter(|found| found.kind == FacadeKind::Workflows);
     workflows.flat_map(|found| found.policy.into_iter().chain([found.path])).collect()
 }
 
@@ -18,7 +18,7 @@ pub fn find(path: &Path) -> Vec<PathBuf> {
 /// # Errors
 ///
 /// If it cannot be read or written.
-pub fn put(file: &Path, plugins: &Path) -> Result<PlacedFile, BuildError> {
+pub fn place_workflow(file: &Path, plugins: &Path) -> Result<PlacedFile, BuildError> {
     let to = plugins.join(file.file_name().unwrap_or_default());
-    place(file, &to).map_err(|e| BuildError::Write(to, e))
+    place_file(file, &to).map_err(|e| BuildError::Write(to, e))
 }

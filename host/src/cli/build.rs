@@ -11,8 +11,8 @@ use anyhow::Context;
 use super::term;
 use crate::{
     build,
-    build::{BuildError, Built, Source, granted, workflows},
-    load::Kind,
+    build::{BuildError, BuiltPlugin, PluginSource, granted, workflows},
+    load::FacadeKind,
     telemetry::{logs, logs::Level},
 };
 
@@ -23,7 +23,7 @@ use crate::{
 /// along, and so do the workflow files (<name>.workflow.yaml) of the folder PATH, with theirs. What a policy grants
 /// beside DIR, as ../data, is made where it is missing.
 #[derive(clap::Args)]
-pub struct Build {
+pub struct BuildCommand {
     /// A plugin crate, or a folder of them
     #[arg(value_name = "PATH", default_value = ".")]
     path: PathBuf,
@@ -32,11 +32,11 @@ pub struct Build {
     out: PathBuf,
 }
 
-impl Build {
+impl BuildCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         logs::at(Level::Warn);
-        let workflows = workflows::find(&self.path);
-        let sources = match build::find(&self.path) {
+        let workflows = workflows::find_workflows(&self.path);
+        let sources = match build::find_sources(&self.path) {
             Err(BuildError::Nothing(_)) if !workflows.is_empty() => Vec::new(),
             found => found?,
         };
@@ -47,31 +47,31 @@ impl Build {
         fs::create_dir_all(&self.out).with_context(failed)?;
         // First, so that a host that serves the folder does not try a plugin without them.
         let folder = fs::canonicalize(&self.out).with_context(failed)?;
-        sources.iter().for_each(|source| make_granted(source, &folder));
-        for Built { name, file, bytes } in build::build(&sources, &self.out)? {
-            built(&name, bytes, &file);
+        sources.iter().for_each(|source| create_granted(source, &folder));
+        for BuiltPlugin { name, file, bytes } in build::build_sources(&sources, &self.out)? {
+            print_built(&name, bytes, &file);
         }
         for file in workflows {
-            let bytes = workflows::put(&file, &self.out)?.bytes;
+            let bytes = workflows::place_workflow(&file, &self.out)?.bytes;
             let name = file.file_name().unwrap_or_default().to_string_lossy();
             // Policies go along, and nothing is said of them.
-            if let Some((Kind::Workflows, stem)) = Kind::of(&name) {
-                built(stem, bytes, &self.out.join(&*name));
+            if let Some((FacadeKind::Workflows, stem)) = FacadeKind::from_file_name(&name) {
+                print_built(stem, bytes, &self.out.join(&*name));
             }
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-fn built(name: &str, bytes: u64, file: &Path) {
-    term::out(&format!("{name}\t{} KB\t{}", bytes.div_ceil(1000), file.display()));
+fn print_built(name: &str, bytes: u64, file: &Path) {
+    term::print(&format!("{name}\t{} KB\t{}", bytes.div_ceil(1000), file.display()));
 }
 
 /// Makes what a crate's policy grants beside the folder, and says what is left to make.
-fn make_granted(source: &Source, folder: &Path) {
+fn create_granted(source: &PluginSource, folder: &Path) {
     let Some(policy) = source.policy().and_then(|policy| fs::read_to_string(policy).ok()) else { return };
-    let folders = granted::make_missing(&policy, folder);
-    for path in folders.made {
+    let folders = granted::create_missing(&policy, folder);
+    for path in folders.created {
         term::note(&format!("made {}, which {}.toml grants", path.display(), source.name));
     }
     for path in folders.missing {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    common::{Common, UsageError, runtime},
+    common::{LoadOptions, UsageError, io_runtime},
     exit, term,
 };
 use crate::{
@@ -24,7 +24,7 @@ use crate::{
 ///
 /// Ends with 0 if the call worked, and with 20 if it was made and failed.
 #[derive(clap::Args)]
-pub struct Call {
+pub struct CallCommand {
     /// The facade, that is the tool
     facade: String,
     /// The action ("describe" lists them)
@@ -36,20 +36,20 @@ pub struct Call {
     #[arg(long, value_name = "DIR", default_value = "plugins")]
     plugins: PathBuf,
     #[command(flatten)]
-    common: Common,
+    common: LoadOptions,
 }
 
-impl Call {
+impl CallCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         logs::at(Level::Warn);
-        let params = parameters(&self.params)?;
+        let params = parse_params(&self.params)?;
         ensure!(
             self.plugins.is_dir(),
             "there is no folder {}: name the one that holds the plugins with --plugins DIR",
             self.plugins.display()
         );
-        let runtime = runtime()?;
-        let host = Host::new(&self.common.options()?)?;
+        let runtime = io_runtime()?;
+        let host = Host::new(&self.common.host_options()?)?;
         let envelope = runtime.block_on(async {
             let stop = CancellationToken::new();
             host.follow(self.plugins, stop.clone());
@@ -89,12 +89,12 @@ impl Call {
         let code = if envelope.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(exit::CALL_FAILED) };
         let (json, content) = envelope.into_parts();
         let terminal = term::stdout_is_terminal();
-        term::json(&Value::Object(json));
+        term::print_json(&Value::Object(json));
         for content in content {
-            match shown(&content.block) {
-                Shown::Text(text) if terminal => term::out(&printable_text(text)),
-                Shown::Text(text) => term::out(text),
-                Shown::Note(note) => term::note(&printable(&note)),
+            match render_block(&content.block) {
+                RenderedBlock::Text(text) if terminal => term::print(&printable_text(text)),
+                RenderedBlock::Text(text) => term::print(text),
+                RenderedBlock::Note(note) => term::note(&printable(&note)),
             }
         }
         Ok(code)
@@ -103,29 +103,29 @@ impl Call {
 
 /// What is shown of a content block.
 #[derive(Debug, PartialEq)]
-enum Shown<'a> {
+enum RenderedBlock<'a> {
     Text(&'a str),
     Note(String),
 }
 
-fn shown(block: &Block) -> Shown<'_> {
+fn render_block(block: &Block) -> RenderedBlock<'_> {
     let media = |kind: &str, mime_type: &str, bytes: usize| {
-        Shown::Note(format!("({kind}, {mime_type}, {bytes} bytes: not shown)"))
+        RenderedBlock::Note(format!("({kind}, {mime_type}, {bytes} bytes: not shown)"))
     };
     match block {
-        Block::Text(text) | Block::Embedded { text: Some(text), .. } => Shown::Text(text),
+        Block::Text(text) | Block::Embedded { text: Some(text), .. } => RenderedBlock::Text(text),
         Block::Image { data, mime_type } => media("a picture", mime_type, data.len()),
         Block::Audio { data, mime_type } => media("a sound", mime_type, data.len()),
         Block::Embedded { uri, mime_type, blob, .. } => {
             let mime_type = mime_type.as_deref().unwrap_or("of unknown type");
             media(&format!("the resource {uri}"), mime_type, blob.as_ref().map_or(0, Vec::len))
         }
-        Block::Link { uri, name, .. } => Shown::Note(format!("(a link, {name}: {uri})")),
+        Block::Link { uri, name, .. } => RenderedBlock::Note(format!("(a link, {name}: {uri})")),
     }
 }
 
 /// One JSON object, or `key=value` pairs whose values the gate turns into what the action takes.
-pub(super) fn parameters(words: &[String]) -> Result<Object, UsageError> {
+pub(super) fn parse_params(words: &[String]) -> Result<Object, UsageError> {
     if let [word] = words
         && word.trim_start().starts_with('{')
     {
@@ -153,7 +153,7 @@ mod tests {
     fn parameters_are_one_object_or_pairs() {
         let check = |words: &[&str], expected: Option<Value>| {
             let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-            assert_eq!(parameters(&words).ok().map(Value::Object), expected, "{words:?}");
+            assert_eq!(parse_params(&words).ok().map(Value::Object), expected, "{words:?}");
         };
         check(&[], Some(json!({})));
         check(&[r#"{"a": [1]}"#], Some(json!({"a": [1]})));
@@ -164,18 +164,18 @@ mod tests {
 
     #[test]
     fn text_is_shown_and_of_media_what_they_are() {
-        let check = |block: Block, expected: Shown<'_>| assert_eq!(shown(&block), expected);
-        check(Block::Text("milk".into()), Shown::Text("milk"));
+        let check = |block: Block, expected: RenderedBlock<'_>| assert_eq!(render_block(&block), expected);
+        check(Block::Text("milk".into()), RenderedBlock::Text("milk"));
         let image = Block::Image { data: vec![0; 12], mime_type: "image/png".into() };
-        check(image, Shown::Note("(a picture, image/png, 12 bytes: not shown)".into()));
+        check(image, RenderedBlock::Note("(a picture, image/png, 12 bytes: not shown)".into()));
         let embedded = |text: Option<&str>, blob: Option<Vec<u8>>| Block::Embedded {
             uri: "file:///a".into(),
             mime_type: None,
             text: text.map(str::to_owned),
             blob,
         };
-        check(embedded(Some("milk"), None), Shown::Text("milk"));
+        check(embedded(Some("milk"), None), RenderedBlock::Text("milk"));
         let note = "(the resource file:///a, of unknown type, 3 bytes: not shown)";
-        check(embedded(None, Some(vec![0; 3])), Shown::Note(note.into()));
+        check(embedded(None, Some(vec![0; 3])), RenderedBlock::Note(note.into()));
     }
 }

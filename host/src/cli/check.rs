@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use super::{
     columns,
-    common::Common,
+    common::LoadOptions,
     exit,
-    loaded::{Plugin, load, nothing, slots},
-    publishing::Publishing,
+    loaded::{LoadedPlugin, catalog_slots, load_path, report_no_plugins},
+    publishing::PublishOptions,
     term,
 };
 use crate::telemetry::{logs, logs::Level};
@@ -26,7 +26,7 @@ use crate::telemetry::{logs, logs::Level};
 /// if a workflow can never run beside the facades that are there (it calls an action or gives an argument that does not
 /// exist, calls itself, or says that it only reads), and with 11 if there is none.
 #[derive(clap::Args)]
-pub struct Check {
+pub struct CheckCommand {
     /// A .wasm or .workflow.yaml file, or a folder of them
     #[arg(value_name = "FILE|DIR")]
     path: PathBuf,
@@ -34,30 +34,30 @@ pub struct Check {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    publishing: Publishing,
+    publishing: PublishOptions,
     #[command(flatten)]
-    common: Common,
+    common: LoadOptions,
 }
 
-const HEAD: [&str; 4] = ["name", "actions", "imports", "size"];
+const PLUGIN_HEAD: [&str; 4] = ["name", "actions", "imports", "size"];
 /// The size is a number.
-const SIZE: usize = 3;
-const FINDINGS: [&str; 2] = ["tool", "finding"];
-const WAITING: [&str; 2] = ["workflows", "what keeps one from running"];
-const BLOCKED: [&str; 2] = ["workflows", "what must be changed before one can run"];
+const SIZE_COLUMN: usize = 3;
+const FINDING_HEAD: [&str; 2] = ["tool", "finding"];
+const WAITING_HEAD: [&str; 2] = ["workflows", "what keeps one from running"];
+const BLOCKED_HEAD: [&str; 2] = ["workflows", "what must be changed before one can run"];
 
-impl Check {
+impl CheckCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         logs::at(Level::Error);
-        let plugins = load(&self.path, &self.common.options()?)?;
+        let plugins = load_path(&self.path, &self.common.host_options()?)?;
         if plugins.is_empty() {
-            return Ok(nothing(&self.path));
+            return Ok(report_no_plugins(&self.path));
         }
-        let findings = self.findings(&plugins);
+        let findings = self.lint_tools(&plugins);
         if self.json {
-            term::out(&serde_json::to_string_pretty(&as_json(&plugins, &findings))?);
+            term::print(&serde_json::to_string_pretty(&to_json(&plugins, &findings))?);
         } else {
-            print(&plugins, &findings);
+            print_tables(&plugins, &findings);
         }
         let refused = plugins.iter().filter(|plugin| plugin.loaded.is_err()).count();
         if refused > 0 {
@@ -73,8 +73,8 @@ impl Check {
     }
 
     /// What clients would make of the tools, as they are published.
-    fn findings(&self, plugins: &[Plugin]) -> Vec<[String; 2]> {
-        let shown = self.publishing.publisher().shown(&slots(plugins));
+    fn lint_tools(&self, plugins: &[LoadedPlugin]) -> Vec<[String; 2]> {
+        let shown = self.publishing.publisher().shown(&catalog_slots(plugins));
         let hidden = shown.iter().flat_map(|shown| shown.hidden.iter().map(|tool| (&shown.facade, tool)));
         let hidden = hidden.map(|(facade, tool)| {
             let said = format!("of `{facade}` {}", HIDDEN);
@@ -90,30 +90,32 @@ impl Check {
 }
 
 /// Tables for a person, lines for a program.
-fn print(plugins: &[Plugin], findings: &[[String; 2]]) {
-    let rows: Vec<_> = plugins.iter().map(row).collect();
-    let of = |temporary: bool| plugins.iter().flat_map(move |plugin| blocked(plugin, temporary)).collect();
+fn print_tables(plugins: &[LoadedPlugin], findings: &[[String; 2]]) {
+    let rows: Vec<_> = plugins.iter().map(plugin_row).collect();
+    let of =
+        |temporary: bool| plugins.iter().flat_map(move |plugin| blocked_rows(plugin, temporary)).collect();
     let (waiting, blocked): (Vec<_>, Vec<_>) = (of(true), of(false));
-    let further = [(FINDINGS, findings), (WAITING, &waiting[..]), (BLOCKED, &blocked[..])];
+    let further = [(FINDING_HEAD, findings), (WAITING_HEAD, &waiting[..]), (BLOCKED_HEAD, &blocked[..])];
     let further = further.iter().filter(|(_, rows)| !rows.is_empty());
     if term::stdout_is_terminal() {
-        term::out(&columns::table(&HEAD, &rows, SIZE).to_string());
-        further.for_each(|(head, rows)| term::out(&columns::table(head, rows, head.len()).to_string()));
+        term::print(&columns::build_table(&PLUGIN_HEAD, &rows, SIZE_COLUMN).to_string());
+        further
+            .for_each(|(head, rows)| term::print(&columns::build_table(head, rows, head.len()).to_string()));
     } else {
-        term::out(&columns::lines(&HEAD, &rows));
-        further.for_each(|(head, rows)| term::out(&format!("\n{}", columns::lines(head, rows))));
+        term::print(&columns::tab_separated(&PLUGIN_HEAD, &rows));
+        further.for_each(|(head, rows)| term::print(&format!("\n{}", columns::tab_separated(head, rows))));
     }
 }
 
 /// A plugin's workflows that are served and cannot run: those that wait for a facade, or the others.
-fn blocked(plugin: &Plugin, temporary: bool) -> impl Iterator<Item = [String; 2]> {
+fn blocked_rows(plugin: &LoadedPlugin, temporary: bool) -> impl Iterator<Item = [String; 2]> {
     let blocked = plugin.blocked.iter().filter(move |blocked| blocked.is_temporary() == temporary);
     blocked.map(|said| [printable(plugin.stem()).into_owned(), printable(&said.to_string()).into_owned()])
 }
 
 /// `{"plugins": [{"file", "name", "ok", "actions", "imports", "bytes"} or {"file", "name", "ok", "error"}], "findings":
 /// [{"tool", "finding"}], "workflows": [{"file", "name", "temporary", "problems"}]}`.
-fn as_json(plugins: &[Plugin], findings: &[[String; 2]]) -> Value {
+fn to_json(plugins: &[LoadedPlugin], findings: &[[String; 2]]) -> Value {
     let findings = findings.iter().map(|[tool, finding]| json!({"tool": tool, "finding": finding}));
     let workflows = plugins.iter().flat_map(|plugin| {
         plugin.blocked.iter().map(|blocked| {
@@ -132,7 +134,7 @@ fn as_json(plugins: &[Plugin], findings: &[[String; 2]]) -> Value {
     })
 }
 
-fn plugin_json(plugin: &Plugin) -> Value {
+fn plugin_json(plugin: &LoadedPlugin) -> Value {
     match &plugin.loaded {
         Ok((entry, facts)) => {
             let surface = entry.surface();
@@ -142,7 +144,7 @@ fn plugin_json(plugin: &Plugin) -> Value {
                 "name": surface.name,
                 "ok": true,
                 "actions": actions,
-                "imports": packages(&facts.imports),
+                "imports": import_packages(&facts.imports),
                 "bytes": facts.bytes,
             })
         }
@@ -150,7 +152,7 @@ fn plugin_json(plugin: &Plugin) -> Value {
     }
 }
 
-fn row(plugin: &Plugin) -> [String; 4] {
+fn plugin_row(plugin: &LoadedPlugin) -> [String; 4] {
     let (entry, facts) = match &plugin.loaded {
         Ok(loaded) => loaded,
         Err(_) => {
@@ -161,11 +163,11 @@ fn row(plugin: &Plugin) -> [String; 4] {
     let surface = entry.surface();
     let actions: Vec<&str> = surface.actions.iter().map(|action| action.name.as_str()).collect();
     let size = format!("{} KB", facts.bytes.div_ceil(1000));
-    [surface.name.clone(), actions.join(", "), packages(&facts.imports).join(", "), size]
+    [surface.name.clone(), actions.join(", "), import_packages(&facts.imports).join(", "), size]
 }
 
 /// The packages that a component imports from, without versions: what it could use, if it were granted.
-fn packages(imports: &[String]) -> Vec<&str> {
+fn import_packages(imports: &[String]) -> Vec<&str> {
     let mut packages: Vec<&str> = imports.iter().filter_map(|name| name.split(['/', '@']).next()).collect();
     packages.sort_unstable();
     packages.dedup();

@@ -3,7 +3,7 @@
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets::UTF8_HORIZONTAL_ONLY};
 
 /// A table for a terminal. Columns from this one on hold numbers, which stand to the right.
-pub fn table<R: AsRef<[String]>>(head: &[&str], rows: &[R], numbers_from: usize) -> Table {
+pub fn build_table<R: AsRef<[String]>>(head: &[&str], rows: &[R], numbers_from: usize) -> Table {
     let mut table = Table::new();
     table
         .load_style(UTF8_HORIZONTAL_ONLY)
@@ -19,7 +19,7 @@ pub fn table<R: AsRef<[String]>>(head: &[&str], rows: &[R], numbers_from: usize)
 }
 
 /// Lines for a pipe, the first of them the head.
-pub fn lines<R: AsRef<[String]>>(head: &[&str], rows: &[R]) -> String {
+pub fn tab_separated<R: AsRef<[String]>>(head: &[&str], rows: &[R]) -> String {
     let rows = rows.iter().map(|row| row.as_ref().join("\t"));
     std::iter::once(head.join("\t")).chain(rows).collect::<Vec<_>>().join("\n")
 }

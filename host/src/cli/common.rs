@@ -19,7 +19,7 @@ pub struct UsageError(pub String);
 
 /// What a variable of the environment says, as the default of an option. Not by clap's `env`: with that, its usage lines
 /// show each option whose variable is set as if it were required.
-pub fn variable(name: &str) -> Resettable<OsStr> {
+pub fn env_default(name: &str) -> Resettable<OsStr> {
     match std::env::var_os(name).filter(|value| !value.is_empty()) {
         Some(value) => Resettable::Value(value.into()),
         None => Resettable::Reset,
@@ -28,19 +28,19 @@ pub fn variable(name: &str) -> Resettable<OsStr> {
 
 /// Options of every command that loads plugins.
 #[derive(Args)]
-pub struct Common {
+pub struct LoadOptions {
     /// Where compiled plugins are kept [env: LOGGIA_CACHE; default: the platform's cache folder]
-    #[arg(long, value_name = "DIR", default_value = variable("LOGGIA_CACHE"), hide_default_value = true)]
+    #[arg(long, value_name = "DIR", default_value = env_default("LOGGIA_CACHE"), hide_default_value = true)]
     cache: Option<PathBuf>,
     /// Where plugins keep their state [env: LOGGIA_STATE; default: the platform's state folder]
-    #[arg(long, value_name = "DIR", default_value = variable("LOGGIA_STATE"), hide_default_value = true)]
+    #[arg(long, value_name = "DIR", default_value = env_default("LOGGIA_STATE"), hide_default_value = true)]
     state: Option<PathBuf>,
     /// How deep plugins may recurse, in bytes of stack [env: LOGGIA_WASM_STACK; default: 512KiB]
     #[arg(
         long,
         value_name = "SIZE",
-        value_parser = stack,
-        default_value = variable("LOGGIA_WASM_STACK"),
+        value_parser = parse_stack_size,
+        default_value = env_default("LOGGIA_WASM_STACK"),
         hide_default_value = true
     )]
     pub wasm_stack: Option<usize>,
@@ -50,7 +50,7 @@ pub struct Common {
 }
 
 /// A stack's size: one limit for all plugins, so no policy's.
-fn stack(text: &str) -> Result<usize, String> {
+fn parse_stack_size(text: &str) -> Result<usize, String> {
     const LEAST: usize = 64 << 10;
     let bytes = units::bytes(text)?;
     let within = usize::try_from(bytes).ok().filter(|bytes| (LEAST..=STACK_CEILING).contains(bytes));
@@ -70,18 +70,22 @@ enum Threads {
     Same,
 }
 
-impl Common {
+impl LoadOptions {
     /// How a host is started by these options.
     ///
     /// # Errors
     ///
     /// If the platform names no folder for the cache or the state.
-    pub fn options(&self) -> anyhow::Result<Options> {
-        self.options_with(None, None)
+    pub fn host_options(&self) -> anyhow::Result<Options> {
+        self.host_options_with(None, None)
     }
 
     /// The same, with folders that a settings file names for where the command line names none.
-    pub fn options_with(&self, cache: Option<PathBuf>, state: Option<PathBuf>) -> anyhow::Result<Options> {
+    pub fn host_options_with(
+        &self,
+        cache: Option<PathBuf>,
+        state: Option<PathBuf>,
+    ) -> anyhow::Result<Options> {
         // One for each thread that answers clients. A slice lasts a millisecond at most, and a facade that uses it up
         // starts elsewhere for a while; keeping a thread free of them costs a fifth of the throughput, and made p99
         // beside looping guests no better (docs/design/performance.md).
@@ -108,6 +112,6 @@ impl Common {
 }
 
 /// The runtime that answers clients.
-pub fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+pub fn io_runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread().thread_name("loggia-io").enable_all().build()
 }

@@ -13,15 +13,15 @@ use super::term;
 /// fish: loggia completions fish > ~/.config/fish/completions/loggia.fish
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
-pub struct Completions {
+pub struct CompletionsCommand {
     /// The shell
     shell: Shell,
 }
 
-impl Completions {
+impl CompletionsCommand {
     pub fn run(self, mut cli: clap::Command) -> anyhow::Result<ExitCode> {
         let name = cli.get_name().to_owned();
-        generate(self.shell, &mut cli, name, &mut term::results());
+        generate(self.shell, &mut cli, name, &mut term::stdout_writer());
         Ok(ExitCode::SUCCESS)
     }
 }

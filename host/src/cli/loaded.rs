@@ -6,48 +6,48 @@ use anyhow::{Context, ensure};
 use loggia_gate::catalog::{Entry, Slot};
 use loggia_text::printable;
 
-use super::{common::runtime, exit, term};
+use super::{common::io_runtime, exit, term};
 use crate::{
     load::{
-        BlockedWorkflow, Facts, Found, Offer, OfferMap,
-        assemble::{Completeness, assemble, claims},
-        found_at,
-        names::Owners,
-        scan, stem,
+        AdmissionFacts, BlockedWorkflow, FacadeOffer, OfferMap, PluginFiles,
+        assemble::{LoadCompleteness, assemble, file_claims},
+        file_stem, find_plugin,
+        names::NameOwners,
+        scan_folder,
     },
     serve::{Host, Options},
 };
 
 /// One file, and what came of it.
-pub struct Plugin {
+pub struct LoadedPlugin {
     /// Its name.
     pub file: String,
     /// What would be served; or why nothing would be.
-    pub loaded: Result<(Arc<Entry>, Facts), String>,
+    pub loaded: Result<(Arc<Entry>, AdmissionFacts), String>,
     /// Its workflows that cannot run beside the plugins that were loaded with it.
     pub blocked: Vec<BlockedWorkflow>,
 }
 
 /// Loads a file, or all of a folder, as a host would that serves it. Empty if there is no plugin there.
-pub fn load(path: &Path, options: &Options) -> anyhow::Result<Vec<Plugin>> {
-    let files = files(path)?;
+pub fn load_path(path: &Path, options: &Options) -> anyhow::Result<Vec<LoadedPlugin>> {
+    let files = find_files(path)?;
     if files.is_empty() {
         return Ok(Vec::new());
     }
     let host = Host::new(options)?;
-    Ok(runtime()?.block_on(loaded(&host, files)))
+    Ok(io_runtime()?.block_on(admit_all(&host, files)))
 }
 
 /// Loads all of a folder into a host that there is.
-pub async fn of_folder(host: &Host, folder: &Path) -> anyhow::Result<Vec<Plugin>> {
-    Ok(loaded(host, files(folder)?).await)
+pub async fn load_folder(host: &Host, folder: &Path) -> anyhow::Result<Vec<LoadedPlugin>> {
+    Ok(admit_all(host, find_files(folder)?).await)
 }
 
-async fn loaded(host: &Host, files: BTreeMap<String, Found>) -> Vec<Plugin> {
-    let mut offers: BTreeMap<String, Offer> = BTreeMap::new();
+async fn admit_all(host: &Host, files: BTreeMap<String, PluginFiles>) -> Vec<LoadedPlugin> {
+    let mut offers: BTreeMap<String, FacadeOffer> = BTreeMap::new();
     let mut plugins = Vec::new();
     for (file, found) in files {
-        let mut offer = Offer::default();
+        let mut offer = FacadeOffer::default();
         let loaded = match host.loader.admit(&found, None).await {
             Ok(admitted) => {
                 let facts = admitted.facts.clone();
@@ -64,8 +64,8 @@ async fn loaded(host: &Host, files: BTreeMap<String, Found>) -> Vec<Plugin> {
     }
     let mut map: OfferMap<'_> = offers.iter_mut().map(|(file, offer)| (file.as_str(), offer)).collect();
     // The record of names is read and never written: to look takes no name.
-    let owners = Owners::of(claims(&map), &Owners::default(), &host.loader.names());
-    let mut assembly = assemble(&mut map, &owners, &BTreeMap::new(), Completeness::Complete);
+    let owners = NameOwners::assign(file_claims(&map), &NameOwners::default(), &host.loader.names());
+    let mut assembly = assemble(&mut map, &owners, &BTreeMap::new(), LoadCompleteness::Complete);
     let plugins = plugins.into_iter().map(|(file, loaded)| {
         let refused = assembly.refused.remove(&file);
         let blocked = assembly.blocked.remove(&file).filter(|_| refused.is_none()).unwrap_or_default();
@@ -75,27 +75,27 @@ async fn loaded(host: &Host, files: BTreeMap<String, Found>) -> Vec<Plugin> {
             (Ok(facts), Some(version), None) => Ok((version.entry, facts)),
             (Ok(_), None, None) => Err("does not load".to_owned()),
         };
-        Plugin { file, loaded, blocked }
+        LoadedPlugin { file, loaded, blocked }
     });
     plugins.collect()
 }
 
 /// What a command says and ends with where there is no plugin.
-pub fn nothing(path: &Path) -> ExitCode {
+pub fn report_no_plugins(path: &Path) -> ExitCode {
     term::note(&format!("no plugins: there is no .wasm or .workflow.yaml file in {}", path.display()));
     ExitCode::from(exit::NOTHING)
 }
 
 /// The catalog's slots, if these plugins were served.
-pub fn slots(plugins: &[Plugin]) -> BTreeMap<String, Slot> {
+pub fn catalog_slots(plugins: &[LoadedPlugin]) -> BTreeMap<String, Slot> {
     let serving = plugins.iter().filter_map(|plugin| plugin.loaded.as_ref().ok());
     serving.map(|(entry, _)| (entry.surface().name.clone(), Slot::Serving(Arc::clone(entry)))).collect()
 }
 
-impl Plugin {
+impl LoadedPlugin {
     /// Its file's name without the ending: that of its policy.
     pub fn stem(&self) -> &str {
-        stem(&self.file)
+        file_stem(&self.file)
     }
 
     /// Why it would not be served, on one line.
@@ -104,11 +104,11 @@ impl Plugin {
     }
 }
 
-fn files(path: &Path) -> anyhow::Result<BTreeMap<String, Found>> {
+fn find_files(path: &Path) -> anyhow::Result<BTreeMap<String, PluginFiles>> {
     ensure!(path.exists(), "there is no {}", path.display());
     if path.is_dir() {
-        return scan(path).with_context(|| format!("failed to read {}", path.display()));
+        return scan_folder(path).with_context(|| format!("failed to read {}", path.display()));
     }
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    Ok(BTreeMap::from([(name, found_at(path)?)]))
+    Ok(BTreeMap::from([(name, find_plugin(path)?)]))
 }

@@ -12,16 +12,16 @@ use super::term;
 /// `loggia man | man -l -` shows it. With --out the pages loggia.1, loggia-serve.1, … are written, which belong into a
 /// folder man1 where `man` looks, such as /usr/local/share/man/man1.
 #[derive(clap::Args)]
-pub struct Man {
+pub struct ManCommand {
     /// Write the pages of all commands into this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
-impl Man {
+impl ManCommand {
     pub fn run(self, cli: clap::Command) -> anyhow::Result<ExitCode> {
         match &self.out {
-            None => Page::new(cli).render(&mut term::results())?,
+            None => Page::new(cli).render(&mut term::stdout_writer())?,
             Some(folder) => {
                 let failed = || format!("failed to write the pages into {}", folder.display());
                 fs::create_dir_all(folder).with_context(failed)?;

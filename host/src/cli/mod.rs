@@ -67,19 +67,19 @@ Logs go to stderr; LOGGIA_LOG sets their level (error, warn, info, debug, trace)
 // What each command's help says stands at its own struct: a comment here would hide it.
 #[derive(Subcommand)]
 enum Command {
-    Serve(serve::Serve),
-    Dev(dev::Dev),
-    Build(build::Build),
-    Check(check::Check),
-    Tokens(tokens::Tokens),
-    Policy(policy::Policy),
-    Call(call::Call),
-    State(state::State),
-    Token(token::Token),
-    Workflow(workflow::Workflow),
-    Config(config::Config),
-    Completions(completions::Completions),
-    Man(man::Man),
+    Serve(serve::ServeCommand),
+    Dev(dev::DevCommand),
+    Build(build::BuildCommand),
+    Check(check::CheckCommand),
+    Tokens(tokens::TokensCommand),
+    Policy(policy::PolicyCommand),
+    Call(call::CallCommand),
+    State(state::StateCommand),
+    Token(token::TokenCommand),
+    Workflow(workflow::WorkflowCommand),
+    Config(config::ConfigCommand),
+    Completions(completions::CompletionsCommand),
+    Man(man::ManCommand),
 }
 
 /// The host's binary as its own compiler: compiles the component on stdin. Apart from the commands, or clap would
@@ -132,7 +132,7 @@ impl Cli {
         };
         logs::flush();
         result.unwrap_or_else(|error| {
-            term::error(&error);
+            term::print_error(&error);
             ExitCode::from(if error.is::<UsageError>() { exit::USAGE } else { exit::FAILED })
         })
     }

@@ -7,7 +7,7 @@ use crate::config::{FormWord, SplitWord, server::Publish};
 
 /// How tools are shown to clients.
 #[derive(Args)]
-pub struct Publishing {
+pub struct PublishOptions {
     /// What tools show of their actions, where a plugin's policy does not say [default: flat]
     #[arg(long, value_name = "FORM")]
     schema: Option<FormWord>,
@@ -19,13 +19,13 @@ pub struct Publishing {
     token_budget: Option<usize>,
 }
 
-impl Publishing {
+impl PublishOptions {
     pub fn publisher(&self) -> Publisher {
-        self.over(Publish::default()).into()
+        self.override_file(Publish::default()).into()
     }
 
     /// What a file says, where these options do not.
-    pub fn over(&self, file: Publish) -> Publish {
+    pub fn override_file(&self, file: Publish) -> Publish {
         Publish {
             schema: self.schema.unwrap_or(file.schema),
             split: self.split.unwrap_or(file.split),

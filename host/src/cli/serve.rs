@@ -14,8 +14,8 @@ use loggia_text::units;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    common::{Common, UsageError, runtime},
-    publishing::Publishing,
+    common::{LoadOptions, UsageError, io_runtime},
+    publishing::PublishOptions,
     settings, term,
 };
 use crate::{
@@ -41,7 +41,7 @@ use crate::{
 /// All that a server takes can stand in a file, of which docs/operators/config.md tells; what the command line says goes
 /// before what the file says.
 #[derive(clap::Args)]
-pub struct Serve {
+pub struct ServeCommand {
     /// The folder of <name>.wasm files, each with <name>.toml beside it if it needs anything. It may come later
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
@@ -61,7 +61,7 @@ pub struct Serve {
     admin: Option<SocketAddr>,
     /// How long --http still takes connections after SIGTERM, while /readyz already says 503: as long as a load balancer takes to
     /// notice, such as 5s [default: 0s]
-    #[arg(long, value_name = "TIME", value_parser = delay)]
+    #[arg(long, value_name = "TIME", value_parser = parse_delay)]
     drain_delay: Option<Span>,
     /// Write logs for people or as a JSON object on a line each [default: human]
     #[arg(long, value_name = "FORM")]
@@ -70,22 +70,23 @@ pub struct Serve {
     #[arg(long, value_name = "REVISION")]
     max_protocol_version: Option<Revision>,
     #[command(flatten)]
-    publishing: Publishing,
+    publishing: PublishOptions,
     #[command(flatten)]
-    common: Common,
+    common: LoadOptions,
 }
 
-impl Serve {
+impl ServeCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         if self.log_format == Some(Format::Json) {
             logs::as_json();
         }
-        let file = self.file()?;
-        let settings = self.settings(file.as_ref().map(|file| file.settings.clone()).unwrap_or_default())?;
-        let authenticator = settings::authenticator(&settings, self.config.as_deref())?;
+        let file = self.read_file()?;
+        let settings =
+            self.merge_settings(file.as_ref().map(|file| file.settings.clone()).unwrap_or_default())?;
+        let authenticator = settings::build_authenticator(&settings, self.config.as_deref())?;
         let trail = settings.audit.file.as_deref().map(trail::open).transpose();
         logs::start(settings.log, trail.context("failed to open the audit file")?);
-        if let Some(said) = settings::warning(&settings) {
+        if let Some(said) = settings::auth_warning(&settings) {
             tracing::warn!("{said}");
         }
         let Some(folder) = settings.folder.clone() else {
@@ -105,15 +106,15 @@ impl Serve {
                 folder.display()
             );
         }
-        let runtime = runtime()?;
-        let options = self.options(&settings, file.as_ref().map(|file| file.path.as_path()))?;
+        let runtime = io_runtime()?;
+        let options = self.host_options(&settings, file.as_ref().map(|file| file.path.as_path()))?;
         let host = Host::new(&options)?;
         let served = runtime.block_on(async {
             match settings.http.clone() {
-                None => over_stdio(&host, folder, &settings).await,
+                None => serve_stdio(&host, folder, &settings).await,
                 Some(http) => {
-                    let door = Door { http, authenticator, file };
-                    over_http(&host, folder, door, &settings, |_| {}).await
+                    let door = HttpEndpoint { http, authenticator, file };
+                    serve_http(&host, folder, door, &settings, |_| {}).await
                 }
             }
         });
@@ -125,22 +126,22 @@ impl Serve {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn file(&self) -> anyhow::Result<Option<Followed>> {
+    fn read_file(&self) -> anyhow::Result<Option<Followed>> {
         let Some(file) = &self.config else { return Ok(None) };
         let path = std::path::absolute(file).with_context(|| format!("failed to find {}", file.display()))?;
-        let settings = settings::read(file, |settings| {
+        let settings = settings::read_file(file, |settings| {
             if self.log_format.unwrap_or(settings.log.format) == Format::Json {
                 logs::as_json();
             }
         })?;
-        Ok(Some(Followed { settings, path, read: settings::read_again }))
+        Ok(Some(Followed { settings, path, read: settings::reread_file }))
     }
 
     /// What the file says, and what the command line says instead.
-    fn settings(&self, mut settings: Settings) -> anyhow::Result<Settings> {
+    fn merge_settings(&self, mut settings: Settings) -> anyhow::Result<Settings> {
         settings.folder = self.folder.clone().or(settings.folder);
         settings.max_protocol_version = self.max_protocol_version.or(settings.max_protocol_version);
-        settings.publish = self.publishing.over(settings.publish);
+        settings.publish = self.publishing.override_file(settings.publish);
         settings.log.format = self.log_format.unwrap_or(settings.log.format);
         if let Some(listen) = self.admin {
             settings.admin =
@@ -157,8 +158,8 @@ impl Serve {
         Ok(settings)
     }
 
-    fn options(&self, settings: &Settings, file: Option<&Path>) -> anyhow::Result<Options> {
-        let usual = self.common.options_with(settings.cache.clone(), settings.state.clone())?;
+    fn host_options(&self, settings: &Settings, file: Option<&Path>) -> anyhow::Result<Options> {
+        let usual = self.common.host_options_with(settings.cache.clone(), settings.state.clone())?;
         Ok(Options {
             settings: file.map(Path::to_owned),
             audit: settings.audit.file.clone(),
@@ -171,14 +172,14 @@ impl Serve {
     }
 }
 
-fn delay(text: &str) -> Result<Span, String> {
+fn parse_delay(text: &str) -> Result<Span, String> {
     const MOST: Duration = Duration::from_secs(60 * 60);
     let delay = units::duration(text)?;
     if delay > MOST { Err("must be 0s to 1h".to_owned()) } else { Ok(Span(delay)) }
 }
 
 /// Answers who runs the server, until the process ends: the runtime's end is its own. Once `stop` is cancelled it is not ready.
-async fn administer(
+async fn start_admin(
     host: &Host,
     settings: &Settings,
     authenticator: Option<Authenticator>,
@@ -200,17 +201,17 @@ async fn administer(
 }
 
 /// What a person is told who starts a server for a client in a terminal.
-const WAITS: &str = "waiting for an MCP client on stdin, which is a terminal here: MCP clients start this command themselves, \
+const TERMINAL_NOTE: &str = "waiting for an MCP client on stdin, which is a terminal here: MCP clients start this command themselves, \
                      and --http 127.0.0.1:8080 serves over HTTP. Ctrl-D or Ctrl-C ends it";
 
-async fn over_stdio(host: &Host, folder: PathBuf, settings: &Settings) -> anyhow::Result<()> {
+async fn serve_stdio(host: &Host, folder: PathBuf, settings: &Settings) -> anyhow::Result<()> {
     host.tell_vitals()?;
     if stdin().is_terminal() {
-        term::note(WAITS);
+        term::note(TERMINAL_NOTE);
     }
     let streams = stdio::take().context("failed to take over stdout")?;
     let stop = signals::shutdown()?;
-    administer(host, settings, None, &stop).await?;
+    start_admin(host, settings, None, &stop).await?;
     host.follow(folder, stop.clone());
     let handler = Handler::new(host.gate.clone(), Origin::local(), stop.clone());
     let handler = handler.up_to(settings.max_protocol_version);
@@ -221,7 +222,7 @@ async fn over_stdio(host: &Host, folder: PathBuf, settings: &Settings) -> anyhow
 }
 
 /// Where callers come in, and how they say who they are.
-pub struct Door {
+pub struct HttpEndpoint {
     /// The listener.
     pub http: Http,
     /// None where they need not.
@@ -231,10 +232,10 @@ pub struct Door {
 }
 
 /// Serves a folder over HTTP until told to stop; says where as soon as clients can connect.
-pub async fn over_http(
+pub async fn serve_http(
     host: &Host,
     folder: PathBuf,
-    Door { http, authenticator, file }: Door,
+    HttpEndpoint { http, authenticator, file }: HttpEndpoint,
     settings: &Settings,
     ready: impl FnOnce(SocketAddr),
 ) -> anyhow::Result<()> {
@@ -252,7 +253,7 @@ pub async fn over_http(
     if let Some(file) = file {
         tokio::spawn(file.follow(authenticator.clone()));
     }
-    administer(host, settings, authenticator.clone(), &told).await?;
+    start_admin(host, settings, authenticator.clone(), &told).await?;
     host.follow(folder, stop.clone());
     // Should a request ever come through without its caller's name.
     let nobody = match &authenticator {

@@ -18,7 +18,7 @@ fn stderr_is_terminal() -> bool {
 }
 
 /// Prints a line of the command's result. A reader that went away is no error; a full disk is.
-pub fn out(text: &str) {
+pub fn print(text: &str) {
     let mut stdout = std::io::stdout();
     match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -31,33 +31,33 @@ pub fn out(text: &str) {
 
 /// Prints a result as JSON: indented where a person reads it, and without what would steer the terminal; in a pipe, where
 /// it is data, as it is, on one line.
-pub fn json(value: &Value) {
-    out(&json_for(value, stdout_is_terminal()));
+pub fn print_json(value: &Value) {
+    print(&render_json(value, stdout_is_terminal()));
 }
 
-fn json_for(value: &Value, terminal: bool) -> String {
+fn render_json(value: &Value, terminal: bool) -> String {
     if terminal { printable_json(&format!("{value:#}")).into_owned() } else { value.to_string() }
 }
 
 /// The command's result, for what is too much to be one text. A reader that went away is no error here either.
-pub fn results() -> impl Write {
-    Results(std::io::stdout())
+pub fn stdout_writer() -> impl Write {
+    StdoutWriter(std::io::stdout())
 }
 
-struct Results(std::io::Stdout);
+struct StdoutWriter(std::io::Stdout);
 
-impl Write for Results {
+impl Write for StdoutWriter {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        gone(self.0.write(bytes), bytes.len())
+        ignore_broken_pipe(self.0.write(bytes), bytes.len())
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
-        gone(self.0.flush(), ())
+        ignore_broken_pipe(self.0.flush(), ())
     }
 }
 
 /// What comes of a write, where its reader went away.
-fn gone<T>(written: std::io::Result<T>, instead: T) -> std::io::Result<T> {
+fn ignore_broken_pipe<T>(written: std::io::Result<T>, instead: T) -> std::io::Result<T> {
     match written {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(instead),
         other => other,
@@ -65,7 +65,7 @@ fn gone<T>(written: std::io::Result<T>, instead: T) -> std::io::Result<T> {
 }
 
 /// Asks a person; anything but a yes is a no. `None` if there is nobody to ask.
-pub fn ask(question: &str) -> Option<bool> {
+pub fn confirm(question: &str) -> Option<bool> {
     let stdin = std::io::stdin();
     if !stdin.is_terminal() || !std::io::stderr().is_terminal() {
         return None;
@@ -91,7 +91,7 @@ pub fn note(text: &str) {
 }
 
 /// Tells why a command failed, with all its causes; as JSON where the log is JSON.
-pub fn error(error: &anyhow::Error) {
+pub fn print_error(error: &anyhow::Error) {
     if logs::is_json() {
         return logs::announce(Level::ERROR, &format!("{error:#}"));
     }
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn a_terminal_is_not_steered_by_json_and_a_pipe_gets_it_as_it_is() {
         let value = serde_json::json!({"c1": "\u{9b}2J\u{1b}[2J", "bidi": "\u{202e}gnp.exe", "plain": "ä"});
-        let (terminal, pipe) = (json_for(&value, true), json_for(&value, false));
+        let (terminal, pipe) = (render_json(&value, true), render_json(&value, false));
         assert!(terminal.contains(r"\u009b2J\u001b[2J") && terminal.contains(r"\u202egnp.exe"), "{terminal}");
         assert!(terminal.chars().all(|c| c == '\n' || !loggia_text::is_hidden(c)) && terminal.contains('ä'));
         assert!(pipe.contains('\u{9b}') && pipe.contains('\u{202e}') && !pipe.contains('\n'), "{pipe}");
@@ -126,8 +126,8 @@ mod tests {
 
     #[test]
     fn a_reader_that_went_away_is_no_error() {
-        assert_eq!(gone(Err(ErrorKind::BrokenPipe.into()), 7).unwrap(), 7);
-        assert_eq!(gone(Ok(3), 7).unwrap(), 3);
-        assert!(gone(Err(ErrorKind::StorageFull.into()), 7).is_err());
+        assert_eq!(ignore_broken_pipe(Err(ErrorKind::BrokenPipe.into()), 7).unwrap(), 7);
+        assert_eq!(ignore_broken_pipe(Ok(3), 7).unwrap(), 3);
+        assert!(ignore_broken_pipe(Err(ErrorKind::StorageFull.into()), 7).is_err());
     }
 }

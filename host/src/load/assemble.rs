@@ -10,11 +10,11 @@ use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 use loggia_gate::catalog::{Slot, Snapshot};
 
 use super::{
-    composed::BlockedWorkflow,
     fence::FENCED,
-    found::stem,
-    names::{Against, Claim, NameOwner, Owner, Owners, Withheld},
+    names::{FileClaim, NameConflict, NameHolder, NameOwner, NameOwners, NameRefusal},
     offer::{OfferMap, OfferedVersion},
+    plugin_files::file_stem,
+    workflow_file::BlockedWorkflow,
 };
 
 /// How often workflows are rebuilt beside others that changed: calls nest no deeper.
@@ -22,7 +22,7 @@ const ROUNDS: usize = 6;
 
 /// What is served, and what is not.
 #[derive(Default)]
-pub struct Assembly {
+pub struct CatalogAssembly {
     /// What stands under each name.
     pub slots: BTreeMap<String, Slot>,
     /// Versions that load and do not serve since their names are others': a sentence for the operator, by key.
@@ -33,7 +33,7 @@ pub struct Assembly {
 
 /// Whether all that was there at the start has been loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Completeness {
+pub enum LoadCompleteness {
     /// More may come at any moment: workflows are not rebuilt, and nobody is refused for good.
     Partial,
     /// All of it.
@@ -41,7 +41,7 @@ pub enum Completeness {
 }
 
 /// The names that offers claim.
-pub fn claims<'a>(offers: &'a OfferMap<'_>) -> impl Iterator<Item = Claim<'a>> {
+pub fn file_claims<'a>(offers: &'a OfferMap<'_>) -> impl Iterator<Item = FileClaim<'a>> {
     offers.iter().filter_map(|(key, offer)| offer.claim(key))
 }
 
@@ -49,33 +49,33 @@ pub fn claims<'a>(offers: &'a OfferMap<'_>) -> impl Iterator<Item = Claim<'a>> {
 /// `fenced` are the keys of versions that the fence refuses.
 pub fn assemble(
     offers: &mut OfferMap<'_>,
-    owners: &Owners,
+    owners: &NameOwners,
     fenced: &BTreeMap<String, String>,
-    completeness: Completeness,
-) -> Assembly {
-    let slots = slots(offers, owners, fenced);
-    if completeness == Completeness::Partial {
-        return Assembly { slots, ..Assembly::default() };
+    completeness: LoadCompleteness,
+) -> CatalogAssembly {
+    let slots = build_slots(offers, owners, fenced);
+    if completeness == LoadCompleteness::Partial {
+        return CatalogAssembly { slots, ..CatalogAssembly::default() };
     }
-    let beside = settle(offers, slots);
-    let refused = claims(offers).filter(|claim| claim.loads).filter_map(|claim| {
+    let beside = rebuild_workflows(offers, slots);
+    let refused = file_claims(offers).filter(|claim| claim.loads).filter_map(|claim| {
         let refusal = owners.refusal(claim.file, claim.name)?;
         Some((claim.file.to_owned(), refusal))
     });
     let refused = refused.collect();
     let blocked = offers.iter().filter_map(|(key, offer)| {
-        let blocked = offer.version.as_ref()?.composed.as_ref()?.blocked(&beside);
+        let blocked = offer.version.as_ref()?.workflow_file.as_ref()?.blocked_workflows(&beside);
         (!blocked.is_empty()).then(|| ((*key).to_owned(), blocked))
     });
     let blocked = blocked.collect();
-    Assembly { slots: beside.slots, refused, blocked }
+    CatalogAssembly { slots: beside.slots, refused, blocked }
 }
 
 /// What stands under each name. A name that was ever served, or that an offer claims in vain, is never merely unknown:
 /// clients keep stale lists. Callers see no path of a version that the fence refuses.
-fn slots(
+fn build_slots(
     offers: &OfferMap<'_>,
-    owners: &Owners,
+    owners: &NameOwners,
     fenced: &BTreeMap<String, String>,
 ) -> BTreeMap<String, Slot> {
     let mut slots = BTreeMap::new();
@@ -84,11 +84,11 @@ fn slots(
         match (&offer.version, &offer.error) {
             (Some(OfferedVersion { entry, .. }), _) => {
                 let name = &entry.surface().name;
-                match owners.against(key, name) {
+                match owners.conflict(key, name) {
                     None if fenced.contains_key(*key) => vacant.push((name.as_str(), FENCED.into())),
                     None => drop(slots.insert(name.clone(), Slot::Serving(Arc::clone(entry)))),
                     Some(against) => {
-                        vacant.extend(vacancy(against, name).map(|reason| (name.as_str(), reason)));
+                        vacant.extend(vacancy_reason(against, name).map(|reason| (name.as_str(), reason)));
                     }
                 }
                 let moved = format!("its plugin is now called `{name}`");
@@ -96,7 +96,7 @@ fn slots(
                 vacant.extend(before.map(|before| (before.as_str(), moved.clone().into())));
             }
             (None, Some(error)) => {
-                let unnamed = offer.names.is_empty().then_some(stem(key));
+                let unnamed = offer.names.is_empty().then_some(file_stem(key));
                 let names = offer.names.iter().map(String::as_str).chain(unnamed);
                 vacant.extend(names.map(|name| (name, error.for_callers.clone())));
             }
@@ -110,12 +110,14 @@ fn slots(
 }
 
 /// The reason that callers get for a name that its file may not serve; none while that is not decided.
-fn vacancy(against: Against<'_>, name: &str) -> Option<Cow<'static, str>> {
+fn vacancy_reason(against: NameConflict<'_>, name: &str) -> Option<Cow<'static, str>> {
     let owned = match against {
-        Against::File(Owner { name: owned, .. })
-        | Against::Record(Withheld::From(NameOwner { name: owned, .. })) => owned,
-        Against::Record(Withheld::Unrecorded(_)) => return Some("it is not known whose name this is".into()),
-        Against::Record(Withheld::TooSoon) => return None,
+        NameConflict::File(NameHolder { name: owned, .. })
+        | NameConflict::Record(NameRefusal::From(NameOwner { name: owned, .. })) => owned,
+        NameConflict::Record(NameRefusal::Unrecorded(_)) => {
+            return Some("it is not known whose name this is".into());
+        }
+        NameConflict::Record(NameRefusal::TooSoon) => return None,
     };
     Some(match owned == name {
         true => "the plugin that owns its name does not serve".into(),
@@ -124,18 +126,18 @@ fn vacancy(against: Against<'_>, name: &str) -> Option<Cow<'static, str>> {
 }
 
 /// Rebuilds the entries of those workflows for which the facades that they call have changed.
-fn settle(offers: &mut OfferMap<'_>, slots: BTreeMap<String, Slot>) -> Snapshot {
+fn rebuild_workflows(offers: &mut OfferMap<'_>, slots: BTreeMap<String, Slot>) -> Snapshot {
     let mut beside = Snapshot::of(slots);
     for _ in 0..ROUNDS {
         let mut settled = true;
         for offer in offers.values_mut() {
-            let Some(OfferedVersion { entry, composed: Some(composed), .. }) = &mut offer.version else {
+            let Some(OfferedVersion { entry, workflow_file: Some(composed), .. }) = &mut offer.version else {
                 continue;
             };
             let name = entry.surface().name.clone();
             let serves = |slot: &Slot| matches!(slot, Slot::Serving(own) if Arc::ptr_eq(own, entry));
             if beside.slots.get(&name).is_some_and(serves)
-                && let Some(changed) = composed.changed(entry, &beside)
+                && let Some(changed) = composed.changed_entry(entry, &beside)
             {
                 *entry = Arc::new(changed);
                 beside.slots.insert(name, Slot::Serving(Arc::clone(entry)));
@@ -159,10 +161,10 @@ mod tests {
 
     use super::*;
     use crate::load::{
-        admit::{AdmitError, Admitted, Facts},
+        admit::{AdmissionFacts, AdmitError, AdmittedPlugin},
         fence::VersionGrants,
         names::{NameClaim, NameRecord},
-        offer::Offer,
+        offer::FacadeOffer,
     };
 
     /// What callers are told of a name whose owner does not serve.
@@ -170,8 +172,8 @@ mod tests {
 
     /// The offer of a file whose versions had these facades, the last of which serves; none does not load. A name after `=` is given
     /// by the policy.
-    fn offer(facades: &[&str]) -> Offer {
-        let mut offer = Offer::default();
+    fn offer(facades: &[&str]) -> FacadeOffer {
+        let mut offer = FacadeOffer::default();
         if facades.is_empty() {
             offer.reject(&AdmitError::NotRegular);
         }
@@ -180,16 +182,21 @@ mod tests {
             let entry =
                 testing::entry(testing::puppet(name, async |_| Ok(Reply::default())), Rules::default());
             let digest = Digest::of(name.as_bytes());
-            let facts =
-                Facts { digest, bytes: 0, imports: Vec::new(), compiled: false, took: Duration::ZERO };
+            let facts = AdmissionFacts {
+                digest,
+                bytes: 0,
+                imports: Vec::new(),
+                compiled: false,
+                took: Duration::ZERO,
+            };
             let grants = VersionGrants { name_given, ..VersionGrants::default() };
-            offer.accept(Admitted { entry, composed: None, grants, facts });
+            offer.accept(AdmittedPlugin { entry, workflow_file: None, grants, facts });
         }
         offer
     }
 
     /// The offers by file name.
-    fn map<'a>(all: &'a mut BTreeMap<String, Offer>) -> OfferMap<'a> {
+    fn map<'a>(all: &'a mut BTreeMap<String, FacadeOffer>) -> OfferMap<'a> {
         all.iter_mut().map(|(file, offer)| (file.as_str(), offer)).collect()
     }
 
@@ -201,18 +208,18 @@ mod tests {
     /// What stands under each name, as words, with this record; the owners, for what comes after.
     fn check_with(
         record: &NameRecord,
-        before: &Owners,
+        before: &NameOwners,
         files: &[(&str, &[&str])],
         expected: &[(&str, &str)],
-    ) -> Owners {
-        let mut all: BTreeMap<String, Offer> =
+    ) -> NameOwners {
+        let mut all: BTreeMap<String, FacadeOffer> =
             files.iter().map(|(f, names)| ((*f).to_owned(), offer(names))).collect();
-        let owners = Owners::of(claims(&map(&mut all)), before, record);
-        let slots = slots(&map(&mut all), &owners, &BTreeMap::new());
+        let owners = NameOwners::assign(file_claims(&map(&mut all)), before, record);
+        let slots = build_slots(&map(&mut all), &owners, &BTreeMap::new());
         let owner = |slot: &Slot| match slot {
             Slot::Unavailable(reason) => reason.clone(),
             Slot::Serving(entry) => {
-                let owns = |offer: &Offer| {
+                let owns = |offer: &FacadeOffer| {
                     offer.version.as_ref().is_some_and(|version| Arc::ptr_eq(&version.entry, entry))
                 };
                 all.iter().find(|(_, offer)| owns(offer)).map(|(file, _)| file.clone()).unwrap_or_default()
@@ -225,7 +232,7 @@ mod tests {
         owners
     }
 
-    fn check(before: &Owners, files: &[(&str, &[&str])], expected: &[(&str, &str)]) -> Owners {
+    fn check(before: &NameOwners, files: &[(&str, &[&str])], expected: &[(&str, &str)]) -> NameOwners {
         check_with(&NameRecord::default(), before, files, expected)
     }
 
@@ -235,7 +242,7 @@ mod tests {
     #[test]
     fn at_start_one_name_has_one_owner_whatever_the_order() {
         let check = |files: &[(&str, &[&str])], expected: &[(&str, &str)]| {
-            check(&Owners::default(), files, expected);
+            check(&NameOwners::default(), files, expected);
         };
         check(&[("notes", &["notes"])], &[("notes", "notes")]);
         check(&[("b", &["notes"]), ("a", &["notes"])], &[("notes", "a")]);
@@ -259,7 +266,7 @@ mod tests {
     /// H41.
     #[test]
     fn while_the_host_runs_a_name_stays_with_who_has_it() {
-        let before = check(&Owners::default(), &[("b", &["notes"])], &[("notes", "b")]);
+        let before = check(&NameOwners::default(), &[("b", &["notes"])], &[("notes", "b")]);
         let before = check(&before, &[("a", &["notes"]), ("b", &["notes"])], &[("notes", "b")]);
         // A look-alike whose file would be first is a newcomer all the same.
         let alike = "its name looks like that of `notes`";
@@ -274,7 +281,7 @@ mod tests {
     fn a_name_without_its_owner_is_not_served() {
         let known = record(&[("notes", "notes")]);
         let check = |files: &[(&str, &[&str])], expected: &[(&str, &str)]| {
-            check_with(&known, &Owners::default(), files, expected)
+            check_with(&known, &NameOwners::default(), files, expected)
         };
         check(&[("evil", &["notes"])], &[("notes", ABSENT)]);
         check(&[("evil", &["notes"]), ("notes", &[])], &[("notes", ABSENT)]);
@@ -290,13 +297,14 @@ mod tests {
     fn a_name_that_was_served_is_never_unknown() {
         let now = "its plugin is now called `memos`";
         let check = |files: &[(&str, &[&str])], expected: &[(&str, &str)]| {
-            check(&Owners::default(), files, expected);
+            check(&NameOwners::default(), files, expected);
         };
         check(&[("a", &["notes", "memos"])], &[("memos", "a"), ("notes", now)]);
         check(&[("a", &["notes", "memos"]), ("b", &["notes"])], &[("memos", "a"), ("notes", "b")]);
         let mut gone = offer(&["notes", "memos"]);
         gone.withdraw();
-        let slots = slots(&OfferMap::from([("a", &mut gone)]), &Owners::default(), &BTreeMap::new());
+        let slots =
+            build_slots(&OfferMap::from([("a", &mut gone)]), &NameOwners::default(), &BTreeMap::new());
         let told = |name: &str| match slots.get(name) {
             Some(Slot::Unavailable(reason)) => reason.clone(),
             _ => String::new(),
@@ -311,28 +319,28 @@ mod tests {
     fn what_the_fence_refuses_keeps_its_name_and_is_not_served() {
         let mut notes = offer(&["notes"]);
         let all = OfferMap::from([("a", &mut notes)]);
-        let owners = Owners::of(claims(&all), &Owners::default(), &NameRecord::default());
+        let owners = NameOwners::assign(file_claims(&all), &NameOwners::default(), &NameRecord::default());
         let fenced = BTreeMap::from([("a".to_owned(), "the policy grants /srv".to_owned())]);
-        let slots = slots(&all, &owners, &fenced);
+        let slots = build_slots(&all, &owners, &fenced);
         assert!(matches!(&slots["notes"], Slot::Unavailable(reason) if reason == FENCED));
     }
 
     #[test]
     fn the_operator_is_told_who_owns_the_name_and_what_to_do() {
         let known = record(&[("files", "files")]);
-        let claim = |file, name| Claim { file, name, given: false, loads: true };
+        let claim = |file, name| FileClaim { file, name, given: false, loads: true };
         let all = [
             claim("a.wasm", "notes"),
             claim("b.wasm", "notes"),
             claim("c.wasm", "n0tes"),
             claim("d.wasm", "files"),
         ];
-        let owners = Owners::of(all, &Owners::default(), &known);
+        let owners = NameOwners::assign(all, &NameOwners::default(), &known);
         let check = |file, name, why: &str| {
             let todo = format!(
                 "; if this file is to have the name and its state, write `name = \"{name}\"` in the section [expose] of \
                  {}.toml",
-                stem(file)
+                file_stem(file)
             );
             assert_eq!(owners.refusal(file, name), Some(format!("not served: {why}{todo}")), "{file}");
         };

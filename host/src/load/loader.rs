@@ -9,10 +9,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     admit::Loader,
-    assemble::{Assembly, Completeness, assemble, claims},
-    names::{NameRecord, Owners},
+    assemble::{CatalogAssembly, LoadCompleteness, assemble, file_claims},
+    load_status::{Report, Standing, State},
+    names::{NameOwners, NameRecord},
     source::folder::{FolderSource, SourceEvent},
-    standing::{Report, Standing, State},
 };
 
 /// Keeps a catalog true to a folder.
@@ -20,7 +20,7 @@ pub struct Reloader {
     source: FolderSource,
     loader: Arc<Loader>,
     catalog: Arc<Catalog>,
-    owners: Owners,
+    owners: NameOwners,
     /// Who owns which name, as it was last read.
     record: NameRecord,
     /// The versions that the fence refuses, by key, with the sentence that was logged.
@@ -30,7 +30,7 @@ pub struct Reloader {
     /// The workflows that cannot run now, by key, with the sentences that were logged.
     unavailable: BTreeMap<String, Vec<String>>,
     standing: Arc<Standing>,
-    completeness: Completeness,
+    completeness: LoadCompleteness,
 }
 
 impl Reloader {
@@ -46,13 +46,13 @@ impl Reloader {
             source: FolderSource::new(folder, Arc::clone(&loader), runtime, Arc::clone(&standing)),
             loader,
             catalog,
-            owners: Owners::default(),
+            owners: NameOwners::default(),
             record: NameRecord::default(),
             fenced: BTreeMap::new(),
             refused: BTreeMap::new(),
             unavailable: BTreeMap::new(),
             standing,
-            completeness: Completeness::Partial,
+            completeness: LoadCompleteness::Partial,
         }
     }
 
@@ -61,7 +61,7 @@ impl Reloader {
         loop {
             let event = tokio::select! {
                 () = stop.cancelled() => return self.source.stop().await,
-                event = self.source.next() => event,
+                event = self.source.next_event() => event,
             };
             block_in_place(|| self.handle(event));
         }
@@ -71,14 +71,14 @@ impl Reloader {
         match event {
             SourceEvent::Admitted => self.publish(),
             SourceEvent::Complete => {
-                self.completeness = Completeness::Complete;
+                self.completeness = LoadCompleteness::Complete;
                 self.publish();
                 self.catalog.admit();
             }
-            SourceEvent::Looked { changed } => {
+            SourceEvent::Scanned { changed } => {
                 // What the fence and the names depend on may have changed though no offer did.
-                let depends = || self.survey() != self.fenced || self.loader.names() != self.record;
-                if changed || self.completeness == Completeness::Complete && depends() {
+                let depends = || self.survey_fence() != self.fenced || self.loader.names() != self.record;
+                if changed || self.completeness == LoadCompleteness::Complete && depends() {
                     self.publish();
                 }
             }
@@ -94,7 +94,7 @@ impl Reloader {
     /// Says how every offer stands.
     fn report(&self) {
         let files = self.source.offers().filter_map(|(key, offer)| {
-            let mut stands = offer.stands(key)?;
+            let mut stands = offer.status(key)?;
             if let Some(refusal) = self.fenced.get(key) {
                 (stands.state, stands.why) = (State::Failed, Some(refusal.clone()));
             } else if let Some(refusal) = self.refused.get(key) {
@@ -110,7 +110,7 @@ impl Reloader {
 
     /// Finds what the fence refuses now: the keys of versions, each with a sentence. The same set of files has the same
     /// result, whatever the order in which they came.
-    fn survey(&self) -> BTreeMap<String, String> {
+    fn survey_fence(&self) -> BTreeMap<String, String> {
         let granted = || self.source.offers().filter_map(|(key, offer)| Some((key, offer.grants()?)));
         if !granted().any(|(_, grants)| !grants.dirs.is_empty()) {
             return BTreeMap::new();
@@ -129,27 +129,31 @@ impl Reloader {
     }
 
     /// Decides which offer owns which name, and records it for good.
-    fn own(&mut self) {
+    fn assign_names(&mut self) {
         // Until all that was there at the start has been looked at, nobody has come first.
-        if self.completeness == Completeness::Partial {
-            self.record = self.loader.names().before_all_are_known();
-            self.owners = Owners::of(claims(&self.source.offers_mut()), &Owners::default(), &self.record);
+        if self.completeness == LoadCompleteness::Partial {
+            self.record = self.loader.names().before_complete();
+            self.owners = NameOwners::assign(
+                file_claims(&self.source.offers_mut()),
+                &NameOwners::default(),
+                &self.record,
+            );
             return;
         }
         let before = std::mem::take(&mut self.owners);
         self.record = self.loader.names();
-        self.owners = Owners::of(claims(&self.source.offers_mut()), &before, &self.record);
+        self.owners = NameOwners::assign(file_claims(&self.source.offers_mut()), &before, &self.record);
         let news = self.owners.unrecorded(&self.record);
         if !news.is_empty() {
             // Another host may have been first.
             self.record = self.loader.record_names(&news);
-            self.owners = Owners::of(claims(&self.source.offers_mut()), &before, &self.record);
+            self.owners = NameOwners::assign(file_claims(&self.source.offers_mut()), &before, &self.record);
         }
     }
 
     fn swap(&mut self) {
-        self.own();
-        let fenced = self.survey();
+        self.assign_names();
+        let fenced = self.survey_fence();
         for (file, refusal) in &fenced {
             if self.fenced.get(file) != Some(refusal) {
                 tracing::error!(file, "{}", printable(refusal));
@@ -160,10 +164,10 @@ impl Reloader {
         }
         self.fenced = fenced;
         let mut offers = self.source.offers_mut();
-        let Assembly { slots, refused, blocked } =
+        let CatalogAssembly { slots, refused, blocked } =
             assemble(&mut offers, &self.owners, &self.fenced, self.completeness);
         self.catalog.swap(slots);
-        if self.completeness == Completeness::Partial {
+        if self.completeness == LoadCompleteness::Partial {
             return;
         }
         for (file, refusal) in &refused {

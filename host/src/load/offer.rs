@@ -7,20 +7,20 @@ use loggia_gate::catalog::Entry;
 use loggia_sandbox::Digest;
 
 use super::{
-    admit::{AdmitError, Admitted},
-    composed::Composed,
+    admit::{AdmitError, AdmittedPlugin},
     fence::VersionGrants,
-    found::stem,
-    names::Claim,
-    standing::{Stands, State},
+    load_status::{Stands, State},
+    names::FileClaim,
+    plugin_files::file_stem,
+    workflow_file::WorkflowFile,
 };
 
 /// All offers of all sources, by key. A key is a file name, or the name of another source's entry.
-pub type OfferMap<'a> = std::collections::BTreeMap<&'a str, &'a mut Offer>;
+pub type OfferMap<'a> = std::collections::BTreeMap<&'a str, &'a mut FacadeOffer>;
 
 /// One offer.
 #[derive(Default)]
-pub struct Offer {
+pub struct FacadeOffer {
     /// The newest version that could be loaded. It serves if its name is its own.
     pub version: Option<OfferedVersion>,
     /// Why the newest version of all could not be loaded.
@@ -38,7 +38,7 @@ pub struct OfferedVersion {
     /// What serves.
     pub entry: Arc<Entry>,
     /// Of workflows: what the entry is built from when the facades that it calls change.
-    pub composed: Option<Arc<Composed>>,
+    pub workflow_file: Option<Arc<WorkflowFile>>,
     /// What it was granted of what the fence and the record of names are about.
     pub grants: VersionGrants,
 }
@@ -51,14 +51,17 @@ pub struct OfferError {
     pub for_operator: String,
 }
 
-impl Offer {
+impl FacadeOffer {
     /// Replaces the version.
-    pub fn accept(&mut self, Admitted { entry, composed, grants, facts }: Admitted) {
+    pub fn accept(
+        &mut self,
+        AdmittedPlugin { entry, workflow_file: composed, grants, facts }: AdmittedPlugin,
+    ) {
         let name = &entry.surface().name;
         self.names.retain(|known| known != name);
         self.names.push(name.clone());
         let (digest, entry) = (facts.digest, Arc::new(entry));
-        self.version = Some(OfferedVersion { digest, entry, composed, grants });
+        self.version = Some(OfferedVersion { digest, entry, workflow_file: composed, grants });
         self.error = None;
         self.is_present = true;
     }
@@ -66,7 +69,8 @@ impl Offer {
     /// Keeps the version, if there is one, and the reason why a newer one does not serve.
     pub fn reject(&mut self, error: &AdmitError) {
         let keeps = if self.version.is_some() { "; the version before it keeps serving" } else { "" };
-        self.error = Some(OfferError { for_callers: error.told(), for_operator: format!("{error}{keeps}") });
+        self.error =
+            Some(OfferError { for_callers: error.caller_message(), for_operator: format!("{error}{keeps}") });
         self.is_present = true;
     }
 
@@ -79,15 +83,15 @@ impl Offer {
     }
 
     /// The digest and the surface of the version: bytes that did not change need not be described again.
-    pub fn known(&self) -> Option<(Digest, Arc<Surface>)> {
+    pub fn known_surface(&self) -> Option<(Digest, Arc<Surface>)> {
         self.version.as_ref().map(|version| (version.digest, Arc::clone(version.entry.facade.surface())))
     }
 
     /// The name that it claims: that of its version. One that never loaded claims that of its key, so that no other gets
     /// it meanwhile.
-    pub fn claim<'a>(&'a self, key: &'a str) -> Option<Claim<'a>> {
+    pub fn claim<'a>(&'a self, key: &'a str) -> Option<FileClaim<'a>> {
         if let Some(OfferedVersion { entry, grants, .. }) = &self.version {
-            return Some(Claim {
+            return Some(FileClaim {
                 file: key,
                 name: &entry.surface().name,
                 given: grants.name_given,
@@ -95,11 +99,11 @@ impl Offer {
             });
         }
         let never_loaded = self.is_present && self.names.is_empty();
-        never_loaded.then(|| Claim { file: key, name: stem(key), given: false, loads: false })
+        never_loaded.then(|| FileClaim { file: key, name: file_stem(key), given: false, loads: false })
     }
 
     /// How it stands, as far as it alone decides; none once it was withdrawn.
-    pub fn stands(&self, key: &str) -> Option<Stands> {
+    pub fn status(&self, key: &str) -> Option<Stands> {
         self.is_present.then_some(())?;
         let facade = self.version.as_ref().map(|version| version.entry.surface().name.clone());
         let state = match (&facade, &self.error) {

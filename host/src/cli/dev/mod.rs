@@ -17,11 +17,11 @@ use std::{
 
 use anyhow::{Context, bail};
 
-use self::{out::Out, sources::Sources};
+use self::{out::BuildOutput, sources::SourceWatcher};
 use super::{
-    common::{Common, UsageError, runtime},
-    publishing::Publishing,
-    serve::{Door, over_http},
+    common::{LoadOptions, UsageError, io_runtime},
+    publishing::PublishOptions,
+    serve::{HttpEndpoint, serve_http},
     term,
 };
 use crate::{
@@ -38,7 +38,7 @@ use crate::{
 /// the folder that plugins are in, but one beside it: what a policy grants as ../data is made where it is missing, at
 /// DIR/data.
 #[derive(clap::Args)]
-pub struct Dev {
+pub struct DevCommand {
     /// A plugin crate, or a folder of them
     #[arg(value_name = "PATH", default_value = ".")]
     path: PathBuf,
@@ -49,12 +49,12 @@ pub struct Dev {
     #[arg(long, value_name = "DIR", default_value = "target/loggia")]
     out: PathBuf,
     #[command(flatten)]
-    publishing: Publishing,
+    publishing: PublishOptions,
     #[command(flatten)]
-    common: Common,
+    common: LoadOptions,
 }
 
-impl Dev {
+impl DevCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         if !self.http.ip().is_loopback() {
             let (address, port) = (self.http, self.http.port());
@@ -67,32 +67,36 @@ impl Dev {
         build::ensure_target()?;
         let path =
             fs::canonicalize(&self.path).with_context(|| format!("there is no {}", self.path.display()))?;
-        let out = Out::make(&self.out).with_context(|| format!("failed to make {}", self.out.display()))?;
+        let out = BuildOutput::create(&self.out)
+            .with_context(|| format!("failed to make {}", self.out.display()))?;
         // Before the first build, so that nothing saved during it is missed.
-        let sources =
-            Sources::watch(path.clone(), out.folder().to_owned()).context("failed to watch the sources")?;
+        let sources = SourceWatcher::watch(path.clone(), out.folder().to_owned())
+            .context("failed to watch the sources")?;
         term::note(&format!("building the plugins under {} …", path.display()));
         match out.build(&path) {
             // Most likely another folder was meant, or Rust is missing: no save would mend it.
             Err(error @ (BuildError::Nothing(_) | BuildError::Tool(..))) => return Err(error.into()),
-            built => tell(built),
+            built => log_build(built),
         }
         let (building, shown) = (out.clone(), out.plugins().to_owned());
         std::thread::Builder::new().name("loggia-dev".into()).spawn(move || {
             while sources.wait() {
                 tracing::info!("building …");
-                tell(building.build(&path));
+                log_build(building.build(&path));
             }
         })?;
-        let runtime = runtime()?;
-        let options = Options { publisher: self.publishing.publisher(), ..self.common.options()? };
+        let runtime = io_runtime()?;
+        let options = Options { publisher: self.publishing.publisher(), ..self.common.host_options()? };
         let host = Host::new(&options)?;
         let settings = Settings::default();
-        let door =
-            Door { http: Http { listen: self.http, ..Http::default() }, authenticator: None, file: None };
+        let door = HttpEndpoint {
+            http: Http { listen: self.http, ..Http::default() },
+            authenticator: None,
+            file: None,
+        };
         let served =
-            runtime.block_on(over_http(&host, out.plugins().to_owned(), door, &settings, move |address| {
-                term::out(&clients(address, &shown));
+            runtime.block_on(serve_http(&host, out.plugins().to_owned(), door, &settings, move |address| {
+                term::print(&client_configs(address, &shown));
             }));
         runtime.shutdown_background();
         served?;
@@ -101,7 +105,7 @@ impl Dev {
 }
 
 /// Tells of a build that failed; it ends nothing, since the next save may mend it.
-fn tell(built: Result<bool, BuildError>) {
+fn log_build(built: Result<bool, BuildError>) {
     match built {
         Ok(true) => {}
         Ok(false) => tracing::error!("not all plugins could be built; what was built before keeps serving"),
@@ -112,7 +116,7 @@ fn tell(built: Result<bool, BuildError>) {
 }
 
 /// What to tell each client, ready to be copied.
-fn clients(address: SocketAddr, out: &Path) -> String {
+fn client_configs(address: SocketAddr, out: &Path) -> String {
     let url = format!("http://{address}{}", ENDPOINT_PATH);
     let exe = std::env::current_exe().unwrap_or_else(|_| "loggia".into());
     let (exe, out) = (exe.display(), out.display());

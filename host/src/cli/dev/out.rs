@@ -6,23 +6,23 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::build::{self, BuildError, Built, PlacedFile, Source, granted, workflows};
+use crate::build::{self, BuildError, BuiltPlugin, PlacedFile, PluginSource, granted, workflows};
 
 /// The folder that `dev` keeps. Plugins lie in a folder of their own there, since none may be granted that folder or
 /// anything in it.
 #[derive(Clone)]
-pub struct Out {
+pub struct BuildOutput {
     folder: PathBuf,
     plugins: PathBuf,
 }
 
-impl Out {
+impl BuildOutput {
     /// Makes the folder where it is missing.
     ///
     /// # Errors
     ///
     /// If it cannot be made.
-    pub fn make(folder: &Path) -> io::Result<Self> {
+    pub fn create(folder: &Path) -> io::Result<Self> {
         fs::create_dir_all(folder.join("plugins"))?;
         let folder = fs::canonicalize(folder)?;
         let plugins = folder.join("plugins");
@@ -46,20 +46,20 @@ impl Out {
     ///
     /// If the crates cannot be found.
     pub fn build(&self, path: &Path) -> Result<bool, BuildError> {
-        let found = build::find(path);
+        let found = build::find_sources(path);
         let (sources, nothing) = match found {
             Err(nothing @ BuildError::Nothing(_)) => (Vec::new(), Some(nothing)),
             found => (found?, None),
         };
-        let workflows = workflows::find(path);
-        self.forget(&sources, &workflows).map_err(|e| BuildError::Write(self.plugins.clone(), e))?;
+        let workflows = workflows::find_workflows(path);
+        self.remove_stale(&sources, &workflows).map_err(|e| BuildError::Write(self.plugins.clone(), e))?;
         if let Some(nothing) = nothing.filter(|_| workflows.is_empty()) {
             return Err(nothing);
         }
         let mut all = true;
         for file in &workflows {
             let name = file.file_name().unwrap_or_default().display();
-            match workflows::put(file, &self.plugins) {
+            match workflows::place_workflow(file, &self.plugins) {
                 Ok(PlacedFile { is_new: true, .. }) => tracing::info!("copied {name}"),
                 Ok(_) => {}
                 Err(error) => {
@@ -71,12 +71,12 @@ impl Out {
         for source in &sources {
             // First, or the host would try the plugin without them.
             if let Some(policy) = source.policy().and_then(|policy| fs::read_to_string(policy).ok()) {
-                for path in granted::make_missing(&policy, &self.plugins).made {
+                for path in granted::create_missing(&policy, &self.plugins).created {
                     tracing::info!("made {}, which a policy grants", path.display());
                 }
             }
-            match build::build(std::slice::from_ref(source), &self.plugins) {
-                Ok(built) => built.iter().for_each(|Built { name, bytes, .. }| {
+            match build::build_sources(std::slice::from_ref(source), &self.plugins) {
+                Ok(built) => built.iter().for_each(|BuiltPlugin { name, bytes, .. }| {
                     tracing::info!("built {name} ({} KB)", bytes.div_ceil(1000));
                 }),
                 Err(error) => {
@@ -90,12 +90,12 @@ impl Out {
 
     /// Removes what was put here for crates, workflows and policies that are gone, and nothing that somebody else put here: what
     /// is ours stands in a list.
-    fn forget(&self, sources: &[Source], workflows: &[PathBuf]) -> io::Result<()> {
+    fn remove_stale(&self, sources: &[PluginSource], workflows: &[PathBuf]) -> io::Result<()> {
         let list = self.folder.join("built.txt");
         let before = fs::read_to_string(&list).unwrap_or_default();
         let names = workflows.iter().filter_map(|file| file.file_name()?.to_str().map(str::to_owned));
-        let now: BTreeSet<String> = sources.iter().flat_map(files).chain(names).collect();
-        for gone in gone(&before, &now) {
+        let now: BTreeSet<String> = sources.iter().flat_map(output_names).chain(names).collect();
+        for gone in stale_names(&before, &now) {
             match fs::remove_file(self.plugins.join(gone)) {
                 Ok(()) => tracing::info!("removed {gone}, whose source is gone"),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -107,13 +107,13 @@ impl Out {
 }
 
 /// The names of what a crate becomes.
-fn files(source: &Source) -> impl Iterator<Item = String> {
+fn output_names(source: &PluginSource) -> impl Iterator<Item = String> {
     let policy = source.policy().map(|_| format!("{}.toml", source.name));
     [format!("{}.wasm", source.name)].into_iter().chain(policy)
 }
 
 /// The files of a list that are no longer wanted. A line that is no plain name is nothing that was put there.
-fn gone<'a>(before: &'a str, now: &BTreeSet<String>) -> impl Iterator<Item = &'a str> {
+fn stale_names<'a>(before: &'a str, now: &BTreeSet<String>) -> impl Iterator<Item = &'a str> {
     let plain = |name: &&str| Path::new(name).file_name().is_some_and(|file| file == *name);
     before.lines().filter(plain).filter(|name| !now.contains(*name))
 }
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn only_what_was_built_of_sources_that_are_gone_is_removed() {
         let root = tempfile::tempdir().unwrap();
-        let out = Out::make(&root.path().join("out")).unwrap();
+        let out = BuildOutput::create(&root.path().join("out")).unwrap();
         let put = |name: &str| fs::write(out.plugins().join(name), "").unwrap();
         let names = || {
             let entries = fs::read_dir(out.plugins()).unwrap();
@@ -134,31 +134,33 @@ mod tests {
             names.sort();
             names
         };
-        let source =
-            |name: &str| Source { name: name.into(), manifest: root.path().join(name).join("Cargo.toml") };
+        let source = |name: &str| PluginSource {
+            name: name.into(),
+            manifest: root.path().join(name).join("Cargo.toml"),
+        };
         fs::create_dir(root.path().join("a")).unwrap();
         fs::write(root.path().join("a/a.toml"), "").unwrap();
-        out.forget(&[source("a"), source("b")], &[]).unwrap();
+        out.remove_stale(&[source("a"), source("b")], &[]).unwrap();
         for name in ["a.wasm", "a.toml", "b.wasm", "theirs.wasm"] {
             put(name);
         }
-        out.forget(&[source("a"), source("b")], &[]).unwrap();
+        out.remove_stale(&[source("a"), source("b")], &[]).unwrap();
         assert_eq!(names(), ["a.toml", "a.wasm", "b.wasm", "theirs.wasm"]);
         // A policy that is gone grants nothing any more.
         fs::remove_file(root.path().join("a/a.toml")).unwrap();
-        out.forget(&[source("a"), source("b")], &[]).unwrap();
+        out.remove_stale(&[source("a"), source("b")], &[]).unwrap();
         assert_eq!(names(), ["a.wasm", "b.wasm", "theirs.wasm"]);
-        out.forget(&[source("b")], &[]).unwrap();
+        out.remove_stale(&[source("b")], &[]).unwrap();
         assert_eq!(names(), ["b.wasm", "theirs.wasm"]);
-        out.forget(&[], &[]).unwrap();
+        out.remove_stale(&[], &[]).unwrap();
         assert_eq!(names(), ["theirs.wasm"]);
-        assert_eq!(gone("../x\n\n/etc/y\nz\n", &BTreeSet::new()).collect::<Vec<_>>(), ["z"]);
+        assert_eq!(stale_names("../x\n\n/etc/y\nz\n", &BTreeSet::new()).collect::<Vec<_>>(), ["z"]);
     }
 
     #[test]
     fn workflows_are_taken_as_they_are_and_removed_when_their_source_is() {
         let root = tempfile::tempdir().unwrap();
-        let out = Out::make(&root.path().join("out")).unwrap();
+        let out = BuildOutput::create(&root.path().join("out")).unwrap();
         let sources = root.path().join("plugins");
         fs::create_dir(&sources).unwrap();
         for name in ["deploy.workflow.yaml", "deploy.toml", "other.toml", "notes.txt"] {

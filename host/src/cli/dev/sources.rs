@@ -12,15 +12,15 @@ use notify::{
 };
 
 /// Editors save in several steps; one build answers them all.
-const SETTLES: Duration = Duration::from_millis(150);
+const SETTLE_TIME: Duration = Duration::from_millis(150);
 
 /// The sources under a folder, watched.
-pub struct Sources {
+pub struct SourceWatcher {
     saved: Receiver<()>,
     _watcher: RecommendedWatcher,
 }
 
-impl Sources {
+impl SourceWatcher {
     /// Begins to watch a folder, but not what `dev` makes.
     ///
     /// # Errors
@@ -43,7 +43,7 @@ impl Sources {
     /// saves any more.
     pub fn wait(&self) -> bool {
         let saved = self.saved.recv().is_ok();
-        while self.saved.recv_timeout(SETTLES).is_ok() {}
+        while self.saved.recv_timeout(SETTLE_TIME).is_ok() {}
         saved
     }
 }

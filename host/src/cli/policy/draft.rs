@@ -8,7 +8,7 @@ use loggia_text::printable;
 use crate::config::policy::grants::{GRANTS, wanted_by};
 
 /// The policy's text.
-pub fn draft(surface: &Surface, file: &str) -> String {
+pub fn draft_policy(surface: &Surface, file: &str) -> String {
     let mut lines = vec![
         format!(
             "# Policy of `{}`, for {}.wasm beside it. It grants nothing yet.",
@@ -57,7 +57,7 @@ mod tests {
     };
 
     fn drafted(wants: &[(&str, &str, bool)]) -> String {
-        draft(&surface("notes", &[("add", Effect::Write)], wants), "notes")
+        draft_policy(&surface("notes", &[("add", Effect::Write)], wants), "notes")
     }
 
     fn parse(text: &str) -> Policy {

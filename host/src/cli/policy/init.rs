@@ -11,13 +11,13 @@ use std::{
 use anyhow::{Context, anyhow, bail};
 use loggia_text::printable;
 
-use super::draft::draft;
+use super::draft::draft_policy;
 use crate::{
     cli::{
-        common::{Common, UsageError, runtime},
+        common::{LoadOptions, UsageError, io_runtime},
         exit, term,
     },
-    load::found_at,
+    load::find_plugin,
     serve::Host,
     telemetry::{logs, logs::Level},
 };
@@ -29,7 +29,7 @@ use crate::{
 ///
 /// Ends with 10 if the plugin does not load.
 #[derive(clap::Args)]
-pub struct Init {
+pub struct InitCommand {
     /// The plugin; its policy is written beside it, as <name>.toml
     #[arg(value_name = "FILE.wasm")]
     file: PathBuf,
@@ -40,10 +40,10 @@ pub struct Init {
     #[arg(long)]
     stdout: bool,
     #[command(flatten)]
-    common: Common,
+    common: LoadOptions,
 }
 
-impl Init {
+impl InitCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         logs::at(Level::Error);
         if self.file.extension().is_none_or(|ending| ending != "wasm") {
@@ -52,40 +52,40 @@ impl Init {
         let path = self.file.with_extension("toml");
         // Before the plugin is compiled, which may take a while.
         if !self.stdout && !self.force && path.symlink_metadata().is_ok() {
-            bail!(exists(&path));
+            bail!(exists_message(&path));
         }
         let mut found =
-            found_at(&self.file).with_context(|| format!("failed to read {}", self.file.display()))?;
+            find_plugin(&self.file).with_context(|| format!("failed to read {}", self.file.display()))?;
         // What a policy says that is there already does not matter, not even whether it can be used.
         found.policy = None;
-        let host = Host::new(&self.common.options()?)?;
-        let admitted = match runtime()?.block_on(host.loader.admit(&found, None)) {
+        let host = Host::new(&self.common.host_options()?)?;
+        let admitted = match io_runtime()?.block_on(host.loader.admit(&found, None)) {
             Ok(admitted) => admitted,
             Err(error) => {
                 let said = format!("{} does not load: {error}", self.file.display());
-                term::error(&anyhow!("{}", printable(&said)));
+                term::print_error(&anyhow!("{}", printable(&said)));
                 return Ok(ExitCode::from(exit::REFUSED));
             }
         };
         let name = self.file.file_stem().unwrap_or_default().to_string_lossy();
-        let text = draft(admitted.entry.surface(), &name);
+        let text = draft_policy(admitted.entry.surface(), &name);
         if self.stdout {
-            term::out(text.trim_end());
+            term::print(text.trim_end());
         } else {
-            write(&path, &text, self.force)?;
-            term::out(&format!("wrote {}; it grants nothing until you edit it", path.display()));
+            write_policy(&path, &text, self.force)?;
+            term::print(&format!("wrote {}; it grants nothing until you edit it", path.display()));
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-fn exists(path: &Path) -> String {
+fn exists_message(path: &Path) -> String {
     format!("{} is there already: --force replaces it, --stdout prints instead", path.display())
 }
 
 /// Writes the file, whole or not at all: beside, and then renamed; over another only by force, though that came to be
 /// a moment ago.
-fn write(path: &Path, text: &str, force: bool) -> anyhow::Result<()> {
+fn write_policy(path: &Path, text: &str, force: bool) -> anyhow::Result<()> {
     let failed = || format!("failed to write {}", path.display());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // As any file that a person makes: for whom the umask allows.
@@ -98,7 +98,7 @@ fn write(path: &Path, text: &str, force: bool) -> anyhow::Result<()> {
     let written = if force { beside.persist(path) } else { beside.persist_noclobber(path) };
     match written {
         Ok(_) => Ok(()),
-        Err(error) if error.error.kind() == ErrorKind::AlreadyExists => bail!(exists(path)),
+        Err(error) if error.error.kind() == ErrorKind::AlreadyExists => bail!(exists_message(path)),
         Err(error) => Err(error.error).with_context(failed),
     }
 }
@@ -113,11 +113,11 @@ mod tests {
     fn a_policy_is_replaced_by_force_alone() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("notes.toml");
-        write(&path, "one", false).unwrap();
-        let said = write(&path, "two", false).unwrap_err().to_string();
+        write_policy(&path, "one", false).unwrap();
+        let said = write_policy(&path, "two", false).unwrap_err().to_string();
         assert!(said.contains("is there already"), "{said}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "one");
-        write(&path, "two", true).unwrap();
+        write_policy(&path, "two", true).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "two");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else is left there");
     }

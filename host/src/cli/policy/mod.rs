@@ -11,7 +11,7 @@ mod draft;
 mod explain;
 mod explanation;
 mod init;
-mod shown;
+mod render;
 
 use std::process::ExitCode;
 
@@ -22,7 +22,7 @@ use crate::config::policy;
 ///
 /// A policy is the file <name>.toml beside <name>.wasm. It grants what the plugin may use; without it, nothing.
 #[derive(clap::Args)]
-pub struct Policy {
+pub struct PolicyCommand {
     #[command(subcommand)]
     command: Command,
 }
@@ -30,19 +30,19 @@ pub struct Policy {
 // What each command's help says stands at its own struct.
 #[derive(clap::Subcommand)]
 enum Command {
-    Explain(explain::Explain),
-    Init(init::Init),
+    Explain(explain::ExplainCommand),
+    Init(init::InitCommand),
     /// Print every key with its default, its bounds and what it is for, in Markdown
     Reference,
 }
 
-impl Policy {
+impl PolicyCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
             Command::Explain(command) => command.run(),
             Command::Init(command) => command.run(),
             Command::Reference => {
-                term::out(policy::reference().trim_end());
+                term::print(policy::reference().trim_end());
                 Ok(ExitCode::SUCCESS)
             }
         }

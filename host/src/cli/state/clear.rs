@@ -5,14 +5,14 @@ use std::{path::Path, process::ExitCode};
 use anyhow::bail;
 use loggia_state::Usage;
 
-use super::stores::{entries, nothing, store};
+use super::stores::{count_entries, find_store, report_missing};
 use crate::cli::{exit, term};
 
 /// Take away all that a plugin has stored, for all callers.
 ///
 /// Asks first; in a script, --yes is needed.
 #[derive(clap::Args)]
-pub struct Clear {
+pub struct ClearCommand {
     /// Whose state
     name: String,
     /// Do not ask
@@ -20,12 +20,12 @@ pub struct Clear {
     yes: bool,
 }
 
-impl Clear {
+impl ClearCommand {
     pub fn run(self, path: &Path) -> anyhow::Result<ExitCode> {
         let name = &self.name;
-        let Some(store) = store(path, name)? else { return Ok(nothing(path, name)) };
+        let Some(store) = find_store(path, name)? else { return Ok(report_missing(path, name)) };
         if !self.yes {
-            match term::ask(&question(name, &store.usage()?)) {
+            match term::confirm(&confirmation(name, &store.usage()?)) {
                 Some(true) => {}
                 Some(false) => {
                     term::note("nothing was cleared");
@@ -37,15 +37,15 @@ impl Clear {
                 ),
             }
         }
-        term::note(&format!("{} of `{name}` cleared", entries(store.clear()?)));
+        term::note(&format!("{} of `{name}` cleared", count_entries(store.clear()?)));
         Ok(ExitCode::SUCCESS)
     }
 }
 
-fn question(name: &str, usage: &Usage) -> String {
+fn confirmation(name: &str, usage: &Usage) -> String {
     format!(
         "Clear {} ({} bytes) of `{name}`? They cannot be brought back.",
-        entries(usage.entries),
+        count_entries(usage.entries),
         usage.bytes
     )
 }
@@ -58,6 +58,6 @@ mod tests {
     fn the_question_says_how_much_would_be_lost() {
         let usage = Usage { entries: 12, bytes: 4120, revision: 5 };
         let asked = "Clear 12 entries (4120 bytes) of `notes`? They cannot be brought back.";
-        assert_eq!(question("notes", &usage), asked);
+        assert_eq!(confirmation("notes", &usage), asked);
     }
 }

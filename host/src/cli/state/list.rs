@@ -7,7 +7,7 @@ use loggia_state::{Listed, StateError, Usage};
 use loggia_text::printable;
 use serde_json::{Value, json};
 
-use super::stores::{folder, nothing, store, whose};
+use super::stores::{find_store, open_folder, report_missing, space_name};
 use crate::cli::{columns, exit, term};
 
 /// List the stores there are, or the keys of one.
@@ -15,7 +15,7 @@ use crate::cli::{columns, exit, term};
 /// Of a store: entries, and the bytes that count for its quota. Of a key: whose it is (shared, or a caller's opaque
 /// key), the bytes of its value, its version, and when it expires. What has expired is not listed.
 #[derive(clap::Args)]
-pub struct List {
+pub struct ListCommand {
     /// Whose keys
     name: Option<String>,
     /// Print JSON
@@ -23,23 +23,23 @@ pub struct List {
     json: bool,
 }
 
-const STORES: [&str; 3] = ["name", "entries", "bytes"];
-const KEYS: [&str; 5] = ["key", "space", "bytes", "version", "expires"];
+const STORE_HEAD: [&str; 3] = ["name", "entries", "bytes"];
+const KEY_HEAD: [&str; 5] = ["key", "space", "bytes", "version", "expires"];
 /// So much of a caller's key tells callers apart on a screen.
-const SHORT: usize = 8;
+const SHORT_SPACE: usize = 8;
 
-impl List {
+impl ListCommand {
     pub fn run(self, path: &Path) -> anyhow::Result<ExitCode> {
         match self.name {
-            Some(name) => keys(path, &name, self.json),
-            None => stores(path, self.json),
+            Some(name) => list_keys(path, &name, self.json),
+            None => list_stores(path, self.json),
         }
     }
 }
 
-fn stores(path: &Path, json: bool) -> anyhow::Result<ExitCode> {
+fn list_stores(path: &Path, json: bool) -> anyhow::Result<ExitCode> {
     let mut stores = Vec::new();
-    if let Some(folder) = folder(path)? {
+    if let Some(folder) = open_folder(path)? {
         for name in folder.names()? {
             // One that is damaged hides no other.
             let usage = folder.store(&name, u64::MAX)?.usage();
@@ -52,8 +52,8 @@ fn stores(path: &Path, json: bool) -> anyhow::Result<ExitCode> {
     } else if stores.is_empty() {
         term::note(&format!("no plugin has stored anything in {}", path.display()));
     } else {
-        let rows: Vec<_> = stores.into_iter().map(|(name, usage)| stored(name, usage)).collect();
-        print(&STORES, &rows, 1);
+        let rows: Vec<_> = stores.into_iter().map(|(name, usage)| store_row(name, usage)).collect();
+        print_rows(&STORE_HEAD, &rows, 1);
     }
     if failed > 0 {
         term::note(&format!("{failed} of {count} cannot be read"));
@@ -62,28 +62,28 @@ fn stores(path: &Path, json: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn keys(path: &Path, name: &str, json: bool) -> anyhow::Result<ExitCode> {
-    let Some(store) = store(path, name)? else { return Ok(nothing(path, name)) };
+fn list_keys(path: &Path, name: &str, json: bool) -> anyhow::Result<ExitCode> {
+    let Some(store) = find_store(path, name)? else { return Ok(report_missing(path, name)) };
     if json {
         print_json(store.list()?.iter().map(key_json))?;
         return Ok(ExitCode::SUCCESS);
     }
     let terminal = term::stdout_is_terminal();
-    let rows: Vec<_> = store.list()?.iter().map(|listed| key(listed, terminal)).collect();
-    print(&KEYS, &rows, 2);
+    let rows: Vec<_> = store.list()?.iter().map(|listed| key_row(listed, terminal)).collect();
+    print_rows(&KEY_HEAD, &rows, 2);
     Ok(ExitCode::SUCCESS)
 }
 
-fn print<const N: usize>(head: &[&str; N], rows: &[[String; N]], numbers_from: usize) {
+fn print_rows<const N: usize>(head: &[&str; N], rows: &[[String; N]], numbers_from: usize) {
     if term::stdout_is_terminal() {
-        term::out(&columns::table(head, rows, numbers_from).to_string());
+        term::print(&columns::build_table(head, rows, numbers_from).to_string());
     } else {
-        term::out(&columns::lines(head, rows));
+        term::print(&columns::tab_separated(head, rows));
     }
 }
 
 fn print_json(items: impl Iterator<Item = Value>) -> anyhow::Result<()> {
-    term::out(&serde_json::to_string_pretty(&items.collect::<Vec<_>>())?);
+    term::print(&serde_json::to_string_pretty(&items.collect::<Vec<_>>())?);
     Ok(())
 }
 
@@ -97,14 +97,14 @@ fn store_json(name: &str, usage: &Result<Usage, StateError>) -> Value {
 fn key_json(listed: &Listed) -> Value {
     json!({
         "key": listed.key,
-        "space": whose(&listed.space),
+        "space": space_name(&listed.space),
         "bytes": listed.bytes,
         "version": listed.version,
-        "expires": listed.until.map(moment),
+        "expires": listed.until.map(format_time),
     })
 }
 
-fn stored(name: String, usage: Result<Usage, StateError>) -> [String; 3] {
+fn store_row(name: String, usage: Result<Usage, StateError>) -> [String; 3] {
     match usage {
         Ok(usage) => [name, usage.entries.to_string(), usage.bytes.to_string()],
         Err(error) => [name, printable(&error.to_string()).into_owned(), String::new()],
@@ -112,17 +112,17 @@ fn stored(name: String, usage: Result<Usage, StateError>) -> [String; 3] {
 }
 
 /// A plugin chose the key.
-fn key(listed: &Listed, terminal: bool) -> [String; 5] {
-    let mut space = whose(&listed.space);
+fn key_row(listed: &Listed, terminal: bool) -> [String; 5] {
+    let mut space = space_name(&listed.space);
     if terminal {
-        space.truncate(SHORT);
+        space.truncate(SHORT_SPACE);
     }
-    let expires = listed.until.map(moment).unwrap_or_default();
+    let expires = listed.until.map(format_time).unwrap_or_default();
     let key = printable(&listed.key).into_owned();
     [key, space, listed.bytes.to_string(), listed.version.to_string(), expires]
 }
 
-fn moment(until: u64) -> String {
+fn format_time(until: u64) -> String {
     let time = i64::try_from(until).ok().and_then(DateTime::from_timestamp_millis);
     time.map_or_else(|| until.to_string(), |time| time.to_rfc3339_opts(SecondsFormat::Millis, true))
 }
@@ -143,23 +143,23 @@ mod tests {
             until: Some(1_800_000_000_001),
         };
         let expires = "2027-01-15T08:00:00.001Z";
-        assert_eq!(key(&listed, true), ["a\\u{1b}[2J\\tb", "abababab", "7", "9", expires]);
-        assert_eq!(key(&listed, false)[1], "ab".repeat(32));
+        assert_eq!(key_row(&listed, true), ["a\\u{1b}[2J\\tb", "abababab", "7", "9", expires]);
+        assert_eq!(key_row(&listed, false)[1], "ab".repeat(32));
         let shared = Listed { space: Space::Shared, until: None, ..listed };
-        assert_eq!(key(&shared, true)[1..], ["shared", "7", "9", ""]);
+        assert_eq!(key_row(&shared, true)[1..], ["shared", "7", "9", ""]);
     }
 
     #[test]
     fn a_moment_beyond_all_calendars_is_a_number() {
-        assert_eq!(moment(u64::MAX), u64::MAX.to_string());
-        assert_eq!(moment(i64::MAX as u64), i64::MAX.to_string());
+        assert_eq!(format_time(u64::MAX), u64::MAX.to_string());
+        assert_eq!(format_time(i64::MAX as u64), i64::MAX.to_string());
     }
 
     #[test]
     fn a_store_that_cannot_be_read_says_why_on_one_line() {
         let damaged = StateError::Storage("x\ny".to_owned());
-        assert_eq!(stored("n".into(), Err(damaged)), ["n", "the state cannot be used: x\\ny", ""]);
+        assert_eq!(store_row("n".into(), Err(damaged)), ["n", "the state cannot be used: x\\ny", ""]);
         let usage = Usage { entries: 2, bytes: 300, revision: 1 };
-        assert_eq!(stored("n".into(), Ok(usage)), ["n", "2", "300"]);
+        assert_eq!(store_row("n".into(), Ok(usage)), ["n", "2", "300"]);
     }
 }

@@ -16,7 +16,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Args, Subcommand};
 
-use super::common::variable;
+use super::common::env_default;
 use crate::{
     config::places,
     telemetry::logs::{self, Level},
@@ -26,14 +26,14 @@ use crate::{
 ///
 /// Each plugin that is granted state has a store of its own, named like its facade. Hosts may go on serving meanwhile.
 #[derive(Args)]
-pub struct State {
+pub struct StateCommand {
     #[command(subcommand)]
     command: Command,
     /// Where state is kept [env: LOGGIA_STATE; default: the platform's state folder]
     #[arg(
         long,
         value_name = "DIR",
-        default_value = variable("LOGGIA_STATE"),
+        default_value = env_default("LOGGIA_STATE"),
         hide_default_value = true,
         global = true
     )]
@@ -43,13 +43,13 @@ pub struct State {
 // What each command's help says stands at its own struct.
 #[derive(Subcommand)]
 enum Command {
-    List(list::List),
-    Export(transfer::Export),
-    Import(transfer::Import),
-    Clear(clear::Clear),
+    List(list::ListCommand),
+    Export(transfer::ExportCommand),
+    Import(transfer::ImportCommand),
+    Clear(clear::ClearCommand),
 }
 
-impl State {
+impl StateCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         logs::at(Level::Warn);
         let path = self.state.map_or_else(places::state, Ok)?;

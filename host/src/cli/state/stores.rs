@@ -7,31 +7,31 @@ use loggia_state::{Folder, Space, Store};
 use crate::cli::{exit, term};
 
 /// The state folder, if there is one: to look does not make it.
-pub fn folder(path: &Path) -> anyhow::Result<Option<Folder>> {
+pub fn open_folder(path: &Path) -> anyhow::Result<Option<Folder>> {
     Ok(path.exists().then(|| Folder::open(path)).transpose()?)
 }
 
 /// The store of this name, if there is one.
-pub fn store(path: &Path, name: &str) -> anyhow::Result<Option<Store>> {
-    let Some(folder) = folder(path)? else { return Ok(None) };
+pub fn find_store(path: &Path, name: &str) -> anyhow::Result<Option<Store>> {
+    let Some(folder) = open_folder(path)? else { return Ok(None) };
     // Says what a name may be, before it says that there is none.
     let store = folder.store(name, u64::MAX)?;
     Ok(folder.names()?.iter().any(|there| there == name).then_some(store))
 }
 
 /// What a command says and ends with where there is no such store.
-pub fn nothing(path: &Path, name: &str) -> ExitCode {
+pub fn report_missing(path: &Path, name: &str) -> ExitCode {
     term::note(&format!("there is no state of `{name}` in {}", path.display()));
     ExitCode::from(exit::NOTHING)
 }
 
 /// "1 entry" or "3 entries".
-pub fn entries(count: u64) -> String {
+pub fn count_entries(count: u64) -> String {
     format!("{count} {}", if count == 1 { "entry" } else { "entries" })
 }
 
 /// Whose space it is: opaque for a caller.
-pub fn whose(space: &Space) -> String {
+pub fn space_name(space: &Space) -> String {
     match space {
         Space::Shared => "shared".to_owned(),
         Space::Caller(caller) => caller.iter().map(|byte| format!("{byte:02x}")).collect(),

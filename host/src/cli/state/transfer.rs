@@ -11,14 +11,14 @@ use anyhow::Context;
 use loggia_state::{Folder, Imported, Store};
 use loggia_text::printable;
 
-use super::stores::{entries, nothing, store};
+use super::stores::{count_entries, find_store, report_missing};
 use crate::cli::term;
 
 /// Write a store as JSON Lines: a head, and a line for each entry.
 ///
 /// What callers stored keeps their opaque keys, which mean something only with the same state folder's secret.
 #[derive(clap::Args)]
-pub struct Export {
+pub struct ExportCommand {
     /// Whose state
     name: String,
     /// Write to this file, whole or not at all, instead of stdout; only its owner may read it
@@ -26,14 +26,14 @@ pub struct Export {
     out: Option<PathBuf>,
 }
 
-impl Export {
+impl ExportCommand {
     pub fn run(self, path: &Path) -> anyhow::Result<ExitCode> {
-        let Some(store) = store(path, &self.name)? else { return Ok(nothing(path, &self.name)) };
+        let Some(store) = find_store(path, &self.name)? else { return Ok(report_missing(path, &self.name)) };
         match self.out {
-            None => drop(store.export(term::results())?),
+            None => drop(store.export(term::stdout_writer())?),
             Some(file) => {
-                let written = beside(&store, &file)?;
-                term::note(&format!("{} written to {}", entries(written), file.display()));
+                let written = export_to_file(&store, &file)?;
+                term::note(&format!("{} written to {}", count_entries(written), file.display()));
             }
         }
         Ok(ExitCode::SUCCESS)
@@ -41,7 +41,7 @@ impl Export {
 }
 
 /// Writes beside the file, and then renames: what is there stays whole until then.
-fn beside(store: &Store, path: &Path) -> anyhow::Result<u64> {
+fn export_to_file(store: &Store, path: &Path) -> anyhow::Result<u64> {
     let failed = || format!("failed to write {}", path.display());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::Builder::new().prefix(".state").tempfile_in(folder).with_context(failed)?;
@@ -56,7 +56,7 @@ fn beside(store: &Store, path: &Path) -> anyhow::Result<u64> {
 /// Entries that are there stay, unless the file has others for their keys. The quota does not apply here; a plugin that
 /// is above its quota can only take away.
 #[derive(clap::Args)]
-pub struct Import {
+pub struct ImportCommand {
     /// Whose state
     name: String,
     /// The file, or - for stdin
@@ -67,7 +67,7 @@ pub struct Import {
     replace: bool,
 }
 
-impl Import {
+impl ImportCommand {
     pub fn run(self, path: &Path) -> anyhow::Result<ExitCode> {
         let store = Folder::open(path)?.store(&self.name, u64::MAX)?;
         let imported = if self.file.as_os_str() == "-" {
@@ -77,13 +77,13 @@ impl Import {
             let file = File::open(&self.file).with_context(failed)?;
             store.import(BufReader::new(file), self.replace).with_context(failed)?
         };
-        term::note(&told(&self.name, &imported));
+        term::note(&import_summary(&self.name, &imported));
         Ok(ExitCode::SUCCESS)
     }
 }
 
-fn told(name: &str, imported: &Imported) -> String {
-    let mut told = format!("{} taken in for `{name}`", entries(imported.entries));
+fn import_summary(name: &str, imported: &Imported) -> String {
+    let mut told = format!("{} taken in for `{name}`", count_entries(imported.entries));
     if imported.expired > 0 {
         told.push_str(&format!("; {} had expired", imported.expired));
     }
@@ -106,7 +106,7 @@ mod tests {
         ];
         for (facade, entries, expired, expected) in cases {
             let imported = Imported { facade: facade.to_owned(), entries, expired };
-            assert_eq!(told("notes", &imported), expected);
+            assert_eq!(import_summary("notes", &imported), expected);
         }
     }
 }

@@ -6,7 +6,7 @@ use loggia_schema::{Contract, Expose, Form};
 /// What to do about a facade, if anything.
 ///
 /// Here `granular` is counted as it would be served, with all that the host adds to it.
-pub fn on(contract: &Contract, shown: &[Shown]) -> Option<String> {
+pub fn advise_granular(contract: &Contract, shown: &[Shown]) -> Option<String> {
     let name = &contract.surface().name;
     let shown = shown.iter().find(|shown| shown.facade == *name)?;
     let now = measured(shown.tools.iter().map(|tool| &**tool)).tokens;

@@ -12,14 +12,14 @@ use anyhow::Context;
 use loggia_gate::tokens::Figures;
 
 /// Reads what [`write`] wrote.
-pub fn read(path: &Path) -> anyhow::Result<Figures> {
+pub fn read_figures(path: &Path) -> anyhow::Result<Figures> {
     let text = fs::read_to_string(path).with_context(|| format!("failed to read {}", path.display()))?;
     let what = || format!("{} does not hold what `loggia tokens DIR --output FILE` writes", path.display());
     serde_json::from_str(&text).with_context(what)
 }
 
 /// Writes figures, whole or not at all: beside, and then renamed.
-pub fn write(path: &Path, figures: &Figures) -> anyhow::Result<()> {
+pub fn write_figures(path: &Path, figures: &Figures) -> anyhow::Result<()> {
     let failed = || format!("failed to write {}", path.display());
     let mut text = serde_json::to_vec_pretty(figures).with_context(failed)?;
     text.push(b'\n');

@@ -22,10 +22,10 @@ use loggia_text::printable;
 
 use super::{
     columns,
-    common::Common,
+    common::LoadOptions,
     exit,
-    loaded::{Plugin, load, nothing, slots},
-    publishing::Publishing,
+    loaded::{LoadedPlugin, catalog_slots, load_path, report_no_plugins},
+    publishing::PublishOptions,
     term,
 };
 use crate::telemetry::{logs, logs::Level};
@@ -41,7 +41,7 @@ use crate::telemetry::{logs, logs::Level};
 /// Ends with 1 if the list takes more than --budget as it is served, with 10 if a plugin does not load (no file is
 /// written then), and with 11 if there is none.
 #[derive(clap::Args)]
-pub struct Tokens {
+pub struct TokensCommand {
     /// A folder of .wasm files, or one of them; not needed to compare two files
     #[arg(value_name = "DIR", required_unless_present = "compare")]
     path: Option<PathBuf>,
@@ -53,36 +53,36 @@ pub struct Tokens {
     json: bool,
     /// Compare what was written before with what was written after, or with DIR as it is
     #[arg(long, value_name = "FILE", num_args = 1..=2)]
-    compare: Vec<PathBuf>,
+    print_changes: Vec<PathBuf>,
     /// End with 1 if the whole list takes more than this many tokens as it is served
     #[arg(long, value_name = "N")]
     budget: Option<usize>,
     #[command(flatten)]
-    publishing: Publishing,
+    publishing: PublishOptions,
     #[command(flatten)]
-    common: Common,
+    common: LoadOptions,
 }
 
-impl Tokens {
+impl TokensCommand {
     pub fn run(mut self, cli: Command) -> anyhow::Result<ExitCode> {
         logs::at(Level::Warn);
         // `--compare FILE DIR` says the same as `DIR --compare FILE`.
-        if self.path.is_none() && self.compare.get(1).is_some_and(|path| path.is_dir()) {
-            self.path = self.compare.pop();
+        if self.path.is_none() && self.print_changes.get(1).is_some_and(|path| path.is_dir()) {
+            self.path = self.print_changes.pop();
         }
-        let Some(path) = &self.path else { return self.of_files(cli) };
-        let plugins = load(path, &self.common.options()?)?;
+        let Some(path) = &self.path else { return self.compare_files(cli) };
+        let plugins = load_path(path, &self.common.host_options()?)?;
         if plugins.is_empty() {
-            return Ok(nothing(path));
+            return Ok(report_no_plugins(path));
         }
-        self.of_plugins(&plugins)
+        self.measure_plugins(&plugins)
     }
 
     /// Two files and nothing else.
-    fn of_files(&self, mut cli: Command) -> anyhow::Result<ExitCode> {
-        let wrong = match self.compare.as_slice() {
+    fn compare_files(&self, mut cli: Command) -> anyhow::Result<ExitCode> {
+        let wrong = match self.print_changes.as_slice() {
             [before, after] if self.output.is_none() && self.budget.is_none() => {
-                self.compare(before, &file::read(after)?)?;
+                self.compare(before, &file::read_figures(after)?)?;
                 return Ok(ExitCode::SUCCESS);
             }
             [_, _] => "--output and --budget are about a folder of plugins: name it as DIR",
@@ -93,9 +93,9 @@ impl Tokens {
         Ok(ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(exit::FAILED)))
     }
 
-    fn of_plugins(&self, plugins: &[Plugin]) -> anyhow::Result<ExitCode> {
+    fn measure_plugins(&self, plugins: &[LoadedPlugin]) -> anyhow::Result<ExitCode> {
         let publisher = self.publishing.publisher();
-        let slots = slots(plugins);
+        let slots = catalog_slots(plugins);
         let shown = publisher.shown(&slots);
         let list = shown.iter().map(|shown| {
             let tools = shown.tools.iter().map(|tool| &**tool).collect();
@@ -106,25 +106,26 @@ impl Tokens {
         let entries: Vec<_> = plugins.iter().filter_map(|plugin| plugin.loaded.as_ref().ok()).collect();
         let contracts = entries.iter().map(|(entry, _)| (&entry.contract, publisher.expose(entry).split));
         let now = Figures { served: Some(list), ..figures(contracts) };
-        let refused: Vec<&Plugin> = plugins.iter().filter(|plugin| plugin.loaded.is_err()).collect();
+        let refused: Vec<&LoadedPlugin> = plugins.iter().filter(|plugin| plugin.loaded.is_err()).collect();
         for plugin in &refused {
             let why = plugin.refusal().unwrap_or_default();
             term::note(&format!("{}: {why}", printable(plugin.stem())));
         }
-        match self.compare.as_slice() {
-            [] if self.json => term::out(&serde_json::to_string_pretty(&now)?),
-            [] => term::out(&table::figures(&now, &shown, served)),
+        match self.print_changes.as_slice() {
+            [] if self.json => term::print(&serde_json::to_string_pretty(&now)?),
+            [] => term::print(&table::render_figures(&now, &shown, served)),
             [before] => self.compare(before, &now)?,
-            [before, after, ..] => self.compare(before, &file::read(after)?)?,
+            [before, after, ..] => self.compare(before, &file::read_figures(after)?)?,
         }
-        if self.compare.is_empty() && !self.json {
-            let advice = entries.iter().filter_map(|(entry, _)| advice::on(&entry.contract, &shown));
+        if self.print_changes.is_empty() && !self.json {
+            let advice =
+                entries.iter().filter_map(|(entry, _)| advice::advise_granular(&entry.contract, &shown));
             advice.for_each(|advice| term::note(&advice));
         }
         if let Some(path) = &self.output
             && refused.is_empty()
         {
-            file::write(path, &now)?;
+            file::write_figures(path, &now)?;
         }
         if let Some(budget) = self.budget
             && served.tokens > budget
@@ -144,12 +145,12 @@ impl Tokens {
     }
 
     fn compare(&self, before: &Path, after: &Figures) -> anyhow::Result<()> {
-        let figures = file::read(before)?;
+        let figures = file::read_figures(before)?;
         let changes = changes(&figures, after);
         if self.json {
-            term::out(&serde_json::to_string_pretty(&changes)?);
+            term::print(&serde_json::to_string_pretty(&changes)?);
         } else {
-            term::out(&table::changes(&changes));
+            term::print(&table::render_changes(&changes));
         }
         if figures.served.is_none() || after.served.is_none() {
             term::note(

@@ -10,27 +10,27 @@ use loggia_text::printable;
 use super::{columns, term};
 
 /// Stands for what there is not.
-const NONE: &str = "-";
+const ABSENT: &str = "-";
 /// The whole list's name.
 const TOTAL: &str = "total";
 
 /// The figures, with the forms that are served marked, and what they come to.
-pub fn figures(figures: &Figures, shown: &[Shown], served: Footprint) -> String {
+pub fn render_figures(figures: &Figures, shown: &[Shown], served: Footprint) -> String {
     if term::stdout_is_terminal() {
-        let table = columns::table(&WIDE, &wide(figures, shown), 2);
-        format!("{table}\n{}", sum(served, figures))
+        let table = columns::build_table(&WIDE, &wide_rows(figures, shown), 2);
+        format!("{table}\n{}", summary_line(served, figures))
     } else {
-        columns::lines(&LONG, &long(figures, shown, served))
+        columns::tab_separated(&LONG, &long_rows(figures, shown, served))
     }
 }
 
 /// What changed.
-pub fn changes(changes: &[Change]) -> String {
-    let rows: Vec<_> = changes.iter().map(change).collect();
+pub fn render_changes(changes: &[Change]) -> String {
+    let rows: Vec<_> = changes.iter().map(change_row).collect();
     if term::stdout_is_terminal() {
-        columns::table(&CHANGE, &rows, 2).to_string()
+        columns::build_table(&CHANGE, &rows, 2).to_string()
     } else {
-        columns::lines(&CHANGE, &rows)
+        columns::tab_separated(&CHANGE, &rows)
     }
 }
 
@@ -39,14 +39,16 @@ const LONG: [&str; 6] = ["facade", "form", "tokens", "bytes", "percent", "served
 const CHANGE: [&str; 6] = ["facade", "form", "before", "after", "change", "percent"];
 
 /// One row of three lines for each facade, and for all: tokens, the same against `granular`, bytes.
-fn wide(figures: &Figures, shown: &[Shown]) -> Vec<[String; 8]> {
-    let facades = figures.facades.iter().map(|(name, forms)| (name.as_str(), forms, form_of(shown, name)));
+fn wide_rows(figures: &Figures, shown: &[Shown]) -> Vec<[String; 8]> {
+    let facades =
+        figures.facades.iter().map(|(name, forms)| (name.as_str(), forms, served_form(shown, name)));
     let all = facades.chain([(TOTAL, &figures.total, None)]);
     let rows = all.map(|(name, forms, served)| {
         let [flat, signatures, names, union, raw, granular] = Form::ALL.map(|form| {
-            let Some(cost) = forms.get(form.as_str()) else { return NONE.to_owned() };
+            let Some(cost) = forms.get(form.as_str()) else { return ABSENT.to_owned() };
             let mark = if served == Some(form) { "*" } else { "" };
-            let percent = against(forms, form).map_or(String::new(), |percent| format!("{percent} %"));
+            let percent =
+                percent_against_granular(forms, form).map_or(String::new(), |percent| format!("{percent} %"));
             format!("{mark}{}\n{percent}\n{}", cost.tokens, cost.bytes)
         });
         let units = "tokens\nagainst granular\nbytes".to_owned();
@@ -56,16 +58,17 @@ fn wide(figures: &Figures, shown: &[Shown]) -> Vec<[String; 8]> {
 }
 
 /// One row for each form of each facade, and of all; the last tells of the list as it is served.
-fn long(figures: &Figures, shown: &[Shown], served: Footprint) -> Vec<[String; 6]> {
-    let facades = figures.facades.iter().map(|(name, forms)| (name.as_str(), forms, form_of(shown, name)));
+fn long_rows(figures: &Figures, shown: &[Shown], served: Footprint) -> Vec<[String; 6]> {
+    let facades =
+        figures.facades.iter().map(|(name, forms)| (name.as_str(), forms, served_form(shown, name)));
     let all = facades.chain([(TOTAL, &figures.total, None)]);
     let mut rows: Vec<_> = all
         .flat_map(|(name, forms, served)| {
             Form::ALL.map(|form| {
                 let cost = forms.get(form.as_str());
                 let number =
-                    |of: fn(&Footprint) -> usize| cost.map_or(NONE.to_owned(), |c| of(c).to_string());
-                let percent = against(forms, form).unwrap_or_else(|| NONE.to_owned());
+                    |of: fn(&Footprint) -> usize| cost.map_or(ABSENT.to_owned(), |c| of(c).to_string());
+                let percent = percent_against_granular(forms, form).unwrap_or_else(|| ABSENT.to_owned());
                 let mark = if served == Some(form) { "*" } else { "" };
                 [
                     name.to_owned(),
@@ -78,50 +81,50 @@ fn long(figures: &Figures, shown: &[Shown], served: Footprint) -> Vec<[String; 6
             })
         })
         .collect();
-    let percent = figures.total.get(Form::Granular.as_str()).and_then(|whole| ratio(served, *whole));
+    let percent = figures.total.get(Form::Granular.as_str()).and_then(|whole| percent_change(served, *whole));
     rows.push([
         TOTAL.to_owned(),
         SERVED.to_owned(),
         served.tokens.to_string(),
         served.bytes.to_string(),
-        percent.unwrap_or_else(|| NONE.to_owned()),
+        percent.unwrap_or_else(|| ABSENT.to_owned()),
         "*".to_owned(),
     ]);
     rows
 }
 
-fn sum(served: Footprint, figures: &Figures) -> String {
-    let percent = figures.total.get(Form::Granular.as_str()).and_then(|whole| ratio(served, *whole));
+fn summary_line(served: Footprint, figures: &Figures) -> String {
+    let percent = figures.total.get(Form::Granular.as_str()).and_then(|whole| percent_change(served, *whole));
     let percent = percent.map_or(String::new(), |percent| format!(", {percent} % against granular"));
     format!("* served: {} tokens, {} bytes in all{percent}", served.tokens, served.bytes)
 }
 
-fn form_of(shown: &[Shown], facade: &str) -> Option<Form> {
+fn served_form(shown: &[Shown], facade: &str) -> Option<Form> {
     shown.iter().find(|shown| shown.facade == facade).map(|shown| shown.expose.form)
 }
 
 /// What a form takes more or less than `granular`, which is not compared with itself.
-fn against(forms: &Forms, form: Form) -> Option<String> {
+fn percent_against_granular(forms: &Forms, form: Form) -> Option<String> {
     let saved = saved(forms, form.as_str()).filter(|_| form != Form::Granular)?;
-    Some(signed(-saved))
+    Some(format_percent(-saved))
 }
 
-fn ratio(served: Footprint, whole: Footprint) -> Option<String> {
-    (whole.tokens > 0).then(|| signed(100.0 * served.tokens as f64 / whole.tokens as f64 - 100.0))
+fn percent_change(served: Footprint, whole: Footprint) -> Option<String> {
+    (whole.tokens > 0).then(|| format_percent(100.0 * served.tokens as f64 / whole.tokens as f64 - 100.0))
 }
 
 /// Towards nothing: 79.9 percent are not 80.
-fn signed(percent: f64) -> String {
+fn format_percent(percent: f64) -> String {
     let whole = percent.trunc();
     if whole == 0.0 { "0".to_owned() } else { format!("{whole:+}") }
 }
 
-fn change(change: &Change) -> [String; 6] {
-    let number = |tokens: Option<usize>| tokens.map_or(NONE.to_owned(), |tokens| tokens.to_string());
+fn change_row(change: &Change) -> [String; 6] {
+    let number = |tokens: Option<usize>| tokens.map_or(ABSENT.to_owned(), |tokens| tokens.to_string());
     let (difference, percent) = match change.by() {
-        None => (NONE.to_owned(), NONE.to_owned()),
+        None => (ABSENT.to_owned(), ABSENT.to_owned()),
         Some((0, _)) => ("0".to_owned(), "0".to_owned()),
-        Some((by, percent)) => (format!("{by:+}"), percent.map_or(NONE.to_owned(), signed)),
+        Some((by, percent)) => (format!("{by:+}"), percent.map_or(ABSENT.to_owned(), format_percent)),
     };
     // Names in a file may be anything.
     [
@@ -160,16 +163,16 @@ mod tests {
             hidden: Vec::new(),
         });
         let figures = Figures { total, facades, served: None };
-        let mut table = columns::table(&WIDE, &wide(&figures, &shown), 2);
+        let mut table = columns::build_table(&WIDE, &wide_rows(&figures, &shown), 2);
         table.force_no_tty().set_width(100);
         let served = Footprint { tokens: 491, bytes: 1964 };
-        insta::assert_snapshot!(format!("{table}\n{}", sum(served, &figures)));
+        insta::assert_snapshot!(format!("{table}\n{}", summary_line(served, &figures)));
     }
 
     #[test]
     fn percents_are_cut_not_rounded() {
         for (percent, said) in [(-79.9, "-79"), (-80.0, "-80"), (12.7, "+12"), (0.4, "0"), (-0.9, "0")] {
-            assert_eq!(signed(percent), said);
+            assert_eq!(format_percent(percent), said);
         }
     }
 }

@@ -8,10 +8,10 @@ use loggia_text::printable;
 use loggia_workflow::{Problem, bind};
 use serde_json::{Value, json};
 
-use super::files::{self, Checked};
+use super::files::{self, CheckedFile};
 use crate::{
-    cli::{common::Common, exit, loaded, term},
-    load::stem,
+    cli::{common::LoadOptions, exit, loaded, term},
+    load::file_stem,
     telemetry::{logs, logs::Level},
 };
 
@@ -25,7 +25,7 @@ use crate::{
 ///
 /// Ends with 0 if every file can be served, with 10 if one has problems, and with 11 if there is no such file.
 #[derive(clap::Args)]
-pub struct Check {
+pub struct WorkflowCheckCommand {
     /// Workflow files, or folders of them
     #[arg(value_name = "FILE|DIR", required = true)]
     files: Vec<PathBuf>,
@@ -36,20 +36,20 @@ pub struct Check {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    common: Common,
+    common: LoadOptions,
 }
 
 /// How bad something is.
 #[derive(Clone, Copy)]
-enum Weight {
+enum LineKind {
     Problem,
     Warning,
     Note,
 }
 
-impl Check {
+impl WorkflowCheckCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        let files = files::meant(&self.files)?;
+        let files = files::expand_paths(&self.files)?;
         if files.is_empty() {
             term::note(&format!(
                 "no workflows: there is no .workflow.yaml file in {}",
@@ -61,21 +61,21 @@ impl Check {
             term::note(&format!("there is no {}", missing.display()));
             return Ok(ExitCode::from(exit::NOTHING));
         }
-        let mut checked = files::check(&files)?;
+        let mut checked = files::check_files(&files)?;
         if let Some(folder) = &self.plugins {
             ensure!(folder.is_dir(), "there is no folder {}", folder.display());
             logs::at(Level::Error);
-            let plugins = loaded::load(folder, &self.common.options()?)?;
-            let beside = Snapshot::of(loaded::slots(&plugins));
-            checked.iter_mut().for_each(|checked| beside_others(checked, &beside));
+            let plugins = loaded::load_path(folder, &self.common.host_options()?)?;
+            let beside = Snapshot::of(loaded::catalog_slots(&plugins));
+            checked.iter_mut().for_each(|checked| check_calls(checked, &beside));
         }
         if self.json {
-            let files: Vec<Value> = checked.iter().map(as_json).collect();
-            term::out(&serde_json::to_string_pretty(&files)?);
+            let files: Vec<Value> = checked.iter().map(to_json).collect();
+            term::print(&serde_json::to_string_pretty(&files)?);
         } else {
             let colours = term::stdout_is_terminal() && std::env::var_os("NO_COLOR").is_none();
-            let texts: Vec<String> = checked.iter().map(|checked| text(checked, colours)).collect();
-            term::out(&texts.join("\n"));
+            let texts: Vec<String> = checked.iter().map(|checked| render_file(checked, colours)).collect();
+            term::print(&texts.join("\n"));
         }
         // The files look fine although a tool's name may be misspelt.
         if self.plugins.is_none() {
@@ -93,9 +93,9 @@ impl Check {
 }
 
 /// Adds what keeps a file's workflows from running beside these facades.
-fn beside_others(checked: &mut Checked, beside: &Snapshot) {
+fn check_calls(checked: &mut CheckedFile, beside: &Snapshot) {
     let workflows = checked.sound.iter().flat_map(|definition| &definition.workflows);
-    let own = own_name(checked);
+    let own = facade_name(checked);
     let peers = |facade: &str, action: &str| beside.sought(&own, facade, action);
     let problems = workflows.filter_map(|workflow| bind(&Arc::new(workflow.clone()), &peers).err());
     let problems: Vec<Problem> = problems.flatten().collect();
@@ -104,27 +104,27 @@ fn beside_others(checked: &mut Checked, beside: &Snapshot) {
 }
 
 /// The name under which a file is served, where its policy says no other.
-fn own_name(checked: &Checked) -> String {
+fn facade_name(checked: &CheckedFile) -> String {
     let file = checked.file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let named = checked.sound.as_ref().and_then(|definition| definition.facade.clone());
-    named.unwrap_or_else(|| stem(&file).to_owned())
+    named.unwrap_or_else(|| file_stem(&file).to_owned())
 }
 
-fn warnings(checked: &Checked) -> &[Problem] {
+fn warnings(checked: &CheckedFile) -> &[Problem] {
     checked.definition.as_ref().map(|definition| definition.warnings.as_slice()).unwrap_or_default()
 }
 
-fn names(checked: &Checked) -> Vec<&str> {
+fn workflow_names(checked: &CheckedFile) -> Vec<&str> {
     let workflows = checked.definition.iter().flat_map(|definition| &definition.workflows);
     workflows.map(|workflow| workflow.name.as_str()).collect()
 }
 
 /// A file for a program.
-fn as_json(checked: &Checked) -> Value {
+fn to_json(checked: &CheckedFile) -> Value {
     json!({
         "file": checked.file.display().to_string(),
         "ok": checked.problems.is_empty(),
-        "workflows": names(checked),
+        "workflows": workflow_names(checked),
         "problems": checked.problems,
         "warnings": warnings(checked),
         "toolhive": checked.notes,
@@ -132,18 +132,18 @@ fn as_json(checked: &Checked) -> Value {
 }
 
 /// A file for a person, and for a program that reads lines: `file:line: message`.
-fn text(checked: &Checked, colours: bool) -> String {
+fn render_file(checked: &CheckedFile, colours: bool) -> String {
     let all = [
-        (Weight::Problem, checked.problems.as_slice()),
-        (Weight::Warning, warnings(checked)),
-        (Weight::Note, &checked.notes),
+        (LineKind::Problem, checked.problems.as_slice()),
+        (LineKind::Warning, warnings(checked)),
+        (LineKind::Note, &checked.notes),
     ];
     let file = checked.file.display().to_string();
     let told = all.iter().flat_map(|(weight, problems)| problems.iter().map(|problem| (*weight, problem)));
     let mut lines: Vec<String> =
-        told.map(|(weight, problem)| line(&file, weight, problem, colours)).collect();
+        told.map(|(weight, problem)| render_line(&file, weight, problem, colours)).collect();
     if checked.problems.is_empty() {
-        let names = names(checked);
+        let names = workflow_names(checked);
         let count =
             if names.len() == 1 { "1 workflow".to_owned() } else { format!("{} workflows", names.len()) };
         let said = format!("{}: {count}: {}", printable(&file), printable(&names.join(", ")));
@@ -152,11 +152,11 @@ fn text(checked: &Checked, colours: bool) -> String {
     lines.join("\n")
 }
 
-fn line(file: &str, weight: Weight, problem: &Problem, colours: bool) -> String {
+fn render_line(file: &str, weight: LineKind, problem: &Problem, colours: bool) -> String {
     let (word, colour) = match weight {
-        Weight::Problem => ("", "1;31"),
-        Weight::Warning => ("warning: ", "33"),
-        Weight::Note => ("note: ", "36"),
+        LineKind::Problem => ("", "1;31"),
+        LineKind::Warning => ("warning: ", "33"),
+        LineKind::Note => ("note: ", "36"),
     };
     let place = if problem.line > 0 { format!("{file}:{}", problem.line) } else { file.to_owned() };
     let at = problem.place().map(|place| format!("at {place}"));

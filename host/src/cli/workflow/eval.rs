@@ -23,7 +23,7 @@ use crate::cli::term;
 /// Ends with 1 if it is no template, or fails.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
-pub struct Eval {
+pub struct EvalCommand {
     /// The template
     template: String,
     /// The data that it sees, as JSON: {"params": {...}, "steps": {...}, "forEach": {...}}; - is stdin
@@ -40,22 +40,22 @@ pub struct Eval {
     json: bool,
 }
 
-impl Eval {
+impl EvalCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        if let Some(text) = self.printed(std::io::stdin())? {
-            term::out(&text);
+        if let Some(text) = self.render(std::io::stdin())? {
+            term::print(&text);
         }
         Ok(ExitCode::SUCCESS)
     }
 
     /// What is printed, if anything is.
-    fn printed(&self, stdin: impl Read) -> anyhow::Result<Option<String>> {
-        let template = parsed(&self.template)?;
+    fn render(&self, stdin: impl Read) -> anyhow::Result<Option<String>> {
+        let template = parse_template(&self.template)?;
         if self.parse {
             return Ok(None);
         }
         let base = match &self.context {
-            Some(path) => context(path, stdin)?,
+            Some(path) => read_context(path, stdin)?,
             None => Object::new(),
         };
         // `forEach` is a name in the data like any other here.
@@ -64,11 +64,11 @@ impl Eval {
             Some(hint) => anyhow!("{}\n  {hint}", error.message),
             None => anyhow!(error.message),
         })?;
-        Ok(Some(if self.json { json(expanded) } else { expanded.text }))
+        Ok(Some(if self.json { to_json(expanded) } else { expanded.text }))
     }
 }
 
-fn parsed(source: &str) -> anyhow::Result<Template> {
+fn parse_template(source: &str) -> anyhow::Result<Template> {
     Template::parse(source).map_err(|error| match error.at.and_then(|at| source.get(..at)) {
         Some(before) => {
             let line = before.matches('\n').count() + 1;
@@ -79,7 +79,7 @@ fn parsed(source: &str) -> anyhow::Result<Template> {
     })
 }
 
-fn context(path: &Path, mut stdin: impl Read) -> anyhow::Result<Object> {
+fn read_context(path: &Path, mut stdin: impl Read) -> anyhow::Result<Object> {
     let (name, text) = if path == Path::new("-") {
         let mut text = String::new();
         stdin.read_to_string(&mut text).context("failed to read stdin")?;
@@ -96,7 +96,7 @@ fn context(path: &Path, mut stdin: impl Read) -> anyhow::Result<Object> {
     }
 }
 
-fn json(expanded: Expanded) -> String {
+fn to_json(expanded: Expanded) -> String {
     expanded.value.unwrap_or(Value::String(expanded.text)).to_string()
 }
 
@@ -109,7 +109,7 @@ mod tests {
     #[derive(clap::Parser)]
     struct Cli {
         #[command(flatten)]
-        eval: Eval,
+        eval: EvalCommand,
     }
 
     const DATA: &str = r#"{"params": {"title": "Milk", "n": 3, "list": [1, null]},
@@ -118,7 +118,7 @@ mod tests {
     /// What the command prints, or its error.
     fn eval(words: &[&str], stdin: &str) -> String {
         let words = [&["eval"], words].concat();
-        match Cli::try_parse_from(words).unwrap().eval.printed(stdin.as_bytes()) {
+        match Cli::try_parse_from(words).unwrap().eval.render(stdin.as_bytes()) {
             Ok(Some(text)) => text,
             Ok(None) => "(nothing)".to_owned(),
             Err(error) => format!("error: {error:#}"),

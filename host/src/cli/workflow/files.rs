@@ -15,10 +15,10 @@ use loggia_workflow::{
     yaml,
 };
 
-use crate::load::{AdmitError, Kind, admit_workflows, found_at};
+use crate::load::{AdmitError, FacadeKind, admit_workflows, find_plugin};
 
 /// One file, and all that is to be said of it.
-pub struct Checked {
+pub struct CheckedFile {
     /// As it was named.
     pub file: PathBuf,
     /// What it defines, with what other files define for it; none where there are problems.
@@ -36,11 +36,11 @@ pub struct Checked {
 /// # Errors
 ///
 /// A folder that cannot be read.
-pub fn meant(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+pub fn expand_paths(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in paths {
         if path.is_dir() {
-            files.extend(of_folder(path)?);
+            files.extend(workflow_files(path)?);
         } else {
             files.push(path.clone());
         }
@@ -53,19 +53,21 @@ pub fn meant(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
 /// # Errors
 ///
 /// A file that cannot be read at all.
-pub fn check(files: &[PathBuf]) -> anyhow::Result<Vec<Checked>> {
-    let mut checked: Vec<Checked> = files.iter().map(|file| one(file)).collect::<Result<_, _>>()?;
-    let wanting = |checked: &Checked| checked.definition.as_ref().is_some_and(|found| !found.refs.is_empty());
+pub fn check_files(files: &[PathBuf]) -> anyhow::Result<Vec<CheckedFile>> {
+    let mut checked: Vec<CheckedFile> =
+        files.iter().map(|file| check_file(file)).collect::<Result<_, _>>()?;
+    let wanting =
+        |checked: &CheckedFile| checked.definition.as_ref().is_some_and(|found| !found.refs.is_empty());
     let mut others: BTreeMap<PathBuf, Definition> = BTreeMap::new();
     for file in checked.iter().filter(|checked| wanting(checked)).map(|checked| &checked.file) {
-        for other in of_folder(folder(file))? {
+        for other in workflow_files(parent_folder(file))? {
             // What is wrong with a neighbour is told where it is checked.
-            if let Ok(Checked { definition: Some(definition), .. }) = one(&other) {
+            if let Ok(CheckedFile { definition: Some(definition), .. }) = check_file(&other) {
                 others.insert(other, definition);
             }
         }
     }
-    for Checked { file, definition, .. } in &checked {
+    for CheckedFile { file, definition, .. } in &checked {
         others.extend(definition.clone().map(|definition| (file.clone(), definition)));
     }
     let others: Vec<Definition> = others.into_values().collect();
@@ -73,7 +75,7 @@ pub fn check(files: &[PathBuf]) -> anyhow::Result<Vec<Checked>> {
         let Some(definition) = checked.definition.take() else { continue };
         match link(definition, &others) {
             Ok(definition) => {
-                checked.problems.extend(unserved(&checked.file));
+                checked.problems.extend(admission_problems(&checked.file));
                 checked.sound = Some(definition.clone());
                 checked.definition = Some(definition);
             }
@@ -83,7 +85,7 @@ pub fn check(files: &[PathBuf]) -> anyhow::Result<Vec<Checked>> {
     Ok(checked)
 }
 
-fn one(file: &Path) -> anyhow::Result<Checked> {
+fn check_file(file: &Path) -> anyhow::Result<CheckedFile> {
     let mut bytes = Vec::new();
     // A byte more than is accepted says that there is too much.
     let most = u64::try_from(yaml::BYTES).unwrap_or(u64::MAX).saturating_add(1);
@@ -104,14 +106,14 @@ fn one(file: &Path) -> anyhow::Result<Checked> {
     let definition = sound.clone().filter(|_| is_whole);
     // Notes compare a file that works here with ToolHive: they would hide what has to be changed first.
     let notes = if is_whole { notes } else { Vec::new() };
-    Ok(Checked { file: file.to_owned(), definition, sound, problems, notes })
+    Ok(CheckedFile { file: file.to_owned(), definition, sound, problems, notes })
 }
 
 /// Why the host would not serve a file in which nothing is wrong by itself: names that no facade or action may have, a policy
 /// beside it that cannot be used.
-fn unserved(file: &Path) -> Vec<Problem> {
-    let admitted = found_at(file).map_err(AdmitError::from).and_then(|mut found| {
-        found.kind = Kind::Workflows;
+fn admission_problems(file: &Path) -> Vec<Problem> {
+    let admitted = find_plugin(file).map_err(AdmitError::from).and_then(|mut found| {
+        found.kind = FacadeKind::Workflows;
         admit_workflows(&found, Instant::now())
     });
     let said = match admitted {
@@ -124,17 +126,17 @@ fn unserved(file: &Path) -> Vec<Problem> {
     said.into_iter().map(|said| Problem::new(0, "", said)).collect()
 }
 
-fn folder(file: &Path) -> &Path {
+fn parent_folder(file: &Path) -> &Path {
     file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// The workflow files of a folder, in the order of their names.
-fn of_folder(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+fn workflow_files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder).with_context(|| format!("failed to read {}", folder.display()))?;
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
     let is_workflow = |path: &PathBuf| {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        matches!(Kind::of(&name), Some((Kind::Workflows, _))) && path.is_file()
+        matches!(FacadeKind::from_file_name(&name), Some((FacadeKind::Workflows, _))) && path.is_file()
     };
     let mut paths: Vec<PathBuf> = paths.filter(is_workflow).collect();
     paths.sort();

@@ -8,11 +8,11 @@ use loggia_text::printable;
 use serde_json::{Value, json};
 
 /// A question to the person at the terminal.
-pub struct Form(Question);
+pub struct TerminalForm(Question);
 
-impl Form {
+impl TerminalForm {
     /// Whether there is a terminal to ask at.
-    pub fn can_be_shown() -> bool {
+    pub fn can_ask() -> bool {
         std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
     }
 
@@ -35,7 +35,7 @@ impl Form {
         let mut form = Object::new();
         if fields.is_empty() {
             let _ = write!(to, "  go on? [Enter/d] ");
-            return match line(from, to) {
+            return match read_line(from, to) {
                 None => Answer::Cancelled,
                 Some(word) if word == "d" => Answer::Declined,
                 Some(_) => Answer::Accepted(form.into()),
@@ -45,21 +45,21 @@ impl Form {
             let needed = required.is_some_and(|names| names.iter().any(|known| known == name));
             loop {
                 let _ = write!(to, "  {}: ", prompt(name, field, needed));
-                let Some(word) = line(from, to) else { return Answer::Cancelled };
+                let Some(word) = read_line(from, to) else { return Answer::Cancelled };
                 match (word.as_str(), field.get("default")) {
                     ("d", _) if !choices(field).iter().any(|choice| choice == "d") => {
                         return Answer::Declined;
                     }
                     ("", Some(default)) => drop(form.insert(name.clone(), default.clone())),
                     ("", None) if needed => {
-                        let _ = writeln!(to, "  it needs an answer: {}", takes(field));
+                        let _ = writeln!(to, "  it needs an answer: {}", describe_field(field));
                         continue;
                     }
                     ("", None) => {}
-                    (word, _) => match value(word, field).filter(|value| fits(value, field)) {
+                    (word, _) => match parse_value(word, field).filter(|value| is_valid(value, field)) {
                         Some(value) => drop(form.insert(name.clone(), value)),
                         None => {
-                            let _ = writeln!(to, "  that does not fit: {}", takes(field));
+                            let _ = writeln!(to, "  that does not fit: {}", describe_field(field));
                             continue;
                         }
                     },
@@ -71,7 +71,7 @@ impl Form {
     }
 }
 
-fn line(from: &mut impl BufRead, to: &mut impl Write) -> Option<String> {
+fn read_line(from: &mut impl BufRead, to: &mut impl Write) -> Option<String> {
     let _ = to.flush();
     let mut line = String::new();
     match from.read_line(&mut line) {
@@ -87,7 +87,7 @@ fn line(from: &mut impl BufRead, to: &mut impl Write) -> Option<String> {
 fn prompt(name: &str, field: &Value, needed: bool) -> String {
     let shown = |text: &str| printable(text).into_owned();
     let title = field.get("title").and_then(Value::as_str).map_or_else(|| shown(name), shown);
-    let takes = takes(field);
+    let takes = describe_field(field);
     let default = match field.get("default") {
         Some(Value::String(text)) => format!(", else {}", shown(text)),
         Some(default) => format!(", else {default}"),
@@ -98,7 +98,7 @@ fn prompt(name: &str, field: &Value, needed: bool) -> String {
 }
 
 /// What a field takes, in words.
-fn takes(field: &Value) -> String {
+fn describe_field(field: &Value) -> String {
     let choices: Vec<String> =
         choices(field).into_iter().map(|choice| printable(&choice).into_owned()).collect();
     let range = |least: &str, most: &str| match (field.get(least), field.get(most)) {
@@ -124,7 +124,7 @@ fn takes(field: &Value) -> String {
 }
 
 /// Whether a value is what the field takes: an answer that does not fit ends the step, so it is asked for again here.
-fn fits(value: &Value, field: &Value) -> bool {
+fn is_valid(value: &Value, field: &Value) -> bool {
     let Value::Object(schema) = json!({"type": "object", "properties": {"value": field}}) else {
         return true;
     };
@@ -145,7 +145,7 @@ fn choices(field: &Value) -> Vec<String> {
 }
 
 /// What a person typed, as the field's type has it.
-fn value(word: &str, field: &Value) -> Option<Value> {
+fn parse_value(word: &str, field: &Value) -> Option<Value> {
     match field.get("type").and_then(Value::as_str) {
         Some("boolean") => match word.to_ascii_lowercase().as_str() {
             "y" | "yes" | "true" => Some(true.into()),
@@ -167,7 +167,8 @@ mod tests {
 
     fn check(schema: Value, typed: &str, expected: Answer) -> String {
         let Value::Object(schema) = schema else { unreachable!() };
-        let form = Form::new(Question { message: "Deploy?".to_owned(), schema, name: None, timeout: None });
+        let form =
+            TerminalForm::new(Question { message: "Deploy?".to_owned(), schema, name: None, timeout: None });
         let mut shown = Vec::new();
         assert_eq!(form.ask(&mut typed.as_bytes(), &mut shown), expected, "{typed:?}");
         String::from_utf8(shown).unwrap()

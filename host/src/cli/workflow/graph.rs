@@ -18,7 +18,7 @@ use crate::cli::{exit, term};
 /// Ends with 10 if the file has problems (`loggia workflow check` tells more), and with 11 if there is no such file or
 /// workflow.
 #[derive(clap::Args)]
-pub struct Graph {
+pub struct GraphCommand {
     /// The workflow file
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -27,17 +27,17 @@ pub struct Graph {
     tool: Option<String>,
 }
 
-impl Graph {
+impl GraphCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         if !self.file.is_file() {
             term::note(&format!("there is no file {}", self.file.display()));
             return Ok(ExitCode::from(exit::NOTHING));
         }
-        let checked = files::check(std::slice::from_ref(&self.file))?;
+        let checked = files::check_files(std::slice::from_ref(&self.file))?;
         let Some(definition) = checked.first().and_then(|checked| checked.definition.as_ref()) else {
             let problems = Problems(checked.into_iter().flat_map(|checked| checked.problems).collect());
             let said = problems.to_string();
-            term::error(&anyhow!("{}: {}", self.file.display(), printable(&said)));
+            term::print_error(&anyhow!("{}: {}", self.file.display(), printable(&said)));
             return Ok(ExitCode::from(exit::REFUSED));
         };
         let workflows = &definition.workflows;
@@ -51,14 +51,14 @@ impl Graph {
                 None => format!("there are {}", names.join(", ")),
             };
             let said = format!("there is no workflow `{tool}` in {}; {near}", self.file.display());
-            term::error(&anyhow!("{}", printable(&said)));
+            term::print_error(&anyhow!("{}", printable(&said)));
             return Ok(ExitCode::from(exit::NOTHING));
         }
         let charts = drawn.iter().map(|workflow| match drawn.len() {
             1 => mermaid(workflow),
             _ => format!("%% {}\n{}", workflow.name, mermaid(workflow)),
         });
-        term::out(charts.collect::<Vec<_>>().join("\n").trim_end());
+        term::print(charts.collect::<Vec<_>>().join("\n").trim_end());
         Ok(ExitCode::SUCCESS)
     }
 }

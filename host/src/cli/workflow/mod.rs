@@ -24,7 +24,7 @@ use std::process::ExitCode;
 /// A workflow is a tool made of steps, each a call of another facade. The file <name>.workflow.yaml in the plugin folder
 /// is a facade whose actions are its workflows.
 #[derive(clap::Args)]
-pub struct Workflow {
+pub struct WorkflowCommand {
     #[command(subcommand)]
     command: Command,
 }
@@ -32,13 +32,13 @@ pub struct Workflow {
 // What each command's help says stands at its own struct.
 #[derive(clap::Subcommand)]
 enum Command {
-    Check(check::Check),
-    Graph(graph::Graph),
-    Run(run::Run),
-    Eval(eval::Eval),
+    Check(check::WorkflowCheckCommand),
+    Graph(graph::GraphCommand),
+    Run(run::RunCommand),
+    Eval(eval::EvalCommand),
 }
 
-impl Workflow {
+impl WorkflowCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
             Command::Check(command) => command.run(),

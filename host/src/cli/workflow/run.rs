@@ -19,14 +19,14 @@ use loggia_schema::nearest;
 use loggia_text::printable;
 use serde_json::Value;
 
-use super::{form::Form, steps::Steps};
+use super::{form::TerminalForm, steps::StepProgress};
 use crate::{
     cli::{
-        call::parameters,
-        common::{Common, UsageError, runtime},
+        call::parse_params,
+        common::{LoadOptions, UsageError, io_runtime},
         exit, loaded, term,
     },
-    load::{Admitted, found_at},
+    load::{AdmittedPlugin, find_plugin},
     serve::Host,
     telemetry::{logs, logs::Level},
 };
@@ -39,7 +39,7 @@ use crate::{
 /// Ends with 0 if the workflow worked, with 10 if its file cannot be used, with 11 if there is no such file or workflow, and
 /// with 20 if it was run and failed.
 #[derive(clap::Args)]
-pub struct Run {
+pub struct RunCommand {
     /// The file of workflows
     file: PathBuf,
     /// The workflow, if the file holds several; then its parameters: one JSON object, or key=value pairs
@@ -53,10 +53,10 @@ pub struct Run {
     #[arg(long, value_name = "JSON")]
     answer: Vec<String>,
     #[command(flatten)]
-    common: Common,
+    common: LoadOptions,
 }
 
-impl Run {
+impl RunCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         logs::at(Level::Error);
         ensure!(
@@ -68,63 +68,66 @@ impl Run {
             term::note(&format!("there is no file {}", self.file.display()));
             return Ok(ExitCode::from(exit::NOTHING));
         }
-        let answers = self.answer.iter().map(|text| answer(text)).collect::<anyhow::Result<_>>()?;
-        let host = Host::new(&self.common.options()?)?;
-        let runtime = runtime()?;
+        let answers = self.answer.iter().map(|text| parse_answer(text)).collect::<anyhow::Result<_>>()?;
+        let host = Host::new(&self.common.host_options()?)?;
+        let runtime = io_runtime()?;
         let prepared = runtime.block_on(self.prepare(&host))?;
         let (steps, request) = match prepared {
             Ok(prepared) => prepared,
             Err((code, why)) => {
-                term::error(&anyhow!("{}", printable(&why)));
+                term::print_error(&anyhow!("{}", printable(&why)));
                 return Ok(ExitCode::from(code));
             }
         };
-        let can_ask = Form::can_be_shown() || !self.answer.is_empty();
+        let can_ask = TerminalForm::can_ask() || !self.answer.is_empty();
         let exec = host.gate.start(Origin::local().asking(can_ask), request);
         let envelope = runtime.block_on(follow(exec, answers, &steps));
-        steps.end();
+        steps.close();
         runtime.shutdown_background();
         let json = envelope.into_parts().0;
         let cause = json.get("details").and_then(|details| details.pointer("/cause/code"));
-        if !can_ask && steps.have_asked() && cause.is_some_and(|cause| cause == code::UNAVAILABLE) {
+        if !can_ask && steps.has_asked() && cause.is_some_and(|cause| cause == code::UNAVAILABLE) {
             term::note("nobody can be asked here: answer the workflow's questions with --answer JSON");
         }
         let is_ok = json.get("ok") == Some(&Value::Bool(true));
         let code = if is_ok { ExitCode::SUCCESS } else { ExitCode::from(exit::CALL_FAILED) };
-        term::json(&Value::Object(json));
+        term::print_json(&Value::Object(json));
         Ok(code)
     }
 
     /// Loads the plugins and the file, and makes the request; or why that cannot be, with its exit code.
-    async fn prepare(&self, host: &Host) -> anyhow::Result<Result<(Arc<Steps>, Request), (u8, String)>> {
+    async fn prepare(
+        &self,
+        host: &Host,
+    ) -> anyhow::Result<Result<(Arc<StepProgress>, Request), (u8, String)>> {
         let refused = |why: String| Ok(Err((exit::REFUSED, why)));
-        let plugins = loaded::of_folder(host, &self.plugins).await?;
-        let mut slots = loaded::slots(&plugins);
+        let plugins = loaded::load_folder(host, &self.plugins).await?;
+        let mut slots = loaded::catalog_slots(&plugins);
         let found =
-            found_at(&self.file).with_context(|| format!("failed to read {}", self.file.display()))?;
+            find_plugin(&self.file).with_context(|| format!("failed to read {}", self.file.display()))?;
         let file = self.file.display();
         let composed = match host.loader.admit(&found, None).await {
-            Ok(Admitted { composed: Some(composed), .. }) => composed,
+            Ok(AdmittedPlugin { workflow_file: Some(composed), .. }) => composed,
             Ok(_) => bail!("{file} is no file of workflows: its name must end in .workflow.yaml"),
             Err(error) => return refused(format!("{file} does not load: {error}")),
         };
         let names: Vec<&str> = composed.workflows().iter().map(|workflow| workflow.name.as_str()).collect();
-        let (tool, rest) = match words(&self.words, &names) {
+        let (tool, rest) = match select_workflow(&self.words, &names) {
             Ok(words) => words,
             Err(why) => return Ok(Err((exit::NOTHING, why))),
         };
-        let params = parameters(rest)?;
+        let params = parse_params(rest)?;
         let workflow = composed.workflows().iter().find(|workflow| workflow.name == tool);
-        let steps = Arc::new(Steps::new(Arc::clone(workflow.context("there is no such workflow")?)));
+        let steps = Arc::new(StepProgress::new(Arc::clone(workflow.context("there is no such workflow")?)));
         let watcher = Arc::clone(&steps);
-        let watched = composed.watched(&slots, Arc::new(move |news| watcher.tell(news)));
+        let watched = composed.watched_entry(&slots, Arc::new(move |news| watcher.update(news)));
         let entry = match watched {
             Ok(entry) => entry,
             Err(error) => return refused(format!("{file} cannot be served: {error}")),
         };
         let facade = entry.surface().name.clone();
         if let Some(Slot::Serving(other)) = slots.get(&facade)
-            && !is_of(&self.file, other)
+            && !is_same_file(&self.file, other)
         {
             return refused(format!(
                 "{file} cannot be served: a plugin of the folder has its name, `{facade}`"
@@ -142,13 +145,13 @@ impl Run {
 }
 
 /// Whether an entry comes from the very file that is to be run.
-fn is_of(file: &Path, entry: &Entry) -> bool {
+fn is_same_file(file: &Path, entry: &Entry) -> bool {
     let digest = std::fs::read(file).map(|bytes| format!("sha256:{}", loggia_sandbox::Digest::of(&bytes)));
     digest.is_ok_and(|digest| digest == entry.origin)
 }
 
 /// Which workflow is meant, and the words of its parameters.
-fn words<'w>(words: &'w [String], names: &[&str]) -> Result<(String, &'w [String]), String> {
+fn select_workflow<'w>(words: &'w [String], names: &[&str]) -> Result<(String, &'w [String]), String> {
     let is_name = |word: &&String| !word.contains('=') && !word.trim_start().starts_with('{');
     let (tool, rest) = match (words.first().filter(is_name), names) {
         (Some(tool), _) => (tool.as_str(), &words[1..]),
@@ -169,7 +172,7 @@ fn words<'w>(words: &'w [String], names: &[&str]) -> Result<(String, &'w [String
 }
 
 /// What `--answer` says.
-fn answer(text: &str) -> anyhow::Result<Answer> {
+fn parse_answer(text: &str) -> anyhow::Result<Answer> {
     if text == "decline" {
         return Ok(Answer::Declined);
     }
@@ -180,7 +183,11 @@ fn answer(text: &str) -> anyhow::Result<Answer> {
 }
 
 /// Follows the run to its end, and answers its questions.
-async fn follow(mut exec: Exec, mut answers: VecDeque<Answer>, steps: &Steps) -> loggia_facade::Envelope {
+async fn follow(
+    mut exec: Exec,
+    mut answers: VecDeque<Answer>,
+    steps: &StepProgress,
+) -> loggia_facade::Envelope {
     let mut asked = BTreeMap::new();
     loop {
         let event = tokio::select! {
@@ -199,7 +206,7 @@ async fn follow(mut exec: Exec, mut answers: VecDeque<Answer>, steps: &Steps) ->
                     if asked.insert(key.clone(), ()).is_none() {
                         let answer = match answers.pop_front() {
                             Some(answer) => answer,
-                            None => person(question, steps).await,
+                            None => ask_person(question, steps).await,
                         };
                         exec.answer(&key, answer);
                     }
@@ -210,13 +217,13 @@ async fn follow(mut exec: Exec, mut answers: VecDeque<Answer>, steps: &Steps) ->
 }
 
 /// Asks the person at the terminal; nobody there has closed the form.
-async fn person(question: Question, steps: &Steps) -> Answer {
-    if !Form::can_be_shown() {
+async fn ask_person(question: Question, steps: &StepProgress) -> Answer {
+    if !TerminalForm::can_ask() {
         term::note(&printable(&format!("nobody answers “{}”: give one more --answer", question.message)));
         return Answer::Cancelled;
     }
-    let form = Form::new(question);
-    steps.hide();
+    let form = TerminalForm::new(question);
+    steps.suspend();
     let answered = tokio::select! {
         answered = tokio::task::spawn_blocking(move || form.fill()) => answered.unwrap_or(Answer::Cancelled),
         _ = tokio::signal::ctrl_c() => {
@@ -224,7 +231,7 @@ async fn person(question: Question, steps: &Steps) -> Answer {
             Answer::Cancelled
         }
     };
-    steps.show();
+    steps.resume();
     answered
 }
 
@@ -238,8 +245,9 @@ mod tests {
     fn the_workflow_may_be_left_out_where_there_is_one() {
         let check = |given: &[&str], names: &[&str], expected: Result<(&str, Value), &str>| {
             let given: Vec<String> = given.iter().map(|&word| word.to_owned()).collect();
-            let got = words(&given, names);
-            let got = got.map(|(tool, rest)| (tool, parameters(rest).map(Value::Object).unwrap_or_default()));
+            let got = select_workflow(&given, names);
+            let got =
+                got.map(|(tool, rest)| (tool, parse_params(rest).map(Value::Object).unwrap_or_default()));
             let expected = expected.map(|(tool, params)| (tool.to_owned(), params)).map_err(str::to_owned);
             assert_eq!(got, expected, "{given:?}");
         };
@@ -254,10 +262,13 @@ mod tests {
 
     #[test]
     fn an_answer_is_a_form_or_a_no() {
-        assert_eq!(answer("decline").unwrap(), Answer::Declined);
-        assert_eq!(answer(r#"{"approved": true}"#).unwrap(), Answer::Accepted(json!({"approved": true})));
+        assert_eq!(parse_answer("decline").unwrap(), Answer::Declined);
+        assert_eq!(
+            parse_answer(r#"{"approved": true}"#).unwrap(),
+            Answer::Accepted(json!({"approved": true}))
+        );
         for bad in ["yes", "[1]", "{"] {
-            assert!(answer(bad).unwrap_err().to_string().contains("must be a JSON object"), "{bad}");
+            assert!(parse_answer(bad).unwrap_err().to_string().contains("must be a JSON object"), "{bad}");
         }
     }
 }

@@ -21,14 +21,14 @@ use loggia_workflow::{
 use crate::cli::term;
 
 /// Follows the steps of one run.
-pub struct Steps {
+pub struct StepProgress {
     workflow: Arc<Workflow>,
     list: Option<(MultiProgress, Vec<ProgressBar>)>,
     began: Mutex<HashMap<(usize, Option<usize>), Instant>>,
     asked: AtomicBool,
 }
 
-impl Steps {
+impl StepProgress {
     /// A list of a workflow's steps, none of which has begun.
     pub fn new(workflow: Arc<Workflow>) -> Self {
         let list = std::io::stderr().is_terminal().then(|| {
@@ -48,12 +48,12 @@ impl Steps {
     }
 
     /// Shows what happened.
-    pub fn tell(&self, news: &News) {
+    pub fn update(&self, news: &News) {
         if matches!(news.what, What::Asking) {
             self.asked.store(true, Ordering::Relaxed);
         }
-        let took = self.took(news);
-        let said = said(&self.workflow, news, took);
+        let took = self.elapsed(news);
+        let said = event_text(&self.workflow, news, took);
         let Some((_, bars)) = &self.list else {
             return term::note(&printable(&self.line(news, &said)));
         };
@@ -74,19 +74,19 @@ impl Steps {
     }
 
     /// Whether a question has come up.
-    pub fn have_asked(&self) -> bool {
+    pub fn has_asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
     }
 
     /// Makes room for a question.
-    pub fn hide(&self) {
+    pub fn suspend(&self) {
         if let Some((list, _)) = &self.list {
             list.set_draw_target(ProgressDrawTarget::hidden());
         }
     }
 
     /// Takes the list up again.
-    pub fn show(&self) {
+    pub fn resume(&self) {
         if let Some((list, _)) = &self.list {
             list.set_draw_target(ProgressDrawTarget::stderr());
         }
@@ -101,7 +101,7 @@ impl Steps {
     }
 
     /// The run has ended: nothing moves any more.
-    pub fn end(&self) {
+    pub fn close(&self) {
         for bar in self.list.iter().flat_map(|(_, bars)| bars).filter(|bar| !bar.is_finished()) {
             bar.set_style(style("·"));
             bar.abandon();
@@ -117,7 +117,7 @@ impl Steps {
         format!("{id}: {said}")
     }
 
-    fn took(&self, news: &News) -> Option<Duration> {
+    fn elapsed(&self, news: &News) -> Option<Duration> {
         let mut began = self.began.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (news.step, news.item);
         match news.what {
@@ -150,7 +150,7 @@ fn spinning() -> ProgressStyle {
 }
 
 /// What happened to a step, in words.
-fn said(workflow: &Workflow, news: &News, took: Option<Duration>) -> String {
+fn event_text(workflow: &Workflow, news: &News, took: Option<Duration>) -> String {
     let call = workflow.steps.get(news.step).and_then(|step| step.call());
     let tool = call.map(|call| call.tool.as_str());
     let took = took.map(|took| format!(" ({} ms)", took.as_millis())).unwrap_or_default();

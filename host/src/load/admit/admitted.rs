@@ -5,23 +5,23 @@ use std::{sync::Arc, time::Duration};
 use loggia_gate::catalog::Entry;
 use loggia_sandbox::Digest;
 
-use crate::load::{composed::Composed, fence::VersionGrants};
+use crate::load::{fence::VersionGrants, workflow_file::WorkflowFile};
 
 /// A plugin that passed every check.
-pub struct Admitted {
+pub struct AdmittedPlugin {
     /// Ready to serve.
     pub entry: Entry,
     /// What the entry is made of anew when the facades that it calls change; of workflows only.
-    pub composed: Option<Arc<Composed>>,
+    pub workflow_file: Option<Arc<WorkflowFile>>,
     /// What it was granted of what the fence and the record of names are about.
     pub grants: VersionGrants,
     /// What was found out on the way.
-    pub facts: Facts,
+    pub facts: AdmissionFacts,
 }
 
 /// What is worth telling of an admission.
 #[derive(Debug, Clone)]
-pub struct Facts {
+pub struct AdmissionFacts {
     /// Of the plugin's bytes.
     pub digest: Digest,
     /// Of the plugin's file.

@@ -21,17 +21,17 @@ use loggia_schema::Contract;
 use loggia_state::{Folder, StateError, Store};
 
 use super::{
-    admitted::{Admitted, Facts},
+    admitted::{AdmissionFacts, AdmittedPlugin},
     error::AdmitError,
-    files::{policy, read},
+    files::{load_policy, read_file},
     workflow,
 };
 use crate::{
     config::{Exposed, Policy, PolicyPaths},
     load::{
         fence::{OpenedDir, PolicyFiles, TrustFence, TrustPlaces, VersionGrants, survey},
-        found::{Found, Kind},
         names::{NameClaim, NameFile, NameRecord},
+        plugin_files::{FacadeKind, PluginFiles},
     },
 };
 
@@ -58,13 +58,13 @@ impl Loader {
 
     /// Who owns which name.
     pub fn names(&self) -> NameRecord {
-        self.state().map_or_else(NameRecord::without_a_folder, |state| NameFile::within(state.path()).read())
+        self.state().map_or_else(NameRecord::without_folder, |state| NameFile::in_folder(state.path()).read())
     }
 
     /// Records who owns names now; who owns them then.
     pub fn record_names(&self, claims: &[NameClaim]) -> NameRecord {
         self.state()
-            .map_or_else(NameRecord::without_a_folder, |state| NameFile::within(state.path()).record(claims))
+            .map_or_else(NameRecord::without_folder, |state| NameFile::in_folder(state.path()).record(claims))
     }
 
     /// Draws the fence for all plugins of a folder. `more` are the paths of versions that serve though their policies
@@ -89,17 +89,17 @@ impl Loader {
     /// The first check that fails.
     pub async fn admit(
         &self,
-        found: &Found,
+        found: &PluginFiles,
         known: Option<(Digest, Arc<Surface>)>,
-    ) -> Result<Admitted, AdmitError> {
+    ) -> Result<AdmittedPlugin, AdmitError> {
         let begun = Instant::now();
-        if found.kind == Kind::Workflows {
-            return workflow::admit(found, begun);
+        if found.kind == FacadeKind::Workflows {
+            return workflow::admit_workflows(found, begun);
         }
-        let policy = policy(found)?;
-        unlogged(&policy.grants);
-        let grants = self.granted(&found.path, &policy)?;
-        let bytes = read(&found.path, policy.limits.artifact).map_err(|error| match error {
+        let policy = load_policy(found)?;
+        redact_secrets(&policy.grants);
+        let grants = self.check_grants(&found.path, &policy)?;
+        let bytes = read_file(&found.path, policy.limits.artifact).map_err(|error| match error {
             AdmitError::TooLarge(most, _) => AdmitError::TooLarge(most, Some("limits.artifact")),
             other => other,
         })?;
@@ -108,7 +108,7 @@ impl Loader {
         let Loaded { component, compiled } = self.cache.load(&self.engine, &artifact, &compiler).await?;
         let (surface, contract) = match known {
             Some((digest, surface)) if digest == artifact.digest => {
-                let contract = Contract::known(called(&surface, policy.expose.name.as_deref()))?;
+                let contract = Contract::known(with_name(&surface, policy.expose.name.as_deref()))?;
                 // Here rather than on a call's path.
                 contract.compile()?;
                 (surface, contract)
@@ -116,11 +116,11 @@ impl Loader {
             _ => {
                 let surface = component.read_surface(&policy.limits).await?;
                 let surface = Arc::new(loggia_schema::sanitise_surface(surface));
-                let contract = Contract::new(called(&surface, policy.expose.name.as_deref()))?;
+                let contract = Contract::new(with_name(&surface, policy.expose.name.as_deref()))?;
                 (surface, contract)
             }
         };
-        let facts = Facts {
+        let facts = AdmissionFacts {
             digest: artifact.digest,
             bytes: artifact.bytes.len(),
             imports: component.imports().to_vec(),
@@ -129,7 +129,7 @@ impl Loader {
         };
         let contract = contract.under(policy.terms)?;
         let name = &contract.surface().name;
-        let kept = self.kept(name, &policy.grants)?;
+        let kept = self.open_state(name, &policy.grants)?;
         let confines = Confines { name, grants: &policy.grants, limits: policy.limits, store: kept.store };
         let facade = WasmFacade::new(component, surface, confines)?;
         // Another may have taken the path of one meanwhile.
@@ -141,7 +141,7 @@ impl Loader {
         let exposure = Exposure::new(form, split, output_schema);
         let entry =
             Entry::new(Arc::new(facade), contract, policy.rules, exposure, origin).with_scopes(kept.scopes);
-        Ok(Admitted { entry, composed: None, grants, facts })
+        Ok(AdmittedPlugin { entry, workflow_file: None, grants, facts })
     }
 
     /// The state folder, made where it is missing.
@@ -158,25 +158,25 @@ impl Loader {
     }
 
     /// Opens what a facade keeps between calls, as far as its policy grants it.
-    fn kept(&self, name: &str, grants: &Grants) -> Result<Kept, StateError> {
+    fn open_state(&self, name: &str, grants: &Grants) -> Result<FacadeState, StateError> {
         if grants.store.is_none() && !grants.caller {
-            return Ok(Kept::default());
+            return Ok(FacadeState::default());
         }
         let folder = self.state()?;
         let store = grants.store.map(|quota| folder.store(name, quota)).transpose()?;
-        Ok(Kept { store, scopes: Some(Scopes::new(folder.secret()?)) })
+        Ok(FacadeState { store, scopes: Some(Scopes::new(folder.secret()?)) })
     }
 
     /// What the policy grants, where the fence does not refuse it.
-    fn granted(&self, wasm: &Path, policy: &Policy) -> Result<VersionGrants, AdmitError> {
-        let mut granted = VersionGrants::of(policy);
+    fn check_grants(&self, wasm: &Path, policy: &Policy) -> Result<VersionGrants, AdmitError> {
+        let mut granted = VersionGrants::from_policy(policy);
         if policy.grants.dirs.is_empty() {
             return Ok(granted);
         }
         let plugins = std::path::absolute(wasm)?.parent().map(Path::to_owned).unwrap_or_default();
         let fence = self.survey(&plugins, [&granted.paths])?;
         for grant in &policy.grants.dirs {
-            let dir = OpenedDir::of(grant)
+            let dir = OpenedDir::open(grant)
                 .map_err(|error| LoadError::Directory { path: grant.path.display().to_string(), error })?;
             dir.check(&fence)?;
             granted.dirs.push(dir);
@@ -186,11 +186,11 @@ impl Loader {
 }
 
 /// Nothing logs a secret; should something do so by mistake, it is taken out. One in a file is known as it is now.
-fn unlogged(grants: &Grants) {
+fn redact_secrets(grants: &Grants) {
     for secret in &grants.http.secrets {
         match &secret.source {
             Source::Value(_, value) => loggia_text::keep_secret(value),
-            Source::File(path) => match read(path, SECRET) {
+            Source::File(path) => match read_file(path, SECRET) {
                 Ok(text) => loggia_text::keep_secret(&String::from_utf8_lossy(&text)),
                 // Requests that need it say so.
                 Err(_) => continue,
@@ -200,7 +200,7 @@ fn unlogged(grants: &Grants) {
 }
 
 /// The surface under the name that the operator calls the facade by.
-fn called(surface: &Arc<Surface>, name: Option<&str>) -> Arc<Surface> {
+fn with_name(surface: &Arc<Surface>, name: Option<&str>) -> Arc<Surface> {
     match name {
         Some(name) if name != surface.name => {
             Arc::new(Surface { name: name.to_owned(), ..Surface::clone(surface) })
@@ -211,7 +211,7 @@ fn called(surface: &Arc<Surface>, name: Option<&str>) -> Arc<Surface> {
 
 /// What a facade keeps between calls.
 #[derive(Default)]
-struct Kept {
+struct FacadeState {
     store: Option<Store>,
     scopes: Option<Scopes>,
 }

@@ -52,7 +52,7 @@ pub enum AdmitError {
         "the policy grants {0}, which means nothing to workflows: their steps do what the facades that they call are \
          granted"
     )]
-    Needless(&'static str),
+    NeedlessGrant(&'static str),
     /// A path of a granted directory led elsewhere when it was opened than when it was checked.
     #[error("a directory that its policy grants was exchanged while it was opened")]
     Exchanged,
@@ -63,7 +63,7 @@ pub enum AdmitError {
 
 impl AdmitError {
     /// What callers are told: no path of the host's, and no text of the plugin's.
-    pub fn told(&self) -> Cow<'static, str> {
+    pub fn caller_message(&self) -> Cow<'static, str> {
         let told = match self {
             Self::Changing | Self::Read(_) => "its file cannot be read",
             Self::NotRegular => "its file is not a regular file",
@@ -75,7 +75,7 @@ impl AdmitError {
             Self::Exchanged => "a directory that its policy grants cannot be opened",
             Self::Panicked => "the host failed while it loaded it",
             Self::Workflows(_) => "its workflows cannot be used",
-            Self::Needless(_) => "its policy cannot be used",
+            Self::NeedlessGrant(_) => "its policy cannot be used",
             Self::Load(error) => match error {
                 LoadError::NotWasm | LoadError::CoreModule | LoadError::Precompiled => {
                     return error.to_string().into();
@@ -97,7 +97,7 @@ impl AdmitError {
     }
 
     /// Whether the very same files may load at another time: it was the machine that failed, not the plugin.
-    pub fn may_pass(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         let Self::Load(error) = self else {
             return matches!(self, Self::Read(_) | Self::State(_) | Self::Exchanged);
         };
@@ -124,7 +124,11 @@ mod tests {
         let (path, text) = (PathBuf::from("/srv/secret"), "\u{1b}[31mtext\n".repeat(1000));
         let denied = || io::Error::new(io::ErrorKind::PermissionDenied, "/srv/secret");
         let check = |error: AdmitError, told: &str, may_pass: bool| {
-            assert_eq!((error.told().as_ref(), error.may_pass()), (told, may_pass), "{error:?}");
+            assert_eq!(
+                (error.caller_message().as_ref(), error.is_transient()),
+                (told, may_pass),
+                "{error:?}"
+            );
         };
         let policy = Policy::parse(&text, &places::setting(Path::new("/srv/secret"))).expect_err("nonsense");
         check(AdmitError::Policy("notes.toml".into(), policy), "its policy cannot be used", false);

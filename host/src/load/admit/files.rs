@@ -12,27 +12,27 @@ use loggia_sandbox::Digest;
 use super::error::AdmitError;
 use crate::{
     config::{Policy, places},
-    load::found::{Found, Stamp},
+    load::plugin_files::{FileStamp, PluginFiles},
 };
 
 /// Largest policy file.
-const POLICY: u64 = 1 << 20;
+const MAX_POLICY_BYTES: u64 = 1 << 20;
 
 /// The policy beside a plugin; without one, nothing is granted.
-pub(super) fn policy(found: &Found) -> Result<Policy, AdmitError> {
+pub(super) fn load_policy(found: &PluginFiles) -> Result<Policy, AdmitError> {
     found.policy.as_deref().map_or_else(|| Ok(Policy::default()), read_policy)
 }
 
 /// The digest of the policy beside a plugin, if there is one that can be read.
-pub(in crate::load) fn digest_of_policy(found: &Found) -> Option<Digest> {
-    read(found.policy.as_deref()?, POLICY).ok().map(|text| Digest::of(&text))
+pub(in crate::load) fn policy_digest(found: &PluginFiles) -> Option<Digest> {
+    read_file(found.policy.as_deref()?, MAX_POLICY_BYTES).ok().map(|text| Digest::of(&text))
 }
 
 fn read_policy(path: &Path) -> Result<Policy, AdmitError> {
     if let (Ok(to), Err(error)) = (std::fs::read_link(path), std::fs::metadata(path)) {
         return Err(AdmitError::PolicyLink(path.to_owned(), format!("to {}: {error}", to.display())));
     }
-    let text = read(path, POLICY)?;
+    let text = read_file(path, MAX_POLICY_BYTES)?;
     let text = String::from_utf8_lossy(&text);
     // A policy that is a link is read where it points to, but its paths start where the plugin stands.
     let folder = std::path::absolute(path)?.parent().map(Path::to_owned).unwrap_or_default();
@@ -41,7 +41,7 @@ fn read_policy(path: &Path) -> Result<Policy, AdmitError> {
 }
 
 /// Reads a regular file whole, and only if nobody changes it meanwhile.
-pub(super) fn read(path: &Path, most: u64) -> Result<Vec<u8>, AdmitError> {
+pub(super) fn read_file(path: &Path, most: u64) -> Result<Vec<u8>, AdmitError> {
     // Opening a pipe would wait for its writer.
     const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits() as i32;
     // Opening a device may do something; the file is looked at again once it is open.
@@ -58,7 +58,11 @@ pub(super) fn read(path: &Path, most: u64) -> Result<Vec<u8>, AdmitError> {
     }
     let mut bytes = Vec::with_capacity(usize::try_from(before.len()).unwrap_or(0));
     (&mut file).take(most + 1).read_to_end(&mut bytes)?;
-    let same = |after: &File| after.metadata().is_ok_and(|after| Stamp::of(&after) == Stamp::of(&before));
+    let same = |after: &File| {
+        after
+            .metadata()
+            .is_ok_and(|after| FileStamp::from_metadata(&after) == FileStamp::from_metadata(&before))
+    };
     if bytes.len() as u64 != before.len() || !same(&file) {
         return Err(AdmitError::Changing);
     }

@@ -14,8 +14,8 @@ mod error;
 mod files;
 mod workflow;
 
-pub use admitted::{Admitted, Facts};
+pub use admitted::{AdmissionFacts, AdmittedPlugin};
 pub use component::Loader;
 pub use error::AdmitError;
-pub(super) use files::digest_of_policy;
-pub use workflow::admit as admit_workflows;
+pub(super) use files::policy_digest;
+pub use workflow::admit_workflows;

@@ -10,55 +10,55 @@ use loggia_workflow::{
 };
 
 use super::{
-    admitted::{Admitted, Facts},
+    admitted::{AdmissionFacts, AdmittedPlugin},
     error::AdmitError,
-    files::{policy, read},
+    files::{load_policy, read_file},
 };
 use crate::{
     config::policy::grants::needless_for_workflows,
     load::{
-        composed::Composed,
         fence::VersionGrants,
-        found::{Found, stem},
+        plugin_files::{PluginFiles, file_stem},
+        workflow_file::WorkflowFile,
     },
 };
 
 /// Largest file of workflows.
-const WORKFLOWS: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// Reads a file of workflows with all that it refers to.
 ///
 /// # Errors
 ///
 /// All that is wrong with the file.
-pub fn admit(found: &Found, begun: Instant) -> Result<Admitted, AdmitError> {
-    let text = read(&found.path, WORKFLOWS)?;
-    let policy = policy(found)?;
+pub fn admit_workflows(found: &PluginFiles, begun: Instant) -> Result<AdmittedPlugin, AdmitError> {
+    let text = read_file(&found.path, MAX_BYTES)?;
+    let policy = load_policy(found)?;
     if let Some(grant) = needless_for_workflows(&policy) {
-        return Err(AdmitError::Needless(grant));
+        return Err(AdmitError::NeedlessGrant(grant));
     }
     let mut definition = definition::read(&String::from_utf8_lossy(&text))?;
     let refers = !definition.refs.is_empty();
     if refers {
-        definition = definition::link(definition, &others(found))?;
+        definition = definition::link(definition, &linked_definitions(found))?;
     }
     let file = found.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let own = definition.facade.clone().unwrap_or_else(|| stem(&file).to_owned());
+    let own = definition.facade.clone().unwrap_or_else(|| file_stem(&file).to_owned());
     let name = policy.expose.name.clone().unwrap_or(own);
-    let (digest, grants) = (Digest::of(&text), VersionGrants::of(&policy));
-    let composed = Composed::new(name, definition, policy, digest, refers);
+    let (digest, grants) = (Digest::of(&text), VersionGrants::from_policy(&policy));
+    let composed = WorkflowFile::new(name, definition, policy, digest, refers);
     // Beside nobody: what is wrong with it by itself is found here.
     let entry = composed.entry(&Snapshot::default())?;
     let bytes = text.len();
-    let facts = Facts { digest, bytes, imports: Vec::new(), compiled: false, took: begun.elapsed() };
-    Ok(Admitted { entry, composed: Some(Arc::new(composed)), grants, facts })
+    let facts = AdmissionFacts { digest, bytes, imports: Vec::new(), compiled: false, took: begun.elapsed() };
+    Ok(AdmittedPlugin { entry, workflow_file: Some(Arc::new(composed)), grants, facts })
 }
 
 /// The resources that the folder's other files define. One that cannot be read defines none; its own admission says why.
-fn others(found: &Found) -> Vec<Definition> {
+fn linked_definitions(found: &PluginFiles) -> Vec<Definition> {
     let others = found.workflows.iter().filter(|(path, _)| *path != found.path);
     let read = others.filter_map(|(path, _)| {
-        let text = read(path, WORKFLOWS).ok()?;
+        let text = read_file(path, MAX_BYTES).ok()?;
         definition::read(&String::from_utf8_lossy(&text)).ok()
     });
     read.filter(|definition| definition.form == Form::Resource).collect()

@@ -5,7 +5,7 @@ use std::{io, path::PathBuf};
 use loggia_egress::Source;
 use loggia_sandbox::{DirGrant, Grants};
 
-use super::rules::{Chain, FenceBreach, TrustFence};
+use super::rules::{DirChain, FenceBreach, TrustFence};
 use crate::config::policy::{Policy, PolicyPaths};
 
 /// What a version was granted of what the fence and the record of names are about.
@@ -25,7 +25,7 @@ pub struct OpenedDir {
     /// As the policy names it.
     grant: PathBuf,
     /// As it was when it was opened.
-    chain: Chain,
+    chain: DirChain,
     writable: bool,
 }
 
@@ -35,8 +35,8 @@ impl OpenedDir {
     /// # Errors
     ///
     /// If it cannot be looked at.
-    pub fn of(grant: &DirGrant) -> io::Result<Self> {
-        let chain = Chain::of(&grant.path)?;
+    pub fn open(grant: &DirGrant) -> io::Result<Self> {
+        let chain = DirChain::resolve(&grant.path)?;
         Ok(Self { grant: grant.path.clone(), chain, writable: grant.writable })
     }
 
@@ -57,14 +57,14 @@ impl OpenedDir {
     /// Why the directory may not be had now; none if it may. One that was moved is still the one that was opened, and is
     /// judged by where it was then.
     pub fn breach(&self, fence: &TrustFence) -> Option<FenceBreach> {
-        let now = Chain::of(self.chain.path()).ok().filter(|now| now.dir() == self.chain.dir());
+        let now = DirChain::resolve(self.chain.path()).ok().filter(|now| now.dir() == self.chain.dir());
         fence.breach(&self.grant, now.as_ref().unwrap_or(&self.chain), self.writable)
     }
 }
 
 impl VersionGrants {
     /// What a policy says, without its directories.
-    pub fn of(policy: &Policy) -> Self {
+    pub fn from_policy(policy: &Policy) -> Self {
         let Grants { dirs, http, .. } = &policy.grants;
         let secrets = http.secrets.iter().filter_map(|secret| match &secret.source {
             Source::File(path) => Some(path.clone()),
@@ -89,9 +89,9 @@ mod tests {
         let path = |name: &str| root.path().join(name);
         fs::create_dir_all(path("data")).unwrap();
         let grant = DirGrant { path: path("data"), at: "/data".into(), writable: true };
-        let dir = OpenedDir::of(&grant).unwrap();
+        let dir = OpenedDir::open(&grant).unwrap();
         let fence = |name: &str| -> TrustFence {
-            let chain = Chain::of(&path(name)).unwrap();
+            let chain = DirChain::resolve(&path(name)).unwrap();
             [FencePath { role: FenceRole::Secret, path: path(name), chain }].into_iter().collect()
         };
         fs::create_dir(path("other")).unwrap();

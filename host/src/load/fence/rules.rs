@@ -14,20 +14,20 @@ pub const FENCED: &str = "its policy grants a directory that no plugin may have"
 /// A directory and those above it, each by device and inode and by path: whatever a directory is called, and however
 /// it is reached, these are the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chain {
+pub struct DirChain {
     /// The directory first, the root last.
     ids: Vec<(u64, u64)>,
     /// Without links.
     path: PathBuf,
 }
 
-impl Chain {
+impl DirChain {
     /// A directory as it is now, with those above it up to the root.
     ///
     /// # Errors
     ///
     /// If one of them cannot be looked at.
-    pub fn of(dir: &Path) -> io::Result<Self> {
+    pub fn resolve(dir: &Path) -> io::Result<Self> {
         let id = |dir: &Path| fs::metadata(dir).map(|meta| (meta.dev(), meta.ino()));
         let path = dir.canonicalize()?;
         let ids = path.ancestors().map(id).collect::<io::Result<_>>()?;
@@ -45,11 +45,11 @@ impl Chain {
     }
 
     /// Whether the other is this directory, or lies in it.
-    fn holds(&self, other: &Self) -> bool {
+    fn contains(&self, other: &Self) -> bool {
         other.path.starts_with(&self.path) || self.dir().is_some_and(|dir| other.ids.contains(&dir))
     }
 
-    fn is_on_the_device_of(&self, other: &Self) -> bool {
+    fn is_on_device_of(&self, other: &Self) -> bool {
         self.dir().zip(other.dir()).is_some_and(|(own, other)| own.0 == other.0)
     }
 }
@@ -79,7 +79,7 @@ pub enum FenceRole {
 
 /// Which grants a role refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reach {
+enum FenceReach {
     /// Of the directory, one above it and one in it.
     Around,
     /// The same, but of those in it only what is on the same file system: another may be mounted there.
@@ -91,19 +91,19 @@ enum Reach {
 }
 
 impl FenceRole {
-    fn reach(self) -> Reach {
+    fn reach(self) -> FenceReach {
         match self {
-            Self::Plugins | Self::Cache | Self::State => Reach::Around,
-            Self::System => Reach::AroundDevice,
-            Self::Secret | Self::Settings | Self::Audit => Reach::Above,
-            Self::Link | Self::Keys => Reach::AboveToWrite,
+            Self::Plugins | Self::Cache | Self::State => FenceReach::Around,
+            Self::System => FenceReach::AroundDevice,
+            Self::Secret | Self::Settings | Self::Audit => FenceReach::Above,
+            Self::Link | Self::Keys => FenceReach::AboveToWrite,
         }
     }
 
     fn relation(self) -> &'static str {
         match self.reach() {
-            Reach::Around | Reach::AroundDevice => "is, contains or lies in",
-            Reach::Above | Reach::AboveToWrite => "is or contains",
+            FenceReach::Around | FenceReach::AroundDevice => "is, contains or lies in",
+            FenceReach::Above | FenceReach::AboveToWrite => "is or contains",
         }
     }
 
@@ -147,7 +147,7 @@ pub struct FencePath {
     /// As the operator knows it, for messages.
     pub path: PathBuf,
     /// As it is now.
-    pub chain: Chain,
+    pub chain: DirChain,
 }
 
 /// All directories that are fenced, for all plugins of a folder.
@@ -175,16 +175,16 @@ impl FromIterator<FencePath> for TrustFence {
 
 impl TrustFence {
     /// Why a directory must not be granted; none if it may be.
-    pub fn breach(&self, grant: &Path, chain: &Chain, writable: bool) -> Option<FenceBreach> {
+    pub fn breach(&self, grant: &Path, chain: &DirChain, writable: bool) -> Option<FenceBreach> {
         let refuses = |fenced: &&FencePath| {
-            let above = chain.holds(&fenced.chain);
+            let above = chain.contains(&fenced.chain);
             match fenced.role.reach() {
-                Reach::Around => above || fenced.chain.holds(chain),
-                Reach::AroundDevice => {
-                    above || fenced.chain.holds(chain) && chain.is_on_the_device_of(&fenced.chain)
+                FenceReach::Around => above || fenced.chain.contains(chain),
+                FenceReach::AroundDevice => {
+                    above || fenced.chain.contains(chain) && chain.is_on_device_of(&fenced.chain)
                 }
-                Reach::Above => above,
-                Reach::AboveToWrite => above && writable,
+                FenceReach::Above => above,
+                FenceReach::AboveToWrite => above && writable,
             }
         };
         let FencePath { role, path, .. } = self.0.iter().find(refuses)?;
@@ -199,12 +199,12 @@ mod tests {
     use super::*;
 
     /// A directory whose inodes are made of its path, on device 1; in `/dev/shm` on device 2.
-    fn chain(path: &str) -> Chain {
+    fn chain(path: &str) -> DirChain {
         let id = |path: &Path| {
             let inode = path.to_string_lossy().bytes().fold(7, |sum: u64, b| sum * 31 + u64::from(b));
             (1 + u64::from(path.starts_with("/dev/shm")), inode)
         };
-        Chain { ids: Path::new(path).ancestors().map(id).collect(), path: path.into() }
+        DirChain { ids: Path::new(path).ancestors().map(id).collect(), path: path.into() }
     }
 
     #[test]
@@ -247,15 +247,15 @@ mod tests {
                 .into_iter()
                 .collect()
         };
-        let check = |grant: &Chain, expected: bool| {
+        let check = |grant: &DirChain, expected: bool| {
             assert_eq!(fence("/srv/a").breach(&grant.path, grant, false).is_some(), expected, "{grant:?}");
         };
         // The same directory under another path, as one that is mounted twice in part.
-        check(&Chain { path: "/elsewhere".into(), ..chain("/srv/a") }, true);
-        check(&Chain { path: "/elsewhere/b".into(), ..chain("/srv/a/b") }, true);
+        check(&DirChain { path: "/elsewhere".into(), ..chain("/srv/a") }, true);
+        check(&DirChain { path: "/elsewhere/b".into(), ..chain("/srv/a/b") }, true);
         // The same path, though a file system gives other inodes each time.
-        check(&Chain { path: "/srv".into(), ..chain("/other") }, true);
-        check(&Chain { path: "/other".into(), ..chain("/other") }, false);
+        check(&DirChain { path: "/srv".into(), ..chain("/other") }, true);
+        check(&DirChain { path: "/other".into(), ..chain("/other") }, false);
     }
 
     #[test]
@@ -293,9 +293,9 @@ mod tests {
         let path = |name: &str| root.path().join(name);
         fs::create_dir_all(path("plugins/data")).unwrap();
         symlink("plugins", path("link")).unwrap();
-        let direct = Chain::of(&path("plugins/data")).unwrap();
-        assert_eq!(Chain::of(&path("link/../plugins/./data")).unwrap(), direct);
-        assert!(Chain::of(&path("link")).unwrap().holds(&direct));
-        assert!(Chain::of(&path("nowhere")).is_err());
+        let direct = DirChain::resolve(&path("plugins/data")).unwrap();
+        assert_eq!(DirChain::resolve(&path("link/../plugins/./data")).unwrap(), direct);
+        assert!(DirChain::resolve(&path("link")).unwrap().contains(&direct));
+        assert!(DirChain::resolve(&path("nowhere")).is_err());
     }
 }

@@ -7,20 +7,20 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use super::rules::{Chain, FencePath, FenceRole, TrustFence};
+use super::rules::{DirChain, FencePath, FenceRole, TrustFence};
 use crate::{
     config::{places, policy::PolicyPaths},
-    load::found::{Kind, Stamp},
+    load::plugin_files::{FacadeKind, FileStamp},
 };
 
 /// Links that are followed, one to the next, as systems do.
-const HOPS: usize = 40;
+const MAX_LINKS: usize = 40;
 /// Largest policy that is looked through; the loader takes no larger one.
-const POLICY: u64 = 1 << 20;
+const MAX_POLICY_BYTES: u64 = 1 << 20;
 /// Where the kernel shows itself as files. They are fenced wherever else they are mounted, too.
-const SYSTEM: [&str; 3] = ["/proc", "/sys", "/dev"];
+const SYSTEM_FOLDERS: [&str; 3] = ["/proc", "/sys", "/dev"];
 /// The kinds of file system by which it does.
-const KERNEL: [&str; 15] = [
+const KERNEL_FILE_SYSTEMS: [&str; 15] = [
     "proc",
     "sysfs",
     "devtmpfs",
@@ -55,11 +55,11 @@ pub struct TrustPlaces {
 
 /// The policies of a folder, of which only those that changed are read again.
 #[derive(Default)]
-pub struct PolicyFiles(BTreeMap<PathBuf, (Stamp, PolicyPaths)>);
+pub struct PolicyFiles(BTreeMap<PathBuf, (FileStamp, PolicyPaths)>);
 
 /// The way to a path.
 #[derive(Debug, PartialEq, Eq)]
-struct Way {
+struct ResolvedPath {
     /// The directories that hold the links on it.
     links: BTreeSet<PathBuf>,
     /// Where it ends; where something is missing, the last directory that is there.
@@ -79,7 +79,7 @@ pub fn survey<'a>(
     files: &mut PolicyFiles,
     more: impl IntoIterator<Item = &'a PolicyPaths>,
 ) -> io::Result<TrustFence> {
-    let mut fence = Draft::default();
+    let mut fence = FenceDraft::default();
     fence.folder(FenceRole::Plugins, folder)?;
     fence.folder(FenceRole::Cache, &places.cache)?;
     fence.folder(FenceRole::State, &places.state)?;
@@ -93,25 +93,25 @@ pub fn survey<'a>(
     for link in links(folder)? {
         fence.file(FenceRole::Link, &link)?;
     }
-    files.look(folder)?;
+    files.refresh(folder)?;
     for (_, paths) in files.0.values() {
         fence.policy(paths)?;
     }
     for paths in more {
         fence.policy(paths)?;
     }
-    for system in SYSTEM.map(PathBuf::from).into_iter().chain(kernel_mounts()) {
+    for system in SYSTEM_FOLDERS.map(PathBuf::from).into_iter().chain(kernel_mounts()) {
         fence.add(FenceRole::System, &system, &system)?;
     }
     Ok(fence.0.into_iter().collect())
 }
 
 #[derive(Default)]
-struct Draft(Vec<FencePath>);
+struct FenceDraft(Vec<FencePath>);
 
-impl Draft {
+impl FenceDraft {
     fn folder(&mut self, role: FenceRole, path: &Path) -> io::Result<()> {
-        let Way { links, end, whole } = way(path)?;
+        let ResolvedPath { links, end, whole } = resolve_path(path)?;
         // Of a folder that is not there, nothing is trusted yet; but somebody could make it.
         self.add(if whole { role } else { FenceRole::Link }, path, &end)?;
         self.links(links);
@@ -119,7 +119,7 @@ impl Draft {
     }
 
     fn file(&mut self, role: FenceRole, path: &Path) -> io::Result<()> {
-        let Way { links, end, whole } = way(path)?;
+        let ResolvedPath { links, end, whole } = resolve_path(path)?;
         let dir = if whole { end.parent().unwrap_or(&end) } else { &end };
         self.add(role, dir, dir)?;
         self.links(links);
@@ -132,7 +132,7 @@ impl Draft {
         }
         for dir in &paths.dirs {
             // Who can change a link on the way decides what is granted.
-            self.links(way(dir)?.links);
+            self.links(resolve_path(dir)?.links);
         }
         Ok(())
     }
@@ -145,7 +145,7 @@ impl Draft {
     }
 
     fn add(&mut self, role: FenceRole, path: &Path, at: &Path) -> io::Result<()> {
-        match Chain::of(at) {
+        match DirChain::resolve(at) {
             Ok(chain) => self.0.push(FencePath { role, path: path.to_owned(), chain }),
             // What is not there, or not reachable for the host, is no plugin's either.
             Err(error) if is_out_of_reach(&error) => {}
@@ -161,10 +161,10 @@ fn is_out_of_reach(error: &io::Error) -> bool {
 }
 
 /// Follows a path, link by link.
-fn way(path: &Path) -> io::Result<Way> {
+fn resolve_path(path: &Path) -> io::Result<ResolvedPath> {
     let path = std::path::absolute(path)?;
     let mut left: VecDeque<OsString> = path.components().map(|part| part.as_os_str().to_owned()).collect();
-    let mut found = Way { links: BTreeSet::new(), end: PathBuf::from("/"), whole: false };
+    let mut found = ResolvedPath { links: BTreeSet::new(), end: PathBuf::from("/"), whole: false };
     let mut hops = 0;
     while let Some(part) = left.pop_front() {
         match Path::new(&part).components().next() {
@@ -183,7 +183,7 @@ fn way(path: &Path) -> io::Result<Way> {
                 }
                 hops += 1;
                 found.links.insert(found.end.clone());
-                if hops > HOPS {
+                if hops > MAX_LINKS {
                     return Ok(found);
                 }
                 let to = fs::read_link(&next)?;
@@ -213,7 +213,7 @@ fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     for entry in listed {
         let path = entry?.path();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if Kind::of(name).is_some() || name.ends_with(".toml") {
+        if FacadeKind::from_file_name(name).is_some() || name.ends_with(".toml") {
             entries.push(path);
         }
     }
@@ -222,15 +222,15 @@ fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
 
 impl PolicyFiles {
     /// Reads the policies that changed, whether there are plugins for them or not.
-    fn look(&mut self, folder: &Path) -> io::Result<()> {
+    fn refresh(&mut self, folder: &Path) -> io::Result<()> {
         let before = std::mem::take(&mut self.0);
         for path in entries(folder)?.into_iter().filter(|path| path.extension().is_some_and(|e| e == "toml"))
         {
             // One that cannot be looked at is no version's policy; that of a version that serves is known to the caller.
             let Ok(meta) = fs::metadata(&path) else { continue };
-            let stamp = Stamp::of(&meta);
+            let stamp = FileStamp::from_metadata(&meta);
             let known = before.get(&path).filter(|(before, _)| *before == stamp);
-            let paths = known.map_or_else(|| paths(&path, &meta), |(_, paths)| paths.clone());
+            let paths = known.map_or_else(|| read_policy_paths(&path, &meta), |(_, paths)| paths.clone());
             self.0.insert(path, (stamp, paths));
         }
         Ok(())
@@ -238,8 +238,8 @@ impl PolicyFiles {
 }
 
 /// What a policy names. Paths start where the plugin stands, wherever a link leads.
-fn paths(path: &Path, meta: &fs::Metadata) -> PolicyPaths {
-    if !meta.is_file() || meta.len() > POLICY {
+fn read_policy_paths(path: &Path, meta: &fs::Metadata) -> PolicyPaths {
+    if !meta.is_file() || meta.len() > MAX_POLICY_BYTES {
         return PolicyPaths::default();
     }
     let Ok(bytes) = fs::read(path) else { return PolicyPaths::default() };
@@ -262,7 +262,7 @@ fn kernel_mount(line: &str) -> Option<PathBuf> {
     let point = ["\\040", "\\011", "\\012", "\\134"].into_iter().zip([" ", "\t", "\n", "\\"]);
     let written = mount.split(' ').nth(4)?.to_owned();
     let point = point.fold(written, |text, (octal, plain)| text.replace(octal, plain));
-    KERNEL.contains(&kind).then(|| PathBuf::from(point))
+    KERNEL_FILE_SYSTEMS.contains(&kind).then(|| PathBuf::from(point))
 }
 
 #[cfg(test)]
@@ -286,7 +286,11 @@ mod tests {
         symlink("../gone/file", at("links/broken")).unwrap();
         let check = |path: &str, links: &[&str], end: &str, whole: bool| {
             let links = links.iter().map(|link| at(link)).collect();
-            assert_eq!(way(&at(path)).unwrap(), Way { links, end: at(end), whole }, "{path}");
+            assert_eq!(
+                resolve_path(&at(path)).unwrap(),
+                ResolvedPath { links, end: at(end), whole },
+                "{path}"
+            );
         };
         check("v1/plugins", &[], "v1/plugins", true);
         check("v1/./x/../plugins", &[], "v1", false);
@@ -308,13 +312,13 @@ mod tests {
         )
         .unwrap();
         let mut files = PolicyFiles::default();
-        files.look(folder.path()).unwrap();
+        files.refresh(folder.path()).unwrap();
         assert_eq!(files.0[&policy].1.secrets, [folder.path().join("token")]);
         fs::write(&policy, "[grants]\nsecrets = [{ from-file = 'other-token' }]\n").unwrap();
-        files.look(folder.path()).unwrap();
+        files.refresh(folder.path()).unwrap();
         assert_eq!(files.0[&policy].1.secrets, [folder.path().join("other-token")]);
         fs::remove_file(&policy).unwrap();
-        files.look(folder.path()).unwrap();
+        files.refresh(folder.path()).unwrap();
         assert!(files.0.is_empty());
     }
 

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::record::{NameClaim, NameOwner, NameRecord, Withheld, look};
-use crate::load::found::stem;
+use super::record::{NameClaim, NameOwner, NameRecord, NameRefusal, lookalike_key};
+use crate::load::plugin_files::file_stem;
 
 /// A file that claims a name.
 #[derive(Debug, Clone, Copy)]
-pub struct Claim<'a> {
+pub struct FileClaim<'a> {
     /// Its name.
     pub file: &'a str,
     /// The facade's.
@@ -20,15 +20,15 @@ pub struct Claim<'a> {
 
 /// Who owns which name. Names that look alike are one name.
 #[derive(Default)]
-pub struct Owners {
-    names: BTreeMap<String, Owner>,
+pub struct NameOwners {
+    names: BTreeMap<String, NameHolder>,
     /// The files that may not have their names, whoever else claims them.
-    withheld: BTreeMap<String, Withheld>,
+    withheld: BTreeMap<String, NameRefusal>,
 }
 
 /// The file that owns a name, and the name as it writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Owner {
+pub struct NameHolder {
     /// Its name.
     pub file: String,
     /// The facade's.
@@ -39,20 +39,24 @@ pub struct Owner {
 
 /// Who keeps a file from serving its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Against<'a> {
+pub enum NameConflict<'a> {
     /// Another file.
-    File(&'a Owner),
+    File(&'a NameHolder),
     /// The record of who owns which name.
-    Record(&'a Withheld),
+    Record(&'a NameRefusal),
 }
 
-impl Owners {
+impl NameOwners {
     /// Gives each name to one of those that claim it, whatever their order: by the right that the record gives them; or
     /// else to who has it already, or else to the plainest name, or else to the first by file name.
-    pub fn of<'a>(claims: impl IntoIterator<Item = Claim<'a>>, before: &Self, record: &NameRecord) -> Self {
-        let (mut owners, mut withheld) = (BTreeMap::<String, (_, Owner)>::new(), BTreeMap::new());
-        for Claim { file, name, given, loads } in claims {
-            let right = match record.right(stem(file), name, given) {
+    pub fn assign<'a>(
+        claims: impl IntoIterator<Item = FileClaim<'a>>,
+        before: &Self,
+        record: &NameRecord,
+    ) -> Self {
+        let (mut owners, mut withheld) = (BTreeMap::<String, (_, NameHolder)>::new(), BTreeMap::new());
+        for FileClaim { file, name, given, loads } in claims {
+            let right = match record.right(file_stem(file), name, given) {
                 Ok(right) => right,
                 Err(why) => {
                     if loads {
@@ -61,12 +65,12 @@ impl Owners {
                     continue;
                 }
             };
-            let look = look(name);
+            let look = lookalike_key(name);
             let has_it = before.names.get(&look).is_some_and(|owner| owner.file == file);
             // At a start nobody has it: a word then stands before what imitates it with digits.
             let rank = (right, !has_it, look != name, file);
             if owners.get(&look).is_none_or(|(best, _)| rank < *best) {
-                let owner = Owner { file: file.to_owned(), name: name.to_owned(), given, loads };
+                let owner = NameHolder { file: file.to_owned(), name: name.to_owned(), given, loads };
                 owners.insert(look, (rank, owner));
             }
         }
@@ -78,18 +82,18 @@ impl Owners {
     pub fn unrecorded(&self, record: &NameRecord) -> Vec<NameClaim> {
         let claims = self.names.values().filter(|owner| owner.loads).map(|owner| NameClaim {
             name: owner.name.clone(),
-            stem: stem(&owner.file).to_owned(),
+            stem: file_stem(&owner.file).to_owned(),
             given: owner.given,
         });
-        claims.filter(|claim| !record.says(claim)).collect()
+        claims.filter(|claim| !record.contains(claim)).collect()
     }
 
     /// Who keeps a file from serving a name; none if the name is the file's own.
-    pub fn against(&self, file: &str, name: &str) -> Option<Against<'_>> {
-        match self.names.get(&look(name)) {
+    pub fn conflict(&self, file: &str, name: &str) -> Option<NameConflict<'_>> {
+        match self.names.get(&lookalike_key(name)) {
             Some(owner) if owner.file == file => None,
-            Some(owner) => Some(Against::File(owner)),
-            None => self.withheld.get(file).map(Against::Record),
+            Some(owner) => Some(NameConflict::File(owner)),
+            None => self.withheld.get(file).map(NameConflict::Record),
         }
     }
 
@@ -99,21 +103,21 @@ impl Owners {
             true => String::new(),
             false => format!(", which looks like `{name}`"),
         };
-        let why = match self.against(file, name)? {
-            Against::File(Owner { file, name: owned, .. }) => {
+        let why = match self.conflict(file, name)? {
+            NameConflict::File(NameHolder { file, name: owned, .. }) => {
                 format!("`{file}` owns the name `{owned}`{}", alike(owned))
             }
-            Against::Record(Withheld::From(NameOwner { stem, name: owned })) => format!(
+            NameConflict::Record(NameRefusal::From(NameOwner { stem, name: owned })) => format!(
                 "the name `{owned}`{} and its state belong to the plugin `{stem}`, which does not serve now",
                 alike(owned)
             ),
-            Against::Record(Withheld::Unrecorded(why)) => why.clone(),
-            Against::Record(Withheld::TooSoon) => "the other plugins are not loaded yet".to_owned(),
+            NameConflict::Record(NameRefusal::Unrecorded(why)) => why.clone(),
+            NameConflict::Record(NameRefusal::TooSoon) => "the other plugins are not loaded yet".to_owned(),
         };
         Some(format!(
             "not served: {why}; if this file is to have the name and its state, write `name = \"{name}\"` in the section \
              [expose] of {}.toml",
-            stem(file)
+            file_stem(file)
         ))
     }
 }

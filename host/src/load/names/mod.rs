@@ -8,5 +8,5 @@
 mod claims;
 mod record;
 
-pub use claims::{Against, Claim, Owner, Owners};
-pub use record::{NameClaim, NameFile, NameOwner, NameRecord, Withheld};
+pub use claims::{FileClaim, NameConflict, NameHolder, NameOwners};
+pub use record::{NameClaim, NameFile, NameOwner, NameRecord, NameRefusal};

@@ -22,9 +22,9 @@ const FILE: &str = "names.json";
 const LOCK: &str = "names.lock";
 const VERSION: u32 = 1;
 /// Largest record: some ten thousand names.
-const SIZE: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 /// A host holds the lock while it writes one small file.
-const LOCKED: Duration = Duration::from_secs(2);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The stem that owns a name, and the name as its plugin writes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,12 +40,12 @@ pub struct NameOwner {
 pub struct NameRecord {
     /// By what the names look like: names that look alike are one name.
     owners: BTreeMap<String, NameOwner>,
-    trouble: Option<Trouble>,
+    trouble: Option<RecordTrouble>,
 }
 
 /// Why names without an owner cannot get one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Trouble {
+enum RecordTrouble {
     /// Not all plugins have been looked at yet.
     TooSoon,
     /// The record cannot be written. What it says holds.
@@ -71,7 +71,7 @@ pub enum NameRight {
 
 /// Why a file does not get a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Withheld {
+pub enum NameRefusal {
     /// Another stem owns it.
     From(NameOwner),
     /// Who is to own it is not decided yet.
@@ -93,20 +93,20 @@ pub struct NameClaim {
 
 impl FromIterator<NameOwner> for NameRecord {
     fn from_iter<T: IntoIterator<Item = NameOwner>>(owners: T) -> Self {
-        let owners = owners.into_iter().map(|owner| (look(&owner.name), owner)).collect();
+        let owners = owners.into_iter().map(|owner| (lookalike_key(&owner.name), owner)).collect();
         Self { owners, trouble: None }
     }
 }
 
 impl NameRecord {
     /// Of a state folder that cannot be used.
-    pub fn without_a_folder(why: impl ToString) -> Self {
-        Self { owners: BTreeMap::new(), trouble: Some(Trouble::Unwritten(why.to_string())) }
+    pub fn without_folder(why: impl ToString) -> Self {
+        Self { owners: BTreeMap::new(), trouble: Some(RecordTrouble::Unwritten(why.to_string())) }
     }
 
     /// The same, while names without an owner are not given away yet.
-    pub fn before_all_are_known(self) -> Self {
-        let trouble = self.trouble.or(Some(Trouble::TooSoon));
+    pub fn before_complete(self) -> Self {
+        let trouble = self.trouble.or(Some(RecordTrouble::TooSoon));
         Self { trouble, ..self }
     }
 
@@ -115,41 +115,41 @@ impl NameRecord {
     /// # Errors
     ///
     /// Why it may not.
-    pub fn right(&self, stem: &str, name: &str, given: bool) -> Result<NameRight, Withheld> {
-        let owner = self.owners.get(&look(name));
+    pub fn right(&self, stem: &str, name: &str, given: bool) -> Result<NameRight, NameRefusal> {
+        let owner = self.owners.get(&lookalike_key(name));
         let is_owner = owner.is_some_and(|owner| owner.stem == stem && owner.name == name);
         match (owner, &self.trouble) {
             (_, _) if given && is_owner => Ok(NameRight::Confirmed),
             (_, _) if given => Ok(NameRight::Given),
-            (_, Some(Trouble::Unread(why))) => Err(Withheld::Unrecorded(why.clone())),
+            (_, Some(RecordTrouble::Unread(why))) => Err(NameRefusal::Unrecorded(why.clone())),
             // A stem may change how its name is written.
             (Some(owner), _) if owner.stem == stem => Ok(NameRight::Owned),
-            (Some(owner), _) => Err(Withheld::From(owner.clone())),
+            (Some(owner), _) => Err(NameRefusal::From(owner.clone())),
             (None, _) if stem == name => Ok(NameRight::Alike),
             (None, None) => Ok(NameRight::Free),
-            (None, Some(Trouble::TooSoon)) => Err(Withheld::TooSoon),
-            (None, Some(Trouble::Unwritten(why))) => Err(Withheld::Unrecorded(why.clone())),
+            (None, Some(RecordTrouble::TooSoon)) => Err(NameRefusal::TooSoon),
+            (None, Some(RecordTrouble::Unwritten(why))) => Err(NameRefusal::Unrecorded(why.clone())),
         }
     }
 
     /// Whether it says already what the claim says.
-    pub fn says(&self, claim: &NameClaim) -> bool {
+    pub fn contains(&self, claim: &NameClaim) -> bool {
         self.owners
-            .get(&look(&claim.name))
+            .get(&lookalike_key(&claim.name))
             .is_some_and(|owner| owner.stem == claim.stem && owner.name == claim.name)
     }
 
-    fn take(&mut self, claims: &[NameClaim]) {
+    fn apply(&mut self, claims: &[NameClaim]) {
         for claim in claims {
             if self.right(&claim.stem, &claim.name, claim.given).is_ok() {
                 let owner = NameOwner { name: claim.name.clone(), stem: claim.stem.clone() };
-                self.owners.insert(look(&claim.name), owner);
+                self.owners.insert(lookalike_key(&claim.name), owner);
             }
         }
     }
 
     fn parse(text: &[u8]) -> Result<Self, String> {
-        let read: Written = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+        let read: RecordDocument = serde_json::from_slice(text).map_err(|error| error.to_string())?;
         if read.version != VERSION {
             return Err(format!("it has version {}, and this host reads version {VERSION}", read.version));
         }
@@ -159,7 +159,7 @@ impl NameRecord {
 
 /// The record as it is written.
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct RecordDocument {
     version: u32,
     names: Vec<NameOwner>,
 }
@@ -170,14 +170,16 @@ pub struct NameFile(PathBuf);
 
 impl NameFile {
     /// In this state folder.
-    pub fn within(state: &Path) -> Self {
+    pub fn in_folder(state: &Path) -> Self {
         Self(state.to_owned())
     }
 
     /// What it says now. A file that is not there says nothing.
     pub fn read(&self) -> NameRecord {
-        self.load()
-            .unwrap_or_else(|why| NameRecord { trouble: Some(Trouble::Unread(why)), ..NameRecord::default() })
+        self.load().unwrap_or_else(|why| NameRecord {
+            trouble: Some(RecordTrouble::Unread(why)),
+            ..NameRecord::default()
+        })
     }
 
     fn load(&self) -> Result<NameRecord, String> {
@@ -191,8 +193,8 @@ impl NameFile {
         };
         let text = match fs::metadata(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(NameRecord::default()),
-            Ok(meta) if meta.len() > SIZE || !meta.is_file() => {
-                return Err(failed(format!("it is no file of at most {SIZE} bytes")));
+            Ok(meta) if meta.len() > MAX_BYTES || !meta.is_file() => {
+                return Err(failed(format!("it is no file of at most {MAX_BYTES} bytes")));
             }
             found => found.and_then(|_| fs::read(&path)).map_err(|error| failed(error.to_string()))?,
         };
@@ -201,11 +203,11 @@ impl NameFile {
 
     /// Writes who owns names now, as far as others have not come first; what it says then.
     pub fn record(&self, claims: &[NameClaim]) -> NameRecord {
-        let taken = self.locked(|| {
+        let taken = self.with_lock(|| {
             let mut record = self.read();
             // A record that cannot be read is not replaced.
             if record.trouble.is_none() {
-                record.take(claims);
+                record.apply(claims);
                 self.write(&record)?;
             }
             Ok(record)
@@ -215,18 +217,18 @@ impl NameFile {
             let why =
                 format!("the record of who owns which name, {}, cannot be written: {error}", file.display());
             let record = self.read();
-            let trouble = record.trouble.or(Some(Trouble::Unwritten(why)));
+            let trouble = record.trouble.or(Some(RecordTrouble::Unwritten(why)));
             NameRecord { trouble, ..record }
         })
     }
 
     /// Whole or not at all.
     fn write(&self, record: &NameRecord) -> io::Result<()> {
-        let written = Written { version: VERSION, names: record.owners.values().cloned().collect() };
+        let written = RecordDocument { version: VERSION, names: record.owners.values().cloned().collect() };
         let mut text = serde_json::to_vec_pretty(&written)?;
         text.push(b'\n');
-        if text.len() as u64 > SIZE {
-            return Err(io::Error::other(format!("it would be larger than {SIZE} bytes")));
+        if text.len() as u64 > MAX_BYTES {
+            return Err(io::Error::other(format!("it would be larger than {MAX_BYTES} bytes")));
         }
         let mut file = tempfile::Builder::new().prefix(".names-").tempfile_in(&self.0)?;
         file.write_all(&text)?;
@@ -235,7 +237,7 @@ impl NameFile {
         File::open(&self.0)?.sync_all()
     }
 
-    fn locked<T>(&self, work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    fn with_lock<T>(&self, work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         let lock = OpenOptions::new()
             .create(true)
             .truncate(false)
@@ -246,7 +248,7 @@ impl NameFile {
         loop {
             match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => return work(),
-                Err(rustix::io::Errno::WOULDBLOCK) if begun.elapsed() < LOCKED => {
+                Err(rustix::io::Errno::WOULDBLOCK) if begun.elapsed() < LOCK_TIMEOUT => {
                     std::thread::sleep(Duration::from_millis(10));
                 }
                 Err(error) => return Err(error.into()),
@@ -256,7 +258,7 @@ impl NameFile {
 }
 
 /// Names that a person or a model takes for each other look the same.
-pub fn look(name: &str) -> String {
+pub fn lookalike_key(name: &str) -> String {
     name.chars()
         .map(|c| match c {
             '-' => '_',
@@ -275,7 +277,7 @@ mod tests {
         NameClaim { name: name.into(), stem: stem.into(), given }
     }
 
-    fn record(owners: &[(&str, &str)], trouble: Option<Trouble>) -> NameRecord {
+    fn record(owners: &[(&str, &str)], trouble: Option<RecordTrouble>) -> NameRecord {
         let owner = |&(stem, name): &(&str, &str)| NameOwner { name: name.into(), stem: stem.into() };
         NameRecord { trouble, ..owners.iter().map(owner).collect() }
     }
@@ -283,13 +285,13 @@ mod tests {
     #[test]
     fn a_name_is_its_owners_until_the_operator_says_otherwise() {
         let why = || "why".to_owned();
-        let from = |stem: &str| Err(Withheld::From(NameOwner { name: "notes".into(), stem: stem.into() }));
-        let unrecorded = || Err(Withheld::Unrecorded(why()));
+        let from = |stem: &str| Err(NameRefusal::From(NameOwner { name: "notes".into(), stem: stem.into() }));
+        let unrecorded = || Err(NameRefusal::Unrecorded(why()));
         let (known, empty) = (record(&[("notes", "notes")], None), record(&[], None));
         let other = record(&[("memo", "notes")], None);
-        let soon = empty.clone().before_all_are_known();
-        let unwritten = |owners: &[(&str, &str)]| record(owners, Some(Trouble::Unwritten(why())));
-        let unread = record(&[], Some(Trouble::Unread(why())));
+        let soon = empty.clone().before_complete();
+        let unwritten = |owners: &[(&str, &str)]| record(owners, Some(RecordTrouble::Unwritten(why())));
+        let unread = record(&[], Some(RecordTrouble::Unread(why())));
         for (record, stem, name, given, expected) in [
             (&known, "notes", "notes", false, Ok(NameRight::Owned)),
             (&known, "notes", "notes", true, Ok(NameRight::Confirmed)),
@@ -303,7 +305,7 @@ mod tests {
             (&empty, "notes", "notes", false, Ok(NameRight::Alike)),
             (&empty, "memo", "notes", false, Ok(NameRight::Free)),
             (&soon, "notes", "notes", false, Ok(NameRight::Alike)),
-            (&soon, "memo", "notes", false, Err(Withheld::TooSoon)),
+            (&soon, "memo", "notes", false, Err(NameRefusal::TooSoon)),
             (&soon, "memo", "notes", true, Ok(NameRight::Given)),
             (&unwritten(&[]), "notes", "notes", false, Ok(NameRight::Alike)),
             (&unwritten(&[]), "memo", "notes", false, unrecorded()),
@@ -319,15 +321,17 @@ mod tests {
     #[test]
     fn the_record_lasts_and_the_first_host_to_write_decides() {
         let folder = tempfile::tempdir().unwrap();
-        let (one, other) = (NameFile::within(folder.path()), NameFile::within(folder.path()));
+        let (one, other) = (NameFile::in_folder(folder.path()), NameFile::in_folder(folder.path()));
         assert_eq!(one.read(), NameRecord::default());
         let first = one.record(&[claim("a", "notes", false), claim("files", "files", false)]);
         let second = other.record(&[claim("b", "notes", false), claim("c", "search", false)]);
-        assert!(first.says(&claim("a", "notes", false)));
-        assert!(second.says(&claim("a", "notes", false)) && second.says(&claim("c", "search", false)));
+        assert!(first.contains(&claim("a", "notes", false)));
+        assert!(
+            second.contains(&claim("a", "notes", false)) && second.contains(&claim("c", "search", false))
+        );
         assert_eq!(one.read(), second);
         let third = other.record(&[claim("b", "notes", true)]);
-        assert!(third.says(&claim("b", "notes", false)));
+        assert!(third.contains(&claim("b", "notes", false)));
         let names: Vec<_> =
             fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(names.len(), 2, "the record and its lock: {names:?}");
@@ -336,12 +340,12 @@ mod tests {
     #[test]
     fn a_damaged_record_gives_no_name_away_and_is_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
-        let file = NameFile::within(folder.path());
+        let file = NameFile::in_folder(folder.path());
         for text in ["", "{", r#"{"version": 2, "names": []}"#, r#"{"version": 1}"#] {
             fs::write(folder.path().join(FILE), text).unwrap();
             let record = file.record(&[claim("notes", "notes", false)]);
             let said = record.right("notes", "notes", false).unwrap_err();
-            assert!(matches!(said, Withheld::Unrecorded(why) if why.contains("cannot be read")), "{text}");
+            assert!(matches!(said, NameRefusal::Unrecorded(why) if why.contains("cannot be read")), "{text}");
             assert_eq!(fs::read_to_string(folder.path().join(FILE)).unwrap(), text);
         }
     }
@@ -349,10 +353,10 @@ mod tests {
     #[test]
     fn a_record_that_cannot_be_written_says_what_it_said() {
         let folder = tempfile::tempdir().unwrap();
-        let file = NameFile::within(&folder.path().join("gone"));
+        let file = NameFile::in_folder(&folder.path().join("gone"));
         let record = file.record(&[claim("memo", "notes", false)]);
         let said = record.right("memo", "notes", false).unwrap_err();
-        assert!(matches!(said, Withheld::Unrecorded(why) if why.contains("cannot be written")));
+        assert!(matches!(said, NameRefusal::Unrecorded(why) if why.contains("cannot be written")));
         assert_eq!(record.right("notes", "notes", false), Ok(NameRight::Alike));
     }
 }

@@ -7,7 +7,10 @@ pub mod tests;
 
 use loggia_facade::Effect;
 
-pub use self::model::{Explanation, Lack, Limited, Reach, Right, Rule, Ruled, Subject, Warning};
+pub use self::model::{
+    ActionRule, ChangedLimit, ExfiltrationWarning, ExplainedAction, GrantedRight, MissingGrant,
+    PolicyExplanation, PolicySubject, ReachedFacade,
+};
 use crate::config::{
     Policy,
     policy::{
@@ -17,41 +20,42 @@ use crate::config::{
 };
 
 /// What the first of these may do, itself and by calling the others. Those that are not among them are not there.
-pub fn explain(subjects: &[Subject<'_>]) -> Option<Explanation> {
+pub fn explain(subjects: &[PolicySubject<'_>]) -> Option<PolicyExplanation> {
     let subject = subjects.first()?;
-    let reaches = reach::reaches(subjects);
-    Some(Explanation {
+    let reaches = reach::reachable_facades(subjects);
+    Some(PolicyExplanation {
         facade: subject.name.to_owned(),
-        may: model::rights(subject.policy, subject.worst()),
-        actions: actions(subject),
-        limits: limits(subject.policy),
-        lacks: lacks(subject),
-        warning: warning(subject, subjects, &reaches),
+        may: model::explain_rights(subject.policy, subject.worst_effect()),
+        actions: explain_actions(subject),
+        limits: changed_limits(subject.policy),
+        lacks: missing_grants(subject),
+        warning: exfiltration_warning(subject, subjects, &reaches),
         reaches,
     })
 }
 
-fn actions(subject: &Subject<'_>) -> Vec<Ruled> {
+fn explain_actions(subject: &PolicySubject<'_>) -> Vec<ExplainedAction> {
     let terms = &subject.policy.terms;
     let confirmed = |name: &String| terms.confirm.contains(name);
     let published = subject.surface.into_iter().flat_map(|surface| &surface.actions);
-    let published = published.filter(|action| !terms.deny.contains(&action.name)).map(|action| Ruled {
-        action: action.name.clone(),
-        effect: Some(Effect::as_str(action.effect)),
-        rule: if confirmed(&action.name) { Rule::Confirmed } else { Rule::Allowed },
-    });
-    let ruled = |name: &String, rule| Ruled { action: name.clone(), effect: None, rule };
+    let published =
+        published.filter(|action| !terms.deny.contains(&action.name)).map(|action| ExplainedAction {
+            action: action.name.clone(),
+            effect: Some(Effect::as_str(action.effect)),
+            rule: if confirmed(&action.name) { ActionRule::Confirmed } else { ActionRule::Allowed },
+        });
+    let ruled = |name: &String, rule| ExplainedAction { action: name.clone(), effect: None, rule };
     // Without a plugin, the policy alone says which actions there are.
     let named = terms.confirm.iter().filter(|name| subject.surface.is_none() && !terms.deny.contains(name));
-    let named = named.map(|name| ruled(name, Rule::Confirmed));
-    let denied = terms.deny.iter().map(|name| ruled(name, Rule::Denied));
+    let named = named.map(|name| ruled(name, ActionRule::Confirmed));
+    let denied = terms.deny.iter().map(|name| ruled(name, ActionRule::Denied));
     published.chain(named).chain(denied).collect()
 }
 
-fn limits(policy: &Policy) -> Vec<Limited> {
+fn changed_limits(policy: &Policy) -> Vec<ChangedLimit> {
     let bounds = Bounds { limits: policy.limits.clone(), rules: policy.rules.clone() };
     let changed = LIMITS.iter().filter(|limit| limit.of(&bounds) != limit.default());
-    let limited = changed.map(|limit| Limited {
+    let limited = changed.map(|limit| ChangedLimit {
         limit: limit.name,
         value: limit.unit.text(limit.of(&bounds)),
         default: limit.unit.text(limit.default()),
@@ -59,35 +63,39 @@ fn limits(policy: &Policy) -> Vec<Limited> {
     limited.collect()
 }
 
-fn lacks(subject: &Subject<'_>) -> Vec<Lack> {
+fn missing_grants(subject: &PolicySubject<'_>) -> Vec<MissingGrant> {
     let wants = subject.surface.map_or(&[][..], |surface| &surface.wants);
     let lacking = wants.iter().filter_map(|want| {
         let asked = wanted(&want.grant);
         let granted = asked.is_some_and(|asked| asked.is_granted(subject.policy));
-        (!granted).then(|| Lack {
+        (!granted).then(|| MissingGrant {
             grant: want.grant.clone(),
             reason: want.reason.clone(),
             needed: want.needed,
             known: asked.is_some(),
         })
     });
-    let mut lacking: Vec<Lack> = lacking.collect();
+    let mut lacking: Vec<MissingGrant> = lacking.collect();
     lacking.sort_by_key(|lack| !lack.needed);
     lacking
 }
 
 /// What can be read beside what can be sent, whoever of those that are reached does it: they all answer the same
 /// plugin, and take from it what they are given.
-fn warning(subject: &Subject<'_>, subjects: &[Subject<'_>], reaches: &[Reach]) -> Option<Warning> {
+fn exfiltration_warning(
+    subject: &PolicySubject<'_>,
+    subjects: &[PolicySubject<'_>],
+    reaches: &[ReachedFacade],
+) -> Option<ExfiltrationWarning> {
     let others = reaches.iter().filter_map(|reach| {
         let subject = subjects.iter().find(|subject| subject.name == reach.facade)?;
         Some((subject.policy, reach.worst?, format!(", by calling {}", subject.name)))
     });
     let (mut reads, mut sends) = (Vec::new(), Vec::new());
-    let own = (subject.policy, subject.worst(), String::new());
+    let own = (subject.policy, subject.worst_effect(), String::new());
     for (policy, worst, by) in std::iter::once(own).chain(others) {
         reads.extend(grants::reads(policy).into_iter().map(|what| format!("{what}{by}")));
         sends.extend(grants::sends(policy, worst).into_iter().map(|what| format!("{what}{by}")));
     }
-    (!reads.is_empty() && !sends.is_empty()).then_some(Warning { reads, sends })
+    (!reads.is_empty() && !sends.is_empty()).then_some(ExfiltrationWarning { reads, sends })
 }

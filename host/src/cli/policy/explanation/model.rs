@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::config::{Policy, policy::grants};
 
 /// A facade with what its operator says of it.
-pub struct Subject<'a> {
+pub struct PolicySubject<'a> {
     /// Its name.
     pub name: &'a str,
     /// What it may use.
@@ -15,9 +15,9 @@ pub struct Subject<'a> {
     pub surface: Option<&'a Surface>,
 }
 
-impl Subject<'_> {
+impl PolicySubject<'_> {
     /// The worst that its actions do; where they are not known, anything.
-    pub fn worst(&self) -> Effect {
+    pub fn worst_effect(&self) -> Effect {
         let Some(surface) = self.surface else { return Effect::Destructive };
         let denied = &self.policy.terms.deny;
         let allowed = surface.actions.iter().filter(|action| !denied.contains(&action.name));
@@ -27,26 +27,26 @@ impl Subject<'_> {
 
 /// What a plugin may do.
 #[derive(Debug, PartialEq, Serialize)]
-pub struct Explanation {
+pub struct PolicyExplanation {
     /// Whose policy it is.
     pub facade: String,
     /// What it may use itself.
-    pub may: Vec<Right>,
+    pub may: Vec<GrantedRight>,
     /// Its actions, with what is done with them.
-    pub actions: Vec<Ruled>,
+    pub actions: Vec<ExplainedAction>,
     /// The limits that are not the defaults.
-    pub limits: Vec<Limited>,
+    pub limits: Vec<ChangedLimit>,
     /// What it wants and may not, the needed first.
-    pub lacks: Vec<Lack>,
+    pub lacks: Vec<MissingGrant>,
     /// What it reaches by calling others, the nearest first.
-    pub reaches: Vec<Reach>,
+    pub reaches: Vec<ReachedFacade>,
     /// What can be read and sent away, where both can be.
-    pub warning: Option<Warning>,
+    pub warning: Option<ExfiltrationWarning>,
 }
 
 /// One thing that a plugin may use.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Right {
+pub struct GrantedRight {
     /// The key that grants it.
     pub grant: &'static str,
     /// In words that follow "may".
@@ -55,19 +55,19 @@ pub struct Right {
 
 /// One action.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Ruled {
+pub struct ExplainedAction {
     /// Its name.
     pub action: String,
     /// What it does to the world; not known of what is denied.
     pub effect: Option<&'static str>,
     /// What the policy says of it.
-    pub rule: Rule,
+    pub rule: ActionRule,
 }
 
 /// What is done with an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Rule {
+pub enum ActionRule {
     /// It runs when it is called.
     Allowed,
     /// The person is asked first.
@@ -78,7 +78,7 @@ pub enum Rule {
 
 /// A limit that the policy changes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Limited {
+pub struct ChangedLimit {
     /// The key.
     pub limit: &'static str,
     /// What it is set to.
@@ -89,7 +89,7 @@ pub struct Limited {
 
 /// Something that a plugin asks for and does not get.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Lack {
+pub struct MissingGrant {
     /// In the plugin's words.
     pub grant: String,
     /// In the plugin's words.
@@ -102,7 +102,7 @@ pub struct Lack {
 
 /// What is read may leave this machine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Warning {
+pub struct ExfiltrationWarning {
     /// What can be read.
     pub reads: Vec<String>,
     /// Where it can be sent.
@@ -111,7 +111,7 @@ pub struct Warning {
 
 /// One facade that is reached.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Reach {
+pub struct ReachedFacade {
     /// Which.
     pub facade: String,
     /// The facades between, in their order; none where it is called directly.
@@ -119,9 +119,9 @@ pub struct Reach {
     /// It is among those that were looked at.
     pub known: bool,
     /// Which of its actions can be called, with their effects.
-    pub actions: Vec<Reached>,
+    pub actions: Vec<ReachedAction>,
     /// What it may use itself, by these actions.
-    pub may: Vec<Right>,
+    pub may: Vec<GrantedRight>,
     /// The worst effect of these; none where there are none.
     #[serde(skip)]
     pub worst: Option<Effect>,
@@ -129,7 +129,7 @@ pub struct Reach {
 
 /// One action that can be called.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Reached {
+pub struct ReachedAction {
     /// Its name.
     pub action: String,
     /// What it does to the world.
@@ -139,7 +139,7 @@ pub struct Reached {
 }
 
 /// What a policy grants, in words, as far as actions of this effect and below can use it.
-pub fn rights(policy: &Policy, worst: Effect) -> Vec<Right> {
+pub fn explain_rights(policy: &Policy, worst: Effect) -> Vec<GrantedRight> {
     let explained = grants::explain(policy, worst).into_iter();
-    explained.map(|(grant, says)| Right { grant, says }).collect()
+    explained.map(|(grant, says)| GrantedRight { grant, says }).collect()
 }

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, VecDeque};
 
 use loggia_facade::{Action, Effect};
 
-use super::model::{Reach, Reached, Subject, rights};
+use super::model::{PolicySubject, ReachedAction, ReachedFacade, explain_rights};
 
 /// How far the search has come to one facade.
-struct Way<'a> {
-    subject: &'a Subject<'a>,
+struct SearchNode<'a> {
+    subject: &'a PolicySubject<'a>,
     through: Vec<String>,
     /// The worst effect of what can be called there: a call may do no more than the one it is made from.
     worst: Effect,
@@ -18,25 +18,26 @@ struct Way<'a> {
 ///
 /// This is the most that can be: it goes by the worst action of each facade on the way, does not ask which of them leads
 /// on, and has no end in depth, since a chain that is followed goes on where nested calls may not.
-pub fn reaches(subjects: &[Subject<'_>]) -> Vec<Reach> {
+pub fn reachable_facades(subjects: &[PolicySubject<'_>]) -> Vec<ReachedFacade> {
     let Some(first) = subjects.first() else { return Vec::new() };
-    let mut found: Vec<Reach> = Vec::new();
+    let mut found: Vec<ReachedFacade> = Vec::new();
     let mut seen: BTreeMap<&str, Effect> = BTreeMap::new();
-    let mut ways = VecDeque::from([Way { subject: first, through: Vec::new(), worst: first.worst() }]);
+    let mut ways =
+        VecDeque::from([SearchNode { subject: first, through: Vec::new(), worst: first.worst_effect() }]);
     while let Some(way) = ways.pop_front() {
-        for name in called(way.subject).filter(|name| *name != first.name) {
+        for name in invoked_facades(way.subject).filter(|name| *name != first.name) {
             let Some(subject) = subjects.iter().find(|subject| subject.name == name) else {
-                add(&mut found, unknown(name, &way.through));
+                merge_facade(&mut found, unknown_facade(name, &way.through));
                 continue;
             };
-            let callable: Vec<&Action> = callable(&way, subject).collect();
-            add(&mut found, reach(subject, &callable, &way.through));
+            let callable: Vec<&Action> = callable_actions(&way, subject).collect();
+            merge_facade(&mut found, reached_facade(subject, &callable, &way.through));
             let Some(worst) = callable.iter().map(|action| action.effect).max() else { continue };
             // Come to once more, a facade leads on to more only if more can be done there.
             if seen.get(name).is_none_or(|before| *before < worst) {
                 seen.insert(subject.name, worst);
                 let through = way.through.iter().cloned().chain([name.to_owned()]).collect();
-                ways.push_back(Way { subject, through, worst });
+                ways.push_back(SearchNode { subject, through, worst });
             }
         }
     }
@@ -44,7 +45,7 @@ pub fn reaches(subjects: &[Subject<'_>]) -> Vec<Reach> {
 }
 
 /// The facades that a policy names, each once.
-fn called<'a>(subject: &Subject<'a>) -> impl Iterator<Item = &'a str> + use<'a> {
+fn invoked_facades<'a>(subject: &PolicySubject<'a>) -> impl Iterator<Item = &'a str> + use<'a> {
     let rules = &subject.policy.rules.invoke;
     let first = move |n: usize, name: &str| !rules[..n].iter().any(|rule| rule.facade == name);
     let names = rules.iter().enumerate().filter(move |(n, rule)| first(*n, &rule.facade));
@@ -52,7 +53,10 @@ fn called<'a>(subject: &Subject<'a>) -> impl Iterator<Item = &'a str> + use<'a> 
 }
 
 /// The actions of a facade that can be called on a way.
-fn callable<'a>(way: &Way<'_>, subject: &Subject<'a>) -> impl Iterator<Item = &'a Action> {
+fn callable_actions<'a>(
+    way: &SearchNode<'_>,
+    subject: &PolicySubject<'a>,
+) -> impl Iterator<Item = &'a Action> {
     let denied = &subject.policy.terms.deny;
     let actions = subject.surface.into_iter().flat_map(|surface| &surface.actions);
     let rules = &way.subject.policy.rules;
@@ -62,32 +66,32 @@ fn callable<'a>(way: &Way<'_>, subject: &Subject<'a>) -> impl Iterator<Item = &'
     })
 }
 
-fn unknown(name: &str, through: &[String]) -> Reach {
+fn unknown_facade(name: &str, through: &[String]) -> ReachedFacade {
     let (facade, through) = (name.to_owned(), through.to_vec());
-    Reach { facade, through, known: false, actions: Vec::new(), may: Vec::new(), worst: None }
+    ReachedFacade { facade, through, known: false, actions: Vec::new(), may: Vec::new(), worst: None }
 }
 
-fn reach(subject: &Subject<'_>, callable: &[&Action], through: &[String]) -> Reach {
+fn reached_facade(subject: &PolicySubject<'_>, callable: &[&Action], through: &[String]) -> ReachedFacade {
     let confirm = &subject.policy.terms.confirm;
     let worst = callable.iter().map(|action| action.effect).max();
-    let reached = callable.iter().map(|action| Reached {
+    let reached = callable.iter().map(|action| ReachedAction {
         action: action.name.clone(),
         effect: action.effect.as_str(),
         confirmed: confirm.contains(&action.name),
     });
-    Reach {
+    ReachedFacade {
         facade: subject.name.to_owned(),
         through: through.to_vec(),
         known: true,
         actions: reached.collect(),
         // What cannot be called does nothing.
-        may: worst.map_or(Vec::new(), |worst| rights(subject.policy, worst)),
+        may: worst.map_or(Vec::new(), |worst| explain_rights(subject.policy, worst)),
         worst,
     }
 }
 
 /// Adds what was found, or the actions by which it is more than was found before.
-fn add(found: &mut Vec<Reach>, new: Reach) {
+fn merge_facade(found: &mut Vec<ReachedFacade>, new: ReachedFacade) {
     match found.iter_mut().find(|reach| reach.facade == new.facade) {
         Some(known) => {
             // More can be done by worse actions, and nothing less.

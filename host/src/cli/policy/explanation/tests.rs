@@ -6,7 +6,7 @@ use loggia_facade::{Action, Effect, Object, Surface, Want};
 
 use super::*;
 use crate::{
-    cli::policy::shown::{Style, text},
+    cli::policy::render::{OutputStyle, render_text},
     config::PolicySetting,
 };
 
@@ -50,9 +50,9 @@ fn policy(text: &str) -> Policy {
 }
 
 /// The explanation of the first of these, each with its policy.
-fn explained(plugins: &[(Surface, &str)]) -> Explanation {
+fn explained(plugins: &[(Surface, &str)]) -> PolicyExplanation {
     let policies: Vec<Policy> = plugins.iter().map(|(_, text)| policy(text)).collect();
-    let subjects = plugins.iter().zip(&policies).map(|((surface, _), policy)| Subject {
+    let subjects = plugins.iter().zip(&policies).map(|((surface, _), policy)| PolicySubject {
         name: &surface.name,
         policy,
         surface: Some(surface),
@@ -69,7 +69,10 @@ const HTTP: &str = "http = [\"https://api.example.com\"]";
 #[test]
 fn a_plugin_without_a_policy_may_nothing() {
     let wants = &[("dirs", "keeps notes", false), ("store", "remembers", true), ("gpu", "dreams", false)];
-    insta::assert_snapshot!(text(&explained(&[(surface("notes", &ALL, wants), "")]), Style::Plain));
+    insta::assert_snapshot!(render_text(
+        &explained(&[(surface("notes", &ALL, wants), "")]),
+        OutputStyle::Plain
+    ));
 }
 
 #[test]
@@ -106,7 +109,7 @@ fn everything_that_can_be_granted_is_said() {
     "#;
     let wants = &[("store", "remembers", true), ("http: https://other.example.com", "more", false)];
     let explanation = explained(&[(surface("notes", &ALL, wants), all)]);
-    let shown = text(&explanation, Style::Plain);
+    let shown = render_text(&explanation, OutputStyle::Plain);
     insta::assert_snapshot!(shown);
     let json = serde_json::to_string_pretty(&explanation).unwrap();
     for hidden in ["hunter2-hunter2", "hidden"] {
@@ -133,7 +136,7 @@ fn what_is_reached_through_others_is_followed_as_far_as_effects_lead() {
         (archive, "[grants]\nstore = true".to_owned()),
     ];
     let plugins: Vec<_> = plugins.iter().map(|(surface, text)| (surface.clone(), text.as_str())).collect();
-    insta::assert_snapshot!(text(&explained(&plugins), Style::Plain));
+    insta::assert_snapshot!(render_text(&explained(&plugins), OutputStyle::Plain));
 }
 
 #[test]
@@ -177,7 +180,7 @@ fn it_is_warned_of_where_data_can_leave() {
 fn of_what_is_granted_it_is_said_what_its_actions_can_use() {
     let read = [("list", Effect::Read)];
     let granted = format!("[grants]\n{}\n{HTTP}\nstore = true", DIR.replace("\"read\"", "\"read-write\""));
-    let says = |explanation: Explanation| {
+    let says = |explanation: PolicyExplanation| {
         let rights = explanation.may.into_iter().map(|right| right.says);
         rights.collect::<Vec<_>>()
     };
@@ -200,8 +203,8 @@ fn of_what_is_granted_it_is_said_what_its_actions_can_use() {
 #[test]
 fn a_policy_without_a_plugin_is_explained_by_itself() {
     let policy = policy(&format!("[grants]\n{DIR}\n[actions]\ndeny = [\"purge\"]\nconfirm = [\"delete\"]"));
-    let subject = Subject { name: "notes", policy: &policy, surface: None };
-    insta::assert_snapshot!(text(&explain(&[subject]).unwrap(), Style::Plain));
+    let subject = PolicySubject { name: "notes", policy: &policy, surface: None };
+    insta::assert_snapshot!(render_text(&explain(&[subject]).unwrap(), OutputStyle::Plain));
     assert_eq!(explain(&[]), None);
 }
 
@@ -209,9 +212,9 @@ fn a_policy_without_a_plugin_is_explained_by_itself() {
 fn a_plugins_text_steers_no_terminal_and_forges_no_line() {
     let wants = &[("dirs\u{1b}[2J", "a\nit may do anything", true)];
     let explanation = explained(&[(surface("notes", &ALL, wants), "")]);
-    let shown = text(&explanation, Style::Plain);
+    let shown = render_text(&explanation, OutputStyle::Plain);
     assert!(!shown.contains('\u{1b}') && !shown.contains("\nit may do anything"), "{shown}");
-    let coloured = text(&explanation, Style::Coloured);
+    let coloured = render_text(&explanation, OutputStyle::Coloured);
     assert!(coloured.starts_with("\u{1b}[1mnotes may\u{1b}[0m\n"), "{coloured}");
 }
 

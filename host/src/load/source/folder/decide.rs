@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use tokio::time::Instant;
 
 use super::file_state::FileState;
-use crate::load::found::Found;
+use crate::load::plugin_files::PluginFiles;
 
 /// One thing to do.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum LoadStep {
     /// Admit this version of this file.
-    Load(String, Found),
+    Load(String, PluginFiles),
     /// The file is gone.
     Unload(String),
 }
@@ -19,38 +19,38 @@ pub enum Step {
 /// What has to be done. A file that is `unsettled` (being written, or being admitted) is left for later.
 pub fn decide(
     held: &BTreeMap<String, FileState>,
-    found: &BTreeMap<String, Found>,
+    found: &BTreeMap<String, PluginFiles>,
     now: Instant,
     unsettled: impl Fn(&str) -> bool,
-) -> Vec<Step> {
+) -> Vec<LoadStep> {
     let load = found.iter().filter(|(file, found)| {
-        !unsettled(file) && !held.get(*file).is_some_and(|held| held.is_done_with(found, now))
+        !unsettled(file) && !held.get(*file).is_some_and(|held| held.is_up_to_date(found, now))
     });
     let unload =
         held.iter().filter(|(file, held)| held.has_file() && !found.contains_key(*file) && !unsettled(file));
-    let load = load.map(|(file, found)| Step::Load(file.clone(), found.clone()));
-    load.chain(unload.map(|(file, _)| Step::Unload(file.clone()))).collect()
+    let load = load.map(|(file, found)| LoadStep::Load(file.clone(), found.clone()));
+    load.chain(unload.map(|(file, _)| LoadStep::Unload(file.clone()))).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use std::{fs, io, path::Path, time::Duration};
 
-    use super::{super::scan::scan, *};
+    use super::{super::scan::scan_folder, *};
     use crate::load::admit::AdmitError;
 
-    fn tried(found: &Found, error: AdmitError, took: Duration) -> FileState {
+    fn tried(found: &PluginFiles, error: AdmitError, took: Duration) -> FileState {
         let mut held = FileState::default();
-        held.attempted("x", found, Err(error), took);
+        held.record_attempt("x", found, Err(error), took);
         held
     }
 
     /// The steps, as words.
     fn steps(held: &BTreeMap<String, FileState>, folder: &Path, unsettled: &str) -> Vec<String> {
-        let steps = decide(held, &scan(folder).unwrap(), Instant::now(), |file| file == unsettled);
+        let steps = decide(held, &scan_folder(folder).unwrap(), Instant::now(), |file| file == unsettled);
         let words = steps.iter().map(|step| match step {
-            Step::Load(file, _) => format!("load {file}"),
-            Step::Unload(file) => format!("unload {file}"),
+            LoadStep::Load(file, _) => format!("load {file}"),
+            LoadStep::Unload(file) => format!("unload {file}"),
         });
         words.collect()
     }
@@ -68,7 +68,7 @@ mod tests {
         assert_eq!(steps(&held, path, ""), ["load a.wasm", "load b.wasm"]);
         assert_eq!(steps(&held, path, "a.wasm"), ["load b.wasm"], "a is being written");
 
-        let found = scan(path).unwrap();
+        let found = scan_folder(path).unwrap();
         let tried = |found| tried(found, AdmitError::NotRegular, Duration::ZERO);
         let held: BTreeMap<_, _> = found.iter().map(|(file, found)| (file.clone(), tried(found))).collect();
         assert_eq!(
@@ -90,7 +90,7 @@ mod tests {
     fn a_failure_that_may_pass_is_tried_again_the_later_the_more_it_costs() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("a.wasm"), "1").unwrap();
-        let found = scan(folder.path()).unwrap();
+        let found = scan_folder(folder.path()).unwrap();
         let check = |error: AdmitError, took: u64, after: u64, expected: usize| {
             let held = BTreeMap::from([(
                 "a.wasm".to_owned(),

@@ -6,34 +6,35 @@ use loggia_text::printable;
 use tokio::time::Instant;
 
 use crate::load::{
-    admit::{AdmitError, Admitted},
-    found::Found,
-    offer::Offer,
+    admit::{AdmitError, AdmittedPlugin},
+    offer::FacadeOffer,
+    plugin_files::PluginFiles,
 };
 
 /// A lost event costs at most this long.
-pub const RESCAN: Duration = Duration::from_secs(30);
+pub const RESCAN_INTERVAL: Duration = Duration::from_secs(30);
 /// Trying again takes at most this part of the time: what costs a minute waits for twenty.
-const RETRIES: u32 = 20;
+const RETRY_FACTOR: u32 = 20;
 
 /// One file.
 #[derive(Default)]
 pub struct FileState {
     /// The version that was tried last, with whatever result; none when the file is gone.
-    tried: Option<Found>,
+    tried: Option<PluginFiles>,
     /// When that version is worth another try.
     retry: Option<Instant>,
     /// What it offers.
-    pub offer: Offer,
+    pub offer: FacadeOffer,
 }
 
 impl FileState {
     /// Whether a version need not be tried (again).
-    pub fn is_done_with(&self, found: &Found, now: Instant) -> bool {
-        let composed = self.offer.version.as_ref().and_then(|version| version.composed.as_ref());
+    pub fn is_up_to_date(&self, found: &PluginFiles, now: Instant) -> bool {
+        let composed = self.offer.version.as_ref().and_then(|version| version.workflow_file.as_ref());
         self.tried.as_ref().is_some_and(|tried| {
             // A file may refer to others, and only the folder says which there are.
-            let refers = self.offer.error.is_some() || composed.is_none_or(|composed| composed.refers);
+            let refers =
+                self.offer.error.is_some() || composed.is_none_or(|composed| composed.has_references);
             tried.is_same(found) && (!refers || tried.workflows == found.workflows)
         }) && self.retry.is_none_or(|retry| now < retry)
     }
@@ -44,11 +45,11 @@ impl FileState {
     }
 
     /// Takes the result of an admission and how long it took, and logs it.
-    pub fn attempted(
+    pub fn record_attempt(
         &mut self,
         file: &str,
-        found: &Found,
-        admitted: Result<Admitted, AdmitError>,
+        found: &PluginFiles,
+        admitted: Result<AdmittedPlugin, AdmitError>,
         took: Duration,
     ) {
         self.tried = Some(found.clone());
@@ -66,7 +67,8 @@ impl FileState {
                 {
                     tracing::error!(file, "{}", printable(&now.for_operator));
                 }
-                self.retry = error.may_pass().then(|| Instant::now() + RESCAN.max(took * RETRIES));
+                self.retry =
+                    error.is_transient().then(|| Instant::now() + RESCAN_INTERVAL.max(took * RETRY_FACTOR));
             }
         }
     }
@@ -79,7 +81,7 @@ impl FileState {
     }
 }
 
-fn log_loaded(file: &str, Admitted { entry, composed, facts, .. }: &Admitted) {
+fn log_loaded(file: &str, AdmittedPlugin { entry, workflow_file: composed, facts, .. }: &AdmittedPlugin) {
     let (name, actions) = (&entry.surface().name, entry.surface().actions.len());
     let (digest, took) = (facts.digest.to_string(), facts.took.as_millis());
     let how = match (composed, facts.compiled) {

@@ -39,24 +39,24 @@ use tokio::{
     time::Instant,
 };
 
-pub use self::scan::{found_at, scan};
+pub use self::scan::{find_plugin, scan_folder};
 use self::{
-    decide::Step,
-    file_state::{FileState, RESCAN},
-    versions::{Version, Versions},
-    watch::Watch,
+    decide::LoadStep,
+    file_state::{FileState, RESCAN_INTERVAL},
+    versions::{AuditedVersion, AuditedVersions},
+    watch::FolderWatch,
 };
 use crate::load::{
-    admit::{AdmitError, Admitted, Loader},
-    found::Found,
-    offer::{Offer, OfferMap},
-    standing::Standing,
+    admit::{AdmitError, AdmittedPlugin, Loader},
+    load_status::Standing,
+    offer::{FacadeOffer, OfferMap},
+    plugin_files::PluginFiles,
 };
 
 /// Plugins that are admitted at once.
-const ADMISSIONS: usize = 2;
+const MAX_ADMISSIONS: usize = 2;
 /// Looking takes at most this part of a thread's time, however much happens in the folder.
-const LOOKS: u32 = 10;
+const SCAN_FACTOR: u32 = 10;
 
 /// Follows a folder, and admits what is in it.
 pub struct FolderSource {
@@ -65,28 +65,28 @@ pub struct FolderSource {
     /// Where admissions run: with the calls that go on, not where clients are answered. Has several threads.
     runtime: Handle,
     standing: Arc<Standing>,
-    watch: Watch,
+    watch: FolderWatch,
     /// When to look again.
-    due: Instant,
+    next_scan: Instant,
     /// Before this moment the folder is not looked at again, however much happens in it.
-    rested: Instant,
+    earliest_scan: Instant,
     files: BTreeMap<String, FileState>,
-    versions: Versions,
+    versions: AuditedVersions,
     /// Why the folder could not be read when it was last looked at.
     unreadable: Option<String>,
     /// The first admission, of all that was there at the start, has ended.
     complete: bool,
     /// Files whose admission runs now or waits to run.
     busy: BTreeSet<String>,
-    tasks: JoinSet<Attempt>,
-    waiting: Vec<(String, Found)>,
+    tasks: JoinSet<AdmissionAttempt>,
+    waiting: Vec<(String, PluginFiles)>,
 }
 
 /// What happened to a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SourceEvent {
     /// It was looked at. What the fence and the names depend on may have changed even if no offer did.
-    Looked {
+    Scanned {
         /// Offers were withdrawn, or it can be read again.
         changed: bool,
     },
@@ -99,11 +99,11 @@ pub enum SourceEvent {
 }
 
 /// One admission that has ended.
-struct Attempt {
+struct AdmissionAttempt {
     file: String,
-    found: Found,
-    admitted: Result<Admitted, AdmitError>,
-    version: Option<Version>,
+    found: PluginFiles,
+    admitted: Result<AdmittedPlugin, AdmitError>,
+    version: Option<AuditedVersion>,
     took: Duration,
 }
 
@@ -111,15 +111,15 @@ impl FolderSource {
     /// A source over a folder, which need not exist yet.
     pub fn new(folder: PathBuf, loader: Arc<Loader>, runtime: Handle, standing: Arc<Standing>) -> Self {
         Self {
-            watch: Watch::new(folder.clone()),
+            watch: FolderWatch::new(folder.clone()),
             folder,
             loader,
             runtime,
             standing,
-            due: Instant::now(),
-            rested: Instant::now(),
+            next_scan: Instant::now(),
+            earliest_scan: Instant::now(),
             files: BTreeMap::new(),
-            versions: Versions::default(),
+            versions: AuditedVersions::default(),
             unreadable: None,
             complete: false,
             busy: BTreeSet::new(),
@@ -139,7 +139,7 @@ impl FolderSource {
     }
 
     /// What it offers.
-    pub fn offers(&self) -> impl Iterator<Item = (&str, &Offer)> {
+    pub fn offers(&self) -> impl Iterator<Item = (&str, &FacadeOffer)> {
         self.files.iter().map(|(file, state)| (file.as_str(), &state.offer))
     }
 
@@ -149,31 +149,32 @@ impl FolderSource {
     }
 
     /// Waits for the next event. Dropping the future loses nothing. Must run on a runtime of several threads.
-    pub async fn next(&mut self) -> SourceEvent {
+    pub async fn next_event(&mut self) -> SourceEvent {
         loop {
             let now = Instant::now();
-            if self.due <= now {
+            if self.next_scan <= now {
                 let event = block_in_place(|| {
-                    self.watch.follow();
-                    self.look(scan(&self.folder))
+                    self.watch.refresh();
+                    self.apply_scan(scan_folder(&self.folder))
                 });
-                self.rested = Instant::now() + now.elapsed() * LOOKS;
-                self.due = now + RESCAN;
+                self.earliest_scan = Instant::now() + now.elapsed() * SCAN_FACTOR;
+                self.next_scan = now + RESCAN_INTERVAL;
                 return event;
             }
             if !self.complete && self.busy.is_empty() {
                 self.complete = true;
                 return SourceEvent::Complete;
             }
-            let settles = self.watch.settles();
-            let next = settles.map_or(self.due, |settles| self.due.min(settles.max(self.rested)));
+            let settles = self.watch.next_settled();
+            let next =
+                settles.map_or(self.next_scan, |settles| self.next_scan.min(settles.max(self.earliest_scan)));
             tokio::select! {
-                () = self.watch.changed() => self.due = self.due.min(self.rested),
-                () = tokio::time::sleep_until(next) => self.due = next,
+                () = self.watch.changed() => self.next_scan = self.next_scan.min(self.earliest_scan),
+                () = tokio::time::sleep_until(next) => self.next_scan = next,
                 Some(ended) = self.tasks.join_next(), if !self.tasks.is_empty() => {
                     // An admission that panics is an attempt too; there is no other way not to end.
                     let Ok(attempt) = ended else { continue };
-                    if block_in_place(|| self.take(attempt)) {
+                    if block_in_place(|| self.finish_admission(attempt)) {
                         return SourceEvent::Admitted;
                     }
                 }
@@ -187,7 +188,7 @@ impl FolderSource {
     }
 
     /// Compares the folder with what is known of it, and begins what has to be done.
-    fn look(&mut self, found: io::Result<BTreeMap<String, Found>>) -> SourceEvent {
+    fn apply_scan(&mut self, found: io::Result<BTreeMap<String, PluginFiles>>) -> SourceEvent {
         let found = match found {
             Ok(found) => found,
             // A folder that is not there is an empty one, and so is one that was replaced this very moment.
@@ -202,15 +203,15 @@ impl FolderSource {
         let unsettled = |file: &str| self.busy.contains(file) || self.watch.is_writing(file);
         for step in decide::decide(&self.files, &found, Instant::now(), unsettled) {
             match step {
-                Step::Load(file, found) => {
+                LoadStep::Load(file, found) => {
                     self.busy.insert(file.clone());
                     self.waiting.push((file, found));
                 }
-                Step::Unload(file) => {
+                LoadStep::Unload(file) => {
                     tracing::info!(file, "removed");
                     if let Some(state) = self.files.get_mut(&file) {
                         state.remove();
-                        self.versions.removed(&file);
+                        self.versions.record_removed(&file);
                         self.standing.removed.up();
                         changed = true;
                     }
@@ -219,46 +220,47 @@ impl FolderSource {
         }
         // In the order of names, so that a restart does the same.
         self.waiting.sort_by(|a, b| b.0.cmp(&a.0));
-        self.begin();
-        SourceEvent::Looked { changed }
+        self.start_admissions();
+        SourceEvent::Scanned { changed }
     }
 
-    fn begin(&mut self) {
-        while self.tasks.len() < ADMISSIONS
+    fn start_admissions(&mut self) {
+        while self.tasks.len() < MAX_ADMISSIONS
             && let Some((file, found)) = self.waiting.pop()
         {
             let loader = Arc::clone(&self.loader);
-            let known = self.files.get(&file).and_then(|state| state.offer.known());
+            let known = self.files.get(&file).and_then(|state| state.offer.known_surface());
             let attempt = async move {
                 let begun = Instant::now();
-                let admitted = contained(loader.admit(&found, known)).await;
-                let version = admitted.as_ref().ok().and_then(|admitted| Version::of(admitted, &found));
-                Attempt { file, found, admitted, version, took: begun.elapsed() }
+                let admitted = run_admission(loader.admit(&found, known)).await;
+                let version =
+                    admitted.as_ref().ok().and_then(|admitted| AuditedVersion::audited(admitted, &found));
+                AdmissionAttempt { file, found, admitted, version, took: begun.elapsed() }
             };
             self.tasks.spawn_on(attempt, &self.runtime);
         }
     }
 
     /// Takes the result of an admission; whether the file's offer may have changed.
-    fn take(&mut self, attempt: Attempt) -> bool {
-        let Attempt { file, found, admitted, version, took } = attempt;
+    fn finish_admission(&mut self, attempt: AdmissionAttempt) -> bool {
+        let AdmissionAttempt { file, found, admitted, version, took } = attempt;
         self.busy.remove(&file);
         let is_changing = matches!(admitted, Err(AdmitError::Changing));
         if is_changing {
-            self.watch.writing(&file);
+            self.watch.mark_writing(&file);
         } else {
             let count = if admitted.is_ok() { &self.standing.loaded } else { &self.standing.failed };
             count.up();
             match (&admitted, version) {
-                (Ok(_), Some(version)) => self.versions.loaded(&file, version),
+                (Ok(_), Some(version)) => self.versions.record_loaded(&file, version),
                 (Ok(_), None) => {}
-                (Err(error), _) => self.versions.refused(&file, &error.to_string()),
+                (Err(error), _) => self.versions.record_refused(&file, &error.to_string()),
             }
-            self.files.entry(file.clone()).or_default().attempted(&file, &found, admitted, took);
+            self.files.entry(file.clone()).or_default().record_attempt(&file, &found, admitted, took);
         }
-        self.begin();
+        self.start_admissions();
         if is_changing || self.busy.is_empty() {
-            self.due = self.due.min(self.rested);
+            self.next_scan = self.next_scan.min(self.earliest_scan);
         }
         !is_changing
     }
@@ -266,9 +268,9 @@ impl FolderSource {
 
 /// Polls an admission as the blocking work that it is (it reads, hashes, maps and checks), so that the other tasks of
 /// its thread move to another meanwhile; a panic is the end of this admission only.
-async fn contained(
-    admission: impl Future<Output = Result<Admitted, AdmitError>>,
-) -> Result<Admitted, AdmitError> {
+async fn run_admission(
+    admission: impl Future<Output = Result<AdmittedPlugin, AdmitError>>,
+) -> Result<AdmittedPlugin, AdmitError> {
     let mut admission = pin!(admission);
     let polled = poll_fn(|context| block_in_place(|| admission.as_mut().poll(context)));
     AssertUnwindSafe(polled).catch_unwind().await.unwrap_or(Err(AdmitError::Panicked))
@@ -281,7 +283,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn an_admission_that_blocks_or_panics_keeps_nobody_else() {
         let (sender, receiver) = std::sync::mpsc::channel();
-        let blocked = tokio::spawn(contained(async move {
+        let blocked = tokio::spawn(run_admission(async move {
             // Only another task of the one thread there is lets this go on.
             receiver.recv_timeout(Duration::from_secs(10)).map_err(io::Error::other)?;
             panic!("as a defect would")

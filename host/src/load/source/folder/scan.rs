@@ -7,24 +7,24 @@ use std::{
     sync::Arc,
 };
 
-use crate::load::found::{Found, Kind, Stamp};
+use crate::load::plugin_files::{FacadeKind, FileStamp, PluginFiles};
 
 /// A plugin that stands alone, with the policy beside it if there is one.
 ///
 /// # Errors
 ///
 /// If the file cannot be looked at.
-pub fn found_at(path: &Path) -> io::Result<Found> {
-    let mut found = Found::alone(path)?;
+pub fn find_plugin(path: &Path) -> io::Result<PluginFiles> {
+    let mut found = PluginFiles::from_path(path)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if found.kind == Kind::Workflows {
-        found.workflows = workflows(scan(folder)?.values());
+    if found.kind == FacadeKind::Workflows {
+        found.workflows = workflow_stamps(scan_folder(folder)?.values());
     }
     Ok(found)
 }
 
-fn workflows<'a>(found: impl Iterator<Item = &'a Found>) -> Arc<[(PathBuf, Stamp)]> {
-    let of_workflows = found.filter(|found| found.kind == Kind::Workflows);
+fn workflow_stamps<'a>(found: impl Iterator<Item = &'a PluginFiles>) -> Arc<[(PathBuf, FileStamp)]> {
+    let of_workflows = found.filter(|found| found.kind == FacadeKind::Workflows);
     of_workflows.map(|found| (found.path.clone(), found.stamp())).collect()
 }
 
@@ -33,18 +33,20 @@ fn workflows<'a>(found: impl Iterator<Item = &'a Found>) -> Arc<[(PathBuf, Stamp
 /// # Errors
 ///
 /// If the folder cannot be read.
-pub fn scan(folder: &Path) -> io::Result<BTreeMap<String, Found>> {
+pub fn scan_folder(folder: &Path) -> io::Result<BTreeMap<String, PluginFiles>> {
     let mut plugins = BTreeMap::new();
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name();
-        let Some(file) = name.to_str().filter(|name| Kind::of(name).is_some()) else { continue };
+        let Some(file) = name.to_str().filter(|name| FacadeKind::from_file_name(name).is_some()) else {
+            continue;
+        };
         // A file that vanished between the two looks is not there.
-        if let Ok(found) = Found::alone(&folder.join(&name)) {
+        if let Ok(found) = PluginFiles::from_path(&folder.join(&name)) {
             plugins.insert(file.to_owned(), found);
         }
     }
-    let all = workflows(plugins.values());
-    for found in plugins.values_mut().filter(|found| found.kind == Kind::Workflows) {
+    let all = workflow_stamps(plugins.values());
+    for found in plugins.values_mut().filter(|found| found.kind == FacadeKind::Workflows) {
         found.workflows = Arc::clone(&all);
     }
     Ok(plugins)
@@ -61,7 +63,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         fs::write(path("a.wasm"), "1").unwrap();
-        let found = || scan(folder.path()).unwrap().remove("a.wasm").unwrap();
+        let found = || scan_folder(folder.path()).unwrap().remove("a.wasm").unwrap();
         let none = found();
         assert_eq!(none.policy, None);
         for target in ["nowhere.toml", "a.toml"] {

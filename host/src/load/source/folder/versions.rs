@@ -7,37 +7,37 @@ use loggia_gate::call::{TARGET as AUDIT, is_on as is_audited};
 use loggia_sandbox::Digest;
 
 use crate::load::{
-    admit::{Admitted, digest_of_policy},
-    found::Found,
+    admit::{AdmittedPlugin, policy_digest},
+    plugin_files::PluginFiles,
 };
 
 /// The versions that were loaded last, by file. Kept while somebody reads the trail.
 #[derive(Default)]
-pub struct Versions(BTreeMap<String, Version>);
+pub struct AuditedVersions(BTreeMap<String, AuditedVersion>);
 
 /// What decides what a file does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Version {
+pub struct AuditedVersion {
     facade: String,
     bytes: Digest,
     /// None where there is no policy.
     policy: Option<Digest>,
 }
 
-impl Version {
+impl AuditedVersion {
     /// The version of a file that was admitted; none while nobody reads the trail. Reads the policy again.
-    pub fn of(admitted: &Admitted, found: &Found) -> Option<Self> {
+    pub fn audited(admitted: &AdmittedPlugin, found: &PluginFiles) -> Option<Self> {
         is_audited().then(|| Self {
             facade: admitted.entry.surface().name.clone(),
             bytes: admitted.facts.digest,
-            policy: digest_of_policy(found),
+            policy: policy_digest(found),
         })
     }
 }
 
-impl Versions {
+impl AuditedVersions {
     /// A version was loaded.
-    pub fn loaded(&mut self, file: &str, now: Version) {
+    pub fn record_loaded(&mut self, file: &str, now: AuditedVersion) {
         let before = self.0.get(file);
         if before == Some(&now) {
             return;
@@ -54,15 +54,15 @@ impl Versions {
     }
 
     /// A file was removed.
-    pub fn removed(&mut self, file: &str) {
-        if let Some(Version { facade, bytes, policy }) = self.0.remove(file) {
+    pub fn record_removed(&mut self, file: &str) {
+        if let Some(AuditedVersion { facade, bytes, policy }) = self.0.remove(file) {
             let (old_bytes, old_policy) = (text(bytes), policy.map(text));
             tracing::debug!(target: AUDIT, event = "removed", file, facade, old_bytes, old_policy, "{file} is removed");
         }
     }
 
     /// A version could not be loaded.
-    pub fn refused(&self, file: &str, why: &str) {
+    pub fn record_refused(&self, file: &str, why: &str) {
         let old_bytes = self.0.get(file).map(|old| text(old.bytes));
         tracing::debug!(target: AUDIT, event = "not_loaded", file, old_bytes, why, "{file} is not loaded");
     }

@@ -13,46 +13,46 @@ use notify::{
 };
 use tokio::{sync::Notify, time::Instant};
 
-use crate::load::found::{Kind, stem};
+use crate::load::plugin_files::{FacadeKind, file_stem};
 
 /// A file that is being written has settled when nothing was heard of it for so long. A writer that closes its file,
 /// or renames it into place, is not waited for.
-const SETTLES: Duration = Duration::from_millis(250);
+const SETTLE_TIME: Duration = Duration::from_millis(250);
 
 /// Watches a folder, and what it takes to notice that the folder itself comes, goes or is exchanged.
-pub struct Watch {
+pub struct FolderWatch {
     folder: PathBuf,
     watcher: Option<RecommendedWatcher>,
     watched: BTreeSet<PathBuf>,
-    heard: Arc<Heard>,
+    heard: Arc<WatchShared>,
 }
 
 /// Filled by the watcher's thread.
 #[derive(Default)]
-struct Heard {
-    state: Mutex<State>,
+struct WatchShared {
+    state: Mutex<WatchState>,
     changed: Notify,
 }
 
 #[derive(Default)]
-struct State {
-    scope: Scope,
+struct WatchState {
+    scope: WatchScope,
     /// When each file was last written to, by its name. Bounded by the files of the folder.
     writing: BTreeMap<String, Instant>,
 }
 
 /// Where events matter.
 #[derive(Default)]
-struct Scope {
+struct WatchScope {
     /// The folder as it is now, links resolved.
     folder: Option<PathBuf>,
     /// The name by which the folder is reached; where that is missing, the first name on the way that is.
-    door: Option<PathBuf>,
+    name_path: Option<PathBuf>,
 }
 
 /// What an event is about.
 #[derive(Debug, PartialEq, Eq)]
-enum About<'a> {
+enum EventSubject<'a> {
     /// The folder itself, or the name that leads to it.
     Folder,
     /// A plugin or a policy, by file name.
@@ -63,12 +63,12 @@ enum About<'a> {
     Elsewhere,
 }
 
-impl Watch {
+impl FolderWatch {
     /// Begins to watch. Where the platform cannot, only rescans find changes.
     pub fn new(folder: PathBuf) -> Self {
-        let heard = Arc::new(Heard::default());
+        let heard = Arc::new(WatchShared::default());
         let hears = Arc::clone(&heard);
-        let watcher = notify::recommended_watcher(move |event| hears.take(event));
+        let watcher = notify::recommended_watcher(move |event| hears.handle(event));
         let watcher =
             watcher.inspect_err(|error| tracing::warn!("changes are found by rescans only: {error}")).ok();
         let folder = std::path::absolute(&folder).unwrap_or(folder);
@@ -76,10 +76,10 @@ impl Watch {
     }
 
     /// Watches the folder's directory as it is now, and the nearest directory above it that exists.
-    pub fn follow(&mut self) {
+    pub fn refresh(&mut self) {
         let Some(watcher) = &mut self.watcher else { return };
-        let scope = Scope::of(&self.folder);
-        let above = scope.door.as_ref().and_then(|door| door.parent()).map(Path::to_owned);
+        let scope = WatchScope::resolve(&self.folder);
+        let above = scope.name_path.as_ref().and_then(|door| door.parent()).map(Path::to_owned);
         let wanted: BTreeSet<PathBuf> = scope.folder.clone().into_iter().chain(above).collect();
         self.heard.lock().scope = scope;
         for gone in self.watched.difference(&wanted) {
@@ -102,61 +102,62 @@ impl Watch {
     /// Whether a plugin's file, or its policy, is still being written.
     pub fn is_writing(&self, file: &str) -> bool {
         let state = self.heard.lock();
-        [file, &format!("{}.toml", stem(file))]
+        [file, &format!("{}.toml", file_stem(file))]
             .into_iter()
-            .any(|file| state.writing.get(file).is_some_and(|at| *at + SETTLES > Instant::now()))
+            .any(|file| state.writing.get(file).is_some_and(|at| *at + SETTLE_TIME > Instant::now()))
     }
 
     /// A plugin's file was seen to change while it was read.
-    pub fn writing(&mut self, file: &str) {
+    pub fn mark_writing(&mut self, file: &str) {
         self.heard.lock().writing.insert(file.to_owned(), Instant::now());
     }
 
     /// When the first file that is being written will have settled, if nothing more is heard of it.
-    pub fn settles(&self) -> Option<Instant> {
+    pub fn next_settled(&self) -> Option<Instant> {
         let mut state = self.heard.lock();
         let now = Instant::now();
-        state.writing.retain(|_, at| *at + SETTLES > now);
-        state.writing.values().min().map(|at| *at + SETTLES)
+        state.writing.retain(|_, at| *at + SETTLE_TIME > now);
+        state.writing.values().min().map(|at| *at + SETTLE_TIME)
     }
 }
 
-impl Scope {
+impl WatchScope {
     /// Of an absolute path.
-    fn of(folder: &Path) -> Self {
+    fn resolve(folder: &Path) -> Self {
         // Both the name (which may be a link that is exchanged) and what it leads to.
         let door = folder.ancestors().find_map(|path| {
             let above = path.parent()?.canonicalize().ok()?;
             Some(above.join(path.file_name()?))
         });
-        Self { folder: folder.canonicalize().ok(), door }
+        Self { folder: folder.canonicalize().ok(), name_path: door }
     }
 
-    fn about<'a>(&self, path: &'a Path) -> About<'a> {
-        if [&self.folder, &self.door].into_iter().flatten().any(|own| own == path) {
-            return About::Folder;
+    fn classify<'a>(&self, path: &'a Path) -> EventSubject<'a> {
+        if [&self.folder, &self.name_path].into_iter().flatten().any(|own| own == path) {
+            return EventSubject::Folder;
         }
         if path.parent() != self.folder.as_deref() {
-            return About::Elsewhere;
+            return EventSubject::Elsewhere;
         }
         let name = path.file_name().and_then(|name| name.to_str());
-        let plugin = name.filter(|name| Kind::of(name).is_some() || name.ends_with(".toml"));
-        plugin.map_or(About::Other, About::Plugin)
+        let plugin =
+            name.filter(|name| FacadeKind::from_file_name(name).is_some() || name.ends_with(".toml"));
+        plugin.map_or(EventSubject::Other, EventSubject::Plugin)
     }
 }
 
-impl Heard {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl WatchShared {
+    fn lock(&self) -> MutexGuard<'_, WatchState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn take(&self, event: notify::Result<Event>) {
+    fn handle(&self, event: notify::Result<Event>) {
         // Without a path: events were lost.
         let worth = event.map_or(true, |event| {
             event.paths.is_empty() || {
                 let mut state = self.lock();
                 // No short cut: each path may be a file that is being written.
-                event.paths.iter().filter(|path| state.hear(event.kind, path)).count() > 0
+                event.paths.iter().filter(|path| state.apply(event.kind, path)).count() > 0
             }
         });
         if worth {
@@ -165,22 +166,22 @@ impl Heard {
     }
 }
 
-impl State {
+impl WatchState {
     /// Takes what happened to one path; whether it is worth a look.
-    fn hear(&mut self, kind: EventKind, path: &Path) -> bool {
+    fn apply(&mut self, kind: EventKind, path: &Path) -> bool {
         // Our own reading, among others'.
         if matches!(kind, EventKind::Access(kind) if kind != AccessKind::Close(AccessMode::Write)) {
             return false;
         }
-        match self.scope.about(path) {
-            About::Folder => true,
-            About::Elsewhere => false,
+        match self.scope.classify(path) {
+            EventSubject::Folder => true,
+            EventSubject::Elsewhere => false,
             // Only what names there are bears on plugins.
-            About::Other => matches!(
+            EventSubject::Other => matches!(
                 kind,
                 EventKind::Create(_) | EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_))
             ),
-            About::Plugin(name) => {
+            EventSubject::Plugin(name) => {
                 match kind {
                     EventKind::Create(CreateKind::File)
                     | EventKind::Modify(ModifyKind::Data(_) | ModifyKind::Any) => {
@@ -215,12 +216,13 @@ mod tests {
 
     #[test]
     fn events_count_for_the_file_they_are_of_and_only_in_the_folder() {
-        let scope = || Scope { folder: Some("/real/plugins".into()), door: Some("/tmp/plugins".into()) };
+        let scope =
+            || WatchScope { folder: Some("/real/plugins".into()), name_path: Some("/tmp/plugins".into()) };
         // What happened, in order; what is then being written; whether the last event is worth a look.
         let check = |events: &[(EventKind, &str)], writing: &[&str], worth: bool| {
-            let mut state = State { scope: scope(), ..State::default() };
+            let mut state = WatchState { scope: scope(), ..WatchState::default() };
             let heard: Vec<bool> =
-                events.iter().map(|(kind, path)| state.hear(*kind, Path::new(path))).collect();
+                events.iter().map(|(kind, path)| state.apply(*kind, Path::new(path))).collect();
             assert_eq!(state.writing.keys().collect::<Vec<_>>(), writing, "{events:?}");
             assert_eq!(heard.last(), Some(&worth), "{events:?}");
         };
@@ -245,8 +247,8 @@ mod tests {
     #[test]
     fn what_tells_of_lost_events_is_worth_a_look() {
         let looks = |event: notify::Result<Event>| {
-            let heard = Heard::default();
-            heard.take(event);
+            let heard = WatchShared::default();
+            heard.handle(event);
             heard.changed.notified().now_or_never().is_some()
         };
         assert!(
@@ -262,11 +264,11 @@ mod tests {
     #[test]
     fn a_folder_is_followed_without_a_watcher_too() {
         let (folder, watched) = ("/plugins".into(), BTreeSet::new());
-        let mut deaf = Watch { folder, watcher: None, watched, heard: Arc::default() };
-        deaf.follow();
-        deaf.writing("notes.wasm");
+        let mut deaf = FolderWatch { folder, watcher: None, watched, heard: Arc::default() };
+        deaf.refresh();
+        deaf.mark_writing("notes.wasm");
         // A file that changed while it was read is looked at again, whoever heard of it.
-        assert!(deaf.is_writing("notes.wasm") && deaf.settles().is_some());
+        assert!(deaf.is_writing("notes.wasm") && deaf.next_settled().is_some());
         assert!(deaf.watched.is_empty());
     }
 
@@ -277,9 +279,9 @@ mod tests {
         fs::create_dir(root.join("real")).unwrap();
         symlink("real", root.join("link")).unwrap();
         let check = |folder: &str, real: Option<&str>, door: &str| {
-            let scope = Scope::of(&root.join(folder));
+            let scope = WatchScope::resolve(&root.join(folder));
             assert_eq!(scope.folder, real.map(|real| root.join(real)), "{folder}");
-            assert_eq!(scope.door, Some(root.join(door)), "{folder}");
+            assert_eq!(scope.name_path, Some(root.join(door)), "{folder}");
         };
         check("real", Some("real"), "real");
         check("link", Some("real"), "link");

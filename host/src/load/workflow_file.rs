@@ -25,21 +25,21 @@ use loggia_workflow::{
 use crate::config::{Exposed, Policy};
 
 /// A file of workflows, read and checked.
-pub struct Composed {
+pub struct WorkflowFile {
     name: String,
     definition: Definition,
     workflows: Vec<Arc<Workflow>>,
     policy: Policy,
     digest: Digest,
     /// Whether it refers to workflows that other files define.
-    pub refers: bool,
+    pub has_references: bool,
 }
 
-impl Composed {
+impl WorkflowFile {
     /// The workflows of a definition to which nothing is left to be linked, under a policy.
     pub fn new(name: String, definition: Definition, policy: Policy, digest: Digest, refers: bool) -> Self {
         let workflows = definition.workflows.iter().cloned().map(Arc::new).collect();
-        Self { name, definition, workflows, policy, digest, refers }
+        Self { name, definition, workflows, policy, digest, has_references: refers }
     }
 
     /// Its entry beside these facades.
@@ -48,10 +48,10 @@ impl Composed {
     ///
     /// If what it publishes is more than a surface may hold.
     pub fn entry(&self, beside: &Snapshot) -> Result<Entry, Problems> {
-        self.made(beside, None)
+        self.build_entry(beside, None)
     }
 
-    fn made(&self, beside: &Snapshot, watcher: Option<Watcher>) -> Result<Entry, Problems> {
+    fn build_entry(&self, beside: &Snapshot, watcher: Option<Watcher>) -> Result<Entry, Problems> {
         let surface = Arc::new(sanitise_surface(self.outlook(beside).surface));
         let contract = Contract::new(Arc::clone(&surface))?.under(self.policy.terms.clone())?;
         let facade = WorkflowFacade::new(surface, self.workflows.clone(), watcher);
@@ -71,12 +71,12 @@ impl Composed {
     /// # Errors
     ///
     /// If what it publishes is more than a surface may hold.
-    pub fn watched(&self, slots: &BTreeMap<String, Slot>, watcher: Watcher) -> Result<Entry, Problems> {
-        self.made(&Snapshot::of(slots.clone()), Some(watcher))
+    pub fn watched_entry(&self, slots: &BTreeMap<String, Slot>, watcher: Watcher) -> Result<Entry, Problems> {
+        self.build_entry(&Snapshot::of(slots.clone()), Some(watcher))
     }
 
     /// Its entry beside these facades, if that is another than this one.
-    pub fn changed(&self, entry: &Entry, beside: &Snapshot) -> Option<Entry> {
+    pub fn changed_entry(&self, entry: &Entry, beside: &Snapshot) -> Option<Entry> {
         let surface = sanitise_surface(self.outlook(beside).surface);
         let changed = surface != **entry.facade.surface() || self.rules(beside).invoke != entry.rules.invoke;
         // It could be published before, and only its effects can be others.
@@ -84,14 +84,14 @@ impl Composed {
     }
 
     /// Its workflows that cannot run beside these facades.
-    pub fn blocked(&self, beside: &Snapshot) -> Vec<BlockedWorkflow> {
+    pub fn blocked_workflows(&self, beside: &Snapshot) -> Vec<BlockedWorkflow> {
         let blocked = self.outlook(beside).unavailable.into_iter();
         blocked.map(|(name, problems)| BlockedWorkflow { name, problems }).collect()
     }
 
     /// What keeps its workflows from running beside these facades, in sentences for the operator.
     pub fn unavailable(&self, beside: &Snapshot) -> Vec<String> {
-        self.blocked(beside).iter().map(ToString::to_string).collect()
+        self.blocked_workflows(beside).iter().map(ToString::to_string).collect()
     }
 
     /// What does no harm but should be known of the file.

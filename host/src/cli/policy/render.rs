@@ -2,27 +2,27 @@
 
 use loggia_text::printable;
 
-use super::explanation::{Explanation, Reach, Right, Rule};
+use super::explanation::{ActionRule, GrantedRight, PolicyExplanation, ReachedFacade};
 
 /// How headings and warnings stand out.
 #[derive(Debug, Clone, Copy)]
-pub enum Style {
+pub enum OutputStyle {
     /// By their place alone.
     Plain,
     /// By a terminal's colours.
     Coloured,
 }
 
-impl Style {
+impl OutputStyle {
     fn heading(self, text: &str) -> String {
-        self.wrapped("\x1b[1m", text)
+        self.colour("\x1b[1m", text)
     }
 
-    fn alarm(self, text: &str) -> String {
-        self.wrapped("\x1b[1;33m", text)
+    fn warning(self, text: &str) -> String {
+        self.colour("\x1b[1;33m", text)
     }
 
-    fn wrapped(self, code: &str, text: &str) -> String {
+    fn colour(self, code: &str, text: &str) -> String {
         match self {
             Self::Plain => text.to_owned(),
             Self::Coloured => format!("{code}{text}\x1b[0m"),
@@ -31,7 +31,7 @@ impl Style {
 }
 
 /// The explanation in plain words.
-pub fn text(explanation: &Explanation, style: Style) -> String {
+pub fn render_text(explanation: &PolicyExplanation, style: OutputStyle) -> String {
     let mut page = Page { lines: Vec::new(), style };
     let name = &explanation.facade;
     page.heading(&format!("{name} may"));
@@ -39,7 +39,7 @@ pub fn text(explanation: &Explanation, style: Style) -> String {
     if explanation.may.is_empty() {
         page.line(2, "use nothing: it answers from what it is given");
     }
-    actions(explanation, &mut page);
+    render_actions(explanation, &mut page);
     if !explanation.limits.is_empty() {
         page.heading("limits that are not the defaults");
         let rows = explanation
@@ -48,15 +48,15 @@ pub fn text(explanation: &Explanation, style: Style) -> String {
             .map(|limit| (limit.limit.to_owned(), format!("{} (default {})", limit.value, limit.default)));
         page.rows(2, &rows.collect::<Vec<_>>());
     }
-    lacks(explanation, &mut page);
+    render_missing(explanation, &mut page);
     if !explanation.reaches.is_empty() {
         page.heading(&format!("by calling others, {name} reaches"));
-        explanation.reaches.iter().for_each(|reach| reached(reach, &mut page));
+        explanation.reaches.iter().for_each(|reach| render_reached(reach, &mut page));
     }
     if let Some(warning) = &explanation.warning {
         page.lines.push(String::new());
         page.lines
-            .push(style.alarm(&format!("warning: what {} can read can leave this machine", shown(name))));
+            .push(style.warning(&format!("warning: what {} can read can leave this machine", shown(name))));
         let rows = warning.reads.iter().map(|what| ("can read", what));
         let rows = rows.chain(warning.sends.iter().map(|what| ("can send to", what)));
         page.rows(2, &rows.map(|(can, what)| (can.to_owned(), what.clone())).collect::<Vec<_>>());
@@ -64,16 +64,16 @@ pub fn text(explanation: &Explanation, style: Style) -> String {
     page.lines.join("\n")
 }
 
-fn actions(explanation: &Explanation, page: &mut Page) {
+fn render_actions(explanation: &PolicyExplanation, page: &mut Page) {
     if explanation.actions.is_empty() {
         return;
     }
     page.heading("its actions");
     let rows = explanation.actions.iter().map(|ruled| {
         let rule = match ruled.rule {
-            Rule::Allowed => None,
-            Rule::Confirmed => Some("the person is asked first"),
-            Rule::Denied => Some("denied: neither shown nor run"),
+            ActionRule::Allowed => None,
+            ActionRule::Confirmed => Some("the person is asked first"),
+            ActionRule::Denied => Some("denied: neither shown nor run"),
         };
         let says: Vec<&str> = ruled.effect.into_iter().chain(rule).collect();
         (ruled.action.clone(), says.join("; "))
@@ -81,7 +81,7 @@ fn actions(explanation: &Explanation, page: &mut Page) {
     page.rows(2, &rows.collect::<Vec<_>>());
 }
 
-fn lacks(explanation: &Explanation, page: &mut Page) {
+fn render_missing(explanation: &PolicyExplanation, page: &mut Page) {
     if explanation.lacks.is_empty() {
         return;
     }
@@ -93,7 +93,7 @@ fn lacks(explanation: &Explanation, page: &mut Page) {
     }
 }
 
-fn reached(reach: &Reach, page: &mut Page) {
+fn render_reached(reach: &ReachedFacade, page: &mut Page) {
     let through = match reach.through.as_slice() {
         [] => String::new(),
         through => format!(", through {}", through.join(", then ")),
@@ -114,7 +114,7 @@ fn reached(reach: &Reach, page: &mut Page) {
 
 struct Page {
     lines: Vec<String>,
-    style: Style,
+    style: OutputStyle,
 }
 
 impl Page {
@@ -129,7 +129,7 @@ impl Page {
         self.lines.push(format!("{:indent$}{}", "", shown(text)));
     }
 
-    fn rights(&mut self, rights: &[Right], indent: usize) {
+    fn rights(&mut self, rights: &[GrantedRight], indent: usize) {
         let rows = rights.iter().map(|right| (right.grant.to_owned(), right.says.clone()));
         self.rows(indent, &rows.collect::<Vec<_>>());
     }
