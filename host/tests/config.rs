@@ -95,7 +95,7 @@ fn settings_are_checked_together_as_they_are_served() {
         fs::write(&file, text).unwrap();
         let (code, printed, said) = loggia(folder.path(), &["config", "check"], "");
         assert_eq!(code, Some(expected), "{text}: {said}");
-        assert_eq!(printed.contains("can be used"), expected == 0, "{text}: {printed}");
+        assert_eq!(printed.contains("is valid"), expected == 0, "{text}: {printed}");
         assert!(if why.is_empty() { said.is_empty() } else { said.contains(why) }, "{text}: {said}");
     };
     let at = |http: &str, admin: &str| format!("[http]\nlisten = '{http}'\n[admin]\nlisten = '{admin}'\n");
@@ -104,16 +104,16 @@ fn settings_are_checked_together_as_they_are_served() {
     check(
         &at("127.0.0.1:8080", "127.0.0.1:8080"),
         10,
-        "line 4: the admin listener cannot have 127.0.0.1:8080",
+        "line 4: the admin listener cannot use 127.0.0.1:8080",
     );
     check("[http]\nlisten = '0.0.0.0:8080'\n", 10, "line 2: 0.0.0.0:8080 can be reached from other machines");
     check("[http]\nlisten = '0.0.0.0:8080'\nallow-anonymous = true\n", 0, "");
-    check(&token, 0, "warning: `auth` has no meaning over stdio");
+    check(&token, 0, "warning: `auth` has no effect over stdio");
     check(&format!("[http]\n{token}"), 0, "");
     fs::write(&file, "[http]\nlisten = '127.0.0.1:8080'").unwrap();
     let words = ["serve", "plugins", "--config", "loggia.toml", "--admin", "127.0.0.1:8080"];
     let (code, _, said) = loggia(folder.path(), &words, "");
-    assert!(code == Some(1) && said.contains("the admin listener cannot have"), "{said}");
+    assert!(code == Some(1) && said.contains("the admin listener cannot use"), "{said}");
 }
 
 #[test]
@@ -125,8 +125,8 @@ fn a_settings_file_may_be_a_pipe_and_has_an_end() {
         assert!(format!("{printed}{said}").contains(expected.1), "{words:?}: {printed}{said}");
     };
     let (large, good) = ("it is larger than 1MiB", "[http]\nlisten = '127.0.0.1:0'\n");
-    check(&["config", "check", "/dev/stdin"], good, (0, "/dev/stdin can be used"));
-    check(&["config", "check", "/dev/stdin"], &"#".repeat(1 << 20), (0, "can be used"));
+    check(&["config", "check", "/dev/stdin"], good, (0, "/dev/stdin is valid"));
+    check(&["config", "check", "/dev/stdin"], &"#".repeat(1 << 20), (0, "is valid"));
     check(&["config", "check", "/dev/stdin"], &"#".repeat((1 << 20) + 1), (10, large));
     check(&["config", "check", "/dev/zero"], "", (10, large));
     check(&["serve", "plugins", "--config", "/dev/zero"], "", (1, large));

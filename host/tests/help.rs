@@ -5,7 +5,7 @@ use std::process::Command;
 
 #[test]
 fn the_help_texts_are_as_they_were() {
-    let mut told = String::new();
+    let mut text = String::new();
     for words in [
         &["--help"][..],
         &["serve", "--help"],
@@ -38,11 +38,11 @@ fn the_help_texts_are_as_they_were() {
         let output =
             Command::new(env!("CARGO_BIN_EXE_loggia")).args(words).env("COLUMNS", "100").output().unwrap();
         assert!(output.status.success());
-        told.push_str(&format!(
+        text.push_str(&format!(
             "$ loggia {}\n{}\n",
             words.join(" "),
             String::from_utf8(output.stdout).unwrap()
         ));
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(text);
 }

@@ -26,7 +26,7 @@ fn a_policy_is_explained_before_its_plugin_is_there() {
     let text = "[grants]\nstore = true\nenv = { TOKEN = \"${EXAMPLE_TOKEN}\" }\n[limits]\ncpu = \"5s\"\n";
     fs::write(plugins.join("notes.toml"), text).unwrap();
     let expected = "notes may\n  env    see the environment variables TOKEN\n  store  keep state from call to call, at most \
-                    16MiB\n\nlimits that are not the defaults\n  cpu  5s (default 2s)\n";
+                    16MiB\n\nchanged limits\n  cpu  5s (default 2s)\n";
     for name in ["notes", "plugins/notes.toml", "./plugins/notes.wasm"] {
         let (code, told, _) = policy(folder.path(), &["explain", name]);
         assert_eq!((code, told.as_str()), (Some(0), expected), "{name}");
@@ -52,9 +52,9 @@ fn what_cannot_be_explained_ends_with_the_code_that_says_why() {
     check(&["explain", "other"], 11, "there is no plugin `other` in plugins");
     check(&["explain", "notes", "--plugins", "nowhere"], 1, "there is no folder nowhere");
     check(&["init", "plugins/none.wasm"], 1, "failed to read plugins/none.wasm");
-    check(&["init", "plugins/notes.toml"], 2, "is no plugin: name a .wasm file");
+    check(&["init", "plugins/notes.toml"], 2, "is not a plugin: pass a .wasm file");
     fs::write(plugins.join("notes.wasm"), "nonsense").unwrap();
-    check(&["init", "plugins/notes.wasm"], 1, "is there already");
+    check(&["init", "plugins/notes.wasm"], 1, "already exists");
     check(&["init", "plugins/notes.wasm", "--force"], 10, "does not load");
     check(&["explain", "notes"], 10, "line 2: unknown key `stor`");
     assert_eq!(fs::read_to_string(plugins.join("notes.toml")).unwrap(), "[grants]\nstor = true\n");

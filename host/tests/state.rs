@@ -38,7 +38,7 @@ fn state_is_listed_exported_imported_and_cleared() {
     assert_eq!(run(&["list"]), told(0, "", "no plugin has stored anything in DIR\n"));
     assert!(!folder.exists());
     assert_eq!(run(&["export", "notes"]), told(11, "", "there is no state of `notes` in DIR\n"));
-    assert_eq!(run(&["import", "notes", file]), told(0, "", "2 entries taken in for `notes`\n"));
+    assert_eq!(run(&["import", "notes", file]), told(0, "", "imported 2 entries for `notes`\n"));
     assert_eq!(run(&["export", "notes"]), told(0, EXPORT, ""));
     assert_eq!(run(&["list"]), told(0, "name\tentries\tbytes\nnotes\t2\t263\n", ""));
     let (code, listed, _) = run(&["list", "notes"]);
@@ -50,14 +50,14 @@ fn state_is_listed_exported_imported_and_cleared() {
 
     let (code, _, noted) = run(&["export", "notes", "--out", out]);
     assert_eq!((code, fs::read_to_string(out).unwrap()), (Some(0), EXPORT.to_owned()));
-    assert!(noted.starts_with("2 entries written to "), "{noted}");
-    let refused = "error: nothing was cleared: there is nobody to ask; `loggia state clear notes --yes` clears it, and \
-                   `loggia state export notes` keeps it\n";
+    assert!(noted.starts_with("exported 2 entries to "), "{noted}");
+    let refused = "error: nothing was cleared: confirmation requires a terminal; `loggia state clear notes --yes` skips it, and \
+                   `loggia state export notes` makes a backup\n";
     assert_eq!(run(&["clear", "notes"]), told(1, "", refused));
-    assert_eq!(run(&["clear", "notes", "--yes"]), told(0, "", "2 entries of `notes` cleared\n"));
+    assert_eq!(run(&["clear", "notes", "--yes"]), told(0, "", "cleared 2 entries of `notes`\n"));
     assert_eq!(run(&["list"]), told(0, "name\tentries\tbytes\nnotes\t0\t0\n", ""));
     let piped = state(&folder, &["import", "other", "-", "--replace"], Some(out.as_ref()));
-    assert_eq!(piped, told(0, "", "2 entries taken in for `other`; the file is of `notes`\n"));
+    assert_eq!(piped, told(0, "", "imported 2 entries for `other`; they were exported from `notes`\n"));
 
     fs::write(file, EXPORT.replace("\"text\"", "\"txt\"")).unwrap();
     let (code, _, noted) = run(&["import", "notes", file]);
@@ -75,7 +75,7 @@ fn a_damaged_store_hides_no_other() {
     state(&folder, &["import", "notes", file.to_str().unwrap()], None);
     fs::write(folder.join("stores/broken.db"), "no database, but a text that is long enough").unwrap();
     let (code, listed, noted) = state(&folder, &["list"], None);
-    assert_eq!((code, noted.as_str()), (Some(1), "1 of 2 cannot be read\n"));
+    assert_eq!((code, noted.as_str()), (Some(1), "1 of 2 stores cannot be read\n"));
     assert!(
         listed.contains("\nbroken\tthe state cannot be used: DIR/stores/broken.db is damaged, "),
         "{listed}"

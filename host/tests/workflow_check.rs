@@ -13,8 +13,7 @@ fn workflow(folder: &Path, words: &[&str]) -> (Option<i32>, String, String) {
 }
 
 /// What is said where no plugins are given.
-const UNCHECKED: &str =
-    "the facades that the steps call were not checked: name their folder with --plugins DIR\n";
+const UNCHECKED: &str = "calls of other facades were not checked; pass their folder with --plugins DIR\n";
 
 const FINE: &str = "\
 spec:
@@ -162,7 +161,7 @@ fn a_run_that_cannot_begin_ends_with_the_code_that_says_why() {
     };
     check(&["none.workflow.yaml"], 11, "there is no file none.workflow.yaml");
     check(&["fine.workflow.yaml", "deplyo"], 11, "did you mean deploy?");
-    check(&["fine.workflow.yaml"], 11, "the file holds several workflows: name one of deploy, flow");
+    check(&["fine.workflow.yaml"], 11, "the file has several workflows; pass one of deploy, flow");
     check(&["broken.workflow.yaml"], 10, "steps[0].tool is required");
     check(&["other.workflow.yml", "no-pair"], 11, "there is no workflow no-pair");
     check(&["other.workflow.yml", "flow", "no-pair"], 2, "`no-pair` is neither a JSON object nor key=value");
@@ -182,7 +181,7 @@ fn a_tool_whose_name_is_taken_is_told_once() {
     command.env("LOGGIA_CACHE", cache).env("LOGGIA_STATE", state).arg("check").arg(folder.path());
     let output = command.output().unwrap();
     let told = String::from_utf8(output.stdout).unwrap();
-    let said = "of `two` is not shown: another facade or tool has its name; rename one of them";
+    let said = "the tool of `two` is not shown: another facade or tool has its name; rename one of them";
     let findings: Vec<&str> = told.lines().filter(|line| line.contains("is not shown")).collect();
     assert!(findings.iter().any(|line| *line == format!("deploy\t{said}")), "{told}");
     assert_eq!(findings.iter().filter(|line| line.starts_with("deploy\t")).count(), 1, "{told}");

@@ -30,7 +30,7 @@ async fn a_plugin_that_fails_is_named_with_its_reason_while_the_others_serve() -
     folder.write("echo.wasm", "nor is this");
     let (status, told) = served.readies(|_, told| told["stale"] == 1).await;
     let why = told["plugins"][1]["why"].as_str().context("no reason")?;
-    assert!(status == 200 && why.ends_with("the version before it keeps serving"), "{told}");
+    assert!(status == 200 && why.ends_with("the previous version keeps serving"), "{told}");
 
     // Where nothing serves and something failed, clients are not sent here; where nothing is, they may be.
     folder.remove("echo.wasm");
@@ -268,7 +268,7 @@ async fn in_json_every_line_of_stderr_is_json_from_the_first_to_the_last() -> Re
         ),
         (vec!["serve", "--log-format", "json", &config], 1, "is a file"),
         (vec!["serve", "--config", &config, &there], 1, "unknown key `wrong`"),
-        (vec!["serve", "--log-format", "json"], 2, "which folder of plugins?"),
+        (vec!["serve", "--log-format", "json"], 2, "no plugin folder: pass one"),
     ] {
         let mut command = tokio::process::Command::new(loggia_tests::binary());
         command

@@ -140,7 +140,7 @@ async fn the_guides_plugin_is_built_served_and_followed() -> Result<()> {
     fs::write(&lib, "this does not compile")?;
     eventually(async || {
         let said = said.lock().expect("not poisoned");
-        if said.contains("what was built before keeps serving") { Ok(()) } else { Err(said.clone()) }
+        if said.contains("earlier builds keep serving") { Ok(()) } else { Err(said.clone()) }
     })
     .await;
     assert_eq!(id().await.as_deref(), Ok("n_2"));

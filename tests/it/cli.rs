@@ -51,7 +51,7 @@ async fn call_prints_the_result_and_says_what_cannot_be_printed() -> Result<()> 
     assert_eq!(code, Some(0), "{stdout} {stderr}");
     let envelope: Value = serde_json::from_str(&stdout)?;
     assert_eq!(envelope["data"]["path"], "/d/a.png");
-    assert_eq!(stderr, "(a picture, image/png, 12 bytes: not shown)\n");
+    assert_eq!(stderr, "(image, image/png, 12 bytes: not shown)\n");
     let (code, stdout, _) = loggia(&["call", "nothing", "get", "--plugins"], &folder).await?;
     assert_eq!(
         (code, stdout.contains("not found: there is no facade `nothing`")),

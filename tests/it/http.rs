@@ -113,7 +113,7 @@ async fn an_address_that_others_can_reach_is_refused() -> Result<()> {
     assert_eq!(output.status.code(), Some(1));
     insta::assert_snapshot!(
         String::from_utf8_lossy(&output.stderr),
-        @"error: 0.0.0.0:0 can be reached from other machines, and nobody would have to say who they are: name callers (`auth.tokens`, by `loggia token new`, or `auth.oauth`), or use a loopback address such as 127.0.0.1:0 behind a proxy that knows them; --allow-anonymous serves everybody"
+        @"error: 0.0.0.0:0 can be reached from other machines without authentication: configure callers (`auth.tokens`, by `loggia token new`, or `auth.oauth`), or listen on a loopback address such as 127.0.0.1:0 behind an authenticating proxy; --allow-anonymous serves unauthenticated callers"
     );
     Ok(())
 }

@@ -296,7 +296,7 @@ async fn a_name_stays_with_who_has_it_and_is_never_forgotten() -> Result<()> {
     client.names_become(&["lies", "misbehaves"]).await;
     let renamed = client.envelope("version", json!({"action": "get"})).await?;
     assert_eq!(
-        renamed["error"], "`version` is unavailable: its plugin is now called `misbehaves`",
+        renamed["error"], "`version` is unavailable: its plugin is now named `misbehaves`",
         "{renamed}"
     );
     client.end().await

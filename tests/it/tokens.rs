@@ -122,7 +122,7 @@ async fn figures_are_compared_with_other_figures_or_with_what_is_there_now() -> 
         ),
     )?;
     let (code, stdout, stderr) = tokens(&["--compare", text(&before), text(&after)]).await?;
-    let old = "not all figures say which forms were served, so only the forms are compared: write them anew with \
+    let old = "some figures do not record the served forms, so only the forms are compared; write them again with \
         `loggia tokens DIR --output FILE`\n";
     assert_eq!((code, stderr.as_str()), (Some(0), old));
     insta::assert_snapshot!("tokens_compared", stdout);
@@ -185,8 +185,7 @@ async fn a_list_that_takes_more_than_its_budget_as_it_is_served_ends_with_1() ->
     ] {
         let (ended, _, stderr) = tokens(&[&[dir], words].concat()).await?;
         assert_eq!(ended, Some(code), "{words:?}: {stderr}");
-        let said =
-            format!("the tool list takes {flat} tokens as it is served, 1 more than the budget of {short}\n");
+        let said = format!("the served tool list has {flat} tokens, 1 more than the budget of {short}\n");
         assert_eq!(stderr, if code == 1 { said } else { String::new() }, "{words:?}");
     }
     Ok(())

@@ -18,16 +18,16 @@ use crate::{
 
 /// Build plugin sources to .wasm files.
 ///
-/// Finds every plugin crate (a cdylib that depends on loggia-sdk) under PATH and builds it, optimised for size, for
-/// the target wasm32-wasip2, which is added where it is missing. A policy file <name>.toml in the crate's folder goes
-/// along, and so do the workflow files (<name>.workflow.yaml) of the folder PATH, with theirs. What a policy grants
-/// beside DIR, as ../data, is made where it is missing.
+/// Finds the plugin crates under PATH (each a cdylib that depends on loggia-sdk) and builds them, optimised for size,
+/// for the target wasm32-wasip2; installs the target if it is missing. Copies the policy file <name>.toml of each
+/// crate, and the workflow files (<name>.workflow.yaml) of the folder PATH with their policies. Creates missing
+/// directories beside DIR that a policy grants, such as ../data.
 #[derive(clap::Args)]
 pub struct BuildCommand {
     /// A plugin crate, or a folder of them
     #[arg(value_name = "PATH", default_value = ".")]
     path: PathBuf,
-    /// Where the .wasm files go
+    /// Output folder for the .wasm files
     #[arg(long, value_name = "DIR", default_value = "dist")]
     out: PathBuf,
 }
@@ -43,7 +43,7 @@ impl BuildCommand {
         if !sources.is_empty() {
             build::ensure_target()?;
         }
-        let failed = || format!("failed to make {}", self.out.display());
+        let failed = || format!("failed to create {}", self.out.display());
         fs::create_dir_all(&self.out).with_context(failed)?;
         // First, so that a host that serves the folder does not try a plugin without them.
         let folder = fs::canonicalize(&self.out).with_context(failed)?;
@@ -72,12 +72,12 @@ fn create_granted(source: &PluginSource, folder: &Path) {
     let Some(policy) = source.policy().and_then(|policy| fs::read_to_string(policy).ok()) else { return };
     let folders = granted::create_missing(&policy, folder);
     for path in folders.created {
-        term::note(&format!("made {}, which {}.toml grants", path.display(), source.name));
+        term::note(&format!("created {}, granted by {}.toml", path.display(), source.name));
     }
     for path in folders.missing {
         let path = path.display();
         term::note(&format!(
-            "{0}.toml grants {path}, which does not exist: {0} is not served before it does (mkdir -p {path})",
+            "{0}.toml grants {path}, which does not exist; {0} is served once it does (mkdir -p {path})",
             source.name
         ));
     }

@@ -20,19 +20,19 @@ use crate::{
 
 /// Make one call and print its result as JSON.
 ///
-/// Text that the plugin gives beside its result follows it; of pictures and other media stderr says what they are.
+/// Prints text content after the result. Describes images and other media on stderr.
 ///
-/// Ends with 0 if the call worked, and with 20 if it was made and failed.
+/// Exits with 0 if the call succeeded, and with 20 if it failed.
 #[derive(clap::Args)]
 pub struct CallCommand {
-    /// The facade, that is the tool
+    /// Facade (tool) to call
     facade: String,
-    /// The action ("describe" lists them)
+    /// Action ("describe" lists them)
     action: String,
     /// Parameters: one JSON object, or key=value pairs
     #[arg(value_name = "JSON | key=value")]
     params: Vec<String>,
-    /// The folder of plugins
+    /// Plugin folder
     #[arg(long, value_name = "DIR", default_value = "plugins")]
     plugins: PathBuf,
     #[command(flatten)]
@@ -45,7 +45,7 @@ impl CallCommand {
         let params = parse_params(&self.params)?;
         ensure!(
             self.plugins.is_dir(),
-            "there is no folder {}: name the one that holds the plugins with --plugins DIR",
+            "there is no folder {}; set the plugin folder with --plugins DIR",
             self.plugins.display()
         );
         let runtime = io_runtime()?;
@@ -114,13 +114,13 @@ fn render_block(block: &Block) -> RenderedBlock<'_> {
     };
     match block {
         Block::Text(text) | Block::Embedded { text: Some(text), .. } => RenderedBlock::Text(text),
-        Block::Image { data, mime_type } => media("a picture", mime_type, data.len()),
-        Block::Audio { data, mime_type } => media("a sound", mime_type, data.len()),
+        Block::Image { data, mime_type } => media("image", mime_type, data.len()),
+        Block::Audio { data, mime_type } => media("audio", mime_type, data.len()),
         Block::Embedded { uri, mime_type, blob, .. } => {
-            let mime_type = mime_type.as_deref().unwrap_or("of unknown type");
-            media(&format!("the resource {uri}"), mime_type, blob.as_ref().map_or(0, Vec::len))
+            let mime_type = mime_type.as_deref().unwrap_or("unknown type");
+            media(&format!("resource {uri}"), mime_type, blob.as_ref().map_or(0, Vec::len))
         }
-        Block::Link { uri, name, .. } => RenderedBlock::Note(format!("(a link, {name}: {uri})")),
+        Block::Link { uri, name, .. } => RenderedBlock::Note(format!("(link {name}: {uri})")),
     }
 }
 
@@ -167,7 +167,7 @@ mod tests {
         let check = |block: Block, expected: RenderedBlock<'_>| assert_eq!(render_block(&block), expected);
         check(Block::Text("milk".into()), RenderedBlock::Text("milk"));
         let image = Block::Image { data: vec![0; 12], mime_type: "image/png".into() };
-        check(image, RenderedBlock::Note("(a picture, image/png, 12 bytes: not shown)".into()));
+        check(image, RenderedBlock::Note("(image, image/png, 12 bytes: not shown)".into()));
         let embedded = |text: Option<&str>, blob: Option<Vec<u8>>| Block::Embedded {
             uri: "file:///a".into(),
             mime_type: None,
@@ -175,7 +175,7 @@ mod tests {
             blob,
         };
         check(embedded(Some("milk"), None), RenderedBlock::Text("milk"));
-        let note = "(the resource file:///a, of unknown type, 3 bytes: not shown)";
+        let note = "(resource file:///a, unknown type, 3 bytes: not shown)";
         check(embedded(None, Some(vec![0; 3])), RenderedBlock::Note(note.into()));
     }
 }

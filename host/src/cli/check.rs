@@ -17,14 +17,14 @@ use super::{
 };
 use crate::telemetry::{logs, logs::Level};
 
-/// Load plugins without serving them, and say what is wrong.
+/// Load plugins without serving them, and report problems.
 ///
-/// What some client would reject of the tools, or show in part only, is listed below the plugins; they are served all
-/// the same. So are workflows that call facades which are not there; they work as soon as these are.
+/// Lists below the plugins what some clients would reject or truncate in their tools, and workflows that call missing
+/// facades. Neither prevents serving; such a workflow works once its facades are served.
 ///
-/// Ends with 0 if every plugin would be served, with 10 if one would not (it does not load, or another owns its name) or
-/// if a workflow can never run beside the facades that are there (it calls an action or gives an argument that does not
-/// exist, calls itself, or says that it only reads), and with 11 if there is none.
+/// Exits with 0 if every plugin would be served; with 10 if one would not (it does not load, or another file owns its
+/// name), or if a workflow cannot run until something is changed (it calls an unknown action, passes an unknown
+/// argument, calls itself, or declares itself read-only but is not); and with 11 if there are no plugins.
 #[derive(clap::Args)]
 pub struct CheckCommand {
     /// A .wasm or .workflow.yaml file, or a folder of them
@@ -43,8 +43,8 @@ const PLUGIN_HEAD: [&str; 4] = ["name", "actions", "imports", "size"];
 /// The size is a number.
 const SIZE_COLUMN: usize = 3;
 const FINDING_HEAD: [&str; 2] = ["tool", "finding"];
-const WAITING_HEAD: [&str; 2] = ["workflows", "what keeps one from running"];
-const BLOCKED_HEAD: [&str; 2] = ["workflows", "what must be changed before one can run"];
+const WAITING_HEAD: [&str; 2] = ["workflows", "cannot run yet"];
+const BLOCKED_HEAD: [&str; 2] = ["workflows", "cannot run until changed"];
 
 impl CheckCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
@@ -67,7 +67,7 @@ impl CheckCommand {
         let blocked = blocked.filter(|blocked| !blocked.is_temporary()).count();
         if blocked > 0 {
             let plural = if blocked == 1 { "" } else { "s" };
-            term::note(&format!("{blocked} workflow{plural} cannot run before something is changed"));
+            term::note(&format!("{blocked} workflow{plural} cannot run until something is changed"));
         }
         Ok(if refused + blocked > 0 { ExitCode::from(exit::REFUSED) } else { ExitCode::SUCCESS })
     }
@@ -77,7 +77,7 @@ impl CheckCommand {
         let shown = self.publishing.publisher().shown(&catalog_slots(plugins));
         let hidden = shown.iter().flat_map(|shown| shown.hidden.iter().map(|tool| (&shown.facade, tool)));
         let hidden = hidden.map(|(facade, tool)| {
-            let said = format!("of `{facade}` {}", HIDDEN);
+            let said = format!("the tool of `{facade}` {}", HIDDEN);
             [printable(tool).into_owned(), printable(&said).into_owned()]
         });
         let tools = tools(&shown);

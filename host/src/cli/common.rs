@@ -29,13 +29,13 @@ pub fn env_default(name: &str) -> Resettable<OsStr> {
 /// Options of every command that loads plugins.
 #[derive(Args)]
 pub struct LoadOptions {
-    /// Where compiled plugins are kept [env: LOGGIA_CACHE; default: the platform's cache folder]
+    /// Folder for compiled plugins [env: LOGGIA_CACHE; default: the platform's cache folder]
     #[arg(long, value_name = "DIR", default_value = env_default("LOGGIA_CACHE"), hide_default_value = true)]
     cache: Option<PathBuf>,
-    /// Where plugins keep their state [env: LOGGIA_STATE; default: the platform's state folder]
+    /// Folder for plugins' state [env: LOGGIA_STATE; default: the platform's state folder]
     #[arg(long, value_name = "DIR", default_value = env_default("LOGGIA_STATE"), hide_default_value = true)]
     state: Option<PathBuf>,
-    /// How deep plugins may recurse, in bytes of stack [env: LOGGIA_WASM_STACK; default: 512KiB]
+    /// Stack size of plugins, in bytes [env: LOGGIA_WASM_STACK; default: 512KiB]
     #[arg(
         long,
         value_name = "SIZE",

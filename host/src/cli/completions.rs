@@ -6,7 +6,7 @@ use clap_complete::{Shell, generate};
 
 use super::term;
 
-/// Print a script by which a shell completes this command
+/// Print a shell completion script
 ///
 /// bash: loggia completions bash > ~/.local/share/bash-completion/completions/loggia
 /// zsh:  loggia completions zsh > "${fpath[1]}/_loggia"
@@ -14,7 +14,7 @@ use super::term;
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct CompletionsCommand {
-    /// The shell
+    /// Shell
     shell: Shell,
 }
 

@@ -5,7 +5,7 @@ use std::{path::PathBuf, process::ExitCode};
 use super::{exit, settings, term};
 use crate::config::server::{Settings, reference};
 
-/// Look at a server's settings file, loggia.toml.
+/// Check loggia.toml, or print its reference or JSON Schema.
 #[derive(clap::Args)]
 pub struct ConfigCommand {
     #[command(subcommand)]
@@ -15,18 +15,18 @@ pub struct ConfigCommand {
 #[derive(clap::Subcommand)]
 enum Command {
     Check(ConfigCheckCommand),
-    /// Print the whole grammar of the file, in Markdown
+    /// Print the reference of all keys, in Markdown
     Reference,
     /// Print the JSON Schema of the file, for editors
     Schema,
 }
 
-/// Say all that is wrong with a settings file.
+/// Report all problems of a settings file.
 ///
-/// Ends with 0 if it can be used, with 10 if something is wrong with it, and with 11 if there is no such file.
+/// Exits with 0 if the file is valid, with 10 if it has problems, and with 11 if it does not exist.
 #[derive(clap::Args)]
 struct ConfigCheckCommand {
-    /// The file
+    /// Settings file
     #[arg(value_name = "FILE", default_value = "loggia.toml")]
     file: PathBuf,
 }
@@ -44,7 +44,7 @@ impl ConfigCommand {
                 match settings::read_and_check(&file) {
                     Ok(settings) => {
                         term::print(&format!(
-                            "{} can be used: it {}",
+                            "{} is valid: it {}",
                             file.display(),
                             settings::summarize(&settings)
                         ));

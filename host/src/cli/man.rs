@@ -9,8 +9,8 @@ use super::term;
 
 /// Print the manual page of this command, or write one page for each command.
 ///
-/// `loggia man | man -l -` shows it. With --out the pages loggia.1, loggia-serve.1, … are written, which belong into a
-/// folder man1 where `man` looks, such as /usr/local/share/man/man1.
+/// `loggia man | man -l -` displays it. With --out, writes loggia.1, loggia-serve.1, … for a `man1` folder on the man
+/// path, such as /usr/local/share/man/man1.
 #[derive(clap::Args)]
 pub struct ManCommand {
     /// Write the pages of all commands into this folder

@@ -33,8 +33,8 @@ use crate::{load::compiler::COMPILE, telemetry::logs};
 
 /// A folder of WebAssembly plugins, served to AI agents as MCP tools.
 ///
-/// Each plugin is one tool whose `action` chooses the operation. Plugins run in a sandbox that grants nothing by
-/// default: what one may use stands in the policy file beside it, <name>.toml.
+/// Each plugin is one tool whose `action` selects the operation. Plugins run in a sandbox that grants nothing by
+/// default; the policy file beside a plugin, <name>.toml, grants capabilities.
 #[derive(Parser)]
 #[command(name = "loggia", version, after_help = EXAMPLES)]
 pub struct Cli {
@@ -44,27 +44,28 @@ pub struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  loggia dev plugins                                 build plugin sources, serve them, rebuild on save
+  loggia dev plugins                                 build, serve, and rebuild on save
   loggia serve plugins/                              serve a folder of .wasm files over stdio
-  loggia serve plugins/ --http 127.0.0.1:8080        the same over HTTP, at /mcp
-  loggia serve --config loggia.toml                  all that it takes from a file
-  loggia check plugins/                              load everything, serve nothing, say what is wrong
-  loggia tokens plugins/                             what the tool list costs a model, in every form
-  loggia policy explain notes                        what a plugin may do, and what it reaches
-  loggia call notes add text=milk --plugins plugins  one call from the command line
-  loggia workflow check plugins/                     say all that is wrong with workflow files
+  loggia serve plugins/ --http 127.0.0.1:8080        serve over HTTP, at /mcp
+  loggia serve --config loggia.toml                  serve with a settings file
+  loggia check plugins/                              report problems of plugins
+  loggia tokens plugins/                             count the tokens of the tool list
+  loggia policy explain notes                        list what a plugin may do and reach
+  loggia call notes add text=milk --plugins plugins  make one call
+  loggia workflow check plugins/                     report problems of workflow files
   loggia workflow run plugins/brief.workflow.yaml gather topic=tea
-  loggia state export notes --out notes.jsonl        keep what a plugin has stored
-  loggia token new ada --scope 'notes:*'             a token for a caller over HTTP
+  loggia state export notes --out notes.jsonl        export a plugin's state
+  loggia token new ada --scope 'notes:*'             create a token for an HTTP caller
 
-Exit codes: 0 well, 1 the command failed (tokens: or the list takes more than --budget), 2 the command line is wrong;
-check, tokens, policy: 10 a plugin does not load, 11 there is none; call: 20 the call was made and failed;
-state: 11 there is no state of that name;
-workflow, config: 10 a file has problems, 11 there is no such file or workflow, 20 it was run and failed.
+Exit codes: 0 success, 1 failure (tokens: also if the list exceeds --budget), 2 invalid command line;
+check, tokens, policy: 10 a plugin does not load, 11 there is no plugin;
+call, workflow run: 20 the call failed;
+state: 11 there is no such store;
+workflow, config: 10 a file has problems, 11 there is no such file or workflow.
 
 Logs go to stderr; LOGGIA_LOG sets their level (error, warn, info, debug, trace).";
 
-// What each command's help says stands at its own struct: a comment here would hide it.
+// Comments here would hide the help texts at the commands' structs.
 #[derive(Subcommand)]
 enum Command {
     Serve(serve::ServeCommand),

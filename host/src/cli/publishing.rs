@@ -8,13 +8,13 @@ use crate::config::{FormWord, SplitWord, server::Publish};
 /// How tools are shown to clients.
 #[derive(Args)]
 pub struct PublishOptions {
-    /// What tools show of their actions, where a plugin's policy does not say [default: flat]
+    /// What input schemas show of a tool's actions, unless the plugin's policy says otherwise [default: flat]
     #[arg(long, value_name = "FORM")]
     schema: Option<FormWord>,
-    /// Publish what only reads as a tool of its own, where a plugin's policy does not say [default: none]
+    /// Publish read actions as a separate tool, unless the plugin's policy says otherwise [default: none]
     #[arg(long, value_name = "BY")]
     split: Option<SplitWord>,
-    /// What the whole tool list may take, in tokens: facades are shown in shorter forms until it fits
+    /// Maximum size of the tool list, in tokens: facades are published in shorter forms until it fits
     #[arg(long, value_name = "N")]
     token_budget: Option<usize>,
 }

@@ -31,42 +31,41 @@ use crate::{
 
 /// Serve a folder of plugins to an MCP client.
 ///
-/// Without --http the client is the process that started this one: stdin and stdout carry the protocol. Plugins that
-/// are added, replaced or removed while it runs are noticed; a new version that does not load leaves the old one
-/// serving.
+/// Without --http, the server speaks MCP on stdin and stdout with the process that started it. It reloads plugins that
+/// are added, replaced or removed; if a new version does not load, the old one keeps serving.
 ///
-/// SIGTERM, SIGINT or SIGHUP lets calls that run come to an end first; a second SIGTERM or SIGINT stops at once, with exit code
-/// 143 or 130. SIGUSR1 writes what the host holds to the log: memory, open descriptors, threads and tasks.
+/// On SIGTERM, SIGINT or SIGHUP, running calls finish first; a second SIGTERM or SIGINT stops at once, with exit code
+/// 143 or 130. SIGUSR1 logs memory, open descriptors, threads and tasks.
 ///
-/// All that a server takes can stand in a file, of which docs/operators/config.md tells; what the command line says goes
-/// before what the file says.
+/// All options can be set in a file (docs/operators/config.md); the command line overrides it.
 #[derive(clap::Args)]
 pub struct ServeCommand {
-    /// The folder of <name>.wasm files, each with <name>.toml beside it if it needs anything. It may come later
+    /// Plugin folder: <name>.wasm and <name>.workflow.yaml files, each with an optional policy <name>.toml. It may be
+    /// created later
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// A settings file, loggia.toml: see `loggia config check`
+    /// Settings file, loggia.toml; `loggia config check` validates it
     #[arg(long, value_name = "FILE", env = "LOGGIA_CONFIG")]
     config: Option<PathBuf>,
-    /// Serve over HTTP instead of stdio, for example 127.0.0.1:8080 (port 0: any free one)
+    /// Serve over HTTP instead of stdio, for example on 127.0.0.1:8080. Port 0 selects a free port
     #[arg(long, value_name = "ADDR")]
     http: Option<SocketAddr>,
-    /// Serve callers without a token where other machines reach the server: on an address that is not loopback, behind a
-    /// proxy (`http.hosts`), or where `[auth]` names no credential
+    /// Allow unauthenticated callers although other machines can reach the server: on an address that is not loopback,
+    /// behind a proxy (`http.hosts`), or if `[auth]` has no credential
     #[arg(long)]
     allow_anonymous: bool,
-    /// Answer /healthz, /readyz and /metrics there, for example 127.0.0.1:9090. Without authentication: choose an address
-    /// that only who runs the server reaches
+    /// Serve /healthz, /readyz and /metrics on this address, for example 127.0.0.1:9090. Unauthenticated: bind it to
+    /// loopback or a private network
     #[arg(long, value_name = "ADDR")]
     admin: Option<SocketAddr>,
-    /// How long --http still takes connections after SIGTERM, while /readyz already says 503: as long as a load balancer takes to
-    /// notice, such as 5s [default: 0s]
+    /// How long the server accepts connections after SIGTERM while /readyz answers 503: as long as a load balancer
+    /// needs to notice, such as 5s [default: 0s]
     #[arg(long, value_name = "TIME", value_parser = parse_delay)]
     drain_delay: Option<Span>,
-    /// Write logs for people or as a JSON object on a line each [default: human]
+    /// Log format: for people, or one JSON object per line [default: human]
     #[arg(long, value_name = "FORM")]
     log_format: Option<Format>,
-    /// The newest revision of MCP that clients are offered [default: the newest there is]
+    /// Newest MCP revision to offer clients [default: the newest supported]
     #[arg(long, value_name = "REVISION")]
     max_protocol_version: Option<Revision>,
     #[command(flatten)]
@@ -91,18 +90,18 @@ impl ServeCommand {
         }
         let Some(folder) = settings.folder.clone() else {
             bail!(UsageError(
-                "which folder of plugins? name it: `loggia serve plugins/`, or `folder` in the settings file"
+                "no plugin folder: pass one, as in `loggia serve plugins/`, or set `folder` in the settings file"
                     .into()
             ));
         };
         ensure!(
             !folder.exists() || folder.is_dir(),
-            "{} is a file: give the folder that holds it",
+            "{} is a file; pass the folder that contains it",
             folder.display()
         );
         if !folder.exists() {
             tracing::warn!(
-                "there is no folder {} yet: plugins are served as soon as it is there",
+                "the plugin folder {} does not exist yet; its plugins are served once it does",
                 folder.display()
             );
         }
@@ -128,7 +127,8 @@ impl ServeCommand {
 
     fn read_file(&self) -> anyhow::Result<Option<Followed>> {
         let Some(file) = &self.config else { return Ok(None) };
-        let path = std::path::absolute(file).with_context(|| format!("failed to find {}", file.display()))?;
+        let path =
+            std::path::absolute(file).with_context(|| format!("failed to resolve {}", file.display()))?;
         let settings = settings::read_file(file, |settings| {
             if self.log_format.unwrap_or(settings.log.format) == Format::Json {
                 logs::as_json();
@@ -188,12 +188,12 @@ async fn start_admin(
     let Some(Admin { listen, hosts }) = settings.admin.clone() else { return Ok(()) };
     let listener = tokio::net::TcpListener::bind(listen)
         .await
-        .with_context(|| format!("failed to listen on {listen}: choose another with --admin ADDR"))?;
+        .with_context(|| format!("failed to listen on {listen}: choose another address with --admin ADDR"))?;
     let address = listener.local_addr()?;
     let serving = admin::serve(listener, admin::State::new(host, hosts, authenticator), stop.clone());
     tokio::spawn(async move {
         if let Err(error) = serving.await {
-            tracing::error!("the admin listener ended: {error}");
+            tracing::error!("the admin listener failed: {error}");
         }
     });
     term::note(&format!("admin on http://{address}"));
@@ -201,8 +201,8 @@ async fn start_admin(
 }
 
 /// What a person is told who starts a server for a client in a terminal.
-const TERMINAL_NOTE: &str = "waiting for an MCP client on stdin, which is a terminal here: MCP clients start this command themselves, \
-                     and --http 127.0.0.1:8080 serves over HTTP. Ctrl-D or Ctrl-C ends it";
+const TERMINAL_NOTE: &str = "waiting for an MCP client on stdin, which is a terminal. MCP clients start this command themselves; \
+     --http 127.0.0.1:8080 serves over HTTP. Ctrl-D or Ctrl-C exits";
 
 async fn serve_stdio(host: &Host, folder: PathBuf, settings: &Settings) -> anyhow::Result<()> {
     host.tell_vitals()?;
@@ -243,7 +243,7 @@ pub async fn serve_http(
     let address = http.listen;
     let listener = tokio::net::TcpListener::bind(address)
         .await
-        .with_context(|| format!("failed to listen on {address}: choose another with --http ADDR"))?;
+        .with_context(|| format!("failed to listen on {address}: choose another address with --http ADDR"))?;
     let address = listener.local_addr()?;
     let told: CancellationToken = signals::shutdown()?;
     let stop = signals::later(&told, http.drain_delay.0);

@@ -22,8 +22,8 @@ use crate::{
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Said of settings that name callers, where there is nobody to be told from another.
-const AUTH_OVER_STDIO: &str = "`auth` has no meaning over stdio, where the client is whoever started this; it has over \
-                          HTTP, by `[http]` or --http";
+const AUTH_OVER_STDIO: &str = "`auth` has no effect over stdio, where the client is the process that started the server; it \
+                               applies to HTTP (`[http]` or --http)";
 
 /// Reads a settings file. As much of it as can be used is looked at before what is wrong is told: it says in which form.
 ///
@@ -69,7 +69,7 @@ fn read_with_keys(file: &Path) -> anyhow::Result<Reading> {
 /// A file, and the folder at which its paths start.
 fn start_reading(file: &Path) -> anyhow::Result<(Reading, PathBuf)> {
     let text = read_text(file).with_context(|| format!("failed to read {}", file.display()))?;
-    let folder = base_folder(file).with_context(|| format!("failed to find {}", file.display()))?;
+    let folder = base_folder(file).with_context(|| format!("failed to resolve {}", file.display()))?;
     let mut reading = Reading::of(&text, &places::setting(&folder));
     reading.tell(auth::mistakes(reading.settings.auth(), &folder));
     Ok((reading, folder))
@@ -128,7 +128,7 @@ fn find_conflicts(settings: &Settings) -> Vec<SettingsConflict> {
     if let Some(admin) = settings.admin.as_ref().filter(|admin| addresses_collide(http.listen, admin.listen))
     {
         let said = format!(
-            "the admin listener cannot have {}, where HTTP is served ({}): choose another port",
+            "the admin listener cannot use {}: HTTP is served on {}; choose another port",
             admin.listen, http.listen
         );
         wrong.push(SettingsConflict { keys: &["admin.listen", "http.listen"], message: said });
@@ -141,11 +141,11 @@ fn anonymous_conflict(http: &Http, settings: &Settings) -> Option<SettingsConfli
     if http.allow_anonymous || !settings.auth().is_none() {
         return None;
     }
-    let name = "name callers (`auth.tokens`, by `loggia token new`, or `auth.oauth`)";
+    let name = "configure callers (`auth.tokens`, by `loggia token new`, or `auth.oauth`)";
     if !http.listen.ip().is_loopback() {
         let said = format!(
-            "{address} can be reached from other machines, and nobody would have to say who they are: {name}, or use a \
-             loopback address such as 127.0.0.1:{port} behind a proxy that knows them; --allow-anonymous serves everybody",
+            "{address} can be reached from other machines without authentication: {name}, or listen on a loopback \
+             address such as 127.0.0.1:{port} behind an authenticating proxy; --allow-anonymous serves unauthenticated callers",
             address = http.listen,
             port = http.listen.port()
         );
@@ -156,16 +156,15 @@ fn anonymous_conflict(http: &Http, settings: &Settings) -> Option<SettingsConfli
     }
     if settings.auth.is_some() {
         let said = format!(
-            "`auth` names no caller, so everybody who can connect could call: {name}; or set `http.allow-anonymous = true` \
-             to serve everybody"
+            "`auth` has no credential, so everyone who can connect could call: {name}; or set `http.allow-anonymous = \
+             true` to serve unauthenticated callers"
         );
         return Some(SettingsConflict { keys: &["auth", "http.allow-anonymous"], message: said });
     }
     let host = http.hosts.iter().find(|host| !is_loopback_host(host))?;
     let said = format!(
-        "`http.hosts` has {host:.80?}, a name by which other machines reach this server, and nobody would have to say who \
-         they are: {name}; or, if the proxy before it lets in only callers that it knows, set \
-         `http.allow-anonymous = true`"
+        "`http.hosts` has {host:.80?}, by which other machines reach this server without authentication: {name}; or, if \
+         the proxy in front of it authenticates callers, set `http.allow-anonymous = true`"
     );
     Some(SettingsConflict { keys: &["http.hosts", "http.allow-anonymous", "auth"], message: said })
 }
@@ -192,7 +191,8 @@ pub fn auth_warning(settings: &Settings) -> Option<&'static str> {
 /// A folder of plugins that is not there yet.
 pub fn folder_warning(settings: &Settings) -> Option<String> {
     let folder = settings.folder.as_ref().filter(|folder| !folder.is_dir())?;
-    let is = if folder.exists() { "is a file: name the folder that holds it" } else { "does not exist yet" };
+    let is =
+        if folder.exists() { "is a file; use the folder that contains it" } else { "does not exist yet" };
     Some(format!("`folder`: {} {is}", folder.display()))
 }
 
@@ -206,7 +206,7 @@ pub fn build_authenticator(
     file: Option<&Path>,
 ) -> anyhow::Result<Option<Authenticator>> {
     let Some(file) = file else { return Ok(None) };
-    let folder = base_folder(file).with_context(|| format!("failed to find {}", file.display()))?;
+    let folder = base_folder(file).with_context(|| format!("failed to resolve {}", file.display()))?;
     Authenticator::new(settings.auth(), &folder).with_context(|| file.display().to_string())
 }
 
@@ -214,17 +214,19 @@ pub fn build_authenticator(
 pub fn summarize(settings: &Settings) -> String {
     let folder = match &settings.folder {
         Some(folder) => folder.display().to_string(),
-        None => "a folder that the command line names".into(),
+        None => "the folder given on the command line".into(),
     };
     let Some(http) = &settings.http else { return format!("serves {folder} over stdio") };
     let auth = settings.auth();
     let callers = match (auth.tokens.len(), &auth.oauth) {
-        (0, None) => "everybody who can connect".to_owned(),
-        (0, Some(oauth)) => format!("callers of {}", oauth.issuer),
+        (0, None) => "everyone who can connect".to_owned(),
+        (0, Some(oauth)) => format!("callers with tokens of {}", oauth.issuer),
         (1, None) => "the holder of one token".into(),
         (tokens, None) => format!("the holders of {tokens} tokens"),
-        (1, Some(oauth)) => format!("callers of {} and the holder of one token", oauth.issuer),
-        (tokens, Some(oauth)) => format!("callers of {} and the holders of {tokens} tokens", oauth.issuer),
+        (1, Some(oauth)) => format!("callers with tokens of {} and the holder of one token", oauth.issuer),
+        (tokens, Some(oauth)) => {
+            format!("callers with tokens of {} and the holders of {tokens} tokens", oauth.issuer)
+        }
     };
     format!("serves {folder} over HTTP on {} to {callers}", http.listen)
 }

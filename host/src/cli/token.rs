@@ -14,7 +14,7 @@ use loggia_gate::access::Scope;
 use super::{settings, term};
 use crate::serve::auth::token;
 
-/// Make the tokens by which callers over HTTP are known.
+/// Create bearer tokens for HTTP callers.
 #[derive(clap::Args)]
 pub struct TokenCommand {
     #[command(subcommand)]
@@ -27,23 +27,22 @@ enum Command {
     New(NewTokenCommand),
 }
 
-/// Make a token, and print it this once.
+/// Create a token and print it once.
 ///
-/// The token alone goes to stdout, and is kept nowhere. What the server needs to know it goes to stderr, to be pasted
-/// into loggia.toml, or with --file into that file: a name, a hash, and what it allows. To revoke it, take that away
-/// again: a server that runs by this file notices.
+/// Prints only the token on stdout; it is not stored. The entry for loggia.toml (name, hash and scopes) goes to stderr,
+/// or with --file into that file. To revoke the token, remove the entry: a running server reloads the file.
 #[derive(clap::Args)]
 struct NewTokenCommand {
-    /// Whose it is: stands in the log, and tells callers apart
+    /// Name of the caller, for the log and for limits per caller
     #[arg(value_parser = parse_name)]
     name: String,
-    /// What it allows: notes:read, notes:* for all of a facade, or * for everything; several times for several
+    /// What the token allows: notes:read, notes:* for a whole facade, or * for everything. May be repeated
     #[arg(long = "scope", value_name = "SCOPE", required = true)]
     scopes: Vec<Scope>,
-    /// The day from which on it is no longer taken (UTC), such as 2027-06-30 [default: never]
+    /// Day from which the token is rejected (UTC), such as 2027-06-30 [default: never]
     #[arg(long, value_name = "DAY", value_parser = parse_day)]
     expires: Option<String>,
-    /// Add it to this loggia.toml
+    /// Add the entry to this loggia.toml
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
     /// Print JSON: token, name, hash, scopes, expires, toml
@@ -58,7 +57,7 @@ fn parse_name(text: &str) -> Result<String, &'static str> {
 fn parse_day(text: &str) -> Result<String, &'static str> {
     match token::parse_expiry(text) {
         None => Err("write the day as 2027-06-30"),
-        Some(expires) if expires <= token::now() => Err("that day is past"),
+        Some(expires) if expires <= token::now() => Err("the day is in the past"),
         Some(_) => Ok(text.to_owned()),
     }
 }
@@ -89,12 +88,11 @@ impl NewTokenCommand {
         }
         match &self.file {
             Some(file) => term::note(&format!(
-                "added to {}, as a server that runs by it notices; this is the token, which is kept nowhere:",
+                "added to {}, which a running server reloads. The token, which is not stored:",
                 file.display()
             )),
             None => term::note(&format!(
-                "add this to loggia.toml, as a server that runs by it notices:\n\n{toml}\nthis is the token, which is \
-                 kept nowhere:"
+                "add this to loggia.toml, which a running server reloads:\n\n{toml}\nThe token, which is not stored:"
             )),
         }
         term::print(&made);
@@ -144,16 +142,14 @@ fn add_to_file(file: &Path, name: &str, toml: &str) -> anyhow::Result<()> {
 fn insert_token(text: &str, name: &str, toml: &str) -> anyhow::Result<String> {
     let before = token_names(text)?;
     if before.iter().any(|known| known == name) {
-        bail!("it has a token of the name {name} already; choose another name, or take that one away");
+        bail!("it already has a token named {name}; choose another name, or remove that token");
     }
     let gap = if text.is_empty() || text.ends_with("\n\n") { "" } else { "\n" };
     let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
     let text = format!("{text}{end}{gap}{toml}");
     match token_names(&text) {
         Ok(after) if after.len() == before.len() + 1 => Ok(text),
-        _ => bail!(
-            "its tokens or `auth` are written in one line; write each as a table [[auth.tokens]] of its own"
-        ),
+        _ => bail!("its `auth` or its tokens are inline; write each token as a table [[auth.tokens]]"),
     }
 }
 
@@ -215,8 +211,8 @@ mod tests {
             Ok(&format!("{}\n", toml.replace("\"ci\"", "\"other\""))),
         );
         check(&toml, Err("already"));
-        check("auth = {}\n", Err("in one line"));
-        check("[auth]\ntokens = []\n", Err("in one line"));
+        check("auth = {}\n", Err("inline"));
+        check("[auth]\ntokens = []\n", Err("inline"));
         check("folder = \n", Err("TOML"));
         // All else is the server's to judge, by its variables too.
         check("[http]\nlisten = \"127.0.0.1:${PORT}\"\n", Ok("[http]\nlisten = \"127.0.0.1:${PORT}\"\n\n"));
@@ -243,7 +239,7 @@ mod tests {
     #[test]
     fn a_day_lies_ahead() {
         assert!(parse_day("2099-01-01").is_ok());
-        assert_eq!(parse_day("2020-01-01"), Err("that day is past"));
+        assert_eq!(parse_day("2020-01-01"), Err("the day is in the past"));
         assert_eq!(parse_day("soon"), Err("write the day as 2027-06-30"));
     }
 }

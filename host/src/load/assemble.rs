@@ -91,7 +91,7 @@ fn build_slots(
                         vacant.extend(vacancy_reason(against, name).map(|reason| (name.as_str(), reason)));
                     }
                 }
-                let moved = format!("its plugin is now called `{name}`");
+                let moved = format!("its plugin is now named `{name}`");
                 let before = offer.names.iter().filter(|before| *before != name);
                 vacant.extend(before.map(|before| (before.as_str(), moved.clone().into())));
             }
@@ -115,12 +115,12 @@ fn vacancy_reason(against: NameConflict<'_>, name: &str) -> Option<Cow<'static, 
         NameConflict::File(NameHolder { name: owned, .. })
         | NameConflict::Record(NameRefusal::From(NameOwner { name: owned, .. })) => owned,
         NameConflict::Record(NameRefusal::Unrecorded(_)) => {
-            return Some("it is not known whose name this is".into());
+            return Some("the owner of this name is unknown".into());
         }
         NameConflict::Record(NameRefusal::TooSoon) => return None,
     };
     Some(match owned == name {
-        true => "the plugin that owns its name does not serve".into(),
+        true => "the plugin that owns its name is not served".into(),
         false => format!("its name looks like that of `{owned}`").into(),
     })
 }
@@ -168,7 +168,7 @@ mod tests {
     };
 
     /// What callers are told of a name whose owner does not serve.
-    const ABSENT: &str = "the plugin that owns its name does not serve";
+    const ABSENT: &str = "the plugin that owns its name is not served";
 
     /// The offer of a file whose versions had these facades, the last of which serves; none does not load. A name after `=` is given
     /// by the policy.
@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn a_name_that_was_served_is_never_unknown() {
-        let now = "its plugin is now called `memos`";
+        let now = "its plugin is now named `memos`";
         let check = |files: &[(&str, &[&str])], expected: &[(&str, &str)]| {
             check(&NameOwners::default(), files, expected);
         };
@@ -338,7 +338,7 @@ mod tests {
         let owners = NameOwners::assign(all, &NameOwners::default(), &known);
         let check = |file, name, why: &str| {
             let todo = format!(
-                "; if this file is to have the name and its state, write `name = \"{name}\"` in the section [expose] of \
+                "; to give this file the name and its state, write `name = \"{name}\"` in the section [expose] of \
                  {}.toml",
                 file_stem(file)
             );

@@ -121,7 +121,9 @@ impl Reloader {
             let refusal = match &fence {
                 Ok(fence) => grants.dirs.iter().find_map(|dir| dir.breach(fence))?.to_string(),
                 Err(_) if grants.dirs.is_empty() => return None,
-                Err(error) => format!("what its directories must not reach cannot be found: {error}"),
+                Err(error) => {
+                    format!("the directories that no plugin may have cannot be determined: {error}")
+                }
             };
             Some((key.to_owned(), format!("not served: {refusal}")))
         });
@@ -160,7 +162,7 @@ impl Reloader {
             }
         }
         for file in self.fenced.keys().filter(|file| !fenced.contains_key(*file)) {
-            tracing::info!(file, "its policy no longer grants what no plugin may have");
+            tracing::info!(file, "its policy no longer grants a directory that no plugin may have");
         }
         self.fenced = fenced;
         let mut offers = self.source.offers_mut();

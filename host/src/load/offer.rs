@@ -68,7 +68,7 @@ impl FacadeOffer {
 
     /// Keeps the version, if there is one, and the reason why a newer one does not serve.
     pub fn reject(&mut self, error: &AdmitError) {
-        let keeps = if self.version.is_some() { "; the version before it keeps serving" } else { "" };
+        let keeps = if self.version.is_some() { "; the previous version keeps serving" } else { "" };
         self.error =
             Some(OfferError { for_callers: error.caller_message(), for_operator: format!("{error}{keeps}") });
         self.is_present = true;

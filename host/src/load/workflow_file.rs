@@ -159,7 +159,7 @@ impl BlockedWorkflow {
 
 impl fmt::Display for BlockedWorkflow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let when = if self.is_temporary() { "cannot run now" } else { "cannot run as it is" };
+        let when = if self.is_temporary() { "cannot run yet" } else { "cannot run until changed" };
         write!(f, "the workflow `{}` {when}: ", self.name)?;
         for (index, problem) in self.problems.iter().enumerate() {
             write!(f, "{}{problem}", if index > 0 { "; " } else { "" })?;

@@ -28,9 +28,9 @@ async fn settings_that_name_no_caller_serve_nobody_unless_they_say_so() -> Resul
     let plugins = folder.path().display().to_string();
     let listen = "[http]\nlisten = \"127.0.0.1:0\"\n";
     for (settings, line, why) in [
-        (T10.to_owned(), 5, "`auth` names no caller"),
-        (format!("{listen}[auth]\n"), 3, "`auth` names no caller"),
-        (format!("{listen}[auth]\ntokens = []\n"), 3, "`auth` names no caller"),
+        (T10.to_owned(), 5, "`auth` has no credential"),
+        (format!("{listen}[auth]\n"), 3, "`auth` has no credential"),
+        (format!("{listen}[auth]\ntokens = []\n"), 3, "`auth` has no credential"),
         (
             format!("{listen}hosts = [\"localhost\", \"tools.example.com\"]\n"),
             3,
@@ -78,6 +78,6 @@ async fn a_server_whose_last_token_was_taken_away_lets_nobody_in_and_does_not_st
     served.logs(|line| line.contains("no token any more") && line.contains("nobody may call")).await;
     let plugins = folder.path().display().to_string();
     let (code, said) = loggia(&folder, &["serve", &plugins, "--config"], &fs::read_to_string(file)?).await?;
-    assert!(code == Some(1) && said.contains("`auth` names no caller"), "{said}");
+    assert!(code == Some(1) && said.contains("`auth` has no credential"), "{said}");
     Ok(())
 }

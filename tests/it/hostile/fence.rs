@@ -227,10 +227,10 @@ async fn a_policy_that_is_a_link_to_nothing_is_an_error_and_never_no_policy() ->
         answers("echo").await;
         symlink(target, folder.path().join("echo.toml"))?;
         let said = checked(folder.path()).await?;
-        let why = "echo.toml cannot be used: it is a link that leads to";
+        let why = "echo.toml cannot be used: it is a symbolic link to";
         assert!(said.contains("echo\tdoes not load: the policy") && said.contains(why), "{said}");
         // What served goes on under the policy that it had; a host that starts serves nothing without one.
-        served.logs(|line| line.contains(why) && line.contains("the version before it keeps serving")).await;
+        served.logs(|line| line.contains(why) && line.contains("the previous version keeps serving")).await;
         answers("echo").await;
         let started = Client::stdio(folder.path(), Era::Stateful).await?;
         let told = started.envelope("echo", add.clone()).await?;

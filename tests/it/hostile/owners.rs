@@ -146,7 +146,7 @@ async fn a_damaged_record_gives_no_name_away() -> Result<()> {
     fs::write(state(folder.path()).join(RECORD), "{\"version\": 1, \"na")?;
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
     eventually(async || match diary(&client).await {
-        Ok(told) if told["error"] == "`keeps` is unavailable: it is not known whose name this is" => Ok(()),
+        Ok(told) if told["error"] == "`keeps` is unavailable: the owner of this name is unknown" => Ok(()),
         other => Err(format!("{other:?}")),
     })
     .await;

@@ -288,13 +288,13 @@ async fn check_fails_where_a_workflow_can_never_run() -> Result<()> {
         match expected {
             None => {
                 assert_eq!((checked.code, checked.stderr.as_str()), (Some(0), ""), "{file}: {told}");
-                assert!(checked.stdout.contains("cannot run now"), "{file}: {told}");
+                assert!(checked.stdout.contains("cannot run yet"), "{file}: {told}");
             }
             Some(why) => {
                 assert_eq!(checked.code, Some(10), "{file}: {told}");
-                assert!(checked.stdout.contains("cannot run as it is"), "{file}: {told}");
+                assert!(checked.stdout.contains("cannot run until changed"), "{file}: {told}");
                 assert!(checked.stdout.contains(why), "{file}: {told}");
-                assert_eq!(checked.stderr, "1 workflow cannot run before something is changed\n", "{file}");
+                assert_eq!(checked.stderr, "1 workflow cannot run until something is changed\n", "{file}");
             }
         }
         folder.remove(&name);
@@ -365,7 +365,7 @@ async fn workflow_check_says_in_a_pipe_what_it_did_not_check() -> Result<()> {
         let words = [OsStr::new("check"), file.as_os_str()];
         let ended = workflow(words.into_iter().chain(json.iter().map(OsStr::new))).await?;
         assert_eq!(ended.code, Some(0), "{}", ended.told());
-        let said = "the facades that the steps call were not checked: name their folder with --plugins DIR\n";
+        let said = "calls of other facades were not checked; pass their folder with --plugins DIR\n";
         assert_eq!(ended.stderr, said);
     }
     Ok(())

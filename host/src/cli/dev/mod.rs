@@ -33,19 +33,18 @@ use crate::{
 
 /// Build plugin sources, serve them over HTTP, rebuild and reload on save.
 ///
-/// Prints the configuration for the usual clients. Policy files (<name>.toml in a crate's folder) apply as they do
-/// when served, and workflow files (<name>.workflow.yaml) beside the crates are served too. A plugin may not be granted
-/// the folder that plugins are in, but one beside it: what a policy grants as ../data is made where it is missing, at
-/// DIR/data.
+/// Prints the configuration for common clients. Policy files (<name>.toml in a crate's folder) apply as with `serve`,
+/// and workflow files (<name>.workflow.yaml) beside the crates are served too. A policy cannot grant the plugin folder
+/// itself, but a directory beside it: ../data is DIR/data, which is created if it is missing.
 #[derive(clap::Args)]
 pub struct DevCommand {
     /// A plugin crate, or a folder of them
     #[arg(value_name = "PATH", default_value = ".")]
     path: PathBuf,
-    /// Where to listen (port 0: any free one)
+    /// Loopback address to listen on. Port 0 selects a free port
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
     http: SocketAddr,
-    /// Where the built plugins go: into the folder `plugins` there
+    /// Output folder; built plugins go into its folder `plugins`
     #[arg(long, value_name = "DIR", default_value = "target/loggia")]
     out: PathBuf,
     #[command(flatten)]
@@ -59,8 +58,8 @@ impl DevCommand {
         if !self.http.ip().is_loopback() {
             let (address, port) = (self.http, self.http.port());
             bail!(UsageError(format!(
-                "{address} can be reached from other machines, which is not for development: use a loopback address \
-                 such as 127.0.0.1:{port}"
+                "{address} can be reached from other machines; `dev` serves only on loopback: use an address such as \
+                 127.0.0.1:{port}"
             )));
         }
         logs::at(Level::Info);
@@ -68,7 +67,7 @@ impl DevCommand {
         let path =
             fs::canonicalize(&self.path).with_context(|| format!("there is no {}", self.path.display()))?;
         let out = BuildOutput::create(&self.out)
-            .with_context(|| format!("failed to make {}", self.out.display()))?;
+            .with_context(|| format!("failed to create {}", self.out.display()))?;
         // Before the first build, so that nothing saved during it is missed.
         let sources = SourceWatcher::watch(path.clone(), out.folder().to_owned())
             .context("failed to watch the sources")?;
@@ -108,9 +107,9 @@ impl DevCommand {
 fn log_build(built: Result<bool, BuildError>) {
     match built {
         Ok(true) => {}
-        Ok(false) => tracing::error!("not all plugins could be built; what was built before keeps serving"),
+        Ok(false) => tracing::error!("not all plugins could be built; earlier builds keep serving"),
         Err(error) => {
-            tracing::error!("{:#}; what was built before keeps serving", anyhow::Error::new(error));
+            tracing::error!("{:#}; earlier builds keep serving", anyhow::Error::new(error));
         }
     }
 }
@@ -130,7 +129,7 @@ Cursor           ~/.cursor/mcp.json
 Codex            ~/.codex/config.toml
                  [mcp_servers.loggia]
                  url = "{url}"
-Claude Desktop   claude_desktop_config.json (starts its own host on the same folder)
+Claude Desktop   claude_desktop_config.json (starts its own server for the same folder)
                  {{"mcpServers": {{"loggia": {{"command": "{exe}", "args": ["serve", "{out}"]}}}}}}
 "#
     )

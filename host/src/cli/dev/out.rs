@@ -72,7 +72,7 @@ impl BuildOutput {
             // First, or the host would try the plugin without them.
             if let Some(policy) = source.policy().and_then(|policy| fs::read_to_string(policy).ok()) {
                 for path in granted::create_missing(&policy, &self.plugins).created {
-                    tracing::info!("made {}, which a policy grants", path.display());
+                    tracing::info!("created {}, granted by a policy", path.display());
                 }
             }
             match build::build_sources(std::slice::from_ref(source), &self.plugins) {
@@ -97,7 +97,7 @@ impl BuildOutput {
         let now: BTreeSet<String> = sources.iter().flat_map(output_names).chain(names).collect();
         for gone in stale_names(&before, &now) {
             match fs::remove_file(self.plugins.join(gone)) {
-                Ok(()) => tracing::info!("removed {gone}, whose source is gone"),
+                Ok(()) => tracing::info!("removed {gone}: its source was removed"),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }

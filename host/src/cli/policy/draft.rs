@@ -15,14 +15,14 @@ pub fn draft_policy(surface: &Surface, file: &str) -> String {
             surface.name,
             printable(file)
         ),
-        "# What the plugin asks for stands below: remove the `#` before what you grant.".to_owned(),
-        "# Every key: loggia policy reference. What it comes to: loggia policy explain.".to_owned(),
+        "# The plugin requests the grants below. Uncomment those that you grant.".to_owned(),
+        "# All keys: loggia policy reference. The effect: loggia policy explain.".to_owned(),
         String::new(),
         "[grants]".to_owned(),
     ];
     let wants = wanted_by(surface);
     if wants.is_empty() {
-        lines.push("# The plugin asks for nothing.".to_owned());
+        lines.push("# The plugin requests nothing.".to_owned());
     }
     for grant in GRANTS {
         let (key, Some(value)) = (grant.key().name, grant.draft(&wants)) else { continue };
@@ -32,7 +32,7 @@ pub fn draft_policy(surface: &Surface, file: &str) -> String {
     }
     if wants.wants(None).next().is_some() {
         lines.push(String::new());
-        lines.push("# This host has no such grants:".to_owned());
+        lines.push("# Grants that this host does not have:".to_owned());
         lines.extend(wants.wants(None).map(reason));
     }
     lines.push(String::new());

@@ -26,19 +26,18 @@ use crate::{
     telemetry::{logs, logs::Level},
 };
 
-/// Say in plain words what a plugin may do, itself and by calling others.
+/// Explain what a plugin may do, itself and by calling others.
 ///
-/// Names each directory, each host, each secret (never its value), and what can be reached through the facades that it
-/// may call; what it wants and may not have; and warns where what it can read can leave this machine.
+/// Lists directories, hosts and secrets (never their values), what the plugin can reach through facades that it may
+/// call, and what it requests but is not granted. Warns if data that it can read can leave this machine.
 ///
-/// Ends with 10 if the plugin does not load, because of its policy or otherwise, and with 11 if there is none of that
-/// name.
+/// Exits with 10 if the plugin does not load or its policy is invalid, and with 11 if there is no such plugin.
 #[derive(clap::Args)]
 pub struct ExplainCommand {
-    /// The facade, or a .wasm, .workflow.yaml or .toml file
+    /// Facade, or a .wasm, .workflow.yaml or .toml file
     #[arg(value_name = "NAME|FILE")]
     name: String,
-    /// The folder of plugins, where a name is given
+    /// Plugin folder, if NAME is a facade
     #[arg(long, value_name = "DIR", default_value = "plugins")]
     plugins: PathBuf,
     /// Print JSON
@@ -64,11 +63,7 @@ impl ExplainCommand {
             }
             None => &self.plugins,
         };
-        ensure!(
-            folder.is_dir(),
-            "there is no folder {}: name the one that holds the plugins",
-            folder.display()
-        );
+        ensure!(folder.is_dir(), "there is no folder {}", folder.display());
         let plugins = load_path(folder, &self.common.host_options()?)?;
         let wanted = match file {
             Some(file) => {
@@ -182,8 +177,8 @@ fn report_unknown(wanted: &str, folder: &Path, plugins: &[LoadedPlugin]) -> Exit
     let names: Vec<&str> = plugins.iter().map(facade_name).collect();
     let near = match nearest(wanted, names.iter().copied()) {
         Some(near) => format!("; did you mean `{near}`?"),
-        None if names.is_empty() => "; there is no plugin at all".to_owned(),
-        None => format!("; there are {}", names.join(", ")),
+        None if names.is_empty() => "; the folder has no plugins".to_owned(),
+        None => format!("; it has {}", names.join(", ")),
     };
     let said = format!("there is no plugin `{wanted}` in {}{near}", folder.display());
     term::print_error(&anyhow!("{}", printable(&said)));

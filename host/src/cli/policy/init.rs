@@ -22,21 +22,20 @@ use crate::{
     telemetry::{logs, logs::Level},
 };
 
-/// Write a first policy for a plugin: what it asks for, with its reasons, all commented out.
+/// Create a policy that lists what a plugin requests, with its reasons, all commented out.
 ///
-/// The file grants nothing until you remove the `#` before what you grant. A policy that is there already stays as it
-/// is, unless --force is given.
+/// The policy grants nothing until you uncomment what you grant. Does not replace an existing policy without --force.
 ///
-/// Ends with 10 if the plugin does not load.
+/// Exits with 10 if the plugin does not load.
 #[derive(clap::Args)]
 pub struct InitCommand {
-    /// The plugin; its policy is written beside it, as <name>.toml
+    /// Plugin file; its policy is written beside it, as <name>.toml
     #[arg(value_name = "FILE.wasm")]
     file: PathBuf,
-    /// Replace the policy that is there
+    /// Replace an existing policy
     #[arg(long)]
     force: bool,
-    /// Print it instead of writing a file
+    /// Print the policy instead of writing a file
     #[arg(long)]
     stdout: bool,
     #[command(flatten)]
@@ -47,7 +46,7 @@ impl InitCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         logs::at(Level::Error);
         if self.file.extension().is_none_or(|ending| ending != "wasm") {
-            bail!(UsageError(format!("{} is no plugin: name a .wasm file", self.file.display())));
+            bail!(UsageError(format!("{} is not a plugin: pass a .wasm file", self.file.display())));
         }
         let path = self.file.with_extension("toml");
         // Before the plugin is compiled, which may take a while.
@@ -80,7 +79,7 @@ impl InitCommand {
 }
 
 fn exists_message(path: &Path) -> String {
-    format!("{} is there already: --force replaces it, --stdout prints instead", path.display())
+    format!("{} already exists; --force replaces it, --stdout prints the policy instead", path.display())
 }
 
 /// Writes the file, whole or not at all: beside, and then renamed; over another only by force, though that came to be
@@ -115,7 +114,7 @@ mod tests {
         let path = folder.path().join("notes.toml");
         write_policy(&path, "one", false).unwrap();
         let said = write_policy(&path, "two", false).unwrap_err().to_string();
-        assert!(said.contains("is there already"), "{said}");
+        assert!(said.contains("already exists"), "{said}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "one");
         write_policy(&path, "two", true).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "two");

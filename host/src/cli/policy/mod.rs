@@ -18,9 +18,10 @@ use std::process::ExitCode;
 use super::term;
 use crate::config::policy;
 
-/// Explain policies, begin one, or print the reference of all their keys.
+/// Explain a policy, create one, or print the reference of all keys.
 ///
-/// A policy is the file <name>.toml beside <name>.wasm. It grants what the plugin may use; without it, nothing.
+/// The policy of <name>.wasm is the file <name>.toml beside it. It grants capabilities; without it, the plugin has
+/// none.
 #[derive(clap::Args)]
 pub struct PolicyCommand {
     #[command(subcommand)]
@@ -32,7 +33,7 @@ pub struct PolicyCommand {
 enum Command {
     Explain(explain::ExplainCommand),
     Init(init::InitCommand),
-    /// Print every key with its default, its bounds and what it is for, in Markdown
+    /// Print the reference of all keys, in Markdown
     Reference,
 }
 

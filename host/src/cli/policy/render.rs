@@ -37,11 +37,11 @@ pub fn render_text(explanation: &PolicyExplanation, style: OutputStyle) -> Strin
     page.heading(&format!("{name} may"));
     page.rights(&explanation.may, 2);
     if explanation.may.is_empty() {
-        page.line(2, "use nothing: it answers from what it is given");
+        page.line(2, "use nothing but its input");
     }
     render_actions(explanation, &mut page);
     if !explanation.limits.is_empty() {
-        page.heading("limits that are not the defaults");
+        page.heading("changed limits");
         let rows = explanation
             .limits
             .iter()
@@ -50,13 +50,14 @@ pub fn render_text(explanation: &PolicyExplanation, style: OutputStyle) -> Strin
     }
     render_missing(explanation, &mut page);
     if !explanation.reaches.is_empty() {
-        page.heading(&format!("by calling others, {name} reaches"));
+        page.heading(&format!("{name} reaches, by calling other facades"));
         explanation.reaches.iter().for_each(|reach| render_reached(reach, &mut page));
     }
     if let Some(warning) = &explanation.warning {
         page.lines.push(String::new());
-        page.lines
-            .push(style.warning(&format!("warning: what {} can read can leave this machine", shown(name))));
+        page.lines.push(
+            style.warning(&format!("warning: data that {} can read can leave this machine", shown(name))),
+        );
         let rows = warning.reads.iter().map(|what| ("can read", what));
         let rows = rows.chain(warning.sends.iter().map(|what| ("can send to", what)));
         page.rows(2, &rows.map(|(can, what)| (can.to_owned(), what.clone())).collect::<Vec<_>>());
@@ -68,12 +69,12 @@ fn render_actions(explanation: &PolicyExplanation, page: &mut Page) {
     if explanation.actions.is_empty() {
         return;
     }
-    page.heading("its actions");
+    page.heading("actions");
     let rows = explanation.actions.iter().map(|ruled| {
         let rule = match ruled.rule {
             ActionRule::Allowed => None,
-            ActionRule::Confirmed => Some("the person is asked first"),
-            ActionRule::Denied => Some("denied: neither shown nor run"),
+            ActionRule::Confirmed => Some("requires confirmation"),
+            ActionRule::Denied => Some("denied: neither listed nor callable"),
         };
         let says: Vec<&str> = ruled.effect.into_iter().chain(rule).collect();
         (ruled.action.clone(), says.join("; "))
@@ -85,10 +86,10 @@ fn render_missing(explanation: &PolicyExplanation, page: &mut Page) {
     if explanation.lacks.is_empty() {
         return;
     }
-    page.heading("it wants, and may not have");
+    page.heading("requested, but not granted");
     for lack in &explanation.lacks {
         let needed = if lack.needed { " (needed)" } else { "" };
-        let known = if lack.known { "" } else { "; this host has no such grant" };
+        let known = if lack.known { "" } else { "; this host does not have this grant" };
         page.line(2, &format!("{}{needed}: {}{known}", lack.grant, lack.reason));
     }
 }
@@ -99,12 +100,12 @@ fn render_reached(reach: &ReachedFacade, page: &mut Page) {
         through => format!(", through {}", through.join(", then ")),
     };
     let actions = reach.actions.iter().map(|action| {
-        let confirmed = if action.confirmed { ", the person is asked first" } else { "" };
+        let confirmed = if action.confirmed { ", requires confirmation" } else { "" };
         format!("{} ({}{confirmed})", action.action, action.effect)
     });
     let actions: Vec<String> = actions.collect();
     let actions = match (reach.known, actions.as_slice()) {
-        (false, _) => "no facade of that name loads here".to_owned(),
+        (false, _) => "no such facade is loaded".to_owned(),
         (true, []) => "none of its actions".to_owned(),
         (true, actions) => actions.join(", "),
     };

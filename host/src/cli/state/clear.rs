@@ -8,14 +8,14 @@ use loggia_state::Usage;
 use super::stores::{count_entries, find_store, report_missing};
 use crate::cli::{exit, term};
 
-/// Take away all that a plugin has stored, for all callers.
+/// Delete a plugin's state, for all callers.
 ///
-/// Asks first; in a script, --yes is needed.
+/// Asks for confirmation; scripts must pass --yes.
 #[derive(clap::Args)]
 pub struct ClearCommand {
-    /// Whose state
+    /// Facade whose state it is
     name: String,
-    /// Do not ask
+    /// Skip the confirmation
     #[arg(long)]
     yes: bool,
 }
@@ -32,19 +32,19 @@ impl ClearCommand {
                     return Ok(ExitCode::from(exit::FAILED));
                 }
                 None => bail!(
-                    "nothing was cleared: there is nobody to ask; `loggia state clear {name} --yes` clears it, and \
-                     `loggia state export {name}` keeps it"
+                    "nothing was cleared: confirmation requires a terminal; `loggia state clear {name} --yes` skips it, and \
+                     `loggia state export {name}` makes a backup"
                 ),
             }
         }
-        term::note(&format!("{} of `{name}` cleared", count_entries(store.clear()?)));
+        term::note(&format!("cleared {} of `{name}`", count_entries(store.clear()?)));
         Ok(ExitCode::SUCCESS)
     }
 }
 
 fn confirmation(name: &str, usage: &Usage) -> String {
     format!(
-        "Clear {} ({} bytes) of `{name}`? They cannot be brought back.",
+        "Clear {} ({} bytes) of `{name}`? This cannot be undone.",
         count_entries(usage.entries),
         usage.bytes
     )
@@ -57,7 +57,7 @@ mod tests {
     #[test]
     fn the_question_says_how_much_would_be_lost() {
         let usage = Usage { entries: 12, bytes: 4120, revision: 5 };
-        let asked = "Clear 12 entries (4120 bytes) of `notes`? They cannot be brought back.";
+        let asked = "Clear 12 entries (4120 bytes) of `notes`? This cannot be undone.";
         assert_eq!(confirmation("notes", &usage), asked);
     }
 }

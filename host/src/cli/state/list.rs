@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 use super::stores::{find_store, open_folder, report_missing, space_name};
 use crate::cli::{columns, exit, term};
 
-/// List the stores there are, or the keys of one.
+/// List all stores, or the keys of one.
 ///
-/// Of a store: entries, and the bytes that count for its quota. Of a key: whose it is (shared, or a caller's opaque
-/// key), the bytes of its value, its version, and when it expires. What has expired is not listed.
+/// Shows for each store its entries and the bytes that count towards its quota. Shows for each key its space (shared,
+/// or a caller's opaque key), the bytes of its value, its version and its expiry. Expired keys are not listed.
 #[derive(clap::Args)]
 pub struct ListCommand {
-    /// Whose keys
+    /// Facade whose keys to list
     name: Option<String>,
     /// Print JSON
     #[arg(long)]
@@ -56,7 +56,7 @@ fn list_stores(path: &Path, json: bool) -> anyhow::Result<ExitCode> {
         print_rows(&STORE_HEAD, &rows, 1);
     }
     if failed > 0 {
-        term::note(&format!("{failed} of {count} cannot be read"));
+        term::note(&format!("{failed} of {count} stores cannot be read"));
         return Ok(ExitCode::from(exit::FAILED));
     }
     Ok(ExitCode::SUCCESS)

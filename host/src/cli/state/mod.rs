@@ -22,14 +22,14 @@ use crate::{
     telemetry::logs::{self, Level},
 };
 
-/// Look at what plugins have stored, keep it, bring it back, clear it.
+/// List, export, import or clear plugins' state.
 ///
-/// Each plugin that is granted state has a store of its own, named like its facade. Hosts may go on serving meanwhile.
+/// Each plugin that is granted state has its own store, named after its facade. Running servers need not be stopped.
 #[derive(Args)]
 pub struct StateCommand {
     #[command(subcommand)]
     command: Command,
-    /// Where state is kept [env: LOGGIA_STATE; default: the platform's state folder]
+    /// State folder [env: LOGGIA_STATE; default: the platform's state folder]
     #[arg(
         long,
         value_name = "DIR",

@@ -14,14 +14,14 @@ use loggia_text::printable;
 use super::stores::{count_entries, find_store, report_missing};
 use crate::cli::term;
 
-/// Write a store as JSON Lines: a head, and a line for each entry.
+/// Export a store as JSON Lines: a header line, then one line per entry.
 ///
-/// What callers stored keeps their opaque keys, which mean something only with the same state folder's secret.
+/// Entries of callers keep their opaque keys, which are valid only with the secret of the same state folder.
 #[derive(clap::Args)]
 pub struct ExportCommand {
-    /// Whose state
+    /// Facade whose state it is
     name: String,
-    /// Write to this file, whole or not at all, instead of stdout; only its owner may read it
+    /// Write to this file instead of stdout, atomically; only its owner can read it
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
@@ -33,7 +33,7 @@ impl ExportCommand {
             None => drop(store.export(term::stdout_writer())?),
             Some(file) => {
                 let written = export_to_file(&store, &file)?;
-                term::note(&format!("{} written to {}", count_entries(written), file.display()));
+                term::note(&format!("exported {} to {}", count_entries(written), file.display()));
             }
         }
         Ok(ExitCode::SUCCESS)
@@ -51,18 +51,18 @@ fn export_to_file(store: &Store, path: &Path) -> anyhow::Result<u64> {
     Ok(written)
 }
 
-/// Take in what export wrote: all of it, or nothing.
+/// Import an exported store, atomically.
 ///
-/// Entries that are there stay, unless the file has others for their keys. The quota does not apply here; a plugin that
-/// is above its quota can only take away.
+/// Overwrites entries whose keys are in the file and keeps all others. The quota does not apply to imports; a plugin
+/// above its quota can only delete.
 #[derive(clap::Args)]
 pub struct ImportCommand {
-    /// Whose state
+    /// Facade whose state it is
     name: String,
-    /// The file, or - for stdin
+    /// Exported file, or - for stdin
     #[arg(value_name = "FILE|-")]
     file: PathBuf,
-    /// Take away whatever the file does not have
+    /// Delete entries that are not in the file
     #[arg(long)]
     replace: bool,
 }
@@ -71,9 +71,9 @@ impl ImportCommand {
     pub fn run(self, path: &Path) -> anyhow::Result<ExitCode> {
         let store = Folder::open(path)?.store(&self.name, u64::MAX)?;
         let imported = if self.file.as_os_str() == "-" {
-            store.import(std::io::stdin().lock(), self.replace).context("failed to take in stdin")?
+            store.import(std::io::stdin().lock(), self.replace).context("failed to import stdin")?
         } else {
-            let failed = || format!("failed to take in {}", self.file.display());
+            let failed = || format!("failed to import {}", self.file.display());
             let file = File::open(&self.file).with_context(failed)?;
             store.import(BufReader::new(file), self.replace).with_context(failed)?
         };
@@ -83,12 +83,12 @@ impl ImportCommand {
 }
 
 fn import_summary(name: &str, imported: &Imported) -> String {
-    let mut told = format!("{} taken in for `{name}`", count_entries(imported.entries));
+    let mut told = format!("imported {} for `{name}`", count_entries(imported.entries));
     if imported.expired > 0 {
-        told.push_str(&format!("; {} had expired", imported.expired));
+        told.push_str(&format!("; skipped {} that expired", imported.expired));
     }
     if imported.facade != name {
-        told.push_str(&format!("; the file is of `{}`", printable(&imported.facade)));
+        told.push_str(&format!("; they were exported from `{}`", printable(&imported.facade)));
     }
     told
 }
@@ -100,9 +100,9 @@ mod tests {
     #[test]
     fn an_import_tells_what_came_and_from_whom() {
         let cases = [
-            ("notes", 1, 0, "1 entry taken in for `notes`"),
-            ("notes", 0, 2, "0 entries taken in for `notes`; 2 had expired"),
-            ("ta\nsks", 3, 0, "3 entries taken in for `notes`; the file is of `ta\\nsks`"),
+            ("notes", 1, 0, "imported 1 entry for `notes`"),
+            ("notes", 0, 2, "imported 0 entries for `notes`; skipped 2 that expired"),
+            ("ta\nsks", 3, 0, "imported 3 entries for `notes`; they were exported from `ta\\nsks`"),
         ];
         for (facade, entries, expired, expected) in cases {
             let imported = Imported { facade: facade.to_owned(), entries, expired };

@@ -14,7 +14,7 @@ use loggia_gate::tokens::Figures;
 /// Reads what [`write`] wrote.
 pub fn read_figures(path: &Path) -> anyhow::Result<Figures> {
     let text = fs::read_to_string(path).with_context(|| format!("failed to read {}", path.display()))?;
-    let what = || format!("{} does not hold what `loggia tokens DIR --output FILE` writes", path.display());
+    let what = || format!("{} is not an output of `loggia tokens DIR --output FILE`", path.display());
     serde_json::from_str(&text).with_context(what)
 }
 

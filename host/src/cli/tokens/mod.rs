@@ -30,31 +30,32 @@ use super::{
 };
 use crate::telemetry::{logs, logs::Level};
 
-/// Say what the tool list costs a model that reads it on every turn, in every form.
+/// Count the tokens of the tool list, in every form.
 ///
-/// Counts tokens of o200k_base and bytes of each tool's name, description, input schema and annotations, without a
-/// network. Policies apply: what they deny is not listed. The form that is served is marked `*`. `granular` is what the
-/// others are measured by: one tool for each action, as a server without Loggia would list them.
+/// A model reads the tool list on every turn. Counts the o200k_base tokens and the bytes of each tool's name,
+/// description, input schema and annotations, without network access. Policies apply: denied actions are not counted.
+/// `*` marks the form that is served. `granular` is the baseline: one tool per action, as a server without Loggia would
+/// list them.
 ///
-/// --compare tells for each form what changed, and as `served` what changed of the list that clients get.
+/// --compare prints the change of each form, and as `served` that of the list that clients get.
 ///
-/// Ends with 1 if the list takes more than --budget as it is served, with 10 if a plugin does not load (no file is
-/// written then), and with 11 if there is none.
+/// Exits with 1 if the served list exceeds --budget, with 10 if a plugin does not load (--output is not written then),
+/// and with 11 if there are no plugins.
 #[derive(clap::Args)]
 pub struct TokensCommand {
-    /// A folder of .wasm files, or one of them; not needed to compare two files
+    /// Plugin folder, or one plugin file. Optional if two files are compared
     #[arg(value_name = "DIR", required_unless_present = "compare")]
     path: Option<PathBuf>,
-    /// Write the figures as JSON
+    /// Write the figures to this file, as JSON
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Print JSON: the figures as --output writes them, or with --compare a list of changes
+    /// Print JSON: the figures as in --output, or with --compare a list of changes
     #[arg(long)]
     json: bool,
-    /// Compare what was written before with what was written after, or with DIR as it is
+    /// Compare a file of --output with a second one, or with DIR
     #[arg(long, value_name = "FILE", num_args = 1..=2)]
-    print_changes: Vec<PathBuf>,
-    /// End with 1 if the whole list takes more than this many tokens as it is served
+    compare: Vec<PathBuf>,
+    /// Exit with 1 if the served list has more tokens than this
     #[arg(long, value_name = "N")]
     budget: Option<usize>,
     #[command(flatten)]
@@ -67,8 +68,8 @@ impl TokensCommand {
     pub fn run(mut self, cli: Command) -> anyhow::Result<ExitCode> {
         logs::at(Level::Warn);
         // `--compare FILE DIR` says the same as `DIR --compare FILE`.
-        if self.path.is_none() && self.print_changes.get(1).is_some_and(|path| path.is_dir()) {
-            self.path = self.print_changes.pop();
+        if self.path.is_none() && self.compare.get(1).is_some_and(|path| path.is_dir()) {
+            self.path = self.compare.pop();
         }
         let Some(path) = &self.path else { return self.compare_files(cli) };
         let plugins = load_path(path, &self.common.host_options()?)?;
@@ -80,13 +81,13 @@ impl TokensCommand {
 
     /// Two files and nothing else.
     fn compare_files(&self, mut cli: Command) -> anyhow::Result<ExitCode> {
-        let wrong = match self.print_changes.as_slice() {
+        let wrong = match self.compare.as_slice() {
             [before, after] if self.output.is_none() && self.budget.is_none() => {
-                self.compare(before, &file::read_figures(after)?)?;
+                self.print_changes(before, &file::read_figures(after)?)?;
                 return Ok(ExitCode::SUCCESS);
             }
-            [_, _] => "--output and --budget are about a folder of plugins: name it as DIR",
-            _ => "name a second file, or the folder of plugins as DIR",
+            [_, _] => "--output and --budget require a plugin folder: pass it as DIR",
+            _ => "pass a second file, or a plugin folder as DIR",
         };
         let error = cli.error(ErrorKind::MissingRequiredArgument, wrong);
         error.print()?;
@@ -111,13 +112,13 @@ impl TokensCommand {
             let why = plugin.refusal().unwrap_or_default();
             term::note(&format!("{}: {why}", printable(plugin.stem())));
         }
-        match self.print_changes.as_slice() {
+        match self.compare.as_slice() {
             [] if self.json => term::print(&serde_json::to_string_pretty(&now)?),
             [] => term::print(&table::render_figures(&now, &shown, served)),
-            [before] => self.compare(before, &now)?,
-            [before, after, ..] => self.compare(before, &file::read_figures(after)?)?,
+            [before] => self.print_changes(before, &now)?,
+            [before, after, ..] => self.print_changes(before, &file::read_figures(after)?)?,
         }
-        if self.print_changes.is_empty() && !self.json {
+        if self.compare.is_empty() && !self.json {
             let advice =
                 entries.iter().filter_map(|(entry, _)| advice::advise_granular(&entry.contract, &shown));
             advice.for_each(|advice| term::note(&advice));
@@ -131,7 +132,7 @@ impl TokensCommand {
             && served.tokens > budget
         {
             term::note(&format!(
-                "the tool list takes {} tokens as it is served, {} more than the budget of {budget}",
+                "the served tool list has {} tokens, {} more than the budget of {budget}",
                 served.tokens,
                 served.tokens - budget
             ));
@@ -144,7 +145,7 @@ impl TokensCommand {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn compare(&self, before: &Path, after: &Figures) -> anyhow::Result<()> {
+    fn print_changes(&self, before: &Path, after: &Figures) -> anyhow::Result<()> {
         let figures = file::read_figures(before)?;
         let changes = changes(&figures, after);
         if self.json {
@@ -154,7 +155,7 @@ impl TokensCommand {
         }
         if figures.served.is_none() || after.served.is_none() {
             term::note(
-                "not all figures say which forms were served, so only the forms are compared: write them anew with \
+                "some figures do not record the served forms, so only the forms are compared; write them again with \
                  `loggia tokens DIR --output FILE`",
             );
         }

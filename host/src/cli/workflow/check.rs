@@ -15,21 +15,21 @@ use crate::{
     telemetry::{logs, logs::Level},
 };
 
-/// Say all that is wrong with workflow files, and what ToolHive would make of them.
+/// Report all problems of workflow files, and differences from ToolHive.
 ///
-/// Every problem is told at once, with its line. Notes say what works here and never worked in ToolHive; neither they nor
-/// warnings keep a file from being served.
+/// Reports each problem with its line. Notes name what works here but not in ToolHive; neither notes nor warnings
+/// prevent serving.
 ///
-/// With --plugins what the steps call is looked for among the plugins of a folder: facades and actions that are not there,
-/// arguments that are missing or unknown. Without it, stderr says that this was not checked.
+/// With --plugins, checks the calls of the steps against the plugins of a folder: unknown facades and actions, missing
+/// and unknown arguments. Without it, a note on stderr says that calls were not checked.
 ///
-/// Ends with 0 if every file can be served, with 10 if one has problems, and with 11 if there is no such file.
+/// Exits with 0 if every file can be served, with 10 if one has problems, and with 11 if there is no such file.
 #[derive(clap::Args)]
 pub struct WorkflowCheckCommand {
     /// Workflow files, or folders of them
     #[arg(value_name = "FILE|DIR", required = true)]
     files: Vec<PathBuf>,
-    /// The folder of plugins that the steps call
+    /// Plugin folder against which to check the calls of the steps
     #[arg(long, value_name = "DIR")]
     plugins: Option<PathBuf>,
     /// Print JSON
@@ -79,9 +79,7 @@ impl WorkflowCheckCommand {
         }
         // The files look fine although a tool's name may be misspelt.
         if self.plugins.is_none() {
-            term::note(
-                "the facades that the steps call were not checked: name their folder with --plugins DIR",
-            );
+            term::note("calls of other facades were not checked; pass their folder with --plugins DIR");
         }
         let refused = checked.iter().filter(|checked| !checked.problems.is_empty()).count();
         if refused > 0 {

@@ -14,28 +14,28 @@ use serde_json::Value;
 
 use crate::cli::term;
 
-/// Try a template of a workflow: print what it gives
+/// Evaluate a template of a workflow and print its result
 ///
-/// Templates are those of Go's text/template, with ToolHive's functions json, quote and fromJson:
+/// Templates have the syntax of Go's text/template, with ToolHive's functions json, quote and fromJson:
 ///
 ///   loggia workflow eval '{{(index .steps.search.output.papers 0).id}}' --context run.json
 ///
-/// Ends with 1 if it is no template, or fails.
+/// Exits with 1 if the template is invalid or fails.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct EvalCommand {
-    /// The template
+    /// Template
     template: String,
-    /// The data that it sees, as JSON: {"params": {...}, "steps": {...}, "forEach": {...}}; - is stdin
+    /// Data of the template, as JSON: {"params": {...}, "steps": {...}, "forEach": {...}}; - is stdin
     #[arg(long, value_name = "FILE", conflicts_with = "parse")]
     context: Option<PathBuf>,
-    /// Only read the template, and print nothing if it is one
+    /// Parse the template without evaluating it; prints nothing if it is valid
     #[arg(long)]
     parse: bool,
-    /// Fail where the template would print something that is not there
+    /// Fail if the template would print a missing value
     #[arg(long, conflicts_with = "parse")]
     strict: bool,
-    /// Print JSON: the value that a step gets of a template that is one action, otherwise the text as a string
+    /// Print JSON: the value, as a step gets it, if the template is a single action; otherwise the text as a string
     #[arg(long, conflicts_with = "parse")]
     json: bool,
 }
@@ -91,7 +91,7 @@ fn read_context(path: &Path, mut stdin: impl Read) -> anyhow::Result<Object> {
     match serde_json::from_str(&text).with_context(|| format!("{name} is not valid JSON"))? {
         Value::Object(object) => Ok(object),
         _ => {
-            bail!("{name} is not a JSON object: it holds what a template sees, such as {{\"params\": {{}}}}")
+            bail!("{name} is not a JSON object: write the data of the template, such as {{\"params\": {{}}}}")
         }
     }
 }

@@ -28,13 +28,13 @@ impl TerminalForm {
 
     fn ask(&self, from: &mut impl BufRead, to: &mut impl Write) -> Answer {
         let Question { message, schema, .. } = &self.0;
-        let _ = writeln!(to, "\n{}\n  (d declines, Ctrl-D closes the form)", printable(message));
+        let _ = writeln!(to, "\n{}\n  (d declines, Ctrl-D cancels)", printable(message));
         let none = Object::new();
         let fields = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
         let required = schema.get("required").and_then(Value::as_array);
         let mut form = Object::new();
         if fields.is_empty() {
-            let _ = write!(to, "  go on? [Enter/d] ");
+            let _ = write!(to, "  continue? [Enter/d] ");
             return match read_line(from, to) {
                 None => Answer::Cancelled,
                 Some(word) if word == "d" => Answer::Declined,
@@ -52,14 +52,14 @@ impl TerminalForm {
                     }
                     ("", Some(default)) => drop(form.insert(name.clone(), default.clone())),
                     ("", None) if needed => {
-                        let _ = writeln!(to, "  it needs an answer: {}", describe_field(field));
+                        let _ = writeln!(to, "  required; expected {}", describe_field(field));
                         continue;
                     }
                     ("", None) => {}
                     (word, _) => match parse_value(word, field).filter(|value| is_valid(value, field)) {
                         Some(value) => drop(form.insert(name.clone(), value)),
                         None => {
-                            let _ = writeln!(to, "  that does not fit: {}", describe_field(field));
+                            let _ = writeln!(to, "  invalid; expected {}", describe_field(field));
                             continue;
                         }
                     },
@@ -89,10 +89,10 @@ fn prompt(name: &str, field: &Value, needed: bool) -> String {
     let title = field.get("title").and_then(Value::as_str).map_or_else(|| shown(name), shown);
     let takes = describe_field(field);
     let default = match field.get("default") {
-        Some(Value::String(text)) => format!(", else {}", shown(text)),
-        Some(default) => format!(", else {default}"),
+        Some(Value::String(text)) => format!(", default {}", shown(text)),
+        Some(default) => format!(", default {default}"),
         None if needed => String::new(),
-        None => ", may be left out".to_owned(),
+        None => ", optional".to_owned(),
     };
     format!("{title} [{takes}{default}]")
 }
@@ -103,12 +103,12 @@ fn describe_field(field: &Value) -> String {
         choices(field).into_iter().map(|choice| printable(&choice).into_owned()).collect();
     let range = |least: &str, most: &str| match (field.get(least), field.get(most)) {
         (Some(least), Some(most)) => format!(" from {least} to {most}"),
-        (Some(least), None) => format!(" from {least} on"),
-        (None, Some(most)) => format!(" up to {most}"),
+        (Some(least), None) => format!(" of at least {least}"),
+        (None, Some(most)) => format!(" of up to {most}"),
         (None, None) => String::new(),
     };
     match field.get("type").and_then(Value::as_str) {
-        Some("array") => format!("{}, with commas between", choices.join("|")),
+        Some("array") => format!("{}, separated by commas", choices.join("|")),
         _ if !choices.is_empty() => choices.join("|"),
         Some("boolean") => "y/n".to_owned(),
         Some("integer") => format!("whole number{}", range("minimum", "maximum")),
@@ -116,7 +116,7 @@ fn describe_field(field: &Value) -> String {
         _ => match field.get("format").and_then(Value::as_str) {
             Some(format) => printable(format).into_owned(),
             None if field.get("minLength").is_some() || field.get("maxLength").is_some() => {
-                format!("text of{} letters", range("minLength", "maxLength"))
+                format!("text{} characters", range("minLength", "maxLength"))
             }
             None => "text".to_owned(),
         },
@@ -188,10 +188,10 @@ mod tests {
             "maybe\nyes\n\nm\nx\n5\n\n",
             accepted(json!({"approved": true, "size": "m", "n": 5})),
         );
-        assert!(shown.contains("approved [y/n, may be left out]: "), "{shown}");
-        assert!(shown.contains("size [s|m]: ") && shown.contains("n [whole number, else 3]: "), "{shown}");
+        assert!(shown.contains("approved [y/n, optional]: "), "{shown}");
+        assert!(shown.contains("size [s|m]: ") && shown.contains("n [whole number, default 3]: "), "{shown}");
         for said in
-            ["that does not fit: y/n\n", "it needs an answer: s|m\n", "that does not fit: whole number\n"]
+            ["invalid; expected y/n\n", "required; expected s|m\n", "invalid; expected whole number\n"]
         {
             assert!(shown.contains(said), "{said}: {shown}");
         }
@@ -212,15 +212,15 @@ mod tests {
             let schema = json!({"type": "object", "required": ["f"], "properties": {"f": field}});
             let shown = check(schema, typed, Answer::Accepted(json!({"f": expected})));
             assert!(shown.contains(&format!("f [{takes}]: ")), "{shown}");
-            assert!(shown.contains(&format!("that does not fit: {takes}\n")), "{shown}");
+            assert!(shown.contains(&format!("invalid; expected {takes}\n")), "{shown}");
         };
         let sizes = json!({"type": "string", "enum": ["s", "m", "d"]});
         asked(sizes.clone(), "xl\nd\n", json!("d"), "s|m|d");
         let few = json!({"type": "integer", "minimum": 1, "maximum": 5});
         asked(few, "9\n3\n", json!(3), "whole number from 1 to 5");
-        asked(json!({"type": "number", "minimum": 0.5}), "0.1\n1\n", json!(1.0), "number from 0.5 on");
+        asked(json!({"type": "number", "minimum": 0.5}), "0.1\n1\n", json!(1.0), "number of at least 0.5");
         let short = json!({"type": "string", "maxLength": 3});
-        asked(short, "long\nabc\n", json!("abc"), "text of up to 3 letters");
+        asked(short, "long\nabc\n", json!("abc"), "text of up to 3 characters");
         asked(
             json!({"type": "string", "format": "date"}),
             "today\n2026-11-21\n",
@@ -228,7 +228,7 @@ mod tests {
             "date",
         );
         let some = json!({"type": "array", "items": {"type": "string", "enum": ["a", "b"]}});
-        asked(some, "a,c\na, b\n", json!(["a", "b"]), "a|b, with commas between");
+        asked(some, "a,c\na, b\n", json!(["a", "b"]), "a|b, separated by commas");
     }
 
     #[test]

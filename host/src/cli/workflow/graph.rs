@@ -10,19 +10,18 @@ use loggia_workflow::{Problems, graph::mermaid};
 use super::files;
 use crate::cli::{exit, term};
 
-/// Draw workflows, in Mermaid's words.
+/// Draw workflows as Mermaid flowcharts.
 ///
-/// Prints a flowchart of the steps, what they wait for and under which condition they run; GitHub and many editors show
-/// it as a picture.
+/// Prints the steps with their dependencies and conditions. GitHub and many editors render Mermaid.
 ///
-/// Ends with 10 if the file has problems (`loggia workflow check` tells more), and with 11 if there is no such file or
-/// workflow.
+/// Exits with 10 if the file has problems (`loggia workflow check` reports them), and with 11 if there is no such file
+/// or workflow.
 #[derive(clap::Args)]
 pub struct GraphCommand {
-    /// The workflow file
+    /// Workflow file
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// One of its workflows [default: all]
+    /// Workflow of the file [default: all]
     #[arg(value_name = "TOOL")]
     tool: Option<String>,
 }
@@ -48,7 +47,7 @@ impl GraphCommand {
             let names: Vec<&str> = workflows.iter().map(|workflow| workflow.name.as_str()).collect();
             let near = match nearest(&tool, names.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => format!("there are {}", names.join(", ")),
+                None => format!("it has {}", names.join(", ")),
             };
             let said = format!("there is no workflow `{tool}` in {}; {near}", self.file.display());
             term::print_error(&anyhow!("{}", printable(&said)));

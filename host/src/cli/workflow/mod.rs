@@ -19,10 +19,10 @@ mod steps;
 
 use std::process::ExitCode;
 
-/// Check, draw, run and try out workflows.
+/// Check, draw and run workflows, and evaluate templates.
 ///
-/// A workflow is a tool made of steps, each a call of another facade. The file <name>.workflow.yaml in the plugin folder
-/// is a facade whose actions are its workflows.
+/// A workflow is an action made of steps, most of them calls of other facades. The file <name>.workflow.yaml in the
+/// plugin folder is a facade whose actions are its workflows.
 #[derive(clap::Args)]
 pub struct WorkflowCommand {
     #[command(subcommand)]

@@ -33,23 +33,23 @@ use crate::{
 
 /// Run a workflow and print its result as JSON.
 ///
-/// The steps call the plugins of the folder, as they would if the file lay there. What each step does is told on stderr, on a
-/// terminal as a list that is kept up to date. Questions are put to you; in a script --answer answers them.
+/// The steps call the plugins of the folder, as if the file were in it. Progress goes to stderr, on a terminal as a
+/// live list. You answer the workflow's questions; in a script, --answer does.
 ///
-/// Ends with 0 if the workflow worked, with 10 if its file cannot be used, with 11 if there is no such file or workflow, and
-/// with 20 if it was run and failed.
+/// Exits with 0 if the workflow succeeded, with 10 if its file cannot be used, with 11 if there is no such file or
+/// workflow, and with 20 if the workflow failed.
 #[derive(clap::Args)]
 pub struct RunCommand {
-    /// The file of workflows
+    /// Workflow file
     file: PathBuf,
-    /// The workflow, if the file holds several; then its parameters: one JSON object, or key=value pairs
+    /// Workflow, if the file has several; then its parameters: one JSON object, or key=value pairs
     #[arg(value_name = "TOOL | JSON | key=value")]
     words: Vec<String>,
-    /// The folder of plugins
+    /// Plugin folder
     #[arg(long, value_name = "DIR", default_value = "plugins")]
     plugins: PathBuf,
-    /// Answer a question with this form, instead of asking; the first answers the first question, and so on. "decline" says
-    /// no
+    /// Answer a question with this JSON object instead of asking, or "decline" it; repeat for further questions, in
+    /// their order
     #[arg(long, value_name = "JSON")]
     answer: Vec<String>,
     #[command(flatten)]
@@ -61,7 +61,7 @@ impl RunCommand {
         logs::at(Level::Error);
         ensure!(
             self.plugins.is_dir(),
-            "there is no folder {}: name the one that holds the plugins with --plugins DIR",
+            "there is no folder {}; set the plugin folder with --plugins DIR",
             self.plugins.display()
         );
         if !self.file.is_file() {
@@ -87,7 +87,7 @@ impl RunCommand {
         let json = envelope.into_parts().0;
         let cause = json.get("details").and_then(|details| details.pointer("/cause/code"));
         if !can_ask && steps.has_asked() && cause.is_some_and(|cause| cause == code::UNAVAILABLE) {
-            term::note("nobody can be asked here: answer the workflow's questions with --answer JSON");
+            term::note("questions require a terminal: answer them with --answer JSON");
         }
         let is_ok = json.get("ok") == Some(&Value::Bool(true));
         let code = if is_ok { ExitCode::SUCCESS } else { ExitCode::from(exit::CALL_FAILED) };
@@ -108,7 +108,7 @@ impl RunCommand {
         let file = self.file.display();
         let composed = match host.loader.admit(&found, None).await {
             Ok(AdmittedPlugin { workflow_file: Some(composed), .. }) => composed,
-            Ok(_) => bail!("{file} is no file of workflows: its name must end in .workflow.yaml"),
+            Ok(_) => bail!("{file} is not a workflow file: its name must end in .workflow.yaml"),
             Err(error) => return refused(format!("{file} does not load: {error}")),
         };
         let names: Vec<&str> = composed.workflows().iter().map(|workflow| workflow.name.as_str()).collect();
@@ -130,7 +130,7 @@ impl RunCommand {
             && !is_same_file(&self.file, other)
         {
             return refused(format!(
-                "{file} cannot be served: a plugin of the folder has its name, `{facade}`"
+                "{file} cannot be served: another plugin of the folder has its name, `{facade}`"
             ));
         }
         slots.insert(facade.clone(), Slot::Serving(Arc::new(entry)));
@@ -157,7 +157,7 @@ fn select_workflow<'w>(words: &'w [String], names: &[&str]) -> Result<(String, &
         (Some(tool), _) => (tool.as_str(), &words[1..]),
         (None, [only]) => (*only, words),
         (None, _) => {
-            return Err(format!("the file holds several workflows: name one of {}", names.join(", ")));
+            return Err(format!("the file has several workflows; pass one of {}", names.join(", ")));
         }
     };
     if !names.contains(&tool) {
@@ -178,7 +178,7 @@ fn parse_answer(text: &str) -> anyhow::Result<Answer> {
     }
     match serde_json::from_str(text) {
         Ok(form @ Value::Object(_)) => Ok(Answer::Accepted(form)),
-        _ => bail!(UsageError(format!("--answer {text}: it must be a JSON object, or \"decline\""))),
+        _ => bail!(UsageError(format!("--answer {text}: it must be a JSON object or \"decline\""))),
     }
 }
 
@@ -219,7 +219,7 @@ async fn follow(
 /// Asks the person at the terminal; nobody there has closed the form.
 async fn ask_person(question: Question, steps: &StepProgress) -> Answer {
     if !TerminalForm::can_ask() {
-        term::note(&printable(&format!("nobody answers “{}”: give one more --answer", question.message)));
+        term::note(&printable(&format!("no answer to “{}”: pass one more --answer", question.message)));
         return Answer::Cancelled;
     }
     let form = TerminalForm::new(question);
@@ -254,7 +254,7 @@ mod tests {
         check(&["a=1"], &["deploy"], Ok(("deploy", json!({"a": "1"}))));
         check(&["deploy", "a=1"], &["deploy", "undo"], Ok(("deploy", json!({"a": "1"}))));
         check(&[r#"{"a": 1}"#], &["deploy"], Ok(("deploy", json!({"a": 1}))));
-        let several = "the file holds several workflows: name one of deploy, undo";
+        let several = "the file has several workflows; pass one of deploy, undo";
         check(&["a=1"], &["deploy", "undo"], Err(several));
         let near = "there is no workflow deplay in the file, which has: deploy, undo; did you mean deploy?";
         check(&["deplay"], &["deploy", "undo"], Err(near));

@@ -156,9 +156,9 @@ fn event_text(workflow: &Workflow, news: &News, took: Option<Duration>) -> Strin
     let took = took.map(|took| format!(" ({} ms)", took.as_millis())).unwrap_or_default();
     let item = news.item.map(|item| format!("item {item}: ")).unwrap_or_default();
     let what = match &news.what {
-        What::Started => tool.map_or_else(|| "began".to_owned(), |tool| format!("calls {tool}")),
+        What::Started => tool.map_or_else(|| "started".to_owned(), |tool| format!("calls {tool}")),
         What::Asking => "waits for an answer".to_owned(),
-        What::Retrying(pause, why) => format!("failed, is tried again in {pause:.0?}: {why}"),
+        What::Retrying(pause, why) => format!("failed, retrying in {pause:.0?}: {why}"),
         What::Completed => format!("{}{took}", tool.unwrap_or("answered")),
         What::Failed(why) => format!("failed{took}: {why}"),
         What::Skipped => "skipped".to_owned(),

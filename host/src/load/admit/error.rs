@@ -39,7 +39,7 @@ pub enum AdmitError {
     #[error("the policy {0} cannot be used: {1}")]
     Policy(String, #[source] PolicyError),
     /// The policy is a link that leads to no file.
-    #[error("the policy {} cannot be used: it is a link that leads {}", .0.display(), .1)]
+    #[error("the policy {} cannot be used: it is a symbolic link {}", .0.display(), .1)]
     PolicyLink(PathBuf, String),
     /// The policy grants what would let a plugin read or change what the host trusts.
     #[error(transparent)]
@@ -49,12 +49,11 @@ pub enum AdmitError {
     Workflows(#[from] loggia_workflow::Problems),
     /// The policy grants what workflows have no use for.
     #[error(
-        "the policy grants {0}, which means nothing to workflows: their steps do what the facades that they call are \
-         granted"
+        "the policy grants {0}, which workflows cannot use: their steps use the grants of the facades that they call"
     )]
     NeedlessGrant(&'static str),
     /// A path of a granted directory led elsewhere when it was opened than when it was checked.
-    #[error("a directory that its policy grants was exchanged while it was opened")]
+    #[error("a directory that its policy grants was replaced while it was opened")]
     Exchanged,
     /// A defect of the host's own.
     #[error("the host panicked while it loaded the plugin")]
@@ -69,11 +68,11 @@ impl AdmitError {
             Self::NotRegular => "its file is not a regular file",
             Self::TooLarge(..) => "its file is too large",
             Self::State(_) => "its state cannot be opened",
-            Self::Surface(_) => "what it publishes cannot be used",
+            Self::Surface(_) => "its surface is invalid",
             Self::Policy(..) | Self::PolicyLink(..) => "its policy cannot be used",
             Self::Fenced(_) => FENCED,
             Self::Exchanged => "a directory that its policy grants cannot be opened",
-            Self::Panicked => "the host failed while it loaded it",
+            Self::Panicked => "the host failed to load it",
             Self::Workflows(_) => "its workflows cannot be used",
             Self::NeedlessGrant(_) => "its policy cannot be used",
             Self::Load(error) => match error {
@@ -82,13 +81,13 @@ impl AdmitError {
                 }
                 LoadError::NoFacade(_) | LoadError::WrongExport { .. } => "it does not fulfil the contract",
                 LoadError::ContractVersion { .. } => "it was built for another version of the contract",
-                LoadError::UnknownImport(_) => "it needs what this host does not offer",
+                LoadError::UnknownImport(_) => "it imports what this host does not provide",
                 LoadError::Compile(_) => "it does not compile",
-                LoadError::CompileLimit(_) => "compiling it takes too much",
-                LoadError::TooMuch(_) => "it is made of more than a call may have",
+                LoadError::CompileLimit(_) => "compiling it exceeds a limit",
+                LoadError::TooMuch(_) => "it is larger than a call may be",
                 LoadError::Describe { .. } | LoadError::DescribeTime { .. } => "it failed to describe itself",
-                LoadError::Unstable(_) => "it describes itself in another way each time",
-                LoadError::Schema { .. } => "it describes an action by a schema that cannot be used",
+                LoadError::Unstable(_) => "its description changes each time",
+                LoadError::Schema { .. } => "it describes an action with an invalid schema",
                 LoadError::Directory { .. } => "a directory that its policy grants cannot be opened",
                 LoadError::Io(..) | LoadError::Code(_) => "the host failed to load it",
             },
@@ -138,9 +137,9 @@ mod tests {
         check(state.into(), "its state cannot be opened", true);
         let load = |error: LoadError, told: &str, may_pass| check(error.into(), told, may_pass);
         load(LoadError::Compile(text.clone()), "it does not compile", false);
-        load(LoadError::CompileLimit(text.clone()), "compiling it takes too much", true);
+        load(LoadError::CompileLimit(text.clone()), "compiling it exceeds a limit", true);
         load(LoadError::NoFacade(vec![text.clone()]), "it does not fulfil the contract", false);
-        load(LoadError::UnknownImport(text.clone()), "it needs what this host does not offer", false);
+        load(LoadError::UnknownImport(text.clone()), "it imports what this host does not provide", false);
         load(LoadError::Io("write to the cache", denied()), "the host failed to load it", true);
         let describe = LoadError::Describe { function: "describe".into(), reason: text };
         load(describe, "it failed to describe itself", false);

@@ -113,7 +113,7 @@ impl FenceRole {
             Self::Plugins => "the plugin folder",
             Self::Cache => "the cache folder",
             Self::State => "the state folder",
-            Self::Link => "a folder of links, or of what they lead to,",
+            Self::Link => "a folder of links or of their targets,",
             Self::Secret => "the folder of a secret",
             Self::Settings => "the folder of the settings file",
             Self::Keys => "the folder of the keys that check callers' tokens",
@@ -124,17 +124,13 @@ impl FenceRole {
 
     fn harm(self) -> &'static str {
         match self {
-            Self::Plugins | Self::Cache | Self::State => {
-                "whoever can write there decides what plugins may do"
-            }
-            Self::Link => {
-                "whoever can change a link, or what it leads to, decides what the host reads or grants"
-            }
+            Self::Plugins | Self::Cache | Self::State => "write access there controls what plugins may do",
+            Self::Link => "changing a link or its target changes what the host reads or grants",
             Self::Secret => "the plugin could read or replace a secret",
             Self::Settings => "the plugin could read or change who may call",
             Self::Keys => "the plugin could change who may call",
             Self::Audit => "the plugin could read or change who called what",
-            Self::System => "it shows processes, their memory and environment, and controls devices",
+            Self::System => "it exposes processes, their memory and environment, and devices",
         }
     }
 }
@@ -277,8 +273,7 @@ mod tests {
         };
         assert_eq!(
             said(FenceRole::Plugins),
-            "the policy grants /srv, which is, contains or lies in the plugin folder /srv/a: whoever can write there \
-             decides what plugins may do; grant a directory elsewhere"
+            "the policy grants /srv, which is, contains or lies in the plugin folder /srv/a: write access there controls what plugins may do; grant a directory elsewhere"
         );
         assert_eq!(
             said(FenceRole::Secret),

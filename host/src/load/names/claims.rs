@@ -115,7 +115,7 @@ impl NameOwners {
             NameConflict::Record(NameRefusal::TooSoon) => "the other plugins are not loaded yet".to_owned(),
         };
         Some(format!(
-            "not served: {why}; if this file is to have the name and its state, write `name = \"{name}\"` in the section \
+            "not served: {why}; to give this file the name and its state, write `name = \"{name}\"` in the section \
              [expose] of {}.toml",
             file_stem(file)
         ))

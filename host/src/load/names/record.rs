@@ -186,15 +186,15 @@ impl NameFile {
         let path = self.0.join(FILE);
         let failed = |why: String| {
             format!(
-                "the record of who owns which name, {}, cannot be read: {why}; bring back a good copy, or remove it if \
-                 every plugin that is there now is to keep its name",
+                "the name record, {}, cannot be read: {why}; restore a good copy, or delete it to let each plugin keep the \
+                 name that it has now",
                 path.display()
             )
         };
         let text = match fs::metadata(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(NameRecord::default()),
             Ok(meta) if meta.len() > MAX_BYTES || !meta.is_file() => {
-                return Err(failed(format!("it is no file of at most {MAX_BYTES} bytes")));
+                return Err(failed(format!("it is not a file of at most {MAX_BYTES} bytes")));
             }
             found => found.and_then(|_| fs::read(&path)).map_err(|error| failed(error.to_string()))?,
         };
@@ -214,8 +214,7 @@ impl NameFile {
         });
         taken.unwrap_or_else(|error| {
             let file = self.0.join(FILE);
-            let why =
-                format!("the record of who owns which name, {}, cannot be written: {error}", file.display());
+            let why = format!("the name record, {}, cannot be written: {error}", file.display());
             let record = self.read();
             let trouble = record.trouble.or(Some(RecordTrouble::Unwritten(why)));
             NameRecord { trouble, ..record }
