@@ -68,22 +68,22 @@ listen = "127.0.0.1:8080"
 "#;
 
 #[test]
-fn every_mistake_of_a_file_is_told_at_once_with_its_line() {
+fn all_mistakes_are_reported_with_their_lines() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("loggia.toml"), WRONG).unwrap();
-    let told = |words: &[&str]| {
-        let (code, printed, said) = loggia(folder.path(), words, "");
-        assert_eq!(printed, "", "{words:?}");
-        (code, said.replace(&fs::canonicalize(folder.path()).unwrap().display().to_string(), "DIR"))
+    let check = |words: &[&str]| {
+        let (code, stdout, stderr) = loggia(folder.path(), words, "");
+        assert_eq!(stdout, "", "{words:?}");
+        (code, stderr.replace(&fs::canonicalize(folder.path()).unwrap().display().to_string(), "DIR"))
     };
-    let (code, said) = told(&["config", "check"]);
+    let (code, stderr) = check(&["config", "check"]);
     assert_eq!(code, Some(10));
-    insta::assert_snapshot!(said);
+    insta::assert_snapshot!(stderr);
     // Where `serve` listens its flags may say.
-    let (code, by_serve) = told(&["serve", "plugins", "--config", "loggia.toml"]);
+    let (code, by_serve) = check(&["serve", "plugins", "--config", "loggia.toml"]);
     let of_the_file = |line: &&str| !line.contains("the admin listener");
     assert_eq!(code, Some(1));
-    assert_eq!(by_serve.lines().collect::<Vec<_>>(), said.lines().filter(of_the_file).collect::<Vec<_>>());
+    assert_eq!(by_serve.lines().collect::<Vec<_>>(), stderr.lines().filter(of_the_file).collect::<Vec<_>>());
 }
 
 #[test]
@@ -93,10 +93,10 @@ fn settings_are_checked_together_as_they_are_served() {
     let token = format!("[[auth.tokens]]\nname = 'ci'\nhash = 'sha256:{}'\nscopes = ['*']\n", "0".repeat(64));
     let check = |text: &str, expected: i32, why: &str| {
         fs::write(&file, text).unwrap();
-        let (code, printed, said) = loggia(folder.path(), &["config", "check"], "");
-        assert_eq!(code, Some(expected), "{text}: {said}");
-        assert_eq!(printed.contains("is valid"), expected == 0, "{text}: {printed}");
-        assert!(if why.is_empty() { said.is_empty() } else { said.contains(why) }, "{text}: {said}");
+        let (code, stdout, stderr) = loggia(folder.path(), &["config", "check"], "");
+        assert_eq!(code, Some(expected), "{text}: {stderr}");
+        assert_eq!(stdout.contains("is valid"), expected == 0, "{text}: {stdout}");
+        assert!(if why.is_empty() { stderr.is_empty() } else { stderr.contains(why) }, "{text}: {stderr}");
     };
     let at = |http: &str, admin: &str| format!("[http]\nlisten = '{http}'\n[admin]\nlisten = '{admin}'\n");
     check(&at("127.0.0.1:8080", "127.0.0.1:9090"), 0, "");
@@ -112,17 +112,17 @@ fn settings_are_checked_together_as_they_are_served() {
     check(&format!("[http]\n{token}"), 0, "");
     fs::write(&file, "[http]\nlisten = '127.0.0.1:8080'").unwrap();
     let words = ["serve", "plugins", "--config", "loggia.toml", "--admin", "127.0.0.1:8080"];
-    let (code, _, said) = loggia(folder.path(), &words, "");
-    assert!(code == Some(1) && said.contains("the admin listener cannot use"), "{said}");
+    let (code, _, stderr) = loggia(folder.path(), &words, "");
+    assert!(code == Some(1) && stderr.contains("the admin listener cannot use"), "{stderr}");
 }
 
 #[test]
-fn a_settings_file_may_be_a_pipe_and_has_an_end() {
+fn settings_files_may_be_pipes_of_bounded_size() {
     let folder = tempfile::tempdir().unwrap();
     let check = |words: &[&str], stdin: &str, expected: (i32, &str)| {
-        let (code, printed, said) = loggia(folder.path(), words, stdin);
-        assert_eq!(code, Some(expected.0), "{words:?}: {said}");
-        assert!(format!("{printed}{said}").contains(expected.1), "{words:?}: {printed}{said}");
+        let (code, stdout, stderr) = loggia(folder.path(), words, stdin);
+        assert_eq!(code, Some(expected.0), "{words:?}: {stderr}");
+        assert!(format!("{stdout}{stderr}").contains(expected.1), "{words:?}: {stdout}{stderr}");
     };
     let (large, good) = ("it is larger than 1MiB", "[http]\nlisten = '127.0.0.1:0'\n");
     check(&["config", "check", "/dev/stdin"], good, (0, "/dev/stdin is valid"));

@@ -4,7 +4,7 @@
 use std::process::Command;
 
 #[test]
-fn the_help_texts_are_as_they_were() {
+fn help_texts_match() {
     let mut text = String::new();
     for words in [
         &["--help"][..],

@@ -14,12 +14,12 @@ fn policy(folder: &Path, words: &[&str]) -> (Option<i32>, String, String) {
 #[test]
 fn the_reference_is_the_page_in_docs() {
     let page = include_str!("../../docs/operators/policy.md");
-    let (code, told, _) = policy(Path::new("."), &["reference"]);
-    assert_eq!((code, told.as_str()), (Some(0), page));
+    let (code, stdout, _) = policy(Path::new("."), &["reference"]);
+    assert_eq!((code, stdout.as_str()), (Some(0), page));
 }
 
 #[test]
-fn a_policy_is_explained_before_its_plugin_is_there() {
+fn a_policy_is_explained_before_its_plugin_exists() {
     let folder = tempfile::tempdir().unwrap();
     let plugins = folder.path().join("plugins");
     fs::create_dir(&plugins).unwrap();
@@ -28,25 +28,25 @@ fn a_policy_is_explained_before_its_plugin_is_there() {
     let expected = "notes may\n  env    see the environment variables TOKEN\n  store  keep state from call to call, at most \
                     16MiB\n\nchanged limits\n  cpu  5s (default 2s)\n";
     for name in ["notes", "plugins/notes.toml", "./plugins/notes.wasm"] {
-        let (code, told, _) = policy(folder.path(), &["explain", name]);
-        assert_eq!((code, told.as_str()), (Some(0), expected), "{name}");
+        let (code, stdout, _) = policy(folder.path(), &["explain", name]);
+        assert_eq!((code, stdout.as_str()), (Some(0), expected), "{name}");
     }
-    let (_, told, _) = policy(&plugins, &["explain", "notes.toml", "--json"]);
-    let json: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let (_, stdout, _) = policy(&plugins, &["explain", "notes.toml", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!(json["limits"][0]["value"], "5s");
-    assert!(!told.contains("hunter2"));
+    assert!(!stdout.contains("hunter2"));
 }
 
 #[test]
-fn what_cannot_be_explained_ends_with_the_code_that_says_why() {
+fn explain_failures_have_exit_codes() {
     let folder = tempfile::tempdir().unwrap();
     let plugins = folder.path().join("plugins");
     fs::create_dir(&plugins).unwrap();
     fs::write(plugins.join("notes.toml"), "[grants]\nstor = true\n").unwrap();
     let check = |words: &[&str], expected: i32, reason: &str| {
-        let (code, told, said) = policy(folder.path(), words);
-        assert_eq!((code, told.as_str()), (Some(expected), ""), "{words:?}: {said}");
-        assert!(said.contains(reason), "{words:?}: {said}");
+        let (code, stdout, stderr) = policy(folder.path(), words);
+        assert_eq!((code, stdout.as_str()), (Some(expected), ""), "{words:?}: {stderr}");
+        assert!(stderr.contains(reason), "{words:?}: {stderr}");
     };
     check(&["explain", "notes"], 10, "line 2: unknown key `stor` in `grants`; did you mean `store`?");
     check(&["explain", "other"], 11, "there is no plugin `other` in plugins");

@@ -21,8 +21,8 @@ fn state(folder: &Path, words: &[&str], stdin: Option<&Path>) -> (Option<i32>, S
         .stdin(stdin.map_or_else(Stdio::null, |path| File::open(path).unwrap().into()))
         .output()
         .unwrap();
-    let said = |bytes| String::from_utf8(bytes).unwrap().replace(&folder.display().to_string(), "DIR");
-    (status.code(), said(stdout), said(stderr))
+    let text = |bytes| String::from_utf8(bytes).unwrap().replace(&folder.display().to_string(), "DIR");
+    (status.code(), text(stdout), text(stderr))
 }
 
 #[test]
@@ -33,14 +33,14 @@ fn state_is_listed_exported_imported_and_cleared() {
     let (file, out) = (file.to_str().unwrap(), out.to_str().unwrap());
     fs::write(file, EXPORT).unwrap();
     let run = |words: &[&str]| state(&folder, words, None);
-    let told = |code, stdout: &str, stderr: &str| (Some(code), stdout.to_owned(), stderr.to_owned());
+    let expected = |code, stdout: &str, stderr: &str| (Some(code), stdout.to_owned(), stderr.to_owned());
 
-    assert_eq!(run(&["list"]), told(0, "", "no plugin has stored anything in DIR\n"));
+    assert_eq!(run(&["list"]), expected(0, "", "no plugin has stored anything in DIR\n"));
     assert!(!folder.exists());
-    assert_eq!(run(&["export", "notes"]), told(11, "", "there is no state of `notes` in DIR\n"));
-    assert_eq!(run(&["import", "notes", file]), told(0, "", "imported 2 entries for `notes`\n"));
-    assert_eq!(run(&["export", "notes"]), told(0, EXPORT, ""));
-    assert_eq!(run(&["list"]), told(0, "name\tentries\tbytes\nnotes\t2\t263\n", ""));
+    assert_eq!(run(&["export", "notes"]), expected(11, "", "there is no state of `notes` in DIR\n"));
+    assert_eq!(run(&["import", "notes", file]), expected(0, "", "imported 2 entries for `notes`\n"));
+    assert_eq!(run(&["export", "notes"]), expected(0, EXPORT, ""));
+    assert_eq!(run(&["list"]), expected(0, "name\tentries\tbytes\nnotes\t2\t263\n", ""));
     let (code, listed, _) = run(&["list", "notes"]);
     let listed: Vec<_> = listed.lines().map(|line| line.split('\t').take(3).collect::<Vec<_>>()).collect();
     assert_eq!(
@@ -48,22 +48,22 @@ fn state_is_listed_exported_imported_and_cleared() {
         (Some(0), &[vec!["key", "space", "bytes"], vec!["a", "shared", "4"]][..])
     );
 
-    let (code, _, noted) = run(&["export", "notes", "--out", out]);
+    let (code, _, stderr) = run(&["export", "notes", "--out", out]);
     assert_eq!((code, fs::read_to_string(out).unwrap()), (Some(0), EXPORT.to_owned()));
-    assert!(noted.starts_with("exported 2 entries to "), "{noted}");
+    assert!(stderr.starts_with("exported 2 entries to "), "{stderr}");
     let refused = "error: nothing was cleared: confirmation requires a terminal; `loggia state clear notes --yes` skips it, and \
                    `loggia state export notes` makes a backup\n";
-    assert_eq!(run(&["clear", "notes"]), told(1, "", refused));
-    assert_eq!(run(&["clear", "notes", "--yes"]), told(0, "", "cleared 2 entries of `notes`\n"));
-    assert_eq!(run(&["list"]), told(0, "name\tentries\tbytes\nnotes\t0\t0\n", ""));
+    assert_eq!(run(&["clear", "notes"]), expected(1, "", refused));
+    assert_eq!(run(&["clear", "notes", "--yes"]), expected(0, "", "cleared 2 entries of `notes`\n"));
+    assert_eq!(run(&["list"]), expected(0, "name\tentries\tbytes\nnotes\t0\t0\n", ""));
     let piped = state(&folder, &["import", "other", "-", "--replace"], Some(out.as_ref()));
-    assert_eq!(piped, told(0, "", "imported 2 entries for `other`; they were exported from `notes`\n"));
+    assert_eq!(piped, expected(0, "", "imported 2 entries for `other`; they were exported from `notes`\n"));
 
     fs::write(file, EXPORT.replace("\"text\"", "\"txt\"")).unwrap();
-    let (code, _, noted) = run(&["import", "notes", file]);
-    assert!(code == Some(1) && noted.contains("line 2: unknown field `txt`"), "{noted}");
-    let (code, _, noted) = run(&["list", "Notes"]);
-    assert!(code == Some(1) && noted.contains("`Notes` is no name of a store"), "{noted}");
+    let (code, _, stderr) = run(&["import", "notes", file]);
+    assert!(code == Some(1) && stderr.contains("line 2: unknown field `txt`"), "{stderr}");
+    let (code, _, stderr) = run(&["list", "Notes"]);
+    assert!(code == Some(1) && stderr.contains("`Notes` is no name of a store"), "{stderr}");
 }
 
 #[test]
@@ -74,8 +74,8 @@ fn a_damaged_store_hides_no_other() {
     let folder = dir.path().join("state");
     state(&folder, &["import", "notes", file.to_str().unwrap()], None);
     fs::write(folder.join("stores/broken.db"), "no database, but a text that is long enough").unwrap();
-    let (code, listed, noted) = state(&folder, &["list"], None);
-    assert_eq!((code, noted.as_str()), (Some(1), "1 of 2 stores cannot be read\n"));
+    let (code, listed, stderr) = state(&folder, &["list"], None);
+    assert_eq!((code, stderr.as_str()), (Some(1), "1 of 2 stores cannot be read\n"));
     assert!(
         listed.contains("\nbroken\tthe state cannot be used: DIR/stores/broken.db is damaged, "),
         "{listed}"

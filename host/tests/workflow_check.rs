@@ -45,7 +45,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 #[test]
-fn all_problems_are_told_with_file_and_line() {
+fn all_problems_are_reported_with_file_and_line() {
     let folder = folder();
     let broken = "\
 broken.workflow.yaml:4: steps[0].tool is required when type is tool
@@ -57,26 +57,26 @@ fine.workflow.yaml:9: note: ToolHive has the answer under `.steps.ask.output.con
                 `.steps.ask.content` (at spec.config.compositeTools[0].steps[1].condition)
 fine.workflow.yaml: 2 workflows: deploy, flow
 ";
-    let (code, told, said) =
+    let (code, stdout, stderr) =
         workflow(folder.path(), &["check", "broken.workflow.yaml", "fine.workflow.yaml"]);
     assert_eq!(
-        (code, told.as_str(), said.as_str()),
+        (code, stdout.as_str(), stderr.as_str()),
         (Some(10), &*[broken, fine].concat(), &*format!("{UNCHECKED}1 of 2 cannot be served\n"))
     );
-    let (code, told, said) = workflow(folder.path(), &["check", "fine.workflow.yaml"]);
-    assert_eq!((code, told.as_str(), said.as_str()), (Some(0), fine, UNCHECKED));
+    let (code, stdout, stderr) = workflow(folder.path(), &["check", "fine.workflow.yaml"]);
+    assert_eq!((code, stdout.as_str(), stderr.as_str()), (Some(0), fine, UNCHECKED));
     // A folder: all that are workflows, and nothing else.
-    let (code, told, _) = workflow(folder.path(), &["check", "."]);
-    assert_eq!((code, told.lines().count()), (Some(10), 6), "{told}");
-    assert!(told.ends_with("other.workflow.yml: 1 workflow: flow\n"), "{told}");
+    let (code, stdout, _) = workflow(folder.path(), &["check", "."]);
+    assert_eq!((code, stdout.lines().count()), (Some(10), 6), "{stdout}");
+    assert!(stdout.ends_with("other.workflow.yml: 1 workflow: flow\n"), "{stdout}");
 }
 
 #[test]
-fn a_program_reads_the_same_as_json() {
+fn json_has_the_same_problems() {
     let folder = folder();
-    let (code, told, _) =
+    let (code, stdout, _) =
         workflow(folder.path(), &["check", "--json", "fine.workflow.yaml", "broken.workflow.yaml"]);
-    let json: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!((code, &json[0]["ok"], &json[1]["ok"]), (Some(10), &true.into(), &false.into()));
     assert_eq!(json[0]["workflows"], serde_json::json!(["deploy", "flow"]));
     assert_eq!(json[0]["warnings"][0]["line"], 2);
@@ -86,16 +86,16 @@ fn a_program_reads_the_same_as_json() {
 }
 
 #[test]
-fn what_is_not_there_or_cannot_be_read_ends_with_the_code_that_says_why() {
+fn missing_and_unreadable_files_have_exit_codes() {
     let folder = folder();
     fs::create_dir(folder.path().join("empty")).unwrap();
     fs::write(folder.path().join("bytes.workflow.yaml"), b"name: a\nb: \xff\n").unwrap();
     let large = format!("name: {}\n", "a".repeat(1 << 21));
     fs::write(folder.path().join("large.workflow.yaml"), large).unwrap();
     let check = |words: &[&str], expected: i32, reason: &str| {
-        let (code, told, said) = workflow(folder.path(), words);
-        assert_eq!(code, Some(expected), "{words:?}: {told}{said}");
-        assert!(said.contains(reason) || told.contains(reason), "{words:?}: {told}{said}");
+        let (code, stdout, stderr) = workflow(folder.path(), words);
+        assert_eq!(code, Some(expected), "{words:?}: {stdout}{stderr}");
+        assert!(stderr.contains(reason) || stdout.contains(reason), "{words:?}: {stdout}{stderr}");
     };
     check(&["check", "none.workflow.yaml"], 11, "there is no none.workflow.yaml");
     check(&["check", "empty"], 11, "no workflows: there is no .workflow.yaml file in empty");
@@ -108,7 +108,7 @@ fn what_is_not_there_or_cannot_be_read_ends_with_the_code_that_says_why() {
 }
 
 #[test]
-fn a_picture_is_drawn_of_one_workflow_or_of_all() {
+fn one_workflow_or_all_are_drawn() {
     let folder = folder();
     let (code, one, _) = workflow(folder.path(), &["graph", "fine.workflow.yaml", "deploy"]);
     assert_eq!((code, one.starts_with("flowchart TD\n")), (Some(0), true), "{one}");
@@ -122,7 +122,7 @@ fn a_picture_is_drawn_of_one_workflow_or_of_all() {
 
 /// Beside other facades, here another file's workflows.
 #[test]
-fn what_the_steps_call_is_looked_for_in_a_folder() {
+fn calls_are_checked_against_a_folder() {
     let folder = folder();
     let calls = |name: &str, tool: &str| {
         let text = format!("name: {name}\ndescription: d\nsteps: [{{id: a, tool: {tool}}}]\n");
@@ -144,20 +144,20 @@ fn what_the_steps_call_is_looked_for_in_a_folder() {
         ("remember", "step `a`: `nowhere` is unavailable: it is not served now (at steps[0].tool)"),
     ] {
         let file = format!("{name}.workflow.yaml");
-        let (code, told, said) = workflow(folder.path(), &["check", &file, "--plugins", "."]);
-        assert_eq!((code, told), (Some(10), format!("{file}:3: {expected}\n")), "{said}");
+        let (code, stdout, stderr) = workflow(folder.path(), &["check", &file, "--plugins", "."]);
+        assert_eq!((code, stdout), (Some(10), format!("{file}:3: {expected}\n")), "{stderr}");
         // By itself it is well.
         assert_eq!(workflow(folder.path(), &["check", &file]).0, Some(0));
     }
 }
 
 #[test]
-fn a_run_that_cannot_begin_ends_with_the_code_that_says_why() {
+fn runs_that_cannot_begin_have_exit_codes() {
     let folder = folder();
     let check = |words: &[&str], expected: i32, reason: &str| {
-        let (code, told, said) = workflow(folder.path(), &[&["run", "--plugins", "."], words].concat());
-        assert_eq!((code, told.as_str()), (Some(expected), ""), "{words:?}: {said}");
-        assert!(said.contains(reason), "{words:?}: {said}");
+        let (code, stdout, stderr) = workflow(folder.path(), &[&["run", "--plugins", "."], words].concat());
+        assert_eq!((code, stdout.as_str()), (Some(expected), ""), "{words:?}: {stderr}");
+        assert!(stderr.contains(reason), "{words:?}: {stderr}");
     };
     check(&["none.workflow.yaml"], 11, "there is no file none.workflow.yaml");
     check(&["fine.workflow.yaml", "deplyo"], 11, "did you mean deploy?");
@@ -169,7 +169,7 @@ fn a_run_that_cannot_begin_ends_with_the_code_that_says_why() {
 
 /// Where each workflow is a tool of its own name, two may have the same.
 #[test]
-fn a_tool_whose_name_is_taken_is_told_once() {
+fn a_taken_tool_name_is_reported_once() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["one", "two"] {
         let text = "name: deploy\ndescription: d\nsteps: [{id: a, type: elicitation, message: Well?, schema: {type: object}}]\n";
@@ -180,9 +180,9 @@ fn a_tool_whose_name_is_taken_is_told_once() {
     let (cache, state) = (folder.path().join(".cache"), folder.path().join(".state"));
     command.env("LOGGIA_CACHE", cache).env("LOGGIA_STATE", state).arg("check").arg(folder.path());
     let output = command.output().unwrap();
-    let told = String::from_utf8(output.stdout).unwrap();
-    let said = "the tool of `two` is not shown: another facade or tool has its name; rename one of them";
-    let findings: Vec<&str> = told.lines().filter(|line| line.contains("is not shown")).collect();
-    assert!(findings.iter().any(|line| *line == format!("deploy\t{said}")), "{told}");
-    assert_eq!(findings.iter().filter(|line| line.starts_with("deploy\t")).count(), 1, "{told}");
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    let stderr = "the tool of `two` is not shown: another facade or tool has its name; rename one of them";
+    let findings: Vec<&str> = stdout.lines().filter(|line| line.contains("is not shown")).collect();
+    assert!(findings.iter().any(|line| *line == format!("deploy\t{stderr}")), "{stdout}");
+    assert_eq!(findings.iter().filter(|line| line.starts_with("deploy\t")).count(), 1, "{stdout}");
 }

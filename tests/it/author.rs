@@ -173,9 +173,9 @@ async fn build_makes_what_call_can_call() -> Result<()> {
         (String::from_utf8(built.stdout)?, String::from_utf8_lossy(&built.stderr).into_owned());
     assert!(built.status.success(), "{stderr}");
     assert!(stdout.starts_with("notes\t") && stdout.contains("\nmilk\t"), "{stdout}");
-    let made =
-        format!("made {}, which notes.toml grants", fs::canonicalize(folder.path())?.join("kept").display());
-    assert!(stderr.contains(&made), "{stderr}");
+    let created =
+        format!("created {}, granted by notes.toml", fs::canonicalize(folder.path())?.join("kept").display());
+    assert!(stderr.contains(&created), "{stderr}");
     // What was built can be served as it is.
     let checked = command(&["check"]).arg(&out).output().await?;
     let told = String::from_utf8(checked.stdout)? + &String::from_utf8_lossy(&checked.stderr);

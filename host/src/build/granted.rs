@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn directories_are_made_beside_the_plugins_and_nowhere_else() {
+    fn directories_are_created_only_beside_the_plugins() {
         let root = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(root.path()).unwrap();
         let plugins = root.join("out/plugins");

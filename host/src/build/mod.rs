@@ -250,8 +250,8 @@ fn read_metadata(manifest: &Path) -> Result<Metadata, BuildError> {
         .stdin(Stdio::null())
         .output()
         .map_err(|e| BuildError::Tool("cargo", e))?;
-    let said = || String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    serde_json::from_slice(&output.stdout).map_err(|_| BuildError::Manifest(manifest.to_owned(), said()))
+    let stderr = || String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    serde_json::from_slice(&output.stdout).map_err(|_| BuildError::Manifest(manifest.to_owned(), stderr()))
 }
 
 #[derive(Deserialize)]

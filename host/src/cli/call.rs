@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_shown_and_of_media_what_they_are() {
+    fn text_is_printed_and_media_are_described() {
         let check = |block: Block, expected: RenderedBlock<'_>| assert_eq!(render_block(&block), expected);
         check(Block::Text("milk".into()), RenderedBlock::Text("milk"));
         let image = Block::Image { data: vec![0; 12], mime_type: "image/png".into() };

@@ -77,8 +77,8 @@ impl CheckCommand {
         let shown = self.publishing.publisher().shown(&catalog_slots(plugins));
         let hidden = shown.iter().flat_map(|shown| shown.hidden.iter().map(|tool| (&shown.facade, tool)));
         let hidden = hidden.map(|(facade, tool)| {
-            let said = format!("the tool of `{facade}` {}", HIDDEN);
-            [printable(tool).into_owned(), printable(&said).into_owned()]
+            let message = format!("the tool of `{facade}` {}", HIDDEN);
+            [printable(tool).into_owned(), printable(&message).into_owned()]
         });
         let tools = tools(&shown);
         let findings = tools.iter().flat_map(|(name, tool)| {
@@ -110,7 +110,8 @@ fn print_tables(plugins: &[LoadedPlugin], findings: &[[String; 2]]) {
 /// A plugin's workflows that are served and cannot run: those that wait for a facade, or the others.
 fn blocked_rows(plugin: &LoadedPlugin, temporary: bool) -> impl Iterator<Item = [String; 2]> {
     let blocked = plugin.blocked.iter().filter(move |blocked| blocked.is_temporary() == temporary);
-    blocked.map(|said| [printable(plugin.stem()).into_owned(), printable(&said.to_string()).into_owned()])
+    blocked
+        .map(|message| [printable(plugin.stem()).into_owned(), printable(&message.to_string()).into_owned()])
 }
 
 /// `{"plugins": [{"file", "name", "ok", "actions", "imports", "bytes"} or {"file", "name", "ok", "error"}], "findings":

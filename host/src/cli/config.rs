@@ -48,11 +48,11 @@ impl ConfigCommand {
                             file.display(),
                             settings::summarize(&settings)
                         ));
-                        if let Some(said) = settings::auth_warning(&settings) {
-                            term::note(&format!("warning: {said}"));
+                        if let Some(message) = settings::auth_warning(&settings) {
+                            term::note(&format!("warning: {message}"));
                         }
-                        if let Some(said) = settings::folder_warning(&settings) {
-                            term::note(&format!("warning: {said}"));
+                        if let Some(message) = settings::folder_warning(&settings) {
+                            term::note(&format!("warning: {message}"));
                         }
                     }
                     Err(error) => {

@@ -85,8 +85,8 @@ impl ServeCommand {
         let authenticator = settings::build_authenticator(&settings, self.config.as_deref())?;
         let trail = settings.audit.file.as_deref().map(trail::open).transpose();
         logs::start(settings.log, trail.context("failed to open the audit file")?);
-        if let Some(said) = settings::auth_warning(&settings) {
-            tracing::warn!("{said}");
+        if let Some(warning) = settings::auth_warning(&settings) {
+            tracing::warn!("{warning}");
         }
         let Some(folder) = settings.folder.clone() else {
             bail!(UsageError(
@@ -215,8 +215,8 @@ async fn serve_stdio(host: &Host, folder: PathBuf, settings: &Settings) -> anyho
     host.follow(folder, stop.clone());
     let handler = Handler::new(host.gate.clone(), Origin::local(), stop.clone());
     let handler = handler.up_to(settings.max_protocol_version);
-    if let Err(said) = stdio::serve(handler, streams, settings.drain.0, stop).await {
-        bail!("the client did not speak MCP: {said}");
+    if let Err(error) = stdio::serve(handler, streams, settings.drain.0, stop).await {
+        bail!("the client did not speak MCP: {error}");
     }
     Ok(())
 }
@@ -245,15 +245,15 @@ pub async fn serve_http(
         .await
         .with_context(|| format!("failed to listen on {address}: choose another address with --http ADDR"))?;
     let address = listener.local_addr()?;
-    let told: CancellationToken = signals::shutdown()?;
-    let stop = signals::later(&told, http.drain_delay.0);
+    let shutdown: CancellationToken = signals::shutdown()?;
+    let stop = signals::later(&shutdown, http.drain_delay.0);
     if let Some(authenticator) = &authenticator {
         authenticator.start();
     }
     if let Some(file) = file {
         tokio::spawn(file.follow(authenticator.clone()));
     }
-    start_admin(host, settings, authenticator.clone(), &told).await?;
+    start_admin(host, settings, authenticator.clone(), &shutdown).await?;
     host.follow(folder, stop.clone());
     // Should a request ever come through without its caller's name.
     let nobody = match &authenticator {

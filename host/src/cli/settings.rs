@@ -43,8 +43,8 @@ pub fn read_file(file: &Path, look: impl FnOnce(&Settings)) -> anyhow::Result<Se
 /// Those of [`read`], and what is wrong with the settings as a whole.
 pub fn read_and_check(file: &Path) -> anyhow::Result<Settings> {
     let mut reading = read_with_keys(file)?;
-    for SettingsConflict { keys: of, message: said } in find_conflicts(&reading.settings) {
-        reading.tell_together(of, &said);
+    for SettingsConflict { keys, message } in find_conflicts(&reading.settings) {
+        reading.tell_together(keys, &message);
     }
     reading.finish().map_err(|error| error_by_line(file, &error))
 }
@@ -116,9 +116,9 @@ struct SettingsConflict {
 ///
 /// Says what to change.
 pub fn check(settings: &Settings) -> anyhow::Result<()> {
-    let said: Vec<String> =
-        find_conflicts(settings).into_iter().map(|SettingsConflict { message: said, .. }| said).collect();
-    if said.is_empty() { Ok(()) } else { Err(anyhow!(said.join("; "))) }
+    let messages: Vec<String> =
+        find_conflicts(settings).into_iter().map(|conflict| conflict.message).collect();
+    if messages.is_empty() { Ok(()) } else { Err(anyhow!(messages.join("; "))) }
 }
 
 fn find_conflicts(settings: &Settings) -> Vec<SettingsConflict> {
@@ -127,11 +127,11 @@ fn find_conflicts(settings: &Settings) -> Vec<SettingsConflict> {
     wrong.extend(anonymous_conflict(http, settings));
     if let Some(admin) = settings.admin.as_ref().filter(|admin| addresses_collide(http.listen, admin.listen))
     {
-        let said = format!(
+        let message = format!(
             "the admin listener cannot use {}: HTTP is served on {}; choose another port",
             admin.listen, http.listen
         );
-        wrong.push(SettingsConflict { keys: &["admin.listen", "http.listen"], message: said });
+        wrong.push(SettingsConflict { keys: &["admin.listen", "http.listen"], message });
     }
     wrong
 }
@@ -143,30 +143,27 @@ fn anonymous_conflict(http: &Http, settings: &Settings) -> Option<SettingsConfli
     }
     let name = "configure callers (`auth.tokens`, by `loggia token new`, or `auth.oauth`)";
     if !http.listen.ip().is_loopback() {
-        let said = format!(
+        let message = format!(
             "{address} can be reached from other machines without authentication: {name}, or listen on a loopback \
              address such as 127.0.0.1:{port} behind an authenticating proxy; --allow-anonymous serves unauthenticated callers",
             address = http.listen,
             port = http.listen.port()
         );
-        return Some(SettingsConflict {
-            keys: &["http.listen", "http.allow-anonymous", "auth"],
-            message: said,
-        });
+        return Some(SettingsConflict { keys: &["http.listen", "http.allow-anonymous", "auth"], message });
     }
     if settings.auth.is_some() {
-        let said = format!(
+        let message = format!(
             "`auth` has no credential, so everyone who can connect could call: {name}; or set `http.allow-anonymous = \
              true` to serve unauthenticated callers"
         );
-        return Some(SettingsConflict { keys: &["auth", "http.allow-anonymous"], message: said });
+        return Some(SettingsConflict { keys: &["auth", "http.allow-anonymous"], message });
     }
     let host = http.hosts.iter().find(|host| !is_loopback_host(host))?;
-    let said = format!(
+    let message = format!(
         "`http.hosts` has {host:.80?}, by which other machines reach this server without authentication: {name}; or, if \
          the proxy in front of it authenticates callers, set `http.allow-anonymous = true`"
     );
-    Some(SettingsConflict { keys: &["http.hosts", "http.allow-anonymous", "auth"], message: said })
+    Some(SettingsConflict { keys: &["http.hosts", "http.allow-anonymous", "auth"], message })
 }
 
 /// Whether a host, perhaps with a port, is a name of this machine that no other machine uses for it.
@@ -236,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_listeners_cannot_have_one_address() {
+    fn two_listeners_cannot_share_an_address() {
         let check = |a: &str, b: &str, expected: bool| {
             let (a, b) = (a.parse().unwrap(), b.parse().unwrap());
             assert_eq!((addresses_collide(a, b), addresses_collide(b, a)), (expected, expected), "{a} {b}");

@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_yes_is_a_yes() {
+    fn only_yes_confirms() {
         for (answer, yes) in
             [("y\n", true), (" YES \n", true), ("", false), ("\n", false), ("n\n", false), ("yep\n", false)]
         {
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_is_not_steered_by_json_and_a_pipe_gets_it_as_it_is() {
+    fn json_is_escaped_only_for_terminals() {
         let value = serde_json::json!({"c1": "\u{9b}2J\u{1b}[2J", "bidi": "\u{202e}gnp.exe", "plain": "ä"});
         let (terminal, pipe) = (render_json(&value, true), render_json(&value, false));
         assert!(terminal.contains(r"\u009b2J\u001b[2J") && terminal.contains(r"\u202egnp.exe"), "{terminal}");
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_went_away_is_no_error() {
+    fn a_broken_pipe_is_no_error() {
         assert_eq!(ignore_broken_pipe(Err(ErrorKind::BrokenPipe.into()), 7).unwrap(), 7);
         assert_eq!(ignore_broken_pipe(Ok(3), 7).unwrap(), 3);
         assert!(ignore_broken_pipe(Err(ErrorKind::StorageFull.into()), 7).is_err());

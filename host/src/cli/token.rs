@@ -80,10 +80,10 @@ impl NewTokenCommand {
         }
         if self.json {
             let scopes: Vec<String> = self.scopes.iter().map(Scope::to_string).collect();
-            let said = serde_json::json!({
+            let json = serde_json::json!({
                 "token": made, "name": self.name, "hash": hash, "scopes": scopes, "expires": self.expires, "toml": toml,
             });
-            term::print(&format!("{said:#}"));
+            term::print(&format!("{json:#}"));
             return Ok(ExitCode::SUCCESS);
         }
         match &self.file {
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn the_toml_is_what_a_server_takes() {
+    fn a_server_accepts_the_toml() {
         let made = token::make();
         let settings: Settings = toml::from_str(&new().to_toml(&token::hash(&made))).unwrap();
         let token = &settings.auth().tokens[0];
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_added_behind_what_a_file_says() {
+    fn a_token_is_appended_to_the_file() {
         let toml = new().to_toml(&token::hash("a"));
         let check = |text: &str, expected: Result<&str, &str>| {
             let added = insert_token(text, "ci", &toml).map_err(|error| error.to_string());
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_replaced_whole_and_stays_what_it_was() {
+    fn a_file_is_replaced_atomically_with_its_metadata() {
         let folder = tempfile::tempdir().unwrap();
         let (file, link) = (folder.path().join("loggia.toml"), folder.path().join("link.toml"));
         let toml = new().to_toml(&token::hash("a"));
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_lies_ahead() {
+    fn expiry_days_are_in_the_future() {
         assert!(parse_day("2099-01-01").is_ok());
         assert_eq!(parse_day("2020-01-01"), Err("the day is in the past"));
         assert_eq!(parse_day("soon"), Err("write the day as 2027-06-30"));

@@ -240,7 +240,7 @@ mod tests {
 
     /// H41.
     #[test]
-    fn at_start_one_name_has_one_owner_whatever_the_order() {
+    fn a_name_has_one_owner_in_any_order() {
         let check = |files: &[(&str, &[&str])], expected: &[(&str, &str)]| {
             check(&NameOwners::default(), files, expected);
         };
@@ -265,7 +265,7 @@ mod tests {
 
     /// H41.
     #[test]
-    fn while_the_host_runs_a_name_stays_with_who_has_it() {
+    fn a_name_stays_with_its_holder() {
         let before = check(&NameOwners::default(), &[("b", &["notes"])], &[("notes", "b")]);
         let before = check(&before, &[("a", &["notes"]), ("b", &["notes"])], &[("notes", "b")]);
         // A look-alike whose file would be first is a newcomer all the same.
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_was_served_is_never_unknown() {
+    fn a_name_once_served_stays_known() {
         let now = "its plugin is now named `memos`";
         let check = |files: &[(&str, &[&str])], expected: &[(&str, &str)]| {
             check(&NameOwners::default(), files, expected);
@@ -305,18 +305,18 @@ mod tests {
         gone.withdraw();
         let slots =
             build_slots(&OfferMap::from([("a", &mut gone)]), &NameOwners::default(), &BTreeMap::new());
-        let told = |name: &str| match slots.get(name) {
+        let reason_of = |name: &str| match slots.get(name) {
             Some(Slot::Unavailable(reason)) => reason.clone(),
             _ => String::new(),
         };
         assert_eq!(
-            (told("notes").as_str(), told("memos").as_str()),
+            (reason_of("notes").as_str(), reason_of("memos").as_str()),
             ("its file was removed", "its file was removed")
         );
     }
 
     #[test]
-    fn what_the_fence_refuses_keeps_its_name_and_is_not_served() {
+    fn a_fenced_plugin_keeps_its_name_unserved() {
         let mut notes = offer(&["notes"]);
         let all = OfferMap::from([("a", &mut notes)]);
         let owners = NameOwners::assign(file_claims(&all), &NameOwners::default(), &NameRecord::default());
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn the_operator_is_told_who_owns_the_name_and_what_to_do() {
+    fn a_refusal_names_the_owner_and_the_fix() {
         let known = record(&[("files", "files")]);
         let claim = |file, name| FileClaim { file, name, given: false, loads: true };
         let all = [

@@ -106,8 +106,8 @@ impl WorkflowFile {
             if rules.is_none_or(|rules| rules.may_invoke(facade, &found.name)) {
                 return Ok(found);
             }
-            let said = format!("its policy does not let it call `{facade:.80}:{:.80}`", found.name);
-            Err(Failure::new(code::DENIED, said).hint("name it in `grants.invoke`"))
+            let message = format!("its policy does not let it call `{facade:.80}:{:.80}`", found.name);
+            Err(Failure::new(code::DENIED, message).hint("name it in `grants.invoke`"))
         };
         outlook(&self.name, &self.definition, &self.workflows, &peers)
     }

@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_was_built_of_sources_that_are_gone_is_removed() {
+    fn only_builds_of_removed_sources_are_removed() {
         let root = tempfile::tempdir().unwrap();
         let out = BuildOutput::create(&root.path().join("out")).unwrap();
         let put = |name: &str| fs::write(out.plugins().join(name), "").unwrap();
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn workflows_are_taken_as_they_are_and_removed_when_their_source_is() {
+    fn workflows_are_copied_and_removed_with_their_source() {
         let root = tempfile::tempdir().unwrap();
         let out = BuildOutput::create(&root.path().join("out")).unwrap();
         let sources = root.path().join("plugins");

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_save_is_of_a_source_below_the_root_that_nobody_made() {
+    fn only_writes_to_sources_are_saves() {
         let check = |kind: EventKind, path: &str, expected: bool| {
             let (root, out) =
                 (Path::new("/home/target/.me/plugins"), Path::new("/home/target/.me/plugins/out"));

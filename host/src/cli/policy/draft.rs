@@ -63,7 +63,7 @@ mod tests {
     fn parse(text: &str) -> Policy {
         let variable = |_: &str| Some("hunter2-hunter2".to_owned());
         let setting = PolicySetting { folder: Path::new("/plugins"), home: None, variable: &variable };
-        Policy::parse(text, &setting).unwrap_or_else(|said| panic!("{said}\n{text}"))
+        Policy::parse(text, &setting).unwrap_or_else(|error| panic!("{error}\n{text}"))
     }
 
     /// What an operator does who grants all of it.
@@ -93,7 +93,7 @@ mod tests {
     ];
 
     #[test]
-    fn a_draft_grants_nothing_as_it_is_and_all_that_is_asked_for_when_uncommented() {
+    fn a_draft_grants_requests_only_when_uncommented() {
         let text = drafted(WANTS);
         insta::assert_snapshot!(text);
         let (policy, nothing) = (parse(&text), Policy::default());
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_a_plugin_writes_its_draft_is_a_policy_that_grants_nothing() {
+    fn drafts_of_hostile_texts_grant_nothing() {
         let texts = [
             "",
             "x",
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn little_is_drafted_where_little_is_asked_for() {
+    fn a_draft_has_only_requested_grants() {
         let settings = |wants: &[(&str, &str, bool)]| {
             let text = drafted(wants);
             let lines = text.lines().filter(|line| line.starts_with('#') && !line.starts_with("# "));

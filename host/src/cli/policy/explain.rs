@@ -180,8 +180,8 @@ fn report_unknown(wanted: &str, folder: &Path, plugins: &[LoadedPlugin]) -> Exit
         None if names.is_empty() => "; the folder has no plugins".to_owned(),
         None => format!("; it has {}", names.join(", ")),
     };
-    let said = format!("there is no plugin `{wanted}` in {}{near}", folder.display());
-    term::print_error(&anyhow!("{}", printable(&said)));
+    let message = format!("there is no plugin `{wanted}` in {}{near}", folder.display());
+    term::print_error(&anyhow!("{}", printable(&message)));
     ExitCode::from(exit::NOTHING)
 }
 
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_told_from_a_file() {
+    fn names_and_files_are_distinguished() {
         let check = |text: &str, expected: bool| assert_eq!(as_file(text).is_some(), expected, "{text}");
         check("notes", false);
         check("notes.wasm", true);

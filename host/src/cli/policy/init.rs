@@ -61,8 +61,8 @@ impl InitCommand {
         let admitted = match io_runtime()?.block_on(host.loader.admit(&found, None)) {
             Ok(admitted) => admitted,
             Err(error) => {
-                let said = format!("{} does not load: {error}", self.file.display());
-                term::print_error(&anyhow!("{}", printable(&said)));
+                let message = format!("{} does not load: {error}", self.file.display());
+                term::print_error(&anyhow!("{}", printable(&message)));
                 return Ok(ExitCode::from(exit::REFUSED));
             }
         };
@@ -109,12 +109,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_policy_is_replaced_by_force_alone() {
+    fn a_policy_is_replaced_only_with_force() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("notes.toml");
         write_policy(&path, "one", false).unwrap();
-        let said = write_policy(&path, "two", false).unwrap_err().to_string();
-        assert!(said.contains("already exists"), "{said}");
+        let message = write_policy(&path, "two", false).unwrap_err().to_string();
+        assert!(message.contains("already exists"), "{message}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "one");
         write_policy(&path, "two", true).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "two");

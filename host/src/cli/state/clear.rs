@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_question_says_how_much_would_be_lost() {
+    fn the_confirmation_shows_what_would_be_deleted() {
         let usage = Usage { entries: 12, bytes: 4120, revision: 5 };
         let asked = "Clear 12 entries (4120 bytes) of `notes`? This cannot be undone.";
         assert_eq!(confirmation("notes", &usage), asked);

@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_steers_no_terminal_and_a_caller_is_short_there() {
+    fn keys_are_escaped_and_callers_shortened_on_terminals() {
         let listed = Listed {
             space: Space::Caller([0xab; 32]),
             key: "a\u{1b}[2J\tb".to_owned(),
@@ -150,13 +150,13 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_beyond_all_calendars_is_a_number() {
+    fn times_out_of_range_are_numbers() {
         assert_eq!(format_time(u64::MAX), u64::MAX.to_string());
         assert_eq!(format_time(i64::MAX as u64), i64::MAX.to_string());
     }
 
     #[test]
-    fn a_store_that_cannot_be_read_says_why_on_one_line() {
+    fn unreadable_stores_show_their_error_on_one_line() {
         let damaged = StateError::Storage("x\ny".to_owned());
         assert_eq!(store_row("n".into(), Err(damaged)), ["n", "the state cannot be used: x\\ny", ""]);
         let usage = Usage { entries: 2, bytes: 300, revision: 1 };

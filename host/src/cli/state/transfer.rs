@@ -83,14 +83,14 @@ impl ImportCommand {
 }
 
 fn import_summary(name: &str, imported: &Imported) -> String {
-    let mut told = format!("imported {} for `{name}`", count_entries(imported.entries));
+    let mut summary = format!("imported {} for `{name}`", count_entries(imported.entries));
     if imported.expired > 0 {
-        told.push_str(&format!("; skipped {} that expired", imported.expired));
+        summary.push_str(&format!("; skipped {} that expired", imported.expired));
     }
     if imported.facade != name {
-        told.push_str(&format!("; they were exported from `{}`", printable(&imported.facade)));
+        summary.push_str(&format!("; they were exported from `{}`", printable(&imported.facade)));
     }
-    told
+    summary
 }
 
 #[cfg(test)]
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_import_tells_what_came_and_from_whom() {
+    fn an_import_reports_counts_and_origin() {
         let cases = [
             ("notes", 1, 0, "imported 1 entry for `notes`"),
             ("notes", 0, 2, "imported 0 entries for `notes`; skipped 2 that expired"),

@@ -170,9 +170,9 @@ mod tests {
     }
 
     #[test]
-    fn percents_are_cut_not_rounded() {
-        for (percent, said) in [(-79.9, "-79"), (-80.0, "-80"), (12.7, "+12"), (0.4, "0"), (-0.9, "0")] {
-            assert_eq!(format_percent(percent), said);
+    fn percentages_are_truncated() {
+        for (percent, text) in [(-79.9, "-79"), (-80.0, "-80"), (12.7, "+12"), (0.4, "0"), (-0.9, "0")] {
+            assert_eq!(format_percent(percent), text);
         }
     }
 }

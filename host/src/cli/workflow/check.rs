@@ -137,15 +137,16 @@ fn render_file(checked: &CheckedFile, colours: bool) -> String {
         (LineKind::Note, &checked.notes),
     ];
     let file = checked.file.display().to_string();
-    let told = all.iter().flat_map(|(weight, problems)| problems.iter().map(|problem| (*weight, problem)));
+    let problems =
+        all.iter().flat_map(|(weight, problems)| problems.iter().map(|problem| (*weight, problem)));
     let mut lines: Vec<String> =
-        told.map(|(weight, problem)| render_line(&file, weight, problem, colours)).collect();
+        problems.map(|(weight, problem)| render_line(&file, weight, problem, colours)).collect();
     if checked.problems.is_empty() {
         let names = workflow_names(checked);
         let count =
             if names.len() == 1 { "1 workflow".to_owned() } else { format!("{} workflows", names.len()) };
-        let said = format!("{}: {count}: {}", printable(&file), printable(&names.join(", ")));
-        lines.push(if colours { format!("\x1b[32m{said}\x1b[0m") } else { said });
+        let message = format!("{}: {count}: {}", printable(&file), printable(&names.join(", ")));
+        lines.push(if colours { format!("\x1b[32m{message}\x1b[0m") } else { message });
     }
     lines.join("\n")
 }
@@ -160,11 +161,11 @@ fn render_line(file: &str, weight: LineKind, problem: &Problem, colours: bool) -
     let at = problem.place().map(|place| format!("at {place}"));
     let beside: Vec<String> = at.into_iter().chain(problem.hint.clone()).collect();
     let hint = if beside.is_empty() { String::new() } else { format!(" ({})", beside.join("; ")) };
-    let (place, said) = (printable(&place), printable(&problem.message));
+    let (place, message) = (printable(&place), printable(&problem.message));
     let hint = printable(&hint);
     if colours {
-        format!("\x1b[1m{place}:\x1b[0m \x1b[{colour}m{word}{said}\x1b[0m\x1b[2m{hint}\x1b[0m")
+        format!("\x1b[1m{place}:\x1b[0m \x1b[{colour}m{word}{message}\x1b[0m\x1b[2m{hint}\x1b[0m")
     } else {
-        format!("{place}: {word}{said}{hint}")
+        format!("{place}: {word}{message}{hint}")
     }
 }

@@ -150,33 +150,36 @@ mod tests {
     }
 
     #[test]
-    fn strictly_what_is_missing_is_an_error() {
-        let told = eval(&["{{.params.titel}}", "--strict", "--context", "-"], DATA);
+    fn strict_mode_rejects_missing_values() {
+        let printed = eval(&["{{.params.titel}}", "--strict", "--context", "-"], DATA);
         assert_eq!(
-            told,
+            printed,
             "error: `.params.titel` is not there\n  `.params` has: list, n, title; did you mean `title`?"
         );
     }
 
     #[test]
-    fn a_template_can_be_read_only() {
+    fn a_template_can_be_parsed_without_evaluation() {
         assert_eq!(eval(&["{{.params.title}}", "--parse"], ""), "(nothing)");
-        let told = eval(&["a\n  {{.steps.my-step.output}}", "--parse"], "");
-        assert!(told.starts_with("error: line 2, column 11: `.my-step` is not read as one name"), "{told}");
-        assert!(told.ends_with("write `(index .steps \"my-step\")`"), "{told}");
+        let printed = eval(&["a\n  {{.steps.my-step.output}}", "--parse"], "");
+        assert!(
+            printed.starts_with("error: line 2, column 11: `.my-step` is not read as one name"),
+            "{printed}"
+        );
+        assert!(printed.ends_with("write `(index .steps \"my-step\")`"), "{printed}");
         assert!(Cli::try_parse_from(["eval", "{{.a}}", "--parse", "--strict"]).is_err());
     }
 
     #[test]
-    fn data_that_is_no_object_is_told() {
+    fn data_that_is_no_object_is_rejected() {
         let check = |data: &str, expected: &str| {
-            let told = eval(&["{{.a}}", "--context", "-"], data);
-            assert!(told.starts_with(expected), "{told}");
+            let printed = eval(&["{{.a}}", "--context", "-"], data);
+            assert!(printed.starts_with(expected), "{printed}");
         };
         check("[]", "error: stdin is not a JSON object");
         check("{", "error: stdin is not valid JSON: EOF");
-        let told = eval(&["{{.a}}", "--context", "/nowhere/run.json"], "");
-        assert!(told.starts_with("error: failed to read /nowhere/run.json"), "{told}");
+        let printed = eval(&["{{.a}}", "--context", "/nowhere/run.json"], "");
+        assert!(printed.starts_with("error: failed to read /nowhere/run.json"), "{printed}");
     }
 
     #[test]

@@ -116,14 +116,14 @@ fn admission_problems(file: &Path) -> Vec<Problem> {
         found.kind = FacadeKind::Workflows;
         admit_workflows(&found, Instant::now())
     });
-    let said = match admitted {
+    let messages = match admitted {
         Ok(_) => return Vec::new(),
         Err(AdmitError::Surface(problems)) => problems.0,
         // What it refers to may be among the files that are checked, and not in its folder.
         Err(AdmitError::Workflows(_)) => return Vec::new(),
         Err(other) => vec![other.to_string()],
     };
-    said.into_iter().map(|said| Problem::new(0, "", said)).collect()
+    messages.into_iter().map(|message| Problem::new(0, "", message)).collect()
 }
 
 fn parent_folder(file: &Path) -> &Path {

@@ -190,10 +190,10 @@ mod tests {
         );
         assert!(shown.contains("approved [y/n, optional]: "), "{shown}");
         assert!(shown.contains("size [s|m]: ") && shown.contains("n [whole number, default 3]: "), "{shown}");
-        for said in
+        for reply in
             ["invalid; expected y/n\n", "required; expected s|m\n", "invalid; expected whole number\n"]
         {
-            assert!(shown.contains(said), "{said}: {shown}");
+            assert!(shown.contains(reply), "{reply}: {shown}");
         }
         check(
             schema.clone(),
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_asked_for_again() {
+    fn invalid_answers_are_asked_for_again() {
         let asked = |field: Value, typed: &str, expected: Value, takes: &str| {
             let schema = json!({"type": "object", "required": ["f"], "properties": {"f": field}});
             let shown = check(schema, typed, Answer::Accepted(json!({"f": expected})));
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_form_that_is_closed_leaves_the_line() {
+    fn a_cancelled_form_ends_its_line() {
         let schema = json!({"type": "object", "properties": {"f": {"type": "boolean"}}});
         assert!(check(schema, "", Answer::Cancelled).ends_with("]: \n"));
     }

@@ -35,8 +35,8 @@ impl GraphCommand {
         let checked = files::check_files(std::slice::from_ref(&self.file))?;
         let Some(definition) = checked.first().and_then(|checked| checked.definition.as_ref()) else {
             let problems = Problems(checked.into_iter().flat_map(|checked| checked.problems).collect());
-            let said = problems.to_string();
-            term::print_error(&anyhow!("{}: {}", self.file.display(), printable(&said)));
+            let message = problems.to_string();
+            term::print_error(&anyhow!("{}: {}", self.file.display(), printable(&message)));
             return Ok(ExitCode::from(exit::REFUSED));
         };
         let workflows = &definition.workflows;
@@ -49,8 +49,8 @@ impl GraphCommand {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("it has {}", names.join(", ")),
             };
-            let said = format!("there is no workflow `{tool}` in {}; {near}", self.file.display());
-            term::print_error(&anyhow!("{}", printable(&said)));
+            let message = format!("there is no workflow `{tool}` in {}; {near}", self.file.display());
+            term::print_error(&anyhow!("{}", printable(&message)));
             return Ok(ExitCode::from(exit::NOTHING));
         }
         let charts = drawn.iter().map(|workflow| match drawn.len() {

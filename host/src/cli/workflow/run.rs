@@ -242,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_workflow_may_be_left_out_where_there_is_one() {
+    fn the_only_workflow_need_not_be_named() {
         let check = |given: &[&str], names: &[&str], expected: Result<(&str, Value), &str>| {
             let given: Vec<String> = given.iter().map(|&word| word.to_owned()).collect();
             let got = select_workflow(&given, names);
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_a_form_or_a_no() {
+    fn an_answer_is_a_form_or_a_refusal() {
         assert_eq!(parse_answer("decline").unwrap(), Answer::Declined);
         assert_eq!(
             parse_answer(r#"{"approved": true}"#).unwrap(),

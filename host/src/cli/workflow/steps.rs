@@ -53,12 +53,12 @@ impl StepProgress {
             self.asked.store(true, Ordering::Relaxed);
         }
         let took = self.elapsed(news);
-        let said = event_text(&self.workflow, news, took);
+        let text = event_text(&self.workflow, news, took);
         let Some((_, bars)) = &self.list else {
-            return term::note(&printable(&self.line(news, &said)));
+            return term::note(&printable(&self.line(news, &text)));
         };
         let Some(bar) = bars.get(news.step) else { return };
-        bar.set_message(printable(&said).into_owned());
+        bar.set_message(printable(&text).into_owned());
         if news.item.is_some() {
             return;
         }
@@ -112,9 +112,9 @@ impl StepProgress {
         }
     }
 
-    fn line(&self, news: &News, said: &str) -> String {
+    fn line(&self, news: &News, text: &str) -> String {
         let id = self.workflow.steps.get(news.step).map_or("", |step| &step.id);
-        format!("{id}: {said}")
+        format!("{id}: {text}")
     }
 
     fn elapsed(&self, news: &News) -> Option<Duration> {

@@ -63,7 +63,7 @@ pub enum AdmitError {
 impl AdmitError {
     /// What callers are told: no path of the host's, and no text of the plugin's.
     pub fn caller_message(&self) -> Cow<'static, str> {
-        let told = match self {
+        let message = match self {
             Self::Changing | Self::Read(_) => "its file cannot be read",
             Self::NotRegular => "its file is not a regular file",
             Self::TooLarge(..) => "its file is too large",
@@ -92,7 +92,7 @@ impl AdmitError {
                 LoadError::Io(..) | LoadError::Code(_) => "the host failed to load it",
             },
         };
-        told.into()
+        message.into()
     }
 
     /// Whether the very same files may load at another time: it was the machine that failed, not the plugin.
@@ -119,13 +119,13 @@ mod tests {
     use crate::config::{Policy, places};
 
     #[test]
-    fn callers_are_told_neither_paths_nor_a_plugins_text() {
+    fn caller_messages_contain_no_paths_or_plugin_text() {
         let (path, text) = (PathBuf::from("/srv/secret"), "\u{1b}[31mtext\n".repeat(1000));
         let denied = || io::Error::new(io::ErrorKind::PermissionDenied, "/srv/secret");
-        let check = |error: AdmitError, told: &str, may_pass: bool| {
+        let check = |error: AdmitError, message: &str, is_transient: bool| {
             assert_eq!(
                 (error.caller_message().as_ref(), error.is_transient()),
-                (told, may_pass),
+                (message, is_transient),
                 "{error:?}"
             );
         };
@@ -135,7 +135,7 @@ mod tests {
         check(AdmitError::PolicyLink(path, "to /srv".into()), "its policy cannot be used", false);
         let state = StateError::Storage("/srv/secret".to_owned());
         check(state.into(), "its state cannot be opened", true);
-        let load = |error: LoadError, told: &str, may_pass| check(error.into(), told, may_pass);
+        let load = |error: LoadError, message: &str, is_transient| check(error.into(), message, is_transient);
         load(LoadError::Compile(text.clone()), "it does not compile", false);
         load(LoadError::CompileLimit(text.clone()), "compiling it exceeds a limit", true);
         load(LoadError::NoFacade(vec![text.clone()]), "it does not fulfil the contract", false);

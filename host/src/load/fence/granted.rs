@@ -84,7 +84,7 @@ mod tests {
     use crate::load::fence::rules::{FencePath, FenceRole};
 
     #[test]
-    fn a_directory_is_looked_at_where_it_is_now() {
+    fn an_opened_directory_is_followed_when_moved() {
         let root = tempfile::tempdir().unwrap();
         let path = |name: &str| root.path().join(name);
         fs::create_dir_all(path("data")).unwrap();

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_is_known_by_its_inode_and_by_its_path() {
+    fn a_directory_matches_by_inode_and_by_path() {
         let fence = |path: &str| -> TrustFence {
             [FencePath { role: FenceRole::Plugins, path: path.into(), chain: chain(path) }]
                 .into_iter()
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn another_file_system_below_a_system_folder_may_be_granted() {
+    fn other_file_systems_in_system_folders_are_allowed() {
         let fence: TrustFence =
             [FencePath { role: FenceRole::System, path: "/dev".into(), chain: chain("/dev") }]
                 .into_iter()
@@ -266,24 +266,24 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_what_is_wrong_and_what_to_do() {
-        let said = |role| {
+    fn a_breach_explains_the_problem_and_the_fix() {
+        let message = |role| {
             let breach = FenceBreach { grant: "/srv".into(), role, path: "/srv/a".into() };
             breach.to_string()
         };
         assert_eq!(
-            said(FenceRole::Plugins),
+            message(FenceRole::Plugins),
             "the policy grants /srv, which is, contains or lies in the plugin folder /srv/a: write access there controls what plugins may do; grant a directory elsewhere"
         );
         assert_eq!(
-            said(FenceRole::Secret),
+            message(FenceRole::Secret),
             "the policy grants /srv, which is or contains the folder of a secret /srv/a: the plugin could read or \
              replace a secret; grant a directory elsewhere"
         );
     }
 
     #[test]
-    fn a_directory_is_the_same_by_whatever_way_it_is_reached() {
+    fn links_to_a_directory_resolve_to_it() {
         let root = tempfile::tempdir().unwrap();
         let path = |name: &str| root.path().join(name);
         fs::create_dir_all(path("plugins/data")).unwrap();

@@ -272,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_way_names_each_folder_that_holds_a_link() {
+    fn resolving_a_path_lists_folders_with_links() {
         let root = tempfile::tempdir().unwrap();
         let root = root.path().canonicalize().unwrap();
         let at = |name: &str| root.join(name);
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernels_mounts_are_found_by_their_kind() {
+    fn kernel_mounts_are_found_by_kind() {
         let check = |line: &str, expected: Option<&str>| {
             assert_eq!(kernel_mount(line), expected.map(PathBuf::from), "{line}");
         };

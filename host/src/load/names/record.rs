@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_its_owners_until_the_operator_says_otherwise() {
+    fn names_belong_to_owners_unless_policies_say_otherwise() {
         let why = || "why".to_owned();
         let from = |stem: &str| Err(NameRefusal::From(NameOwner { name: "notes".into(), stem: stem.into() }));
         let unrecorded = || Err(NameRefusal::Unrecorded(why()));
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn the_record_lasts_and_the_first_host_to_write_decides() {
+    fn the_first_host_to_write_wins() {
         let folder = tempfile::tempdir().unwrap();
         let (one, other) = (NameFile::in_folder(folder.path()), NameFile::in_folder(folder.path()));
         assert_eq!(one.read(), NameRecord::default());
@@ -337,25 +337,28 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_record_gives_no_name_away_and_is_not_replaced() {
+    fn a_damaged_record_assigns_nothing_and_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let file = NameFile::in_folder(folder.path());
         for text in ["", "{", r#"{"version": 2, "names": []}"#, r#"{"version": 1}"#] {
             fs::write(folder.path().join(FILE), text).unwrap();
             let record = file.record(&[claim("notes", "notes", false)]);
-            let said = record.right("notes", "notes", false).unwrap_err();
-            assert!(matches!(said, NameRefusal::Unrecorded(why) if why.contains("cannot be read")), "{text}");
+            let refusal = record.right("notes", "notes", false).unwrap_err();
+            assert!(
+                matches!(refusal, NameRefusal::Unrecorded(why) if why.contains("cannot be read")),
+                "{text}"
+            );
             assert_eq!(fs::read_to_string(folder.path().join(FILE)).unwrap(), text);
         }
     }
 
     #[test]
-    fn a_record_that_cannot_be_written_says_what_it_said() {
+    fn an_unwritable_record_keeps_its_contents() {
         let folder = tempfile::tempdir().unwrap();
         let file = NameFile::in_folder(&folder.path().join("gone"));
         let record = file.record(&[claim("memo", "notes", false)]);
-        let said = record.right("memo", "notes", false).unwrap_err();
-        assert!(matches!(said, NameRefusal::Unrecorded(why) if why.contains("cannot be written")));
+        let refusal = record.right("memo", "notes", false).unwrap_err();
+        assert!(matches!(refusal, NameRefusal::Unrecorded(why) if why.contains("cannot be written")));
         assert_eq!(record.right("notes", "notes", false), Ok(NameRight::Alike));
     }
 }

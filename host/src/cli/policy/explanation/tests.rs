@@ -46,7 +46,7 @@ fn policy(text: &str) -> Policy {
     let variable = |_: &str| Some("hunter2-hunter2".to_owned());
     let setting =
         PolicySetting { folder: Path::new("/plugins"), home: Some("/home/ada".into()), variable: &variable };
-    Policy::parse(text, &setting).unwrap_or_else(|said| panic!("{said}\n{text}"))
+    Policy::parse(text, &setting).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 /// The explanation of the first of these, each with its policy.
@@ -67,7 +67,7 @@ const DIR: &str = "dirs = [{ path = \"/srv/notes\", at = \"/notes\", access = \"
 const HTTP: &str = "http = [\"https://api.example.com\"]";
 
 #[test]
-fn a_plugin_without_a_policy_may_nothing() {
+fn a_plugin_without_a_policy_has_no_grants() {
     let wants = &[("dirs", "keeps notes", false), ("store", "remembers", true), ("gpu", "dreams", false)];
     insta::assert_snapshot!(render_text(
         &explained(&[(surface("notes", &ALL, wants), "")]),
@@ -76,7 +76,7 @@ fn a_plugin_without_a_policy_may_nothing() {
 }
 
 #[test]
-fn everything_that_can_be_granted_is_said() {
+fn all_grants_are_explained() {
     let all = r#"
         [grants]
         dirs = [
@@ -119,7 +119,7 @@ fn everything_that_can_be_granted_is_said() {
 }
 
 #[test]
-fn what_is_reached_through_others_is_followed_as_far_as_effects_lead() {
+fn reach_through_other_facades_is_bounded_by_effects() {
     let projects = surface("projects", &ALL, &[]);
     let search = surface("search", &[("web", Effect::Read), ("index", Effect::Write)], &[]);
     let archive = surface("archive", &ALL, &[]);
@@ -140,7 +140,7 @@ fn what_is_reached_through_others_is_followed_as_far_as_effects_lead() {
 }
 
 #[test]
-fn it_is_warned_of_where_data_can_leave() {
+fn a_possible_data_leak_is_warned_of() {
     let read = [("list", Effect::Read)];
     let check = |own: &str, other: &str, expected: Option<(&[&str], &[&str])>| {
         let plugins = [
@@ -177,7 +177,7 @@ fn it_is_warned_of_where_data_can_leave() {
 }
 
 #[test]
-fn of_what_is_granted_it_is_said_what_its_actions_can_use() {
+fn grants_are_explained_as_far_as_usable() {
     let read = [("list", Effect::Read)];
     let granted = format!("[grants]\n{}\n{HTTP}\nstore = true", DIR.replace("\"read\"", "\"read-write\""));
     let says = |explanation: PolicyExplanation| {
@@ -201,7 +201,7 @@ fn of_what_is_granted_it_is_said_what_its_actions_can_use() {
 }
 
 #[test]
-fn a_policy_without_a_plugin_is_explained_by_itself() {
+fn a_policy_is_explained_without_its_plugin() {
     let policy = policy(&format!("[grants]\n{DIR}\n[actions]\ndeny = [\"purge\"]\nconfirm = [\"delete\"]"));
     let subject = PolicySubject { name: "notes", policy: &policy, surface: None };
     insta::assert_snapshot!(render_text(&explain(&[subject]).unwrap(), OutputStyle::Plain));
@@ -209,7 +209,7 @@ fn a_policy_without_a_plugin_is_explained_by_itself() {
 }
 
 #[test]
-fn a_plugins_text_steers_no_terminal_and_forges_no_line() {
+fn a_plugins_text_cannot_control_the_terminal() {
     let wants = &[("dirs\u{1b}[2J", "a\nit may do anything", true)];
     let explanation = explained(&[(surface("notes", &ALL, wants), "")]);
     let shown = render_text(&explanation, OutputStyle::Plain);
@@ -219,14 +219,14 @@ fn a_plugins_text_steers_no_terminal_and_forges_no_line() {
 }
 
 #[test]
-fn facades_that_call_each_other_are_each_told_once() {
+fn facades_that_call_each_other_are_listed_once() {
     let plugins = [
         (surface("a", &ALL, &[]), "[grants]\ninvoke = [\"b:*\", \"c:list\"]"),
         (surface("b", &ALL, &[]), "[grants]\ninvoke = [\"a:*\", \"c:*\"]"),
         (surface("c", &ALL, &[]), "[grants]\ninvoke = [\"a:*\", \"b:*\"]"),
     ];
     let reaches = explained(&plugins).reaches;
-    let told: Vec<(&str, usize)> =
+    let facades: Vec<(&str, usize)> =
         reaches.iter().map(|reach| (reach.facade.as_str(), reach.actions.len())).collect();
-    assert_eq!(told, [("b", 3), ("c", 3)]);
+    assert_eq!(facades, [("b", 3), ("c", 3)]);
 }

@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_is_loaded_and_what_is_gone_is_unloaded() {
+    fn changed_files_load_and_removed_files_unload() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path();
         for (name, text) in
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_that_may_pass_is_tried_again_the_later_the_more_it_costs() {
+    fn transient_failures_are_retried_later_if_slower() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("a.wasm"), "1").unwrap();
         let found = scan_folder(folder.path()).unwrap();

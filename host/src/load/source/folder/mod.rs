@@ -281,7 +281,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-    async fn an_admission_that_blocks_or_panics_keeps_nobody_else() {
+    async fn a_blocked_or_panicking_admission_is_isolated() {
         let (sender, receiver) = std::sync::mpsc::channel();
         let blocked = tokio::spawn(run_admission(async move {
             // Only another task of the one thread there is lets this go on.

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_policy_that_cannot_be_looked_at_is_not_no_policy() {
+    fn an_unreadable_policy_is_not_an_absent_one() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         fs::write(path("a.wasm"), "1").unwrap();

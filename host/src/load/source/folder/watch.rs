@@ -215,7 +215,7 @@ mod tests {
     const RENAMED: EventKind = EventKind::Modify(ModifyKind::Name(RenameMode::To));
 
     #[test]
-    fn events_count_for_the_file_they_are_of_and_only_in_the_folder() {
+    fn events_apply_to_their_file_in_the_folder() {
         let scope =
             || WatchScope { folder: Some("/real/plugins".into()), name_path: Some("/tmp/plugins".into()) };
         // What happened, in order; what is then being written; whether the last event is worth a look.
@@ -245,7 +245,7 @@ mod tests {
 
     /// H32.
     #[test]
-    fn what_tells_of_lost_events_is_worth_a_look() {
+    fn lost_events_trigger_a_scan() {
         let looks = |event: notify::Result<Event>| {
             let heard = WatchShared::default();
             heard.handle(event);
@@ -262,7 +262,7 @@ mod tests {
 
     /// H32.
     #[test]
-    fn a_folder_is_followed_without_a_watcher_too() {
+    fn a_folder_is_followed_without_a_watcher() {
         let (folder, watched) = ("/plugins".into(), BTreeSet::new());
         let mut deaf = FolderWatch { folder, watcher: None, watched, heard: Arc::default() };
         deaf.refresh();
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn the_door_is_the_first_name_that_is_missing_or_the_folders_own() {
+    fn the_watched_name_is_missing_or_the_folders() {
         let root = tempfile::tempdir().unwrap();
         let root = root.path().canonicalize().unwrap();
         fs::create_dir(root.join("real")).unwrap();
