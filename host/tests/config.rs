@@ -1,4 +1,4 @@
-//! `loggia config` and the settings file as processes meet them: what is printed, and how it ends. Nothing is served.
+//! `loggia config` and settings files as processes. Nothing is served.
 
 use std::{
     fs,
@@ -7,20 +7,20 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// Runs a command in a folder, with a text to read; its exit code, what it printed and what it said.
+/// Runs a command in a folder with a stdin; returns exit code, stdout and stderr.
 fn loggia(folder: &Path, words: &[&str], stdin: &str) -> (Option<i32>, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_loggia"));
     command.args(words).current_dir(folder).env("LOGGIA_CACHE", folder.join("cache"));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // Who does not read it has ended.
+    // The process may exit without reading stdin.
     let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
     let output = child.wait_with_output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
-/// Mistakes in every section, of every sort.
+/// Mistakes of every kind in every section.
 const WRONG: &str = r#"folder = 1
 wasm-stack = "1KiB"
 drian = "25s"
@@ -79,7 +79,7 @@ fn all_mistakes_are_reported_with_their_lines() {
     let (code, stderr) = check(&["config", "check"]);
     assert_eq!(code, Some(10));
     insta::assert_snapshot!(stderr);
-    // Where `serve` listens its flags may say.
+    // The command line of `serve` may override addresses.
     let (code, by_serve) = check(&["serve", "plugins", "--config", "loggia.toml"]);
     let of_the_file = |line: &&str| !line.contains("the admin listener");
     assert_eq!(code, Some(1));

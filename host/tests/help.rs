@@ -1,5 +1,5 @@
-//! The help texts, as a newcomer reads them. (That this is an integration test of the package `loggia` also makes cargo
-//! build its binary, which the tests in `tests/` run.)
+//! Snapshots of all help texts. (As an integration test of `loggia`, this also makes cargo build the binary that the
+//! tests in `tests/` run.)
 
 use std::process::Command;
 

@@ -1,8 +1,8 @@
-//! `loggia policy` as a process: what it prints, and how it ends. Nothing is compiled: the policies stand alone.
+//! `loggia policy` as a process. Nothing is compiled: there are only policies.
 
 use std::{fs, path::Path, process::Command};
 
-/// Runs the command in a folder; its exit code, what it printed and what it said.
+/// Runs a command in a folder; returns exit code, stdout and stderr.
 fn policy(folder: &Path, words: &[&str]) -> (Option<i32>, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_loggia"));
     command.arg("policy").args(words).current_dir(folder).env("LOGGIA_CACHE", folder.join("cache"));

@@ -1,4 +1,4 @@
-//! `loggia state`, in pipes.
+//! `loggia state` as a process.
 
 use std::{
     fs::{self, File},
@@ -12,7 +12,7 @@ const EXPORT: &str = "\
 {\"space\":\"abababababababababababababababababababababababababababababababab\",\"key\":\"b\",\"base64\":\"/w==\"}
 ";
 
-/// What a command ends with, prints and notes.
+/// Runs a command; returns exit code, stdout and stderr.
 fn state(folder: &Path, words: &[&str], stdin: Option<&Path>) -> (Option<i32>, String, String) {
     let Output { status, stdout, stderr } = Command::new(env!("CARGO_BIN_EXE_loggia"))
         .arg("state")

@@ -1,8 +1,8 @@
-//! `loggia workflow check` and `graph` as processes: what they print, and how they end.
+//! `loggia workflow check` and `graph` as processes.
 
 use std::{fs, path::Path, process::Command};
 
-/// Runs the command in a folder; its exit code, what it printed and what it said.
+/// Runs a command in a folder; returns exit code, stdout and stderr.
 fn workflow(folder: &Path, words: &[&str]) -> (Option<i32>, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_loggia"));
     let (cache, state) = (folder.join(".cache"), folder.join(".state"));
@@ -12,7 +12,7 @@ fn workflow(folder: &Path, words: &[&str]) -> (Option<i32>, String, String) {
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
-/// What is said where no plugins are given.
+/// Note without `--plugins`.
 const UNCHECKED: &str = "calls of other facades were not checked; pass their folder with --plugins DIR\n";
 
 const FINE: &str = "\
@@ -65,7 +65,7 @@ fine.workflow.yaml: 2 workflows: deploy, flow
     );
     let (code, stdout, stderr) = workflow(folder.path(), &["check", "fine.workflow.yaml"]);
     assert_eq!((code, stdout.as_str(), stderr.as_str()), (Some(0), fine, UNCHECKED));
-    // A folder: all that are workflows, and nothing else.
+    // A folder stands for its workflow files.
     let (code, stdout, _) = workflow(folder.path(), &["check", "."]);
     assert_eq!((code, stdout.lines().count()), (Some(10), 6), "{stdout}");
     assert!(stdout.ends_with("other.workflow.yml: 1 workflow: flow\n"), "{stdout}");
@@ -120,7 +120,7 @@ fn one_workflow_or_all_are_drawn() {
     assert!(all.contains(one.trim_end()), "{all}");
 }
 
-/// Beside other facades, here another file's workflows.
+/// Checks calls against other workflow files.
 #[test]
 fn calls_are_checked_against_a_folder() {
     let folder = folder();
@@ -146,7 +146,7 @@ fn calls_are_checked_against_a_folder() {
         let file = format!("{name}.workflow.yaml");
         let (code, stdout, stderr) = workflow(folder.path(), &["check", &file, "--plugins", "."]);
         assert_eq!((code, stdout), (Some(10), format!("{file}:3: {expected}\n")), "{stderr}");
-        // By itself it is well.
+        // Without the folder, it is valid.
         assert_eq!(workflow(folder.path(), &["check", &file]).0, Some(0));
     }
 }
@@ -167,7 +167,7 @@ fn runs_that_cannot_begin_have_exit_codes() {
     check(&["other.workflow.yml", "flow", "no-pair"], 2, "`no-pair` is neither a JSON object nor key=value");
 }
 
-/// Where each workflow is a tool of its own name, two may have the same.
+/// With one tool per workflow, two files may have tools of the same name.
 #[test]
 fn a_taken_tool_name_is_reported_once() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Directories that policies grant: a plugin is not served before they exist.
+//! Creates directories that policies grant: a plugin is not served until they exist.
 
 use std::{
     fs,
@@ -7,22 +7,21 @@ use std::{
 
 use crate::config::{Policy, places};
 
-/// What became of the directories of one policy that were missing.
+/// Missing directories of one policy.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct GrantedFolders {
-    /// Made: they lie beside the plugin folder.
+    /// Created, beside the plugin folder.
     pub created: Vec<PathBuf>,
-    /// Left to the operator: they lie elsewhere, or cannot be made.
+    /// Not created: outside, or not creatable.
     pub missing: Vec<PathBuf>,
 }
 
-/// Makes the missing directories that a policy grants beside the plugin folder (an absolute path), as `../data`.
+/// Creates the missing directories that a policy grants beside the plugin folder (an absolute path), such as `../data`.
 ///
-/// None is made in the plugin folder, which no plugin may be granted, nor anywhere else: what else there is on the
-/// machine is the operator's.
+/// Creates none in the plugin folder, which no plugin may be granted, and none elsewhere on the machine.
 pub fn create_missing(policy: &str, plugins: &Path) -> GrantedFolders {
     let mut out = GrantedFolders::default();
-    // What is wrong with a policy is told when the plugin is loaded.
+    // Loading the plugin reports problems of its policy.
     let Ok(policy) = Policy::parse(policy, &places::setting(plugins)) else { return out };
     let beside = plugins.parent().unwrap_or(plugins);
     for dir in policy.grants.dirs {
@@ -36,7 +35,7 @@ pub fn create_missing(policy: &str, plugins: &Path) -> GrantedFolders {
     out
 }
 
-/// A path without `..`, by its words alone.
+/// Removes `..` lexically.
 fn normalize(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

@@ -1,9 +1,9 @@
-//! Plugin sources to a folder that can be served: components, by cargo, with their policies, and workflow files.
+//! Builds plugin sources into a folder that can be served: components with their policies, and workflow files.
 //!
 //! | file | concept |
 //! |---|---|
 //! | `workflows.rs` | workflow files beside the sources |
-//! | `granted.rs` | directories that policies grant, made where they are missing |
+//! | `granted.rs` | creates directories that policies grant |
 
 pub mod granted;
 pub mod workflows;
@@ -19,11 +19,11 @@ use std::{
 
 use serde::Deserialize;
 
-/// What plugins are compiled for.
+/// Target of plugins.
 pub const TARGET: &str = "wasm32-wasip2";
 
-/// Optimised for size, like the `guest` profile of this repository; given on the command line, so that an author's
-/// crate needs no profile of its own. The name section stays: a trap's backtrace names functions.
+/// Size-optimised profile, like `guest` of this repository; passed on the command line, so that an author's crate needs
+/// no profile. Keeps the name section, so that backtraces of traps name functions.
 const PROFILE: &[&str] = &[
     "profile.loggia-guest.inherits='release'",
     "profile.loggia-guest.opt-level='s'",
@@ -34,73 +34,73 @@ const PROFILE: &[&str] = &[
     "profile.loggia-guest.strip='debuginfo'",
 ];
 
-/// Why plugins are not built.
+/// Build errors.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// Nothing to build.
+    /// There is no plugin crate.
     #[error(
         "no plugin crate under {0}: a plugin's Cargo.toml has crate-type = [\"cdylib\"] under [lib] and depends on \
          loggia-sdk"
     )]
     Nothing(PathBuf),
-    /// The target is missing and cannot be added.
+    /// The target is missing and cannot be installed.
     #[error("the target {TARGET} is not installed: run `rustup target add {TARGET}`")]
     Target,
     /// cargo or rustc cannot be run.
     #[error("failed to run `{0}` (is Rust installed? See https://rustup.rs)")]
     Tool(&'static str, #[source] io::Error),
-    /// cargo does not understand a manifest.
+    /// cargo rejects a manifest.
     #[error("cargo cannot read {0}:\n{1}")]
     Manifest(PathBuf, String),
-    /// A source does not compile; cargo said why.
+    /// A crate does not compile; cargo printed the errors.
     #[error("the plugins do not compile (see above)")]
     Compile,
-    /// A result cannot be put where it belongs.
+    /// An output cannot be written.
     #[error("failed to write {0}")]
     Write(PathBuf, #[source] io::Error),
 }
 
-/// One plugin crate.
+/// A plugin crate.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PluginSource {
-    /// The crate's name, which is the facade's.
+    /// Name of the crate and of its facade.
     pub name: String,
-    /// Its `Cargo.toml`.
+    /// Path of its `Cargo.toml`.
     pub manifest: PathBuf,
 }
 
 impl PluginSource {
-    /// The policy in the crate's folder, if it has one.
+    /// Path of the policy in the crate's folder, if any.
     pub fn policy(&self) -> Option<PathBuf> {
         Some(self.manifest.with_file_name(format!("{}.toml", self.name))).filter(|policy| policy.is_file())
     }
 }
 
-/// One component that was built.
+/// A built component.
 #[derive(Debug)]
 pub struct BuiltPlugin {
-    /// The crate's name.
+    /// Name of the crate.
     pub name: String,
-    /// Where the component is.
+    /// Path of the component.
     pub file: PathBuf,
-    /// Its size.
+    /// Size of the component.
     pub bytes: u64,
 }
 
-/// A file that was put into the folder.
+/// A copied file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlacedFile {
-    /// Its size.
+    /// Size of the file.
     pub bytes: u64,
-    /// Whether it differs from the one that was there, if one was.
+    /// Whether it differs from the previous file.
     pub is_new: bool,
 }
 
-/// Adds the target where it is missing.
+/// Installs the target if it is missing.
 ///
 /// # Errors
 ///
-/// If it cannot be added.
+/// If it cannot be installed.
 pub fn ensure_target() -> Result<(), BuildError> {
     let libdir = Command::new("rustc")
         .args(["--print", "target-libdir", "--target", TARGET])
@@ -119,11 +119,11 @@ pub fn ensure_target() -> Result<(), BuildError> {
     if added.is_ok_and(|status| status.success()) { Ok(()) } else { Err(BuildError::Target) }
 }
 
-/// The plugin crates under a path.
+/// Finds the plugin crates under a path.
 ///
 /// # Errors
 ///
-/// If there is none, or a manifest cannot be read.
+/// If there is none, or cargo rejects a manifest.
 pub fn find_sources(path: &Path) -> Result<Vec<PluginSource>, BuildError> {
     let path = fs::canonicalize(path).map_err(|_| BuildError::Nothing(path.to_owned()))?;
     let mut sources = BTreeSet::new();
@@ -132,7 +132,7 @@ pub fn find_sources(path: &Path) -> Result<Vec<PluginSource>, BuildError> {
             continue;
         }
         let packages = read_metadata(&manifest)?.packages;
-        // A workspace names all its members; only those under the path were asked for.
+        // A workspace lists all its members; only those under the path are requested.
         let plugins = packages.into_iter().filter(|p| p.manifest_path.starts_with(&path) && p.is_plugin());
         sources.extend(plugins.map(|p| PluginSource { name: p.name, manifest: p.manifest_path }));
     }
@@ -142,18 +142,18 @@ pub fn find_sources(path: &Path) -> Result<Vec<PluginSource>, BuildError> {
     Ok(sources.into_iter().collect())
 }
 
-/// Builds the crates and puts `<name>.wasm`, and `<name>.toml` where the crate has one, into `out`.
+/// Builds the crates; puts `<name>.wasm` and, if the crate has one, `<name>.toml` into `out`.
 ///
 /// # Errors
 ///
-/// If one does not compile (cargo's own words go to stderr), or a result cannot be written.
+/// If one does not compile (cargo prints the errors to stderr), or an output cannot be written.
 pub fn build_sources(sources: &[PluginSource], out: &Path) -> Result<Vec<BuiltPlugin>, BuildError> {
     fs::create_dir_all(out).map_err(|e| BuildError::Write(out.to_owned(), e))?;
     let mut built = Vec::new();
     for source in sources {
         let component = compile_source(source)?;
         let file = out.join(format!("{}.wasm", source.name));
-        // The policy first: a plugin must not be served a moment without it, or by what an older one grants.
+        // The policy first: a plugin must not be served without it, or with an older one.
         if let Some(policy) = source.policy() {
             let beside = file.with_extension("toml");
             place_file(&policy, &beside).map_err(|e| BuildError::Write(beside.clone(), e))?;
@@ -165,8 +165,7 @@ pub fn build_sources(sources: &[PluginSource], out: &Path) -> Result<Vec<BuiltPl
     Ok(built)
 }
 
-/// Copies beside and renames, so that a host that serves the folder never sees half a file; leaves a file alone that
-/// is the same already.
+/// Copies a file atomically, so that a serving host never reads a part. Skips an identical file.
 fn place_file(from: &Path, to: &Path) -> io::Result<PlacedFile> {
     let bytes = fs::read(from)?;
     let size = bytes.len() as u64;
@@ -174,7 +173,7 @@ fn place_file(from: &Path, to: &Path) -> io::Result<PlacedFile> {
         return Ok(PlacedFile { bytes: size, is_new: false });
     }
     let folder = to.parent().unwrap_or(Path::new("."));
-    // A temporary file is its owner's alone; a plugin may be read by whoever serves it.
+    // Temporary files are private; the server may run as another user.
     let readable = fs::Permissions::from_mode(0o644);
     let mut file = tempfile::Builder::new().prefix(".loggia-").permissions(readable).tempfile_in(folder)?;
     file.write_all(&bytes)?;
@@ -184,7 +183,7 @@ fn place_file(from: &Path, to: &Path) -> io::Result<PlacedFile> {
 
 fn compile_source(source: &PluginSource) -> Result<PathBuf, BuildError> {
     let mut child = cargo()
-        // An rlib, made along with a cdylib, would keep the linker from optimising across crates.
+        // An additional rlib would prevent optimisation across crates.
         .args(["rustc", "--lib", "--crate-type", "cdylib", "--profile", "loggia-guest", "--target", TARGET])
         .args(PROFILE.iter().flat_map(|setting| ["--config", setting]))
         .args(["--message-format", "json-render-diagnostics", "--manifest-path"])
@@ -207,7 +206,7 @@ fn compile_source(source: &PluginSource) -> Result<PathBuf, BuildError> {
     component.filter(|_| status.success()).ok_or(BuildError::Compile)
 }
 
-/// A cargo of its own: what an outer cargo told this process is not meant for it.
+/// Creates a cargo command without the environment of an outer cargo.
 fn cargo() -> Command {
     let mut cargo = Command::new("cargo");
     for (key, _) in std::env::vars_os() {
@@ -221,7 +220,7 @@ fn cargo() -> Command {
     cargo
 }
 
-/// Every `Cargo.toml` under a path, but not in what cargo or an editor made.
+/// Finds every `Cargo.toml` under a path, except in outputs of cargo and of editors.
 fn find_manifests(path: &Path) -> Vec<PathBuf> {
     const DEPTH: usize = 4;
     let mut found = Vec::new();
@@ -284,7 +283,7 @@ impl Package {
     }
 }
 
-/// The messages of cargo that name results.
+/// Messages of cargo that name artifacts.
 #[derive(Deserialize)]
 struct Message {
     manifest_path: Option<PathBuf>,

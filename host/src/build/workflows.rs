@@ -1,19 +1,19 @@
-//! Workflow files beside the sources: they need no building, and are served as they are, with their policies.
+//! Copies workflow files beside the sources, with their policies.
 
 use std::path::{Path, PathBuf};
 
 use super::{BuildError, PlacedFile, place_file};
 use crate::load::{FacadeKind, scan_folder};
 
-/// The workflow files of a folder, each after its policy, if it has one: a workflow must not be served a moment without
-/// it. None where the path is no folder.
+/// Lists the workflow files of a folder, each after its policy, without which it must not be served. Empty if the path
+/// is not a folder.
 pub fn find_workflows(path: &Path) -> Vec<PathBuf> {
     let found = if path.is_dir() { scan_folder(path).unwrap_or_default() } else { Default::default() };
     let workflows = found.into_values().filter(|found| found.kind == FacadeKind::Workflows);
     workflows.flat_map(|found| found.policy.into_iter().chain([found.path])).collect()
 }
 
-/// Puts a file beside the built plugins, whole or not at all, and only if it is another than the one there.
+/// Copies a file to the built plugins atomically, if it differs.
 ///
 /// # Errors
 ///

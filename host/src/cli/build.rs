@@ -45,7 +45,7 @@ impl BuildCommand {
         }
         let failed = || format!("failed to create {}", self.out.display());
         fs::create_dir_all(&self.out).with_context(failed)?;
-        // First, so that a host that serves the folder does not try a plugin without them.
+        // Directories first, so that a serving host does not try a plugin without them.
         let folder = fs::canonicalize(&self.out).with_context(failed)?;
         sources.iter().for_each(|source| create_granted(source, &folder));
         for BuiltPlugin { name, file, bytes } in build::build_sources(&sources, &self.out)? {
@@ -54,7 +54,7 @@ impl BuildCommand {
         for file in workflows {
             let bytes = workflows::place_workflow(&file, &self.out)?.bytes;
             let name = file.file_name().unwrap_or_default().to_string_lossy();
-            // Policies go along, and nothing is said of them.
+            // Policies are copied silently.
             if let Some((FacadeKind::Workflows, stem)) = FacadeKind::from_file_name(&name) {
                 print_built(stem, bytes, &self.out.join(&*name));
             }
@@ -67,7 +67,7 @@ fn print_built(name: &str, bytes: u64, file: &Path) {
     term::print(&format!("{name}\t{} KB\t{}", bytes.div_ceil(1000), file.display()));
 }
 
-/// Makes what a crate's policy grants beside the folder, and says what is left to make.
+/// Creates directories that a crate's policy grants beside the folder, and reports those that remain missing.
 fn create_granted(source: &PluginSource, folder: &Path) {
     let Some(policy) = source.policy().and_then(|policy| fs::read_to_string(policy).ok()) else { return };
     let folders = granted::create_missing(&policy, folder);

@@ -53,9 +53,9 @@ impl CallCommand {
         let envelope = runtime.block_on(async {
             let stop = CancellationToken::new();
             host.follow(self.plugins, stop.clone());
-            // Compiling may take a while, and a person waits longer than a client.
+            // Waits for compilation: a person is more patient than a client.
             host.gate.catalog().settled(&self.facade).await;
-            // The command's own words are arguments as a client sends them, so that the same rules apply.
+            // Passed as client arguments, so that the same rules apply.
             let mut arguments = Object::new();
             arguments.insert("action".into(), self.action.into());
             arguments.insert("params".into(), params.into());
@@ -63,7 +63,7 @@ impl CallCommand {
             let request =
                 Request { facade: self.facade.clone(), input, timeout: None, idempotency_key: None };
             if host.gate.catalog().lacks(&self.facade) {
-                // The answer names what there is instead, which is known once all is loaded.
+                // An error lists the existing facades, which are known once all are loaded.
                 host.gate.catalog().complete().await;
             }
             let mut exec = host.gate.start(Origin::local(), request);
@@ -83,7 +83,7 @@ impl CallCommand {
                 }
             }
         });
-        // What still runs waits by the clocks of this runtime, so it ends first.
+        // Running calls use timers of this runtime, so drop the host first.
         drop(host);
         runtime.shutdown_background();
         let code = if envelope.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(exit::CALL_FAILED) };
@@ -101,7 +101,7 @@ impl CallCommand {
     }
 }
 
-/// What is shown of a content block.
+/// Output for a content block.
 #[derive(Debug, PartialEq)]
 enum RenderedBlock<'a> {
     Text(&'a str),
@@ -124,12 +124,12 @@ fn render_block(block: &Block) -> RenderedBlock<'_> {
     }
 }
 
-/// One JSON object, or `key=value` pairs whose values the gate turns into what the action takes.
+/// Parses one JSON object, or `key=value` pairs whose values the gate converts to the types of the action.
 pub(super) fn parse_params(words: &[String]) -> Result<Object, UsageError> {
     if let [word] = words
         && word.trim_start().starts_with('{')
     {
-        // What begins so is an object or no JSON.
+        // Text with this prefix is an object or invalid.
         return serde_json::from_str(word)
             .map_err(|error| UsageError(format!("the parameters are not a JSON object: {error}")));
     }

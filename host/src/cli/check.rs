@@ -40,7 +40,7 @@ pub struct CheckCommand {
 }
 
 const PLUGIN_HEAD: [&str; 4] = ["name", "actions", "imports", "size"];
-/// The size is a number.
+/// Column of numbers.
 const SIZE_COLUMN: usize = 3;
 const FINDING_HEAD: [&str; 2] = ["tool", "finding"];
 const WAITING_HEAD: [&str; 2] = ["workflows", "cannot run yet"];
@@ -72,7 +72,7 @@ impl CheckCommand {
         Ok(if refused + blocked > 0 { ExitCode::from(exit::REFUSED) } else { ExitCode::SUCCESS })
     }
 
-    /// What clients would make of the tools, as they are published.
+    /// Lints the tools as they would be published.
     fn lint_tools(&self, plugins: &[LoadedPlugin]) -> Vec<[String; 2]> {
         let shown = self.publishing.publisher().shown(&catalog_slots(plugins));
         let hidden = shown.iter().flat_map(|shown| shown.hidden.iter().map(|tool| (&shown.facade, tool)));
@@ -89,7 +89,7 @@ impl CheckCommand {
     }
 }
 
-/// Tables for a person, lines for a program.
+/// Prints tables for people, lines for programs.
 fn print_tables(plugins: &[LoadedPlugin], findings: &[[String; 2]]) {
     let rows: Vec<_> = plugins.iter().map(plugin_row).collect();
     let of =
@@ -107,15 +107,15 @@ fn print_tables(plugins: &[LoadedPlugin], findings: &[[String; 2]]) {
     }
 }
 
-/// A plugin's workflows that are served and cannot run: those that wait for a facade, or the others.
+/// Builds rows of workflows that cannot run: temporarily, or until something is changed.
 fn blocked_rows(plugin: &LoadedPlugin, temporary: bool) -> impl Iterator<Item = [String; 2]> {
     let blocked = plugin.blocked.iter().filter(move |blocked| blocked.is_temporary() == temporary);
     blocked
         .map(|message| [printable(plugin.stem()).into_owned(), printable(&message.to_string()).into_owned()])
 }
 
-/// `{"plugins": [{"file", "name", "ok", "actions", "imports", "bytes"} or {"file", "name", "ok", "error"}], "findings":
-/// [{"tool", "finding"}], "workflows": [{"file", "name", "temporary", "problems"}]}`.
+/// Renders `{"plugins": [{"file", "name", "ok", "actions", "imports", "bytes"} or {"file", "name", "ok", "error"}],
+/// "findings": [{"tool", "finding"}], "workflows": [{"file", "name", "temporary", "problems"}]}`.
 fn to_json(plugins: &[LoadedPlugin], findings: &[[String; 2]]) -> Value {
     let findings = findings.iter().map(|[tool, finding]| json!({"tool": tool, "finding": finding}));
     let workflows = plugins.iter().flat_map(|plugin| {
@@ -167,7 +167,7 @@ fn plugin_row(plugin: &LoadedPlugin) -> [String; 4] {
     [surface.name.clone(), actions.join(", "), import_packages(&facts.imports).join(", "), size]
 }
 
-/// The packages that a component imports from, without versions: what it could use, if it were granted.
+/// Lists the packages that a component imports from, without versions: what it could use if granted.
 fn import_packages(imports: &[String]) -> Vec<&str> {
     let mut packages: Vec<&str> = imports.iter().filter_map(|name| name.split(['/', '@']).next()).collect();
     packages.sort_unstable();

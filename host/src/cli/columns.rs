@@ -1,8 +1,8 @@
-//! Rows of cells: a table for a person, tab-separated lines for a program.
+//! Renders rows: a table for people, tab-separated lines for programs.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets::UTF8_HORIZONTAL_ONLY};
 
-/// A table for a terminal. Columns from this one on hold numbers, which stand to the right.
+/// Builds a table for a terminal. Columns from `numbers_from` on are right-aligned.
 pub fn build_table<R: AsRef<[String]>>(head: &[&str], rows: &[R], numbers_from: usize) -> Table {
     let mut table = Table::new();
     table
@@ -18,7 +18,7 @@ pub fn build_table<R: AsRef<[String]>>(head: &[&str], rows: &[R], numbers_from: 
     table
 }
 
-/// Lines for a pipe, the first of them the head.
+/// Renders lines for a pipe, the header first.
 pub fn tab_separated<R: AsRef<[String]>>(head: &[&str], rows: &[R]) -> String {
     let rows = rows.iter().map(|row| row.as_ref().join("\t"));
     std::iter::once(head.join("\t")).chain(rows).collect::<Vec<_>>().join("\n")

@@ -1,4 +1,4 @@
-//! What commands share: the options of those that load plugins, usage errors, the runtime.
+//! Shared by commands: options of those that load plugins, usage errors, the runtime.
 
 use std::path::PathBuf;
 
@@ -12,13 +12,13 @@ use loggia_text::units;
 
 use crate::{config::places, serve::Options};
 
-/// A mistake on the command line that only the command itself sees; clap reports the others.
+/// A command line error that clap cannot detect.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct UsageError(pub String);
 
-/// What a variable of the environment says, as the default of an option. Not by clap's `env`: with that, its usage lines
-/// show each option whose variable is set as if it were required.
+/// Reads an environment variable as the default of an option. clap's `env` would show options with a set variable as
+/// required in usage lines.
 pub fn env_default(name: &str) -> Resettable<OsStr> {
     match std::env::var_os(name).filter(|value| !value.is_empty()) {
         Some(value) => Resettable::Value(value.into()),
@@ -44,12 +44,12 @@ pub struct LoadOptions {
         hide_default_value = true
     )]
     pub wasm_stack: Option<usize>,
-    /// Where calls begin, for measuring: inline, second or same
+    /// Where calls start, for benchmarks: inline, second or same
     #[arg(long, value_name = "MODEL", default_value = "inline", hide = true)]
     threads: Threads,
 }
 
-/// A stack's size: one limit for all plugins, so no policy's.
+/// Parses a stack size. One limit holds for all plugins, so it is not in policies.
 fn parse_stack_size(text: &str) -> Result<usize, String> {
     const LEAST: usize = 64 << 10;
     let bytes = units::bytes(text)?;
@@ -62,33 +62,33 @@ fn parse_stack_size(text: &str) -> Result<usize, String> {
 
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum Threads {
-    /// A first slice inline, the rest on the second runtime.
+    /// First slice inline, the rest on the second runtime.
     Inline,
-    /// All on the second runtime.
+    /// Everything on the second runtime.
     Second,
-    /// All on the runtime that answers clients.
+    /// Everything on the runtime that serves clients.
     Same,
 }
 
 impl LoadOptions {
-    /// How a host is started by these options.
+    /// Builds the options of a host.
     ///
     /// # Errors
     ///
-    /// If the platform names no folder for the cache or the state.
+    /// If the platform has no folder for cache or state.
     pub fn host_options(&self) -> anyhow::Result<Options> {
         self.host_options_with(None, None)
     }
 
-    /// The same, with folders that a settings file names for where the command line names none.
+    /// Builds the options of a host, with the folders of a settings file as defaults.
     pub fn host_options_with(
         &self,
         cache: Option<PathBuf>,
         state: Option<PathBuf>,
     ) -> anyhow::Result<Options> {
-        // One for each thread that answers clients. A slice lasts a millisecond at most, and a facade that uses it up
-        // starts elsewhere for a while; keeping a thread free of them costs a fifth of the throughput, and made p99
-        // beside looping guests no better (docs/design/performance.md).
+        // One slot per thread that serves clients. A slice lasts 1 ms at most, and a facade that exceeds it starts on
+        // the second runtime for a while. A thread without slots costs a fifth of the throughput and does not improve
+        // p99 beside looping guests (docs/design/performance.md).
         let slots = std::thread::available_parallelism().map_or(1, usize::from);
         let inline = match self.threads {
             Threads::Inline => Inline::Slots(slots),
@@ -111,7 +111,7 @@ impl LoadOptions {
     }
 }
 
-/// The runtime that answers clients.
+/// Creates the runtime that serves clients.
 pub fn io_runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread().thread_name("loggia-io").enable_all().build()
 }

@@ -1,4 +1,4 @@
-//! Plugins that are loaded without being served, for the commands that look at them.
+//! Loads plugins without serving them, for commands that inspect them.
 
 use std::{collections::BTreeMap, path::Path, process::ExitCode, sync::Arc};
 
@@ -18,17 +18,17 @@ use crate::{
     serve::{Host, Options},
 };
 
-/// One file, and what came of it.
+/// A plugin file and the result of loading it.
 pub struct LoadedPlugin {
-    /// Its name.
+    /// File name.
     pub file: String,
-    /// What would be served; or why nothing would be.
+    /// The entry that would be served, or the reason why there is none.
     pub loaded: Result<(Arc<Entry>, AdmissionFacts), String>,
-    /// Its workflows that cannot run beside the plugins that were loaded with it.
+    /// Workflows that cannot run beside the other loaded plugins.
     pub blocked: Vec<BlockedWorkflow>,
 }
 
-/// Loads a file, or all of a folder, as a host would that serves it. Empty if there is no plugin there.
+/// Loads a file, or all files of a folder, as a server would. Empty if there is no plugin.
 pub fn load_path(path: &Path, options: &Options) -> anyhow::Result<Vec<LoadedPlugin>> {
     let files = find_files(path)?;
     if files.is_empty() {
@@ -38,7 +38,7 @@ pub fn load_path(path: &Path, options: &Options) -> anyhow::Result<Vec<LoadedPlu
     Ok(io_runtime()?.block_on(admit_all(&host, files)))
 }
 
-/// Loads all of a folder into a host that there is.
+/// Loads all files of a folder into a host.
 pub async fn load_folder(host: &Host, folder: &Path) -> anyhow::Result<Vec<LoadedPlugin>> {
     Ok(admit_all(host, find_files(folder)?).await)
 }
@@ -63,7 +63,7 @@ async fn admit_all(host: &Host, files: BTreeMap<String, PluginFiles>) -> Vec<Loa
         plugins.push((file, loaded));
     }
     let mut map: OfferMap<'_> = offers.iter_mut().map(|(file, offer)| (file.as_str(), offer)).collect();
-    // The record of names is read and never written: to look takes no name.
+    // The name record is only read: inspecting a plugin must not claim its name.
     let owners = NameOwners::assign(file_claims(&map), &NameOwners::default(), &host.loader.names());
     let mut assembly = assemble(&mut map, &owners, &BTreeMap::new(), LoadCompleteness::Complete);
     let plugins = plugins.into_iter().map(|(file, loaded)| {
@@ -80,25 +80,25 @@ async fn admit_all(host: &Host, files: BTreeMap<String, PluginFiles>) -> Vec<Loa
     plugins.collect()
 }
 
-/// What a command says and ends with where there is no plugin.
+/// Reports that there is no plugin; returns the exit code.
 pub fn report_no_plugins(path: &Path) -> ExitCode {
     term::note(&format!("no plugins: there is no .wasm or .workflow.yaml file in {}", path.display()));
     ExitCode::from(exit::NOTHING)
 }
 
-/// The catalog's slots, if these plugins were served.
+/// Builds the catalog slots of plugins.
 pub fn catalog_slots(plugins: &[LoadedPlugin]) -> BTreeMap<String, Slot> {
     let serving = plugins.iter().filter_map(|plugin| plugin.loaded.as_ref().ok());
     serving.map(|(entry, _)| (entry.surface().name.clone(), Slot::Serving(Arc::clone(entry)))).collect()
 }
 
 impl LoadedPlugin {
-    /// Its file's name without the ending: that of its policy.
+    /// File name without its suffix, which names its policy.
     pub fn stem(&self) -> &str {
         file_stem(&self.file)
     }
 
-    /// Why it would not be served, on one line.
+    /// Reason for which it would not be served, on one line.
     pub fn refusal(&self) -> Option<String> {
         self.loaded.as_ref().err().map(|why| printable(why).into_owned())
     }

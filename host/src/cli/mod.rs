@@ -83,17 +83,17 @@ enum Command {
     Man(man::ManCommand),
 }
 
-/// The host's binary as its own compiler: compiles the component on stdin. Apart from the commands, or clap would
-/// suggest it to who mistypes one of them.
+/// The host's binary as its own compiler: compiles the component on stdin. Not a subcommand, or clap would suggest it
+/// for typos.
 #[derive(Parser)]
 #[command(name = COMPILE)]
 struct Compiler {
-    /// For a host whose address space is short
+    /// For a host with a short address space
     #[arg(long)]
     short: bool,
-    /// Milliseconds of processor time that it may take
+    /// Limit of processor time, in milliseconds
     cpu: u64,
-    /// Bytes of address space that it may take
+    /// Limit of address space, in bytes
     memory: u64,
 }
 
@@ -105,7 +105,7 @@ impl Compiler {
     }
 }
 
-/// Runs the command that this process was started with.
+/// Parses the command line and runs the command.
 pub fn start() -> ExitCode {
     let words = || std::env::args_os().skip(1);
     if words().next().is_some_and(|word| word == COMPILE) {

@@ -1,11 +1,11 @@
-//! Options of how facades are published whose policies do not say.
+//! Options for publishing facades whose policies do not set them.
 
 use clap::Args;
 use loggia_gate::catalog::Publisher;
 
 use crate::config::{FormWord, SplitWord, server::Publish};
 
-/// How tools are shown to clients.
+/// Options of publication.
 #[derive(Args)]
 pub struct PublishOptions {
     /// What input schemas show of a tool's actions, unless the plugin's policy says otherwise [default: flat]
@@ -24,7 +24,7 @@ impl PublishOptions {
         self.override_file(Publish::default()).into()
     }
 
-    /// What a file says, where these options do not.
+    /// Overrides the settings of a file by these options.
     pub fn override_file(&self, file: Publish) -> Publish {
         Publish {
             schema: self.schema.unwrap_or(file.schema),

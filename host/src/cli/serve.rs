@@ -117,7 +117,7 @@ impl ServeCommand {
                 }
             }
         });
-        // What still runs waits by the clocks of this runtime, so it ends first.
+        // Running calls use timers of this runtime, so drop the host first.
         drop(host);
         // A blocking read of stdin may never return.
         runtime.shutdown_background();
@@ -137,7 +137,7 @@ impl ServeCommand {
         Ok(Some(Followed { settings, path, read: settings::reread_file }))
     }
 
-    /// What the file says, and what the command line says instead.
+    /// Applies the command line to the settings of the file.
     fn merge_settings(&self, mut settings: Settings) -> anyhow::Result<Settings> {
         settings.folder = self.folder.clone().or(settings.folder);
         settings.max_protocol_version = self.max_protocol_version.or(settings.max_protocol_version);
@@ -178,7 +178,7 @@ fn parse_delay(text: &str) -> Result<Span, String> {
     if delay > MOST { Err("must be 0s to 1h".to_owned()) } else { Ok(Span(delay)) }
 }
 
-/// Answers who runs the server, until the process ends: the runtime's end is its own. Once `stop` is cancelled it is not ready.
+/// Serves the admin endpoints until the process ends. Not ready once `stop` is cancelled.
 async fn start_admin(
     host: &Host,
     settings: &Settings,
@@ -200,7 +200,7 @@ async fn start_admin(
     Ok(())
 }
 
-/// What a person is told who starts a server for a client in a terminal.
+/// Note for a person who starts a stdio server in a terminal.
 const TERMINAL_NOTE: &str = "waiting for an MCP client on stdin, which is a terminal. MCP clients start this command themselves; \
      --http 127.0.0.1:8080 serves over HTTP. Ctrl-D or Ctrl-C exits";
 
@@ -221,17 +221,17 @@ async fn serve_stdio(host: &Host, folder: PathBuf, settings: &Settings) -> anyho
     Ok(())
 }
 
-/// Where callers come in, and how they say who they are.
+/// Address and authentication of an HTTP server.
 pub struct HttpEndpoint {
-    /// The listener.
+    /// HTTP settings.
     pub http: Http,
-    /// None where they need not.
+    /// `None` if callers are not authenticated.
     pub authenticator: Option<Authenticator>,
-    /// The settings file, whose tokens may change.
+    /// The settings file, to follow changes of its tokens.
     pub file: Option<Followed>,
 }
 
-/// Serves a folder over HTTP until told to stop; says where as soon as clients can connect.
+/// Serves a folder over HTTP until a signal. Calls `ready` with the address once clients can connect.
 pub async fn serve_http(
     host: &Host,
     folder: PathBuf,
@@ -255,7 +255,7 @@ pub async fn serve_http(
     }
     start_admin(host, settings, authenticator.clone(), &shutdown).await?;
     host.follow(folder, stop.clone());
-    // Should a request ever come through without its caller's name.
+    // Fallback for a request without a caller.
     let nobody = match &authenticator {
         None => Origin::anonymous(),
         Some(_) => Origin::named("nobody", Rights::of([])),

@@ -1,4 +1,4 @@
-//! The settings of a server from its file.
+//! Reads a server's settings from its file.
 
 use std::{
     fs::File,
@@ -18,29 +18,30 @@ use crate::{
     serve::{auth, auth::Authenticator},
 };
 
-/// Largest settings file.
+/// Maximum size of a settings file.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Said of settings that name callers, where there is nobody to be told from another.
+/// Warning for authentication settings over stdio, which has a single caller.
 const AUTH_OVER_STDIO: &str = "`auth` has no effect over stdio, where the client is the process that started the server; it \
                                applies to HTTP (`[http]` or --http)";
 
-/// Reads a settings file. As much of it as can be used is looked at before what is wrong is told: it says in which form.
+/// Reads a settings file. Calls `look` with its valid parts before problems are reported, since they choose the log
+/// format.
 ///
 /// # Errors
 ///
-/// If it cannot be read. All that is wrong with it, on a line each.
+/// All problems, one per line; or that the file cannot be read.
 pub fn read_file(file: &Path, look: impl FnOnce(&Settings)) -> anyhow::Result<Settings> {
     let reading = read_with_keys(file)?;
     look(&reading.settings);
     reading.finish().map_err(|error| error_by_line(file, &error))
 }
 
-/// The same, of settings that nothing is said beside.
+/// Reads a settings file without command line, and checks it as a whole.
 ///
 /// # Errors
 ///
-/// Those of [`read`], and what is wrong with the settings as a whole.
+/// Those of [`read_file`], and conflicts between settings.
 pub fn read_and_check(file: &Path) -> anyhow::Result<Settings> {
     let mut reading = read_with_keys(file)?;
     for SettingsConflict { keys, message } in find_conflicts(&reading.settings) {
@@ -49,12 +50,12 @@ pub fn read_and_check(file: &Path) -> anyhow::Result<Settings> {
     reading.finish().map_err(|error| error_by_line(file, &error))
 }
 
-/// Reads a settings file again whose server runs. The file of keys is looked at by whoever uses them: while it cannot be
-/// read, tokens are revoked all the same.
+/// Rereads the settings of a running server. Skips the key file, which its user checks: tokens can be revoked even
+/// while it is unreadable.
 ///
 /// # Errors
 ///
-/// Those of [`read`], on one line for the log.
+/// Those of [`read_file`], on one line for the log.
 pub fn reread_file(file: &Path) -> anyhow::Result<Settings> {
     let (reading, _) = start_reading(file)?;
     reading.finish().map_err(|error| anyhow!("{}: {error}", file.display()))
@@ -66,7 +67,7 @@ fn read_with_keys(file: &Path) -> anyhow::Result<Reading> {
     Ok(reading)
 }
 
-/// A file, and the folder at which its paths start.
+/// Starts reading a file; returns the base folder of its relative paths, too.
 fn start_reading(file: &Path) -> anyhow::Result<(Reading, PathBuf)> {
     let text = read_text(file).with_context(|| format!("failed to read {}", file.display()))?;
     let folder = base_folder(file).with_context(|| format!("failed to resolve {}", file.display()))?;
@@ -79,11 +80,11 @@ fn error_by_line(file: &Path, error: &SettingsError) -> anyhow::Error {
     anyhow!("{}:\n{}", file.display(), error.lines())
 }
 
-/// The text of a settings file. It may be a pipe, or something that never ends.
+/// Reads the text of a settings file, which may be a pipe or endless.
 ///
 /// # Errors
 ///
-/// If it cannot be read, or is too large to be one.
+/// If it cannot be read or is too large.
 pub fn read_text(file: &Path) -> io::Result<String> {
     let mut text = String::new();
     File::open(file)?.take(MAX_BYTES + 1).read_to_string(&mut text)?;
@@ -93,28 +94,28 @@ pub fn read_text(file: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Where relative paths of a file start.
+/// Returns the folder at which relative paths of the file start.
 ///
 /// # Errors
 ///
-/// If there is no current folder any more.
+/// If the current folder does not exist.
 pub fn base_folder(file: &Path) -> io::Result<PathBuf> {
     let file = std::path::absolute(file)?;
     Ok(file.parent().unwrap_or(&file).to_owned())
 }
 
-/// What is wrong with several settings together.
+/// A conflict between settings.
 struct SettingsConflict {
-    /// Which.
+    /// Keys of the settings.
     keys: &'static [&'static str],
     message: String,
 }
 
-/// What is wrong with settings as a whole.
+/// Checks the settings as a whole.
 ///
 /// # Errors
 ///
-/// Says what to change.
+/// All conflicts, with fixes.
 pub fn check(settings: &Settings) -> anyhow::Result<()> {
     let messages: Vec<String> =
         find_conflicts(settings).into_iter().map(|conflict| conflict.message).collect();
@@ -136,7 +137,7 @@ fn find_conflicts(settings: &Settings) -> Vec<SettingsConflict> {
     wrong
 }
 
-/// What is wrong where callers need not say who they are, and nobody said that they need not.
+/// Finds settings that would serve unauthenticated callers without explicit permission.
 fn anonymous_conflict(http: &Http, settings: &Settings) -> Option<SettingsConflict> {
     if http.allow_anonymous || !settings.auth().is_none() {
         return None;
@@ -166,7 +167,7 @@ fn anonymous_conflict(http: &Http, settings: &Settings) -> Option<SettingsConfli
     Some(SettingsConflict { keys: &["http.hosts", "http.allow-anonymous", "auth"], message })
 }
 
-/// Whether a host, perhaps with a port, is a name of this machine that no other machine uses for it.
+/// Whether a host (with an optional port) is a loopback name or address.
 fn is_loopback_host(host: &str) -> bool {
     let Ok(authority) = host.parse::<http::uri::Authority>() else { return false };
     let name = authority.host().trim_end_matches('.').to_ascii_lowercase();
@@ -174,18 +175,18 @@ fn is_loopback_host(host: &str) -> bool {
     name == "localhost" || name.ends_with(".localhost") || address.is_ok_and(|address| address.is_loopback())
 }
 
-/// Whether two listeners cannot have these addresses both. Port 0 is another for each.
+/// Whether two listeners cannot both have these addresses. Port 0 is different for each.
 fn addresses_collide(a: SocketAddr, b: SocketAddr) -> bool {
     let every = a.ip().is_unspecified() || b.ip().is_unspecified();
     a.port() == b.port() && a.port() != 0 && a.is_ipv4() == b.is_ipv4() && (every || a.ip() == b.ip())
 }
 
-/// What means nothing with these settings, and does not keep them from being used.
+/// Warns about settings without effect.
 pub fn auth_warning(settings: &Settings) -> Option<&'static str> {
     (settings.http.is_none() && !settings.auth().is_none()).then_some(AUTH_OVER_STDIO)
 }
 
-/// A folder of plugins that is not there yet.
+/// Warns about a missing plugin folder.
 pub fn folder_warning(settings: &Settings) -> Option<String> {
     let folder = settings.folder.as_ref().filter(|folder| !folder.is_dir())?;
     let is =
@@ -193,11 +194,11 @@ pub fn folder_warning(settings: &Settings) -> Option<String> {
     Some(format!("`folder`: {} {is}", folder.display()))
 }
 
-/// What says who calls a server with these settings, which came from that file.
+/// Builds the authenticator for these settings, which were read from `file`.
 ///
 /// # Errors
 ///
-/// All that is wrong with `[auth]`.
+/// All problems of `[auth]`.
 pub fn build_authenticator(
     settings: &Settings,
     file: Option<&Path>,
@@ -207,7 +208,7 @@ pub fn build_authenticator(
     Authenticator::new(settings.auth(), &folder).with_context(|| file.display().to_string())
 }
 
-/// What a server with these settings does, in a line.
+/// Summarises on one line what a server with these settings does.
 pub fn summarize(settings: &Settings) -> String {
     let folder = match &settings.folder {
         Some(folder) => folder.display().to_string(),

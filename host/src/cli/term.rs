@@ -1,4 +1,4 @@
-//! What a person at a terminal sees: colours and tables there, plain text in a pipe.
+//! Prints results and notes: colours and tables on a terminal, plain text in a pipe.
 
 use std::io::{ErrorKind, IsTerminal, Write};
 
@@ -8,7 +8,7 @@ use tracing::Level;
 
 use crate::telemetry::logs;
 
-/// Whether a person reads stdout.
+/// Whether stdout is a terminal.
 pub fn stdout_is_terminal() -> bool {
     std::io::stdout().is_terminal()
 }
@@ -17,7 +17,7 @@ fn stderr_is_terminal() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
 }
 
-/// Prints a line of the command's result. A reader that went away is no error; a full disk is.
+/// Prints a line of the result. Ignores a closed pipe; exits on other errors, such as a full disk.
 pub fn print(text: &str) {
     let mut stdout = std::io::stdout();
     match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
@@ -29,8 +29,7 @@ pub fn print(text: &str) {
     }
 }
 
-/// Prints a result as JSON: indented where a person reads it, and without what would steer the terminal; in a pipe, where
-/// it is data, as it is, on one line.
+/// Prints a JSON result: indented and escaped on a terminal, raw on one line in a pipe.
 pub fn print_json(value: &Value) {
     print(&render_json(value, stdout_is_terminal()));
 }
@@ -39,7 +38,7 @@ fn render_json(value: &Value, terminal: bool) -> String {
     if terminal { printable_json(&format!("{value:#}")).into_owned() } else { value.to_string() }
 }
 
-/// The command's result, for what is too much to be one text. A reader that went away is no error here either.
+/// Returns a writer for large results. Ignores a closed pipe, too.
 pub fn stdout_writer() -> impl Write {
     StdoutWriter(std::io::stdout())
 }
@@ -56,7 +55,7 @@ impl Write for StdoutWriter {
     }
 }
 
-/// What comes of a write, where its reader went away.
+/// Replaces a broken pipe error by `instead`.
 fn ignore_broken_pipe<T>(written: std::io::Result<T>, instead: T) -> std::io::Result<T> {
     match written {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(instead),
@@ -64,7 +63,7 @@ fn ignore_broken_pipe<T>(written: std::io::Result<T>, instead: T) -> std::io::Re
     }
 }
 
-/// Asks a person; anything but a yes is a no. `None` if there is nobody to ask.
+/// Asks for confirmation; any answer but yes is a no. `None` without a terminal.
 pub fn confirm(question: &str) -> Option<bool> {
     let stdin = std::io::stdin();
     if !stdin.is_terminal() || !std::io::stderr().is_terminal() {
@@ -81,8 +80,8 @@ fn is_yes(answer: &str) -> bool {
     matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
 }
 
-/// Tells what is being done; as JSON where the log is JSON. Others may have a part in the text: it does not steer the
-/// terminal. What is one line of theirs is to be made [printable](loggia_text::printable) before, or it forges others.
+/// Prints a note to stderr, as JSON if logs are JSON. Escapes terminal control in the text. Text of others that must
+/// stay on one line has to be made [printable](loggia_text::printable) first.
 pub fn note(text: &str) {
     if logs::is_json() {
         return logs::announce(Level::INFO, text);
@@ -90,7 +89,7 @@ pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", printable_text(text));
 }
 
-/// Tells why a command failed, with all its causes; as JSON where the log is JSON.
+/// Prints an error with all its causes, as JSON if logs are JSON.
 pub fn print_error(error: &anyhow::Error) {
     if logs::is_json() {
         return logs::announce(Level::ERROR, &format!("{error:#}"));

@@ -21,7 +21,7 @@ pub struct TokenCommand {
     command: Command,
 }
 
-// What each command's help says stands at its own struct.
+// Help texts are at the commands' structs.
 #[derive(clap::Subcommand)]
 enum Command {
     New(NewTokenCommand),
@@ -74,7 +74,7 @@ impl NewTokenCommand {
         let made = token::make();
         let hash = token::hash(&made);
         let toml = self.to_toml(&hash);
-        // A token that the server does not know is not shown.
+        // Stored first: a token that the server does not know must not be printed.
         if let Some(file) = &self.file {
             add_to_file(file, &self.name, &toml)?;
         }
@@ -99,7 +99,7 @@ impl NewTokenCommand {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// What the server needs to know. Names, scopes and days have nothing in them that TOML would need escaped.
+    /// Renders the entry for loggia.toml. Names, scopes and days contain nothing that TOML escapes.
     fn to_toml(&self, hash: &str) -> String {
         let scopes: Vec<String> = self.scopes.iter().map(|scope| format!("\"{scope}\"")).collect();
         let (name, scopes) = (&self.name, scopes.join(", "));
@@ -108,7 +108,7 @@ impl NewTokenCommand {
     }
 }
 
-/// Adds a token to a file, whole or not at all.
+/// Adds a token to a file, atomically.
 fn add_to_file(file: &Path, name: &str, toml: &str) -> anyhow::Result<()> {
     let failed = || format!("failed to add the token to {}", file.display());
     let text = match settings::read_text(file) {
@@ -118,7 +118,7 @@ fn add_to_file(file: &Path, name: &str, toml: &str) -> anyhow::Result<()> {
         text => text.with_context(failed)?,
     };
     let text = insert_token(&text, name, toml).with_context(failed)?;
-    // Where a link leads, so that the link stays one.
+    // Resolved, so that a link stays a link.
     let path = fs::canonicalize(file).with_context(failed)?;
     let folder = path.parent().with_context(failed)?;
     let write = || -> std::io::Result<()> {
@@ -128,7 +128,7 @@ fn add_to_file(file: &Path, name: &str, toml: &str) -> anyhow::Result<()> {
         beside.as_file().set_permissions(its.permissions())?;
         let new = beside.as_file().metadata()?;
         if (new.uid(), new.gid()) != (its.uid(), its.gid()) {
-            // The server, which may be somebody else, must go on reading it.
+            // The server may run as another user and must still be able to read it.
             fchown(beside.as_file(), Some(its.uid()), Some(its.gid()))?;
         }
         beside.as_file().sync_all()?;
@@ -138,7 +138,7 @@ fn add_to_file(file: &Path, name: &str, toml: &str) -> anyhow::Result<()> {
     write().with_context(failed)
 }
 
-/// The text of a `loggia.toml` with one more token.
+/// Adds one token to the text of a `loggia.toml`.
 fn insert_token(text: &str, name: &str, toml: &str) -> anyhow::Result<String> {
     let before = token_names(text)?;
     if before.iter().any(|known| known == name) {
@@ -153,7 +153,7 @@ fn insert_token(text: &str, name: &str, toml: &str) -> anyhow::Result<String> {
     }
 }
 
-/// The names of the tokens in a `loggia.toml`. All else in it is the server's to judge.
+/// Lists the names of the tokens in a `loggia.toml`. Only the server validates the rest.
 fn token_names(text: &str) -> Result<Vec<String>, toml::de::Error> {
     let file: toml::Table = text.parse()?;
     let tokens = file.get("auth").and_then(|auth| auth.get("tokens")).and_then(toml::Value::as_array);
@@ -214,7 +214,7 @@ mod tests {
         check("auth = {}\n", Err("inline"));
         check("[auth]\ntokens = []\n", Err("inline"));
         check("folder = \n", Err("TOML"));
-        // All else is the server's to judge, by its variables too.
+        // Only the server validates the rest, variables included.
         check("[http]\nlisten = \"127.0.0.1:${PORT}\"\n", Ok("[http]\nlisten = \"127.0.0.1:${PORT}\"\n\n"));
     }
 

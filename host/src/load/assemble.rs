@@ -1,8 +1,8 @@
-//! Pure: from offers to what is served. `serve`, `check`, `tokens` and `policy explain` all use it, so that what is checked
-//! is what will be served.
+//! Pure: decides from offers what is served. `serve`, `check`, `tokens` and `policy explain` share it, so that what is
+//! checked is what is served.
 //!
 //! ```text
-//! offers ─▶ claims ─▶ owners ─▶ slots ─▶ settled workflows ─▶ Assembly
+//! offers ─▶ claims ─▶ owners ─▶ slots ─▶ rebuilt workflows ─▶ CatalogAssembly
 //! ```
 
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
@@ -17,36 +17,36 @@ use super::{
     workflow_file::BlockedWorkflow,
 };
 
-/// How often workflows are rebuilt beside others that changed: calls nest no deeper.
+/// Maximum rounds of rebuilding workflows. Calls nest no deeper.
 const ROUNDS: usize = 6;
 
-/// What is served, and what is not.
+/// Slots to serve, and what is not served.
 #[derive(Default)]
 pub struct CatalogAssembly {
-    /// What stands under each name.
+    /// Catalog slots by name.
     pub slots: BTreeMap<String, Slot>,
-    /// Versions that load and do not serve since their names are others': a sentence for the operator, by key.
+    /// Loaded versions that do not own their names: a sentence for the operator, by key.
     pub refused: BTreeMap<String, String>,
     /// Workflows that cannot run beside what is served, by key.
     pub blocked: BTreeMap<String, Vec<BlockedWorkflow>>,
 }
 
-/// Whether all that was there at the start has been loaded.
+/// Whether all offers of the initial scan are loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoadCompleteness {
-    /// More may come at any moment: workflows are not rebuilt, and nobody is refused for good.
+    /// More may load at any moment: workflows are not rebuilt, and no refusal is final.
     Partial,
-    /// All of it.
+    /// All offers are loaded.
     Complete,
 }
 
-/// The names that offers claim.
+/// Lists the name claims of offers.
 pub fn file_claims<'a>(offers: &'a OfferMap<'_>) -> impl Iterator<Item = FileClaim<'a>> {
     offers.iter().filter_map(|(key, offer)| offer.claim(key))
 }
 
-/// Decides what is served. Entries of workflows are rebuilt in their offers where the facades that they call changed.
-/// `fenced` are the keys of versions that the fence refuses.
+/// Decides what is served. Rebuilds the entries of workflows whose called facades changed. `fenced` are the keys of
+/// versions that the fence refuses.
 pub fn assemble(
     offers: &mut OfferMap<'_>,
     owners: &NameOwners,
@@ -71,8 +71,8 @@ pub fn assemble(
     CatalogAssembly { slots: beside.slots, refused, blocked }
 }
 
-/// What stands under each name. A name that was ever served, or that an offer claims in vain, is never merely unknown:
-/// clients keep stale lists. Callers see no path of a version that the fence refuses.
+/// Builds the slot of each name. A name that was once served, or is claimed in vain, is unavailable and not unknown,
+/// since clients keep stale lists. Reasons contain no path of a fenced version.
 fn build_slots(
     offers: &OfferMap<'_>,
     owners: &NameOwners,
@@ -109,7 +109,7 @@ fn build_slots(
     slots
 }
 
-/// The reason that callers get for a name that its file may not serve; none while that is not decided.
+/// Reason that callers get for a name that its file may not serve; `None` while undecided.
 fn vacancy_reason(against: NameConflict<'_>, name: &str) -> Option<Cow<'static, str>> {
     let owned = match against {
         NameConflict::File(NameHolder { name: owned, .. })
@@ -125,7 +125,7 @@ fn vacancy_reason(against: NameConflict<'_>, name: &str) -> Option<Cow<'static, 
     })
 }
 
-/// Rebuilds the entries of those workflows for which the facades that they call have changed.
+/// Rebuilds the entries of workflows whose called facades changed.
 fn rebuild_workflows(offers: &mut OfferMap<'_>, slots: BTreeMap<String, Slot>) -> Snapshot {
     let mut beside = Snapshot::of(slots);
     for _ in 0..ROUNDS {
@@ -167,11 +167,11 @@ mod tests {
         offer::FacadeOffer,
     };
 
-    /// What callers are told of a name whose owner does not serve.
+    /// Caller message for a name whose owner is not served.
     const ABSENT: &str = "the plugin that owns its name is not served";
 
-    /// The offer of a file whose versions had these facades, the last of which serves; none does not load. A name after `=` is given
-    /// by the policy.
+    /// An offer whose versions had these facades, the last of which serves; without any, it failed to load. `=` marks a
+    /// name that the policy sets.
     fn offer(facades: &[&str]) -> FacadeOffer {
         let mut offer = FacadeOffer::default();
         if facades.is_empty() {
@@ -195,7 +195,7 @@ mod tests {
         offer
     }
 
-    /// The offers by file name.
+    /// Offers by file name.
     fn map<'a>(all: &'a mut BTreeMap<String, FacadeOffer>) -> OfferMap<'a> {
         all.iter_mut().map(|(file, offer)| (file.as_str(), offer)).collect()
     }
@@ -205,7 +205,7 @@ mod tests {
         owners.collect()
     }
 
-    /// What stands under each name, as words, with this record; the owners, for what comes after.
+    /// Checks the slots as text with this record; returns the owners.
     fn check_with(
         record: &NameRecord,
         before: &NameOwners,
@@ -247,7 +247,7 @@ mod tests {
         check(&[("notes", &["notes"])], &[("notes", "notes")]);
         check(&[("b", &["notes"]), ("a", &["notes"])], &[("notes", "a")]);
         check(&[("a", &["notes"]), ("notes", &["notes"]), ("z", &["notes"])], &[("notes", "notes")]);
-        // A look-alike is the same claim, and says why it is not served.
+        // A look-alike is the same claim; its refusal says so.
         check(
             &[("n0tes", &["n0tes"]), ("notes", &["notes"])],
             &[("n0tes", "its name looks like that of `notes`"), ("notes", "notes")],
@@ -256,10 +256,10 @@ mod tests {
             &[("a", &["my-notes"]), ("my_notes", &["my_notes"])],
             &[("my-notes", "its name looks like that of `my_notes`"), ("my_notes", "my_notes")],
         );
-        // What does not load keeps the name of its file, and is told of under it.
+        // A file that does not load reserves its file name, and its error is reported under it.
         check(&[("notes", &[])], &[("notes", BROKEN)]);
         check(&[("notes", &[]), ("z", &["notes"])], &[("notes", BROKEN)]);
-        // The operator's word goes before a file's name.
+        // A policy precedes a file name.
         check(&[("notes", &["notes"]), ("z", &["=notes"])], &[("notes", "z")]);
     }
 
@@ -268,7 +268,7 @@ mod tests {
     fn a_name_stays_with_its_holder() {
         let before = check(&NameOwners::default(), &[("b", &["notes"])], &[("notes", "b")]);
         let before = check(&before, &[("a", &["notes"]), ("b", &["notes"])], &[("notes", "b")]);
-        // A look-alike whose file would be first is a newcomer all the same.
+        // A look-alike whose file sorts first is still a newcomer.
         let alike = "its name looks like that of `notes`";
         let known = record(&[("b", "notes")]);
         let both: &[(&str, &[&str])] = &[("b", &["notes"]), ("n0tes", &["n0tes"])];
@@ -276,7 +276,7 @@ mod tests {
         check_with(&known, &before, &[("n0tes", &["n0tes"])], &[("n0tes", alike)]);
     }
 
-    /// H70: whatever becomes of the owner, its name is nobody else's.
+    /// H70: a name stays its owner's, whatever happens to the owner.
     #[test]
     fn a_name_without_its_owner_is_not_served() {
         let known = record(&[("notes", "notes")]);

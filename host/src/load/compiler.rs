@@ -1,11 +1,11 @@
-//! The arguments by which the host's own binary becomes its compiler: a child process compiles components.
+//! Arguments that make the host's binary compile a component, in a child process.
 
 use loggia_sandbox::Space;
 
-/// The hidden command that compiles.
+/// Name of the hidden command.
 pub const COMPILE: &str = "compile-component";
 
-/// The arguments of a compiling child.
+/// Arguments of the child process.
 pub fn arguments(space: Space) -> Vec<String> {
     let short = (space == Space::Short).then_some("--short");
     [COMPILE].into_iter().chain(short).map(str::to_owned).collect()

@@ -1,4 +1,4 @@
-//! How the files of the folder stand, for whoever runs the host: written by the reloader, read when somebody asks.
+//! Status of the folder's files for operators: written by the catalog loader, read on request.
 
 use std::sync::Arc;
 
@@ -6,20 +6,20 @@ use arc_swap::ArcSwap;
 use loggia_gate::flow::Counter;
 use serde::Serialize;
 
-/// How the folder stands now, and what became of it so far.
+/// Current status of the folder, and counters of versions.
 #[derive(Debug, Default)]
 pub struct Standing {
     now: ArcSwap<Report>,
-    /// Versions that serve since they were admitted.
+    /// Versions that were admitted.
     pub loaded: Counter,
-    /// Versions that failed a step, each time that they were tried.
+    /// Failed admissions, retries included.
     pub failed: Counter,
-    /// Files that went away.
+    /// Removed files.
     pub removed: Counter,
 }
 
 impl Standing {
-    /// The folder, as it stood when it was last looked at.
+    /// Status as of the last scan.
     pub fn now(&self) -> Arc<Report> {
         self.now.load_full()
     }
@@ -28,56 +28,56 @@ impl Standing {
         self.now.store(Arc::new(report));
     }
 
-    /// What became of versions so far, by word.
+    /// Counters by name.
     pub fn reloads(&self) -> Vec<(&'static str, u64)> {
         let Self { loaded, failed, removed, .. } = self;
         vec![("loaded", loaded.get()), ("failed", failed.get()), ("removed", removed.get())]
     }
 }
 
-/// A folder at one moment.
+/// Snapshot of a folder's status.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Report {
-    /// Why the folder itself cannot be read.
+    /// Error of the folder itself.
     pub folder: Option<String>,
-    /// Its plugins and workflows, by file.
+    /// Status of its plugins and workflows, by file.
     pub files: Vec<Stands>,
 }
 
-/// How one file stands.
+/// Status of one offer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Stands {
-    /// Its name.
+    /// File name.
     pub file: String,
-    /// The facade's, once it is known.
+    /// Facade name, once known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub facade: Option<String>,
     /// Whether calls are answered.
     pub state: State,
-    /// Why not, or not all of them; for the operator, as the log has it.
+    /// Reason for which (some) calls are not answered, as in the log.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
 
-/// Whether the calls of a file's facade are answered.
+/// Whether a file's facade answers calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// It does not load, and nothing serves in its place; or what it was granted is fenced by now.
+    /// The file does not load and no version serves, or its grants are fenced by now.
     Failed,
-    /// Its last version does not load, and the one before keeps serving.
+    /// The newest version does not load; the previous one serves.
     Stale,
     /// Another file owns its name.
     Refused,
-    /// They are.
+    /// Calls are answered.
     Serving,
 }
 
 impl State {
-    /// All of them, worst first.
+    /// All states, worst first.
     pub const ALL: [Self; 4] = [Self::Failed, Self::Stale, Self::Refused, Self::Serving];
 
-    /// The word for it.
+    /// Returns the lower-case name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Failed => "failed",
@@ -89,7 +89,7 @@ impl State {
 }
 
 impl Report {
-    /// How many files stand so.
+    /// Counts the files in a state.
     pub fn count(&self, state: State) -> usize {
         self.files.iter().filter(|file| file.state == state).count()
     }

@@ -1,4 +1,4 @@
-//! Keeps the catalog true to its sources: takes their offers, assembles what is served, swaps it in and reports.
+//! Keeps the catalog up to date with its sources: assembles their offers, swaps the catalog and reports.
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
@@ -15,26 +15,27 @@ use super::{
     source::folder::{FolderSource, SourceEvent},
 };
 
-/// Keeps a catalog true to a folder.
+/// Keeps a catalog up to date with a folder.
 pub struct Reloader {
     source: FolderSource,
     loader: Arc<Loader>,
     catalog: Arc<Catalog>,
     owners: NameOwners,
-    /// Who owns which name, as it was last read.
+    /// Name owners, as last read.
     record: NameRecord,
-    /// The versions that the fence refuses, by key, with the sentence that was logged.
+    /// Versions that the fence refuses, by key, with the logged sentence.
     fenced: BTreeMap<String, String>,
-    /// The versions that do not serve since their names are others', by key, with the sentence that was logged.
+    /// Versions that do not own their names, by key, with the logged sentence.
     refused: BTreeMap<String, String>,
-    /// The workflows that cannot run now, by key, with the sentences that were logged.
+    /// Workflows that cannot run now, by key, with the logged sentences.
     unavailable: BTreeMap<String, Vec<String>>,
     standing: Arc<Standing>,
     completeness: LoadCompleteness,
 }
 
 impl Reloader {
-    /// A loader for a folder, which need not exist yet. Admissions run on the runtime, which has several threads.
+    /// Creates a loader for a folder, which need not exist yet. Admissions run on `runtime`, which must be
+    /// multi-threaded.
     pub fn new(
         folder: PathBuf,
         loader: Arc<Loader>,
@@ -56,7 +57,7 @@ impl Reloader {
         }
     }
 
-    /// Loads what there is, then follows the source until stopped. Must run on a runtime of several threads.
+    /// Loads the folder, then follows it until stopped. Requires a multi-threaded runtime.
     pub async fn run(mut self, stop: CancellationToken) {
         loop {
             let event = tokio::select! {
@@ -76,7 +77,7 @@ impl Reloader {
                 self.catalog.admit();
             }
             SourceEvent::Scanned { changed } => {
-                // What the fence and the names depend on may have changed though no offer did.
+                // Fence and names depend on more than the offers.
                 let depends = || self.survey_fence() != self.fenced || self.loader.names() != self.record;
                 if changed || self.completeness == LoadCompleteness::Complete && depends() {
                     self.publish();
@@ -91,7 +92,7 @@ impl Reloader {
         self.report();
     }
 
-    /// Says how every offer stands.
+    /// Reports the status of every offer.
     fn report(&self) {
         let files = self.source.offers().filter_map(|(key, offer)| {
             let mut stands = offer.status(key)?;
@@ -108,8 +109,8 @@ impl Reloader {
         self.standing.set(Report { folder, files: files.collect() });
     }
 
-    /// Finds what the fence refuses now: the keys of versions, each with a sentence. The same set of files has the same
-    /// result, whatever the order in which they came.
+    /// Finds the versions that the fence refuses now, with a sentence each. The result does not depend on the order in
+    /// which files arrived.
     fn survey_fence(&self) -> BTreeMap<String, String> {
         let granted = || self.source.offers().filter_map(|(key, offer)| Some((key, offer.grants()?)));
         if !granted().any(|(_, grants)| !grants.dirs.is_empty()) {
@@ -130,9 +131,9 @@ impl Reloader {
         refused.collect()
     }
 
-    /// Decides which offer owns which name, and records it for good.
+    /// Assigns names to offers and records the owners permanently.
     fn assign_names(&mut self) {
-        // Until all that was there at the start has been looked at, nobody has come first.
+        // Until the initial scan is complete, no file has come first.
         if self.completeness == LoadCompleteness::Partial {
             self.record = self.loader.names().before_complete();
             self.owners = NameOwners::assign(
@@ -147,7 +148,7 @@ impl Reloader {
         self.owners = NameOwners::assign(file_claims(&self.source.offers_mut()), &before, &self.record);
         let news = self.owners.unrecorded(&self.record);
         if !news.is_empty() {
-            // Another host may have been first.
+            // Another host may have recorded an owner first.
             self.record = self.loader.record_names(&news);
             self.owners = NameOwners::assign(file_claims(&self.source.offers_mut()), &before, &self.record);
         }

@@ -1,4 +1,4 @@
-//! From sources to the catalog, for as long as the host runs.
+//! Loads offers of sources into the catalog while the host runs.
 //!
 //! ```text
 //! source ─▶ offers ─▶ fence, names ─▶ assemble (pure) ─▶ catalog.swap
@@ -6,17 +6,17 @@
 //!
 //! | module | concept | may import |
 //! |---|---|---|
-//! | `found.rs` | the files of one plugin, as their metadata says | |
-//! | `standing.rs` | how every offer stands, for `/readyz`, `/metrics` and the log | |
-//! | `fence/` | directories that no plugin may be granted | `found` |
-//! | `names/` | which file stem owns which name, for good | `found` |
-//! | `composed.rs` | a file of workflows beside the facades that its steps call | |
-//! | `compiler.rs` | the host's own binary as its compiler | |
-//! | `admit/` | one plugin through every check: a component, or a file of workflows | `fence`, `names`, `composed` |
-//! | `offer.rs` | what a source offers under one key | `admit` |
-//! | `assemble.rs` | pure: from offers to what is served | `offer` |
-//! | `source/` | where offers come from | `admit`, `offer` |
-//! | `loader.rs` | keeps the catalog true to its sources | all |
+//! | `plugin_files.rs` | the files of one plugin, by their metadata | |
+//! | `load_status.rs` | status of every offer, for `/readyz`, `/metrics` and the log | |
+//! | `fence/` | directories that no plugin may be granted | `plugin_files` |
+//! | `names/` | assigns facade names to file stems, permanently | `plugin_files` |
+//! | `workflow_file.rs` | a workflow file, and the facades that its steps call | |
+//! | `compiler.rs` | the host's binary as a compiler | |
+//! | `admit/` | checks one plugin: a component or a workflow file | `fence`, `names`, `workflow_file` |
+//! | `offer.rs` | offers of sources | `admit` |
+//! | `assemble.rs` | pure: decides what is served | `offer` |
+//! | `source/` | sources of offers | `admit`, `offer` |
+//! | `loader.rs` | keeps the catalog up to date | all |
 
 pub mod admit;
 pub mod assemble;

@@ -1,4 +1,4 @@
-//! What a source offers under one key: a version that serves, or why none does. Plain data.
+//! Offers of sources: a version that can be served, or the reason why there is none. Plain data.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -15,39 +15,38 @@ use super::{
     workflow_file::WorkflowFile,
 };
 
-/// All offers of all sources, by key. A key is a file name, or the name of another source's entry.
+/// Offers of all sources, by key: a file name, or the name of another source's entry.
 pub type OfferMap<'a> = std::collections::BTreeMap<&'a str, &'a mut FacadeOffer>;
 
-/// One offer.
+/// One offer of a facade.
 #[derive(Default)]
 pub struct FacadeOffer {
-    /// The newest version that could be loaded. It serves if its name is its own.
+    /// The newest version that loaded. It is served if it owns its name.
     pub version: Option<OfferedVersion>,
-    /// Why the newest version of all could not be loaded.
+    /// The error of the newest version, if it did not load.
     pub error: Option<OfferError>,
-    /// The names of its versions, the current one last.
+    /// Names of its versions, the current one last.
     pub names: Vec<String>,
     /// Whether the source still has it.
     pub is_present: bool,
 }
 
-/// A version that was loaded.
+/// A loaded version.
 pub struct OfferedVersion {
-    /// Of its bytes.
+    /// Digest of its bytes.
     pub digest: Digest,
-    /// What serves.
     pub entry: Arc<Entry>,
-    /// Of workflows: what the entry is built from when the facades that it calls change.
+    /// The workflow file from which the entry is rebuilt when the facades that it calls change; `None` for components.
     pub workflow_file: Option<Arc<WorkflowFile>>,
-    /// What it was granted of what the fence and the record of names are about.
+    /// Grants that concern the fence and the name record.
     pub grants: VersionGrants,
 }
 
-/// Why a version could not be loaded.
+/// Reason for which a version did not load.
 pub struct OfferError {
-    /// Without paths of the host or text of the plugin.
+    /// Message without host paths and plugin text.
     pub for_callers: Cow<'static, str>,
-    /// The sentence in the log.
+    /// Sentence in the log.
     pub for_operator: String,
 }
 
@@ -66,7 +65,7 @@ impl FacadeOffer {
         self.is_present = true;
     }
 
-    /// Keeps the version, if there is one, and the reason why a newer one does not serve.
+    /// Keeps the current version, if any, and records the error of a newer one.
     pub fn reject(&mut self, error: &AdmitError) {
         let keeps = if self.version.is_some() { "; the previous version keeps serving" } else { "" };
         self.error =
@@ -74,7 +73,7 @@ impl FacadeOffer {
         self.is_present = true;
     }
 
-    /// Drops the version: the source no longer has it.
+    /// Drops the version, since the source no longer has it.
     pub fn withdraw(&mut self) {
         self.version = None;
         self.error =
@@ -82,13 +81,12 @@ impl FacadeOffer {
         self.is_present = false;
     }
 
-    /// The digest and the surface of the version: bytes that did not change need not be described again.
+    /// Returns digest and surface of the version, so that unchanged bytes need not be described again.
     pub fn known_surface(&self) -> Option<(Digest, Arc<Surface>)> {
         self.version.as_ref().map(|version| (version.digest, Arc::clone(version.entry.facade.surface())))
     }
 
-    /// The name that it claims: that of its version. One that never loaded claims that of its key, so that no other gets
-    /// it meanwhile.
+    /// Returns the name that it claims: that of its version. An offer that never loaded reserves the name of its key.
     pub fn claim<'a>(&'a self, key: &'a str) -> Option<FileClaim<'a>> {
         if let Some(OfferedVersion { entry, grants, .. }) = &self.version {
             return Some(FileClaim {
@@ -102,7 +100,7 @@ impl FacadeOffer {
         never_loaded.then(|| FileClaim { file: key, name: file_stem(key), given: false, loads: false })
     }
 
-    /// How it stands, as far as it alone decides; none once it was withdrawn.
+    /// Reports its status, without names and fence; `None` once it was withdrawn.
     pub fn status(&self, key: &str) -> Option<Stands> {
         self.is_present.then_some(())?;
         let facade = self.version.as_ref().map(|version| version.entry.surface().name.clone());
@@ -115,7 +113,7 @@ impl FacadeOffer {
         Some(Stands { file: key.to_owned(), facade, state, why })
     }
 
-    /// What the version was granted.
+    /// Grants of its version.
     pub fn grants(&self) -> Option<&VersionGrants> {
         self.version.as_ref().map(|version| &version.grants)
     }

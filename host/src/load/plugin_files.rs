@@ -1,4 +1,4 @@
-//! The files of one plugin, as their metadata says.
+//! The files of one plugin, by their metadata.
 
 use std::{
     ffi::OsStr,
@@ -9,8 +9,8 @@ use std::{
     sync::Arc,
 };
 
-/// What tells one version of a file from another without reading it. Symbolic links are followed, so that a folder
-/// mounted by Kubernetes, whose files are links into a folder that is exchanged, shows the exchange.
+/// Identifies a version of a file without reading it. Follows symbolic links, to detect the replaced target folder of a
+/// Kubernetes mount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileStamp {
     device: u64,
@@ -32,7 +32,7 @@ impl FileStamp {
     }
 }
 
-/// What kind of facade a file is.
+/// Kind of facade that a file defines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FacadeKind {
     /// `<name>.wasm`.
@@ -45,7 +45,7 @@ impl FacadeKind {
     /// All kinds.
     pub const ALL: [Self; 2] = [Self::Component, Self::Workflows];
 
-    /// How the names of such files end.
+    /// File name suffixes of the kind.
     pub fn suffixes(self) -> &'static [&'static str] {
         match self {
             Self::Component => &[".wasm"],
@@ -53,8 +53,7 @@ impl FacadeKind {
         }
     }
 
-    /// The kind of a file of this name, and the name without its ending. A hidden file is an editor's or a copying
-    /// tool's, not yet a plugin.
+    /// Splits a file name into its kind and its stem. Ignores hidden files, which editors and copying tools create.
     pub fn from_file_name(file: &str) -> Option<(Self, &str)> {
         let endings =
             Self::ALL.into_iter().flat_map(|kind| kind.suffixes().iter().map(move |end| (kind, *end)));
@@ -63,7 +62,7 @@ impl FacadeKind {
     }
 }
 
-/// A file's name without its ending: the name of the policy beside it, and of the facade, if it has no other.
+/// Strips the suffix of a plugin's file name: the stem names its policy, and its facade by default.
 pub fn file_stem(file: &str) -> &str {
     FacadeKind::from_file_name(file).map_or(file, |(_, stem)| stem)
 }
@@ -73,24 +72,24 @@ pub fn file_stem(file: &str) -> &str {
 pub struct PluginFiles {
     /// `<name>.wasm` or `<name>.workflow.yaml`.
     pub path: PathBuf,
-    /// Which of them.
+    /// Kind of facade, by the file name.
     pub kind: FacadeKind,
     /// `<name>.toml` beside it, if there is one.
     pub policy: Option<PathBuf>,
-    /// The folder's files of workflows, since one may refer to others; none for a component.
+    /// Workflow files of the folder, to which this one may refer; empty for a component.
     pub workflows: Arc<[(PathBuf, FileStamp)]>,
     stamps: (FileStamp, PolicyStamp),
 }
 
-/// The policy beside a plugin, as its metadata says.
+/// Metadata of the policy beside a plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PolicyStamp {
-    /// No file has the policy's name.
+    /// There is no such file.
     None,
-    /// A file, perhaps reached through links.
+    /// A file, possibly reached through links.
     File(FileStamp),
-    /// A name whose file cannot be looked at, such as a link that leads nowhere or to itself. It is a policy that
-    /// cannot be used, never no policy: without one the plugin would serve without its limits.
+    /// A name whose metadata cannot be read, such as a dangling link. It counts as an invalid policy, never as none:
+    /// without one, the plugin would be served without its limits.
     Unusable,
 }
 
@@ -105,22 +104,22 @@ impl PolicyStamp {
 }
 
 impl PluginFiles {
-    /// The stamp of the plugin's own file.
+    /// Stamp of the plugin file.
     pub fn stamp(&self) -> FileStamp {
         self.stamps.0
     }
 
-    /// A plugin by itself, with the policy beside it if there is one.
+    /// Looks up a single plugin, with the policy beside it.
     ///
     /// # Errors
     ///
-    /// If the file cannot be looked at.
+    /// If its metadata cannot be read.
     pub(super) fn from_path(path: &Path) -> io::Result<Self> {
         let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
         let meta = fs::metadata(path)?;
         let (kind, policy) = match FacadeKind::from_file_name(name) {
             Some((kind, stem)) => (kind, path.with_file_name(format!("{stem}.toml"))),
-            // Whoever names a file by hand means a plugin by it.
+            // A file that is named explicitly is taken for a plugin.
             None => (FacadeKind::Component, path.with_extension("toml")),
         };
         let stamps = (FileStamp::from_metadata(&meta), PolicyStamp::read(&policy));
@@ -128,7 +127,7 @@ impl PluginFiles {
         Ok(Self { path: path.to_owned(), kind, policy, workflows: Arc::default(), stamps })
     }
 
-    /// Whether neither the file nor its policy changed.
+    /// Whether file and policy are unchanged.
     pub fn is_same(&self, other: &Self) -> bool {
         (&self.path, self.kind, self.stamps) == (&other.path, other.kind, other.stamps)
     }

@@ -1,7 +1,7 @@
-//! A file of workflows beside the facades that its steps call.
+//! A workflow file, and the facades that its steps call.
 //!
-//! What it publishes depends on these facades: a workflow is as harmful as the worst of them. So its entry is rebuilt when
-//! they change.
+//! The surface depends on these facades, since a workflow has the worst effect of its steps. So its entry is rebuilt
+//! when they change.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,29 +24,29 @@ use loggia_workflow::{
 
 use crate::config::{Exposed, Policy};
 
-/// A file of workflows, read and checked.
+/// A workflow file, read and checked.
 pub struct WorkflowFile {
     name: String,
     definition: Definition,
     workflows: Vec<Arc<Workflow>>,
     policy: Policy,
     digest: Digest,
-    /// Whether it refers to workflows that other files define.
+    /// Whether it refers to workflows of other files.
     pub has_references: bool,
 }
 
 impl WorkflowFile {
-    /// The workflows of a definition to which nothing is left to be linked, under a policy.
+    /// Creates a file from a linked definition and its policy.
     pub fn new(name: String, definition: Definition, policy: Policy, digest: Digest, refers: bool) -> Self {
         let workflows = definition.workflows.iter().cloned().map(Arc::new).collect();
         Self { name, definition, workflows, policy, digest, has_references: refers }
     }
 
-    /// Its entry beside these facades.
+    /// Builds its catalog entry beside these facades.
     ///
     /// # Errors
     ///
-    /// If what it publishes is more than a surface may hold.
+    /// If the surface exceeds its limits.
     pub fn entry(&self, beside: &Snapshot) -> Result<Entry, Problems> {
         self.build_entry(beside, None)
     }
@@ -61,40 +61,40 @@ impl WorkflowFile {
         Ok(Entry::new(Arc::new(facade), contract, self.rules(beside), exposure, origin))
     }
 
-    /// Its workflows.
+    /// Workflows of the file.
     pub fn workflows(&self) -> &[Arc<Workflow>] {
         &self.workflows
     }
 
-    /// Its entry beside these facades, whose steps somebody hears of.
+    /// Builds its entry with a watcher of the steps.
     ///
     /// # Errors
     ///
-    /// If what it publishes is more than a surface may hold.
+    /// If the surface exceeds its limits.
     pub fn watched_entry(&self, slots: &BTreeMap<String, Slot>, watcher: Watcher) -> Result<Entry, Problems> {
         self.build_entry(&Snapshot::of(slots.clone()), Some(watcher))
     }
 
-    /// Its entry beside these facades, if that is another than this one.
+    /// Rebuilds its entry if these facades change it.
     pub fn changed_entry(&self, entry: &Entry, beside: &Snapshot) -> Option<Entry> {
         let surface = sanitise_surface(self.outlook(beside).surface);
         let changed = surface != **entry.facade.surface() || self.rules(beside).invoke != entry.rules.invoke;
-        // It could be published before, and only its effects can be others.
+        // Its surface was valid before, and only effects can differ.
         changed.then(|| self.entry(beside).ok()).flatten()
     }
 
-    /// Its workflows that cannot run beside these facades.
+    /// Lists its workflows that cannot run beside these facades.
     pub fn blocked_workflows(&self, beside: &Snapshot) -> Vec<BlockedWorkflow> {
         let blocked = self.outlook(beside).unavailable.into_iter();
         blocked.map(|(name, problems)| BlockedWorkflow { name, problems }).collect()
     }
 
-    /// What keeps its workflows from running beside these facades, in sentences for the operator.
+    /// Explains to the operator which workflows cannot run.
     pub fn unavailable(&self, beside: &Snapshot) -> Vec<String> {
         self.blocked_workflows(beside).iter().map(ToString::to_string).collect()
     }
 
-    /// What does no harm but should be known of the file.
+    /// Problems of the file that do not prevent serving.
     pub fn warnings(&self) -> &[Problem] {
         &self.definition.warnings
     }
@@ -112,8 +112,8 @@ impl WorkflowFile {
         outlook(&self.name, &self.definition, &self.workflows, &peers)
     }
 
-    /// A definition names what it calls, and no argument of a call can make it call something else. So it may do what it
-    /// says, unless its policy says less. Of a tool that is not there, all that it may mean.
+    /// Derives what the steps may call. A definition names its calls, and arguments cannot change them, so it may make
+    /// them unless its policy restricts it. For a missing facade, all candidates are allowed.
     fn rules(&self, beside: &Snapshot) -> Rules {
         let mut rules = self.policy.rules.clone();
         let steps = || self.workflows.iter().flat_map(|workflow| &workflow.steps);
@@ -133,25 +133,25 @@ impl WorkflowFile {
             rules.invoke = called.into_iter().map(rule).collect();
         }
         if !self.policy.stated.elicit {
-            // A run that asks goes on though a new version of its file asks no more.
+            // A run continues to ask even if a new version of its file does not.
             rules.elicit = true;
         }
         rules
     }
 }
 
-/// A workflow that cannot run, and why.
+/// A workflow that cannot run, with its problems.
 #[derive(Debug)]
 pub struct BlockedWorkflow {
-    /// Its name in its file.
+    /// Name in its file.
     pub name: String,
     /// Never empty.
     pub problems: Vec<Problem>,
 }
 
 impl BlockedWorkflow {
-    /// Whether it can run as soon as the facades are served that it calls. Otherwise the file, a policy or a facade has
-    /// to be changed first.
+    /// Whether it can run once the facades that it calls are served. Otherwise the file, a policy or a facade must
+    /// change first.
     pub fn is_temporary(&self) -> bool {
         self.problems.iter().all(|problem| problem.temporary)
     }

@@ -2,8 +2,8 @@
 //!
 //! | file | concept |
 //! |---|---|
-//! | `sources.rs` | saves of plugin sources |
-//! | `out.rs` | what is made of them |
+//! | `sources.rs` | watches plugin sources |
+//! | `out.rs` | builds into the output folder |
 
 mod out;
 mod sources;
@@ -68,12 +68,12 @@ impl DevCommand {
             fs::canonicalize(&self.path).with_context(|| format!("there is no {}", self.path.display()))?;
         let out = BuildOutput::create(&self.out)
             .with_context(|| format!("failed to create {}", self.out.display()))?;
-        // Before the first build, so that nothing saved during it is missed.
+        // Before the first build, so that no save during it is missed.
         let sources = SourceWatcher::watch(path.clone(), out.folder().to_owned())
             .context("failed to watch the sources")?;
         term::note(&format!("building the plugins under {} …", path.display()));
         match out.build(&path) {
-            // Most likely another folder was meant, or Rust is missing: no save would mend it.
+            // Probably the wrong folder, or Rust is missing: no save can fix that.
             Err(error @ (BuildError::Nothing(_) | BuildError::Tool(..))) => return Err(error.into()),
             built => log_build(built),
         }
@@ -103,7 +103,7 @@ impl DevCommand {
     }
 }
 
-/// Tells of a build that failed; it ends nothing, since the next save may mend it.
+/// Logs a failed build. `dev` continues, since the next save may fix it.
 fn log_build(built: Result<bool, BuildError>) {
     match built {
         Ok(true) => {}
@@ -114,7 +114,7 @@ fn log_build(built: Result<bool, BuildError>) {
     }
 }
 
-/// What to tell each client, ready to be copied.
+/// Renders configuration to copy for each client.
 fn client_configs(address: SocketAddr, out: &Path) -> String {
     let url = format!("http://{address}{}", ENDPOINT_PATH);
     let exe = std::env::current_exe().unwrap_or_else(|_| "loggia".into());

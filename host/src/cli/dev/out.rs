@@ -1,4 +1,4 @@
-//! What `dev` makes: the built plugins, and the folders that their policies grant beside them.
+//! The output of `dev`: built plugins, and the directories beside them that policies grant.
 
 use std::{
     collections::BTreeSet,
@@ -8,8 +8,8 @@ use std::{
 
 use crate::build::{self, BuildError, BuiltPlugin, PlacedFile, PluginSource, granted, workflows};
 
-/// The folder that `dev` keeps. Plugins lie in a folder of their own there, since none may be granted that folder or
-/// anything in it.
+/// Output folder of `dev`. Plugins are in a subfolder, since no plugin may be granted the plugin folder or anything in
+/// it.
 #[derive(Clone)]
 pub struct BuildOutput {
     folder: PathBuf,
@@ -17,7 +17,7 @@ pub struct BuildOutput {
 }
 
 impl BuildOutput {
-    /// Makes the folder where it is missing.
+    /// Creates the folder if it is missing.
     ///
     /// # Errors
     ///
@@ -29,18 +29,17 @@ impl BuildOutput {
         Ok(Self { folder, plugins })
     }
 
-    /// All of it.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Where the built plugins are.
+    /// Folder of the built plugins.
     pub fn plugins(&self) -> &Path {
         &self.plugins
     }
 
-    /// Builds every plugin crate under a path, each whatever becomes of the others, takes the workflows there, and removes what was built of
-    /// crates that are gone. Whether all could be built.
+    /// Builds every plugin crate under a path independently, copies workflows, and removes outputs of removed sources.
+    /// Returns whether all builds succeeded.
     ///
     /// # Errors
     ///
@@ -69,7 +68,7 @@ impl BuildOutput {
             }
         }
         for source in &sources {
-            // First, or the host would try the plugin without them.
+            // Directories first, or the host would try the plugin without them.
             if let Some(policy) = source.policy().and_then(|policy| fs::read_to_string(policy).ok()) {
                 for path in granted::create_missing(&policy, &self.plugins).created {
                     tracing::info!("created {}, granted by a policy", path.display());
@@ -88,8 +87,7 @@ impl BuildOutput {
         Ok(all)
     }
 
-    /// Removes what was put here for crates, workflows and policies that are gone, and nothing that somebody else put here: what
-    /// is ours stands in a list.
+    /// Removes outputs of removed crates, workflows and policies. A list of our outputs protects files of others.
     fn remove_stale(&self, sources: &[PluginSource], workflows: &[PathBuf]) -> io::Result<()> {
         let list = self.folder.join("built.txt");
         let before = fs::read_to_string(&list).unwrap_or_default();
@@ -106,13 +104,13 @@ impl BuildOutput {
     }
 }
 
-/// The names of what a crate becomes.
+/// File names that a crate produces.
 fn output_names(source: &PluginSource) -> impl Iterator<Item = String> {
     let policy = source.policy().map(|_| format!("{}.toml", source.name));
     [format!("{}.wasm", source.name)].into_iter().chain(policy)
 }
 
-/// The files of a list that are no longer wanted. A line that is no plain name is nothing that was put there.
+/// Lists outputs that are no longer produced. Ignores lines that are not plain file names.
 fn stale_names<'a>(before: &'a str, now: &BTreeSet<String>) -> impl Iterator<Item = &'a str> {
     let plain = |name: &&str| Path::new(name).file_name().is_some_and(|file| file == *name);
     before.lines().filter(plain).filter(|name| !now.contains(*name))
@@ -146,7 +144,7 @@ mod tests {
         }
         out.remove_stale(&[source("a"), source("b")], &[]).unwrap();
         assert_eq!(names(), ["a.toml", "a.wasm", "b.wasm", "theirs.wasm"]);
-        // A policy that is gone grants nothing any more.
+        // A removed policy must not keep granting.
         fs::remove_file(root.path().join("a/a.toml")).unwrap();
         out.remove_stale(&[source("a"), source("b")], &[]).unwrap();
         assert_eq!(names(), ["a.wasm", "b.wasm", "theirs.wasm"]);

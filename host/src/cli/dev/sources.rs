@@ -1,4 +1,4 @@
-//! Saves of plugin sources.
+//! Watches plugin sources for saves.
 
 use std::{
     path::{Path, PathBuf},
@@ -11,17 +11,17 @@ use notify::{
     event::{AccessKind, AccessMode, CreateKind, ModifyKind, RemoveKind},
 };
 
-/// Editors save in several steps; one build answers them all.
+/// Editors save in several steps; one build covers them all.
 const SETTLE_TIME: Duration = Duration::from_millis(150);
 
-/// The sources under a folder, watched.
+/// Watches the sources under a folder.
 pub struct SourceWatcher {
     saved: Receiver<()>,
     _watcher: RecommendedWatcher,
 }
 
 impl SourceWatcher {
-    /// Begins to watch a folder, but not what `dev` makes.
+    /// Starts watching a folder, except the output of `dev`.
     ///
     /// # Errors
     ///
@@ -30,7 +30,7 @@ impl SourceWatcher {
         let (sender, saved) = sync_channel(1);
         let watched = root.clone();
         let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
-            // A full channel means that a build is due anyway; an error, that events were lost.
+            // A full channel already has a pending build; an error means lost events.
             if event.map_or(true, |event| is_save(&event, &root, &out)) {
                 let _ = sender.try_send(());
             }
@@ -39,8 +39,7 @@ impl SourceWatcher {
         Ok(Self { saved, _watcher: watcher })
     }
 
-    /// Waits until something was saved since the last time, and a moment longer. False when nothing will be heard of
-    /// saves any more.
+    /// Waits for a save, then until saves pause. Returns false if the watcher has failed.
     pub fn wait(&self) -> bool {
         let saved = self.saved.recv().is_ok();
         while self.saved.recv_timeout(SETTLE_TIME).is_ok() {}
@@ -49,7 +48,7 @@ impl SourceWatcher {
 }
 
 fn is_save(event: &Event, root: &Path, out: &Path) -> bool {
-    // A folder that comes or goes takes its sources along.
+    // Creating or removing a folder affects the sources in it.
     let folder = matches!(
         event.kind,
         EventKind::Create(CreateKind::Folder)
@@ -66,7 +65,7 @@ fn is_save(event: &Event, root: &Path, out: &Path) -> bool {
             Some(ending) => ending == "rs" || ending == "toml" || ending == "yaml",
             None => folder,
         };
-        // What stands above the root is no concern of ours, even if it is called `target`.
+        // Components above the root are ignored, even one called `target`.
         let below = path.strip_prefix(root).unwrap_or(path);
         let made = below.iter().any(|name| name == "target" || name.to_string_lossy().starts_with('.'));
         source && !made && !path.starts_with(out)

@@ -1,13 +1,13 @@
-//! A first policy for a plugin: what it wants, with its reasons, all of it commented out. Pure.
+//! Pure: drafts a policy that lists what a plugin requests, with its reasons, all commented out.
 //!
-//! Lines that begin with `# ` are prose, those that begin with `#` alone are settings, which hold once the `#` is gone.
+//! Lines that begin with `# ` are prose; lines that begin with `#` alone are settings to uncomment.
 
 use loggia_facade::{Surface, Want};
 use loggia_text::printable;
 
 use crate::config::policy::grants::{GRANTS, wanted_by};
 
-/// The policy's text.
+/// Renders the policy.
 pub fn draft_policy(surface: &Surface, file: &str) -> String {
     let mut lines = vec![
         format!(
@@ -66,7 +66,7 @@ mod tests {
         Policy::parse(text, &setting).unwrap_or_else(|error| panic!("{error}\n{text}"))
     }
 
-    /// What an operator does who grants all of it.
+    /// Uncomments all settings, as an operator who grants everything.
     fn uncommented(text: &str) -> String {
         let lines = text.lines().map(|line| match line.strip_prefix('#') {
             Some(setting) if !setting.starts_with(' ') => setting,

@@ -47,7 +47,7 @@ pub struct ExplainCommand {
     common: LoadOptions,
 }
 
-/// A plugin of the folder with its policy.
+/// A plugin of the folder, with its policy.
 struct KnownPlugin<'a> {
     plugin: &'a LoadedPlugin,
     policy: Policy,
@@ -114,7 +114,7 @@ impl ExplainCommand {
     }
 }
 
-/// The file that is meant, if it is not a facade's name: names have neither slashes nor dots.
+/// Takes an argument for a file if it cannot be a facade name, which has neither slashes nor dots.
 fn as_file(name: &str) -> Option<&Path> {
     let path = Path::new(name);
     let endings = ["wasm", "toml", "yaml", "yml"];
@@ -122,12 +122,12 @@ fn as_file(name: &str) -> Option<&Path> {
     (named || name.contains('/')).then_some(path)
 }
 
-/// Under which name a plugin serves; its file's, where it does not load.
+/// Name under which a plugin is served; its file's stem if it does not load.
 fn facade_name(plugin: &LoadedPlugin) -> &str {
     plugin.loaded.as_ref().map_or(plugin.stem(), |(entry, _)| &entry.surface().name)
 }
 
-/// The plugins that serve, with their policies.
+/// Reads the policies of the plugins that are served.
 fn read_policies<'a>(plugins: &'a [LoadedPlugin], folder: &Path) -> anyhow::Result<Vec<KnownPlugin<'a>>> {
     let mut known = Vec::new();
     for plugin in plugins.iter().filter(|plugin| plugin.loaded.is_ok()) {
@@ -138,7 +138,7 @@ fn read_policies<'a>(plugins: &'a [LoadedPlugin], folder: &Path) -> anyhow::Resu
             Policy::default()
         };
         if let Ok((entry, _)) = &plugin.loaded {
-            // Of workflows more follows than the policy says.
+            // The rules of a workflow follow from its steps, too.
             policy.rules = entry.rules.clone();
         }
         known.push(KnownPlugin { plugin, policy });
@@ -165,7 +165,7 @@ fn explain_plugin(wanted: &str, known: &[KnownPlugin<'_>]) -> Option<PolicyExpla
     explain(&first)
 }
 
-/// A policy whose plugin is not there.
+/// Explains a policy whose plugin is missing.
 fn explain_policy(wanted: &str, policy: &Policy, known: &[KnownPlugin<'_>]) -> Option<PolicyExplanation> {
     let name = policy.expose.name.as_deref().unwrap_or(wanted);
     let first = PolicySubject { name, policy, surface: None };

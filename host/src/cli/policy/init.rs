@@ -49,13 +49,13 @@ impl InitCommand {
             bail!(UsageError(format!("{} is not a plugin: pass a .wasm file", self.file.display())));
         }
         let path = self.file.with_extension("toml");
-        // Before the plugin is compiled, which may take a while.
+        // Checked before the plugin is compiled, which may take a while.
         if !self.stdout && !self.force && path.symlink_metadata().is_ok() {
             bail!(exists_message(&path));
         }
         let mut found =
             find_plugin(&self.file).with_context(|| format!("failed to read {}", self.file.display()))?;
-        // What a policy says that is there already does not matter, not even whether it can be used.
+        // An existing policy has no influence, even if it is invalid.
         found.policy = None;
         let host = Host::new(&self.common.host_options()?)?;
         let admitted = match io_runtime()?.block_on(host.loader.admit(&found, None)) {
@@ -82,12 +82,11 @@ fn exists_message(path: &Path) -> String {
     format!("{} already exists; --force replaces it, --stdout prints the policy instead", path.display())
 }
 
-/// Writes the file, whole or not at all: beside, and then renamed; over another only by force, though that came to be
-/// a moment ago.
+/// Writes the file atomically. Without `force`, fails if the file exists, even if it was created a moment ago.
 fn write_policy(path: &Path, text: &str, force: bool) -> anyhow::Result<()> {
     let failed = || format!("failed to write {}", path.display());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // As any file that a person makes: for whom the umask allows.
+    // Default permissions, as of any new file: the umask applies.
     let mut beside = tempfile::Builder::new()
         .prefix(".policy")
         .permissions(Permissions::from_mode(0o666))

@@ -2,10 +2,10 @@
 //!
 //! | file | concept |
 //! |---|---|
-//! | `explain.rs` | the command that tells what a plugin may do |
-//! | `explanation/` | pure: what follows from a policy, a surface, and those of the facades that can be called |
-//! | `shown.rs` | an explanation as it is shown |
-//! | `init.rs`, `draft.rs` | the command that writes a first policy, and its text |
+//! | `explain.rs` | explains what a plugin may do |
+//! | `explanation/` | pure: derives the explanation from policies and surfaces |
+//! | `render.rs` | renders an explanation as text |
+//! | `init.rs`, `draft.rs` | create a policy from the plugin's requests |
 
 mod draft;
 mod explain;
@@ -28,7 +28,7 @@ pub struct PolicyCommand {
     command: Command,
 }
 
-// What each command's help says stands at its own struct.
+// Help texts are at the commands' structs.
 #[derive(clap::Subcommand)]
 enum Command {
     Explain(explain::ExplainCommand),

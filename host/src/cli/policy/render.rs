@@ -1,15 +1,15 @@
-//! An explanation as it is shown: headings and indented lines, in colour for a person at a terminal.
+//! Renders an explanation: headings and indented lines, with colours on a terminal.
 
 use loggia_text::printable;
 
 use super::explanation::{ActionRule, GrantedRight, PolicyExplanation, ReachedFacade};
 
-/// How headings and warnings stand out.
+/// Emphasis of headings and warnings.
 #[derive(Debug, Clone, Copy)]
 pub enum OutputStyle {
-    /// By their place alone.
+    /// No emphasis.
     Plain,
-    /// By a terminal's colours.
+    /// Terminal colours.
     Coloured,
 }
 
@@ -30,7 +30,7 @@ impl OutputStyle {
     }
 }
 
-/// The explanation in plain words.
+/// Renders the explanation as text.
 pub fn render_text(explanation: &PolicyExplanation, style: OutputStyle) -> String {
     let mut page = Page { lines: Vec::new(), style };
     let name = &explanation.facade;
@@ -135,7 +135,7 @@ impl Page {
         self.rows(indent, &rows.collect::<Vec<_>>());
     }
 
-    /// A word and what is said of it, the latter all from one column on.
+    /// Adds lines of a label and a text; all texts start in one column.
     fn rows(&mut self, indent: usize, rows: &[(String, String)]) {
         let width = rows.iter().map(|(word, _)| word.chars().count()).max().unwrap_or_default();
         for (word, says) in rows {
@@ -144,7 +144,7 @@ impl Page {
     }
 }
 
-/// Names and reasons are a plugin's own text: it must not steer the terminal, nor forge a line.
+/// Escapes names and reasons, which are text of the plugin: it must not control the terminal or forge a line.
 fn shown(text: &str) -> std::borrow::Cow<'_, str> {
     printable(text)
 }

@@ -25,7 +25,7 @@ pub struct ListCommand {
 
 const STORE_HEAD: [&str; 3] = ["name", "entries", "bytes"];
 const KEY_HEAD: [&str; 5] = ["key", "space", "bytes", "version", "expires"];
-/// So much of a caller's key tells callers apart on a screen.
+/// Length of a caller's key on a terminal: enough to distinguish callers.
 const SHORT_SPACE: usize = 8;
 
 impl ListCommand {
@@ -41,7 +41,7 @@ fn list_stores(path: &Path, json: bool) -> anyhow::Result<ExitCode> {
     let mut stores = Vec::new();
     if let Some(folder) = open_folder(path)? {
         for name in folder.names()? {
-            // One that is damaged hides no other.
+            // A damaged store must not hide the others.
             let usage = folder.store(&name, u64::MAX)?.usage();
             stores.push((name, usage));
         }
@@ -111,7 +111,7 @@ fn store_row(name: String, usage: Result<Usage, StateError>) -> [String; 3] {
     }
 }
 
-/// A plugin chose the key.
+/// Renders a key's row. The key is chosen by the plugin, so it is escaped.
 fn key_row(listed: &Listed, terminal: bool) -> [String; 5] {
     let mut space = space_name(&listed.space);
     if terminal {

@@ -2,10 +2,10 @@
 //!
 //! | file | concept |
 //! |---|---|
-//! | `list.rs` | what there is |
-//! | `transfer.rs` | JSON Lines out and in |
-//! | `stores.rs` | the stores of a folder |
-//! | `clear.rs` | taking it all away |
+//! | `list.rs` | lists stores and keys |
+//! | `transfer.rs` | exports and imports JSON Lines |
+//! | `stores.rs` | opens the stores of a folder |
+//! | `clear.rs` | deletes a store's entries |
 
 mod clear;
 mod list;
@@ -40,7 +40,7 @@ pub struct StateCommand {
     state: Option<PathBuf>,
 }
 
-// What each command's help says stands at its own struct.
+// Help texts are at the commands' structs.
 #[derive(Subcommand)]
 enum Command {
     List(list::ListCommand),

@@ -1,4 +1,4 @@
-//! The stores of a state folder, and how they are named.
+//! Opens the stores of a state folder.
 
 use std::{path::Path, process::ExitCode};
 
@@ -6,31 +6,31 @@ use loggia_state::{Folder, Space, Store};
 
 use crate::cli::{exit, term};
 
-/// The state folder, if there is one: to look does not make it.
+/// Opens the state folder if it exists; does not create it.
 pub fn open_folder(path: &Path) -> anyhow::Result<Option<Folder>> {
     Ok(path.exists().then(|| Folder::open(path)).transpose()?)
 }
 
-/// The store of this name, if there is one.
+/// Opens the store of this name if it exists.
 pub fn find_store(path: &Path, name: &str) -> anyhow::Result<Option<Store>> {
     let Some(folder) = open_folder(path)? else { return Ok(None) };
-    // Says what a name may be, before it says that there is none.
+    // Rejects invalid names before missing ones.
     let store = folder.store(name, u64::MAX)?;
     Ok(folder.names()?.iter().any(|there| there == name).then_some(store))
 }
 
-/// What a command says and ends with where there is no such store.
+/// Reports a missing store; returns the exit code.
 pub fn report_missing(path: &Path, name: &str) -> ExitCode {
     term::note(&format!("there is no state of `{name}` in {}", path.display()));
     ExitCode::from(exit::NOTHING)
 }
 
-/// "1 entry" or "3 entries".
+/// Renders "1 entry" or "3 entries".
 pub fn count_entries(count: u64) -> String {
     format!("{count} {}", if count == 1 { "entry" } else { "entries" })
 }
 
-/// Whose space it is: opaque for a caller.
+/// Renders the owner of a space; opaque for callers.
 pub fn space_name(space: &Space) -> String {
     match space {
         Space::Shared => "shared".to_owned(),

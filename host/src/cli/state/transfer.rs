@@ -40,7 +40,7 @@ impl ExportCommand {
     }
 }
 
-/// Writes beside the file, and then renames: what is there stays whole until then.
+/// Writes a temporary file and renames it, so that an existing file stays complete until then.
 fn export_to_file(store: &Store, path: &Path) -> anyhow::Result<u64> {
     let failed = || format!("failed to write {}", path.display());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -1,11 +1,11 @@
-//! Where one tool for each action would be cheaper: a facade saves by what its actions share, and few share little.
+//! Finds facades for which one tool per action would be cheaper: forms save tokens by what actions share.
 
 use loggia_gate::{catalog::Shown, tokens::measured};
 use loggia_schema::{Contract, Expose, Form};
 
-/// What to do about a facade, if anything.
+/// Advises the form `granular` if it is cheaper.
 ///
-/// Here `granular` is counted as it would be served, with all that the host adds to it.
+/// Counts `granular` as it would be served, with all that the host adds.
 pub fn advise_granular(contract: &Contract, shown: &[Shown]) -> Option<String> {
     let name = &contract.surface().name;
     let shown = shown.iter().find(|shown| shown.facade == *name)?;

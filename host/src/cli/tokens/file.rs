@@ -1,5 +1,5 @@
-//! Figures in a file: `{"total": {FORM: {"tokens": n, "bytes": n}, …}, "facades": {NAME: {FORM: …}}, "served": {"total":
-//! {"tokens": n, "bytes": n}, "facades": {NAME: {"form": FORM, "tokens": n, "bytes": n}}}}`.
+//! File format of figures: `{"total": {FORM: {"tokens": n, "bytes": n}, …}, "facades": {NAME: {FORM: …}}, "served":
+//! {"total": {"tokens": n, "bytes": n}, "facades": {NAME: {"form": FORM, "tokens": n, "bytes": n}}}}`.
 
 use std::{
     fs::{self, Permissions},
@@ -11,20 +11,20 @@ use std::{
 use anyhow::Context;
 use loggia_gate::tokens::Figures;
 
-/// Reads what [`write`] wrote.
+/// Reads figures of [`write_figures`].
 pub fn read_figures(path: &Path) -> anyhow::Result<Figures> {
     let text = fs::read_to_string(path).with_context(|| format!("failed to read {}", path.display()))?;
     let what = || format!("{} is not an output of `loggia tokens DIR --output FILE`", path.display());
     serde_json::from_str(&text).with_context(what)
 }
 
-/// Writes figures, whole or not at all: beside, and then renamed.
+/// Writes figures atomically.
 pub fn write_figures(path: &Path, figures: &Figures) -> anyhow::Result<()> {
     let failed = || format!("failed to write {}", path.display());
     let mut text = serde_json::to_vec_pretty(figures).with_context(failed)?;
     text.push(b'\n');
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // As any file that a person makes: for whom the umask allows.
+    // Default permissions, as of any new file: the umask applies.
     let mut beside = tempfile::Builder::new()
         .prefix(".tokens")
         .permissions(Permissions::from_mode(0o666))

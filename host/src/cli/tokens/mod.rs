@@ -2,9 +2,9 @@
 //!
 //! | file | concept |
 //! |---|---|
-//! | `file.rs` | figures in a file |
-//! | `table.rs` | figures as they are shown |
-//! | `advice.rs` | where another form would be cheaper |
+//! | `file.rs` | reads and writes figures |
+//! | `table.rs` | renders figures |
+//! | `advice.rs` | finds facades that would be cheaper in another form |
 
 mod advice;
 mod file;
@@ -67,7 +67,7 @@ pub struct TokensCommand {
 impl TokensCommand {
     pub fn run(mut self, cli: Command) -> anyhow::Result<ExitCode> {
         logs::at(Level::Warn);
-        // `--compare FILE DIR` says the same as `DIR --compare FILE`.
+        // `--compare FILE DIR` is the same as `DIR --compare FILE`.
         if self.path.is_none() && self.compare.get(1).is_some_and(|path| path.is_dir()) {
             self.path = self.compare.pop();
         }
@@ -79,7 +79,7 @@ impl TokensCommand {
         self.measure_plugins(&plugins)
     }
 
-    /// Two files and nothing else.
+    /// Compares two files, without plugins.
     fn compare_files(&self, mut cli: Command) -> anyhow::Result<ExitCode> {
         let wrong = match self.compare.as_slice() {
             [before, after] if self.output.is_none() && self.budget.is_none() => {

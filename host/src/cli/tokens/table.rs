@@ -1,4 +1,4 @@
-//! Figures as they are shown: side by side for a person, one line for each form of each facade for a program.
+//! Renders figures: a table for people, one line per form and facade for programs.
 
 use loggia_gate::{
     catalog::Shown,
@@ -9,12 +9,12 @@ use loggia_text::printable;
 
 use super::{columns, term};
 
-/// Stands for what there is not.
+/// Placeholder for a missing figure.
 const ABSENT: &str = "-";
-/// The whole list's name.
+/// Label of the whole list.
 const TOTAL: &str = "total";
 
-/// The figures, with the forms that are served marked, and what they come to.
+/// Renders the figures, with the served forms marked, and their sum.
 pub fn render_figures(figures: &Figures, shown: &[Shown], served: Footprint) -> String {
     if term::stdout_is_terminal() {
         let table = columns::build_table(&WIDE, &wide_rows(figures, shown), 2);
@@ -24,7 +24,7 @@ pub fn render_figures(figures: &Figures, shown: &[Shown], served: Footprint) -> 
     }
 }
 
-/// What changed.
+/// Renders changes of figures.
 pub fn render_changes(changes: &[Change]) -> String {
     let rows: Vec<_> = changes.iter().map(change_row).collect();
     if term::stdout_is_terminal() {
@@ -38,7 +38,7 @@ const WIDE: [&str; 8] = ["", "", "flat", "signatures", "names", "union", "raw", 
 const LONG: [&str; 6] = ["facade", "form", "tokens", "bytes", "percent", "served"];
 const CHANGE: [&str; 6] = ["facade", "form", "before", "after", "change", "percent"];
 
-/// One row of three lines for each facade, and for all: tokens, the same against `granular`, bytes.
+/// Builds one row of three lines for each facade and the total: tokens, percentage against `granular`, bytes.
 fn wide_rows(figures: &Figures, shown: &[Shown]) -> Vec<[String; 8]> {
     let facades =
         figures.facades.iter().map(|(name, forms)| (name.as_str(), forms, served_form(shown, name)));
@@ -57,7 +57,7 @@ fn wide_rows(figures: &Figures, shown: &[Shown]) -> Vec<[String; 8]> {
     rows.collect()
 }
 
-/// One row for each form of each facade, and of all; the last tells of the list as it is served.
+/// Builds one row for each form of each facade and of the total, then one for the served list.
 fn long_rows(figures: &Figures, shown: &[Shown], served: Footprint) -> Vec<[String; 6]> {
     let facades =
         figures.facades.iter().map(|(name, forms)| (name.as_str(), forms, served_form(shown, name)));
@@ -103,7 +103,7 @@ fn served_form(shown: &[Shown], facade: &str) -> Option<Form> {
     shown.iter().find(|shown| shown.facade == facade).map(|shown| shown.expose.form)
 }
 
-/// What a form takes more or less than `granular`, which is not compared with itself.
+/// Percentage of a form against `granular`; `None` for `granular` itself.
 fn percent_against_granular(forms: &Forms, form: Form) -> Option<String> {
     let saved = saved(forms, form.as_str()).filter(|_| form != Form::Granular)?;
     Some(format_percent(-saved))
@@ -113,7 +113,7 @@ fn percent_change(served: Footprint, whole: Footprint) -> Option<String> {
     (whole.tokens > 0).then(|| format_percent(100.0 * served.tokens as f64 / whole.tokens as f64 - 100.0))
 }
 
-/// Towards nothing: 79.9 percent are not 80.
+/// Truncates towards zero, so that 79.9 percent are not shown as 80.
 fn format_percent(percent: f64) -> String {
     let whole = percent.trunc();
     if whole == 0.0 { "0".to_owned() } else { format!("{whole:+}") }
@@ -126,7 +126,7 @@ fn change_row(change: &Change) -> [String; 6] {
         Some((0, _)) => ("0".to_owned(), "0".to_owned()),
         Some((by, percent)) => (format!("{by:+}"), percent.map_or(ABSENT.to_owned(), format_percent)),
     };
-    // Names in a file may be anything.
+    // Names from a file are untrusted.
     [
         printable(change.facade.as_deref().unwrap_or(TOTAL)).into_owned(),
         printable(&change.form).into_owned(),

@@ -39,7 +39,7 @@ pub struct WorkflowCheckCommand {
     common: LoadOptions,
 }
 
-/// How bad something is.
+/// Severity of a finding.
 #[derive(Clone, Copy)]
 enum LineKind {
     Problem,
@@ -77,7 +77,7 @@ impl WorkflowCheckCommand {
             let texts: Vec<String> = checked.iter().map(|checked| render_file(checked, colours)).collect();
             term::print(&texts.join("\n"));
         }
-        // The files look fine although a tool's name may be misspelt.
+        // Without plugins, a misspelt tool name is not detected.
         if self.plugins.is_none() {
             term::note("calls of other facades were not checked; pass their folder with --plugins DIR");
         }
@@ -90,7 +90,7 @@ impl WorkflowCheckCommand {
     }
 }
 
-/// Adds what keeps a file's workflows from running beside these facades.
+/// Adds problems of the steps' calls, given these facades.
 fn check_calls(checked: &mut CheckedFile, beside: &Snapshot) {
     let workflows = checked.sound.iter().flat_map(|definition| &definition.workflows);
     let own = facade_name(checked);
@@ -101,7 +101,7 @@ fn check_calls(checked: &mut CheckedFile, beside: &Snapshot) {
     checked.problems.sort_by_key(|problem| problem.line);
 }
 
-/// The name under which a file is served, where its policy says no other.
+/// Name under which the file is served by default.
 fn facade_name(checked: &CheckedFile) -> String {
     let file = checked.file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let named = checked.sound.as_ref().and_then(|definition| definition.facade.clone());
@@ -117,7 +117,7 @@ fn workflow_names(checked: &CheckedFile) -> Vec<&str> {
     workflows.map(|workflow| workflow.name.as_str()).collect()
 }
 
-/// A file for a program.
+/// Renders a file as JSON.
 fn to_json(checked: &CheckedFile) -> Value {
     json!({
         "file": checked.file.display().to_string(),
@@ -129,7 +129,7 @@ fn to_json(checked: &CheckedFile) -> Value {
     })
 }
 
-/// A file for a person, and for a program that reads lines: `file:line: message`.
+/// Renders a file as lines of `file:line: message`.
 fn render_file(checked: &CheckedFile, colours: bool) -> String {
     let all = [
         (LineKind::Problem, checked.problems.as_slice()),

@@ -48,7 +48,7 @@ impl EvalCommand {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// What is printed, if anything is.
+    /// Renders the output, if any.
     fn render(&self, stdin: impl Read) -> anyhow::Result<Option<String>> {
         let template = parse_template(&self.template)?;
         if self.parse {
@@ -58,7 +58,7 @@ impl EvalCommand {
             Some(path) => read_context(path, stdin)?,
             None => Object::new(),
         };
-        // `forEach` is a name in the data like any other here.
+        // Here `forEach` is plain data.
         let expanded = template.expand(&Scope { base: &base, for_each: None }, self.strict);
         let expanded = expanded.map_err(|error| match error.hint {
             Some(hint) => anyhow!("{}\n  {hint}", error.message),
@@ -115,7 +115,7 @@ mod tests {
     const DATA: &str = r#"{"params": {"title": "Milk", "n": 3, "list": [1, null]},
         "steps": {"my-step": {"output": {"text": "[{\"id\": 7}]"}}}, "forEach": {"item": "a", "index": 0}}"#;
 
-    /// What the command prints, or its error.
+    /// Output of the command, or its error.
     fn eval(words: &[&str], stdin: &str) -> String {
         let words = [&["eval"], words].concat();
         match Cli::try_parse_from(words).unwrap().eval.render(stdin.as_bytes()) {

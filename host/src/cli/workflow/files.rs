@@ -1,4 +1,4 @@
-//! Workflow files, read for the commands that look at them.
+//! Reads and checks workflow files for commands.
 
 use std::{
     collections::BTreeMap,
@@ -17,25 +17,25 @@ use loggia_workflow::{
 
 use crate::load::{AdmitError, FacadeKind, admit_workflows, find_plugin};
 
-/// One file, and all that is to be said of it.
+/// A workflow file with its findings.
 pub struct CheckedFile {
-    /// As it was named.
+    /// The path as passed.
     pub file: PathBuf,
-    /// What it defines, with what other files define for it; none where there are problems.
+    /// The linked definition; `None` if the file has problems.
     pub definition: Option<Definition>,
-    /// The same; where there are problems, only the workflows that have none.
+    /// The linked definition without workflows that have problems.
     pub sound: Option<Definition>,
-    /// What is wrong with it.
+    /// Problems.
     pub problems: Vec<Problem>,
-    /// What works here and never worked in ToolHive.
+    /// Features that work here but not in ToolHive.
     pub notes: Vec<Problem>,
 }
 
-/// The files that are meant: those that are named, and those of the folders that are named.
+/// Expands folders to their workflow files.
 ///
 /// # Errors
 ///
-/// A folder that cannot be read.
+/// If a folder cannot be read.
 pub fn expand_paths(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in paths {
@@ -48,11 +48,11 @@ pub fn expand_paths(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Reads files. What they refer to may be among them, or in their folders.
+/// Reads and checks files. References may lead to other given files, or to files in the same folder.
 ///
 /// # Errors
 ///
-/// A file that cannot be read at all.
+/// If a file cannot be read.
 pub fn check_files(files: &[PathBuf]) -> anyhow::Result<Vec<CheckedFile>> {
     let mut checked: Vec<CheckedFile> =
         files.iter().map(|file| check_file(file)).collect::<Result<_, _>>()?;
@@ -61,7 +61,7 @@ pub fn check_files(files: &[PathBuf]) -> anyhow::Result<Vec<CheckedFile>> {
     let mut others: BTreeMap<PathBuf, Definition> = BTreeMap::new();
     for file in checked.iter().filter(|checked| wanting(checked)).map(|checked| &checked.file) {
         for other in workflow_files(parent_folder(file))? {
-            // What is wrong with a neighbour is told where it is checked.
+            // Problems of other files are reported for those files.
             if let Ok(CheckedFile { definition: Some(definition), .. }) = check_file(&other) {
                 others.insert(other, definition);
             }
@@ -87,7 +87,7 @@ pub fn check_files(files: &[PathBuf]) -> anyhow::Result<Vec<CheckedFile>> {
 
 fn check_file(file: &Path) -> anyhow::Result<CheckedFile> {
     let mut bytes = Vec::new();
-    // A byte more than is accepted says that there is too much.
+    // One byte above the limit reveals a file that is too large.
     let most = u64::try_from(yaml::BYTES).unwrap_or(u64::MAX).saturating_add(1);
     File::open(file)
         .and_then(|opened| opened.take(most).read_to_end(&mut bytes))
@@ -104,13 +104,12 @@ fn check_file(file: &Path) -> anyhow::Result<CheckedFile> {
     let Examined { definition: sound, problems: Problems(problems), notes } = examined;
     let is_whole = problems.is_empty();
     let definition = sound.clone().filter(|_| is_whole);
-    // Notes compare a file that works here with ToolHive: they would hide what has to be changed first.
+    // Notes would distract from problems, which must be fixed first.
     let notes = if is_whole { notes } else { Vec::new() };
     Ok(CheckedFile { file: file.to_owned(), definition, sound, problems, notes })
 }
 
-/// Why the host would not serve a file in which nothing is wrong by itself: names that no facade or action may have, a policy
-/// beside it that cannot be used.
+/// Lists problems that the file alone does not show: invalid facade and action names, or an invalid policy.
 fn admission_problems(file: &Path) -> Vec<Problem> {
     let admitted = find_plugin(file).map_err(AdmitError::from).and_then(|mut found| {
         found.kind = FacadeKind::Workflows;
@@ -119,7 +118,7 @@ fn admission_problems(file: &Path) -> Vec<Problem> {
     let messages = match admitted {
         Ok(_) => return Vec::new(),
         Err(AdmitError::Surface(problems)) => problems.0,
-        // What it refers to may be among the files that are checked, and not in its folder.
+        // References may lead to other given files outside its folder.
         Err(AdmitError::Workflows(_)) => return Vec::new(),
         Err(other) => vec![other.to_string()],
     };
@@ -130,7 +129,7 @@ fn parent_folder(file: &Path) -> &Path {
     file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// The workflow files of a folder, in the order of their names.
+/// Lists the workflow files of a folder, sorted by name.
 fn workflow_files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder).with_context(|| format!("failed to read {}", folder.display()))?;
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));

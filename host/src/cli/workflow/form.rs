@@ -1,4 +1,4 @@
-//! A workflow's question, filled in at the terminal.
+//! Asks a workflow's question at the terminal.
 
 use std::io::{BufRead, IsTerminal, Write};
 
@@ -7,21 +7,20 @@ use loggia_schema::Questionnaire;
 use loggia_text::printable;
 use serde_json::{Value, json};
 
-/// A question to the person at the terminal.
+/// A question to ask at the terminal.
 pub struct TerminalForm(Question);
 
 impl TerminalForm {
-    /// Whether there is a terminal to ask at.
+    /// Whether there is a terminal.
     pub fn can_ask() -> bool {
         std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
     }
 
-    /// The form of a question.
     pub fn new(question: Question) -> Self {
         Self(question)
     }
 
-    /// Asks field by field, at the terminal. Blocks.
+    /// Asks for each field at the terminal. Blocks.
     pub fn fill(&self) -> Answer {
         self.ask(&mut std::io::stdin().lock(), &mut std::io::stderr())
     }
@@ -83,7 +82,7 @@ fn read_line(from: &mut impl BufRead, to: &mut impl Write) -> Option<String> {
     }
 }
 
-/// A field's name, what it takes, and what it is without an answer.
+/// Renders the prompt of a field: name, type and default.
 fn prompt(name: &str, field: &Value, needed: bool) -> String {
     let shown = |text: &str| printable(text).into_owned();
     let title = field.get("title").and_then(Value::as_str).map_or_else(|| shown(name), shown);
@@ -97,7 +96,7 @@ fn prompt(name: &str, field: &Value, needed: bool) -> String {
     format!("{title} [{takes}{default}]")
 }
 
-/// What a field takes, in words.
+/// Describes the values that a field accepts.
 fn describe_field(field: &Value) -> String {
     let choices: Vec<String> =
         choices(field).into_iter().map(|choice| printable(&choice).into_owned()).collect();
@@ -123,16 +122,16 @@ fn describe_field(field: &Value) -> String {
     }
 }
 
-/// Whether a value is what the field takes: an answer that does not fit ends the step, so it is asked for again here.
+/// Validates an answer here, because an invalid one would fail the step.
 fn is_valid(value: &Value, field: &Value) -> bool {
     let Value::Object(schema) = json!({"type": "object", "properties": {"value": field}}) else {
         return true;
     };
-    // A form that cannot be checked is refused before anybody sees it.
+    // Invalid forms are rejected before they get here.
     Questionnaire::new(&schema).map_or(true, |form| form.check(&json!({"value": value})).is_ok())
 }
 
-/// The values that a field takes, where they are counted out.
+/// Lists the choices of a field, if it has any.
 fn choices(field: &Value) -> Vec<String> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let of = |holder: &Value| {
@@ -144,7 +143,7 @@ fn choices(field: &Value) -> Vec<String> {
     if own.is_empty() { of(&field["items"]) } else { own }
 }
 
-/// What a person typed, as the field's type has it.
+/// Parses an answer by the type of its field.
 fn parse_value(word: &str, field: &Value) -> Option<Value> {
     match field.get("type").and_then(Value::as_str) {
         Some("boolean") => match word.to_ascii_lowercase().as_str() {

@@ -2,12 +2,12 @@
 //!
 //! | file | concept |
 //! |---|---|
-//! | `check.rs` | the command that tells all that is wrong with a file, and what ToolHive would make of it |
-//! | `graph.rs` | the command that draws a workflow |
-//! | `run.rs` | the command that runs one |
-//! | `steps.rs`, `form.rs` | how a person follows it, and answers its questions |
-//! | `eval.rs` | the command that tries a template |
-//! | `files.rs` | workflow files, read for these commands |
+//! | `check.rs` | reports problems, and differences from ToolHive |
+//! | `graph.rs` | draws workflows |
+//! | `run.rs` | runs a workflow |
+//! | `steps.rs`, `form.rs` | show the progress of a run, and ask its questions |
+//! | `eval.rs` | evaluates a template |
+//! | `files.rs` | reads workflow files for these commands |
 
 mod check;
 mod eval;
@@ -29,7 +29,7 @@ pub struct WorkflowCommand {
     command: Command,
 }
 
-// What each command's help says stands at its own struct.
+// Help texts are at the commands' structs.
 #[derive(clap::Subcommand)]
 enum Command {
     Check(check::WorkflowCheckCommand),

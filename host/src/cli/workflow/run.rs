@@ -95,7 +95,7 @@ impl RunCommand {
         Ok(code)
     }
 
-    /// Loads the plugins and the file, and makes the request; or why that cannot be, with its exit code.
+    /// Loads plugins and file and builds the request; or returns the refusal.
     async fn prepare(
         &self,
         host: &Host,
@@ -144,13 +144,13 @@ impl RunCommand {
     }
 }
 
-/// Whether an entry comes from the very file that is to be run.
+/// Whether an entry comes from this very file.
 fn is_same_file(file: &Path, entry: &Entry) -> bool {
     let digest = std::fs::read(file).map(|bytes| format!("sha256:{}", loggia_sandbox::Digest::of(&bytes)));
     digest.is_ok_and(|digest| digest == entry.origin)
 }
 
-/// Which workflow is meant, and the words of its parameters.
+/// Selects the workflow, and the words of its parameters.
 fn select_workflow<'w>(words: &'w [String], names: &[&str]) -> Result<(String, &'w [String]), String> {
     let is_name = |word: &&String| !word.contains('=') && !word.trim_start().starts_with('{');
     let (tool, rest) = match (words.first().filter(is_name), names) {
@@ -171,7 +171,7 @@ fn select_workflow<'w>(words: &'w [String], names: &[&str]) -> Result<(String, &
     Ok((tool.to_owned(), rest))
 }
 
-/// What `--answer` says.
+/// Parses `--answer`.
 fn parse_answer(text: &str) -> anyhow::Result<Answer> {
     if text == "decline" {
         return Ok(Answer::Declined);
@@ -182,7 +182,7 @@ fn parse_answer(text: &str) -> anyhow::Result<Answer> {
     }
 }
 
-/// Follows the run to its end, and answers its questions.
+/// Follows the run to its end and answers its questions.
 async fn follow(
     mut exec: Exec,
     mut answers: VecDeque<Answer>,
@@ -216,7 +216,7 @@ async fn follow(
     }
 }
 
-/// Asks the person at the terminal; nobody there has closed the form.
+/// Asks at the terminal; without one, cancels the form.
 async fn ask_person(question: Question, steps: &StepProgress) -> Answer {
     if !TerminalForm::can_ask() {
         term::note(&printable(&format!("no answer to “{}”: pass one more --answer", question.message)));

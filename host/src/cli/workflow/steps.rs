@@ -1,5 +1,4 @@
-//! The steps of a run, as a person follows them: on a terminal a list that is kept up to date, else a line for each thing
-//! that happens.
+//! Shows the progress of a run: on a terminal as a live list, otherwise one line per event.
 
 use std::{
     collections::HashMap,
@@ -20,7 +19,8 @@ use loggia_workflow::{
 
 use crate::cli::term;
 
-/// Follows the steps of one run.
+/// Shows the progress of one run. The run's task calls `update`; the command suspends the list while it asks. `began`
+/// is locked only to insert or remove a start time, never across other work.
 pub struct StepProgress {
     workflow: Arc<Workflow>,
     list: Option<(MultiProgress, Vec<ProgressBar>)>,
@@ -29,7 +29,7 @@ pub struct StepProgress {
 }
 
 impl StepProgress {
-    /// A list of a workflow's steps, none of which has begun.
+    /// Creates the list of a workflow's steps.
     pub fn new(workflow: Arc<Workflow>) -> Self {
         let list = std::io::stderr().is_terminal().then(|| {
             let list = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
@@ -47,7 +47,7 @@ impl StepProgress {
         Self { workflow, list, began: Mutex::default(), asked: AtomicBool::new(false) }
     }
 
-    /// Shows what happened.
+    /// Shows an event.
     pub fn update(&self, news: &News) {
         if matches!(news.what, What::Asking) {
             self.asked.store(true, Ordering::Relaxed);
@@ -73,26 +73,26 @@ impl StepProgress {
         }
     }
 
-    /// Whether a question has come up.
+    /// Whether a step has asked a question.
     pub fn has_asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
     }
 
-    /// Makes room for a question.
+    /// Hides the list while a question is asked.
     pub fn suspend(&self) {
         if let Some((list, _)) = &self.list {
             list.set_draw_target(ProgressDrawTarget::hidden());
         }
     }
 
-    /// Takes the list up again.
+    /// Shows the list again.
     pub fn resume(&self) {
         if let Some((list, _)) = &self.list {
             list.set_draw_target(ProgressDrawTarget::stderr());
         }
     }
 
-    /// Says something beside the list, which goes on below it.
+    /// Prints a line above the list.
     pub fn note(&self, text: &str) {
         match &self.list {
             Some((list, _)) => drop(list.println(text)),
@@ -100,13 +100,13 @@ impl StepProgress {
         }
     }
 
-    /// The run has ended: nothing moves any more.
+    /// Stops the list when the run has ended.
     pub fn close(&self) {
         for bar in self.list.iter().flat_map(|(_, bars)| bars).filter(|bar| !bar.is_finished()) {
             bar.set_style(style("·"));
             bar.abandon();
         }
-        // The list ends at the end of a line, where the result must not go on.
+        // The list leaves the cursor at the end of its last line.
         if self.list.is_some() {
             term::note("");
         }
@@ -139,7 +139,7 @@ fn finish(bar: &ProgressBar, mark: &str) {
     bar.abandon();
 }
 
-/// A step's line with a mark that stands still. A template that cannot be read would be a defect of this file's.
+/// Style of a step's line with a static mark. The fallback is for a broken template, which would be a defect here.
 fn style(mark: &str) -> ProgressStyle {
     ProgressStyle::with_template(&format!("{mark} {{prefix}}  {{wide_msg}}"))
         .unwrap_or_else(|_| ProgressStyle::default_spinner())
@@ -149,7 +149,7 @@ fn spinning() -> ProgressStyle {
     style("{spinner}")
 }
 
-/// What happened to a step, in words.
+/// Describes an event of a step.
 fn event_text(workflow: &Workflow, news: &News, took: Option<Duration>) -> String {
     let call = workflow.steps.get(news.step).and_then(|step| step.call());
     let tool = call.map(|call| call.tool.as_str());

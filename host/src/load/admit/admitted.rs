@@ -1,4 +1,4 @@
-//! A plugin that passed every check.
+//! A plugin that passed all checks.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,29 +7,29 @@ use loggia_sandbox::Digest;
 
 use crate::load::{fence::VersionGrants, workflow_file::WorkflowFile};
 
-/// A plugin that passed every check.
+/// A plugin that passed all checks.
 pub struct AdmittedPlugin {
-    /// Ready to serve.
+    /// Entry for the catalog.
     pub entry: Entry,
-    /// What the entry is made of anew when the facades that it calls change; of workflows only.
+    /// Workflow file from which to rebuild the entry when the facades that it calls change; `None` for components.
     pub workflow_file: Option<Arc<WorkflowFile>>,
-    /// What it was granted of what the fence and the record of names are about.
+    /// Grants that concern the fence and the name record.
     pub grants: VersionGrants,
-    /// What was found out on the way.
+    /// Facts for logs and `check`.
     pub facts: AdmissionFacts,
 }
 
-/// What is worth telling of an admission.
+/// Facts about an admission, for logs and `check`.
 #[derive(Debug, Clone)]
 pub struct AdmissionFacts {
-    /// Of the plugin's bytes.
+    /// Digest of the plugin file.
     pub digest: Digest,
-    /// Of the plugin's file.
+    /// Size of the plugin file.
     pub bytes: usize,
-    /// The interfaces that the component imports.
+    /// Interfaces that the component imports.
     pub imports: Vec<String>,
-    /// Compiled just now rather than taken from the cache.
+    /// Whether it was compiled now, not read from the cache.
     pub compiled: bool,
-    /// From the first byte read to ready.
+    /// Duration of the admission.
     pub took: Duration,
 }

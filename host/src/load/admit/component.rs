@@ -1,4 +1,4 @@
-//! A component on its way into the catalog: read, compile, check, describe, sanitise.
+//! Admits a component: reads, compiles, checks, describes and sanitises it.
 
 use std::{
     io,
@@ -35,40 +35,42 @@ use crate::{
     },
 };
 
-/// Largest file of a secret, with white space around it.
+/// Maximum size of a secret's file, with white space.
 const SECRET: u64 = 8 << 10;
 
-/// Turns files into entries.
+/// Admits plugins: turns their files into catalog entries.
 pub struct Loader {
     engine: Engine,
     cache: Cache,
     places: TrustPlaces,
-    /// The policies of the folder, as they were when the fence was drawn last.
+    /// Policies of the folder, as of the last survey. The lock is held during a survey, so that concurrent admissions
+    /// do not reread them. A survey only reads files and takes no other lock.
     policies: Mutex<PolicyFiles>,
-    /// The state folder, once it could be opened: one for all plugins and versions, which share its connections.
+    /// State folder, once opened: shared by all plugins and versions with its connections. Opened under the lock, so
+    /// that it is opened once.
     state: Mutex<Option<Folder>>,
     compiler: Compiler,
 }
 
 impl Loader {
-    /// A loader that compiles with this binary, and keeps what it compiled in a cache.
+    /// Creates an admitter that compiles with this binary and caches the results.
     pub fn new(engine: Engine, cache: Cache, places: TrustPlaces, compiler: Compiler) -> Self {
         Self { engine, cache, places, policies: Mutex::default(), state: Mutex::default(), compiler }
     }
 
-    /// Who owns which name.
+    /// Reads the name record.
     pub fn names(&self) -> NameRecord {
         self.state().map_or_else(NameRecord::without_folder, |state| NameFile::in_folder(state.path()).read())
     }
 
-    /// Records who owns names now; who owns them then.
+    /// Records name owners; returns the resulting record.
     pub fn record_names(&self, claims: &[NameClaim]) -> NameRecord {
         self.state()
             .map_or_else(NameRecord::without_folder, |state| NameFile::in_folder(state.path()).record(claims))
     }
 
-    /// Draws the fence for all plugins of a folder. `more` are the paths of versions that serve though their policies
-    /// changed.
+    /// Builds the fence for all plugins of a folder. `more` are the paths of versions that keep serving after their
+    /// policies changed.
     ///
     /// # Errors
     ///
@@ -82,7 +84,7 @@ impl Loader {
         survey(&self.places, folder, &mut policies, more)
     }
 
-    /// Takes a plugin through every check. A surface that is known for the very same bytes is not read again.
+    /// Runs all checks on a plugin. Reuses a `known` surface for the same bytes.
     ///
     /// # Errors
     ///
@@ -109,7 +111,7 @@ impl Loader {
         let (surface, contract) = match known {
             Some((digest, surface)) if digest == artifact.digest => {
                 let contract = Contract::known(with_name(&surface, policy.expose.name.as_deref()))?;
-                // Here rather than on a call's path.
+                // Compiled here, not on the path of a call.
                 contract.compile()?;
                 (surface, contract)
             }
@@ -132,7 +134,7 @@ impl Loader {
         let kept = self.open_state(name, &policy.grants)?;
         let confines = Confines { name, grants: &policy.grants, limits: policy.limits, store: kept.store };
         let facade = WasmFacade::new(component, surface, confines)?;
-        // Another may have taken the path of one meanwhile.
+        // A path may have been replaced since the check.
         if !facade.dirs().map(Some).eq(grants.dirs.iter().map(OpenedDir::id)) {
             return Err(AdmitError::Exchanged);
         }
@@ -144,11 +146,11 @@ impl Loader {
         Ok(AdmittedPlugin { entry, workflow_file: None, grants, facts })
     }
 
-    /// The state folder, made where it is missing.
+    /// Opens the state folder; creates it if it is missing.
     ///
     /// # Errors
     ///
-    /// If it cannot be; it is tried again the next time.
+    /// If it cannot be opened; the next call retries.
     pub fn state(&self) -> Result<Folder, StateError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match &*state {
@@ -157,7 +159,7 @@ impl Loader {
         }
     }
 
-    /// Opens what a facade keeps between calls, as far as its policy grants it.
+    /// Opens the state that a policy grants a facade.
     fn open_state(&self, name: &str, grants: &Grants) -> Result<FacadeState, StateError> {
         if grants.store.is_none() && !grants.caller {
             return Ok(FacadeState::default());
@@ -167,7 +169,7 @@ impl Loader {
         Ok(FacadeState { store, scopes: Some(Scopes::new(folder.secret()?)) })
     }
 
-    /// What the policy grants, where the fence does not refuse it.
+    /// Checks the granted directories against the fence.
     fn check_grants(&self, wasm: &Path, policy: &Policy) -> Result<VersionGrants, AdmitError> {
         let mut granted = VersionGrants::from_policy(policy);
         if policy.grants.dirs.is_empty() {
@@ -185,21 +187,21 @@ impl Loader {
     }
 }
 
-/// Nothing logs a secret; should something do so by mistake, it is taken out. One in a file is known as it is now.
+/// Registers secrets for redaction, in case something logs them by mistake. Reads secrets in files as they are now.
 fn redact_secrets(grants: &Grants) {
     for secret in &grants.http.secrets {
         match &secret.source {
             Source::Value(_, value) => loggia_text::keep_secret(value),
             Source::File(path) => match read_file(path, SECRET) {
                 Ok(text) => loggia_text::keep_secret(&String::from_utf8_lossy(&text)),
-                // Requests that need it say so.
+                // Requests that need the secret report the error.
                 Err(_) => continue,
             },
         }
     }
 }
 
-/// The surface under the name that the operator calls the facade by.
+/// Returns the surface under the name that the policy sets.
 fn with_name(surface: &Arc<Surface>, name: Option<&str>) -> Arc<Surface> {
     match name {
         Some(name) if name != surface.name => {
@@ -209,7 +211,7 @@ fn with_name(surface: &Arc<Surface>, name: Option<&str>) -> Arc<Surface> {
     }
 }
 
-/// What a facade keeps between calls.
+/// State of a facade.
 #[derive(Default)]
 struct FacadeState {
     store: Option<Store>,

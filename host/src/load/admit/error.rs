@@ -1,4 +1,4 @@
-//! Why a plugin does not serve.
+//! Admission errors.
 
 use std::{borrow::Cow, io, path::PathBuf};
 
@@ -11,25 +11,25 @@ use crate::{
     load::fence::{FENCED, FenceBreach},
 };
 
-/// Why a plugin does not serve. Reads after its file's name.
+/// Reason for which a plugin is not admitted. Reads after its file name.
 #[derive(Debug, thiserror::Error)]
 pub enum AdmitError {
-    /// Somebody is still writing; not an error yet.
+    /// The file is still being written; not an error yet.
     #[error("the file changed while it was read")]
     Changing,
     /// The file cannot be read.
     #[error("failed to read the file: {0}")]
     Read(#[from] io::Error),
-    /// A directory, a pipe, a device.
+    /// A directory, a pipe or a device.
     #[error("not a regular file")]
     NotRegular,
-    /// More than a plugin may be.
+    /// The file exceeds a limit.
     #[error("the file is larger than {}{}", bytes_text(*.0), .1.map(|key| format!(" (`{key}`)")).unwrap_or_default())]
     TooLarge(u64, Option<&'static str>),
-    /// Not a component that fulfils the contract.
+    /// The component does not fulfil the contract.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// What it keeps between calls cannot be opened.
+    /// The plugin's state cannot be opened.
     #[error("failed to open its state: {0}")]
     State(#[from] StateError),
     /// The surface cannot be published.
@@ -38,30 +38,30 @@ pub enum AdmitError {
     /// The policy cannot be used.
     #[error("the policy {0} cannot be used: {1}")]
     Policy(String, #[source] PolicyError),
-    /// The policy is a link that leads to no file.
+    /// The policy is a dangling link.
     #[error("the policy {} cannot be used: it is a symbolic link {}", .0.display(), .1)]
     PolicyLink(PathBuf, String),
-    /// The policy grants what would let a plugin read or change what the host trusts.
+    /// The policy grants a directory that the fence protects.
     #[error(transparent)]
     Fenced(#[from] FenceBreach),
     /// The workflows cannot be used.
     #[error("the workflows cannot be used: {0}")]
     Workflows(#[from] loggia_workflow::Problems),
-    /// The policy grants what workflows have no use for.
+    /// The policy has a grant that workflows cannot use.
     #[error(
         "the policy grants {0}, which workflows cannot use: their steps use the grants of the facades that they call"
     )]
     NeedlessGrant(&'static str),
-    /// A path of a granted directory led elsewhere when it was opened than when it was checked.
+    /// A granted directory was replaced between check and opening.
     #[error("a directory that its policy grants was replaced while it was opened")]
     Exchanged,
-    /// A defect of the host's own.
+    /// A defect of the host.
     #[error("the host panicked while it loaded the plugin")]
     Panicked,
 }
 
 impl AdmitError {
-    /// What callers are told: no path of the host's, and no text of the plugin's.
+    /// Message for callers, without host paths and plugin text.
     pub fn caller_message(&self) -> Cow<'static, str> {
         let message = match self {
             Self::Changing | Self::Read(_) => "its file cannot be read",
@@ -95,7 +95,7 @@ impl AdmitError {
         message.into()
     }
 
-    /// Whether the very same files may load at another time: it was the machine that failed, not the plugin.
+    /// Whether the same files may load later, since the machine failed and not the plugin.
     pub fn is_transient(&self) -> bool {
         let Self::Load(error) = self else {
             return matches!(self, Self::Read(_) | Self::State(_) | Self::Exchanged);

@@ -1,4 +1,4 @@
-//! A plugin's files, read whole.
+//! Reads a plugin's files.
 
 use std::{
     fs::{File, OpenOptions},
@@ -15,15 +15,15 @@ use crate::{
     load::plugin_files::{FileStamp, PluginFiles},
 };
 
-/// Largest policy file.
+/// Maximum size of a policy.
 const MAX_POLICY_BYTES: u64 = 1 << 20;
 
-/// The policy beside a plugin; without one, nothing is granted.
+/// Reads the policy beside a plugin; without one, nothing is granted.
 pub(super) fn load_policy(found: &PluginFiles) -> Result<Policy, AdmitError> {
     found.policy.as_deref().map_or_else(|| Ok(Policy::default()), read_policy)
 }
 
-/// The digest of the policy beside a plugin, if there is one that can be read.
+/// Digests the policy beside a plugin, if it can be read.
 pub(in crate::load) fn policy_digest(found: &PluginFiles) -> Option<Digest> {
     read_file(found.policy.as_deref()?, MAX_POLICY_BYTES).ok().map(|text| Digest::of(&text))
 }
@@ -34,17 +34,17 @@ fn read_policy(path: &Path) -> Result<Policy, AdmitError> {
     }
     let text = read_file(path, MAX_POLICY_BYTES)?;
     let text = String::from_utf8_lossy(&text);
-    // A policy that is a link is read where it points to, but its paths start where the plugin stands.
+    // Relative paths start at the policy's own folder, even if it is a link.
     let folder = std::path::absolute(path)?.parent().map(Path::to_owned).unwrap_or_default();
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     Policy::parse(&text, &places::setting(&folder)).map_err(|e| AdmitError::Policy(name, e))
 }
 
-/// Reads a regular file whole, and only if nobody changes it meanwhile.
+/// Reads a regular file; fails if it changes meanwhile.
 pub(super) fn read_file(path: &Path, most: u64) -> Result<Vec<u8>, AdmitError> {
-    // Opening a pipe would wait for its writer.
+    // Opening a pipe would block until it has a writer.
     const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits() as i32;
-    // Opening a device may do something; the file is looked at again once it is open.
+    // Opening a device may have side effects, so check before; the opened file is checked again.
     if !std::fs::metadata(path)?.is_file() {
         return Err(AdmitError::NotRegular);
     }

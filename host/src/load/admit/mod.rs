@@ -1,11 +1,11 @@
-//! One plugin on its way into the catalog.
+//! Admits one plugin to the catalog.
 //!
 //! | file | concept |
 //! |---|---|
-//! | `files.rs` | its files, read whole and only if nobody changes them meanwhile |
-//! | `error.rs` | why it does not serve: for callers, and for the operator |
-//! | `admitted.rs` | what passed every check |
-//! | `workflow.rs` | a file of workflows: read, link, check |
+//! | `files.rs` | reads files; fails if they change meanwhile |
+//! | `error.rs` | admission errors, for callers and for the operator |
+//! | `admitted.rs` | a plugin that passed all checks |
+//! | `workflow.rs` | a workflow file: read, link, check |
 //! | `component.rs` | a component: read, compile, check, describe, sanitise |
 
 mod admitted;

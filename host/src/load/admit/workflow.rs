@@ -1,4 +1,4 @@
-//! A file of workflows on its way into the catalog: read, linked and checked.
+//! Admits a workflow file: reads, links and checks it.
 
 use std::{sync::Arc, time::Instant};
 
@@ -23,14 +23,14 @@ use crate::{
     },
 };
 
-/// Largest file of workflows.
+/// Maximum size of a workflow file.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Reads a file of workflows with all that it refers to.
+/// Reads a workflow file with the files to which it refers.
 ///
 /// # Errors
 ///
-/// All that is wrong with the file.
+/// All problems of the file.
 pub fn admit_workflows(found: &PluginFiles, begun: Instant) -> Result<AdmittedPlugin, AdmitError> {
     let text = read_file(&found.path, MAX_BYTES)?;
     let policy = load_policy(found)?;
@@ -47,14 +47,15 @@ pub fn admit_workflows(found: &PluginFiles, begun: Instant) -> Result<AdmittedPl
     let name = policy.expose.name.clone().unwrap_or(own);
     let (digest, grants) = (Digest::of(&text), VersionGrants::from_policy(&policy));
     let composed = WorkflowFile::new(name, definition, policy, digest, refers);
-    // Beside nobody: what is wrong with it by itself is found here.
+    // Without other facades: finds the problems of the file itself.
     let entry = composed.entry(&Snapshot::default())?;
     let bytes = text.len();
     let facts = AdmissionFacts { digest, bytes, imports: Vec::new(), compiled: false, took: begun.elapsed() };
     Ok(AdmittedPlugin { entry, workflow_file: Some(Arc::new(composed)), grants, facts })
 }
 
-/// The resources that the folder's other files define. One that cannot be read defines none; its own admission says why.
+/// Lists the resources that other files of the folder define. Skips unreadable files, whose own admission reports the
+/// error.
 fn linked_definitions(found: &PluginFiles) -> Vec<Definition> {
     let others = found.workflows.iter().filter(|(path, _)| *path != found.path);
     let read = others.filter_map(|(path, _)| {

@@ -1,4 +1,4 @@
-//! What a version was granted: looked at again whenever the plugins of the folder change.
+//! The grants of a version that the fence checks again whenever the folder changes.
 
 use std::{io, path::PathBuf};
 
@@ -8,44 +8,44 @@ use loggia_sandbox::{DirGrant, Grants};
 use super::rules::{DirChain, FenceBreach, TrustFence};
 use crate::config::policy::{Policy, PolicyPaths};
 
-/// What a version was granted of what the fence and the record of names are about.
+/// The grants of a version that concern the fence and the name record.
 #[derive(Debug, Clone, Default)]
 pub struct VersionGrants {
-    /// Whether the policy gives it its name.
+    /// Whether the policy sets the facade's name.
     pub name_given: bool,
-    /// The directories that were opened for it.
+    /// Opened directories.
     pub dirs: Vec<OpenedDir>,
-    /// The paths that its policy names.
+    /// Paths that the policy names.
     pub paths: PolicyPaths,
 }
 
 /// A directory that was opened for a plugin.
 #[derive(Debug, Clone)]
 pub struct OpenedDir {
-    /// As the policy names it.
+    /// The path in the policy.
     grant: PathBuf,
-    /// As it was when it was opened.
+    /// The directory as it was when it was opened.
     chain: DirChain,
     writable: bool,
 }
 
 impl OpenedDir {
-    /// A granted directory as it is now.
+    /// Opens a granted directory.
     ///
     /// # Errors
     ///
-    /// If it cannot be looked at.
+    /// If its metadata cannot be read.
     pub fn open(grant: &DirGrant) -> io::Result<Self> {
         let chain = DirChain::resolve(&grant.path)?;
         Ok(Self { grant: grant.path.clone(), chain, writable: grant.writable })
     }
 
-    /// The directory by device and inode.
+    /// Device and inode.
     pub fn id(&self) -> Option<(u64, u64)> {
         self.chain.dir()
     }
 
-    /// Checks the directory as it was found.
+    /// Checks the directory as it was when it was opened.
     ///
     /// # Errors
     ///
@@ -54,8 +54,8 @@ impl OpenedDir {
         fence.breach(&self.grant, &self.chain, self.writable).map_or(Ok(()), Err)
     }
 
-    /// Why the directory may not be had now; none if it may. One that was moved is still the one that was opened, and is
-    /// judged by where it was then.
+    /// Checks the directory as it is now. A directory that was moved is still the opened one; if it cannot be found,
+    /// its old path counts.
     pub fn breach(&self, fence: &TrustFence) -> Option<FenceBreach> {
         let now = DirChain::resolve(self.chain.path()).ok().filter(|now| now.dir() == self.chain.dir());
         fence.breach(&self.grant, now.as_ref().unwrap_or(&self.chain), self.writable)
@@ -63,7 +63,7 @@ impl OpenedDir {
 }
 
 impl VersionGrants {
-    /// What a policy says, without its directories.
+    /// Collects the grants of a policy, without opening its directories.
     pub fn from_policy(policy: &Policy) -> Self {
         let Grants { dirs, http, .. } = &policy.grants;
         let secrets = http.secrets.iter().filter_map(|secret| match &secret.source {
@@ -96,10 +96,10 @@ mod tests {
         };
         fs::create_dir(path("other")).unwrap();
         assert!(dir.breach(&fence("other")).is_none());
-        // A secret came later.
+        // A secret is added later.
         fs::create_dir(path("data/keys")).unwrap();
         assert!(dir.breach(&fence("data/keys")).is_some());
-        // It is the same directory wherever it is moved, and what takes its place is another.
+        // A moved directory keeps its identity; another at its old path does not get it.
         fs::rename(path("data"), path("moved")).unwrap();
         assert!(dir.breach(&fence("moved")).is_some());
         fs::create_dir(path("data")).unwrap();

@@ -1,10 +1,10 @@
-//! Directories that no plugin may be granted: those by which it could change, or read, what the host trusts.
+//! Refuses grants of directories through which a plugin could read or change what the host trusts.
 //!
 //! | file | concept |
 //! |---|---|
 //! | `rules.rs` | pure: which directories are refused |
-//! | `survey.rs` | where what the host trusts is now: the one step that resolves paths |
-//! | `granted.rs` | what a version was granted of what the fence is about |
+//! | `survey.rs` | locates what the host trusts: the only step that resolves paths |
+//! | `granted.rs` | the grants of a version that the fence checks |
 
 mod granted;
 mod rules;

@@ -1,6 +1,6 @@
-//! Directories that no plugin may be granted: those by which it could change, or read, what the host trusts.
+//! Refuses grants of directories through which a plugin could read or change what the host trusts.
 //!
-//! `survey.rs` finds the paths; what is granted is decided here, from data alone but for [`Chain::of`].
+//! Decides from data alone, except for [`DirChain::resolve`]; `survey.rs` finds the paths.
 
 use std::{
     fs, io,
@@ -8,25 +8,25 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What callers are told of a plugin that the fence refuses.
+/// Caller message for a plugin that the fence refuses.
 pub const FENCED: &str = "its policy grants a directory that no plugin may have";
 
-/// A directory and those above it, each by device and inode and by path: whatever a directory is called, and however
-/// it is reached, these are the same.
+/// A directory and its ancestors, by device and inode and by path, so that another name or path to the same directory
+/// is recognised.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DirChain {
     /// The directory first, the root last.
     ids: Vec<(u64, u64)>,
-    /// Without links.
+    /// Absolute, without links.
     path: PathBuf,
 }
 
 impl DirChain {
-    /// A directory as it is now, with those above it up to the root.
+    /// Resolves a directory and its ancestors up to the root.
     ///
     /// # Errors
     ///
-    /// If one of them cannot be looked at.
+    /// If the metadata of one cannot be read.
     pub fn resolve(dir: &Path) -> io::Result<Self> {
         let id = |dir: &Path| fs::metadata(dir).map(|meta| (meta.dev(), meta.ino()));
         let path = dir.canonicalize()?;
@@ -34,17 +34,17 @@ impl DirChain {
         Ok(Self { ids, path })
     }
 
-    /// The directory itself, by device and inode.
+    /// Device and inode of the directory.
     pub fn dir(&self) -> Option<(u64, u64)> {
         self.ids.first().copied()
     }
 
-    /// Where it is, without links.
+    /// Absolute path without links.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether the other is this directory, or lies in it.
+    /// Whether the other directory is this one or lies in it.
     fn contains(&self, other: &Self) -> bool {
         other.path.starts_with(&self.path) || self.dir().is_some_and(|dir| other.ids.contains(&dir))
     }
@@ -54,39 +54,39 @@ impl DirChain {
     }
 }
 
-/// Why a directory is fenced.
+/// Reasons for which a directory is fenced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FenceRole {
-    /// Plugins and policies are read from it.
+    /// Holds plugins and policies.
     Plugins,
-    /// Machine code is.
+    /// Holds machine code.
     Cache,
-    /// What plugins keep, and who owns which name.
+    /// Holds plugins' state and the name record.
     State,
-    /// It holds a link that leads to one of the others, to a plugin or a policy, or what such a link leads to.
+    /// Holds a link to one of the others, to a plugin or a policy; or the target of such a link.
     Link,
-    /// It holds a secret of some policy.
+    /// Holds a secret of a policy.
     Secret,
-    /// It holds the settings file: tokens of callers.
+    /// Holds the settings file, with callers' tokens.
     Settings,
-    /// It holds the keys that check callers' tokens. They are public.
+    /// Holds the keys that verify callers' tokens. They are public.
     Keys,
-    /// It holds the audit trail: who called what.
+    /// Holds the audit trail.
     Audit,
-    /// The kernel's own files: processes, devices, settings of the machine.
+    /// Kernel files: processes, devices, settings of the machine.
     System,
 }
 
-/// Which grants a role refuses.
+/// Scope of the grants that a role refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FenceReach {
-    /// Of the directory, one above it and one in it.
+    /// The directory, its ancestors and its descendants.
     Around,
-    /// The same, but of those in it only what is on the same file system: another may be mounted there.
+    /// As `Around`, but only descendants on the same file system: another may be mounted below.
     AroundDevice,
-    /// Of the directory and one above it.
+    /// The directory and its ancestors.
     Above,
-    /// The same, if the plugin may write.
+    /// As `Above`, if the plugin may write.
     AboveToWrite,
 }
 
@@ -107,7 +107,7 @@ impl FenceRole {
         }
     }
 
-    /// The folder in words, before its path.
+    /// Describes the folder, before its path.
     fn folder(self) -> &'static str {
         match self {
             Self::Plugins => "the plugin folder",
@@ -135,29 +135,27 @@ impl FenceRole {
     }
 }
 
-/// One fenced directory.
+/// A fenced directory.
 #[derive(Debug)]
 pub struct FencePath {
-    /// Why.
     pub role: FenceRole,
-    /// As the operator knows it, for messages.
+    /// The path as the operator knows it, for messages.
     pub path: PathBuf,
-    /// As it is now.
     pub chain: DirChain,
 }
 
-/// All directories that are fenced, for all plugins of a folder.
+/// All fenced directories of a plugin folder.
 #[derive(Debug, Default)]
 pub struct TrustFence(Vec<FencePath>);
 
-/// A grant that the fence refuses. Reads as a sentence for the operator.
+/// A grant that the fence refuses. Displays as a sentence for the operator.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the policy grants {}, which {} {} {}: {}; grant a directory elsewhere", grant.display(), role.relation(),
     role.folder(), path.display(), role.harm()
 )]
 pub struct FenceBreach {
-    /// The directory, as the policy means it.
+    /// The granted directory, as the policy names it.
     grant: PathBuf,
     role: FenceRole,
     path: PathBuf,
@@ -170,7 +168,7 @@ impl FromIterator<FencePath> for TrustFence {
 }
 
 impl TrustFence {
-    /// Why a directory must not be granted; none if it may be.
+    /// Checks whether a directory may be granted.
     pub fn breach(&self, grant: &Path, chain: &DirChain, writable: bool) -> Option<FenceBreach> {
         let refuses = |fenced: &&FencePath| {
             let above = chain.contains(&fenced.chain);
@@ -194,7 +192,7 @@ mod tests {
 
     use super::*;
 
-    /// A directory whose inodes are made of its path, on device 1; in `/dev/shm` on device 2.
+    /// A directory whose inodes derive from its path, on device 1; in `/dev/shm` on device 2.
     fn chain(path: &str) -> DirChain {
         let id = |path: &Path| {
             let inode = path.to_string_lossy().bytes().fold(7, |sum: u64, b| sum * 31 + u64::from(b));
@@ -206,8 +204,8 @@ mod tests {
     #[test]
     fn each_role_refuses_its_grants() {
         use FenceRole::{Audit, Cache, Keys, Link, Plugins, Secret, Settings, State, System};
-        // The fenced directory; then for the directory, one above, one in it and one beside it: what is refused, read and
-        // write.
+        // The fenced directory; then whether read and write grants are refused of the directory itself, one above, one
+        // in it and one beside it.
         let (all, writes, none) = ((true, true), (false, true), (false, false));
         for (role, itself, above, within) in [
             (Plugins, all, all, all),
@@ -246,10 +244,10 @@ mod tests {
         let check = |grant: &DirChain, expected: bool| {
             assert_eq!(fence("/srv/a").breach(&grant.path, grant, false).is_some(), expected, "{grant:?}");
         };
-        // The same directory under another path, as one that is mounted twice in part.
+        // The same directory under another path, such as a second mount of a part.
         check(&DirChain { path: "/elsewhere".into(), ..chain("/srv/a") }, true);
         check(&DirChain { path: "/elsewhere/b".into(), ..chain("/srv/a/b") }, true);
-        // The same path, though a file system gives other inodes each time.
+        // The same path, on a file system whose inodes change each time.
         check(&DirChain { path: "/srv".into(), ..chain("/other") }, true);
         check(&DirChain { path: "/other".into(), ..chain("/other") }, false);
     }

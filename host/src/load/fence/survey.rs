@@ -1,4 +1,4 @@
-//! Where what the host trusts is on this machine now: the one step that resolves paths for the fence.
+//! Locates on this machine what the host trusts: the only step that resolves paths for the fence.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -13,13 +13,13 @@ use crate::{
     load::plugin_files::{FacadeKind, FileStamp},
 };
 
-/// Links that are followed, one to the next, as systems do.
+/// Maximum number of links to follow, as in operating systems.
 const MAX_LINKS: usize = 40;
-/// Largest policy that is looked through; the loader takes no larger one.
+/// Maximum size of a policy to read; the admitter accepts no larger one.
 const MAX_POLICY_BYTES: u64 = 1 << 20;
-/// Where the kernel shows itself as files. They are fenced wherever else they are mounted, too.
+/// Mount points of kernel file systems, which are fenced wherever else they are mounted, too.
 const SYSTEM_FOLDERS: [&str; 3] = ["/proc", "/sys", "/dev"];
-/// The kinds of file system by which it does.
+/// Kernel file system types.
 const KERNEL_FILE_SYSTEMS: [&str; 15] = [
     "proc",
     "sysfs",
@@ -38,37 +38,38 @@ const KERNEL_FILE_SYSTEMS: [&str; 15] = [
     "binfmt_misc",
 ];
 
-/// What the host trusts beside the plugin folder and its policies. Fixed while it runs.
+/// Paths that the host trusts, besides the plugin folder and its policies. Fixed while it runs.
 #[derive(Debug, Clone, Default)]
 pub struct TrustPlaces {
-    /// Compiled components.
+    /// Cache of compiled components.
     pub cache: PathBuf,
     /// Plugins' state.
     pub state: PathBuf,
-    /// The settings file, if the host runs by one.
+    /// The settings file, if there is one.
     pub settings: Option<PathBuf>,
-    /// The file of keys (JWKS) that the settings name.
+    /// The key file (JWKS) that the settings name.
     pub keys: Option<PathBuf>,
     /// The file of the audit trail.
     pub audit: Option<PathBuf>,
 }
 
-/// The policies of a folder, of which only those that changed are read again.
+/// Paths of a folder's policies. Rereads only changed files.
 #[derive(Default)]
 pub struct PolicyFiles(BTreeMap<PathBuf, (FileStamp, PolicyPaths)>);
 
-/// The way to a path.
+/// A path with its links resolved.
 #[derive(Debug, PartialEq, Eq)]
 struct ResolvedPath {
-    /// The directories that hold the links on it.
+    /// Directories that hold the links on the path.
     links: BTreeSet<PathBuf>,
-    /// Where it ends; where something is missing, the last directory that is there.
+    /// The final target, or the last existing directory before a missing component.
     end: PathBuf,
-    /// Whether all of it is there.
+    /// Whether every component exists.
     whole: bool,
 }
 
-/// Draws the fence for all plugins of a folder. `more` are the paths of versions that serve though their files changed.
+/// Builds the fence for all plugins of a folder. `more` are the paths of versions that keep serving after their files
+/// changed.
 ///
 /// # Errors
 ///
@@ -112,7 +113,7 @@ struct FenceDraft(Vec<FencePath>);
 impl FenceDraft {
     fn folder(&mut self, role: FenceRole, path: &Path) -> io::Result<()> {
         let ResolvedPath { links, end, whole } = resolve_path(path)?;
-        // Of a folder that is not there, nothing is trusted yet; but somebody could make it.
+        // Nothing in a missing folder is trusted yet, but somebody could create it.
         self.add(if whole { role } else { FenceRole::Link }, path, &end)?;
         self.links(links);
         Ok(())
@@ -131,7 +132,7 @@ impl FenceDraft {
             self.file(FenceRole::Secret, secret)?;
         }
         for dir in &paths.dirs {
-            // Who can change a link on the way decides what is granted.
+            // Changing a link on the path changes what is granted.
             self.links(resolve_path(dir)?.links);
         }
         Ok(())
@@ -139,7 +140,7 @@ impl FenceDraft {
 
     fn links(&mut self, links: BTreeSet<PathBuf>) {
         for dir in links {
-            // One that is gone leads nowhere.
+            // A missing directory holds no link.
             let _ = self.add(FenceRole::Link, &dir, &dir);
         }
     }
@@ -147,7 +148,7 @@ impl FenceDraft {
     fn add(&mut self, role: FenceRole, path: &Path, at: &Path) -> io::Result<()> {
         match DirChain::resolve(at) {
             Ok(chain) => self.0.push(FencePath { role, path: path.to_owned(), chain }),
-            // What is not there, or not reachable for the host, is no plugin's either.
+            // Plugins cannot reach what is missing or unreachable for the host.
             Err(error) if is_out_of_reach(&error) => {}
             Err(error) => return Err(error),
         }
@@ -160,7 +161,7 @@ fn is_out_of_reach(error: &io::Error) -> bool {
     matches!(error.kind(), NotFound | PermissionDenied | NotADirectory)
 }
 
-/// Follows a path, link by link.
+/// Resolves a path link by link.
 fn resolve_path(path: &Path) -> io::Result<ResolvedPath> {
     let path = std::path::absolute(path)?;
     let mut left: VecDeque<OsString> = path.components().map(|part| part.as_os_str().to_owned()).collect();
@@ -198,7 +199,7 @@ fn resolve_path(path: &Path) -> io::Result<ResolvedPath> {
     Ok(found)
 }
 
-/// The plugins, workflows and policies of a folder that are links. One without its folder has none.
+/// Lists the plugins, workflows and policies of a folder that are links. A missing folder has none.
 fn links(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = entries(folder)?.into_iter();
     Ok(entries.filter(|entry| entry.is_symlink()).collect())
@@ -221,12 +222,12 @@ fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 impl PolicyFiles {
-    /// Reads the policies that changed, whether there are plugins for them or not.
+    /// Rereads changed policies, including those without a plugin.
     fn refresh(&mut self, folder: &Path) -> io::Result<()> {
         let before = std::mem::take(&mut self.0);
         for path in entries(folder)?.into_iter().filter(|path| path.extension().is_some_and(|e| e == "toml"))
         {
-            // One that cannot be looked at is no version's policy; that of a version that serves is known to the caller.
+            // An unreadable file is no version's policy; the caller passes the paths of versions that serve.
             let Ok(meta) = fs::metadata(&path) else { continue };
             let stamp = FileStamp::from_metadata(&meta);
             let known = before.get(&path).filter(|(before, _)| *before == stamp);
@@ -237,7 +238,7 @@ impl PolicyFiles {
     }
 }
 
-/// What a policy names. Paths start where the plugin stands, wherever a link leads.
+/// Reads the paths that a policy names. Relative paths start at the policy's own folder, even if it is a link.
 fn read_policy_paths(path: &Path, meta: &fs::Metadata) -> PolicyPaths {
     if !meta.is_file() || meta.len() > MAX_POLICY_BYTES {
         return PolicyPaths::default();
@@ -248,17 +249,17 @@ fn read_policy_paths(path: &Path, meta: &fs::Metadata) -> PolicyPaths {
     PolicyPaths::parse(&String::from_utf8_lossy(&bytes), &places::setting(folder))
 }
 
-/// Where the kernel's file systems are mounted. None where that cannot be known.
+/// Lists the mount points of kernel file systems; empty if they cannot be read.
 fn kernel_mounts() -> Vec<PathBuf> {
     let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     text.lines().filter_map(kernel_mount).collect()
 }
 
-/// The mount point of a line of mountinfo (proc(5)), if the kernel shows itself there.
+/// Parses a mountinfo line (proc(5)): the mount point, if its file system is the kernel's.
 fn kernel_mount(line: &str) -> Option<PathBuf> {
     let (mount, kind) = line.split_once(" - ")?;
     let kind = kind.split(' ').next()?;
-    // White space and backslashes are written as octal numbers.
+    // mountinfo writes white space and backslashes as octal numbers.
     let point = ["\\040", "\\011", "\\012", "\\134"].into_iter().zip([" ", "\t", "\n", "\\"]);
     let written = mount.split(' ').nth(4)?.to_owned();
     let point = point.fold(written, |text, (octal, plain)| text.replace(octal, plain));

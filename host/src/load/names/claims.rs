@@ -1,54 +1,54 @@
-//! Pure: which file owns which name.
+//! Pure: assigns each name to one file.
 
 use std::collections::BTreeMap;
 
 use super::record::{NameClaim, NameOwner, NameRecord, NameRefusal, lookalike_key};
 use crate::load::plugin_files::file_stem;
 
-/// A file that claims a name.
+/// A file's claim to a name.
 #[derive(Debug, Clone, Copy)]
 pub struct FileClaim<'a> {
-    /// Its name.
+    /// File name.
     pub file: &'a str,
-    /// The facade's.
+    /// Facade name.
     pub name: &'a str,
-    /// Whether its policy gives it the name, rather than the plugin itself.
+    /// Whether the policy sets the name, not the plugin.
     pub given: bool,
-    /// Whether it loads. One that does not keeps its file's name from others.
+    /// Whether the file loads. One that does not reserves the name of its file.
     pub loads: bool,
 }
 
-/// Who owns which name. Names that look alike are one name.
+/// Owners of all names. Names that look alike count as one.
 #[derive(Default)]
 pub struct NameOwners {
     names: BTreeMap<String, NameHolder>,
-    /// The files that may not have their names, whoever else claims them.
+    /// Files whose names are refused, even without a competing claim.
     withheld: BTreeMap<String, NameRefusal>,
 }
 
-/// The file that owns a name, and the name as it writes it.
+/// The file that holds a name, and its spelling of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NameHolder {
-    /// Its name.
+    /// File name.
     pub file: String,
-    /// The facade's.
+    /// Facade name.
     pub name: String,
     given: bool,
     loads: bool,
 }
 
-/// Who keeps a file from serving its name.
+/// Reason for which a file cannot serve its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NameConflict<'a> {
-    /// Another file.
+    /// Another file holds it.
     File(&'a NameHolder),
-    /// The record of who owns which name.
+    /// The name record refuses it.
     Record(&'a NameRefusal),
 }
 
 impl NameOwners {
-    /// Gives each name to one of those that claim it, whatever their order: by the right that the record gives them; or
-    /// else to who has it already, or else to the plainest name, or else to the first by file name.
+    /// Assigns each name to one claim, independent of their order: by the right in the record, then to the current
+    /// holder, then to the spelling without digits, then by file name.
     pub fn assign<'a>(
         claims: impl IntoIterator<Item = FileClaim<'a>>,
         before: &Self,
@@ -67,7 +67,7 @@ impl NameOwners {
             };
             let look = lookalike_key(name);
             let has_it = before.names.get(&look).is_some_and(|owner| owner.file == file);
-            // At a start nobody has it: a word then stands before what imitates it with digits.
+            // At a start there is no holder: a plain word then precedes its imitation with digits.
             let rank = (right, !has_it, look != name, file);
             if owners.get(&look).is_none_or(|(best, _)| rank < *best) {
                 let owner = NameHolder { file: file.to_owned(), name: name.to_owned(), given, loads };
@@ -78,7 +78,7 @@ impl NameOwners {
         Self { names, withheld }
     }
 
-    /// What is to be recorded: who serves a name and is not known as its owner yet.
+    /// Lists the claims to record: holders that serve and are not recorded yet.
     pub fn unrecorded(&self, record: &NameRecord) -> Vec<NameClaim> {
         let claims = self.names.values().filter(|owner| owner.loads).map(|owner| NameClaim {
             name: owner.name.clone(),
@@ -88,7 +88,7 @@ impl NameOwners {
         claims.filter(|claim| !record.contains(claim)).collect()
     }
 
-    /// Who keeps a file from serving a name; none if the name is the file's own.
+    /// Returns what keeps a file from serving a name; `None` if it holds the name.
     pub fn conflict(&self, file: &str, name: &str) -> Option<NameConflict<'_>> {
         match self.names.get(&lookalike_key(name)) {
             Some(owner) if owner.file == file => None,
@@ -97,7 +97,7 @@ impl NameOwners {
         }
     }
 
-    /// The same, as a sentence for the operator, with what to do.
+    /// Explains the conflict to the operator, with a fix.
     pub fn refusal(&self, file: &str, name: &str) -> Option<String> {
         let alike = |owned: &str| match owned == name {
             true => String::new(),

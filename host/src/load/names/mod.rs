@@ -1,9 +1,9 @@
-//! Which file stem owns which name, for good.
+//! Assigns facade names to file stems, permanently.
 //!
 //! | file | concept |
 //! |---|---|
 //! | `record.rs` | the record in the state folder |
-//! | `claims.rs` | pure: which file owns which name, by the record and by who came first |
+//! | `claims.rs` | pure: assigns names by the record, then by who came first |
 
 mod claims;
 mod record;

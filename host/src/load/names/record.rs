@@ -1,9 +1,9 @@
-//! Which plugin owns which facade name, for good.
+//! Record of which plugin owns which facade name, permanently.
 //!
-//! Callers' scopes, others' `invoke` grants and the stored state all go by the facade's name, which a plugin gives
-//! itself. So the state folder records the stem of the file that first served a name, and no other stem gets the name,
-//! or its state, before the operator says so (`[expose] name` in that stem's policy). Only hosts that serve write the
-//! record; several may share it.
+//! Callers' scopes, `invoke` grants and stored state all refer to the facade's name, which a plugin chooses itself. So
+//! the state folder records the stem of the file that first served a name. No other stem gets the name or its state,
+//! unless the operator sets it in that stem's policy (`[expose] name`). Only serving hosts write the record; several
+//! may share it.
 
 use std::{
     collections::BTreeMap,
@@ -17,77 +17,77 @@ use std::{
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
-/// In the state folder.
+/// File name in the state folder.
 const FILE: &str = "names.json";
 const LOCK: &str = "names.lock";
 const VERSION: u32 = 1;
-/// Largest record: some ten thousand names.
+/// Maximum size of the record: about ten thousand names.
 const MAX_BYTES: u64 = 1 << 20;
-/// A host holds the lock while it writes one small file.
+/// Lock timeout. A host holds the lock while it writes one small file.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The stem that owns a name, and the name as its plugin writes it.
+/// The stem that owns a name, and its plugin's spelling of the name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NameOwner {
-    /// The facade's name.
+    /// Facade name.
     pub name: String,
-    /// The file's name without its ending.
+    /// File name without its suffix.
     pub stem: String,
 }
 
-/// Who owns which name, as it was last read.
+/// Name owners, as last read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NameRecord {
-    /// By what the names look like: names that look alike are one name.
+    /// Keyed by [`lookalike_key`], since names that look alike count as one.
     owners: BTreeMap<String, NameOwner>,
     trouble: Option<RecordTrouble>,
 }
 
-/// Why names without an owner cannot get one.
+/// Reasons for which unowned names cannot be assigned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum RecordTrouble {
-    /// Not all plugins have been looked at yet.
+    /// The initial scan is not complete.
     TooSoon,
-    /// The record cannot be written. What it says holds.
+    /// The record cannot be written. Its contents apply.
     Unwritten(String),
-    /// The record cannot be read, so nobody knows who owns what.
+    /// The record cannot be read, so owners are unknown.
     Unread(String),
 }
 
-/// By what right a file serves a name; the better one first.
+/// The right by which a file serves a name, strongest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NameRight {
-    /// Its policy gives it the name, which it owns.
+    /// Owns the name, and its policy sets it.
     Confirmed,
-    /// Its policy gives it the name.
+    /// The policy sets the name.
     Given,
-    /// It owns the name.
+    /// Owns the name.
     Owned,
-    /// Nobody owns the name, and the file is called like it.
+    /// The name is unowned and equals the file's stem.
     Alike,
-    /// Nobody owns the name.
+    /// The name is unowned.
     Free,
 }
 
-/// Why a file does not get a name.
+/// Reason for which a file does not get a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NameRefusal {
     /// Another stem owns it.
     From(NameOwner),
-    /// Who is to own it is not decided yet.
+    /// The owner is not decided yet.
     TooSoon,
-    /// It cannot be recorded who owns it, or nobody knows.
+    /// The owner is unknown, or cannot be recorded.
     Unrecorded(String),
 }
 
-/// A file that is to own a name.
+/// A claim to record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NameClaim {
-    /// The facade's name.
+    /// Facade name.
     pub name: String,
-    /// The file's name without its ending.
+    /// File name without its suffix.
     pub stem: String,
-    /// Whether the file's policy gives it the name.
+    /// Whether the policy sets the name.
     pub given: bool,
 }
 
@@ -99,22 +99,22 @@ impl FromIterator<NameOwner> for NameRecord {
 }
 
 impl NameRecord {
-    /// Of a state folder that cannot be used.
+    /// Creates the record of an unusable state folder.
     pub fn without_folder(why: impl ToString) -> Self {
         Self { owners: BTreeMap::new(), trouble: Some(RecordTrouble::Unwritten(why.to_string())) }
     }
 
-    /// The same, while names without an owner are not given away yet.
+    /// Withholds unowned names until the initial scan is complete.
     pub fn before_complete(self) -> Self {
         let trouble = self.trouble.or(Some(RecordTrouble::TooSoon));
         Self { trouble, ..self }
     }
 
-    /// By what right a file may serve a name.
+    /// Decides by which right a file may serve a name.
     ///
     /// # Errors
     ///
-    /// Why it may not.
+    /// The reason why it may not.
     pub fn right(&self, stem: &str, name: &str, given: bool) -> Result<NameRight, NameRefusal> {
         let owner = self.owners.get(&lookalike_key(name));
         let is_owner = owner.is_some_and(|owner| owner.stem == stem && owner.name == name);
@@ -122,7 +122,7 @@ impl NameRecord {
             (_, _) if given && is_owner => Ok(NameRight::Confirmed),
             (_, _) if given => Ok(NameRight::Given),
             (_, Some(RecordTrouble::Unread(why))) => Err(NameRefusal::Unrecorded(why.clone())),
-            // A stem may change how its name is written.
+            // An owner may change the spelling of its name.
             (Some(owner), _) if owner.stem == stem => Ok(NameRight::Owned),
             (Some(owner), _) => Err(NameRefusal::From(owner.clone())),
             (None, _) if stem == name => Ok(NameRight::Alike),
@@ -132,7 +132,7 @@ impl NameRecord {
         }
     }
 
-    /// Whether it says already what the claim says.
+    /// Whether the claim is recorded already.
     pub fn contains(&self, claim: &NameClaim) -> bool {
         self.owners
             .get(&lookalike_key(&claim.name))
@@ -157,7 +157,7 @@ impl NameRecord {
     }
 }
 
-/// The record as it is written.
+/// File format of the record.
 #[derive(Serialize, Deserialize)]
 struct RecordDocument {
     version: u32,
@@ -169,12 +169,12 @@ struct RecordDocument {
 pub struct NameFile(PathBuf);
 
 impl NameFile {
-    /// In this state folder.
+    /// Locates the record in a state folder.
     pub fn in_folder(state: &Path) -> Self {
         Self(state.to_owned())
     }
 
-    /// What it says now. A file that is not there says nothing.
+    /// Reads the record. A missing file is an empty record.
     pub fn read(&self) -> NameRecord {
         self.load().unwrap_or_else(|why| NameRecord {
             trouble: Some(RecordTrouble::Unread(why)),
@@ -201,11 +201,11 @@ impl NameFile {
         NameRecord::parse(&text).map_err(failed)
     }
 
-    /// Writes who owns names now, as far as others have not come first; what it says then.
+    /// Records claims unless other hosts came first; returns the resulting record.
     pub fn record(&self, claims: &[NameClaim]) -> NameRecord {
         let taken = self.with_lock(|| {
             let mut record = self.read();
-            // A record that cannot be read is not replaced.
+            // An unreadable record is not replaced.
             if record.trouble.is_none() {
                 record.apply(claims);
                 self.write(&record)?;
@@ -221,7 +221,7 @@ impl NameFile {
         })
     }
 
-    /// Whole or not at all.
+    /// Writes the file atomically.
     fn write(&self, record: &NameRecord) -> io::Result<()> {
         let written = RecordDocument { version: VERSION, names: record.owners.values().cloned().collect() };
         let mut text = serde_json::to_vec_pretty(&written)?;
@@ -256,7 +256,7 @@ impl NameFile {
     }
 }
 
-/// Names that a person or a model takes for each other look the same.
+/// Normalises a name, so that names that people or models could confuse are equal.
 pub fn lookalike_key(name: &str) -> String {
     name.chars()
         .map(|c| match c {
@@ -298,7 +298,7 @@ mod tests {
             (&known, "evil", "notes", false, from("notes")),
             (&known, "evil", "n0tes", false, from("notes")),
             (&known, "evil", "notes", true, Ok(NameRight::Given)),
-            // A file's name is no word of the operator's against the record.
+            // A file name does not override the record.
             (&other, "notes", "notes", false, from("memo")),
             (&other, "notes", "notes", true, Ok(NameRight::Given)),
             (&empty, "notes", "notes", false, Ok(NameRight::Alike)),

@@ -1,4 +1,4 @@
-//! Where offers come from. A source keeps its offers and says when they changed; it knows nothing of the catalog.
+//! Sources of offers. A source keeps its offers and reports changes; it does not know the catalog.
 //!
 //! | folder | source |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! What follows from a policy: what its plugin may do, itself and by calling others. Pure.
+//! Pure: derives from policies what a plugin may do, itself and by calling others.
 
 mod model;
 mod reach;
@@ -19,7 +19,7 @@ use crate::config::{
     },
 };
 
-/// What the first of these may do, itself and by calling the others. Those that are not among them are not there.
+/// Explains the first subject; the others are the facades that it can call.
 pub fn explain(subjects: &[PolicySubject<'_>]) -> Option<PolicyExplanation> {
     let subject = subjects.first()?;
     let reaches = reach::reachable_facades(subjects);
@@ -45,7 +45,7 @@ fn explain_actions(subject: &PolicySubject<'_>) -> Vec<ExplainedAction> {
             rule: if confirmed(&action.name) { ActionRule::Confirmed } else { ActionRule::Allowed },
         });
     let ruled = |name: &String, rule| ExplainedAction { action: name.clone(), effect: None, rule };
-    // Without a plugin, the policy alone says which actions there are.
+    // Without a plugin, only the policy names actions.
     let named = terms.confirm.iter().filter(|name| subject.surface.is_none() && !terms.deny.contains(name));
     let named = named.map(|name| ruled(name, ActionRule::Confirmed));
     let denied = terms.deny.iter().map(|name| ruled(name, ActionRule::Denied));
@@ -80,8 +80,8 @@ fn missing_grants(subject: &PolicySubject<'_>) -> Vec<MissingGrant> {
     lacking
 }
 
-/// What can be read beside what can be sent, whoever of those that are reached does it: they all answer the same
-/// plugin, and take from it what they are given.
+/// Combines what can be read with where it can be sent, across all reached facades: each returns its results to the
+/// same plugin, which can pass them on.
 fn exfiltration_warning(
     subject: &PolicySubject<'_>,
     subjects: &[PolicySubject<'_>],

@@ -1,22 +1,22 @@
-//! What follows from a policy, as data.
+//! The data of a policy explanation.
 
 use loggia_facade::{Effect, Surface};
 use serde::Serialize;
 
 use crate::config::{Policy, policy::grants};
 
-/// A facade with what its operator says of it.
+/// A facade with its policy.
 pub struct PolicySubject<'a> {
-    /// Its name.
+    /// Facade name.
     pub name: &'a str,
-    /// What it may use.
+    /// Policy of the facade.
     pub policy: &'a Policy,
-    /// What it publishes, without what is denied; none where there is a policy and no plugin yet.
+    /// Surface without denied actions; `None` if there is only a policy.
     pub surface: Option<&'a Surface>,
 }
 
 impl PolicySubject<'_> {
-    /// The worst that its actions do; where they are not known, anything.
+    /// Worst effect of its actions; destructive if they are unknown.
     pub fn worst_effect(&self) -> Effect {
         let Some(surface) = self.surface else { return Effect::Destructive };
         let denied = &self.policy.terms.deny;
@@ -25,120 +25,120 @@ impl PolicySubject<'_> {
     }
 }
 
-/// What a plugin may do.
+/// Explanation of what a plugin may do.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct PolicyExplanation {
-    /// Whose policy it is.
+    /// Facade name.
     pub facade: String,
-    /// What it may use itself.
+    /// Capabilities of the plugin itself.
     pub may: Vec<GrantedRight>,
-    /// Its actions, with what is done with them.
+    /// Actions and their rules.
     pub actions: Vec<ExplainedAction>,
-    /// The limits that are not the defaults.
+    /// Limits that differ from the defaults.
     pub limits: Vec<ChangedLimit>,
-    /// What it wants and may not, the needed first.
+    /// Requested grants that the policy lacks, needed ones first.
     pub lacks: Vec<MissingGrant>,
-    /// What it reaches by calling others, the nearest first.
+    /// Facades that it reaches by calls, nearest first.
     pub reaches: Vec<ReachedFacade>,
-    /// What can be read and sent away, where both can be.
+    /// Set if data can be both read and sent away.
     pub warning: Option<ExfiltrationWarning>,
 }
 
-/// One thing that a plugin may use.
+/// A capability that a policy grants.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GrantedRight {
-    /// The key that grants it.
+    /// Key of the grant.
     pub grant: &'static str,
-    /// In words that follow "may".
+    /// Text that follows "may".
     pub says: String,
 }
 
-/// One action.
+/// An action with its rule.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ExplainedAction {
-    /// Its name.
+    /// Action name.
     pub action: String,
-    /// What it does to the world; not known of what is denied.
+    /// Effect; unknown for denied actions.
     pub effect: Option<&'static str>,
-    /// What the policy says of it.
+    /// Rule of the policy.
     pub rule: ActionRule,
 }
 
-/// What is done with an action.
+/// Rule of a policy for an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ActionRule {
-    /// It runs when it is called.
+    /// Runs when called.
     Allowed,
-    /// The person is asked first.
+    /// Runs after confirmation by a person.
     Confirmed,
-    /// It is neither shown nor run.
+    /// Neither listed nor callable.
     Denied,
 }
 
 /// A limit that the policy changes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChangedLimit {
-    /// The key.
+    /// Key of the limit.
     pub limit: &'static str,
-    /// What it is set to.
+    /// Value in the policy.
     pub value: String,
-    /// What it would be.
+    /// Default value.
     pub default: String,
 }
 
-/// Something that a plugin asks for and does not get.
+/// A requested grant that the policy lacks.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MissingGrant {
-    /// In the plugin's words.
+    /// The grant, as the plugin writes it.
     pub grant: String,
-    /// In the plugin's words.
+    /// The reason, as the plugin writes it.
     pub reason: String,
-    /// It is of no use without it, as it says.
+    /// Whether the plugin declares that it cannot work without it.
     pub needed: bool,
-    /// Whether there is such a grant at all.
+    /// Whether the host knows the grant.
     pub known: bool,
 }
 
-/// What is read may leave this machine.
+/// Warning that data may leave this machine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ExfiltrationWarning {
-    /// What can be read.
+    /// Readable data.
     pub reads: Vec<String>,
-    /// Where it can be sent.
+    /// Destinations.
     pub sends: Vec<String>,
 }
 
-/// One facade that is reached.
+/// A facade that is reached by calls.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ReachedFacade {
-    /// Which.
+    /// Facade name.
     pub facade: String,
-    /// The facades between, in their order; none where it is called directly.
+    /// Facades on the way, in order; empty if it is called directly.
     pub through: Vec<String>,
-    /// It is among those that were looked at.
+    /// Whether it is loaded.
     pub known: bool,
-    /// Which of its actions can be called, with their effects.
+    /// Callable actions.
     pub actions: Vec<ReachedAction>,
-    /// What it may use itself, by these actions.
+    /// Capabilities that these actions can use.
     pub may: Vec<GrantedRight>,
-    /// The worst effect of these; none where there are none.
+    /// Worst effect of these actions, if any.
     #[serde(skip)]
     pub worst: Option<Effect>,
 }
 
-/// One action that can be called.
+/// A callable action.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ReachedAction {
-    /// Its name.
+    /// Action name.
     pub action: String,
-    /// What it does to the world.
+    /// Effect.
     pub effect: &'static str,
-    /// The person is asked first.
+    /// Whether it requires confirmation.
     pub confirmed: bool,
 }
 
-/// What a policy grants, in words, as far as actions of this effect and below can use it.
+/// Explains the grants of a policy, as far as actions up to this effect can use them.
 pub fn explain_rights(policy: &Policy, worst: Effect) -> Vec<GrantedRight> {
     let explained = grants::explain(policy, worst).into_iter();
     explained.map(|(grant, says)| GrantedRight { grant, says }).collect()

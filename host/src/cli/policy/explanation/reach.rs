@@ -1,4 +1,4 @@
-//! What a facade reaches by calling others, and these by calling further ones.
+//! Finds the facades that a facade can reach by calls.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -6,18 +6,18 @@ use loggia_facade::{Action, Effect};
 
 use super::model::{PolicySubject, ReachedAction, ReachedFacade, explain_rights};
 
-/// How far the search has come to one facade.
+/// One step of the search: a facade, and how it was reached.
 struct SearchNode<'a> {
     subject: &'a PolicySubject<'a>,
     through: Vec<String>,
-    /// The worst effect of what can be called there: a call may do no more than the one it is made from.
+    /// Worst effect of its callable actions: a call cannot exceed the effect of its caller.
     worst: Effect,
 }
 
-/// All that the first reaches, the nearest first.
+/// Finds all facades that the first subject reaches, nearest first.
 ///
-/// This is the most that can be: it goes by the worst action of each facade on the way, does not ask which of them leads
-/// on, and has no end in depth, since a chain that is followed goes on where nested calls may not.
+/// The result is an upper bound: it assumes the worst action of each facade on the way and any depth, since chained
+/// calls have no depth limit.
 pub fn reachable_facades(subjects: &[PolicySubject<'_>]) -> Vec<ReachedFacade> {
     let Some(first) = subjects.first() else { return Vec::new() };
     let mut found: Vec<ReachedFacade> = Vec::new();
@@ -33,7 +33,7 @@ pub fn reachable_facades(subjects: &[PolicySubject<'_>]) -> Vec<ReachedFacade> {
             let callable: Vec<&Action> = callable_actions(&way, subject).collect();
             merge_facade(&mut found, reached_facade(subject, &callable, &way.through));
             let Some(worst) = callable.iter().map(|action| action.effect).max() else { continue };
-            // Come to once more, a facade leads on to more only if more can be done there.
+            // A facade that is reached again is searched again only with a worse effect.
             if seen.get(name).is_none_or(|before| *before < worst) {
                 seen.insert(subject.name, worst);
                 let through = way.through.iter().cloned().chain([name.to_owned()]).collect();
@@ -44,7 +44,7 @@ pub fn reachable_facades(subjects: &[PolicySubject<'_>]) -> Vec<ReachedFacade> {
     found
 }
 
-/// The facades that a policy names, each once.
+/// Lists the facades that a policy names, without duplicates.
 fn invoked_facades<'a>(subject: &PolicySubject<'a>) -> impl Iterator<Item = &'a str> + use<'a> {
     let rules = &subject.policy.rules.invoke;
     let first = move |n: usize, name: &str| !rules[..n].iter().any(|rule| rule.facade == name);
@@ -52,7 +52,7 @@ fn invoked_facades<'a>(subject: &PolicySubject<'a>) -> impl Iterator<Item = &'a 
     names.map(|(_, rule)| rule.facade.as_str())
 }
 
-/// The actions of a facade that can be called on a way.
+/// Lists the actions of a facade that can be called from a search node.
 fn callable_actions<'a>(
     way: &SearchNode<'_>,
     subject: &PolicySubject<'a>,
@@ -84,17 +84,17 @@ fn reached_facade(subject: &PolicySubject<'_>, callable: &[&Action], through: &[
         through: through.to_vec(),
         known: true,
         actions: reached.collect(),
-        // What cannot be called does nothing.
+        // Without callable actions, its grants are unused.
         may: worst.map_or(Vec::new(), |worst| explain_rights(subject.policy, worst)),
         worst,
     }
 }
 
-/// Adds what was found, or the actions by which it is more than was found before.
+/// Adds a facade, or merges its new actions into the known entry.
 fn merge_facade(found: &mut Vec<ReachedFacade>, new: ReachedFacade) {
     match found.iter_mut().find(|reach| reach.facade == new.facade) {
         Some(known) => {
-            // More can be done by worse actions, and nothing less.
+            // Worse actions can use more grants, never fewer.
             if known.worst < new.worst {
                 (known.worst, known.may) = (new.worst, new.may);
             }

@@ -1,4 +1,4 @@
-//! Explanations of small folders of plugins, as they are shown.
+//! Explanations of small plugin folders, as printed.
 
 use std::{path::Path, sync::Arc};
 
@@ -10,7 +10,7 @@ use crate::{
     config::PolicySetting,
 };
 
-/// A facade with these actions, which wants these grants.
+/// A facade with these actions and requested grants.
 pub fn surface(name: &str, actions: &[(&str, Effect)], wants: &[(&str, &str, bool)]) -> Surface {
     let action = |(name, effect): &(&str, Effect)| Action {
         name: (*name).to_owned(),
@@ -49,7 +49,7 @@ fn policy(text: &str) -> Policy {
     Policy::parse(text, &setting).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// The explanation of the first of these, each with its policy.
+/// Explains the first of these plugins, each with its policy.
 fn explained(plugins: &[(Surface, &str)]) -> PolicyExplanation {
     let policies: Vec<Policy> = plugins.iter().map(|(_, text)| policy(text)).collect();
     let subjects = plugins.iter().zip(&policies).map(|((surface, _), policy)| PolicySubject {
@@ -172,7 +172,7 @@ fn a_possible_data_leak_is_warned_of() {
     let reads = "/srv/notes, by calling other";
     check(&format!("{HTTP}\ninvoke = [\"other:*\"]"), DIR, Some((&[reads], &[to])));
     check("invoke = [\"other:list\"]", &format!("{DIR}\n{HTTP}"), Some((&[reads], &[by])));
-    // A read action calls nothing that writes, so nothing of it is reached.
+    // A read action cannot call a write action, so nothing is reached.
     check(&format!("{HTTP}\ninvoke = [\"other:add\"]"), DIR, None);
 }
 
@@ -190,7 +190,7 @@ fn grants_are_explained_as_far_as_usable() {
         "read its state from earlier calls; none of its actions changes it",
     ];
     assert_eq!(says(explained(&[(surface("notes", &read, &[]), &granted)])), expected);
-    // So too of another's, as far as it is called; a worse way tells more.
+    // The same holds for reached facades; calls of worse actions reach more.
     let caller = |rules: &str| {
         let own = format!("[grants]\ninvoke = [{rules}]");
         let plugins = [(surface("a", &ALL, &[]), own.as_str()), (surface("notes", &ALL, &[]), &granted)];

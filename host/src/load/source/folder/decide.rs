@@ -1,4 +1,4 @@
-//! Pure: from what is known of the files and what was found, what to do.
+//! Pure: compares known files with a scan and decides what to load and unload.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,16 @@ use tokio::time::Instant;
 use super::file_state::FileState;
 use crate::load::plugin_files::PluginFiles;
 
-/// One thing to do.
+/// One step towards the scanned state.
 #[derive(Debug, PartialEq, Eq)]
 pub enum LoadStep {
-    /// Admit this version of this file.
+    /// Admits this version of this file.
     Load(String, PluginFiles),
-    /// The file is gone.
+    /// Unloads a removed file.
     Unload(String),
 }
 
-/// What has to be done. A file that is `unsettled` (being written, or being admitted) is left for later.
+/// Decides the steps. Skips files that are `unsettled`: being written or admitted.
 pub fn decide(
     held: &BTreeMap<String, FileState>,
     found: &BTreeMap<String, PluginFiles>,
@@ -45,7 +45,7 @@ mod tests {
         held
     }
 
-    /// The steps, as words.
+    /// Steps as text.
     fn steps(held: &BTreeMap<String, FileState>, folder: &Path, unsettled: &str) -> Vec<String> {
         let steps = decide(held, &scan_folder(folder).unwrap(), Instant::now(), |file| file == unsettled);
         let words = steps.iter().map(|step| match step {

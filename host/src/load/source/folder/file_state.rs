@@ -1,4 +1,4 @@
-//! What the folder source knows of one file: which version it tried last, and what it offers.
+//! State of one file in the folder source.
 
 use std::time::Duration;
 
@@ -11,40 +11,39 @@ use crate::load::{
     plugin_files::PluginFiles,
 };
 
-/// A lost event costs at most this long.
+/// Interval of scans without events: a lost event delays a change by no more.
 pub const RESCAN_INTERVAL: Duration = Duration::from_secs(30);
-/// Trying again takes at most this part of the time: what costs a minute waits for twenty.
+/// A retry waits this many times the duration of the failed attempt.
 const RETRY_FACTOR: u32 = 20;
 
-/// One file.
+/// State of one file.
 #[derive(Default)]
 pub struct FileState {
-    /// The version that was tried last, with whatever result; none when the file is gone.
+    /// The last version that was admitted or refused; `None` once the file is removed.
     tried: Option<PluginFiles>,
-    /// When that version is worth another try.
+    /// Time from which to retry that version.
     retry: Option<Instant>,
-    /// What it offers.
     pub offer: FacadeOffer,
 }
 
 impl FileState {
-    /// Whether a version need not be tried (again).
+    /// Whether a version need not be admitted (again).
     pub fn is_up_to_date(&self, found: &PluginFiles, now: Instant) -> bool {
         let composed = self.offer.version.as_ref().and_then(|version| version.workflow_file.as_ref());
         self.tried.as_ref().is_some_and(|tried| {
-            // A file may refer to others, and only the folder says which there are.
+            // A file may refer to other files, and only the folder shows which exist.
             let refers =
                 self.offer.error.is_some() || composed.is_none_or(|composed| composed.has_references);
             tried.is_same(found) && (!refers || tried.workflows == found.workflows)
         }) && self.retry.is_none_or(|retry| now < retry)
     }
 
-    /// Whether there was a file when it was last looked for.
+    /// Whether the last scan found the file.
     pub fn has_file(&self) -> bool {
         self.tried.is_some()
     }
 
-    /// Takes the result of an admission and how long it took, and logs it.
+    /// Records the result of an admission and its duration, and logs it.
     pub fn record_attempt(
         &mut self,
         file: &str,
@@ -73,7 +72,7 @@ impl FileState {
         }
     }
 
-    /// Forgets the file: it is gone.
+    /// Marks the file as removed.
     pub fn remove(&mut self) {
         self.tried = None;
         self.retry = None;

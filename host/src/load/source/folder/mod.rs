@@ -4,16 +4,16 @@
 //! watch ─▶ scan ─▶ decide (pure) ─▶ admit ─▶ offers
 //! ```
 //!
-//! Any event leads to a scan of the whole folder, so that a lost event costs time and never truth: the folder as it is
-//! decides, not the story of how it came to be. A version that fails any step leaves the old one serving.
+//! Any event leads to a scan of the whole folder, so a lost event delays a change but cannot lose it. A version that
+//! fails any step leaves the old one serving.
 //!
 //! | file | concept |
 //! |---|---|
-//! | `watch.rs` | file system events, reduced to "look again" and "somebody is still writing this" |
-//! | `scan.rs` | the folder at one moment |
-//! | `decide.rs` | pure: what to load and what to unload |
+//! | `watch.rs` | file system events, reduced to "scan again" and "this file is being written" |
+//! | `scan.rs` | lists the folder |
+//! | `decide.rs` | pure: what to load and unload |
 //! | `file_state.rs` | what is known of one file |
-//! | `versions.rs` | which versions are loaded, for the audit trail |
+//! | `versions.rs` | logs loaded versions to the audit trail |
 
 mod decide;
 mod file_state;
@@ -53,52 +53,52 @@ use crate::load::{
     plugin_files::PluginFiles,
 };
 
-/// Plugins that are admitted at once.
+/// Maximum number of concurrent admissions.
 const MAX_ADMISSIONS: usize = 2;
-/// Looking takes at most this part of a thread's time, however much happens in the folder.
+/// A scan is followed by a pause of this many times its duration, however much happens in the folder.
 const SCAN_FACTOR: u32 = 10;
 
-/// Follows a folder, and admits what is in it.
+/// Follows a folder and admits its files.
 pub struct FolderSource {
     folder: PathBuf,
     loader: Arc<Loader>,
-    /// Where admissions run: with the calls that go on, not where clients are answered. Has several threads.
+    /// Runtime of admissions: that of calls, not the one that serves clients. Multi-threaded.
     runtime: Handle,
     standing: Arc<Standing>,
     watch: FolderWatch,
-    /// When to look again.
+    /// Time of the next scan.
     next_scan: Instant,
-    /// Before this moment the folder is not looked at again, however much happens in it.
+    /// Earliest time of the next scan, however much happens in the folder.
     earliest_scan: Instant,
     files: BTreeMap<String, FileState>,
     versions: AuditedVersions,
-    /// Why the folder could not be read when it was last looked at.
+    /// Error of the last scan.
     unreadable: Option<String>,
-    /// The first admission, of all that was there at the start, has ended.
+    /// Whether all files of the initial scan were admitted.
     complete: bool,
-    /// Files whose admission runs now or waits to run.
+    /// Files that are being admitted, or wait for it.
     busy: BTreeSet<String>,
     tasks: JoinSet<AdmissionAttempt>,
     waiting: Vec<(String, PluginFiles)>,
 }
 
-/// What happened to a source.
+/// Events of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SourceEvent {
-    /// It was looked at. What the fence and the names depend on may have changed even if no offer did.
+    /// A scan ended. Fence or names may have changed even if no offer did.
     Scanned {
-        /// Offers were withdrawn, or it can be read again.
+        /// Whether offers were withdrawn, or the folder can be read again.
         changed: bool,
     },
-    /// It cannot be read; its offers stay as they are.
+    /// The scan failed; offers stay as they are.
     Unreadable,
     /// An admission ended.
     Admitted,
-    /// All that was there at the start has been admitted. Comes once.
+    /// All files of the initial scan were admitted. Occurs once.
     Complete,
 }
 
-/// One admission that has ended.
+/// The result of an admission.
 struct AdmissionAttempt {
     file: String,
     found: PluginFiles,
@@ -108,7 +108,7 @@ struct AdmissionAttempt {
 }
 
 impl FolderSource {
-    /// A source over a folder, which need not exist yet.
+    /// Creates a source for a folder, which need not exist yet.
     pub fn new(folder: PathBuf, loader: Arc<Loader>, runtime: Handle, standing: Arc<Standing>) -> Self {
         Self {
             watch: FolderWatch::new(folder.clone()),
@@ -128,27 +128,27 @@ impl FolderSource {
         }
     }
 
-    /// The folder.
+    /// Path of the folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Why the folder cannot be read.
+    /// Error of the last scan.
     pub fn unreadable(&self) -> Option<&str> {
         self.unreadable.as_deref()
     }
 
-    /// What it offers.
+    /// Iterates over its offers by file name.
     pub fn offers(&self) -> impl Iterator<Item = (&str, &FacadeOffer)> {
         self.files.iter().map(|(file, state)| (file.as_str(), &state.offer))
     }
 
-    /// The same, for assembly.
+    /// Returns its offers for assembly.
     pub fn offers_mut(&mut self) -> OfferMap<'_> {
         self.files.iter_mut().map(|(file, state)| (file.as_str(), &mut state.offer)).collect()
     }
 
-    /// Waits for the next event. Dropping the future loses nothing. Must run on a runtime of several threads.
+    /// Waits for the next event. Cancel-safe. Requires a multi-threaded runtime.
     pub async fn next_event(&mut self) -> SourceEvent {
         loop {
             let now = Instant::now();
@@ -172,7 +172,7 @@ impl FolderSource {
                 () = self.watch.changed() => self.next_scan = self.next_scan.min(self.earliest_scan),
                 () = tokio::time::sleep_until(next) => self.next_scan = next,
                 Some(ended) = self.tasks.join_next(), if !self.tasks.is_empty() => {
-                    // An admission that panics is an attempt too; there is no other way not to end.
+                    // A panicking admission is caught and yields an attempt; tasks cannot end otherwise.
                     let Ok(attempt) = ended else { continue };
                     if block_in_place(|| self.finish_admission(attempt)) {
                         return SourceEvent::Admitted;
@@ -182,16 +182,16 @@ impl FolderSource {
         }
     }
 
-    /// Ends all admissions.
+    /// Cancels all admissions.
     pub async fn stop(mut self) {
         self.tasks.shutdown().await;
     }
 
-    /// Compares the folder with what is known of it, and begins what has to be done.
+    /// Compares a scan with the known files and starts what has to be done.
     fn apply_scan(&mut self, found: io::Result<BTreeMap<String, PluginFiles>>) -> SourceEvent {
         let found = match found {
             Ok(found) => found,
-            // A folder that is not there is an empty one, and so is one that was replaced this very moment.
+            // A missing folder is empty, and so is one that is being replaced.
             Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeMap::new(),
             Err(error) => {
                 tracing::warn!(folder = %self.folder.display(), "the plugin folder cannot be read: {error}");
@@ -218,7 +218,7 @@ impl FolderSource {
                 }
             }
         }
-        // In the order of names, so that a restart does the same.
+        // Sorted by name, so that a restart has the same result.
         self.waiting.sort_by(|a, b| b.0.cmp(&a.0));
         self.start_admissions();
         SourceEvent::Scanned { changed }
@@ -241,7 +241,7 @@ impl FolderSource {
         }
     }
 
-    /// Takes the result of an admission; whether the file's offer may have changed.
+    /// Takes the result of an admission; returns whether the file's offer may have changed.
     fn finish_admission(&mut self, attempt: AdmissionAttempt) -> bool {
         let AdmissionAttempt { file, found, admitted, version, took } = attempt;
         self.busy.remove(&file);
@@ -266,8 +266,8 @@ impl FolderSource {
     }
 }
 
-/// Polls an admission as the blocking work that it is (it reads, hashes, maps and checks), so that the other tasks of
-/// its thread move to another meanwhile; a panic is the end of this admission only.
+/// Polls an admission as blocking work (it reads, hashes, maps and checks), so that other tasks move to another thread.
+/// A panic fails only this admission.
 async fn run_admission(
     admission: impl Future<Output = Result<AdmittedPlugin, AdmitError>>,
 ) -> Result<AdmittedPlugin, AdmitError> {
@@ -284,7 +284,7 @@ mod tests {
     async fn a_blocked_or_panicking_admission_is_isolated() {
         let (sender, receiver) = std::sync::mpsc::channel();
         let blocked = tokio::spawn(run_admission(async move {
-            // Only another task of the one thread there is lets this go on.
+            // Blocks until the other task runs on the only thread.
             receiver.recv_timeout(Duration::from_secs(10)).map_err(io::Error::other)?;
             panic!("as a defect would")
         }));

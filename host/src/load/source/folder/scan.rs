@@ -1,4 +1,4 @@
-//! The plugin folder at one moment: which files there are, and what their metadata says.
+//! Lists the plugin folder by file metadata.
 
 use std::{
     collections::BTreeMap,
@@ -9,11 +9,11 @@ use std::{
 
 use crate::load::plugin_files::{FacadeKind, FileStamp, PluginFiles};
 
-/// A plugin that stands alone, with the policy beside it if there is one.
+/// Looks up a single plugin, with the policy beside it.
 ///
 /// # Errors
 ///
-/// If the file cannot be looked at.
+/// If its metadata cannot be read.
 pub fn find_plugin(path: &Path) -> io::Result<PluginFiles> {
     let mut found = PluginFiles::from_path(path)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -28,7 +28,7 @@ fn workflow_stamps<'a>(found: impl Iterator<Item = &'a PluginFiles>) -> Arc<[(Pa
     of_workflows.map(|found| (found.path.clone(), found.stamp())).collect()
 }
 
-/// The plugins in a folder, by file name. Nothing but `.wasm`, `.workflow.yaml` and `.toml` is looked at.
+/// Lists the plugins in a folder by file name. Ignores all but `.wasm`, `.workflow.yaml` and `.toml`.
 ///
 /// # Errors
 ///
@@ -40,7 +40,7 @@ pub fn scan_folder(folder: &Path) -> io::Result<BTreeMap<String, PluginFiles>> {
         let Some(file) = name.to_str().filter(|name| FacadeKind::from_file_name(name).is_some()) else {
             continue;
         };
-        // A file that vanished between the two looks is not there.
+        // A file may vanish between listing and lookup.
         if let Ok(found) = PluginFiles::from_path(&folder.join(&name)) {
             plugins.insert(file.to_owned(), found);
         }

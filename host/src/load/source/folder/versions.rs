@@ -1,5 +1,4 @@
-//! Which version of each file is loaded, and the line of the audit trail that says when that changes: what a plugin's bytes or
-//! its policy were before, and what they are now.
+//! Logs loaded versions to the audit trail: the digests of a plugin and of its policy, before and after each change.
 
 use std::collections::BTreeMap;
 
@@ -11,21 +10,21 @@ use crate::load::{
     plugin_files::PluginFiles,
 };
 
-/// The versions that were loaded last, by file. Kept while somebody reads the trail.
+/// The last loaded versions, by file. Empty unless the audit trail is on.
 #[derive(Default)]
 pub struct AuditedVersions(BTreeMap<String, AuditedVersion>);
 
-/// What decides what a file does.
+/// Digests that identify the behaviour of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditedVersion {
     facade: String,
     bytes: Digest,
-    /// None where there is no policy.
+    /// `None` without a policy.
     policy: Option<Digest>,
 }
 
 impl AuditedVersion {
-    /// The version of a file that was admitted; none while nobody reads the trail. Reads the policy again.
+    /// Describes an admitted version; `None` if the audit trail is off. Reads the policy again.
     pub fn audited(admitted: &AdmittedPlugin, found: &PluginFiles) -> Option<Self> {
         is_audited().then(|| Self {
             facade: admitted.entry.surface().name.clone(),
@@ -36,7 +35,7 @@ impl AuditedVersion {
 }
 
 impl AuditedVersions {
-    /// A version was loaded.
+    /// Records a loaded version.
     pub fn record_loaded(&mut self, file: &str, now: AuditedVersion) {
         let before = self.0.get(file);
         if before == Some(&now) {
@@ -53,7 +52,7 @@ impl AuditedVersions {
         self.0.insert(file.to_owned(), now);
     }
 
-    /// A file was removed.
+    /// Records a removed file.
     pub fn record_removed(&mut self, file: &str) {
         if let Some(AuditedVersion { facade, bytes, policy }) = self.0.remove(file) {
             let (old_bytes, old_policy) = (text(bytes), policy.map(text));
@@ -61,7 +60,7 @@ impl AuditedVersions {
         }
     }
 
-    /// A version could not be loaded.
+    /// Records a version that did not load.
     pub fn record_refused(&self, file: &str, why: &str) {
         let old_bytes = self.0.get(file).map(|old| text(old.bytes));
         tracing::debug!(target: AUDIT, event = "not_loaded", file, old_bytes, why, "{file} is not loaded");

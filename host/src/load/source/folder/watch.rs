@@ -1,4 +1,4 @@
-//! File system events, reduced to two facts: look again, and somebody is still writing this file.
+//! Reduces file system events to two facts: scan again, and this file is being written.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,11 +15,10 @@ use tokio::{sync::Notify, time::Instant};
 
 use crate::load::plugin_files::{FacadeKind, file_stem};
 
-/// A file that is being written has settled when nothing was heard of it for so long. A writer that closes its file,
-/// or renames it into place, is not waited for.
+/// A file is settled when no write to it was reported for this long. A close or a rename settles it at once.
 const SETTLE_TIME: Duration = Duration::from_millis(250);
 
-/// Watches a folder, and what it takes to notice that the folder itself comes, goes or is exchanged.
+/// Watches a folder, and its parent to notice when the folder itself is created, removed or replaced.
 pub struct FolderWatch {
     folder: PathBuf,
     watcher: Option<RecommendedWatcher>,
@@ -27,7 +26,9 @@ pub struct FolderWatch {
     heard: Arc<WatchShared>,
 }
 
-/// Filled by the watcher's thread.
+/// Shared with the watcher's thread, which fills it. The lock is held only to read or update the maps, never across a
+/// wait or another lock, so neither side can deadlock. `changed` wakes the one task that scans; wake-ups between two
+/// scans merge.
 #[derive(Default)]
 struct WatchShared {
     state: Mutex<WatchState>,
@@ -37,34 +38,34 @@ struct WatchShared {
 #[derive(Default)]
 struct WatchState {
     scope: WatchScope,
-    /// When each file was last written to, by its name. Bounded by the files of the folder.
+    /// Time of the last write to each file, by name. Bounded by the number of files.
     writing: BTreeMap<String, Instant>,
 }
 
-/// Where events matter.
+/// Paths whose events matter.
 #[derive(Default)]
 struct WatchScope {
-    /// The folder as it is now, links resolved.
+    /// The folder, links resolved.
     folder: Option<PathBuf>,
-    /// The name by which the folder is reached; where that is missing, the first name on the way that is.
+    /// The name of the folder; if it is missing, the first missing component of its path.
     name_path: Option<PathBuf>,
 }
 
-/// What an event is about.
+/// Subject of an event.
 #[derive(Debug, PartialEq, Eq)]
 enum EventSubject<'a> {
     /// The folder itself, or the name that leads to it.
     Folder,
     /// A plugin or a policy, by file name.
     Plugin(&'a str),
-    /// Another name in the folder: a link that plugins may lead through, or a file of no account.
+    /// Another name in the folder: a link through which plugins may be reached, or an irrelevant file.
     Other,
-    /// The neighbours of the folder.
+    /// A path outside the folder.
     Elsewhere,
 }
 
 impl FolderWatch {
-    /// Begins to watch. Where the platform cannot, only rescans find changes.
+    /// Starts watching. Without platform support, only periodic scans find changes.
     pub fn new(folder: PathBuf) -> Self {
         let heard = Arc::new(WatchShared::default());
         let hears = Arc::clone(&heard);
@@ -75,7 +76,7 @@ impl FolderWatch {
         Self { folder, watcher, watched: BTreeSet::new(), heard }
     }
 
-    /// Watches the folder's directory as it is now, and the nearest directory above it that exists.
+    /// Watches the folder as it is now, and its nearest existing ancestor.
     pub fn refresh(&mut self) {
         let Some(watcher) = &mut self.watcher else { return };
         let scope = WatchScope::resolve(&self.folder);
@@ -85,7 +86,7 @@ impl FolderWatch {
         for gone in self.watched.difference(&wanted) {
             let _ = watcher.unwatch(gone);
         }
-        // A directory that was removed and made again is a new one under the old name: watching anew is harmless.
+        // A recreated directory is new under the old name; watching it twice is harmless.
         for dir in &wanted {
             if let Err(error) = watcher.watch(dir, RecursiveMode::NonRecursive) {
                 tracing::debug!(dir = %dir.display(), "cannot be watched: {error}");
@@ -94,12 +95,12 @@ impl FolderWatch {
         self.watched = wanted;
     }
 
-    /// Something happened that is worth a look.
+    /// Waits for a relevant event.
     pub async fn changed(&self) {
         self.heard.changed.notified().await;
     }
 
-    /// Whether a plugin's file, or its policy, is still being written.
+    /// Whether a plugin's file or policy is being written.
     pub fn is_writing(&self, file: &str) -> bool {
         let state = self.heard.lock();
         [file, &format!("{}.toml", file_stem(file))]
@@ -107,12 +108,12 @@ impl FolderWatch {
             .any(|file| state.writing.get(file).is_some_and(|at| *at + SETTLE_TIME > Instant::now()))
     }
 
-    /// A plugin's file was seen to change while it was read.
+    /// Marks a file as being written, since it changed while it was read.
     pub fn mark_writing(&mut self, file: &str) {
         self.heard.lock().writing.insert(file.to_owned(), Instant::now());
     }
 
-    /// When the first file that is being written will have settled, if nothing more is heard of it.
+    /// Time when the first file that is being written settles, unless it is written again.
     pub fn next_settled(&self) -> Option<Instant> {
         let mut state = self.heard.lock();
         let now = Instant::now();
@@ -122,9 +123,9 @@ impl FolderWatch {
 }
 
 impl WatchScope {
-    /// Of an absolute path.
+    /// Resolves the scope of an absolute path.
     fn resolve(folder: &Path) -> Self {
-        // Both the name (which may be a link that is exchanged) and what it leads to.
+        // Both the name (possibly a link that is replaced) and its target.
         let door = folder.ancestors().find_map(|path| {
             let above = path.parent()?.canonicalize().ok()?;
             Some(above.join(path.file_name()?))
@@ -152,11 +153,11 @@ impl WatchShared {
     }
 
     fn handle(&self, event: notify::Result<Event>) {
-        // Without a path: events were lost.
+        // An event without a path reports lost events.
         let worth = event.map_or(true, |event| {
             event.paths.is_empty() || {
                 let mut state = self.lock();
-                // No short cut: each path may be a file that is being written.
+                // Every path must be applied: each may be a file that is being written.
                 event.paths.iter().filter(|path| state.apply(event.kind, path)).count() > 0
             }
         });
@@ -167,16 +168,16 @@ impl WatchShared {
 }
 
 impl WatchState {
-    /// Takes what happened to one path; whether it is worth a look.
+    /// Applies an event on one path; returns whether it requires a scan.
     fn apply(&mut self, kind: EventKind, path: &Path) -> bool {
-        // Our own reading, among others'.
+        // Reads, including our own.
         if matches!(kind, EventKind::Access(kind) if kind != AccessKind::Close(AccessMode::Write)) {
             return false;
         }
         match self.scope.classify(path) {
             EventSubject::Folder => true,
             EventSubject::Elsewhere => false,
-            // Only what names there are bears on plugins.
+            // Only the existence of other names affects plugins.
             EventSubject::Other => matches!(
                 kind,
                 EventKind::Create(_) | EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_))
@@ -187,7 +188,7 @@ impl WatchState {
                     | EventKind::Modify(ModifyKind::Data(_) | ModifyKind::Any) => {
                         self.writing.insert(name.to_owned(), Instant::now());
                     }
-                    // Its mode, for example.
+                    // For example its mode.
                     EventKind::Modify(ModifyKind::Metadata(_)) => {}
                     // Closed, renamed or removed.
                     _ => drop(self.writing.remove(name)),
@@ -218,7 +219,7 @@ mod tests {
     fn events_apply_to_their_file_in_the_folder() {
         let scope =
             || WatchScope { folder: Some("/real/plugins".into()), name_path: Some("/tmp/plugins".into()) };
-        // What happened, in order; what is then being written; whether the last event is worth a look.
+        // Events in order; files then being written; whether the last event requires a scan.
         let check = |events: &[(EventKind, &str)], writing: &[&str], worth: bool| {
             let mut state = WatchState { scope: scope(), ..WatchState::default() };
             let heard: Vec<bool> =
@@ -233,7 +234,7 @@ mod tests {
         check(&[(WRITTEN, wasm), (CLOSED, toml)], &["notes.wasm"], true);
         check(&[(WRITTEN, wasm), (RENAMED, wasm)], &[], true);
         check(&[(READ, wasm)], &[], false);
-        // A file of no account, and a link that plugins may lead through.
+        // An irrelevant file, and a link through which plugins may be reached.
         check(&[(WRITTEN, "/real/plugins/log.txt")], &[], false);
         check(&[(RENAMED, "/real/plugins/..data")], &[], true);
         // The folder's name, and its neighbours.
@@ -267,7 +268,7 @@ mod tests {
         let mut deaf = FolderWatch { folder, watcher: None, watched, heard: Arc::default() };
         deaf.refresh();
         deaf.mark_writing("notes.wasm");
-        // A file that changed while it was read is looked at again, whoever heard of it.
+        // A file that changed while it was read is read again, even without an event.
         assert!(deaf.is_writing("notes.wasm") && deaf.next_settled().is_some());
         assert!(deaf.watched.is_empty());
     }
