@@ -51,8 +51,8 @@ fn state_is_listed_exported_imported_and_cleared() {
     let (code, _, stderr) = run(&["export", "notes", "--out", out]);
     assert_eq!((code, fs::read_to_string(out).unwrap()), (Some(0), EXPORT.to_owned()));
     assert!(stderr.starts_with("exported 2 entries to "), "{stderr}");
-    let refused = "error: nothing was cleared: confirmation requires a terminal; `loggia state clear notes --yes` skips it, and \
-                   `loggia state export notes` makes a backup\n";
+    let refused = "error: nothing was cleared: confirmation requires a terminal; `loggia state clear notes --yes` \
+                   skips it, and `loggia state export notes` makes a backup\n";
     assert_eq!(run(&["clear", "notes"]), expected(1, "", refused));
     assert_eq!(run(&["clear", "notes", "--yes"]), expected(0, "", "cleared 2 entries of `notes`\n"));
     assert_eq!(run(&["list"]), expected(0, "name\tentries\tbytes\nnotes\t0\t0\n", ""));

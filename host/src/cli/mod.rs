@@ -37,7 +37,7 @@ use crate::{load::compiler::COMPILE, telemetry::logs};
 /// default; the policy file beside a plugin, <name>.toml, grants capabilities.
 #[derive(Parser)]
 #[command(name = "loggia", version, after_help = EXAMPLES)]
-pub struct Cli {
+struct Cli {
     #[command(subcommand)]
     command: Command,
 }

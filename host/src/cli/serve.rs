@@ -201,8 +201,8 @@ async fn start_admin(
 }
 
 /// Note for a person who starts a stdio server in a terminal.
-const TERMINAL_NOTE: &str = "waiting for an MCP client on stdin, which is a terminal. MCP clients start this command themselves; \
-     --http 127.0.0.1:8080 serves over HTTP. Ctrl-D or Ctrl-C exits";
+const TERMINAL_NOTE: &str = "waiting for an MCP client on stdin, which is a terminal. MCP clients start this command \
+                             themselves; --http 127.0.0.1:8080 serves over HTTP. Ctrl-D or Ctrl-C exits";
 
 async fn serve_stdio(host: &Host, folder: PathBuf, settings: &Settings) -> anyhow::Result<()> {
     host.tell_vitals()?;

@@ -22,8 +22,8 @@ use crate::{
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Warning for authentication settings over stdio, which has a single caller.
-const AUTH_OVER_STDIO: &str = "`auth` has no effect over stdio, where the client is the process that started the server; it \
-                               applies to HTTP (`[http]` or --http)";
+const AUTH_OVER_STDIO: &str = "`auth` has no effect over stdio, where the client is the process that started the \
+                               server; it applies to HTTP (`[http]` or --http)";
 
 /// Reads a settings file. Calls `look` with its valid parts before problems are reported, since they choose the log
 /// format.
@@ -146,7 +146,8 @@ fn anonymous_conflict(http: &Http, settings: &Settings) -> Option<SettingsConfli
     if !http.listen.ip().is_loopback() {
         let message = format!(
             "{address} can be reached from other machines without authentication: {name}, or listen on a loopback \
-             address such as 127.0.0.1:{port} behind an authenticating proxy; --allow-anonymous serves unauthenticated callers",
+             address such as 127.0.0.1:{port} behind an authenticating proxy; --allow-anonymous serves \
+             unauthenticated callers",
             address = http.listen,
             port = http.listen.port()
         );
@@ -161,8 +162,8 @@ fn anonymous_conflict(http: &Http, settings: &Settings) -> Option<SettingsConfli
     }
     let host = http.hosts.iter().find(|host| !is_loopback_host(host))?;
     let message = format!(
-        "`http.hosts` has {host:.80?}, by which other machines reach this server without authentication: {name}; or, if \
-         the proxy in front of it authenticates callers, set `http.allow-anonymous = true`"
+        "`http.hosts` has {host:.80?}, by which other machines reach this server without authentication: {name}; or, \
+        if the proxy in front of it authenticates callers, set `http.allow-anonymous = true`"
     );
     Some(SettingsConflict { keys: &["http.hosts", "http.allow-anonymous", "auth"], message })
 }

@@ -131,13 +131,14 @@ fn rebuild_workflows(offers: &mut OfferMap<'_>, slots: BTreeMap<String, Slot>) -
     for _ in 0..ROUNDS {
         let mut settled = true;
         for offer in offers.values_mut() {
-            let Some(OfferedVersion { entry, workflow_file: Some(composed), .. }) = &mut offer.version else {
+            let Some(OfferedVersion { entry, workflow_file: Some(workflow_file), .. }) = &mut offer.version
+            else {
                 continue;
             };
             let name = entry.surface().name.clone();
             let serves = |slot: &Slot| matches!(slot, Slot::Serving(own) if Arc::ptr_eq(own, entry));
             if beside.slots.get(&name).is_some_and(serves)
-                && let Some(changed) = composed.changed_entry(entry, &beside)
+                && let Some(changed) = workflow_file.changed_entry(entry, &beside)
             {
                 *entry = Arc::new(changed);
                 beside.slots.insert(name, Slot::Serving(Arc::clone(entry)));

@@ -18,7 +18,7 @@ use super::{
 /// Keeps a catalog up to date with a folder.
 pub struct Reloader {
     source: FolderSource,
-    loader: Arc<Loader>,
+    admitter: Arc<Loader>,
     catalog: Arc<Catalog>,
     owners: NameOwners,
     /// Name owners, as last read.
@@ -29,7 +29,7 @@ pub struct Reloader {
     refused: BTreeMap<String, String>,
     /// Workflows that cannot run now, by key, with the logged sentences.
     unavailable: BTreeMap<String, Vec<String>>,
-    standing: Arc<Standing>,
+    load_status: Arc<Standing>,
     completeness: LoadCompleteness,
 }
 
@@ -38,21 +38,21 @@ impl Reloader {
     /// multi-threaded.
     pub fn new(
         folder: PathBuf,
-        loader: Arc<Loader>,
+        admitter: Arc<Loader>,
         catalog: Arc<Catalog>,
         runtime: Handle,
-        standing: Arc<Standing>,
+        load_status: Arc<Standing>,
     ) -> Self {
         Self {
-            source: FolderSource::new(folder, Arc::clone(&loader), runtime, Arc::clone(&standing)),
-            loader,
+            source: FolderSource::new(folder, Arc::clone(&admitter), runtime, Arc::clone(&load_status)),
+            admitter,
             catalog,
             owners: NameOwners::default(),
             record: NameRecord::default(),
             fenced: BTreeMap::new(),
             refused: BTreeMap::new(),
             unavailable: BTreeMap::new(),
-            standing,
+            load_status,
             completeness: LoadCompleteness::Partial,
         }
     }
@@ -78,7 +78,7 @@ impl Reloader {
             }
             SourceEvent::Scanned { changed } => {
                 // Fence and names depend on more than the offers.
-                let depends = || self.survey_fence() != self.fenced || self.loader.names() != self.record;
+                let depends = || self.survey_fence() != self.fenced || self.admitter.names() != self.record;
                 if changed || self.completeness == LoadCompleteness::Complete && depends() {
                     self.publish();
                 }
@@ -106,7 +106,7 @@ impl Reloader {
             Some(stands)
         });
         let folder = self.source.unreadable().map(str::to_owned);
-        self.standing.set(Report { folder, files: files.collect() });
+        self.load_status.set(Report { folder, files: files.collect() });
     }
 
     /// Finds the versions that the fence refuses now, with a sentence each. The result does not depend on the order in
@@ -117,7 +117,7 @@ impl Reloader {
             return BTreeMap::new();
         }
         let paths = granted().map(|(_, grants)| &grants.paths);
-        let fence = self.loader.survey(self.source.folder(), paths);
+        let fence = self.admitter.survey(self.source.folder(), paths);
         let refused = granted().filter_map(|(key, grants)| {
             let refusal = match &fence {
                 Ok(fence) => grants.dirs.iter().find_map(|dir| dir.breach(fence))?.to_string(),
@@ -135,7 +135,7 @@ impl Reloader {
     fn assign_names(&mut self) {
         // Until the initial scan is complete, no file has come first.
         if self.completeness == LoadCompleteness::Partial {
-            self.record = self.loader.names().before_complete();
+            self.record = self.admitter.names().before_complete();
             self.owners = NameOwners::assign(
                 file_claims(&self.source.offers_mut()),
                 &NameOwners::default(),
@@ -144,12 +144,12 @@ impl Reloader {
             return;
         }
         let before = std::mem::take(&mut self.owners);
-        self.record = self.loader.names();
+        self.record = self.admitter.names();
         self.owners = NameOwners::assign(file_claims(&self.source.offers_mut()), &before, &self.record);
         let news = self.owners.unrecorded(&self.record);
         if !news.is_empty() {
             // Another host may have recorded an owner first.
-            self.record = self.loader.record_names(&news);
+            self.record = self.admitter.record_names(&news);
             self.owners = NameOwners::assign(file_claims(&self.source.offers_mut()), &before, &self.record);
         }
     }

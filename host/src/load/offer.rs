@@ -52,15 +52,12 @@ pub struct OfferError {
 
 impl FacadeOffer {
     /// Replaces the version.
-    pub fn accept(
-        &mut self,
-        AdmittedPlugin { entry, workflow_file: composed, grants, facts }: AdmittedPlugin,
-    ) {
+    pub fn accept(&mut self, AdmittedPlugin { entry, workflow_file, grants, facts }: AdmittedPlugin) {
         let name = &entry.surface().name;
         self.names.retain(|known| known != name);
         self.names.push(name.clone());
         let (digest, entry) = (facts.digest, Arc::new(entry));
-        self.version = Some(OfferedVersion { digest, entry, workflow_file: composed, grants });
+        self.version = Some(OfferedVersion { digest, entry, workflow_file, grants });
         self.error = None;
         self.is_present = true;
     }

@@ -32,8 +32,8 @@ impl ClearCommand {
                     return Ok(ExitCode::from(exit::FAILED));
                 }
                 None => bail!(
-                    "nothing was cleared: confirmation requires a terminal; `loggia state clear {name} --yes` skips it, and \
-                     `loggia state export {name}` makes a backup"
+                    "nothing was cleared: confirmation requires a terminal; `loggia state clear {name} --yes` skips \
+                    it, and `loggia state export {name}` makes a backup"
                 ),
             }
         }

@@ -72,21 +72,21 @@ impl RunCommand {
         let host = Host::new(&self.common.host_options()?)?;
         let runtime = io_runtime()?;
         let prepared = runtime.block_on(self.prepare(&host))?;
-        let (steps, request) = match prepared {
+        let PreparedRun { progress, request } = match prepared {
             Ok(prepared) => prepared,
-            Err((code, why)) => {
-                term::print_error(&anyhow!("{}", printable(&why)));
-                return Ok(ExitCode::from(code));
+            Err(RunRefusal { exit_code, message }) => {
+                term::print_error(&anyhow!("{}", printable(&message)));
+                return Ok(ExitCode::from(exit_code));
             }
         };
         let can_ask = TerminalForm::can_ask() || !self.answer.is_empty();
         let exec = host.gate.start(Origin::local().asking(can_ask), request);
-        let envelope = runtime.block_on(follow(exec, answers, &steps));
-        steps.close();
+        let envelope = runtime.block_on(follow(exec, answers, &progress));
+        progress.close();
         runtime.shutdown_background();
         let json = envelope.into_parts().0;
         let cause = json.get("details").and_then(|details| details.pointer("/cause/code"));
-        if !can_ask && steps.has_asked() && cause.is_some_and(|cause| cause == code::UNAVAILABLE) {
+        if !can_ask && progress.has_asked() && cause.is_some_and(|cause| cause == code::UNAVAILABLE) {
             term::note("questions require a terminal: answer them with --answer JSON");
         }
         let is_ok = json.get("ok") == Some(&Value::Bool(true));
@@ -96,32 +96,30 @@ impl RunCommand {
     }
 
     /// Loads plugins and file and builds the request; or returns the refusal.
-    async fn prepare(
-        &self,
-        host: &Host,
-    ) -> anyhow::Result<Result<(Arc<StepProgress>, Request), (u8, String)>> {
-        let refused = |why: String| Ok(Err((exit::REFUSED, why)));
+    async fn prepare(&self, host: &Host) -> anyhow::Result<Result<PreparedRun, RunRefusal>> {
+        let refused = |message: String| Ok(Err(RunRefusal { exit_code: exit::REFUSED, message }));
         let plugins = loaded::load_folder(host, &self.plugins).await?;
         let mut slots = loaded::catalog_slots(&plugins);
         let found =
             find_plugin(&self.file).with_context(|| format!("failed to read {}", self.file.display()))?;
         let file = self.file.display();
-        let composed = match host.loader.admit(&found, None).await {
-            Ok(AdmittedPlugin { workflow_file: Some(composed), .. }) => composed,
+        let workflow_file = match host.loader.admit(&found, None).await {
+            Ok(AdmittedPlugin { workflow_file: Some(workflow_file), .. }) => workflow_file,
             Ok(_) => bail!("{file} is not a workflow file: its name must end in .workflow.yaml"),
             Err(error) => return refused(format!("{file} does not load: {error}")),
         };
-        let names: Vec<&str> = composed.workflows().iter().map(|workflow| workflow.name.as_str()).collect();
+        let names: Vec<&str> =
+            workflow_file.workflows().iter().map(|workflow| workflow.name.as_str()).collect();
         let (tool, rest) = match select_workflow(&self.words, &names) {
             Ok(words) => words,
-            Err(why) => return Ok(Err((exit::NOTHING, why))),
+            Err(message) => return Ok(Err(RunRefusal { exit_code: exit::NOTHING, message })),
         };
         let params = parse_params(rest)?;
-        let workflow = composed.workflows().iter().find(|workflow| workflow.name == tool);
-        let steps = Arc::new(StepProgress::new(Arc::clone(workflow.context("there is no such workflow")?)));
-        let watcher = Arc::clone(&steps);
-        let watched = composed.watched_entry(&slots, Arc::new(move |news| watcher.update(news)));
-        let entry = match watched {
+        let workflow = workflow_file.workflows().iter().find(|workflow| workflow.name == tool);
+        let progress =
+            Arc::new(StepProgress::new(Arc::clone(workflow.context("there is no such workflow")?)));
+        let watcher = Arc::clone(&progress);
+        let entry = match workflow_file.watched_entry(&slots, Arc::new(move |news| watcher.update(news))) {
             Ok(entry) => entry,
             Err(error) => return refused(format!("{file} cannot be served: {error}")),
         };
@@ -140,8 +138,21 @@ impl RunCommand {
         arguments.insert("action".into(), tool.into());
         arguments.insert("params".into(), params.into());
         let input = Input::Arguments(arguments);
-        Ok(Ok((steps, Request { facade, input, timeout: None, idempotency_key: None })))
+        let request = Request { facade, input, timeout: None, idempotency_key: None };
+        Ok(Ok(PreparedRun { progress, request }))
     }
+}
+
+/// A run that can start.
+struct PreparedRun {
+    progress: Arc<StepProgress>,
+    request: Request,
+}
+
+/// Reason for which a run cannot start.
+struct RunRefusal {
+    exit_code: u8,
+    message: String,
 }
 
 /// Whether an entry comes from this very file.

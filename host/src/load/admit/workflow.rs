@@ -46,12 +46,12 @@ pub fn admit_workflows(found: &PluginFiles, begun: Instant) -> Result<AdmittedPl
     let own = definition.facade.clone().unwrap_or_else(|| file_stem(&file).to_owned());
     let name = policy.expose.name.clone().unwrap_or(own);
     let (digest, grants) = (Digest::of(&text), VersionGrants::from_policy(&policy));
-    let composed = WorkflowFile::new(name, definition, policy, digest, refers);
+    let workflow_file = WorkflowFile::new(name, definition, policy, digest, refers);
     // Without other facades: finds the problems of the file itself.
-    let entry = composed.entry(&Snapshot::default())?;
+    let entry = workflow_file.entry(&Snapshot::default())?;
     let bytes = text.len();
     let facts = AdmissionFacts { digest, bytes, imports: Vec::new(), compiled: false, took: begun.elapsed() };
-    Ok(AdmittedPlugin { entry, workflow_file: Some(Arc::new(composed)), grants, facts })
+    Ok(AdmittedPlugin { entry, workflow_file: Some(Arc::new(workflow_file)), grants, facts })
 }
 
 /// Lists the resources that other files of the folder define. Skips unreadable files, whose own admission reports the

@@ -271,7 +271,8 @@ mod tests {
         };
         assert_eq!(
             message(FenceRole::Plugins),
-            "the policy grants /srv, which is, contains or lies in the plugin folder /srv/a: write access there controls what plugins may do; grant a directory elsewhere"
+            "the policy grants /srv, which is, contains or lies in the plugin folder /srv/a: write access there \
+            controls what plugins may do; grant a directory elsewhere"
         );
         assert_eq!(
             message(FenceRole::Secret),

@@ -186,8 +186,8 @@ impl NameFile {
         let path = self.0.join(FILE);
         let failed = |why: String| {
             format!(
-                "the name record, {}, cannot be read: {why}; restore a good copy, or delete it to let each plugin keep the \
-                 name that it has now",
+                "the name record, {}, cannot be read: {why}; restore a good copy, or delete it to let each plugin \
+                keep the name that it has now",
                 path.display()
             )
         };

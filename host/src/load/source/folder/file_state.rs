@@ -29,11 +29,11 @@ pub struct FileState {
 impl FileState {
     /// Whether a version need not be admitted (again).
     pub fn is_up_to_date(&self, found: &PluginFiles, now: Instant) -> bool {
-        let composed = self.offer.version.as_ref().and_then(|version| version.workflow_file.as_ref());
+        let workflow_file = self.offer.version.as_ref().and_then(|version| version.workflow_file.as_ref());
         self.tried.as_ref().is_some_and(|tried| {
             // A file may refer to other files, and only the folder shows which exist.
-            let refers =
-                self.offer.error.is_some() || composed.is_none_or(|composed| composed.has_references);
+            let refers = self.offer.error.is_some()
+                || workflow_file.is_none_or(|workflow_file| workflow_file.has_references);
             tried.is_same(found) && (!refers || tried.workflows == found.workflows)
         }) && self.retry.is_none_or(|retry| now < retry)
     }
@@ -80,16 +80,16 @@ impl FileState {
     }
 }
 
-fn log_loaded(file: &str, AdmittedPlugin { entry, workflow_file: composed, facts, .. }: &AdmittedPlugin) {
+fn log_loaded(file: &str, AdmittedPlugin { entry, workflow_file, facts, .. }: &AdmittedPlugin) {
     let (name, actions) = (&entry.surface().name, entry.surface().actions.len());
     let (digest, took) = (facts.digest.to_string(), facts.took.as_millis());
-    let how = match (composed, facts.compiled) {
+    let how = match (workflow_file, facts.compiled) {
         (Some(_), _) => "read",
         (None, true) => "compiled",
         (None, false) => "cached",
     };
     tracing::info!(file, facade = name, actions, digest = &digest[..12], "loaded ({how}, {took} ms)");
-    for warning in composed.iter().flat_map(|composed| composed.warnings()) {
+    for warning in workflow_file.iter().flat_map(|workflow_file| workflow_file.warnings()) {
         tracing::warn!(file, "{}", printable(&warning.to_string()));
     }
 }

@@ -61,10 +61,10 @@ const SCAN_FACTOR: u32 = 10;
 /// Follows a folder and admits its files.
 pub struct FolderSource {
     folder: PathBuf,
-    loader: Arc<Loader>,
+    admitter: Arc<Loader>,
     /// Runtime of admissions: that of calls, not the one that serves clients. Multi-threaded.
     runtime: Handle,
-    standing: Arc<Standing>,
+    load_status: Arc<Standing>,
     watch: FolderWatch,
     /// Time of the next scan.
     next_scan: Instant,
@@ -109,13 +109,13 @@ struct AdmissionAttempt {
 
 impl FolderSource {
     /// Creates a source for a folder, which need not exist yet.
-    pub fn new(folder: PathBuf, loader: Arc<Loader>, runtime: Handle, standing: Arc<Standing>) -> Self {
+    pub fn new(folder: PathBuf, admitter: Arc<Loader>, runtime: Handle, load_status: Arc<Standing>) -> Self {
         Self {
             watch: FolderWatch::new(folder.clone()),
             folder,
-            loader,
+            admitter,
             runtime,
-            standing,
+            load_status,
             next_scan: Instant::now(),
             earliest_scan: Instant::now(),
             files: BTreeMap::new(),
@@ -212,7 +212,7 @@ impl FolderSource {
                     if let Some(state) = self.files.get_mut(&file) {
                         state.remove();
                         self.versions.record_removed(&file);
-                        self.standing.removed.up();
+                        self.load_status.removed.up();
                         changed = true;
                     }
                 }
@@ -228,11 +228,11 @@ impl FolderSource {
         while self.tasks.len() < MAX_ADMISSIONS
             && let Some((file, found)) = self.waiting.pop()
         {
-            let loader = Arc::clone(&self.loader);
+            let admitter = Arc::clone(&self.admitter);
             let known = self.files.get(&file).and_then(|state| state.offer.known_surface());
             let attempt = async move {
                 let begun = Instant::now();
-                let admitted = run_admission(loader.admit(&found, known)).await;
+                let admitted = run_admission(admitter.admit(&found, known)).await;
                 let version =
                     admitted.as_ref().ok().and_then(|admitted| AuditedVersion::audited(admitted, &found));
                 AdmissionAttempt { file, found, admitted, version, took: begun.elapsed() }
@@ -249,7 +249,7 @@ impl FolderSource {
         if is_changing {
             self.watch.mark_writing(&file);
         } else {
-            let count = if admitted.is_ok() { &self.standing.loaded } else { &self.standing.failed };
+            let count = if admitted.is_ok() { &self.load_status.loaded } else { &self.load_status.failed };
             count.up();
             match (&admitted, version) {
                 (Ok(_), Some(version)) => self.versions.record_loaded(&file, version),
