@@ -7,7 +7,7 @@ use super::{
     place::{Fields, Place, Reading, join, shown},
     uses::{At, template},
 };
-use crate::{Problem, yaml::Value};
+use crate::{Problem, yaml::YamlValue};
 
 /// Reads `tool` and `arguments`. `missing`: what is said where there is no tool.
 pub(super) fn call(fields: &Fields<'_>, at: &At, missing: &str, reading: &mut Reading) -> ToolCall {
@@ -50,15 +50,19 @@ fn is_tool(tool: &str) -> bool {
 /// An argument; none if there is something wrong with it. Its depth is the file's, which is bounded.
 fn argument(place: &Place<'_>, at: &At, reading: &mut Reading) -> Option<Argument> {
     Some(match &place.node.value {
-        Value::Text(text) if text.contains("{{") => Argument::Template(template(place, at.clone(), reading)?),
-        Value::Text(_) | Value::Plain(..) | Value::Unreal(_) => Argument::Literal(place.json(reading)?),
-        Value::List(nodes) => {
+        YamlValue::Text(text) if text.contains("{{") => {
+            Argument::Template(template(place, at.clone(), reading)?)
+        }
+        YamlValue::Text(_) | YamlValue::Plain(..) | YamlValue::Unreal(_) => {
+            Argument::Literal(place.json(reading)?)
+        }
+        YamlValue::List(nodes) => {
             let items = nodes.iter().enumerate().filter_map(|(n, node)| {
                 argument(&Place::new(node, format!("{}[{n}]", place.path)), at, reading)
             });
             list(items.collect())
         }
-        Value::Map(entries) => {
+        YamlValue::Map(entries) => {
             let members = entries.iter().filter_map(|entry| {
                 let place = Place::new(&entry.node, join(&place.path, &shown(&entry.key)));
                 literal_name(&entry.key, entry.line, &place.path, reading);

@@ -210,7 +210,7 @@ fn all_but(fields: &Fields<'_>, names: &[&str], reading: &mut Reading) {
     }
 }
 
-fn nothing(path: &str, entry: &crate::yaml::Entry) -> Problem {
+fn nothing(path: &str, entry: &crate::yaml::MapEntry) -> Problem {
     let path = join(path, &shown(&entry.key));
     let said = format!("{path} means nothing here");
     Problem::new(entry.line, path, said)

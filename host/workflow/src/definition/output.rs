@@ -5,7 +5,7 @@ use super::{
     place::{Place, Reading, join, shown},
     uses::{At, template},
 };
-use crate::{Problem, yaml::Entry};
+use crate::{Problem, yaml::MapEntry};
 
 /// Properties inside each other.
 const DEPTH: usize = 10;
@@ -76,7 +76,7 @@ fn properties(
 }
 
 fn property(
-    entry: &Entry,
+    entry: &MapEntry,
     place: &Place<'_>,
     output: &Place<'_>,
     depth: usize,

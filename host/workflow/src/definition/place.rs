@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Problem, Problems,
-    yaml::{Entry, Node, Value},
+    yaml::{MapEntry, YamlNode, YamlValue},
 };
 
 /// Problems of one file that are told; a file that is no workflow at all has more than anybody wants to read.
@@ -91,13 +91,13 @@ impl Reading {
 /// A part of a file.
 #[derive(Debug, Clone)]
 pub(crate) struct Place<'a> {
-    pub node: &'a Node,
+    pub node: &'a YamlNode,
     pub path: String,
 }
 
 /// An object whose fields are known.
 pub(crate) struct Fields<'a> {
-    entries: &'a [Entry],
+    entries: &'a [MapEntry],
     pub path: String,
     pub line: usize,
 }
@@ -114,11 +114,11 @@ pub(crate) fn about(path: &str) -> String {
 
 /// A word of the file, as far as a message shows it.
 pub(crate) fn shown(text: &str) -> String {
-    crate::yaml::shown(text)
+    crate::yaml::excerpt(text)
 }
 
 impl<'a> Place<'a> {
-    pub fn new(node: &'a Node, path: impl Into<String>) -> Self {
+    pub fn new(node: &'a YamlNode, path: impl Into<String>) -> Self {
         Self { node, path: path.into() }
     }
 
@@ -134,7 +134,7 @@ impl<'a> Place<'a> {
 
     /// The same, where it is written as people often write it.
     pub fn written(&self, reading: &mut Reading, wanted: &str, hint: impl FnOnce(&str) -> String) -> bool {
-        let Value::Text(text) = &self.node.value else { return false };
+        let YamlValue::Text(text) = &self.node.value else { return false };
         reading.problem(self.other(wanted).hint(hint(&shown(text))));
         true
     }
@@ -142,8 +142,8 @@ impl<'a> Place<'a> {
     /// A text; a number or a flag is the text that is written.
     pub fn text(&self, reading: &mut Reading) -> Option<&'a str> {
         match &self.node.value {
-            Value::Text(text) | Value::Plain(_, text) | Value::Unreal(text) => Some(text),
-            Value::List(_) | Value::Map(_) => {
+            YamlValue::Text(text) | YamlValue::Plain(_, text) | YamlValue::Unreal(text) => Some(text),
+            YamlValue::List(_) | YamlValue::Map(_) => {
                 reading.problem(self.other("a text"));
                 None
             }
@@ -151,7 +151,7 @@ impl<'a> Place<'a> {
     }
 
     pub fn flag(&self, reading: &mut Reading) -> Option<bool> {
-        if let Value::Plain(Json::Bool(flag), _) = &self.node.value {
+        if let YamlValue::Plain(Json::Bool(flag), _) = &self.node.value {
             return Some(*flag);
         }
         reading.problem(self.other("true or false"));
@@ -159,13 +159,13 @@ impl<'a> Place<'a> {
     }
 
     pub fn whole(&self, reading: &mut Reading) -> Option<i64> {
-        if let Value::Plain(Json::Number(number), _) = &self.node.value
+        if let YamlValue::Plain(Json::Number(number), _) = &self.node.value
             && let Some(number) = number.as_i64()
         {
             return Some(number);
         }
         let problem = match &self.node.value {
-            Value::Plain(Json::Number(number), _) => {
+            YamlValue::Plain(Json::Number(number), _) => {
                 self.problem(&format!("must be a whole number, not {number}"))
             }
             _ => self.other("a whole number"),
@@ -177,12 +177,12 @@ impl<'a> Place<'a> {
     /// A time. None at all is as none said, in ToolHive too.
     pub fn duration(&self, reading: &mut Reading) -> Option<Duration> {
         let problem = match &self.node.value {
-            Value::Plain(Json::Number(number), _) if number.as_i64() == Some(0) => return None,
-            Value::Plain(Json::Number(number), _) => {
+            YamlValue::Plain(Json::Number(number), _) if number.as_i64() == Some(0) => return None,
+            YamlValue::Plain(Json::Number(number), _) => {
                 let problem = self.problem("needs a unit");
                 problem.hint(format!("write {number}s for seconds"))
             }
-            Value::Text(text) => match duration(text) {
+            YamlValue::Text(text) => match duration(text) {
                 Ok(Duration::ZERO) => return None,
                 Ok(duration) => return Some(duration),
                 Err(Wrong::Negative) => self.problem("cannot be negative"),
@@ -210,7 +210,7 @@ impl<'a> Place<'a> {
     }
 
     pub fn object(&self, reading: &mut Reading) -> Option<Object> {
-        if let Value::Map(_) = &self.node.value {
+        if let YamlValue::Map(_) = &self.node.value {
             return match self.json(reading)? {
                 Json::Object(object) => Some(object),
                 _ => None,
@@ -222,7 +222,7 @@ impl<'a> Place<'a> {
 
     /// The items of a list.
     pub fn items(&self, reading: &mut Reading) -> Option<Vec<Place<'a>>> {
-        if let Value::List(items) = &self.node.value {
+        if let YamlValue::List(items) = &self.node.value {
             let items = items.iter().enumerate();
             return Some(items.map(|(n, node)| Place::new(node, format!("{}[{n}]", self.path))).collect());
         }
@@ -231,8 +231,8 @@ impl<'a> Place<'a> {
     }
 
     /// The entries of an object, whatever their names are.
-    pub fn entries(&self, reading: &mut Reading) -> Option<&'a [Entry]> {
-        if let Value::Map(entries) = &self.node.value {
+    pub fn entries(&self, reading: &mut Reading) -> Option<&'a [MapEntry]> {
+        if let YamlValue::Map(entries) = &self.node.value {
             return Some(entries);
         }
         reading.problem(self.other("an object"));
@@ -258,7 +258,7 @@ impl<'a> Place<'a> {
 }
 
 /// A field that nobody knows.
-pub(crate) fn unknown(path: &str, entry: &Entry) -> Problem {
+pub(crate) fn unknown(path: &str, entry: &MapEntry) -> Problem {
     let said = format!("{} has an unknown field `{}`", about(path), shown(&entry.key));
     let problem = Problem::new(entry.line, join(path, &shown(&entry.key)), said);
     match GUIDED.iter().find(|(key, _)| *key == entry.key) {
@@ -281,11 +281,11 @@ impl<'a> Fields<'a> {
     }
 
     /// A field with its name's line.
-    pub fn entry(&self, key: &str) -> Option<&'a Entry> {
+    pub fn entry(&self, key: &str) -> Option<&'a MapEntry> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
-    pub fn entries(&self) -> &'a [Entry] {
+    pub fn entries(&self) -> &'a [MapEntry] {
         self.entries
     }
 
@@ -296,7 +296,7 @@ impl<'a> Fields<'a> {
 
     /// Whether a list or an object stands where a text is wanted, of which is told when it is read.
     pub fn is_of_another_kind(&self, key: &str) -> bool {
-        self.get(key).is_some_and(|place| matches!(place.node.value, Value::List(_) | Value::Map(_)))
+        self.get(key).is_some_and(|place| matches!(place.node.value, YamlValue::List(_) | YamlValue::Map(_)))
     }
 
     /// A problem of the object, in a sentence that follows its path.

@@ -12,153 +12,46 @@
 //! - Its errors print the data, which may be secret: `unable to get hunter2 in map[…]`.
 //! - It has no `else with`, and a value that is missing looks like `null` from outside.
 //!
-//! | file | concept |
+//! | module | concept |
 //! |---|---|
-//! | `lex` | text as actions and tokens |
-//! | `literal` | numbers, strings and characters in the source |
-//! | `parse`, `pipeline`, `ast` | control actions and their bodies; commands; what comes of them |
-//! | `references` | what a template refers to, without a run |
-//! | `eval`, `command` | a run: bodies; commands |
-//! | `run`, `limits`, `text` | what it may cost, and what it holds |
-//! | `value`, `number` | values, borrowed; numbers, exact |
-//! | `function`, `compare`, `escape`, `printf`, `verb`, `print` | the functions |
-//! | `missing` | errors that tell what is there |
+//! | `error.rs`, `scope.rs`, `expanded.rs` | errors; the data that a template reads; the result |
+//! | `limits.rs`, `excerpt.rs` | limits; excerpts of a source for messages |
+//! | `value` | values, borrowed; exact numbers |
+//! | `output` | the budget of a run, and texts within it |
+//! | `format` | printing, escaping, `printf` |
+//! | `function` | the functions |
+//! | `syntax` | lexer, parser and syntax tree |
+//! | `references.rs` | data that a template refers to, found without running it |
+//! | `eval` | evaluation |
+//! | `compiled.rs` | the parsed template |
 //!
-//! # What differs from Go, on purpose
+//! # Deliberate differences from Go
 //!
 //! - Numbers stay what they are in JSON, where ToolHive makes floats of them: `1234567` prints whole, `%d` prints it, it
 //!   is an index, and whole numbers compare with floats.
 //! - A field of an explicit `null` is missing, where Go gives an error.
 //! - `range` goes over whole numbers from data, and a string is not cut within a character.
 
-mod ast;
-mod command;
-mod compare;
-mod escape;
+mod compiled;
+mod error;
 mod eval;
+mod excerpt;
+mod expanded;
+mod format;
 mod function;
-mod lex;
 mod limits;
-mod literal;
-mod missing;
-mod number;
-mod parse;
-mod pipeline;
-mod print;
-mod printf;
+mod output;
 mod references;
-mod run;
+mod scope;
+mod syntax;
 #[cfg(test)]
 mod tests;
-mod text;
 mod value;
-mod verb;
 
-use std::{fmt, sync::Arc};
-
-use loggia_facade::Object;
-use serde_json::Value;
-
-/// A template, parsed. Cheap to clone.
-#[derive(Clone)]
-pub struct Template {
-    parsed: Arc<Parsed>,
-}
-
-struct Parsed {
-    source: String,
-    ast: ast::Ast,
-    references: Vec<Reference>,
-}
-
-/// What a template sees.
-#[derive(Debug, Clone, Copy)]
-pub struct Scope<'a> {
-    /// The root: `params`, `steps`, `vars`, `workflow`.
-    pub base: &'a Object,
-    /// `.forEach`, in the arguments of a `forEach` step's call.
-    pub for_each: Option<&'a Value>,
-}
-
-/// What came of a template.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Expanded {
-    /// As Go prints it.
-    pub text: String,
-    /// The value itself, where the template is one action and nothing else, and its value is there: `null` is a value,
-    /// what is missing is none.
-    pub value: Option<Value>,
-}
-
-/// Data that a template refers to, as far as it can be told without running it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Reference {
-    /// From the root: `["steps", "fetch", "output", "data"]`. `index .steps "my-step"` is such a path too.
-    pub path: Vec<String>,
-}
-
-/// Why a text is no template.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct ParseError {
-    /// One sentence.
-    pub message: String,
-    /// Where, in bytes from the beginning.
-    pub at: Option<usize>,
-}
-
-/// Why a template came to nothing.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct EvalError {
-    /// One sentence, without values that might be secret.
-    pub message: String,
-    /// What to do about it: the names that there are.
-    pub hint: Option<String>,
-}
-
-impl Template {
-    /// Reads a template.
-    ///
-    /// # Errors
-    ///
-    /// If it is none, or is larger or deeper than any sensible one.
-    pub fn parse(source: &str) -> Result<Self, ParseError> {
-        let ast = parse::parse(source)?;
-        let references = references::references(&ast);
-        Ok(Self { parsed: Arc::new(Parsed { source: source.to_owned(), ast, references }) })
-    }
-
-    /// The text it was read from.
-    pub fn source(&self) -> &str {
-        &self.parsed.source
-    }
-
-    /// What it refers to, each once, in the order of the text.
-    pub fn references(&self) -> &[Reference] {
-        &self.parsed.references
-    }
-
-    /// Expands the template. `strict`: an action that would print `<no value>` because something is not there is an
-    /// error that names it and what there is.
-    ///
-    /// # Errors
-    ///
-    /// As Go's, and where the template takes too long or gives too much.
-    pub fn expand(&self, scope: &Scope<'_>, strict: bool) -> Result<Expanded, EvalError> {
-        eval::expand(&self.parsed.source, &self.parsed.ast, scope, strict)
-    }
-}
-
-impl EvalError {
-    /// An error without advice.
-    fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None }
-    }
-}
-
-impl fmt::Debug for Template {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Template({:?})", self.source())
-    }
-}
+pub use self::{
+    compiled::Template,
+    error::{EvalError, ParseError},
+    expanded::Expanded,
+    references::DataReference,
+    scope::Scope,
+};

@@ -5,14 +5,23 @@
 use std::collections::HashSet;
 
 use super::{
-    Reference,
-    ast::{Ast, Body, Branches, Command, Node, Operand, Pipeline, Range, Term},
-    function::Function,
+    function::BuiltinFunction,
     limits,
+    syntax::{
+        BranchNode, CommandNode, NodeList, OperandNode, OperandTerm, PipelineNode, RangeNode, SyntaxTree,
+        TemplateNode,
+    },
 };
 
+/// Data that a template refers to, as far as it can be told without running it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct DataReference {
+    /// From the root: `["steps", "fetch", "output", "data"]`. `index .steps "my-step"` is such a path too.
+    pub path: Vec<String>,
+}
+
 /// All static paths of a template, each once, in the order of the text.
-pub(super) fn references(ast: &Ast) -> Vec<Reference> {
+pub(super) fn references(ast: &SyntaxTree) -> Vec<DataReference> {
     let mut trace = Trace {
         ast,
         variables: vec![Known::root()],
@@ -52,11 +61,11 @@ impl Known {
 }
 
 struct Trace<'t> {
-    ast: &'t Ast,
+    ast: &'t SyntaxTree,
     variables: Vec<Known>,
     base: usize,
     seen: HashSet<Vec<String>>,
-    found: Vec<Reference>,
+    found: Vec<DataReference>,
     /// Templates that were followed so far.
     calls: usize,
     nesting: usize,
@@ -68,11 +77,11 @@ impl<'t> Trace<'t> {
             && !path.is_empty()
             && self.seen.insert(path.clone())
         {
-            self.found.push(Reference { path: path.clone() });
+            self.found.push(DataReference { path: path.clone() });
         }
     }
 
-    fn body(&mut self, body: &'t Body, dot: &Known) {
+    fn body(&mut self, body: &'t NodeList, dot: &Known) {
         if self.nesting == limits::NESTING {
             return;
         }
@@ -80,21 +89,21 @@ impl<'t> Trace<'t> {
         let mark = self.variables.len();
         for node in body {
             match node {
-                Node::Text(_) | Node::Break | Node::Continue => {}
-                Node::Action(pipeline) => {
+                TemplateNode::Text(_) | TemplateNode::Break | TemplateNode::Continue => {}
+                TemplateNode::Action(pipeline) => {
                     self.mentioned(pipeline, dot);
                 }
-                Node::If(branches) => self.branches(branches, dot, false),
-                Node::With(branches) => self.branches(branches, dot, true),
-                Node::Range(range) => self.range(range, dot),
-                Node::Template(number, argument) => self.template(*number, argument.as_ref(), dot),
+                TemplateNode::If(branches) => self.branches(branches, dot, false),
+                TemplateNode::With(branches) => self.branches(branches, dot, true),
+                TemplateNode::Range(range) => self.range(range, dot),
+                TemplateNode::Template(number, argument) => self.template(*number, argument.as_ref(), dot),
             }
         }
         self.variables.truncate(mark);
         self.nesting -= 1;
     }
 
-    fn branches(&mut self, branches: &'t Branches, dot: &Known, with: bool) {
+    fn branches(&mut self, branches: &'t BranchNode, dot: &Known, with: bool) {
         let mark = self.variables.len();
         for (condition, body) in &branches.arms {
             let value = self.mentioned(condition, dot);
@@ -104,7 +113,7 @@ impl<'t> Trace<'t> {
         self.variables.truncate(mark);
     }
 
-    fn range(&mut self, range: &'t Range, dot: &Known) {
+    fn range(&mut self, range: &'t RangeNode, dot: &Known) {
         let mark = self.variables.len();
         self.mentioned(&range.over, dot);
         // Which item it is, nobody knows before it runs.
@@ -116,7 +125,7 @@ impl<'t> Trace<'t> {
         self.variables.truncate(mark);
     }
 
-    fn template(&mut self, number: usize, argument: Option<&'t Pipeline>, dot: &Known) {
+    fn template(&mut self, number: usize, argument: Option<&'t PipelineNode>, dot: &Known) {
         let dot = match argument {
             Some(argument) => self.mentioned(argument, dot),
             None => Known::Nothing,
@@ -141,7 +150,7 @@ impl<'t> Trace<'t> {
     }
 
     /// What a pipeline gives, which is mentioned by that.
-    fn mentioned(&mut self, pipeline: &'t Pipeline, dot: &Known) -> Known {
+    fn mentioned(&mut self, pipeline: &'t PipelineNode, dot: &Known) -> Known {
         let known = self.pipeline(pipeline, dot);
         self.mention(&known);
         for variable in &pipeline.variables {
@@ -155,7 +164,7 @@ impl<'t> Trace<'t> {
         known
     }
 
-    fn pipeline(&mut self, pipeline: &'t Pipeline, dot: &Known) -> Known {
+    fn pipeline(&mut self, pipeline: &'t PipelineNode, dot: &Known) -> Known {
         let mut piped = None;
         for command in &pipeline.commands {
             piped = Some(self.command(command, dot, piped));
@@ -163,9 +172,11 @@ impl<'t> Trace<'t> {
         piped.unwrap_or(Known::Nothing)
     }
 
-    fn command(&mut self, command: &'t Command, dot: &Known, piped: Option<Known>) -> Known {
+    fn command(&mut self, command: &'t CommandNode, dot: &Known, piped: Option<Known>) -> Known {
         match &command.head {
-            Operand { term: Term::Function(Function::Index), fields, .. } if fields.is_empty() => {
+            OperandNode { term: OperandTerm::Function(BuiltinFunction::Index), fields, .. }
+                if fields.is_empty() =>
+            {
                 self.index(&command.arguments, dot, piped)
             }
             head => {
@@ -186,7 +197,7 @@ impl<'t> Trace<'t> {
     }
 
     /// `index` goes on along a path, as far as its keys are names in the template.
-    fn index(&mut self, arguments: &'t [Operand], dot: &Known, piped: Option<Known>) -> Known {
+    fn index(&mut self, arguments: &'t [OperandNode], dot: &Known, piped: Option<Known>) -> Known {
         let mut known: Option<Known> = None;
         let mut arguments = arguments.iter();
         let mut piped = piped;
@@ -211,15 +222,17 @@ impl<'t> Trace<'t> {
         }
     }
 
-    fn operand(&mut self, operand: &'t Operand, dot: &Known) -> Known {
+    fn operand(&mut self, operand: &'t OperandNode, dot: &Known) -> Known {
         let known = match &operand.term {
-            Term::Dot => dot.clone(),
-            Term::Variable(variable) => {
+            OperandTerm::Dot => dot.clone(),
+            OperandTerm::Variable(variable) => {
                 self.variables.get(self.base + variable).cloned().unwrap_or(Known::Nothing)
             }
-            Term::Text(text) => Known::Text(text.clone()),
-            Term::Pipeline(pipeline) => self.pipeline(pipeline, dot),
-            Term::Nil | Term::Bool(_) | Term::Number(_) | Term::Function(_) => Known::Nothing,
+            OperandTerm::Text(text) => Known::Text(text.clone()),
+            OperandTerm::Pipeline(pipeline) => self.pipeline(pipeline, dot),
+            OperandTerm::Nil | OperandTerm::Bool(_) | OperandTerm::Number(_) | OperandTerm::Function(_) => {
+                Known::Nothing
+            }
         };
         known.then(&operand.fields)
     }

@@ -2,34 +2,34 @@
 
 use serde_json::{Number, Value as Json};
 
-use super::Value;
+use super::node::YamlValue;
 
 /// Null, true or false, a number, or else a text.
-pub(super) fn plain(text: &str) -> Value {
+pub(super) fn plain(text: &str) -> YamlValue {
     let json = match text {
         "" | "~" | "null" | "Null" | "NULL" => Json::Null,
         "true" | "True" | "TRUE" => Json::Bool(true),
         "false" | "False" | "FALSE" => Json::Bool(false),
         _ => match number(text) {
             Some(Ok(number)) => Json::Number(number),
-            Some(Err(Unreal)) => return Value::Unreal(text.to_owned()),
-            None => return Value::Text(text.to_owned()),
+            Some(Err(NotJson)) => return YamlValue::Unreal(text.to_owned()),
+            None => return YamlValue::Text(text.to_owned()),
         },
     };
-    Value::Plain(json, text.to_owned())
+    YamlValue::Plain(json, text.to_owned())
 }
 
 /// A number that JSON does not have.
-struct Unreal;
+struct NotJson;
 
-fn number(text: &str) -> Option<Result<Number, Unreal>> {
+fn number(text: &str) -> Option<Result<Number, NotJson>> {
     let (sign, digits) = match text.strip_prefix(['-', '+']) {
         Some(rest) => (&text[..1], rest),
         None => ("", text),
     };
     match digits {
-        ".inf" | ".Inf" | ".INF" => return Some(Err(Unreal)),
-        ".nan" | ".NaN" | ".NAN" if sign.is_empty() => return Some(Err(Unreal)),
+        ".inf" | ".Inf" | ".INF" => return Some(Err(NotJson)),
+        ".nan" | ".NaN" | ".NAN" if sign.is_empty() => return Some(Err(NotJson)),
         _ => {}
     }
     if sign.is_empty() {
@@ -51,8 +51,8 @@ fn number(text: &str) -> Option<Result<Number, Unreal>> {
 }
 
 /// A number with a fraction or an exponent; one that is too large for JSON is unreal.
-fn real(text: &str) -> Result<Number, Unreal> {
-    text.parse().ok().and_then(Number::from_f64).ok_or(Unreal)
+fn real(text: &str) -> Result<Number, NotJson> {
+    text.parse().ok().and_then(Number::from_f64).ok_or(NotJson)
 }
 
 /// `( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
-use super::*;
+use super::{BYTES, DEPTH, YamlNode, YamlValue, parse};
 
 fn read(text: &str) -> Json {
     let tree = parse(text).unwrap_or_else(|problem| panic!("{text}: {problem}"));
@@ -82,12 +82,12 @@ fn numbers_that_json_does_not_have_are_no_json() {
 #[test]
 fn each_node_knows_its_line() {
     let tree = parse("# a\na: 1\nb:\n  - x\n  - c: |\n      one\n      two\n").unwrap();
-    let lines = |node: &Node| node.line;
+    let lines = |node: &YamlNode| node.line;
     let b = tree.root.get("b").unwrap();
-    let Value::List(items) = &b.value else { panic!() };
+    let YamlValue::List(items) = &b.value else { panic!() };
     assert_eq!(lines(tree.root.get("a").unwrap()), 2);
     assert_eq!(items.iter().map(lines).collect::<Vec<_>>(), [4, 5]);
-    let Value::Map(entries) = &items[1].value else { panic!() };
+    let YamlValue::Map(entries) = &items[1].value else { panic!() };
     assert_eq!((entries[0].line, entries[0].key.as_str()), (5, "c"));
 }
 

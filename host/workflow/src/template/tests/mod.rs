@@ -10,7 +10,7 @@ mod strict;
 use loggia_facade::Object;
 use serde_json::{Value, json};
 
-use super::{EvalError, Expanded, Scope, Template, function::Function, limits};
+use super::{EvalError, Expanded, Scope, Template, function::BuiltinFunction, limits};
 
 /// Expands a template over a root.
 fn expand(source: &str, root: &Value, strict: bool) -> Result<Expanded, EvalError> {
@@ -42,7 +42,7 @@ fn parse_error(source: &str) -> String {
 }
 
 fn function_names() -> Vec<&'static str> {
-    Function::names().collect()
+    BuiltinFunction::names().collect()
 }
 
 fn data() -> Value {

@@ -1,56 +1,10 @@
 //! A template's text as text and actions, and actions as tokens.
 
-use loggia_text::mention;
-
-use std::ops::Range;
-
-use super::{ParseError, limits, literal, number::Num};
-
-/// A part of a template.
-#[derive(Debug)]
-pub(super) enum Part {
-    /// Text as it stands.
-    Text(Range<usize>),
-    /// What stands between `{{` and `}}`.
-    Action(Action),
-}
-
-#[derive(Debug)]
-pub(super) struct Action {
-    pub tokens: Vec<Token>,
-    /// Where its `{{` is.
-    pub at: usize,
-    /// Where its `}}` is.
-    pub end: usize,
-}
-
-#[derive(Debug, Clone)]
-pub(super) struct Token {
-    pub kind: Kind,
-    pub at: usize,
-    pub end: usize,
-    /// Whether space stands before it: it parts arguments.
-    pub spaced: bool,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Kind {
-    /// A keyword, a constant or a function.
-    Word,
-    /// `.name`
-    Field,
-    /// `$name`
-    Variable,
-    Dot,
-    Number(Num),
-    Text(String),
-    Declare,
-    Assign,
-    Comma,
-    Pipe,
-    Open,
-    Close,
-}
+use super::{
+    literal,
+    token::{ActionTokens, LexToken, SourcePart, TokenKind},
+};
+use crate::template::{error::ParseError, excerpt::excerpt, limits};
 
 const SPACE: [char; 4] = [' ', '\t', '\r', '\n'];
 
@@ -59,7 +13,7 @@ fn is_space(byte: u8) -> bool {
 }
 
 /// Parts a template into text and actions; comments are gone, and the space that trim markers take.
-pub(super) fn parts(source: &str) -> Result<Vec<Part>, ParseError> {
+pub(crate) fn split(source: &str) -> Result<Vec<SourcePart>, ParseError> {
     let mut parts = Vec::new();
     let mut at = 0;
     let mut trimmed = false;
@@ -77,7 +31,7 @@ pub(super) fn parts(source: &str) -> Result<Vec<Part>, ParseError> {
             text.end = text.start + source[text.clone()].trim_end_matches(SPACE).len();
         }
         if !text.is_empty() {
-            parts.push(Part::Text(text));
+            parts.push(SourcePart::Text(text));
         }
         let Some(open) = open else { return Ok(parts) };
         let mut lexer = Lexer { source, at: open + if trims { 4 } else { 2 }, open };
@@ -85,7 +39,7 @@ pub(super) fn parts(source: &str) -> Result<Vec<Part>, ParseError> {
             lexer.comment()?
         } else {
             let (tokens, ended) = lexer.tokens()?;
-            parts.push(Part::Action(Action { tokens, at: open, end: lexer.at }));
+            parts.push(SourcePart::Action(ActionTokens { tokens, at: open, end: lexer.at }));
             ended
         };
         at = ended.next;
@@ -143,7 +97,7 @@ impl Lexer<'_> {
         trims.then_some(Ended { next: self.at + space + 3, trims: true })
     }
 
-    fn tokens(&mut self) -> Result<(Vec<Token>, Ended), ParseError> {
+    fn tokens(&mut self) -> Result<(Vec<LexToken>, Ended), ParseError> {
         let mut tokens = Vec::new();
         let mut open = 0;
         loop {
@@ -165,38 +119,38 @@ impl Lexer<'_> {
             let at = self.at;
             let kind = self.token()?;
             match kind {
-                Kind::Open => open += 1,
-                Kind::Close if open == 0 => {
+                TokenKind::Open => open += 1,
+                TokenKind::Close if open == 0 => {
                     self.at = at;
                     return self.error("`)` without `(`");
                 }
-                Kind::Close => open -= 1,
+                TokenKind::Close => open -= 1,
                 _ => {}
             }
             if open > limits::PARENTHESES {
                 return self.error(format!("parentheses are more than {} deep", limits::PARENTHESES));
             }
-            tokens.push(Token { kind, at, end: self.at, spaced });
+            tokens.push(LexToken { kind, at, end: self.at, spaced });
         }
     }
 
-    fn token(&mut self) -> Result<Kind, ParseError> {
+    fn token(&mut self) -> Result<TokenKind, ParseError> {
         let rest = self.rest();
         let mut chars = rest.chars();
         let Some(first) = chars.next() else { return self.unclosed() };
         let next = chars.next();
         let (kind, length) = match first {
-            ':' if next == Some('=') => (Kind::Declare, 2),
-            '=' => (Kind::Assign, 1),
-            ',' => (Kind::Comma, 1),
-            '|' => (Kind::Pipe, 1),
-            '(' => (Kind::Open, 1),
-            ')' => (Kind::Close, 1),
+            ':' if next == Some('=') => (TokenKind::Declare, 2),
+            '=' => (TokenKind::Assign, 1),
+            ',' => (TokenKind::Comma, 1),
+            '|' => (TokenKind::Pipe, 1),
+            '(' => (TokenKind::Open, 1),
+            ')' => (TokenKind::Close, 1),
             '"' | '`' | '\'' => return self.quoted(first),
-            '.' if !next.is_some_and(|c| c.is_ascii_digit()) => return self.name(Kind::Field),
-            '$' => return self.name(Kind::Variable),
+            '.' if !next.is_some_and(|c| c.is_ascii_digit()) => return self.name(TokenKind::Field),
+            '$' => return self.name(TokenKind::Variable),
             '.' | '+' | '-' | '0'..='9' => return self.number(),
-            c if is_name(c) => return self.name(Kind::Word),
+            c if is_name(c) => return self.name(TokenKind::Word),
             '}' => return self.error("an action ends with two: `}}`"),
             c => return self.error(format!("{c:?} means nothing here")),
         };
@@ -204,7 +158,7 @@ impl Lexer<'_> {
         Ok(kind)
     }
 
-    fn quoted(&mut self, quote: char) -> Result<Kind, ParseError> {
+    fn quoted(&mut self, quote: char) -> Result<TokenKind, ParseError> {
         let start = self.at;
         let mut escaped = false;
         let body = &self.rest()[1..];
@@ -218,9 +172,9 @@ impl Lexer<'_> {
         };
         let text = &self.source[start..start + length + 2];
         let read = if quote == '\'' {
-            literal::character(text).map(Kind::Number)
+            literal::character(text).map(TokenKind::Number)
         } else {
-            literal::string(text).map(Kind::Text)
+            literal::string(text).map(TokenKind::Text)
         };
         match read {
             Some(kind) => {
@@ -234,7 +188,7 @@ impl Lexer<'_> {
         }
     }
 
-    fn number(&mut self) -> Result<Kind, ParseError> {
+    fn number(&mut self) -> Result<TokenKind, ParseError> {
         let rest = self.rest();
         let hex = rest.trim_start_matches(['+', '-']).starts_with("0x");
         let mut last = ' ';
@@ -248,24 +202,24 @@ impl Lexer<'_> {
         match literal::number(text) {
             Some(num) => {
                 self.at += text.len();
-                Ok(Kind::Number(num))
+                Ok(TokenKind::Number(num))
             }
-            None => self.error(format!("`{}` is no number", shown(text))),
+            None => self.error(format!("`{}` is no number", excerpt(text))),
         }
     }
 
     /// A word, or a field or variable with its mark before it.
-    fn name(&mut self, kind: Kind) -> Result<Kind, ParseError> {
+    fn name(&mut self, kind: TokenKind) -> Result<TokenKind, ParseError> {
         let start = self.at;
-        let marked = usize::from(kind != Kind::Word);
+        let marked = usize::from(kind != TokenKind::Word);
         let name = &self.source[start + marked..];
         let length = name.find(|c| !is_name(c)).unwrap_or(name.len());
         let after = name[length..].chars().next();
-        if after == Some('-') && kind == Kind::Field && length > 0 {
+        if after == Some('-') && kind == TokenKind::Field && length > 0 {
             return self.hyphen(start);
         }
         self.at += marked + length;
-        let kind = if kind == Kind::Field && length == 0 { Kind::Dot } else { kind };
+        let kind = if kind == TokenKind::Field && length == 0 { TokenKind::Dot } else { kind };
         // As in Go, a name ends where something that may follow begins.
         match after {
             Some(c)
@@ -273,7 +227,9 @@ impl Lexer<'_> {
             {
                 self.error(format!("{c:?} means nothing here"))
             }
-            _ if kind == Kind::Dot && after == Some('.') => self.error("a name is missing after the dot"),
+            _ if kind == TokenKind::Dot && after == Some('.') => {
+                self.error("a name is missing after the dot")
+            }
             _ => Ok(kind),
         }
     }
@@ -292,8 +248,8 @@ impl Lexer<'_> {
         };
         let message = format!(
             "`.{name}` is not read as one name, as it has a `-` in it: write `(index {base} \"{name}\")`",
-            name = shown(name),
-            base = shown(base)
+            name = excerpt(name),
+            base = excerpt(base)
         );
         Err(ParseError { message, at: Some(field) })
     }
@@ -301,10 +257,4 @@ impl Lexer<'_> {
 
 fn is_name(c: char) -> bool {
     c == '_' || c.is_alphanumeric()
-}
-
-/// A part of the source as far as it is worth showing, and can be seen.
-pub(super) fn shown(text: &str) -> String {
-    const MOST: usize = 80;
-    mention(text, MOST)
 }

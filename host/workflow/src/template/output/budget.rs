@@ -5,21 +5,17 @@ use std::cell::Cell;
 use serde_json::Value;
 use typed_arena::Arena;
 
-use super::{
-    EvalError, limits,
-    text::{Text, too_much},
-    value::Val,
-};
+use crate::template::{error::EvalError, limits, value::TemplateValue};
 
 /// What is left to a run, and what its functions made: that is held until it ends.
-pub(super) struct Budget {
+pub(crate) struct RunBudget {
     texts: Arena<String>,
     values: Arena<Value>,
     steps: Cell<usize>,
     bytes: Cell<usize>,
 }
 
-impl Budget {
+impl RunBudget {
     pub fn new() -> Self {
         Self {
             // Most templates make nothing.
@@ -44,9 +40,11 @@ impl Budget {
     }
 
     /// Counts what a comparison of long texts costs.
-    pub fn compared(&self, one: Val<'_>, other: Val<'_>) -> Result<(), EvalError> {
+    pub fn compared(&self, one: TemplateValue<'_>, other: TemplateValue<'_>) -> Result<(), EvalError> {
         match (one, other) {
-            (Val::Text(one), Val::Text(other)) => self.spend(one.len().min(other.len()) / 256),
+            (TemplateValue::Text(one), TemplateValue::Text(other)) => {
+                self.spend(one.len().min(other.len()) / 256)
+            }
             _ => Ok(()),
         }
     }
@@ -58,20 +56,24 @@ impl Budget {
         Ok(())
     }
 
-    /// Makes a text.
-    pub fn make(
-        &self,
-        write: impl FnOnce(&mut Text<'_>) -> Result<(), EvalError>,
-    ) -> Result<Val<'_>, EvalError> {
-        let mut out = Text::made(self, self.bytes.get());
-        write(&mut out)?;
-        // An empty one takes memory as well.
-        self.hold(out.written.len() + size_of::<String>())?;
-        Ok(Val::Text(self.texts.alloc(out.written)))
+    /// Keeps a text until the run ends; counts its bytes and its header.
+    pub(crate) fn keep_text(&self, text: String) -> Result<TemplateValue<'_>, EvalError> {
+        self.hold(text.len() + size_of::<String>())?;
+        Ok(TemplateValue::Text(self.texts.alloc(text)))
+    }
+
+    /// Bytes that functions may still produce.
+    pub(crate) fn bytes_left(&self) -> usize {
+        self.bytes.get()
     }
 
     /// Keeps data, whose size is counted already.
-    pub fn keep(&self, value: Value) -> Val<'_> {
-        Val::from(&*self.values.alloc(value))
+    pub fn keep(&self, value: Value) -> TemplateValue<'_> {
+        TemplateValue::from(&*self.values.alloc(value))
     }
+}
+
+/// Functions made more than a run may hold.
+pub(crate) fn too_much() -> EvalError {
+    EvalError::new(format!("the functions of the template make too much: more than {} bytes", limits::MADE))
 }

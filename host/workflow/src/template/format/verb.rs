@@ -1,20 +1,31 @@
 //! The verbs of `printf`: how each writes what is no list and no map.
 
 use super::{
-    EvalError, escape, limits,
-    number::{self, Num},
+    escape,
     print::{self, NIL},
-    printf::Style,
-    text::Text,
-    value::Val,
+    style::VerbStyle,
+};
+use crate::template::{
+    error::EvalError,
+    limits,
+    output::TextWriter,
+    value::{
+        ExactNumber, TemplateValue,
+        number::{self},
+    },
 };
 
 /// Writes one value; one that the verb is not for is named, as Go does.
-pub(super) fn write(value: Val<'_>, verb: char, style: Style, out: &mut Text<'_>) -> Result<(), EvalError> {
+pub(crate) fn write(
+    value: TemplateValue<'_>,
+    verb: char,
+    style: VerbStyle,
+    out: &mut TextWriter<'_>,
+) -> Result<(), EvalError> {
     match (value, verb) {
-        (Val::Bool(bool), 't' | 'v') => padded(if bool { "true" } else { "false" }, style, out),
-        (Val::Text(text), 's' | 'v') => padded(cut(text, style), style, out),
-        (Val::Text(text), 'q') => {
+        (TemplateValue::Bool(bool), 't' | 'v') => padded(if bool { "true" } else { "false" }, style, out),
+        (TemplateValue::Text(text), 's' | 'v') => padded(cut(text, style), style, out),
+        (TemplateValue::Text(text), 'q') => {
             let mut quoted = out.aside();
             let raw = style.sharp && !text.contains(['`', '\n', '\r', '\u{7f}']);
             if raw {
@@ -26,7 +37,7 @@ pub(super) fn write(value: Val<'_>, verb: char, style: Style, out: &mut Text<'_>
             }
             padded(&quoted.written, style, out)
         }
-        (Val::Text(text), 'x' | 'X') => {
+        (TemplateValue::Text(text), 'x' | 'X') => {
             let mut made = out.aside();
             let bytes = &text.as_bytes()[..style.precision.unwrap_or(text.len()).min(text.len())];
             if style.sharp && !bytes.is_empty() {
@@ -45,15 +56,20 @@ pub(super) fn write(value: Val<'_>, verb: char, style: Style, out: &mut Text<'_>
             }
             padded(&made.written, style, out)
         }
-        (Val::Number(number), verb) => self::number(number, verb, style, out),
+        (TemplateValue::Number(number), verb) => self::number(number, verb, style, out),
         // Within lists and maps, every verb writes nothing as it is, however wide it is to be.
-        (Val::Missing | Val::Null, _) => out.push(NIL),
+        (TemplateValue::Missing | TemplateValue::Null, _) => out.push(NIL),
         (value, verb) => wrong(value, verb, style, out),
     }
 }
 
 /// A value that the verb is not for: with its type, as `%v` writes it in the same style.
-fn wrong(value: Val<'_>, verb: char, style: Style, out: &mut Text<'_>) -> Result<(), EvalError> {
+fn wrong(
+    value: TemplateValue<'_>,
+    verb: char,
+    style: VerbStyle,
+    out: &mut TextWriter<'_>,
+) -> Result<(), EvalError> {
     out.push("%!")?;
     out.push_char(verb)?;
     out.push("(")?;
@@ -63,12 +79,17 @@ fn wrong(value: Val<'_>, verb: char, style: Style, out: &mut Text<'_>) -> Result
     out.push(")")
 }
 
-fn number(value: Num, verb: char, style: Style, out: &mut Text<'_>) -> Result<(), EvalError> {
+fn number(
+    value: ExactNumber,
+    verb: char,
+    style: VerbStyle,
+    out: &mut TextWriter<'_>,
+) -> Result<(), EvalError> {
     out.budget.spend(value.cost())?;
     match (verb, value.whole()) {
         ('v', _) => match value {
-            Num::Int(int) => digits(int, int.unsigned_abs().to_string(), "", style, out),
-            Num::Float(float) => {
+            ExactNumber::Int(int) => digits(int, int.unsigned_abs().to_string(), "", style, out),
+            ExactNumber::Float(float) => {
                 let precise = style.precision.map(|precision| number::general(float, precision));
                 signed(precise.unwrap_or_else(|| value.text()), style, out)
             }
@@ -77,7 +98,7 @@ fn number(value: Num, verb: char, style: Style, out: &mut Text<'_>) -> Result<()
         ('b', Some(int)) => digits(int, format!("{:b}", int.unsigned_abs()), "0b", style, out),
         ('o', Some(int)) => digits(int, format!("{:o}", int.unsigned_abs()), "0", style, out),
         ('O', Some(int)) => {
-            digits(int, format!("{:o}", int.unsigned_abs()), "0o", Style { sharp: true, ..style }, out)
+            digits(int, format!("{:o}", int.unsigned_abs()), "0o", VerbStyle { sharp: true, ..style }, out)
         }
         ('x', Some(int)) => digits(int, format!("{:x}", int.unsigned_abs()), "0x", style, out),
         ('X', Some(int)) => digits(int, format!("{:X}", int.unsigned_abs()), "0X", style, out),
@@ -103,7 +124,7 @@ fn number(value: Num, verb: char, style: Style, out: &mut Text<'_>) -> Result<()
             };
             signed(if verb == 'G' { text.to_uppercase() } else { text }, style, out)
         }
-        (verb, _) => wrong(Val::Number(value), verb, style, out),
+        (verb, _) => wrong(TemplateValue::Number(value), verb, style, out),
     }
 }
 
@@ -116,13 +137,13 @@ fn digits(
     int: i128,
     mut text: String,
     base: &str,
-    style: Style,
-    out: &mut Text<'_>,
+    style: VerbStyle,
+    out: &mut TextWriter<'_>,
 ) -> Result<(), EvalError> {
     let sign = sign(int < 0, style);
     if let Some(precision) = style.precision {
         if precision == 0 && int == 0 {
-            return padded("", Style { zero: false, precision: None, ..style }, out);
+            return padded("", VerbStyle { zero: false, precision: None, ..style }, out);
         }
         if text.len() < precision {
             text.insert_str(0, &"0".repeat(precision - text.len()));
@@ -134,11 +155,11 @@ fn digits(
         }
     }
     let base = if style.sharp && !(base == "0" && text.starts_with('0')) { base } else { "" };
-    padded(&format!("{sign}{base}{text}"), Style { zero: false, ..style }, out)
+    padded(&format!("{sign}{base}{text}"), VerbStyle { zero: false, ..style }, out)
 }
 
 /// A float's text, with its sign.
-fn signed(text: String, style: Style, out: &mut Text<'_>) -> Result<(), EvalError> {
+fn signed(text: String, style: VerbStyle, out: &mut TextWriter<'_>) -> Result<(), EvalError> {
     // Each digit of a float takes about as long as a step.
     out.budget.spend(text.len())?;
     let (negative, text) = match text.strip_prefix('-') {
@@ -148,10 +169,10 @@ fn signed(text: String, style: Style, out: &mut Text<'_>) -> Result<(), EvalErro
     let sign = sign(negative, style);
     let wanted = style.width.unwrap_or(0).saturating_sub(sign.len());
     let zeros = if style.zero && !style.minus { wanted.saturating_sub(text.len()) } else { 0 };
-    padded(&format!("{sign}{}{text}", "0".repeat(zeros)), Style { zero: false, ..style }, out)
+    padded(&format!("{sign}{}{text}", "0".repeat(zeros)), VerbStyle { zero: false, ..style }, out)
 }
 
-fn sign(negative: bool, style: Style) -> &'static str {
+fn sign(negative: bool, style: VerbStyle) -> &'static str {
     match (negative, style.plus, style.space) {
         (true, ..) => "-",
         (_, true, _) => "+",
@@ -161,7 +182,7 @@ fn sign(negative: bool, style: Style) -> &'static str {
 }
 
 /// As many characters as the precision says.
-fn cut(text: &str, style: Style) -> &str {
+fn cut(text: &str, style: VerbStyle) -> &str {
     match style.precision.and_then(|most| text.char_indices().nth(most)) {
         Some((end, _)) => &text[..end],
         None => text,
@@ -169,7 +190,7 @@ fn cut(text: &str, style: Style) -> &str {
 }
 
 /// A text in a field of some width.
-pub(super) fn padded(text: &str, style: Style, out: &mut Text<'_>) -> Result<(), EvalError> {
+pub(crate) fn padded(text: &str, style: VerbStyle, out: &mut TextWriter<'_>) -> Result<(), EvalError> {
     let Some(width) = style.width else { return out.push(text) };
     let fill = width.saturating_sub(text.chars().take(width).count());
     let fill = if style.zero && !style.minus { "0".repeat(fill) } else { " ".repeat(fill) };
@@ -182,29 +203,33 @@ pub(super) fn padded(text: &str, style: Style, out: &mut Text<'_>) -> Result<(),
 }
 
 /// `%#v`: as it would stand in a program in Go.
-pub(super) fn go_syntax(value: Val<'_>, out: &mut Text<'_>, depth: usize) -> Result<(), EvalError> {
+pub(crate) fn go_syntax(
+    value: TemplateValue<'_>,
+    out: &mut TextWriter<'_>,
+    depth: usize,
+) -> Result<(), EvalError> {
     if depth > limits::DEPTH {
         return Err(print::too_deep());
     }
     match value {
-        Val::Missing | Val::Null => out.push("interface {}(nil)"),
-        Val::Text(text) => escape::quoted(text, '"', false, out),
-        Val::List(list) => {
+        TemplateValue::Missing | TemplateValue::Null => out.push("interface {}(nil)"),
+        TemplateValue::Text(text) => escape::quoted(text, '"', false, out),
+        TemplateValue::List(list) => {
             out.push("[]interface {}{")?;
             for (index, item) in list.iter().enumerate() {
                 out.push(if index > 0 { ", " } else { "" })?;
-                go_syntax(Val::from(item), out, depth + 1)?;
+                go_syntax(TemplateValue::from(item), out, depth + 1)?;
             }
             out.push("}")
         }
-        Val::Map(map) => {
+        TemplateValue::Map(map) => {
             out.push("map[string]interface {}{")?;
             out.budget.spend(4 * map.len())?;
             for (index, (name, item)) in map.sorted().into_iter().enumerate() {
                 out.push(if index > 0 { ", " } else { "" })?;
                 escape::quoted(name, '"', false, out)?;
                 out.push(":")?;
-                go_syntax(Val::from(item), out, depth + 1)?;
+                go_syntax(TemplateValue::from(item), out, depth + 1)?;
             }
             out.push("}")
         }

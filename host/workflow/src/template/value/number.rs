@@ -6,13 +6,13 @@ use serde_json::Number;
 
 /// A whole number, or one with a fraction or an exponent.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Num {
+pub(crate) enum ExactNumber {
     /// Wide enough for `i64` and `u64`.
     Int(i128),
     Float(f64),
 }
 
-impl Num {
+impl ExactNumber {
     /// The same number, exactly.
     pub fn of(number: &Number) -> Self {
         if let Some(int) = number.as_i64() {
@@ -110,7 +110,7 @@ fn shortest(float: f64) -> String {
 }
 
 /// `%e`: one digit before the point.
-pub(super) fn exponential(float: f64, precision: usize) -> String {
+pub(crate) fn exponential(float: f64, precision: usize) -> String {
     let text = format!("{float:.precision$e}");
     match text.split_once('e').and_then(|(digits, power)| Some((digits, power.parse::<i32>().ok()?))) {
         Some((digits, power)) => with_power(digits, power),
@@ -119,7 +119,7 @@ pub(super) fn exponential(float: f64, precision: usize) -> String {
 }
 
 /// `%g` with a precision: so many digits in all, without zeros at the end.
-pub(super) fn general(float: f64, precision: usize) -> String {
+pub(crate) fn general(float: f64, precision: usize) -> String {
     let digits = precision.max(1);
     let text = format!("{float:.*e}", digits - 1);
     let Some((head, power)) = text.split_once('e').and_then(|(d, p)| Some((d, p.parse::<i32>().ok()?)))
@@ -163,31 +163,35 @@ mod tests {
 
     #[test]
     fn whole_numbers_are_printed_whole() {
-        let check = |num: Num, text: &str, json: &str| {
+        let check = |num: ExactNumber, text: &str, json: &str| {
             assert_eq!((num.text().as_str(), num.json_text().as_str()), (text, json), "{num:?}");
         };
-        check(Num::Int(9_007_199_254_740_993), "9007199254740993", "9007199254740993");
-        check(Num::Int(u64::MAX.into()), "18446744073709551615", "18446744073709551615");
-        check(Num::Float(3.0), "3", "3");
-        check(Num::Float(1_234_567.0), "1234567", "1234567");
-        check(Num::Float(1e20), "100000000000000000000", "100000000000000000000");
-        check(Num::Float(1e21), "1e+21", "1e+21");
-        check(Num::Float(1e-7), "1e-07", "1e-7");
-        check(Num::Float(0.000_01), "1e-05", "0.00001");
-        check(Num::Float(0.1), "0.1", "0.1");
-        check(Num::Float(2.5), "2.5", "2.5");
-        check(Num::Float(1_234_567.5), "1.2345675e+06", "1234567.5");
-        check(Num::Float(-0.0), "-0", "-0");
+        check(ExactNumber::Int(9_007_199_254_740_993), "9007199254740993", "9007199254740993");
+        check(ExactNumber::Int(u64::MAX.into()), "18446744073709551615", "18446744073709551615");
+        check(ExactNumber::Float(3.0), "3", "3");
+        check(ExactNumber::Float(1_234_567.0), "1234567", "1234567");
+        check(ExactNumber::Float(1e20), "100000000000000000000", "100000000000000000000");
+        check(ExactNumber::Float(1e21), "1e+21", "1e+21");
+        check(ExactNumber::Float(1e-7), "1e-07", "1e-7");
+        check(ExactNumber::Float(0.000_01), "1e-05", "0.00001");
+        check(ExactNumber::Float(0.1), "0.1", "0.1");
+        check(ExactNumber::Float(2.5), "2.5", "2.5");
+        check(ExactNumber::Float(1_234_567.5), "1.2345675e+06", "1234567.5");
+        check(ExactNumber::Float(-0.0), "-0", "-0");
     }
 
     #[test]
     fn numbers_compare_by_value() {
-        let check = |one, other, expected| assert_eq!(Num::compare(one, other), Some(expected));
-        check(Num::Int(3), Num::Float(3.0), Ordering::Equal);
-        check(Num::Int(9_007_199_254_740_993), Num::Float(9_007_199_254_740_992.0), Ordering::Greater);
-        check(Num::Float(2.5), Num::Int(3), Ordering::Less);
-        check(Num::Int(u64::MAX.into()), Num::Int(-1), Ordering::Greater);
-        check(Num::Float(1e300), Num::Int(1), Ordering::Greater);
+        let check = |one, other, expected| assert_eq!(ExactNumber::compare(one, other), Some(expected));
+        check(ExactNumber::Int(3), ExactNumber::Float(3.0), Ordering::Equal);
+        check(
+            ExactNumber::Int(9_007_199_254_740_993),
+            ExactNumber::Float(9_007_199_254_740_992.0),
+            Ordering::Greater,
+        );
+        check(ExactNumber::Float(2.5), ExactNumber::Int(3), Ordering::Less);
+        check(ExactNumber::Int(u64::MAX.into()), ExactNumber::Int(-1), Ordering::Greater);
+        check(ExactNumber::Float(1e300), ExactNumber::Int(1), Ordering::Greater);
     }
 
     #[test]

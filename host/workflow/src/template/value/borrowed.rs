@@ -3,30 +3,31 @@
 use loggia_facade::Object;
 use serde_json::Value;
 
-use super::{Scope, number::Num};
+use super::number::ExactNumber;
+use crate::template::scope::Scope;
 
 #[derive(Clone, Copy)]
-pub(super) enum Val<'a> {
+pub(crate) enum TemplateValue<'a> {
     /// Not there. Prints as `null` does, and is told from it where it matters.
     Missing,
     Null,
     Bool(bool),
-    Number(Num),
+    Number(ExactNumber),
     Text(&'a str),
     List(&'a [Value]),
-    Map(Map<'a>),
+    Map(TemplateMap<'a>),
 }
 
 /// A map; the root is one with `forEach` put into it.
 #[derive(Clone, Copy)]
-pub(super) enum Map<'a> {
+pub(crate) enum TemplateMap<'a> {
     Plain(&'a Object),
     Root(&'a Scope<'a>),
 }
 
 const FOR_EACH: &str = "forEach";
 
-impl<'a> Map<'a> {
+impl<'a> TemplateMap<'a> {
     pub fn get(self, name: &str) -> Option<&'a Value> {
         match self {
             Self::Plain(object) => object.get(name),
@@ -73,22 +74,22 @@ impl<'a> Map<'a> {
     }
 }
 
-impl<'a> From<&'a Value> for Val<'a> {
+impl<'a> From<&'a Value> for TemplateValue<'a> {
     fn from(value: &'a Value) -> Self {
         match value {
             Value::Null => Self::Null,
             Value::Bool(bool) => Self::Bool(*bool),
-            Value::Number(number) => Self::Number(Num::of(number)),
+            Value::Number(number) => Self::Number(ExactNumber::of(number)),
             Value::String(text) => Self::Text(text),
             Value::Array(list) => Self::List(list),
-            Value::Object(object) => Self::Map(Map::Plain(object)),
+            Value::Object(object) => Self::Map(TemplateMap::Plain(object)),
         }
     }
 }
 
-impl<'a> Val<'a> {
+impl<'a> TemplateValue<'a> {
     pub fn int(number: usize) -> Self {
-        Self::Number(Num::Int(number as i128))
+        Self::Number(ExactNumber::Int(number as i128))
     }
 
     /// Whether there is nothing: `nil`, as Go knows it.
@@ -117,7 +118,7 @@ impl<'a> Val<'a> {
             Self::Number(number) => Value::Number(number.json()?),
             Self::Text(text) => Value::String(text.to_owned()),
             Self::List(list) => Value::Array(list.to_vec()),
-            Self::Map(Map::Plain(object)) => Value::Object(object.clone()),
+            Self::Map(TemplateMap::Plain(object)) => Value::Object(object.clone()),
             Self::Map(root) => {
                 let entries = root.sorted().into_iter();
                 Value::Object(entries.map(|(name, value)| (name.to_owned(), value.clone())).collect())
@@ -143,8 +144,8 @@ impl<'a> Val<'a> {
         match self {
             Self::Missing | Self::Null => "<nil>",
             Self::Bool(_) => "bool",
-            Self::Number(Num::Int(_)) => "int",
-            Self::Number(Num::Float(_)) => "float64",
+            Self::Number(ExactNumber::Int(_)) => "int",
+            Self::Number(ExactNumber::Float(_)) => "float64",
             Self::Text(_) => "string",
             Self::List(_) => "[]interface {}",
             Self::Map(_) => "map[string]interface {}",

@@ -1,23 +1,24 @@
 //! Text that is made within a limit, which is kept while it is written, not after.
 
-use super::{EvalError, limits, run::Budget};
+use super::budget::{RunBudget, too_much};
+use crate::template::{error::EvalError, limits, value::TemplateValue};
 
-pub(super) struct Text<'a> {
+pub(crate) struct TextWriter<'a> {
     pub written: String,
     limit: usize,
     /// Whether it is what the template gives, not what a function makes.
     output: bool,
-    pub budget: &'a Budget,
+    pub budget: &'a RunBudget,
 }
 
-impl<'a> Text<'a> {
+impl<'a> TextWriter<'a> {
     /// What the template gives.
-    pub fn output(budget: &'a Budget) -> Self {
+    pub fn output(budget: &'a RunBudget) -> Self {
         Self { written: String::new(), limit: limits::OUTPUT, output: true, budget }
     }
 
     /// What a function makes, of which so many bytes are left.
-    pub fn made(budget: &'a Budget, limit: usize) -> Self {
+    pub fn made(budget: &'a RunBudget, limit: usize) -> Self {
         Self { written: String::new(), limit, output: false, budget }
     }
 
@@ -46,7 +47,12 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Functions made more than a run may hold.
-pub(super) fn too_much() -> EvalError {
-    EvalError::new(format!("the functions of the template make too much: more than {} bytes", limits::MADE))
+/// Builds a function's text within the budget, and keeps it until the run ends.
+pub(crate) fn build_text(
+    budget: &RunBudget,
+    write: impl FnOnce(&mut TextWriter<'_>) -> Result<(), EvalError>,
+) -> Result<TemplateValue<'_>, EvalError> {
+    let mut out = TextWriter::made(budget, budget.bytes_left());
+    write(&mut out)?;
+    budget.keep_text(out.written)
 }

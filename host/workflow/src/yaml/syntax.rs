@@ -5,7 +5,7 @@ use saphyr_parser::ScanError;
 use crate::Problem;
 
 /// A parser's error.
-pub(super) fn unreadable(text: &str, error: &ScanError) -> Problem {
+pub(super) fn syntax_error(text: &str, error: &ScanError) -> Problem {
     let line = error.marker().line().max(1);
     let of = |line: usize| text.lines().nth(line - 1).unwrap_or_default();
     // The parser tells of a tab where the text before it began.

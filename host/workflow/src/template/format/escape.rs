@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::{EvalError, text::Text};
+use crate::template::{error::EvalError, output::TextWriter};
 
 /// Writes a text, with what stands for some of its characters.
-pub(super) fn runs(
+pub(crate) fn runs(
     text: &str,
-    out: &mut Text<'_>,
+    out: &mut TextWriter<'_>,
     instead: impl Fn(char) -> Option<Cow<'static, str>>,
 ) -> Result<(), EvalError> {
     out.budget.spend(text.len() / 16)?;
@@ -22,7 +22,7 @@ pub(super) fn runs(
     out.push(&text[from..])
 }
 
-pub(super) fn html(text: &str, out: &mut Text<'_>) -> Result<(), EvalError> {
+pub(crate) fn html(text: &str, out: &mut TextWriter<'_>) -> Result<(), EvalError> {
     runs(text, out, |c| {
         Some(Cow::Borrowed(match c {
             '"' => "&#34;",
@@ -36,7 +36,7 @@ pub(super) fn html(text: &str, out: &mut Text<'_>) -> Result<(), EvalError> {
     })
 }
 
-pub(super) fn js(text: &str, out: &mut Text<'_>) -> Result<(), EvalError> {
+pub(crate) fn js(text: &str, out: &mut TextWriter<'_>) -> Result<(), EvalError> {
     looked_up(text, out)?;
     runs(text, out, |c| {
         Some(match c {
@@ -50,7 +50,7 @@ pub(super) fn js(text: &str, out: &mut Text<'_>) -> Result<(), EvalError> {
     })
 }
 
-pub(super) fn url_query(text: &str, out: &mut Text<'_>) -> Result<(), EvalError> {
+pub(crate) fn url_query(text: &str, out: &mut TextWriter<'_>) -> Result<(), EvalError> {
     runs(text, out, |c| {
         Some(match c {
             'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' | '.' | '~' => return None,
@@ -66,7 +66,12 @@ pub(super) fn url_query(text: &str, out: &mut Text<'_>) -> Result<(), EvalError>
 }
 
 /// As Go's `%q`, or `%+q` where only ASCII stays as it is.
-pub(super) fn quoted(text: &str, quote: char, ascii: bool, out: &mut Text<'_>) -> Result<(), EvalError> {
+pub(crate) fn quoted(
+    text: &str,
+    quote: char,
+    ascii: bool,
+    out: &mut TextWriter<'_>,
+) -> Result<(), EvalError> {
     looked_up(text, out)?;
     out.push_char(quote)?;
     runs(text, out, |c| {
@@ -90,13 +95,13 @@ pub(super) fn quoted(text: &str, quote: char, ascii: bool, out: &mut Text<'_>) -
 }
 
 /// Counts what it costs to tell which characters are printable, which ASCII's own are not asked.
-fn looked_up(text: &str, out: &Text<'_>) -> Result<(), EvalError> {
+fn looked_up(text: &str, out: &TextWriter<'_>) -> Result<(), EvalError> {
     out.budget.spend(text.bytes().filter(|byte| !byte.is_ascii()).count() / 2)
 }
 
 /// Whether a character is seen when it is printed. Rust says so by what it escapes; a mark that joins the letter before it
 /// is seen too, which is why a letter stands before it here.
-pub(super) fn is_printable(c: char) -> bool {
+pub(crate) fn is_printable(c: char) -> bool {
     let mut text = [0; 5];
     text[0] = b'a';
     let length = 1 + c.encode_utf8(&mut text[1..]).len();
@@ -107,11 +112,11 @@ pub(super) fn is_printable(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::template::run::Budget;
+    use crate::template::output::RunBudget;
 
-    fn made(write: impl Fn(&mut Text<'_>) -> Result<(), EvalError>) -> String {
-        let budget = Budget::new();
-        let mut out = Text::made(&budget, 1000);
+    fn made(write: impl Fn(&mut TextWriter<'_>) -> Result<(), EvalError>) -> String {
+        let budget = RunBudget::new();
+        let mut out = TextWriter::made(&budget, 1000);
         write(&mut out).unwrap();
         out.written
     }

@@ -1,9 +1,9 @@
 //! Go's literals: numbers, strings and characters.
 
-use super::number::Num;
+use crate::template::value::ExactNumber;
 
 /// A number as Go writes it: `42`, `1_000`, `0x1f`, `0b1`, `0o17`, `017`, `1.5`, `.5`, `1e3`, `0x1p-2`.
-pub(super) fn number(text: &str) -> Option<Num> {
+pub(crate) fn number(text: &str) -> Option<ExactNumber> {
     let (negative, body) = match text.strip_prefix(['+', '-']) {
         Some(body) => (text.starts_with('-'), body),
         None => (false, text),
@@ -11,7 +11,7 @@ pub(super) fn number(text: &str) -> Option<Num> {
     let body = without_underscores(body)?;
     let lower = body.to_ascii_lowercase();
     let num = if let Some(hex) = lower.strip_prefix("0x") {
-        if hex.contains(['p', '.']) { Num::Float(hex_float(hex)?) } else { int(hex, 16)? }
+        if hex.contains(['p', '.']) { ExactNumber::Float(hex_float(hex)?) } else { int(hex, 16)? }
     } else if let Some(digits) = lower.strip_prefix("0b") {
         int(digits, 2)?
     } else if let Some(digits) = lower.strip_prefix("0o") {
@@ -20,26 +20,26 @@ pub(super) fn number(text: &str) -> Option<Num> {
         // Rust takes words such as `infinity`; those have other letters.
         let plain = lower.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'+' | b'-'));
         let float = if plain { lower.parse::<f64>().ok()? } else { return None };
-        Num::Float(if float.is_finite() { float } else { return None })
+        ExactNumber::Float(if float.is_finite() { float } else { return None })
     } else if lower.len() > 1 && lower.starts_with('0') {
         int(&lower[1..], 8)?
     } else {
         int(&lower, 10)?
     };
     let signed = match num {
-        Num::Int(value) if negative => Num::Int(-value),
-        Num::Float(value) if negative => Num::Float(-value),
+        ExactNumber::Int(value) if negative => ExactNumber::Int(-value),
+        ExactNumber::Float(value) if negative => ExactNumber::Float(-value),
         num => num,
     };
     match signed {
-        Num::Int(value) if i64::try_from(value).is_err() && u64::try_from(value).is_err() => None,
+        ExactNumber::Int(value) if i64::try_from(value).is_err() && u64::try_from(value).is_err() => None,
         num => Some(num),
     }
 }
 
-fn int(digits: &str, radix: u32) -> Option<Num> {
+fn int(digits: &str, radix: u32) -> Option<ExactNumber> {
     let digits = if digits.starts_with(['+', '-']) { return None } else { digits };
-    i128::from_str_radix(digits, radix).ok().map(Num::Int)
+    i128::from_str_radix(digits, radix).ok().map(ExactNumber::Int)
 }
 
 /// Underscores stand between digits, or after the base.
@@ -61,7 +61,7 @@ fn hex_float(text: &str) -> Option<f64> {
 }
 
 /// The text of a string in double quotes or back quotes, given with them.
-pub(super) fn string(text: &str) -> Option<String> {
+pub(crate) fn string(text: &str) -> Option<String> {
     if let Some(raw) = text.strip_prefix('`') {
         return Some(raw.strip_suffix('`')?.replace('\r', ""));
     }
@@ -80,14 +80,14 @@ pub(super) fn string(text: &str) -> Option<String> {
 }
 
 /// The code of a character in single quotes, given with them.
-pub(super) fn character(text: &str) -> Option<Num> {
+pub(crate) fn character(text: &str) -> Option<ExactNumber> {
     let body = text.strip_prefix('\'')?.strip_suffix('\'')?;
     let (piece, rest) = piece(body, '\'')?;
     let code = match piece {
         Piece::Char(c) => u32::from(c),
         Piece::Byte(byte) => byte.into(),
     };
-    rest.is_empty().then_some(Num::Int(code.into()))
+    rest.is_empty().then_some(ExactNumber::Int(code.into()))
 }
 
 enum Piece {
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn numbers_are_gos() {
-        let check = |text: &str, expected: Option<Num>| assert_eq!(number(text), expected, "{text}");
+        let check = |text: &str, expected: Option<ExactNumber>| assert_eq!(number(text), expected, "{text}");
         for (text, int) in [
             ("42", 42),
             ("-5", -5),
@@ -147,12 +147,12 @@ mod tests {
             ("0o17", 15),
             ("017", 15),
         ] {
-            check(text, Some(Num::Int(int)));
+            check(text, Some(ExactNumber::Int(int)));
         }
         for (text, float) in [("1.50", 1.5), (".5", 0.5), ("1.", 1.0), ("1e3", 1000.0), ("0x1p-2", 0.25)] {
-            check(text, Some(Num::Float(float)));
+            check(text, Some(ExactNumber::Float(float)));
         }
-        check("18446744073709551615", Some(Num::Int(u64::MAX.into())));
+        check("18446744073709551615", Some(ExactNumber::Int(u64::MAX.into())));
         for text in [
             "18446744073709551616",
             "1__0",
@@ -184,8 +184,8 @@ mod tests {
         for text in [r#""\q""#, r#""\x4""#, r#""\xé""#, r#""\'""#, r#""\777""#] {
             check(text, None);
         }
-        assert_eq!(character("'a'"), Some(Num::Int(97)));
-        assert_eq!(character(r"'\n'"), Some(Num::Int(10)));
+        assert_eq!(character("'a'"), Some(ExactNumber::Int(97)));
+        assert_eq!(character(r"'\n'"), Some(ExactNumber::Int(10)));
         assert_eq!(character("'ab'"), None);
         assert_eq!(character("''"), None);
     }

@@ -1,27 +1,18 @@
 //! `printf`, as Go has it.
 
 use super::{
-    EvalError, limits,
     print::{self, NIL},
-    text::Text,
-    value::Val,
+    style::VerbStyle,
     verb,
 };
-
-/// How a verb is to be written.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Style {
-    pub minus: bool,
-    pub plus: bool,
-    pub sharp: bool,
-    pub space: bool,
-    pub zero: bool,
-    pub width: Option<usize>,
-    pub precision: Option<usize>,
-}
+use crate::template::{error::EvalError, limits, output::TextWriter, value::TemplateValue};
 
 /// Writes values in a format.
-pub(super) fn write(format: &str, values: &[Val<'_>], out: &mut Text<'_>) -> Result<(), EvalError> {
+pub(crate) fn write(
+    format: &str,
+    values: &[TemplateValue<'_>],
+    out: &mut TextWriter<'_>,
+) -> Result<(), EvalError> {
     let mut printer = Printer { values, next: 0, reordered: false, good: true };
     let mut rest = format;
     while let Some(at) = rest.find('%') {
@@ -33,7 +24,7 @@ pub(super) fn write(format: &str, values: &[Val<'_>], out: &mut Text<'_>) -> Res
 }
 
 struct Printer<'v, 'a> {
-    values: &'v [Val<'a>],
+    values: &'v [TemplateValue<'a>],
     next: usize,
     /// Whether an index was used: then all values need not be.
     reordered: bool,
@@ -43,8 +34,8 @@ struct Printer<'v, 'a> {
 
 impl<'a> Printer<'_, 'a> {
     /// Writes what one verb asks for, and gives what follows it.
-    fn verb<'f>(&mut self, format: &'f str, out: &mut Text<'_>) -> Result<&'f str, EvalError> {
-        let mut style = Style::default();
+    fn verb<'f>(&mut self, format: &'f str, out: &mut TextWriter<'_>) -> Result<&'f str, EvalError> {
+        let mut style = VerbStyle::default();
         let mut rest = format;
         while let Some(flag) = rest.bytes().next() {
             match flag {
@@ -143,13 +134,13 @@ impl<'a> Printer<'_, 'a> {
         let value = self.values.get(self.next);
         self.next += usize::from(value.is_some());
         Ok(match value {
-            Some(Val::Number(number)) => number.whole(),
+            Some(TemplateValue::Number(number)) => number.whole(),
             _ => None,
         })
     }
 
     /// Tells of values that no verb asked for.
-    fn extra(&self, out: &mut Text<'_>) -> Result<(), EvalError> {
+    fn extra(&self, out: &mut TextWriter<'_>) -> Result<(), EvalError> {
         if self.reordered || self.next >= self.values.len() {
             return Ok(());
         }
@@ -186,7 +177,12 @@ fn bounded(number: u128) -> Result<usize, EvalError> {
 }
 
 /// Writes one value.
-fn one(value: Val<'_>, verb: char, style: Style, out: &mut Text<'_>) -> Result<(), EvalError> {
+fn one(
+    value: TemplateValue<'_>,
+    verb: char,
+    style: VerbStyle,
+    out: &mut TextWriter<'_>,
+) -> Result<(), EvalError> {
     match (verb, value) {
         ('T', value) => verb::padded(value.go_type(), style, out),
         ('v', value) if value.is_nil() => verb::padded(NIL, style, out),

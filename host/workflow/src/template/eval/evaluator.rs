@@ -1,29 +1,31 @@
 //! Runs a template: its bodies and control actions.
 
-use super::{
-    EvalError, Expanded, Scope,
-    ast::{Ast, Body, Branches, Node, Pipeline, Range, Term},
+use super::missing::{self, MissingField};
+use crate::template::{
+    error::EvalError,
+    expanded::Expanded,
+    format::print,
     limits,
-    missing::Missed,
-    number::Num,
-    print,
-    run::Budget,
-    text::Text,
-    value::{Map, Val},
+    output::{RunBudget, TextWriter},
+    scope::Scope,
+    syntax::{
+        BranchNode, NodeList, OperandTerm, PipelineNode, RangeNode, SourceSpan, SyntaxTree, TemplateNode,
+    },
+    value::{ExactNumber, TemplateMap, TemplateValue},
 };
 
 /// Expands a template.
-pub(super) fn expand(
+pub(crate) fn expand(
     source: &str,
-    ast: &Ast,
+    ast: &SyntaxTree,
     scope: &Scope<'_>,
     strict: bool,
 ) -> Result<Expanded, EvalError> {
-    let budget = Budget::new();
-    let mut run = Run::new(source, ast, &budget, strict);
-    let root = Val::Map(Map::Root(scope));
+    let budget = RunBudget::new();
+    let mut run = TemplateRun::new(source, ast, &budget, strict);
+    let root = TemplateValue::Map(TemplateMap::Root(scope));
     // One action and nothing else: its value is as good as its text.
-    if let [Node::Action(pipeline)] = ast.main.as_slice()
+    if let [TemplateNode::Action(pipeline)] = ast.main.as_slice()
         && pipeline.variables.is_empty()
     {
         run.variables.push(root);
@@ -35,19 +37,19 @@ pub(super) fn expand(
 }
 
 /// A run of a template.
-pub(super) struct Run<'a> {
+pub(crate) struct TemplateRun<'a> {
     pub source: &'a str,
-    ast: &'a Ast,
-    pub budget: &'a Budget,
-    pub out: Text<'a>,
+    ast: &'a SyntaxTree,
+    pub budget: &'a RunBudget,
+    pub out: TextWriter<'a>,
     /// The variables of all templates that are running.
-    pub variables: Vec<Val<'a>>,
+    pub variables: Vec<TemplateValue<'a>>,
     /// Where those of the innermost begin.
     pub base: usize,
     nesting: usize,
     pub strict: bool,
     /// What was last looked for in vain.
-    pub missed: Option<Missed<'a>>,
+    pub missed: Option<MissingField<'a>>,
 }
 
 /// How a body ended.
@@ -58,14 +60,14 @@ enum Flow {
     Continue,
 }
 
-impl<'a> Run<'a> {
-    fn new(source: &'a str, ast: &'a Ast, budget: &'a Budget, strict: bool) -> Self {
-        let out = Text::output(budget);
+impl<'a> TemplateRun<'a> {
+    fn new(source: &'a str, ast: &'a SyntaxTree, budget: &'a RunBudget, strict: bool) -> Self {
+        let out = TextWriter::output(budget);
         Self { source, ast, budget, out, variables: Vec::new(), base: 0, nesting: 0, strict, missed: None }
     }
 
     /// Runs the body of a template, which has its own variables.
-    fn template(&mut self, body: &'a Body, dot: Val<'a>) -> Result<(), EvalError> {
+    fn template(&mut self, body: &'a NodeList, dot: TemplateValue<'a>) -> Result<(), EvalError> {
         let (base, mark) = (self.base, self.variables.len());
         self.base = mark;
         self.variables.push(dot);
@@ -75,7 +77,12 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    fn body(&mut self, body: &'a Body, dot: Val<'a>) -> Result<Flow, EvalError> {
+    /// Creates the error for the value that the run last failed to find.
+    pub fn missing(&self, span: SourceSpan) -> EvalError {
+        missing::error(self.source, span, self.missed)
+    }
+
+    fn body(&mut self, body: &'a NodeList, dot: TemplateValue<'a>) -> Result<Flow, EvalError> {
         if self.nesting == limits::NESTING {
             return Err(EvalError::new(format!(
                 "template expansion depth limit exceeded: {}",
@@ -97,24 +104,24 @@ impl<'a> Run<'a> {
         Ok(flow)
     }
 
-    fn node(&mut self, node: &'a Node, dot: Val<'a>) -> Result<Flow, EvalError> {
+    fn node(&mut self, node: &'a TemplateNode, dot: TemplateValue<'a>) -> Result<Flow, EvalError> {
         match node {
-            Node::Text(span) => self.out.push(&self.source[span.start..span.end])?,
-            Node::Action(pipeline) if pipeline.variables.is_empty() => {
+            TemplateNode::Text(span) => self.out.push(&self.source[span.start..span.end])?,
+            TemplateNode::Action(pipeline) if pipeline.variables.is_empty() => {
                 self.printed(pipeline, dot)?;
             }
-            Node::Action(pipeline) => {
+            TemplateNode::Action(pipeline) => {
                 self.pipeline(pipeline, dot)?;
             }
-            Node::If(branches) => return self.branches(branches, dot, false),
-            Node::With(branches) => return self.branches(branches, dot, true),
-            Node::Range(range) => return self.range(range, dot),
-            Node::Break => return Ok(Flow::Break),
-            Node::Continue => return Ok(Flow::Continue),
-            Node::Template(number, argument) => {
+            TemplateNode::If(branches) => return self.branches(branches, dot, false),
+            TemplateNode::With(branches) => return self.branches(branches, dot, true),
+            TemplateNode::Range(range) => return self.range(range, dot),
+            TemplateNode::Break => return Ok(Flow::Break),
+            TemplateNode::Continue => return Ok(Flow::Continue),
+            TemplateNode::Template(number, argument) => {
                 let dot = match argument {
                     Some(argument) => self.pipeline(argument, dot)?,
-                    None => Val::Null,
+                    None => TemplateValue::Null,
                 };
                 self.template(&self.ast.defined[*number], dot)?;
             }
@@ -123,17 +130,26 @@ impl<'a> Run<'a> {
     }
 
     /// Prints what an action gives.
-    fn printed(&mut self, pipeline: &'a Pipeline, dot: Val<'a>) -> Result<Val<'a>, EvalError> {
+    fn printed(
+        &mut self,
+        pipeline: &'a PipelineNode,
+        dot: TemplateValue<'a>,
+    ) -> Result<TemplateValue<'a>, EvalError> {
         self.missed = None;
         let value = self.pipeline(pipeline, dot)?;
-        if self.strict && matches!(value, Val::Missing) {
+        if self.strict && matches!(value, TemplateValue::Missing) {
             return Err(self.missing(pipeline.span));
         }
         print::action(value, &mut self.out)?;
         Ok(value)
     }
 
-    fn branches(&mut self, branches: &'a Branches, dot: Val<'a>, with: bool) -> Result<Flow, EvalError> {
+    fn branches(
+        &mut self,
+        branches: &'a BranchNode,
+        dot: TemplateValue<'a>,
+        with: bool,
+    ) -> Result<Flow, EvalError> {
         let mark = self.variables.len();
         let mut chosen = (&branches.otherwise, dot);
         for (condition, body) in &branches.arms {
@@ -149,43 +165,47 @@ impl<'a> Run<'a> {
         Ok(flow)
     }
 
-    fn range(&mut self, range: &'a Range, dot: Val<'a>) -> Result<Flow, EvalError> {
+    fn range(&mut self, range: &'a RangeNode, dot: TemplateValue<'a>) -> Result<Flow, EvalError> {
         let mark = self.variables.len();
         let over = self.pipeline(&range.over, dot)?;
         let mut ran = false;
-        let mut go_on = |run: &mut Self, key: Val<'a>, item: Val<'a>| {
+        let mut go_on = |run: &mut Self, key: TemplateValue<'a>, item: TemplateValue<'a>| {
             ran = true;
             run.turn(range, key, item)
         };
         match over {
-            Val::List(list) => {
+            TemplateValue::List(list) => {
                 for (index, item) in list.iter().enumerate() {
-                    if !go_on(self, Val::int(index), Val::from(item))? {
+                    if !go_on(self, TemplateValue::int(index), TemplateValue::from(item))? {
                         break;
                     }
                 }
             }
-            Val::Map(map) => {
+            TemplateValue::Map(map) => {
                 self.budget.spend(4 * map.len())?;
                 for (name, item) in map.sorted() {
-                    if !go_on(self, Val::Text(name), Val::from(item))? {
+                    if !go_on(self, TemplateValue::Text(name), TemplateValue::from(item))? {
                         break;
                     }
                 }
             }
-            Val::Number(number) => {
+            TemplateValue::Number(number) => {
                 let Some(count) = number.whole() else {
                     let message = "`range` goes over a whole number, not one with a fraction";
                     return Err(self.failed(range.over.span, EvalError::new(message)));
                 };
                 let mut index = 0;
                 while index < count
-                    && go_on(self, Val::Number(Num::Int(index)), Val::Number(Num::Int(index)))?
+                    && go_on(
+                        self,
+                        TemplateValue::Number(ExactNumber::Int(index)),
+                        TemplateValue::Number(ExactNumber::Int(index)),
+                    )?
                 {
                     index += 1;
                 }
             }
-            Val::Missing | Val::Null => {}
+            TemplateValue::Missing | TemplateValue::Null => {}
             value => {
                 let message =
                     format!("`range` goes over lists, objects and numbers, not over {}", value.kind());
@@ -198,7 +218,12 @@ impl<'a> Run<'a> {
     }
 
     /// One turn of a range; whether it goes on.
-    fn turn(&mut self, range: &'a Range, key: Val<'a>, item: Val<'a>) -> Result<bool, EvalError> {
+    fn turn(
+        &mut self,
+        range: &'a RangeNode,
+        key: TemplateValue<'a>,
+        item: TemplateValue<'a>,
+    ) -> Result<bool, EvalError> {
         self.budget.spend(1)?;
         match range.over.variables.as_slice() {
             [value] => self.set(*value, item),
@@ -211,19 +236,19 @@ impl<'a> Run<'a> {
         Ok(self.body(&range.body, item)? != Flow::Break)
     }
 
-    pub fn set(&mut self, variable: usize, value: Val<'a>) {
+    pub fn set(&mut self, variable: usize, value: TemplateValue<'a>) {
         if let Some(place) = self.variables.get_mut(self.base + variable) {
             *place = value;
         }
     }
 
     /// What a constant term is.
-    pub fn constant(term: &'a Term) -> Option<Val<'a>> {
+    pub fn constant(term: &'a OperandTerm) -> Option<TemplateValue<'a>> {
         Some(match term {
-            Term::Nil => Val::Null,
-            Term::Bool(bool) => Val::Bool(*bool),
-            Term::Number(number) => Val::Number(*number),
-            Term::Text(text) => Val::Text(text),
+            OperandTerm::Nil => TemplateValue::Null,
+            OperandTerm::Bool(bool) => TemplateValue::Bool(*bool),
+            OperandTerm::Number(number) => TemplateValue::Number(*number),
+            OperandTerm::Text(text) => TemplateValue::Text(text),
             _ => return None,
         })
     }

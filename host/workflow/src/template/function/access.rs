@@ -1,0 +1,87 @@
+//! Access to parts of values: `len`, `index` and `slice`.
+
+use crate::template::{error::EvalError, value::TemplateValue};
+
+pub(crate) fn length<'a>(value: TemplateValue<'a>) -> Result<TemplateValue<'a>, EvalError> {
+    match value {
+        TemplateValue::Text(text) => Ok(TemplateValue::int(text.len())),
+        TemplateValue::List(list) => Ok(TemplateValue::int(list.len())),
+        TemplateValue::Map(map) => Ok(TemplateValue::int(map.len())),
+        value => Err(EvalError::new(format!("{} has no length", value.kind()))),
+    }
+}
+
+pub(crate) fn index<'a>(
+    value: TemplateValue<'a>,
+    keys: &[TemplateValue<'a>],
+) -> Result<TemplateValue<'a>, EvalError> {
+    if value.is_nil() {
+        return Err(EvalError::new(format!("`index` of {}", value.kind())));
+    }
+    keys.iter().try_fold(value, |value, key| match value {
+        TemplateValue::Map(map) => match *key {
+            TemplateValue::Text(name) => {
+                Ok(map.get(name).map_or(TemplateValue::Missing, TemplateValue::from))
+            }
+            key => {
+                Err(EvalError::new(format!("an object has names, so {} cannot lead on in it", key.kind())))
+            }
+        },
+        TemplateValue::List(list) => {
+            let at = position(*key, list.len(), false)?;
+            Ok(TemplateValue::from(&list[at]))
+        }
+        TemplateValue::Text(text) => {
+            let at = position(*key, text.len(), false)?;
+            Ok(TemplateValue::int(text.as_bytes()[at].into()))
+        }
+        TemplateValue::Missing | TemplateValue::Null => {
+            Err(EvalError::new(format!("`index` of {}", value.kind())))
+        }
+        value => Err(EvalError::new(format!("{} has nothing to lead to", value.kind()))),
+    })
+}
+
+/// A place in something so long; its end is one too where something is cut out.
+fn position(key: TemplateValue<'_>, length: usize, end: bool) -> Result<usize, EvalError> {
+    let TemplateValue::Number(number) = key else {
+        return Err(EvalError::new(format!("a whole number is expected, not {}", key.kind())));
+    };
+    let Some(whole) = number.whole() else {
+        return Err(EvalError::new("a whole number is expected, not one with a fraction"));
+    };
+    match usize::try_from(whole) {
+        Ok(at) if at < length || end && at == length => Ok(at),
+        _ => Err(EvalError::new(format!("index out of range: the length is {length}"))),
+    }
+}
+
+pub(crate) fn slice<'a>(
+    value: TemplateValue<'a>,
+    bounds: &[TemplateValue<'a>],
+) -> Result<TemplateValue<'a>, EvalError> {
+    let length = match value {
+        TemplateValue::Text(_) if bounds.len() > 2 => {
+            return Err(EvalError::new("a string is cut with two indexes at most"));
+        }
+        TemplateValue::Text(text) => text.len(),
+        TemplateValue::List(list) => list.len(),
+        value => return Err(EvalError::new(format!("nothing can be cut out of {}", value.kind()))),
+    };
+    let at = |number: usize, otherwise: usize| match bounds.get(number) {
+        Some(key) => position(*key, length, true),
+        None => Ok(otherwise),
+    };
+    let (from, to, most) = (at(0, 0)?, at(1, length)?, at(2, length)?);
+    if from > to || to > most {
+        return Err(EvalError::new("what is cut out ends before it begins"));
+    }
+    match value {
+        TemplateValue::Text(text) => match text.get(from..to) {
+            Some(part) => Ok(TemplateValue::Text(part)),
+            None => Err(EvalError::new("a character would be cut in two: indexes of strings count bytes")),
+        },
+        TemplateValue::List(list) => Ok(TemplateValue::List(&list[from..to])),
+        value => Ok(value),
+    }
+}
