@@ -23,9 +23,9 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::{
     Problem, Workflow,
-    bind::{Bound, bind, lacks_scope},
-    engine::{self, Begin, Effect, Event, News, Outcome, Plan, Report, Task},
-    progress::Teller,
+    bind::{BoundWorkflow, bind, lacks_scope},
+    engine::{self, News, RunEffect, RunEvent, RunOutcome, RunPlan, RunReport, RunStart, TaskId},
+    progress::ProgressReporter,
 };
 
 /// Hears of each step of each run, for who wants to show more than progress.
@@ -57,8 +57,8 @@ impl Facade for WorkflowFacade {
             let workflow = workflow.ok_or_else(|| Failure::new(code::NOT_FOUND, "not found"))?;
             let bound = bound(workflow, &call.session)?;
             match run(&bound.plan, call, self.watcher.as_ref()).await {
-                Outcome::Completed(output) => Ok(Reply::data(output)),
-                Outcome::Failed(report) => Err(failure(*report).into()),
+                RunOutcome::Completed(output) => Ok(Reply::data(output)),
+                RunOutcome::Failed(report) => Err(failure(*report).into()),
             }
         }
         .boxed()
@@ -66,7 +66,7 @@ impl Facade for WorkflowFacade {
 }
 
 /// The workflow as its caller may run it now.
-fn bound(workflow: &Arc<Workflow>, session: &Session) -> Result<Bound, Failure> {
+fn bound(workflow: &Arc<Workflow>, session: &Session) -> Result<BoundWorkflow, Failure> {
     let denied = Cell::new(false);
     let peers = |facade: &str, action: &str| {
         session.lookup(facade, action).inspect_err(|failure| denied.set(denied.get() || lacks_scope(failure)))
@@ -100,7 +100,7 @@ fn unavailable(workflow: &Workflow, problems: &[Problem]) -> Failure {
 }
 
 /// Where and why a run failed, as its caller is told.
-fn failure(report: Report) -> Failure {
+fn failure(report: RunReport) -> Failure {
     let (code, message, hint) = (report.code.clone(), report.message.clone(), report.hint.clone());
     let mut details = serde_json::to_value(report).unwrap_or_default();
     if let Value::Object(details) = &mut details {
@@ -113,47 +113,47 @@ fn failure(report: Report) -> Failure {
 /// What is under way, and how it is given up.
 struct Tasks {
     session: Session,
-    running: FuturesUnordered<BoxFuture<'static, (Task, Option<Event>)>>,
-    handles: HashMap<Task, AbortHandle>,
+    running: FuturesUnordered<BoxFuture<'static, (TaskId, Option<RunEvent>)>>,
+    handles: HashMap<TaskId, AbortHandle>,
 }
 
 impl Tasks {
-    fn begin(&mut self, task: Task, event: impl Future<Output = Event> + Send + 'static) {
+    fn begin(&mut self, task: TaskId, event: impl Future<Output = RunEvent> + Send + 'static) {
         let (handle, registration) = AbortHandle::new_pair();
         self.handles.insert(task, handle);
         let event = Abortable::new(event, registration).map(move |event| (task, event.ok()));
         self.running.push(event.boxed());
     }
 
-    fn call(&mut self, task: Task, request: Request) {
+    fn call(&mut self, task: TaskId, request: Request) {
         let session = self.session.clone();
         self.begin(task, async move {
             match session.invoke(request).await {
-                Ok(reply) => Event::Replied(task, reply),
-                Err(stop) => Event::Failed(task, Failure::from(stop)),
+                Ok(reply) => RunEvent::Replied(task, reply),
+                Err(stop) => RunEvent::Failed(task, Failure::from(stop)),
             }
         });
     }
 
-    fn ask(&mut self, task: Task, question: Question) {
+    fn ask(&mut self, task: TaskId, question: Question) {
         let session = self.session.clone();
         self.begin(task, async move {
             match session.elicit(question).await {
-                Ok(answer) => Event::Answered(task, answer),
-                Err(failure) => Event::Failed(task, failure),
+                Ok(answer) => RunEvent::Answered(task, answer),
+                Err(failure) => RunEvent::Failed(task, failure),
             }
         });
     }
 
     /// Dropping a call ends it, with all that it has called.
-    fn give_up(&mut self, task: Task) {
+    fn give_up(&mut self, task: TaskId) {
         if let Some(handle) = self.handles.remove(&task) {
             handle.abort();
         }
     }
 
     /// The next thing that happens. Pending while nothing is under way.
-    async fn next(&mut self) -> Event {
+    async fn next(&mut self) -> RunEvent {
         loop {
             let Some((task, event)) = self.running.next().await else { std::future::pending().await };
             if let Some(event) = event {
@@ -165,16 +165,16 @@ impl Tasks {
 }
 
 /// Drives one run to its end.
-async fn run(plan: &Plan, call: Call, watcher: Option<&Watcher>) -> Outcome {
+async fn run(plan: &RunPlan, call: Call, watcher: Option<&Watcher>) -> RunOutcome {
     let session = call.session;
     let began = Instant::now();
-    let begin = Begin {
+    let begin = RunStart {
         id: id(&call.action, call.idempotency_key.as_deref()),
         start_time: DateTime::<Utc>::from(SystemTime::now()).to_rfc3339_opts(SecondsFormat::Secs, true),
         params: call.params,
         seed: chance(),
     };
-    let mut teller = Teller::new(&plan.workflow, &session);
+    let mut teller = ProgressReporter::new(&plan.workflow, &session);
     let mut tasks =
         Tasks { session: session.clone(), running: FuturesUnordered::new(), handles: HashMap::new() };
     let mut cancelled = session.cancelled().fuse();
@@ -182,22 +182,22 @@ async fn run(plan: &Plan, call: Call, watcher: Option<&Watcher>) -> Outcome {
     loop {
         for effect in effects {
             match effect {
-                Effect::Call { task, facade, action, params, idempotency_key } => {
+                RunEffect::Call { task, facade, action, params, idempotency_key } => {
                     let input = Input::Action { action, params, detail: Detail::Standard };
                     let idempotency_key = Some(idempotency_key);
                     tasks.call(task, Request { facade, input, timeout: None, idempotency_key });
                 }
-                Effect::Ask { task, message, schema, timeout } => {
+                RunEffect::Ask { task, message, schema, timeout } => {
                     tasks.ask(task, Question { message, schema, name: None, timeout: Some(timeout) });
                 }
-                Effect::Drop(task) => tasks.give_up(task),
-                Effect::Tell(news) => {
+                RunEffect::Drop(task) => tasks.give_up(task),
+                RunEffect::Tell(news) => {
                     teller.tell(&news);
                     if let Some(watcher) = watcher {
                         watcher(&news);
                     }
                 }
-                Effect::Done(outcome) => return *outcome,
+                RunEffect::Done(outcome) => return *outcome,
             }
         }
         let due = state.due().map(|due| began + due);
@@ -211,9 +211,9 @@ async fn run(plan: &Plan, call: Call, watcher: Option<&Watcher>) -> Outcome {
         };
         let event = tokio::select! {
             biased;
-            () = &mut cancelled => Event::Cancelled,
+            () = &mut cancelled => RunEvent::Cancelled,
             event = tasks.next() => event,
-            () = clock => Event::Due,
+            () = clock => RunEvent::Due,
         };
         effects = engine::step(plan, &mut state, began.elapsed(), event);
     }

@@ -4,7 +4,7 @@ use std::{collections::HashSet, fmt::Write as _};
 
 use crate::{
     Workflow,
-    definition::{Ask, Kind, OnError, Otherwise, Step},
+    definition::{OnError, QuestionStep, RefusalAction, StepKind, WorkflowStep},
 };
 
 /// Characters of a text that a picture has room for.
@@ -20,7 +20,7 @@ pub fn mermaid(workflow: &Workflow) -> String {
     let mut asks = false;
     line(&mut chart, format_args!("start([\"{}\"])", label(&[&workflow.name])));
     for (index, step) in workflow.steps.iter().enumerate() {
-        asks |= matches!(step.kind, Kind::Ask(_));
+        asks |= matches!(step.kind, StepKind::Ask(_));
         line(&mut chart, format_args!("s{index}{}", shape(step, workflow.continues)));
         needed.extend(&step.depends_on);
     }
@@ -50,19 +50,19 @@ fn line(chart: &mut String, text: std::fmt::Arguments<'_>) {
 }
 
 /// A step's node: a call is a box, a question a hexagon, a loop a subroutine.
-fn shape(step: &Step, continues: bool) -> String {
+fn shape(step: &WorkflowStep, continues: bool) -> String {
     let mut texts = vec![step.id.clone()];
     let (open, close, class) = match &step.kind {
-        Kind::Tool(call) => {
+        StepKind::Tool(call) => {
             texts.push(call.tool.clone());
             ("[\"", "\"]", "")
         }
-        Kind::Ask(ask) => {
+        StepKind::Ask(ask) => {
             texts.push(ask.message.source().to_owned());
             texts.extend(otherwise(ask));
             ("{{\"", "\"}}", ":::question")
         }
-        Kind::ForEach(each) => {
+        StepKind::ForEach(each) => {
             texts.push(format!("for each {} in {}", each.item, each.collection.source()));
             texts.push(each.call.tool.clone());
             texts.extend(on_error(each.on_error, false).map(|text| format!("each {text}")));
@@ -82,11 +82,11 @@ fn on_error(on_error: OnError, continues: bool) -> Option<String> {
     }
 }
 
-fn otherwise(ask: &Ask) -> impl Iterator<Item = String> {
-    let said = |when: &str, otherwise: Otherwise| match otherwise {
-        Otherwise::Abort => None,
-        Otherwise::Continue => Some(format!("{when}: continue")),
-        Otherwise::SkipRemaining => Some(format!("{when}: skip the rest")),
+fn otherwise(ask: &QuestionStep) -> impl Iterator<Item = String> {
+    let said = |when: &str, otherwise: RefusalAction| match otherwise {
+        RefusalAction::Abort => None,
+        RefusalAction::Continue => Some(format!("{when}: continue")),
+        RefusalAction::SkipRemaining => Some(format!("{when}: skip the rest")),
     };
     [said("on decline", ask.on_decline), said("on cancel", ask.on_cancel)].into_iter().flatten()
 }

@@ -22,7 +22,6 @@
 //! | `graph` | a workflow as a picture |
 
 pub mod bind;
-mod check;
 pub mod definition;
 pub mod engine;
 pub mod facade;
@@ -33,7 +32,7 @@ pub mod surface;
 pub mod template;
 pub mod yaml;
 
-pub use bind::{Bound, Peers, bind};
+pub use bind::{ActionLookup, BoundWorkflow, bind};
 pub use definition::{Definition, Workflow};
 pub use facade::WorkflowFacade;
 pub use problem::{Problem, Problems};

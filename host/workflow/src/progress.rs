@@ -15,14 +15,14 @@ use crate::{
 const NAME: usize = 80;
 
 /// Follows the steps of a run, and tells its caller.
-pub(crate) struct Teller<'a> {
+pub(crate) struct ProgressReporter<'a> {
     workflow: &'a Workflow,
     session: &'a Session,
     running: BTreeSet<usize>,
     begun: BTreeSet<usize>,
 }
 
-impl<'a> Teller<'a> {
+impl<'a> ProgressReporter<'a> {
     pub(crate) fn new(workflow: &'a Workflow, session: &'a Session) -> Self {
         Self { workflow, session, running: BTreeSet::new(), begun: BTreeSet::new() }
     }

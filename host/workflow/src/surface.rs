@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::{
     Definition, Problem, Workflow,
-    bind::{Bound, Peers, bind},
-    definition::{Annotations, From, Output, Property, PropertyKind},
+    bind::{ActionLookup, BoundWorkflow, bind},
+    definition::{EffectHints, PropertySource, PropertyType, ResultProperty, ResultShape},
 };
 
 /// What is published of a file, beside the facades that there are now.
@@ -26,11 +26,11 @@ pub fn outlook(
     name: &str,
     definition: &Definition,
     workflows: &[Arc<Workflow>],
-    peers: &dyn Peers,
+    peers: &dyn ActionLookup,
 ) -> Outlook {
     let mut unavailable = Vec::new();
     let actions = workflows.iter().map(|workflow| match bind(workflow, peers) {
-        Ok(Bound { effect, open_world, .. }) => action(workflow, effect, open_world),
+        Ok(BoundWorkflow { effect, open_world, .. }) => action(workflow, effect, open_world),
         Err(problems) => {
             unavailable.push((workflow.name.clone(), problems));
             // What its steps would do nobody knows.
@@ -67,7 +67,7 @@ fn summary(definition: &Definition, workflows: &[Arc<Workflow>]) -> String {
 }
 
 fn action(workflow: &Workflow, effect: Effect, open_world: bool) -> Action {
-    let Annotations { idempotent, open_world: stated, .. } = workflow.annotations;
+    let EffectHints { idempotent, open_world: stated, .. } = workflow.annotations;
     Action {
         name: workflow.name.clone(),
         summary: cut(&workflow.description, limits::ACTION_SUMMARY),
@@ -84,7 +84,7 @@ fn action(workflow: &Workflow, effect: Effect, open_world: bool) -> Action {
 }
 
 /// JSON Schema of a workflow's result.
-fn schema(output: &Output, strict: bool) -> Value {
+fn schema(output: &ResultShape, strict: bool) -> Value {
     let required = output.required.iter().map(|name| Value::from(name.clone())).collect();
     let mut out = object(&output.properties, strict);
     if !output.required.is_empty() {
@@ -93,7 +93,7 @@ fn schema(output: &Output, strict: bool) -> Value {
     out.into()
 }
 
-fn object(properties: &[(String, Property)], strict: bool) -> Object {
+fn object(properties: &[(String, ResultProperty)], strict: bool) -> Object {
     let properties: Object = properties
         .iter()
         .map(|(name, property)| (name.clone(), self::property(property, strict).into()))
@@ -104,14 +104,14 @@ fn object(properties: &[(String, Property)], strict: bool) -> Object {
     out
 }
 
-fn property(property: &Property, strict: bool) -> Object {
+fn property(property: &ResultProperty, strict: bool) -> Object {
     let mut out = match &property.from {
-        From::Properties(properties) => object(properties, strict),
-        From::Value(_) => Object::new(),
+        PropertySource::Properties(properties) => object(properties, strict),
+        PropertySource::Value(_) => Object::new(),
     };
     let kind = property.kind.as_str();
     // A null of our own files stays one, where ToolHive makes a text of it.
-    let nullable = strict && property.kind == PropertyKind::String && property.default.is_none();
+    let nullable = strict && property.kind == PropertyType::String && property.default.is_none();
     out.insert("type".into(), if nullable { json!([kind, "null"]) } else { json!(kind) });
     out.insert("description".into(), property.description.clone().into());
     out

@@ -3,100 +3,26 @@
 use std::time::Duration;
 
 use loggia_facade::Object;
-use loggia_schema::nearest;
 use serde_json::Value as Json;
 
 use super::{
-    duration::{Wrong, duration},
-    uses::Use,
+    duration::{DurationError, duration},
+    report::ParseReport,
 };
 use crate::{
-    Problem, Problems,
-    yaml::{MapEntry, YamlNode, YamlValue},
+    Problem,
+    yaml::{MapEntry, YamlNode, YamlValue, excerpt},
 };
-
-/// Problems of one file that are told; a file that is no workflow at all has more than anybody wants to read.
-const TOLD: usize = 100;
-
-/// What has come up so far.
-#[derive(Default)]
-pub(crate) struct Reading {
-    pub problems: Vec<Problem>,
-    pub warnings: Vec<Problem>,
-    /// What ToolHive would not understand, and is understood here.
-    pub notes: Vec<Problem>,
-    /// Templates of the workflow that is being read.
-    pub uses: Vec<Use>,
-    /// Problems that are not told.
-    more: usize,
-}
-
-impl Reading {
-    pub fn problem(&mut self, problem: Problem) {
-        if self.full() { self.more += 1 } else { self.problems.push(problem) }
-    }
-
-    pub fn warn(&mut self, problem: Problem) {
-        if self.warnings.len() < TOLD {
-            self.warnings.push(problem);
-        }
-    }
-
-    pub fn note(&mut self, line: usize, path: impl Into<String>, said: impl Into<String>) {
-        if self.notes.len() < TOLD {
-            self.notes.push(Problem::new(line, path, said));
-        }
-    }
-
-    /// A problem where `strict`, else a warning.
-    pub fn problem_if(&mut self, strict: bool, problem: Problem) {
-        if strict { self.problem(problem) } else { self.warn(problem) }
-    }
-
-    /// Whether no more problems are told: looking for advice is no use then.
-    pub fn full(&self) -> bool {
-        self.problems.len() >= TOLD
-    }
-
-    /// The nearest of some names, as advice.
-    pub fn advise<'n>(
-        &self,
-        problem: Problem,
-        name: &str,
-        names: impl IntoIterator<Item = &'n str>,
-    ) -> Problem {
-        if self.full() {
-            return problem;
-        }
-        match nearest(name, names) {
-            Some(near) => problem.hint(format!("did you mean `{}`?", shown(near))),
-            None => problem,
-        }
-    }
-
-    /// All problems in the order of the lines, if there are any.
-    pub fn problems(&mut self) -> Option<Problems> {
-        if self.problems.is_empty() {
-            return None;
-        }
-        let mut problems = std::mem::take(&mut self.problems);
-        problems.sort_by_key(|problem| problem.line);
-        if self.more > 0 {
-            problems.push(Problem::new(0, "", format!("and {} more", self.more)));
-        }
-        Some(Problems(problems))
-    }
-}
 
 /// A part of a file.
 #[derive(Debug, Clone)]
-pub(crate) struct Place<'a> {
+pub(crate) struct NodePlace<'a> {
     pub node: &'a YamlNode,
     pub path: String,
 }
 
 /// An object whose fields are known.
-pub(crate) struct Fields<'a> {
+pub(crate) struct ObjectFields<'a> {
     entries: &'a [MapEntry],
     pub path: String,
     pub line: usize,
@@ -112,12 +38,7 @@ pub(crate) fn about(path: &str) -> String {
     if path.is_empty() { "the file".to_owned() } else { path.to_owned() }
 }
 
-/// A word of the file, as far as a message shows it.
-pub(crate) fn shown(text: &str) -> String {
-    crate::yaml::excerpt(text)
-}
-
-impl<'a> Place<'a> {
+impl<'a> NodePlace<'a> {
     pub fn new(node: &'a YamlNode, path: impl Into<String>) -> Self {
         Self { node, path: path.into() }
     }
@@ -133,32 +54,32 @@ impl<'a> Place<'a> {
     }
 
     /// The same, where it is written as people often write it.
-    pub fn written(&self, reading: &mut Reading, wanted: &str, hint: impl FnOnce(&str) -> String) -> bool {
+    pub fn written(&self, report: &mut ParseReport, wanted: &str, hint: impl FnOnce(&str) -> String) -> bool {
         let YamlValue::Text(text) = &self.node.value else { return false };
-        reading.problem(self.other(wanted).hint(hint(&shown(text))));
+        report.problem(self.other(wanted).hint(hint(&excerpt(text))));
         true
     }
 
     /// A text; a number or a flag is the text that is written.
-    pub fn text(&self, reading: &mut Reading) -> Option<&'a str> {
+    pub fn text(&self, report: &mut ParseReport) -> Option<&'a str> {
         match &self.node.value {
             YamlValue::Text(text) | YamlValue::Plain(_, text) | YamlValue::Unreal(text) => Some(text),
             YamlValue::List(_) | YamlValue::Map(_) => {
-                reading.problem(self.other("a text"));
+                report.problem(self.other("a text"));
                 None
             }
         }
     }
 
-    pub fn flag(&self, reading: &mut Reading) -> Option<bool> {
+    pub fn flag(&self, report: &mut ParseReport) -> Option<bool> {
         if let YamlValue::Plain(Json::Bool(flag), _) = &self.node.value {
             return Some(*flag);
         }
-        reading.problem(self.other("true or false"));
+        report.problem(self.other("true or false"));
         None
     }
 
-    pub fn whole(&self, reading: &mut Reading) -> Option<i64> {
+    pub fn whole(&self, report: &mut ParseReport) -> Option<i64> {
         if let YamlValue::Plain(Json::Number(number), _) = &self.node.value
             && let Some(number) = number.as_i64()
         {
@@ -170,12 +91,12 @@ impl<'a> Place<'a> {
             }
             _ => self.other("a whole number"),
         };
-        reading.problem(problem);
+        report.problem(problem);
         None
     }
 
     /// A time. None at all is as none said, in ToolHive too.
-    pub fn duration(&self, reading: &mut Reading) -> Option<Duration> {
+    pub fn duration(&self, report: &mut ParseReport) -> Option<Duration> {
         let problem = match &self.node.value {
             YamlValue::Plain(Json::Number(number), _) if number.as_i64() == Some(0) => return None,
             YamlValue::Plain(Json::Number(number), _) => {
@@ -185,82 +106,84 @@ impl<'a> Place<'a> {
             YamlValue::Text(text) => match duration(text) {
                 Ok(Duration::ZERO) => return None,
                 Ok(duration) => return Some(duration),
-                Err(Wrong::Negative) => self.problem("cannot be negative"),
-                Err(Wrong::TooLong) => self.problem("is longer than can be counted"),
-                Err(Wrong::Malformed) => self
-                    .problem(&format!("is no time: \"{}\"", shown(text)))
+                Err(DurationError::Negative) => self.problem("cannot be negative"),
+                Err(DurationError::TooLong) => self.problem("is longer than can be counted"),
+                Err(DurationError::Malformed) => self
+                    .problem(&format!("is no time: \"{}\"", excerpt(text)))
                     .hint("write 30s, 5m, 1h30m or 300ms"),
             },
             _ => self.other("a time").hint("write 30s, 5m, 1h30m or 300ms"),
         };
-        reading.problem(problem);
+        report.problem(problem);
         None
     }
 
     /// What stands here as JSON.
-    pub fn json(&self, reading: &mut Reading) -> Option<Json> {
+    pub fn json(&self, report: &mut ParseReport) -> Option<Json> {
         match self.node.json() {
             Ok(json) => Some(json),
             Err((line, written)) => {
-                let said = format!("{} holds {}, which is no number in JSON", self.path, shown(&written));
-                reading.problem(Problem::new(line, &*self.path, said));
+                let said = format!("{} holds {}, which is no number in JSON", self.path, excerpt(&written));
+                report.problem(Problem::new(line, &*self.path, said));
                 None
             }
         }
     }
 
-    pub fn object(&self, reading: &mut Reading) -> Option<Object> {
+    pub fn object(&self, report: &mut ParseReport) -> Option<Object> {
         if let YamlValue::Map(_) = &self.node.value {
-            return match self.json(reading)? {
+            return match self.json(report)? {
                 Json::Object(object) => Some(object),
                 _ => None,
             };
         }
-        reading.problem(self.other("an object"));
+        report.problem(self.other("an object"));
         None
     }
 
     /// The items of a list.
-    pub fn items(&self, reading: &mut Reading) -> Option<Vec<Place<'a>>> {
+    pub fn items(&self, report: &mut ParseReport) -> Option<Vec<NodePlace<'a>>> {
         if let YamlValue::List(items) = &self.node.value {
             let items = items.iter().enumerate();
-            return Some(items.map(|(n, node)| Place::new(node, format!("{}[{n}]", self.path))).collect());
+            return Some(
+                items.map(|(n, node)| NodePlace::new(node, format!("{}[{n}]", self.path))).collect(),
+            );
         }
-        reading.problem(self.other("a list"));
+        report.problem(self.other("a list"));
         None
     }
 
     /// The entries of an object, whatever their names are.
-    pub fn entries(&self, reading: &mut Reading) -> Option<&'a [MapEntry]> {
+    pub fn entries(&self, report: &mut ParseReport) -> Option<&'a [MapEntry]> {
         if let YamlValue::Map(entries) = &self.node.value {
             return Some(entries);
         }
-        reading.problem(self.other("an object"));
+        report.problem(self.other("an object"));
         None
     }
 
     /// The fields of an object; others than the known ones are problems.
-    pub fn fields(&self, known: &[&str], reading: &mut Reading) -> Option<Fields<'a>> {
-        let entries = self.entries(reading)?;
+    pub fn fields(&self, known: &[&str], report: &mut ParseReport) -> Option<ObjectFields<'a>> {
+        let entries = self.entries(report)?;
         for entry in entries.iter().filter(|entry| !known.contains(&entry.key.as_str())) {
             let problem = unknown(&self.path, entry);
-            let problem = reading.advise(problem, &entry.key, known.iter().copied());
-            reading.problem(problem);
+            let problem = report.advise(problem, &entry.key, known.iter().copied());
+            report.problem(problem);
         }
-        Some(Fields { entries, path: self.path.clone(), line: self.node.line })
+        Some(ObjectFields { entries, path: self.path.clone(), line: self.node.line })
     }
 
     /// The fields of an object of which others may be there.
-    pub fn open(&self, reading: &mut Reading) -> Option<Fields<'a>> {
-        let entries = self.entries(reading)?;
-        Some(Fields { entries, path: self.path.clone(), line: self.node.line })
+    pub fn open(&self, report: &mut ParseReport) -> Option<ObjectFields<'a>> {
+        let entries = self.entries(report)?;
+        Some(ObjectFields { entries, path: self.path.clone(), line: self.node.line })
     }
 }
 
 /// A field that nobody knows.
 pub(crate) fn unknown(path: &str, entry: &MapEntry) -> Problem {
-    let said = format!("{} has an unknown field `{}`", about(path), shown(&entry.key));
-    let problem = Problem::new(entry.line, join(path, &shown(&entry.key)), said);
+    let said = format!("{} has an unknown field `{}`", about(path), excerpt(&entry.key));
+    let problem = Problem::new(entry.line, join(path, &excerpt(&entry.key)), said);
     match GUIDED.iter().find(|(key, _)| *key == entry.key) {
         Some((_, hint)) => problem.hint(*hint),
         None => problem,
@@ -273,11 +196,11 @@ const GUIDED: [(&str, &str); 1] = [(
     "write onDecline and onCancel, and defaults in the schema; ToolHive does not know it either",
 )];
 
-impl<'a> Fields<'a> {
+impl<'a> ObjectFields<'a> {
     /// What stands in a field; null is as nothing.
-    pub fn get(&self, key: &str) -> Option<Place<'a>> {
+    pub fn get(&self, key: &str) -> Option<NodePlace<'a>> {
         let entry = self.entry(key).filter(|entry| !entry.node.is_null())?;
-        Some(Place::new(&entry.node, join(&self.path, key)))
+        Some(NodePlace::new(&entry.node, join(&self.path, key)))
     }
 
     /// A field with its name's line.
@@ -290,8 +213,8 @@ impl<'a> Fields<'a> {
     }
 
     /// A text that is not empty.
-    pub fn text(&self, key: &str, reading: &mut Reading) -> Option<&'a str> {
-        self.get(key)?.text(reading).filter(|text| !text.is_empty())
+    pub fn text(&self, key: &str, report: &mut ParseReport) -> Option<&'a str> {
+        self.get(key)?.text(report).filter(|text| !text.is_empty())
     }
 
     /// Whether a list or an object stands where a text is wanted, of which is told when it is read.

@@ -1,11 +1,15 @@
 //! Text becomes a [`Definition`], or all that is wrong with it.
 
 use super::{
-    Definition, Form, Workflow,
-    forms::{document, duplicates},
-    place::{Place, Reading, shown},
+    model::{Definition, Form, Workflow},
+    parse::{document, duplicates},
+    place::NodePlace,
+    report::ParseReport,
 };
-use crate::{Problem, Problems, yaml};
+use crate::{
+    Problem, Problems,
+    yaml::{self, excerpt},
+};
 
 /// Reads and checks a file.
 ///
@@ -48,18 +52,18 @@ pub fn examine(text: &str) -> Examined {
         Ok(tree) => tree,
         Err(problem) => return Examined { problems: Problems(vec![problem]), ..Examined::default() },
     };
-    let mut reading = Reading::default();
-    tree.problems.into_iter().for_each(|problem| reading.problem(problem));
-    let mut definition = document(&Place::new(&tree.root, ""), &mut reading);
-    let problems = reading.problems().unwrap_or_default();
+    let mut report = ParseReport::default();
+    tree.problems.into_iter().for_each(|problem| report.problem(problem));
+    let mut definition = document(&NodePlace::new(&tree.root, ""), &mut report);
+    let problems = report.problems().unwrap_or_default();
     let by_line = |problems: &mut Vec<Problem>| problems.sort_by_key(|problem| problem.line);
-    by_line(&mut reading.warnings);
-    by_line(&mut reading.notes);
+    by_line(&mut report.warnings);
+    by_line(&mut report.notes);
     if let Some(definition) = &mut definition {
-        definition.warnings = reading.warnings;
+        definition.warnings = report.warnings;
         keep_sound(&mut definition.workflows, &problems);
     }
-    Examined { definition, problems, notes: reading.notes }
+    Examined { definition, problems, notes: report.notes }
 }
 
 /// Keeps the workflows in whose lines no problem is. A problem without a line may be anybody's.
@@ -78,7 +82,7 @@ fn keep_sound(workflows: &mut Vec<Workflow>, Problems(problems): &Problems) {
 ///
 /// References to what is not there, and names that then stand twice.
 pub fn link(mut definition: Definition, others: &[Definition]) -> Result<Definition, Problems> {
-    let mut reading = Reading::default();
+    let mut report = ParseReport::default();
     let found = |name: &str| -> Option<&Workflow> {
         let mut resources = others.iter().filter(|other| other.form == Form::Resource);
         resources.find(|other| other.resource.as_deref() == Some(name))?.workflows.first()
@@ -89,16 +93,16 @@ pub fn link(mut definition: Definition, others: &[Definition]) -> Result<Definit
             definition.workflows.push(Workflow { line, ..workflow.clone() });
             continue;
         }
-        let said = format!("there is no VirtualMCPCompositeToolDefinition \"{}\"", shown(&name));
+        let said = format!("there is no VirtualMCPCompositeToolDefinition \"{}\"", excerpt(&name));
         let problem = Problem::new(line, "compositeToolRefs", said);
         let names = others.iter().filter(|other| other.form == Form::Resource);
         let names = names.filter_map(|other| other.resource.as_deref());
-        let advised = reading.advise(problem, &name, names);
+        let advised = report.advise(problem, &name, names);
         let elsewhere = "put the file that defines it into the same folder";
-        reading.problem(if advised.hint.is_some() { advised } else { advised.hint(elsewhere) });
+        report.problem(if advised.hint.is_some() { advised } else { advised.hint(elsewhere) });
     }
-    duplicates(&definition.workflows, &mut reading);
-    match reading.problems() {
+    duplicates(&definition.workflows, &mut report);
+    match report.problems() {
         None => Ok(definition),
         Some(problems) => Err(problems),
     }

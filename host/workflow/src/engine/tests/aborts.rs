@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::{
-    super::{Begin, Event, State, Task, begin, step},
+    super::{RunEvent, RunStart, RunState, TaskId, begin, step},
     plans::{object, plan},
     simulator::{Comes, fails, ok, run},
 };
@@ -26,7 +26,7 @@ fn a_failure_ends_the_run_at_once_and_the_report_says_what_was_done() {
         _ => ok(10, json!({})),
     });
     assert_eq!(run.took, Duration::from_millis(20));
-    assert_eq!(run.dropped, [Task { step: 2, item: None, attempt: 0 }]);
+    assert_eq!(run.dropped, [TaskId { step: 2, item: None, attempt: 0 }]);
     insta::assert_snapshot!(serde_json::to_string_pretty(run.report()).unwrap(), @r#"
     {
       "code": "step_failed",
@@ -134,11 +134,11 @@ fn secrets_are_in_no_error() {
 #[test]
 fn what_is_told_of_what_is_not_under_way_changes_nothing() {
     let plan = plan(json!([{"id": "a", "tool": "t.run"}, {"id": "b", "tool": "t.run", "dependsOn": ["a"]}]));
-    let start = Begin { id: "r".into(), start_time: String::new(), params: object(json!({})), seed: 0 };
+    let start = RunStart { id: "r".into(), start_time: String::new(), params: object(json!({})), seed: 0 };
     let (mut state, _) = begin(&plan, start);
     let reply = || loggia_facade::Reply::data(json!({"x": 1}));
     let failure = || loggia_facade::Failure::new("internal", "x");
-    let task = |step, item, attempt| Task { step, item, attempt };
+    let task = |step, item, attempt| TaskId { step, item, attempt };
     let before = serde_json::to_value(&state).unwrap();
     for other in [
         task(1, None, 0),
@@ -148,19 +148,21 @@ fn what_is_told_of_what_is_not_under_way_changes_nothing() {
         task(usize::MAX, Some(usize::MAX), u32::MAX),
     ] {
         for event in [
-            Event::Replied(other, reply()),
-            Event::Failed(other, failure()),
-            Event::Answered(other, loggia_facade::Answer::Declined),
+            RunEvent::Replied(other, reply()),
+            RunEvent::Failed(other, failure()),
+            RunEvent::Answered(other, loggia_facade::Answer::Declined),
         ] {
             assert_eq!(step(&plan, &mut state, Duration::ZERO, event), []);
         }
     }
-    let answer = Event::Answered(task(0, None, 0), loggia_facade::Answer::Declined);
+    let answer = RunEvent::Answered(task(0, None, 0), loggia_facade::Answer::Declined);
     assert_eq!(step(&plan, &mut state, Duration::ZERO, answer), [], "a call is not answered");
     assert_eq!(serde_json::to_value(&state).unwrap(), before);
-    assert!(!step(&plan, &mut state, Duration::ZERO, Event::Replied(task(0, None, 0), reply())).is_empty());
+    assert!(
+        !step(&plan, &mut state, Duration::ZERO, RunEvent::Replied(task(0, None, 0), reply())).is_empty()
+    );
     assert_eq!(
-        step(&plan, &mut state, Duration::ZERO, Event::Replied(task(0, None, 0), reply())),
+        step(&plan, &mut state, Duration::ZERO, RunEvent::Replied(task(0, None, 0), reply())),
         [],
         "twice"
     );
@@ -170,10 +172,10 @@ fn what_is_told_of_what_is_not_under_way_changes_nothing() {
 fn a_run_of_another_definition_ends() {
     let short = plan(json!([{"id": "a", "tool": "t.run"}]));
     let long = plan(json!([{"id": "a", "tool": "t.run"}, {"id": "b", "tool": "t.run"}]));
-    let start = Begin { id: "r".into(), start_time: String::new(), params: object(json!({})), seed: 0 };
+    let start = RunStart { id: "r".into(), start_time: String::new(), params: object(json!({})), seed: 0 };
     let (state, _) = begin(&short, start);
-    let mut state: State = serde_json::from_value(serde_json::to_value(&state).unwrap()).unwrap();
-    let effects = step(&long, &mut state, Duration::ZERO, Event::Due);
+    let mut state: RunState = serde_json::from_value(serde_json::to_value(&state).unwrap()).unwrap();
+    let effects = step(&long, &mut state, Duration::ZERO, RunEvent::Due);
     assert!(format!("{effects:?}").contains("has changed since"), "{effects:?}");
-    assert_eq!(step(&long, &mut state, Duration::ZERO, Event::Due), []);
+    assert_eq!(step(&long, &mut state, Duration::ZERO, RunEvent::Due), []);
 }

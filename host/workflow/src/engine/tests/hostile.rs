@@ -4,13 +4,13 @@ use loggia_facade::Failure;
 use serde_json::{Value, json};
 
 use super::{
-    super::{Begin, Effect, Event, Plan, begin, step},
+    super::{RunEffect, RunEvent, RunPlan, RunStart, begin, step},
     plans::{object, plan, plan_with},
     simulator::{Comes, fails, ok, run},
 };
 
 /// A workflow of one step, which takes a secret.
-fn with_secret(steps: Value) -> Plan {
+fn with_secret(steps: Value) -> RunPlan {
     plan(json!({"parameters": {"properties": {"key": {"writeOnly": true}}}, "steps": steps}))
 }
 
@@ -62,13 +62,13 @@ fn steps_that_end_as_soon_as_they_begin_leave_time_for_others() {
     for steps in [json!([each]), (0..100).map(skipped).collect()] {
         let plan = plan(steps);
         let params = object(json!({"items": items}));
-        let one = Begin { id: "r".into(), start_time: String::new(), params, seed: 1 };
+        let one = RunStart { id: "r".into(), start_time: String::new(), params, seed: 1 };
         let (mut state, mut effects) = begin(&plan, one);
         let mut turns = 0;
-        while !effects.iter().any(|effect| matches!(effect, Effect::Done(_))) {
+        while !effects.iter().any(|effect| matches!(effect, RunEffect::Done(_))) {
             assert!(effects.len() <= 25, "{}", effects.len());
             assert_eq!(state.due(), Some(std::time::Duration::ZERO));
-            effects = step(&plan, &mut state, std::time::Duration::ZERO, Event::Due);
+            effects = step(&plan, &mut state, std::time::Duration::ZERO, RunEvent::Due);
             turns += 1;
         }
         assert!(turns >= 9, "{turns}");

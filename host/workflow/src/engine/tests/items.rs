@@ -5,12 +5,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{
-    super::{Plan, What},
+    super::{RunPlan, What},
     plans::plan,
     simulator::{Asked, fails, ok, run},
 };
 
-fn each(more: Value) -> Plan {
+fn each(more: Value) -> RunPlan {
     let mut step = json!({"id": "each", "type": "forEach", "collection": "{{json .params.items}}", "step": {"tool": "t.run",
         "arguments": {"item": "{{.forEach.item}}", "place": "{{.forEach.index}}"}}});
     more.as_object().unwrap().iter().for_each(|(name, value)| step[name] = value.clone());

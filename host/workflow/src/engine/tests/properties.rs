@@ -10,7 +10,7 @@ use proptest::{prelude::*, test_runner::RngSeed};
 use serde_json::{Value, json};
 
 use super::{
-    super::{Begin, Effect, Event, Outcome, Plan, State, Task, begin, step},
+    super::{RunEffect, RunEvent, RunOutcome, RunPlan, RunStart, RunState, TaskId, begin, step},
     plans::{object, plan},
     simulator::{Asked, Run, Told, fails, ok, run_seeded, says},
 };
@@ -62,7 +62,7 @@ impl Flow {
         (0..step).filter(|other| self.specs[step].needs >> other & 1 == 1).collect()
     }
 
-    fn plan(&self, mode: &str) -> Plan {
+    fn plan(&self, mode: &str) -> RunPlan {
         let steps = self.order.iter().map(|step| {
             let (spec, needs) = (&self.specs[*step], self.needs(*step));
             let seen: Vec<String> =
@@ -112,7 +112,7 @@ impl Flow {
         }
     }
 
-    fn run(&self, plan: &Plan, times: usize) -> Run {
+    fn run(&self, plan: &RunPlan, times: usize) -> Run {
         run_seeded(plan, json!({}), self.seeds[times], |asked| self.told(asked, times))
     }
 }
@@ -177,8 +177,8 @@ proptest! {
         let plan = flow.plan("abort");
         let [a, b] = [0, 1].map(|times| flow.run(&plan, times));
         match (&a.outcome, &b.outcome) {
-            (Outcome::Completed(a), Outcome::Completed(b)) => prop_assert_eq!(a, b),
-            (Outcome::Failed(_), Outcome::Failed(_)) => {}
+            (RunOutcome::Completed(a), RunOutcome::Completed(b)) => prop_assert_eq!(a, b),
+            (RunOutcome::Failed(_), RunOutcome::Failed(_)) => {}
             _ => prop_assert!(false, "{:?} or {:?}", a.outcome, b.outcome),
         }
         let (given_a, given_b) = (given(&a), given(&b));
@@ -186,7 +186,7 @@ proptest! {
             prop_assert!(given_b.get(task).is_none_or(|other| other == params), "{task:?}");
         }
         for run in [&a, &b] {
-            let Outcome::Failed(report) = &run.outcome else { continue };
+            let RunOutcome::Failed(report) = &run.outcome else { continue };
             let blamed = report.step.clone().unwrap();
             let spec = &flow.specs[blamed[1..].parse::<usize>().unwrap()];
             prop_assert!(spec.on_error != 1 && spec.failures > 0, "{blamed} does not fail");
@@ -212,39 +212,39 @@ proptest! {
         events in prop::collection::vec((0usize..26, prop::option::of(0usize..4), 0u32..3, 0u8..9, 0u64..90_000), 0..120),
     ) {
         let plan = flow.plan("abort");
-        let start = Begin { id: "r".into(), start_time: String::new(), params: object(json!({})), seed: flow.seeds[0] };
+        let start = RunStart { id: "r".into(), start_time: String::new(), params: object(json!({})), seed: flow.seeds[0] };
         let (mut state, effects) = begin(&plan, start);
-        let mut done = effects.iter().any(|effect| matches!(effect, Effect::Done(_)));
-        let mut open: Vec<Task> = Vec::new();
+        let mut done = effects.iter().any(|effect| matches!(effect, RunEffect::Done(_)));
+        let mut open: Vec<TaskId> = Vec::new();
         open.extend(effects.iter().filter_map(task));
         let mut now = Duration::ZERO;
         for (step_, item, attempt, kind, pause) in events {
             // Now and then the clock runs back.
             now = if pause % 7 == 0 { now / 2 } else { now + Duration::from_millis(pause) };
-            let stray = Task { step: step_, item, attempt };
+            let stray = TaskId { step: step_, item, attempt };
             let task_ = if kind < 6 && !open.is_empty() { open[step_ % open.len()] } else { stray };
             let event = match kind % 6 {
-                0 => Event::Failed(task_, Failure::new("internal", "x")),
-                1 => Event::Answered(task_, Answer::Cancelled),
-                2 => Event::Answered(task_, Answer::Accepted(json!([]))),
-                3 if pause < 900 => Event::Cancelled,
-                4 => Event::Due,
-                _ => Event::Replied(task_, Reply::data(json!({"x": pause}))),
+                0 => RunEvent::Failed(task_, Failure::new("internal", "x")),
+                1 => RunEvent::Answered(task_, Answer::Cancelled),
+                2 => RunEvent::Answered(task_, Answer::Accepted(json!([]))),
+                3 if pause < 900 => RunEvent::Cancelled,
+                4 => RunEvent::Due,
+                _ => RunEvent::Replied(task_, Reply::data(json!({"x": pause}))),
             };
-            let mut read: State = serde_json::from_str(&serde_json::to_string(&state).unwrap()).unwrap();
+            let mut read: RunState = serde_json::from_str(&serde_json::to_string(&state).unwrap()).unwrap();
             let effects = step(&plan, &mut state, now, event.clone());
             prop_assert_eq!(&step(&plan, &mut read, now, event), &effects);
             prop_assert!(!done || effects.is_empty(), "it goes on after its end: {effects:?}");
-            done |= effects.iter().any(|effect| matches!(effect, Effect::Done(_)));
+            done |= effects.iter().any(|effect| matches!(effect, RunEffect::Done(_)));
             prop_assert!(done == state.due().is_none());
             open.extend(effects.iter().filter_map(task));
         }
     }
 }
 
-fn task(effect: &Effect) -> Option<Task> {
+fn task(effect: &RunEffect) -> Option<TaskId> {
     match effect {
-        Effect::Call { task, .. } | Effect::Ask { task, .. } => Some(*task),
+        RunEffect::Call { task, .. } | RunEffect::Ask { task, .. } => Some(*task),
         _ => None,
     }
 }

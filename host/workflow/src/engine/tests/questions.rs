@@ -6,7 +6,7 @@ use loggia_facade::{Answer, Failure};
 use serde_json::{Value, json};
 
 use super::{
-    super::{Outcome, What},
+    super::{RunOutcome, What},
     plans::plan,
     simulator::{Asked, Comes, Run, Told, ok, run, says},
 };
@@ -16,7 +16,7 @@ fn ms(milliseconds: u64) -> Duration {
 }
 
 /// Reads, asks, and writes what was answered.
-fn asking(more: Value) -> super::super::Plan {
+fn asking(more: Value) -> super::super::RunPlan {
     let mut ask = json!({"id": "confirm", "type": "elicitation", "message": "Deploy {{.params.pr}}?", "dependsOn": ["read"], "timeout": 1000});
     more.as_object().unwrap().iter().for_each(|(name, value)| ask[name] = value.clone());
     plan(json!([
@@ -155,7 +155,7 @@ fn several_questions_are_open_at_once_and_the_workflows_clock_stands_still() {
     };
     let run = with(99);
     assert_eq!((run.most, run.took), (2, ms(9099)));
-    assert!(matches!(run.outcome, Outcome::Completed(_)));
+    assert!(matches!(run.outcome, RunOutcome::Completed(_)));
     let late = with(150);
     assert_eq!((late.report().code.as_str(), late.took), ("timed_out", ms(9100)));
 }
@@ -172,7 +172,7 @@ fn a_question_that_was_closed_for_nobody_answered_ran_out_of_time() {
     let told = (report.code.as_str(), report.message.as_str());
     assert_eq!(told, ("timed_out", "elicitation request timed out: step confirm"));
     let continues = asking(json!({"onCancel": "continue"}));
-    assert!(matches!(run(&continues, json!({"pr": 1}), closed).outcome, Outcome::Completed(_)));
+    assert!(matches!(run(&continues, json!({"pr": 1}), closed).outcome, RunOutcome::Completed(_)));
 }
 
 #[test]
@@ -238,8 +238,8 @@ fn an_answer_that_its_schema_marks_as_secret_is_in_no_report() {
         {"id": "login", "type": "elicitation", "message": "Your code?"},
         {"id": "use", "tool": "t.run", "dependsOn": ["login"], "arguments": {"code": "{{.steps.login.content.code}}"}},
     ]));
-    let super::super::Plan { workflow, .. } = &mut plan;
-    if let crate::definition::Kind::Ask(ask) = &mut std::sync::Arc::make_mut(workflow).steps[0].kind {
+    let super::super::RunPlan { workflow, .. } = &mut plan;
+    if let crate::definition::StepKind::Ask(ask) = &mut std::sync::Arc::make_mut(workflow).steps[0].kind {
         ask.schema = super::plans::object(
             json!({"type": "object", "properties": {"code": {"type": "string", "format": "password"}}}),
         );

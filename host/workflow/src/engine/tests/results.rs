@@ -164,8 +164,8 @@ fn an_output_is_made_of_what_the_steps_gave() {
         ]);
         let run = run(&plan(json!({"steps": steps, "output": output})), json!({}), |_| ok(7, data.clone()));
         match &run.outcome {
-            super::super::Outcome::Completed(value) => value["p"].clone(),
-            super::super::Outcome::Failed(report) => json!({"error": report.message}),
+            super::super::RunOutcome::Completed(value) => value["p"].clone(),
+            super::super::RunOutcome::Failed(report) => json!({"error": report.message}),
         }
     };
     for (kind, value, default, expected) in [

@@ -57,7 +57,7 @@ fn a_run_without_steps_that_can_begin_ends_and_one_without_steps_does_too() {
     let mut round = plan(json!([{"id": "a", "tool": "t.run"}]));
     let workflow = std::sync::Arc::make_mut(&mut round.workflow);
     workflow.steps[0].depends_on = vec![0];
-    let begin = || super::super::Begin {
+    let begin = || super::super::RunStart {
         id: "r".into(),
         start_time: String::new(),
         params: Default::default(),
@@ -66,7 +66,7 @@ fn a_run_without_steps_that_can_begin_ends_and_one_without_steps_does_too() {
     let (_, effects) = super::super::begin(&round, begin());
     assert!(format!("{effects:?}").contains("circular dependency"), "case 18, should a check ever miss it");
     let (_, effects) = super::super::begin(&plan(json!([])), begin());
-    let done = super::super::Effect::Done(Box::new(super::super::Outcome::Completed(Value::Null)));
+    let done = super::super::RunEffect::Done(Box::new(super::super::RunOutcome::Completed(Value::Null)));
     assert_eq!(effects, [done]);
 }
 

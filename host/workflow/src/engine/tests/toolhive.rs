@@ -14,11 +14,11 @@ use crate::definition;
 type Case = (u8, &'static str, &'static [&'static str], &'static str);
 
 const GIVEN: &str = "template/tests/given.rs::toolhives_own_cases";
-const MESSAGES: &str = "definition/messages.rs::messages_of_steps_are_toolhives";
+const MESSAGES: &str = "definition/tests/messages.rs::messages_of_steps_are_toolhives";
 const OUTPUT: &str = "engine/tests/results.rs::an_output_is_made_of_what_the_steps_gave";
 const RETRIES: &str = "engine/tests/scheduling.rs::a_step_is_tried_again_as_often_as_it_says";
 const ARGUMENTS: &str = "engine/tests/results.rs::arguments_are_what_the_action_takes";
-const CIRCLES: &str = "definition/messages.rs::messages_of_circles_name_the_whole_circle";
+const CIRCLES: &str = "definition/tests/messages.rs::messages_of_circles_name_the_whole_circle";
 
 const CASES: [Case; 40] = [
     (1, "a parameter in a text", &[GIVEN], ""),
@@ -30,13 +30,13 @@ const CASES: [Case; 40] = [
     (
         7,
         "output and content are independent",
-        &[GIVEN, "engine/reply.rs::data_is_the_output_and_text_the_content"],
+        &[GIVEN, "engine/data/reply.rs::data_is_the_output_and_text_the_content"],
         "",
     ),
     (
         8,
         "an embedded resource",
-        &[GIVEN, "engine/reply.rs::of_other_content_there_is_what_it_is_and_how_long"],
+        &[GIVEN, "engine/data/reply.rs::of_other_content_there_is_what_it_is_and_how_long"],
         "",
     ),
     (
@@ -44,7 +44,7 @@ const CASES: [Case; 40] = [
         "conditions",
         &[
             HERE[1],
-            "engine/condition.rs::only_the_words_of_truth_are_taken",
+            "engine/data/condition.rs::only_the_words_of_truth_are_taken",
             "engine/tests/results.rs::a_condition_decides_and_what_is_skipped_has_its_default",
             "engine/tests/results.rs::a_condition_that_is_neither_fails_the_step",
         ],
@@ -68,13 +68,13 @@ const CASES: [Case; 40] = [
     (
         15,
         "too many steps",
-        &["definition/messages.rs::too_many_steps_are_refused"],
+        &["definition/tests/messages.rs::too_many_steps_are_refused"],
         "told when the file is read",
     ),
     (
         16,
         "a thousand retries are ten",
-        &[RETRIES, "definition/tests.rs::every_part_of_a_workflow_is_read"],
+        &[RETRIES, "definition/tests/mod.rs::every_part_of_a_workflow_is_read"],
         "",
     ),
     (17, "no function but those that there are", &[GIVEN], ""),
@@ -101,7 +101,7 @@ const CASES: [Case; 40] = [
     (
         25,
         "definitions that are none",
-        &["definition/messages.rs::messages_of_composite_tools_are_toolhives", MESSAGES, CIRCLES],
+        &["definition/tests/messages.rs::messages_of_composite_tools_are_toolhives", MESSAGES, CIRCLES],
         "a missing definition is none that could be given",
     ),
     (
@@ -185,7 +185,7 @@ const CASES: [Case; 40] = [
         40,
         "defaultResults",
         &[
-            "check/tests.rs::what_is_referred_to_of_a_step_that_may_be_skipped_needs_a_default",
+            "definition/check/tests/mod.rs::what_is_referred_to_of_a_step_that_may_be_skipped_needs_a_default",
             "template/tests/references.rs::a_key_that_is_data_is_a_reference_too",
         ],
         "the whole path is found, and more places are looked at",

@@ -1,0 +1,76 @@
+//! Dependencies: circles, and which steps have ended when one begins.
+
+use crate::{
+    Problem,
+    definition::{limits::STEPS, model::Workflow, place::join, report::ParseReport},
+    yaml::excerpt,
+};
+
+/// Steps of a workflow, a bit for each.
+pub(crate) type StepSet = u128;
+const _: () = assert!(STEPS <= StepSet::BITS as usize);
+
+/// For each step, those that it waits for, directly or not; none if there are circles, which are told.
+pub(crate) fn check(workflow: &Workflow, report: &mut ParseReport) -> Option<Vec<StepSet>> {
+    let mut walk =
+        Walk { workflow, seen: vec![Seen::No; workflow.steps.len()], path: Vec::new(), circles: Vec::new() };
+    let mut before = vec![0; workflow.steps.len()];
+    for step in 0..workflow.steps.len() {
+        walk.visit(step, &mut before);
+    }
+    if walk.circles.is_empty() {
+        return Some(before);
+    }
+    let list = join(&workflow.path, "steps");
+    let id = |step: &usize| excerpt(&workflow.steps[*step].id);
+    for circle in walk.circles {
+        let first = circle[0];
+        let names: Vec<String> = circle.iter().chain([&first]).map(id).collect();
+        let said = format!(
+            "{list}: dependency cycle detected involving step \"{}\": {}",
+            names[0],
+            names.join(" -> ")
+        );
+        let path = format!("{list}[{first}].dependsOn");
+        report.problem(Problem::new(workflow.steps[first].line, path, said));
+    }
+    None
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Seen {
+    No,
+    /// It is on the path.
+    Open,
+    Yes,
+}
+
+struct Walk<'a> {
+    workflow: &'a Workflow,
+    seen: Vec<Seen>,
+    path: Vec<usize>,
+    circles: Vec<Vec<usize>>,
+}
+
+impl Walk<'_> {
+    /// Goes from a step to all that it waits for. The steps are few: they bound the depth.
+    fn visit(&mut self, step: usize, before: &mut [StepSet]) {
+        match self.seen[step] {
+            Seen::Yes => return,
+            Seen::Open => {
+                let from = self.path.iter().position(|on| *on == step).unwrap_or(0);
+                self.circles.push(self.path[from..].to_vec());
+                return;
+            }
+            Seen::No => {}
+        }
+        self.seen[step] = Seen::Open;
+        self.path.push(step);
+        for &needed in &self.workflow.steps[step].depends_on {
+            self.visit(needed, before);
+            before[step] |= before[needed] | 1 << needed;
+        }
+        self.path.pop();
+        self.seen[step] = Seen::Yes;
+    }
+}

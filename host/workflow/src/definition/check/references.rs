@@ -1,0 +1,154 @@
+//! What templates refer to: parameters, steps, items.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+use super::order::StepSet;
+use crate::{
+    Problem,
+    definition::{
+        model::Workflow,
+        report::ParseReport,
+        template_use::{StepPart, TemplateSite, TemplateUse},
+    },
+    yaml::excerpt,
+};
+
+/// References of a workflow that lead nowhere, as many as are worth telling.
+const TOLD: usize = 50;
+/// What a template sees.
+const ROOTS: [&str; 5] = ["params", "steps", "vars", "workflow", "forEach"];
+/// What there is of a step.
+const OF_STEP: [&str; 9] =
+    ["status", "output", "content", "error", "action", "message", "count", "total", "cursor"];
+/// What there is of the run.
+const OF_RUN: [&str; 5] = ["id", "status", "start_time", "step_count", "duration_ms"];
+
+/// Checks all references. `before`: what each step waits for, if that is known.
+pub(crate) fn check(
+    workflow: &Workflow,
+    uses: &[TemplateUse],
+    before: Option<&[StepSet]>,
+    report: &mut ParseReport,
+) {
+    let mut ids: HashMap<&str, usize> = HashMap::new();
+    for (index, step) in workflow.steps.iter().enumerate() {
+        ids.entry(&step.id).or_insert(index);
+    }
+    let checking = Checking { workflow, ids, before, params: params(workflow) };
+    let mut told = HashSet::new();
+    for used in uses {
+        for reference in used.template.references() {
+            let path: Vec<&str> = reference.path.iter().map(String::as_str).collect();
+            let Some(problem) = checking.reference(used, &path, report) else { continue };
+            // Looking for the nearest name takes its time, which a file must not multiply.
+            if told.len() > TOLD {
+                return;
+            }
+            if told.insert((problem.line, problem.message.clone())) {
+                report.problem_if(workflow.strict, problem);
+            }
+        }
+    }
+}
+
+struct Checking<'a> {
+    workflow: &'a Workflow,
+    ids: HashMap<&'a str, usize>,
+    before: Option<&'a [StepSet]>,
+    /// The parameters that there are; none if others may be given.
+    params: Option<Vec<&'a str>>,
+}
+
+/// The names of the parameters, if no others may be given.
+fn params(workflow: &Workflow) -> Option<Vec<&str>> {
+    let schema = &workflow.parameters;
+    let elsewhere = ["$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "patternProperties"];
+    let more = schema.get("additionalProperties").is_some_and(|more| *more != Value::Bool(false));
+    if more || elsewhere.iter().any(|keyword| schema.contains_key(*keyword)) {
+        return None;
+    }
+    let properties = schema.get("properties").and_then(Value::as_object);
+    Some(properties.map(|properties| properties.keys().map(String::as_str).collect()).unwrap_or_default())
+}
+
+impl Checking<'_> {
+    /// What is wrong with a reference.
+    fn reference(&self, used: &TemplateUse, path: &[&str], report: &ParseReport) -> Option<Problem> {
+        let &[root, ref rest @ ..] = path else { return None };
+        let who = who(self.workflow, used);
+        let unknown = |parts: &[&str], name: &str, among: &[&str]| {
+            let said = format!("{who} refers to `.{}`, which is never there", excerpt(&parts.join(".")));
+            report.advise(Problem::new(used.line, &*used.path, said), name, among.iter().copied())
+        };
+        match (root, rest) {
+            ("params", [name, ..]) => {
+                let params = self.params.as_ref().filter(|params| !params.contains(name))?;
+                let said = format!(
+                    "{who} refers to `.params.{}`, which the parameters do not define",
+                    excerpt(name)
+                );
+                let problem = Problem::new(used.line, &*used.path, said);
+                Some(report.advise(problem, name, params.iter().copied()))
+            }
+            ("steps", [id, rest @ ..]) => self.step(used, &who, id, report).or_else(|| {
+                let name = rest.first().filter(|name| !OF_STEP.contains(name))?;
+                Some(unknown(&path[..3], name, &OF_STEP))
+            }),
+            ("workflow", [name, ..]) if !OF_RUN.contains(name) => Some(unknown(&path[..2], name, &OF_RUN)),
+            ("vars", [_, ..]) => Some(unknown(&path[..2], "", &[])),
+            ("forEach", rest) => match &used.at {
+                TemplateSite::Step(_, StepPart::Each(item)) => {
+                    let name = rest.first().filter(|name| **name != item && **name != "index")?;
+                    Some(unknown(&path[..2], name, &[item, "index"]))
+                }
+                _ => {
+                    let said = format!("{who} refers to `.forEach`, which only a forEach's inner step sees");
+                    Some(Problem::new(used.line, &*used.path, said))
+                }
+            },
+            (root, _) if !ROOTS.contains(&root) => {
+                // A parameter whose `.params` was forgotten is more likely than a root misspelt.
+                let forgotten = self.params.as_ref().is_some_and(|params| params.contains(&root));
+                let problem = unknown(&path[..1], root, &ROOTS);
+                Some(if forgotten {
+                    problem.hint(format!("write `.params.{}`", excerpt(root)))
+                } else {
+                    problem
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// What is wrong with a reference to a step.
+    fn step(&self, used: &TemplateUse, who: &str, id: &str, report: &ParseReport) -> Option<Problem> {
+        let name = excerpt(id);
+        let Some(&target) = self.ids.get(id) else {
+            let said = format!("{who} refers to step `{name}`, which does not exist");
+            let problem = Problem::new(used.line, &*used.path, said);
+            return Some(report.advise(problem, id, self.ids.keys().copied()));
+        };
+        let TemplateSite::Step(step, _) = used.at else { return None };
+        if step == target {
+            let said = format!("{who} refers to `.steps.{name}`, which is itself");
+            return Some(Problem::new(used.line, &*used.path, said));
+        }
+        if self.before?[step] & (1 << target) != 0 {
+            return None;
+        }
+        let said = format!(
+            "{who} refers to `.steps.{name}`, but does not depend on it: add {name} to its dependsOn"
+        );
+        Some(Problem::new(used.line, &*used.path, said))
+    }
+}
+
+/// Who refers.
+pub(crate) fn who(workflow: &Workflow, used: &TemplateUse) -> String {
+    match used.at {
+        TemplateSite::Step(step, _) => format!("step `{}`", excerpt(&workflow.steps[step].id)),
+        TemplateSite::Output(_) => "the output".to_owned(),
+    }
+}

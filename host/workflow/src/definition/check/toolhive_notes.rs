@@ -1,0 +1,196 @@
+//! What never worked in ToolHive, and works here: its documentation promises some of it, and the rest looks as if it
+//! would.
+
+use serde_json::Value;
+
+use crate::{
+    definition::{
+        model::{OnError, PropertyType, StepKind, Workflow, WorkflowStep},
+        place::join,
+        report::ParseReport,
+        template_use::{StepPart, TemplateSite, TemplateUse},
+    },
+    yaml::excerpt,
+};
+
+/// From here on Go prints a whole number with an exponent.
+const MILLION: i64 = 1_000_000;
+const COMPARISONS: [&str; 6] = ["eq", "ne", "lt", "le", "gt", "ge"];
+
+/// Tells of a workflow what ToolHive would make nothing of.
+pub(crate) fn notes(workflow: &Workflow, uses: &[TemplateUse], report: &mut ParseReport) {
+    for used in uses {
+        let mut note = |said: String| report.note(used.line, &*used.path, said);
+        answers(workflow, used, &mut note);
+        let source = used.template.source();
+        for action in actions(source) {
+            compared(workflow, action, &mut note);
+            if let Some(path) = plain(action) {
+                large(workflow, used, &path, &mut note);
+            }
+        }
+        if let Some(path) = sole(source).and_then(plain) {
+            whole(workflow, used, &path, &mut note);
+        }
+        if used.at_condition() && source.trim() != source {
+            note(
+                "ToolHive takes a condition with white space around it for neither true nor false".to_owned(),
+            );
+        }
+    }
+    for (index, step) in workflow.steps.iter().enumerate() {
+        if step.on_error == OnError::Continue
+            && step.default_results.is_some()
+            && !matches!(step.kind, StepKind::Tool(_))
+        {
+            let path = format!("{}[{index}].defaultResults", join(&workflow.path, "steps"));
+            let said = "ToolHive uses defaultResults where a tool's call fails, not for other steps";
+            report.note(step.line, path, said);
+        }
+    }
+}
+
+/// What a person answered, where ToolHive's documentation says that it is.
+fn answers(workflow: &Workflow, used: &TemplateUse, note: &mut impl FnMut(String)) {
+    let mut told = Vec::new();
+    for reference in used.template.references() {
+        let [root, id, part, ..] = &reference.path[..] else { continue };
+        let asks =
+            root == "steps" && step(workflow, id).is_some_and(|step| matches!(step.kind, StepKind::Ask(_)));
+        if !asks || !["content", "action"].contains(&part.as_str()) || told.contains(&(id, part)) {
+            continue;
+        }
+        told.push((id, part));
+        let id = excerpt(id);
+        note(format!(
+            "ToolHive has the answer under `.steps.{id}.output.{part}` alone, not under `.steps.{id}.{part}`"
+        ));
+    }
+}
+
+/// Numbers of JSON compared with a whole number.
+fn compared(workflow: &Workflow, action: &str, note: &mut impl FnMut(String)) {
+    let spaced = action.replace(['(', ')', '|'], " | ");
+    let words: Vec<&str> = spaced.split_whitespace().collect();
+    for words in words.windows(3) {
+        let [comparison, one, other] = words else { continue };
+        if !COMPARISONS.contains(comparison) {
+            continue;
+        }
+        let literal = |word: &str| word.parse::<i64>().is_ok();
+        let path = match (literal(one), literal(other)) {
+            (false, true) => one,
+            (true, false) => other,
+            _ => continue,
+        };
+        let Some(parts) = plain(path.strip_prefix('$').unwrap_or(path)) else { continue };
+        let of_json = match parts[..] {
+            ["params", ..] => true,
+            ["steps", id, "output", field, ..] => {
+                let counts = ["count", "completed", "failed"].contains(&field);
+                !(counts && step(workflow, id).is_some_and(|step| matches!(step.kind, StepKind::ForEach(_))))
+            }
+            _ => false,
+        };
+        if of_json {
+            let text = excerpt(&words.join(" "));
+            note(format!(
+                "`{text}` fails in ToolHive: a number of JSON cannot be compared with a whole number there"
+            ));
+        }
+    }
+}
+
+/// Whole numbers that Go prints with an exponent.
+fn large(workflow: &Workflow, used: &TemplateUse, path: &[&str], note: &mut impl FnMut(String)) {
+    let is_large = match (path, &used.at) {
+        (["params", name], _) => parameter(workflow, name).is_some_and(|schema| {
+            let most = schema.get("maximum").and_then(Value::as_i64).unwrap_or(i64::MAX);
+            schema.get("type").is_some_and(|kind| kind == "integer") && most >= MILLION
+        }),
+        (["steps", _, "output", _, ..], TemplateSite::Output(PropertyType::Integer)) => true,
+        _ => false,
+    };
+    if is_large {
+        let path = excerpt(&path.join("."));
+        note(format!(
+            "ToolHive writes `.{path}` from {MILLION} on as `1e+06`, which is no whole number any more"
+        ));
+    }
+}
+
+/// Values that are passed as they are.
+fn whole(workflow: &Workflow, used: &TemplateUse, path: &[&str], note: &mut impl FnMut(String)) {
+    let is_compound = match path {
+        ["params", name] => parameter(workflow, name)
+            .and_then(|schema| schema.get("type"))
+            .is_some_and(|kind| kind == "object" || kind == "array"),
+        ["steps", _, "output"] => true,
+        _ => false,
+    };
+    let text = excerpt(&path.join("."));
+    match &used.at {
+        TemplateSite::Step(_, StepPart::Argument | StepPart::Each(_)) if is_compound => {
+            note(format!("ToolHive passes `.{text}` as a text (`map[…]`), not as what it is"));
+        }
+        TemplateSite::Step(_, StepPart::Collection) if path.last() != Some(&"text") => {
+            note(format!("ToolHive takes a list as JSON alone: it needs `{{{{json .{text}}}}}`"));
+        }
+        TemplateSite::Output(PropertyType::Object | PropertyType::Array) if path.last() != Some(&"text") => {
+            note(format!("ToolHive reads this part of the result as JSON: it needs `{{{{json .{text}}}}}`"));
+        }
+        _ => {}
+    }
+}
+
+fn step<'a>(workflow: &'a Workflow, id: &str) -> Option<&'a WorkflowStep> {
+    workflow.steps.iter().find(|step| step.id == id)
+}
+
+fn parameter<'a>(workflow: &'a Workflow, name: &str) -> Option<&'a Value> {
+    workflow.parameters.get("properties")?.get(name)
+}
+
+/// What stands between `{{` and `}}`.
+fn actions(source: &str) -> impl Iterator<Item = &str> {
+    source.split("{{").skip(1).filter_map(|rest| Some(inner(rest.split_once("}}")?.0)))
+}
+
+/// The action of a template that is nothing else.
+fn sole(source: &str) -> Option<&str> {
+    let inside = source.trim().strip_prefix("{{")?.strip_suffix("}}")?;
+    (!inside.contains("{{")).then(|| inner(inside))
+}
+
+/// An action without its trim marks.
+fn inner(action: &str) -> &str {
+    let action = action.strip_prefix("- ").unwrap_or(action);
+    action.strip_suffix(" -").unwrap_or(action).trim()
+}
+
+/// An action that is a path: `.params.name`.
+fn plain(action: &str) -> Option<Vec<&str>> {
+    let path = action.strip_prefix('.')?;
+    let is_name = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let parts: Vec<&str> = path.split('.').collect();
+    parts.iter().all(|part| is_name(part)).then_some(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn actions_and_paths_are_found_in_a_text() {
+        let found = |source: &'static str| actions(source).collect::<Vec<_>>();
+        assert_eq!(found("a {{ .x }} b {{- .y -}} {{if .z}}"), [".x", ".y", "if .z"]);
+        assert_eq!(found("a {{ .x"), [""; 0]);
+        assert_eq!(sole("{{ .x }}"), Some(".x"));
+        assert_eq!(sole("a {{ .x }}"), None);
+        assert_eq!(sole("{{ .x }}{{ .y }}"), None);
+        assert_eq!(plain(".a.b_c"), Some(vec!["a", "b_c"]));
+        for other in ["a", ".", ".a b", "json .a", ".a.", "(.a)"] {
+            assert_eq!(plain(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Calls of actions with their arguments, in which templates may stand at any depth.
+
+use serde_json::{Map, Value as Json};
+
+use super::template::template;
+use crate::{
+    Problem,
+    definition::{
+        model::{ArgumentValue, ToolCall},
+        place::{NodePlace, ObjectFields, join},
+        report::ParseReport,
+        template_use::TemplateSite,
+    },
+    yaml::{YamlValue, excerpt},
+};
+
+/// Reads `tool` and `arguments`. `missing`: what is said where there is no tool.
+pub(crate) fn call(
+    fields: &ObjectFields<'_>,
+    at: &TemplateSite,
+    missing: &str,
+    report: &mut ParseReport,
+) -> ToolCall {
+    let place = fields.get("tool");
+    let line = place.as_ref().map_or(fields.line, |place| place.node.line);
+    let tool = match place.map(|place| (place.text(report), place)) {
+        None | Some((Some(""), _)) => {
+            report.problem(fields.missing("tool", missing));
+            String::new()
+        }
+        Some((None, _)) => String::new(),
+        Some((Some(tool), place)) => {
+            if !is_tool(tool) {
+                let problem = place.problem("must be a valid tool name");
+                report.problem(problem.hint("write facade.action, of letters, digits, `.`, `_` and `-`"));
+            }
+            tool.to_owned()
+        }
+    };
+    ToolCall { tool, arguments: arguments(fields, at, report), line }
+}
+
+fn arguments(
+    fields: &ObjectFields<'_>,
+    at: &TemplateSite,
+    report: &mut ParseReport,
+) -> Vec<(String, ArgumentValue)> {
+    let Some(place) = fields.get("arguments") else { return Vec::new() };
+    let Some(entries) = place.entries(report) else { return Vec::new() };
+    let arguments = entries.iter().filter_map(|entry| {
+        let place = NodePlace::new(&entry.node, format!("{}[{}]", place.path, excerpt(&entry.key)));
+        literal_name(&entry.key, entry.line, &place.path, report);
+        Some((entry.key.clone(), argument(&place, at, report)?))
+    });
+    arguments.collect()
+}
+
+/// `^[a-zA-Z0-9][a-zA-Z0-9._-]*$`
+fn is_tool(tool: &str) -> bool {
+    tool.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && tool.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
+}
+
+/// An argument; none if there is something wrong with it. Its depth is the file's, which is bounded.
+fn argument(place: &NodePlace<'_>, at: &TemplateSite, report: &mut ParseReport) -> Option<ArgumentValue> {
+    Some(match &place.node.value {
+        YamlValue::Text(text) if text.contains("{{") => {
+            ArgumentValue::Template(template(place, at.clone(), report)?)
+        }
+        YamlValue::Text(_) | YamlValue::Plain(..) | YamlValue::Unreal(_) => {
+            ArgumentValue::Literal(place.json(report)?)
+        }
+        YamlValue::List(nodes) => {
+            let items = nodes.iter().enumerate().filter_map(|(n, node)| {
+                argument(&NodePlace::new(node, format!("{}[{n}]", place.path)), at, report)
+            });
+            list(items.collect())
+        }
+        YamlValue::Map(entries) => {
+            let members = entries.iter().filter_map(|entry| {
+                let place = NodePlace::new(&entry.node, join(&place.path, &excerpt(&entry.key)));
+                literal_name(&entry.key, entry.line, &place.path, report);
+                Some((entry.key.clone(), argument(&place, at, report)?))
+            });
+            record(members.collect())
+        }
+    })
+}
+
+fn list(items: Vec<ArgumentValue>) -> ArgumentValue {
+    let literal = |item: &ArgumentValue| match item {
+        ArgumentValue::Literal(value) => Some(value.clone()),
+        _ => None,
+    };
+    match items.iter().all(|item| matches!(item, ArgumentValue::Literal(_))) {
+        true => ArgumentValue::Literal(Json::Array(items.iter().filter_map(literal).collect())),
+        false => ArgumentValue::List(items),
+    }
+}
+
+fn record(members: Vec<(String, ArgumentValue)>) -> ArgumentValue {
+    if !members.iter().all(|(_, member)| matches!(member, ArgumentValue::Literal(_))) {
+        return ArgumentValue::Record(members);
+    }
+    let literals = members.into_iter().filter_map(|(name, member)| match member {
+        ArgumentValue::Literal(value) => Some((name, value)),
+        _ => None,
+    });
+    ArgumentValue::Literal(Json::Object(literals.collect::<Map<_, _>>()))
+}
+
+fn literal_name(name: &str, line: usize, path: &str, report: &mut ParseReport) {
+    if name.contains("{{") {
+        let said = format!("{path}: a template in a name is not expanded");
+        report.warn(Problem::new(line, path, said).hint("only values are"));
+    }
+}

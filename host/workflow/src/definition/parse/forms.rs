@@ -1,0 +1,265 @@
+//! The forms in which a file may be written: where its composite tools stand, and what else may stand there.
+
+use std::collections::HashMap;
+
+use loggia_schema::{limits, nearest};
+
+use super::workflow::{self, workflow};
+use crate::{
+    Problem,
+    definition::{
+        model::{Definition, Form, Workflow},
+        place::{NodePlace, ObjectFields, join, unknown},
+        report::ParseReport,
+    },
+    yaml::{MapEntry, excerpt},
+};
+
+/// What is ours, at the root of every form.
+const OURS: [&str; 3] = ["facade", "title", "strict"];
+const TOOLS: &str = "compositeTools";
+const REFS: &str = "compositeToolRefs";
+const RESOURCE: &str = "VirtualMCPCompositeToolDefinition";
+const SERVER: &str = "VirtualMCPServer";
+/// What else ToolHive's own configuration says, and means nothing here.
+const ELSEWHERE: [&str; 16] = [
+    "name",
+    "groupRef",
+    "group",
+    "backends",
+    "incomingAuth",
+    "outgoingAuth",
+    "aggregation",
+    "operational",
+    "metadata",
+    "telemetry",
+    "audit",
+    "optimizer",
+    "sessionStorage",
+    "codeMode",
+    "rateLimiting",
+    "healthCheck",
+];
+
+/// Reads a document.
+pub(crate) fn document(root: &NodePlace<'_>, report: &mut ParseReport) -> Option<Definition> {
+    if root.node.kind() == "a list" {
+        let problem = root.problem("must be an object, not a list");
+        report.problem(problem.hint("write compositeTools: before the list"));
+        return None;
+    }
+    let fields = root.open(report)?;
+    let form = form(&fields, report)?;
+    let strict = fields.get("strict").and_then(|place| place.flag(report));
+    let strict = strict.unwrap_or(matches!(form, Form::Bare | Form::List));
+    for key in OURS {
+        if let Some(entry) = fields.entry(key) {
+            report.note(
+                entry.line,
+                key,
+                format!("`{key}` is Loggia's own: ToolHive refuses a file that has it"),
+            );
+        }
+    }
+    let mut definition = Definition {
+        facade: facade(&fields, report),
+        title: fields.text("title", report).map(str::to_owned),
+        description: None,
+        form,
+        resource: None,
+        workflows: Vec::new(),
+        refs: Vec::new(),
+        warnings: Vec::new(),
+    };
+    match form {
+        Form::Bare => {
+            known(&fields, &[&workflow::FIELDS, &OURS], report);
+            definition.workflows.push(workflow(&fields, strict, report));
+        }
+        Form::List => {
+            let ours = [TOOLS, REFS, "description"];
+            meaningless(&fields, &[&ours, &OURS], &ELSEWHERE, report);
+            definition.description = fields.text("description", report).map(str::to_owned);
+            list(&fields, strict, &mut definition, report);
+        }
+        Form::Resource => {
+            wrapped(&fields, &mut definition, report);
+            if let Some(spec) = required(&fields, "spec", report)
+                && let Some(fields) = spec.fields(&workflow::FIELDS, report)
+            {
+                definition.workflows.push(workflow(&fields, strict, report));
+            }
+        }
+        Form::Server => {
+            wrapped(&fields, &mut definition, report);
+            if let Some(spec) = required(&fields, "spec", report)
+                && let Some(fields) = spec.open(report)
+            {
+                all_but(&fields, &["config"], report);
+                if let Some(config) = required(&fields, "config", report)
+                    && let Some(fields) = config.open(report)
+                {
+                    all_but(&fields, &[TOOLS, REFS], report);
+                    list(&fields, strict, &mut definition, report);
+                }
+            }
+        }
+    }
+    duplicates(&definition.workflows, report);
+    Some(definition)
+}
+
+fn form(fields: &ObjectFields<'_>, report: &mut ParseReport) -> Option<Form> {
+    if let Some(place) = fields.get("kind") {
+        return match place.text(report)? {
+            RESOURCE => Some(Form::Resource),
+            SERVER => Some(Form::Server),
+            other => {
+                let problem =
+                    place.problem(&format!("must be {RESOURCE} or {SERVER}, not \"{}\"", excerpt(other)));
+                report.problem(report.advise(problem, other, [RESOURCE, SERVER]));
+                None
+            }
+        };
+    }
+    if let Some(spec) = fields.get("spec") {
+        let bare = spec.node.get("config").is_none() && spec.node.get("steps").is_some();
+        return Some(if bare { Form::Resource } else { Form::Server });
+    }
+    if fields.entry(TOOLS).is_some() || fields.entry(REFS).is_some() {
+        return Some(Form::List);
+    }
+    if fields.entries().iter().any(|entry| workflow::FIELDS.contains(&entry.key.as_str())) {
+        return Some(Form::Bare);
+    }
+    let problem =
+        Problem::new(fields.line, "", "the file is no workflow: it has neither `steps` nor `compositeTools`");
+    let roots = [TOOLS, REFS, "steps", "spec", "kind", "name"];
+    let near = fields.entries().iter().find_map(|entry| nearest(&entry.key, roots));
+    report.problem(match near {
+        Some(near) => problem.hint(format!("did you mean `{near}`?")),
+        None => problem,
+    });
+    None
+}
+
+fn facade(fields: &ObjectFields<'_>, report: &mut ParseReport) -> Option<String> {
+    let place = fields.get("facade")?;
+    let facade = place.text(report)?;
+    let well = facade.len() <= 32
+        && facade.starts_with(|c: char| c.is_ascii_lowercase())
+        && facade.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-'));
+    if !well {
+        let said = format!(
+            "\"{}\" must be 1 to 32 of a-z, 0-9, `_` and `-`, and begin with a letter",
+            excerpt(facade)
+        );
+        report.problem(place.problem(&said));
+    }
+    Some(facade.to_owned())
+}
+
+/// What a Kubernetes resource says of itself.
+fn wrapped(fields: &ObjectFields<'_>, definition: &mut Definition, report: &mut ParseReport) {
+    all_but(
+        fields,
+        &["apiVersion", "kind", "metadata", "spec", "description", "facade", "title", "strict"],
+        report,
+    );
+    definition.description = fields.text("description", report).map(str::to_owned);
+    let Some(metadata) = fields.get("metadata").and_then(|place| place.open(report)) else { return };
+    definition.resource = metadata.text("name", report).map(str::to_owned);
+    all_but(&metadata, &["name"], report);
+}
+
+fn required<'a>(fields: &ObjectFields<'a>, key: &str, report: &mut ParseReport) -> Option<NodePlace<'a>> {
+    let place = fields.get(key);
+    if place.is_none() {
+        report.problem(fields.missing(key, "is required"));
+    }
+    place
+}
+
+/// Tells of unknown fields.
+fn known(fields: &ObjectFields<'_>, names: &[&[&str]], report: &mut ParseReport) {
+    meaningless(fields, names, &[], report);
+}
+
+/// Tells of unknown fields, and warns of those that mean something to ToolHive alone.
+fn meaningless(fields: &ObjectFields<'_>, names: &[&[&str]], elsewhere: &[&str], report: &mut ParseReport) {
+    let names = || names.iter().flat_map(|names| names.iter().copied());
+    for entry in fields.entries() {
+        let key = entry.key.as_str();
+        if names().any(|name| name == key) {
+            continue;
+        }
+        if elsewhere.contains(&key) {
+            report.warn(nothing(&fields.path, entry));
+        } else {
+            report.problem(report.advise(unknown(&fields.path, entry), key, names()));
+        }
+    }
+}
+
+/// Warns of all fields but these.
+fn all_but(fields: &ObjectFields<'_>, names: &[&str], report: &mut ParseReport) {
+    for entry in fields.entries().iter().filter(|entry| !names.contains(&entry.key.as_str())) {
+        let warning = nothing(&fields.path, entry);
+        // One that is there as well was hardly meant.
+        let near = nearest(&entry.key, names.iter().copied()).filter(|near| fields.entry(near).is_none());
+        report.warn(match near {
+            Some(near) => warning.hint(format!("did you mean `{near}`?")),
+            None => warning,
+        });
+    }
+}
+
+fn nothing(path: &str, entry: &MapEntry) -> Problem {
+    let path = join(path, &excerpt(&entry.key));
+    let said = format!("{path} means nothing here");
+    Problem::new(entry.line, path, said)
+}
+
+/// Composite tools in a list, and references to others.
+fn list(fields: &ObjectFields<'_>, strict: bool, definition: &mut Definition, report: &mut ParseReport) {
+    let tools = fields.get(TOOLS).and_then(|place| place.items(report)).unwrap_or_default();
+    if tools.len() > limits::ACTIONS {
+        let said = format!("has {} tools; at most {} are allowed", tools.len(), limits::ACTIONS);
+        report.problem(fields.missing(TOOLS, &said).hint("split the file"));
+    }
+    for place in tools.iter().take(limits::ACTIONS) {
+        if let Some(fields) = place.fields(&workflow::FIELDS, report) {
+            definition.workflows.push(workflow(&fields, strict, report));
+        }
+    }
+    let refs = fields.get(REFS).and_then(|place| place.items(report)).unwrap_or_default();
+    for place in refs.iter().take(limits::ACTIONS) {
+        let Some(fields) = place.fields(&["name"], report) else { continue };
+        match fields.text("name", report) {
+            Some(name) => definition.refs.push((place.node.line, name.to_owned())),
+            None => report.problem(fields.missing("name", "is required")),
+        }
+    }
+    if tools.is_empty() && refs.is_empty() {
+        let missing = fields.missing(TOOLS, "must have at least one tool");
+        let near = fields.entries().iter().find_map(|entry| nearest(&entry.key, [TOOLS, REFS]));
+        report.problem(match near.filter(|near| fields.entry(near).is_none()) {
+            Some(near) => missing.hint(format!("did you mean `{near}`?")),
+            None => missing,
+        });
+    }
+}
+
+/// Tells of names that stand twice.
+pub(crate) fn duplicates(workflows: &[Workflow], report: &mut ParseReport) {
+    let mut names: HashMap<&str, usize> = HashMap::new();
+    for workflow in workflows.iter().filter(|workflow| !workflow.name.is_empty()) {
+        if let Some(line) = names.get(workflow.name.as_str()) {
+            let said = format!("duplicate composite tool name: {}", excerpt(&workflow.name));
+            let problem = Problem::new(workflow.line, join(&workflow.path, "name"), said);
+            report.problem(problem.hint(format!("the other begins on line {line}")));
+        } else {
+            names.insert(&workflow.name, workflow.line);
+        }
+    }
+}

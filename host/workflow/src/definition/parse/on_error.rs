@@ -1,0 +1,84 @@
+//! Parser of failure policies.
+
+use crate::{
+    Problem,
+    definition::{
+        limits::{RETRIES, RETRY_DELAY},
+        model::OnError,
+        place::{self, NodePlace, ObjectFields},
+        report::ParseReport,
+    },
+    yaml::excerpt,
+};
+
+/// What follows a failure.
+pub(crate) fn on_error(fields: &ObjectFields<'_>, report: &mut ParseReport) -> OnError {
+    const KNOWN: [&str; 4] = ["action", "retryCount", "retryDelay", "maxRetries"];
+    let Some(place) = fields.get("onError") else { return OnError::Abort };
+    if place.written(report, "an object", |action| match action {
+        "retry" => "write onError: {action: retry, retryCount: 3}".to_owned(),
+        action => format!("write onError: {{action: {action}}}"),
+    }) {
+        return OnError::Abort;
+    }
+    let Some(fields) = place.fields(&KNOWN, report) else { return OnError::Abort };
+    let before = report.problems.len();
+    let count = count(&fields, report);
+    let is_told = report.problems.len() > before;
+    let delay = fields.get("retryDelay").and_then(|place| place.duration(report)).unwrap_or(RETRY_DELAY);
+    let action = fields.text("action", report).unwrap_or("abort");
+    if action != "retry"
+        && let Some((_, place)) = &count
+    {
+        let said = format!("means nothing where the action is {}", excerpt(action));
+        report.warn(place.problem(&said).hint("write action: retry"));
+    }
+    match action {
+        "abort" => OnError::Abort,
+        "continue" => OnError::Continue,
+        "retry" => match count {
+            Some((count, place)) if count >= 1 => {
+                if count > i64::from(RETRIES) {
+                    report.warn(
+                        place.problem(&format!("is {count}; a step is tried again {RETRIES} times at most")),
+                    );
+                }
+                OnError::Retry { count: u32::try_from(count).unwrap_or(RETRIES).min(RETRIES), delay }
+            }
+            // What is no number is told already.
+            None if is_told => OnError::Abort,
+            other => {
+                let line = other.map_or(fields.line, |(_, place)| place.node.line);
+                let path = place::join(&fields.path, "retryCount");
+                let said = format!("{path} must be at least 1 when action is retry");
+                report.problem(Problem::new(line, path, said));
+                OnError::Abort
+            }
+        },
+        other => {
+            const ACTIONS: [&str; 3] = ["abort", "continue", "retry"];
+            let said = format!("must be one of: {}", ACTIONS.join(", "));
+            let problem =
+                fields.get("action").map_or_else(|| fields.missing("action", &said), |p| p.problem(&said));
+            report.problem(report.advise(problem, other, ACTIONS));
+            OnError::Abort
+        }
+    }
+}
+
+/// How often a step is tried again, and where that stands.
+fn count<'a>(fields: &ObjectFields<'a>, report: &mut ParseReport) -> Option<(i64, NodePlace<'a>)> {
+    let other = fields.get("maxRetries");
+    if let Some(other) = &other {
+        let said = "`maxRetries` stands in ToolHive's guide; its code knows `retryCount` alone";
+        report.note(other.node.line, &*other.path, said);
+    }
+    let place = match (fields.get("retryCount"), other) {
+        (Some(place), Some(other)) => {
+            report.warn(other.problem("means nothing beside retryCount"));
+            place
+        }
+        (place, other) => place.or(other)?,
+    };
+    Some((place.whole(report)?, place))
+}

@@ -1,0 +1,87 @@
+//! Questions to the person.
+
+use loggia_facade::Object;
+use loggia_schema::Questionnaire;
+
+use super::template::template;
+use crate::{
+    Problem,
+    definition::{
+        model::{QuestionStep, RefusalAction},
+        place::{NodePlace, ObjectFields},
+        report::ParseReport,
+        template_use::{StepPart, TemplateSite},
+    },
+};
+
+/// Reads what a step asks.
+pub(crate) fn question(
+    fields: &ObjectFields<'_>,
+    index: usize,
+    report: &mut ParseReport,
+) -> Option<QuestionStep> {
+    let message = match fields.get("message") {
+        Some(place) if place.text(report) != Some("") => {
+            template(&place, TemplateSite::Step(index, StepPart::Message), report)
+        }
+        _ => {
+            report.problem(fields.missing("message", "is required when type is elicitation"));
+            None
+        }
+    };
+    let schema = match fields.get("schema") {
+        Some(place) => schema(&place, report),
+        None => {
+            let missing = fields.missing("schema", "is required for elicitation steps");
+            report.problem(missing.hint("write an object schema with the fields of the form"));
+            None
+        }
+    };
+    let on_decline = otherwise(fields, "onDecline", report);
+    let on_cancel = otherwise(fields, "onCancel", report);
+    Some(QuestionStep { message: message?, schema: schema?, on_decline, on_cancel })
+}
+
+fn schema(place: &NodePlace<'_>, report: &mut ParseReport) -> Option<Object> {
+    let mut schema = place.object(report)?;
+    if schema.contains_key("properties") && !schema.contains_key("type") {
+        schema.insert("type".into(), "object".into());
+    }
+    let said = match schema.contains_key("type") {
+        true => Questionnaire::new(&schema).err(),
+        false => Some("its type must be object".to_owned()),
+    };
+    let Some(said) = said else { return Some(schema) };
+    let said = format!("{}: invalid JSON Schema: {said}", place.path);
+    let problem = Problem::new(place.node.line, &*place.path, said);
+    let is_object = schema.get("type").is_some_and(|kind| kind == "object");
+    report.problem(match is_object {
+        true => problem,
+        false => problem.hint("write type: object, and the question's field under properties"),
+    });
+    None
+}
+
+fn otherwise(fields: &ObjectFields<'_>, key: &str, report: &mut ParseReport) -> RefusalAction {
+    const ACTIONS: [&str; 3] = ["abort", "continue", "skip_remaining"];
+    let Some(place) = fields.get(key) else { return RefusalAction::Abort };
+    let Some(fields) = place.fields(&["action"], report) else { return RefusalAction::Abort };
+    match fields.text("action", report) {
+        None => report.problem(fields.missing("action", "is required")),
+        Some("abort") => {}
+        Some("continue") => return RefusalAction::Continue,
+        Some("skip_remaining") => {
+            let said =
+                "`skip_remaining` runs the remaining steps all the same in ToolHive; here it skips them";
+            report.note(place.node.line, &*place.path, said);
+            return RefusalAction::SkipRemaining;
+        }
+        Some(other) => {
+            let said = format!("must be one of: {}", ACTIONS.join(", "));
+            let problem =
+                fields.get("action").map_or_else(|| fields.missing("action", &said), |p| p.problem(&said));
+            report.problem(report.advise(problem, other, ACTIONS));
+        }
+    }
+    RefusalAction::Abort
+}

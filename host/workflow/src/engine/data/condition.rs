@@ -1,0 +1,63 @@
+//! Whether a step runs.
+
+use crate::{
+    definition::WorkflowStep,
+    engine::failure::StepError,
+    template::{EvalError, Scope},
+};
+
+/// Whether a step's condition is true; it is where there is none. `show`: what of a text may be shown.
+pub(crate) fn holds(
+    step: &WorkflowStep,
+    scope: &Scope<'_>,
+    strict: bool,
+    show: impl Fn(&str) -> String,
+) -> Result<bool, StepError> {
+    let Some(condition) = &step.condition else { return Ok(true) };
+    let verdict = condition.expand(scope, strict).and_then(|expanded| verdict(&expanded.text, show));
+    verdict.map_err(|error| {
+        StepError::template(&format!("failed to evaluate condition for step {}", step.id), error)
+    })
+}
+
+/// What a condition's text says. White space around it is no reason to fail, though it is one in ToolHive.
+fn verdict(text: &str, show: impl Fn(&str) -> String) -> Result<bool, EvalError> {
+    match text.trim() {
+        "true" | "True" | "TRUE" => Ok(true),
+        "false" | "False" | "FALSE" => Ok(false),
+        _ => {
+            let got = show(text);
+            Err(EvalError {
+                message: format!("condition must evaluate to 'true' or 'false', got: {got:?}"),
+                hint: Some("Compare: `{{eq .params.mode \"fast\"}}`.".to_owned()),
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_words_of_truth_are_taken() {
+        for (text, expected) in [
+            ("true", Some(true)),
+            ("True", Some(true)),
+            ("TRUE", Some(true)),
+            (" true\n", Some(true)),
+            ("false", Some(false)),
+            ("False", Some(false)),
+            ("FALSE", Some(false)),
+            ("1", None),
+            ("tRUE", None),
+            ("not_boolean", None),
+            ("", None),
+            ("<no value>", None),
+        ] {
+            assert_eq!(verdict(text, str::to_owned).ok(), expected, "{text:?}");
+        }
+        let error = verdict("<no value>", str::to_owned).unwrap_err();
+        assert_eq!(error.message, "condition must evaluate to 'true' or 'false', got: \"<no value>\"");
+    }
+}

@@ -1,0 +1,44 @@
+//! Entry points: the start of a run, and one transition.
+
+use std::{sync::OnceLock, time::Duration};
+
+use super::{
+    machine::RunMachine,
+    model::{RunEffect, RunEvent, RunPlan, RunStart},
+    state::{RunClock, RunState, StepPhase, TemplateContext},
+};
+
+/// Begins a run.
+pub fn begin(plan: &RunPlan, begin: RunStart) -> (RunState, Vec<RunEffect>) {
+    let mut state = RunState {
+        id: begin.id.clone(),
+        seed: begin.seed,
+        context: TemplateContext::new(begin),
+        phases: plan.workflow.steps.iter().map(|_| StepPhase::Waiting).collect(),
+        clock: RunClock { now: Duration::ZERO, left: plan.workflow.timeout },
+        held: 0,
+        over: false,
+        more: false,
+        secrets: OnceLock::new(),
+    };
+    let mut machine = RunMachine::new(plan, &mut state);
+    machine.advance();
+    let effects = machine.effects;
+    (state, effects)
+}
+
+/// Goes on with it. Whatever is told of what is not under way is ignored.
+pub fn step(plan: &RunPlan, state: &mut RunState, now: Duration, event: RunEvent) -> Vec<RunEffect> {
+    if state.over {
+        return Vec::new();
+    }
+    state.pass(now);
+    let mut machine = RunMachine::new(plan, state);
+    if machine.fits() {
+        // What came in time counts, even if the clock has gone on since.
+        machine.apply(event);
+        machine.expire();
+        machine.advance();
+    }
+    machine.effects
+}
