@@ -170,7 +170,7 @@ async fn run(plan: &RunPlan, call: Call, watcher: Option<&Watcher>) -> RunOutcom
     let began = Instant::now();
     let begin = RunStart {
         id: id(&call.action, call.idempotency_key.as_deref()),
-        start_time: DateTime::<Utc>::from(SystemTime::now()).to_rfc3339_opts(SecondsFormat::Secs, true),
+        start_time: start_time(),
         params: call.params,
         seed: chance(),
     };
@@ -217,6 +217,12 @@ async fn run(plan: &RunPlan, call: Call, watcher: Option<&Watcher>) -> RunOutcom
         };
         effects = engine::step(plan, &mut state, began.elapsed(), event);
     }
+}
+
+/// The time of day, for `.workflow.start_time`.
+#[expect(clippy::disallowed_methods, reason = "a run's start time is data that its templates read")]
+fn start_time() -> String {
+    DateTime::<Utc>::from(SystemTime::now()).to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
 /// A run's name: the same for the same workflow and the same key of its caller, so that its steps do their work once.

@@ -21,6 +21,12 @@
 //! | `progress` | what is told of a run's steps while it runs |
 //! | `graph` | a workflow as a picture |
 
+#![warn(unreachable_pub)]
+#![cfg_attr(
+    test,
+    allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests read their own sources")
+)]
+
 pub mod bind;
 pub mod definition;
 pub mod engine;

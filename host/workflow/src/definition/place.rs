@@ -39,12 +39,12 @@ pub(crate) fn about(path: &str) -> String {
 }
 
 impl<'a> NodePlace<'a> {
-    pub fn new(node: &'a YamlNode, path: impl Into<String>) -> Self {
+    pub(super) fn new(node: &'a YamlNode, path: impl Into<String>) -> Self {
         Self { node, path: path.into() }
     }
 
     /// A problem here, in a sentence that follows the path.
-    pub fn problem(&self, said: &str) -> Problem {
+    pub(super) fn problem(&self, said: &str) -> Problem {
         Problem::new(self.node.line, &*self.path, format!("{} {said}", about(&self.path)))
     }
 
@@ -54,14 +54,19 @@ impl<'a> NodePlace<'a> {
     }
 
     /// The same, where it is written as people often write it.
-    pub fn written(&self, report: &mut ParseReport, wanted: &str, hint: impl FnOnce(&str) -> String) -> bool {
+    pub(super) fn written(
+        &self,
+        report: &mut ParseReport,
+        wanted: &str,
+        hint: impl FnOnce(&str) -> String,
+    ) -> bool {
         let YamlValue::Text(text) = &self.node.value else { return false };
         report.problem(self.other(wanted).hint(hint(&excerpt(text))));
         true
     }
 
     /// A text; a number or a flag is the text that is written.
-    pub fn text(&self, report: &mut ParseReport) -> Option<&'a str> {
+    pub(super) fn text(&self, report: &mut ParseReport) -> Option<&'a str> {
         match &self.node.value {
             YamlValue::Text(text) | YamlValue::Plain(_, text) | YamlValue::Unreal(text) => Some(text),
             YamlValue::List(_) | YamlValue::Map(_) => {
@@ -71,7 +76,7 @@ impl<'a> NodePlace<'a> {
         }
     }
 
-    pub fn flag(&self, report: &mut ParseReport) -> Option<bool> {
+    pub(super) fn flag(&self, report: &mut ParseReport) -> Option<bool> {
         if let YamlValue::Plain(Json::Bool(flag), _) = &self.node.value {
             return Some(*flag);
         }
@@ -79,7 +84,7 @@ impl<'a> NodePlace<'a> {
         None
     }
 
-    pub fn whole(&self, report: &mut ParseReport) -> Option<i64> {
+    pub(super) fn whole(&self, report: &mut ParseReport) -> Option<i64> {
         if let YamlValue::Plain(Json::Number(number), _) = &self.node.value
             && let Some(number) = number.as_i64()
         {
@@ -96,7 +101,7 @@ impl<'a> NodePlace<'a> {
     }
 
     /// A time. None at all is as none said, in ToolHive too.
-    pub fn duration(&self, report: &mut ParseReport) -> Option<Duration> {
+    pub(super) fn duration(&self, report: &mut ParseReport) -> Option<Duration> {
         let problem = match &self.node.value {
             YamlValue::Plain(Json::Number(number), _) if number.as_i64() == Some(0) => return None,
             YamlValue::Plain(Json::Number(number), _) => {
@@ -119,7 +124,7 @@ impl<'a> NodePlace<'a> {
     }
 
     /// What stands here as JSON.
-    pub fn json(&self, report: &mut ParseReport) -> Option<Json> {
+    pub(super) fn json(&self, report: &mut ParseReport) -> Option<Json> {
         match self.node.json() {
             Ok(json) => Some(json),
             Err((line, written)) => {
@@ -130,7 +135,7 @@ impl<'a> NodePlace<'a> {
         }
     }
 
-    pub fn object(&self, report: &mut ParseReport) -> Option<Object> {
+    pub(super) fn object(&self, report: &mut ParseReport) -> Option<Object> {
         if let YamlValue::Map(_) = &self.node.value {
             return match self.json(report)? {
                 Json::Object(object) => Some(object),
@@ -142,7 +147,7 @@ impl<'a> NodePlace<'a> {
     }
 
     /// The items of a list.
-    pub fn items(&self, report: &mut ParseReport) -> Option<Vec<NodePlace<'a>>> {
+    pub(super) fn items(&self, report: &mut ParseReport) -> Option<Vec<NodePlace<'a>>> {
         if let YamlValue::List(items) = &self.node.value {
             let items = items.iter().enumerate();
             return Some(
@@ -154,7 +159,7 @@ impl<'a> NodePlace<'a> {
     }
 
     /// The entries of an object, whatever their names are.
-    pub fn entries(&self, report: &mut ParseReport) -> Option<&'a [MapEntry]> {
+    pub(super) fn entries(&self, report: &mut ParseReport) -> Option<&'a [MapEntry]> {
         if let YamlValue::Map(entries) = &self.node.value {
             return Some(entries);
         }
@@ -163,7 +168,7 @@ impl<'a> NodePlace<'a> {
     }
 
     /// The fields of an object; others than the known ones are problems.
-    pub fn fields(&self, known: &[&str], report: &mut ParseReport) -> Option<ObjectFields<'a>> {
+    pub(super) fn fields(&self, known: &[&str], report: &mut ParseReport) -> Option<ObjectFields<'a>> {
         let entries = self.entries(report)?;
         for entry in entries.iter().filter(|entry| !known.contains(&entry.key.as_str())) {
             let problem = unknown(&self.path, entry);
@@ -174,7 +179,7 @@ impl<'a> NodePlace<'a> {
     }
 
     /// The fields of an object of which others may be there.
-    pub fn open(&self, report: &mut ParseReport) -> Option<ObjectFields<'a>> {
+    pub(super) fn open(&self, report: &mut ParseReport) -> Option<ObjectFields<'a>> {
         let entries = self.entries(report)?;
         Some(ObjectFields { entries, path: self.path.clone(), line: self.node.line })
     }
@@ -198,37 +203,37 @@ const GUIDED: [(&str, &str); 1] = [(
 
 impl<'a> ObjectFields<'a> {
     /// What stands in a field; null is as nothing.
-    pub fn get(&self, key: &str) -> Option<NodePlace<'a>> {
+    pub(super) fn get(&self, key: &str) -> Option<NodePlace<'a>> {
         let entry = self.entry(key).filter(|entry| !entry.node.is_null())?;
         Some(NodePlace::new(&entry.node, join(&self.path, key)))
     }
 
     /// A field with its name's line.
-    pub fn entry(&self, key: &str) -> Option<&'a MapEntry> {
+    pub(super) fn entry(&self, key: &str) -> Option<&'a MapEntry> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
-    pub fn entries(&self) -> &'a [MapEntry] {
+    pub(super) fn entries(&self) -> &'a [MapEntry] {
         self.entries
     }
 
     /// A text that is not empty.
-    pub fn text(&self, key: &str, report: &mut ParseReport) -> Option<&'a str> {
+    pub(super) fn text(&self, key: &str, report: &mut ParseReport) -> Option<&'a str> {
         self.get(key)?.text(report).filter(|text| !text.is_empty())
     }
 
     /// Whether a list or an object stands where a text is wanted, of which is told when it is read.
-    pub fn is_of_another_kind(&self, key: &str) -> bool {
+    pub(super) fn is_of_another_kind(&self, key: &str) -> bool {
         self.get(key).is_some_and(|place| matches!(place.node.value, YamlValue::List(_) | YamlValue::Map(_)))
     }
 
     /// A problem of the object, in a sentence that follows its path.
-    pub fn problem(&self, said: &str) -> Problem {
+    pub(super) fn problem(&self, said: &str) -> Problem {
         Problem::new(self.line, &*self.path, format!("{} {said}", about(&self.path)))
     }
 
     /// A problem of a field that is not there: ToolHive's own form, `path.field is …`.
-    pub fn missing(&self, key: &str, said: &str) -> Problem {
+    pub(super) fn missing(&self, key: &str, said: &str) -> Problem {
         let path = join(&self.path, key);
         Problem::new(self.line, &*path, format!("{path} {said}"))
     }

@@ -22,34 +22,34 @@ pub(crate) struct ParseReport {
 }
 
 impl ParseReport {
-    pub fn problem(&mut self, problem: Problem) {
+    pub(super) fn problem(&mut self, problem: Problem) {
         if self.full() { self.more += 1 } else { self.problems.push(problem) }
     }
 
-    pub fn warn(&mut self, problem: Problem) {
+    pub(super) fn warn(&mut self, problem: Problem) {
         if self.warnings.len() < TOLD {
             self.warnings.push(problem);
         }
     }
 
-    pub fn note(&mut self, line: usize, path: impl Into<String>, said: impl Into<String>) {
+    pub(super) fn note(&mut self, line: usize, path: impl Into<String>, said: impl Into<String>) {
         if self.notes.len() < TOLD {
             self.notes.push(Problem::new(line, path, said));
         }
     }
 
     /// A problem where `strict`, else a warning.
-    pub fn problem_if(&mut self, strict: bool, problem: Problem) {
+    pub(super) fn problem_if(&mut self, strict: bool, problem: Problem) {
         if strict { self.problem(problem) } else { self.warn(problem) }
     }
 
     /// Whether no more problems are told: looking for advice is no use then.
-    pub fn full(&self) -> bool {
+    pub(super) fn full(&self) -> bool {
         self.problems.len() >= TOLD
     }
 
     /// The nearest of some names, as advice.
-    pub fn advise<'n>(
+    pub(super) fn advise<'n>(
         &self,
         problem: Problem,
         name: &str,
@@ -65,7 +65,7 @@ impl ParseReport {
     }
 
     /// All problems in the order of the lines, if there are any.
-    pub fn problems(&mut self) -> Option<Problems> {
+    pub(super) fn problems(&mut self) -> Option<Problems> {
         if self.problems.is_empty() {
             return None;
         }

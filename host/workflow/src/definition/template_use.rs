@@ -34,7 +34,7 @@ pub(crate) enum StepPart {
 
 impl TemplateUse {
     /// Whether it is a step's condition.
-    pub fn at_condition(&self) -> bool {
+    pub(super) fn at_condition(&self) -> bool {
         matches!(self.at, TemplateSite::Step(_, StepPart::Condition))
     }
 }

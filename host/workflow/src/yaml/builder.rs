@@ -60,7 +60,13 @@ pub(super) struct TreeBuilder {
 }
 
 impl TreeBuilder {
-    pub fn scalar(&mut self, text: &str, style: ScalarStyle, tag: Option<&Tag>, line: usize) -> YamlValue {
+    pub(super) fn scalar(
+        &mut self,
+        text: &str,
+        style: ScalarStyle,
+        tag: Option<&Tag>,
+        line: usize,
+    ) -> YamlValue {
         let core = tag.filter(|tag| tag.is_yaml_core_schema()).map(|tag| tag.suffix.as_str());
         match (tag, core) {
             (None, _) if style == ScalarStyle::Plain => scalar::plain(text),
@@ -114,7 +120,7 @@ impl TreeBuilder {
         Ok(())
     }
 
-    pub fn begin(
+    pub(super) fn begin(
         &mut self,
         value: YamlValue,
         line: usize,
@@ -146,7 +152,7 @@ impl TreeBuilder {
         Ok(())
     }
 
-    pub fn end(&mut self) -> Result<(), Problem> {
+    pub(super) fn end(&mut self) -> Result<(), Problem> {
         let Some(mut open) = self.open.pop() else { return Ok(()) };
         if let YamlValue::Map(entries) = &mut open.node.value {
             // What stands here comes before what is merged, wherever it stands.
@@ -171,7 +177,13 @@ impl TreeBuilder {
         Ok(())
     }
 
-    pub fn leaf(&mut self, node: YamlNode, text: &str, plain: bool, anchor: usize) -> Result<(), Problem> {
+    pub(super) fn leaf(
+        &mut self,
+        node: YamlNode,
+        text: &str,
+        plain: bool,
+        anchor: usize,
+    ) -> Result<(), Problem> {
         let (size, line) = (TreeSize { nodes: 1, bytes: text.len() }, node.line);
         self.grow(size, line)?;
         if anchor > 0 {
@@ -186,7 +198,7 @@ impl TreeBuilder {
         }
     }
 
-    pub fn alias(&mut self, anchor: usize, line: usize) -> Result<(), Problem> {
+    pub(super) fn alias(&mut self, anchor: usize, line: usize) -> Result<(), Problem> {
         let Some(AnchoredNode { size, depth, .. }) = self.anchors.get(&anchor) else {
             return Err(Problem::new(line, "", "an alias stands inside of what it names"));
         };

@@ -61,14 +61,14 @@ pub(super) struct Run {
 }
 
 impl Run {
-    pub fn result(&self) -> &Value {
+    pub(super) fn result(&self) -> &Value {
         match &self.outcome {
             RunOutcome::Completed(value) => value,
             RunOutcome::Failed(report) => panic!("{report:?}"),
         }
     }
 
-    pub fn report(&self) -> &RunReport {
+    pub(super) fn report(&self) -> &RunReport {
         match &self.outcome {
             RunOutcome::Failed(report) => report,
             RunOutcome::Completed(value) => panic!("it completed: {value}"),
@@ -76,12 +76,12 @@ impl Run {
     }
 
     /// The ids of steps in the order in which they were asked for, retries too.
-    pub fn order(&self) -> Vec<&str> {
+    pub(super) fn order(&self) -> Vec<&str> {
         self.asked.iter().map(|(_, asked)| asked.id.as_str()).collect()
     }
 
     /// The parameters of the first call of a step.
-    pub fn params(&self, id: &str) -> &Value {
+    pub(super) fn params(&self, id: &str) -> &Value {
         &self
             .asked
             .iter()
@@ -92,7 +92,7 @@ impl Run {
     }
 
     /// How a step ended, by its last news.
-    pub fn ended(&self, plan: &RunPlan, id: &str) -> &What {
+    pub(super) fn ended(&self, plan: &RunPlan, id: &str) -> &What {
         let place = plan.workflow.steps.iter().position(|step| step.id == id).unwrap();
         &self.news.iter().rfind(|news| news.step == place && news.item.is_none()).unwrap().what
     }

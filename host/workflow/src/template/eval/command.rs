@@ -11,7 +11,7 @@ use crate::template::{
 
 impl<'a> TemplateRun<'a> {
     /// What a pipeline gives; its variables get it too.
-    pub fn pipeline(
+    pub(super) fn pipeline(
         &mut self,
         pipeline: &'a PipelineNode,
         dot: TemplateValue<'a>,
@@ -168,7 +168,7 @@ impl<'a> TemplateRun<'a> {
     }
 
     /// An error, with the part of the template that it comes from.
-    pub fn failed(&self, span: SourceSpan, error: EvalError) -> EvalError {
+    pub(super) fn failed(&self, span: SourceSpan, error: EvalError) -> EvalError {
         let text = excerpt(&self.source[span.start..span.end]);
         EvalError { message: format!("`{text}`: {}", error.message), hint: error.hint }
     }
@@ -176,7 +176,7 @@ impl<'a> TemplateRun<'a> {
 
 impl OperandNode {
     /// Where it stands with all its names.
-    pub fn whole(&self) -> SourceSpan {
+    pub(crate) fn whole(&self) -> SourceSpan {
         let names: usize = self.fields.iter().map(|name| name.len() + 1).sum();
         SourceSpan { start: self.span.start, end: self.span.end + names }
     }

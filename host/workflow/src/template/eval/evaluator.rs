@@ -78,7 +78,7 @@ impl<'a> TemplateRun<'a> {
     }
 
     /// Creates the error for the value that the run last failed to find.
-    pub fn missing(&self, span: SourceSpan) -> EvalError {
+    pub(super) fn missing(&self, span: SourceSpan) -> EvalError {
         missing::error(self.source, span, self.missed)
     }
 
@@ -236,14 +236,14 @@ impl<'a> TemplateRun<'a> {
         Ok(self.body(&range.body, item)? != Flow::Break)
     }
 
-    pub fn set(&mut self, variable: usize, value: TemplateValue<'a>) {
+    pub(super) fn set(&mut self, variable: usize, value: TemplateValue<'a>) {
         if let Some(place) = self.variables.get_mut(self.base + variable) {
             *place = value;
         }
     }
 
     /// What a constant term is.
-    pub fn constant(term: &'a OperandTerm) -> Option<TemplateValue<'a>> {
+    pub(super) fn constant(term: &'a OperandTerm) -> Option<TemplateValue<'a>> {
         Some(match term {
             OperandTerm::Nil => TemplateValue::Null,
             OperandTerm::Bool(bool) => TemplateValue::Bool(*bool),

@@ -23,16 +23,16 @@ const NAMES: usize = 20;
 const LOOKED_AT: usize = 500;
 
 impl<'a> MissingField<'a> {
-    pub fn field(operand: &'a OperandNode, number: usize, within: TemplateValue<'a>) -> Self {
+    pub(super) fn field(operand: &'a OperandNode, number: usize, within: TemplateValue<'a>) -> Self {
         Self { field: Some((operand, number)), within, name: &operand.fields[number] }
     }
 
-    pub fn index(within: TemplateMap<'a>, name: &'a str) -> Self {
+    pub(super) fn index(within: TemplateMap<'a>, name: &'a str) -> Self {
         Self { field: None, within: TemplateValue::Map(within), name }
     }
 
     /// An operand and the first of its names, as the template has them.
-    pub fn path(source: &str, operand: &OperandNode, names: usize) -> String {
+    pub(super) fn path(source: &str, operand: &OperandNode, names: usize) -> String {
         let mut path = match operand.term {
             OperandTerm::Dot => String::new(),
             _ => excerpt(&source[operand.span.start..operand.span.end]),

@@ -18,11 +18,11 @@ macro_rules! functions {
         pub(crate) enum BuiltinFunction { $($variant,)* }
 
         impl BuiltinFunction {
-            pub fn named(name: &str) -> Option<Self> {
+            pub(crate) fn named(name: &str) -> Option<Self> {
                 match name { $($name => Some(Self::$variant),)* _ => None }
             }
 
-            pub fn names() -> impl Iterator<Item = &'static str> {
+            pub(crate) fn names() -> impl Iterator<Item = &'static str> {
                 [$($name,)*].into_iter()
             }
         }
@@ -56,12 +56,12 @@ functions! {
 
 impl BuiltinFunction {
     /// Whether it writes its arguments out, so that one that is missing would be seen.
-    pub fn writes(self) -> bool {
+    pub(crate) fn writes(self) -> bool {
         matches!(self, Self::Print | Self::Printf | Self::Println | Self::Html | Self::Js | Self::UrlQuery)
     }
 
     /// Calls it; `and` and `or` are the caller's, since they do not take all their arguments.
-    pub fn call<'a>(
+    pub(crate) fn call<'a>(
         self,
         arguments: &[TemplateValue<'a>],
         budget: &'a RunBudget,

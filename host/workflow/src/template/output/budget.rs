@@ -16,7 +16,7 @@ pub(crate) struct RunBudget {
 }
 
 impl RunBudget {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             // Most templates make nothing.
             texts: Arena::with_capacity(0),
@@ -27,7 +27,7 @@ impl RunBudget {
     }
 
     /// Counts steps.
-    pub fn spend(&self, steps: usize) -> Result<(), EvalError> {
+    pub(crate) fn spend(&self, steps: usize) -> Result<(), EvalError> {
         match self.steps.get().checked_sub(steps) {
             Some(left) => {
                 self.steps.set(left);
@@ -40,7 +40,7 @@ impl RunBudget {
     }
 
     /// Counts what a comparison of long texts costs.
-    pub fn compared(&self, one: TemplateValue<'_>, other: TemplateValue<'_>) -> Result<(), EvalError> {
+    pub(crate) fn compared(&self, one: TemplateValue<'_>, other: TemplateValue<'_>) -> Result<(), EvalError> {
         match (one, other) {
             (TemplateValue::Text(one), TemplateValue::Text(other)) => {
                 self.spend(one.len().min(other.len()) / 256)
@@ -50,7 +50,7 @@ impl RunBudget {
     }
 
     /// Counts bytes that will be held.
-    pub fn hold(&self, bytes: usize) -> Result<(), EvalError> {
+    pub(crate) fn hold(&self, bytes: usize) -> Result<(), EvalError> {
         let left = self.bytes.get().checked_sub(bytes).ok_or_else(too_much)?;
         self.bytes.set(left);
         Ok(())
@@ -68,7 +68,7 @@ impl RunBudget {
     }
 
     /// Keeps data, whose size is counted already.
-    pub fn keep(&self, value: Value) -> TemplateValue<'_> {
+    pub(crate) fn keep(&self, value: Value) -> TemplateValue<'_> {
         TemplateValue::from(&*self.values.alloc(value))
     }
 }

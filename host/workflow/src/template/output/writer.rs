@@ -13,22 +13,22 @@ pub(crate) struct TextWriter<'a> {
 
 impl<'a> TextWriter<'a> {
     /// What the template gives.
-    pub fn output(budget: &'a RunBudget) -> Self {
+    pub(crate) fn output(budget: &'a RunBudget) -> Self {
         Self { written: String::new(), limit: limits::OUTPUT, output: true, budget }
     }
 
     /// What a function makes, of which so many bytes are left.
-    pub fn made(budget: &'a RunBudget, limit: usize) -> Self {
+    pub(crate) fn made(budget: &'a RunBudget, limit: usize) -> Self {
         Self { written: String::new(), limit, output: false, budget }
     }
 
     /// A text that will become a part of this one.
-    pub fn aside(&self) -> Self {
+    pub(crate) fn aside(&self) -> Self {
         Self::made(self.budget, limits::MADE)
     }
 
     /// Writes a text: that is a step, however long it is.
-    pub fn push(&mut self, text: &str) -> Result<(), EvalError> {
+    pub(crate) fn push(&mut self, text: &str) -> Result<(), EvalError> {
         self.budget.spend(1)?;
         let size = self.written.len() + text.len();
         if size > self.limit {
@@ -42,7 +42,7 @@ impl<'a> TextWriter<'a> {
         Ok(())
     }
 
-    pub fn push_char(&mut self, c: char) -> Result<(), EvalError> {
+    pub(crate) fn push_char(&mut self, c: char) -> Result<(), EvalError> {
         self.push(c.encode_utf8(&mut [0; 4]))
     }
 }

@@ -15,21 +15,21 @@ pub(crate) struct TokenCursor<'s, 't> {
 }
 
 impl<'s, 't> TokenCursor<'s, 't> {
-    pub fn new(source: &'s str, action: &'t ActionTokens) -> Self {
+    pub(super) fn new(source: &'s str, action: &'t ActionTokens) -> Self {
         Self { source, rest: action.tokens.iter(), end: action.end }
     }
 
-    pub fn is_done(&self) -> bool {
+    pub(super) fn is_done(&self) -> bool {
         self.rest.as_slice().is_empty()
     }
 
     /// Leaves a token out that has been seen already.
-    pub fn skip(&mut self) {
+    pub(super) fn skip(&mut self) {
         self.rest.next();
     }
 
     /// There must be nothing more.
-    pub fn done(&self) -> Result<(), ParseError> {
+    pub(super) fn done(&self) -> Result<(), ParseError> {
         match self.rest.as_slice().first() {
             None => Ok(()),
             Some(token) => Err(self.unexpected(token)),
@@ -37,7 +37,7 @@ impl<'s, 't> TokenCursor<'s, 't> {
     }
 
     /// A certain word must follow.
-    pub fn word(&mut self, word: &str) -> Result<(), ParseError> {
+    pub(super) fn word(&mut self, word: &str) -> Result<(), ParseError> {
         match self.rest.next() {
             Some(token) if token.kind == TokenKind::Word && self.text(token) == word => Ok(()),
             Some(token) => Err(self.unexpected(token)),
@@ -46,7 +46,7 @@ impl<'s, 't> TokenCursor<'s, 't> {
     }
 
     /// The name of a template.
-    pub fn name(&mut self) -> Result<String, ParseError> {
+    pub(super) fn name(&mut self) -> Result<String, ParseError> {
         match self.rest.next() {
             Some(LexToken { kind: TokenKind::Text(name), .. }) => Ok(name.clone()),
             _ => Err(ParseError::new("a template's name in quotes is missing", self.end)),
@@ -54,7 +54,7 @@ impl<'s, 't> TokenCursor<'s, 't> {
     }
 
     /// A whole pipeline, which may declare so many variables.
-    pub fn pipeline(
+    pub(super) fn pipeline(
         &mut self,
         variables: &mut Vec<&'s str>,
         declares: usize,

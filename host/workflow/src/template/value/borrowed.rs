@@ -28,7 +28,7 @@ pub(crate) enum TemplateMap<'a> {
 const FOR_EACH: &str = "forEach";
 
 impl<'a> TemplateMap<'a> {
-    pub fn get(self, name: &str) -> Option<&'a Value> {
+    pub(crate) fn get(self, name: &str) -> Option<&'a Value> {
         match self {
             Self::Plain(object) => object.get(name),
             Self::Root(Scope { for_each: Some(value), .. }) if name == FOR_EACH => Some(value),
@@ -37,7 +37,7 @@ impl<'a> TemplateMap<'a> {
     }
 
     /// What it holds, by name, as Go orders it.
-    pub fn sorted(self) -> Vec<(&'a str, &'a Value)> {
+    pub(crate) fn sorted(self) -> Vec<(&'a str, &'a Value)> {
         let mut entries: Vec<_> = self.object().iter().map(|(name, value)| (name.as_str(), value)).collect();
         if let Self::Root(Scope { for_each: Some(value), .. }) = self {
             entries.retain(|(name, _)| *name != FOR_EACH);
@@ -48,7 +48,7 @@ impl<'a> TemplateMap<'a> {
     }
 
     /// The names of what it holds, sorted; of very many, the first so many.
-    pub fn names(self, most: usize) -> Vec<&'a str> {
+    pub(crate) fn names(self, most: usize) -> Vec<&'a str> {
         let added = match self {
             Self::Root(Scope { for_each: Some(_), .. }) => Some(FOR_EACH),
             _ => None,
@@ -59,7 +59,7 @@ impl<'a> TemplateMap<'a> {
         names
     }
 
-    pub fn len(self) -> usize {
+    pub(crate) fn len(self) -> usize {
         let own = self.object();
         let added =
             matches!(self, Self::Root(Scope { for_each: Some(_), .. }) if !own.contains_key(FOR_EACH));
@@ -88,17 +88,17 @@ impl<'a> From<&'a Value> for TemplateValue<'a> {
 }
 
 impl<'a> TemplateValue<'a> {
-    pub fn int(number: usize) -> Self {
+    pub(crate) fn int(number: usize) -> Self {
         Self::Number(ExactNumber::Int(number as i128))
     }
 
     /// Whether there is nothing: `nil`, as Go knows it.
-    pub fn is_nil(self) -> bool {
+    pub(crate) fn is_nil(self) -> bool {
         matches!(self, Self::Missing | Self::Null)
     }
 
     /// What `if` takes it for.
-    pub fn is_true(self) -> bool {
+    pub(crate) fn is_true(self) -> bool {
         match self {
             Self::Missing | Self::Null => false,
             Self::Bool(bool) => bool,
@@ -110,7 +110,7 @@ impl<'a> TemplateValue<'a> {
     }
 
     /// As data; `None` for what is missing.
-    pub fn json(self) -> Option<Value> {
+    pub(crate) fn json(self) -> Option<Value> {
         Some(match self {
             Self::Missing => return None,
             Self::Null => Value::Null,
@@ -127,7 +127,7 @@ impl<'a> TemplateValue<'a> {
     }
 
     /// What it is, in plain words.
-    pub fn kind(self) -> &'static str {
+    pub(crate) fn kind(self) -> &'static str {
         match self {
             Self::Missing => "a missing value",
             Self::Null => "null",
@@ -140,7 +140,7 @@ impl<'a> TemplateValue<'a> {
     }
 
     /// What Go calls it, for `%T` and what `printf` cannot print.
-    pub fn go_type(self) -> &'static str {
+    pub(crate) fn go_type(self) -> &'static str {
         match self {
             Self::Missing | Self::Null => "<nil>",
             Self::Bool(_) => "bool",

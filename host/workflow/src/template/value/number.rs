@@ -14,7 +14,7 @@ pub(crate) enum ExactNumber {
 
 impl ExactNumber {
     /// The same number, exactly.
-    pub fn of(number: &Number) -> Self {
+    pub(crate) fn of(number: &Number) -> Self {
         if let Some(int) = number.as_i64() {
             return Self::Int(int.into());
         }
@@ -25,7 +25,7 @@ impl ExactNumber {
     }
 
     /// As JSON; `None` for what JSON cannot hold.
-    pub fn json(self) -> Option<Number> {
+    pub(crate) fn json(self) -> Option<Number> {
         match self {
             Self::Int(int) => match i64::try_from(int) {
                 Ok(int) => Some(int.into()),
@@ -36,7 +36,7 @@ impl ExactNumber {
     }
 
     /// The whole number that it is, if it is one.
-    pub fn whole(self) -> Option<i128> {
+    pub(crate) fn whole(self) -> Option<i128> {
         // Beyond 2^100 a float is no count, index or code of anything.
         const MOST: f64 = (1_u128 << 100) as f64;
         match self {
@@ -48,7 +48,7 @@ impl ExactNumber {
     }
 
     /// Steps that it takes to print it.
-    pub fn cost(self) -> usize {
+    pub(crate) fn cost(self) -> usize {
         match self {
             Self::Int(_) => 0,
             Self::Float(_) => 4,
@@ -56,7 +56,7 @@ impl ExactNumber {
     }
 
     /// The nearest float.
-    pub fn float(self) -> f64 {
+    pub(crate) fn float(self) -> f64 {
         match self {
             #[allow(clippy::cast_precision_loss, reason = "the nearest is what is asked for")]
             Self::Int(int) => int as f64,
@@ -65,7 +65,7 @@ impl ExactNumber {
     }
 
     /// By value, whatever the kinds: a template that was written for ToolHive compares with `10.0` what here may be 10.
-    pub fn compare(self, other: Self) -> Option<Ordering> {
+    pub(crate) fn compare(self, other: Self) -> Option<Ordering> {
         match (self.whole(), other.whole()) {
             (Some(one), Some(other)) => Some(one.cmp(&other)),
             _ => self.float().partial_cmp(&other.float()),
@@ -73,7 +73,7 @@ impl ExactNumber {
     }
 
     /// As `{{.x}}` prints it. Unlike Go, which holds all of JSON's numbers as floats, a whole number is printed whole.
-    pub fn text(self) -> String {
+    pub(crate) fn text(self) -> String {
         match self {
             Self::Int(int) => int.to_string(),
             Self::Float(float) if float.fract() == 0.0 && float.abs() < 1e21 => plain(float),
@@ -82,7 +82,7 @@ impl ExactNumber {
     }
 
     /// As Go writes it into JSON.
-    pub fn json_text(self) -> String {
+    pub(crate) fn json_text(self) -> String {
         match self {
             Self::Int(int) => int.to_string(),
             Self::Float(float) if float == 0.0 || (1e-6..1e21).contains(&float.abs()) => plain(float),
