@@ -1,4 +1,4 @@
-//! A file of workflows as a facade: the engine's effects, carried out through the call's session.
+//! Facade that runs workflows: carries out the engine's effects through the call's session.
 
 use std::{
     cell::Cell,
@@ -28,19 +28,19 @@ use crate::{
     progress::ProgressReporter,
 };
 
-/// Hears of each step of each run, for who wants to show more than progress.
+/// Observer of every step of every run, for displays that show more than progress.
 pub type Watcher = Arc<dyn Fn(&News) + Send + Sync>;
 
-/// A file of workflows.
+/// Facade of one workflow file.
 pub struct WorkflowFacade {
     surface: Arc<Surface>,
-    /// One for each action, in their order.
+    /// Workflows in the order of the surface's actions.
     workflows: Vec<Arc<Workflow>>,
     watcher: Option<Watcher>,
 }
 
 impl WorkflowFacade {
-    /// The facade of these workflows, which publishes this.
+    /// Creates a facade that publishes this surface.
     pub fn new(surface: Arc<Surface>, workflows: Vec<Arc<Workflow>>, watcher: Option<Watcher>) -> Self {
         Self { surface, workflows, watcher }
     }
@@ -55,30 +55,30 @@ impl Facade for WorkflowFacade {
         async move {
             let workflow = self.workflows.iter().find(|workflow| workflow.name == call.action);
             let workflow = workflow.ok_or_else(|| Failure::new(code::NOT_FOUND, "not found"))?;
-            let bound = bound(workflow, &call.session)?;
-            match run(&bound.plan, call, self.watcher.as_ref()).await {
+            let bound = bind_for_session(workflow, &call.session)?;
+            match drive_run(&bound.plan, call, self.watcher.as_ref()).await {
                 RunOutcome::Completed(output) => Ok(Reply::data(output)),
-                RunOutcome::Failed(report) => Err(failure(*report).into()),
+                RunOutcome::Failed(report) => Err(to_failure(*report).into()),
             }
         }
         .boxed()
     }
 }
 
-/// The workflow as its caller may run it now.
-fn bound(workflow: &Arc<Workflow>, session: &Session) -> Result<BoundWorkflow, Failure> {
+/// Binds the workflow with the rights of its caller.
+fn bind_for_session(workflow: &Arc<Workflow>, session: &Session) -> Result<BoundWorkflow, Failure> {
     let denied = Cell::new(false);
     let peers = |facade: &str, action: &str| {
         session.lookup(facade, action).inspect_err(|failure| denied.set(denied.get() || lacks_scope(failure)))
     };
     bind(workflow, &peers).map_err(|problems| match problems.first() {
-        Some(first) if denied.get() => refused(workflow, first),
-        _ => unavailable(workflow, &problems),
+        Some(first) if denied.get() => to_denied(workflow, first),
+        _ => to_unavailable(workflow, &problems),
     })
 }
 
-/// The caller may run the workflow, and not what it calls.
-fn refused(workflow: &Workflow, problem: &Problem) -> Failure {
+/// Creates the denial for a caller who may run the workflow but not its steps.
+fn to_denied(workflow: &Workflow, problem: &Problem) -> Failure {
     let message = format!("access denied: `{}` was not run: {}", workflow.name, problem.message);
     let failure = Failure::new(code::DENIED, message);
     match &problem.hint {
@@ -87,10 +87,10 @@ fn refused(workflow: &Workflow, problem: &Problem) -> Failure {
     }
 }
 
-/// Problems that a caller is told of.
+/// Maximum number of problems in a message.
 const TOLD: usize = 5;
 
-fn unavailable(workflow: &Workflow, problems: &[Problem]) -> Failure {
+fn to_unavailable(workflow: &Workflow, problems: &[Problem]) -> Failure {
     let said: Vec<&str> = problems.iter().take(TOLD).map(|problem| problem.message.as_str()).collect();
     let more = problems.len().saturating_sub(TOLD);
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
@@ -99,18 +99,18 @@ fn unavailable(workflow: &Workflow, problems: &[Problem]) -> Failure {
     Failure::new(code::UNAVAILABLE, message).hint(hint)
 }
 
-/// Where and why a run failed, as its caller is told.
-fn failure(report: RunReport) -> Failure {
+/// Converts a report into a failure for the caller.
+fn to_failure(report: RunReport) -> Failure {
     let (code, message, hint) = (report.code.clone(), report.message.clone(), report.hint.clone());
     let mut details = serde_json::to_value(report).unwrap_or_default();
     if let Value::Object(details) = &mut details {
-        // They stand in the envelope itself.
+        // The envelope already carries these fields.
         details.retain(|key, value| !matches!(key.as_str(), "code" | "message" | "hint") && !value.is_null());
     }
     Failure { details: Some(details), ..Failure::new(&code, message).hint(hint) }
 }
 
-/// What is under way, and how it is given up.
+/// Active tasks of a run, with handles to cancel them.
 struct Tasks {
     session: Session,
     running: FuturesUnordered<BoxFuture<'static, (TaskId, Option<RunEvent>)>>,
@@ -145,14 +145,14 @@ impl Tasks {
         });
     }
 
-    /// Dropping a call ends it, with all that it has called.
-    fn give_up(&mut self, task: TaskId) {
+    /// Cancels a task. Dropping a call ends it together with its nested calls.
+    fn cancel(&mut self, task: TaskId) {
         if let Some(handle) = self.handles.remove(&task) {
             handle.abort();
         }
     }
 
-    /// The next thing that happens. Pending while nothing is under way.
+    /// Waits for the next event; never resolves while no task is active.
     async fn next(&mut self) -> RunEvent {
         loop {
             let Some((task, event)) = self.running.next().await else { std::future::pending().await };
@@ -165,14 +165,14 @@ impl Tasks {
 }
 
 /// Drives one run to its end.
-async fn run(plan: &RunPlan, call: Call, watcher: Option<&Watcher>) -> RunOutcome {
+async fn drive_run(plan: &RunPlan, call: Call, watcher: Option<&Watcher>) -> RunOutcome {
     let session = call.session;
     let began = Instant::now();
     let begin = RunStart {
-        id: id(&call.action, call.idempotency_key.as_deref()),
+        id: run_id(&call.action, call.idempotency_key.as_deref()),
         start_time: start_time(),
         params: call.params,
-        seed: chance(),
+        seed: random_u64(),
     };
     let mut teller = ProgressReporter::new(&plan.workflow, &session);
     let mut tasks =
@@ -190,9 +190,9 @@ async fn run(plan: &RunPlan, call: Call, watcher: Option<&Watcher>) -> RunOutcom
                 RunEffect::Ask { task, message, schema, timeout } => {
                     tasks.ask(task, Question { message, schema, name: None, timeout: Some(timeout) });
                 }
-                RunEffect::Drop(task) => tasks.give_up(task),
+                RunEffect::Drop(task) => tasks.cancel(task),
                 RunEffect::Tell(news) => {
-                    teller.tell(&news);
+                    teller.report(&news);
                     if let Some(watcher) = watcher {
                         watcher(&news);
                     }
@@ -203,7 +203,7 @@ async fn run(plan: &RunPlan, call: Call, watcher: Option<&Watcher>) -> RunOutcom
         let due = state.due().map(|due| began + due);
         let clock = async {
             match due {
-                // There is more to begin: first others get their turn, also who ends this call.
+                // More steps can start immediately: yield first, so that others run and the caller can cancel.
                 Some(due) if due <= Instant::now() => tokio::task::yield_now().await,
                 Some(due) => sleep_until(due).await,
                 None => std::future::pending().await,
@@ -219,17 +219,17 @@ async fn run(plan: &RunPlan, call: Call, watcher: Option<&Watcher>) -> RunOutcom
     }
 }
 
-/// The time of day, for `.workflow.start_time`.
+/// Formats the time of day for `.workflow.start_time`.
 #[expect(clippy::disallowed_methods, reason = "a run's start time is data that its templates read")]
 fn start_time() -> String {
     DateTime::<Utc>::from(SystemTime::now()).to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
-/// A run's name: the same for the same workflow and the same key of its caller, so that its steps do their work once.
-fn id(workflow: &str, key: Option<&str>) -> String {
+/// Derives the id of a run. The same workflow and caller key yield the same id, so that steps stay idempotent.
+fn run_id(workflow: &str, key: Option<&str>) -> String {
     match key {
-        None => format!("wf_{:016x}{:016x}", chance(), chance()),
-        // The caller's own words may be long, and would be told to whatever is called.
+        None => format!("wf_{:016x}{:016x}", random_u64(), random_u64()),
+        // The caller's key may be long, and must not leak to called facades.
         Some(key) => {
             let digest = Sha256::digest(format!("{workflow}\n{key}"));
             let digest = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect::<String>();
@@ -238,8 +238,8 @@ fn id(workflow: &str, key: Option<&str>) -> String {
     }
 }
 
-/// Another number each time: names a run, and seeds its pauses.
-fn chance() -> u64 {
+/// Returns a new random number, for ids of runs and seeds of jitter.
+fn random_u64() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
@@ -249,10 +249,10 @@ mod tests {
 
     #[test]
     fn a_run_is_named_anew_unless_its_caller_says_that_it_is_the_same() {
-        assert_ne!(id("pay", None), id("pay", None));
-        assert_eq!(id("pay", Some("order-7")), id("pay", Some("order-7")));
-        assert_ne!(id("pay", Some("order-7")), id("pay", Some("order-8")));
-        assert_ne!(id("pay", Some("order-7")), id("pack", Some("order-7")));
-        assert_eq!(id("pay", Some(&"x".repeat(1 << 20))).len(), id("pay", None).len());
+        assert_ne!(run_id("pay", None), run_id("pay", None));
+        assert_eq!(run_id("pay", Some("order-7")), run_id("pay", Some("order-7")));
+        assert_ne!(run_id("pay", Some("order-7")), run_id("pay", Some("order-8")));
+        assert_ne!(run_id("pay", Some("order-7")), run_id("pack", Some("order-7")));
+        assert_eq!(run_id("pay", Some(&"x".repeat(1 << 20))).len(), run_id("pay", None).len());
     }
 }

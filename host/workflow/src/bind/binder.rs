@@ -13,22 +13,22 @@ use crate::{
     engine::{CallTarget, RunPlan},
 };
 
-/// A workflow with the actions that it calls.
+/// Workflow bound to the actions that it calls.
 #[derive(Debug, Clone)]
 pub struct BoundWorkflow {
-    /// Ready to run.
+    /// Plan, ready to run.
     pub plan: RunPlan,
-    /// The worst that its steps do.
+    /// Worst effect of any step.
     pub effect: Effect,
     /// Some step reaches beyond this machine.
     pub open_world: bool,
 }
 
-/// Finds what the steps call.
+/// Resolves the action of every step.
 ///
 /// # Errors
 ///
-/// All that keeps the workflow from running now, each with the step's line.
+/// Every reason for which the workflow cannot run now, each with the step's line.
 pub fn bind(workflow: &Arc<Workflow>, peers: &dyn ActionLookup) -> Result<BoundWorkflow, Vec<Problem>> {
     let mut problems = Vec::new();
     let mut targets = Vec::with_capacity(workflow.steps.len());
@@ -39,25 +39,25 @@ pub fn bind(workflow: &Arc<Workflow>, peers: &dyn ActionLookup) -> Result<BoundW
             continue;
         };
         let place = CallSite { workflow, step, index, call };
-        match place.find(peers) {
+        match place.resolve_target(peers) {
             Ok((target, action)) => {
                 effect = effect.max(action.effect);
                 open_world |= action.open_world;
-                problems.extend(place.arguments(&target));
+                problems.extend(place.check_arguments(&target));
                 targets.push(Some(target));
             }
             Err(problem) => problems.push(problem),
         }
     }
-    problems.extend(contradiction(workflow, effect).filter(|_| targets.len() == workflow.steps.len()));
+    problems.extend(check_hints(workflow, effect).filter(|_| targets.len() == workflow.steps.len()));
     if !problems.is_empty() {
         return Err(problems);
     }
     let plan = RunPlan { workflow: Arc::clone(workflow), targets };
-    Ok(BoundWorkflow { plan, effect: stated(workflow, effect), open_world })
+    Ok(BoundWorkflow { plan, effect: effect_with_hints(workflow, effect), open_world })
 }
 
-/// A step that calls.
+/// Step that calls an action.
 struct CallSite<'a> {
     workflow: &'a Workflow,
     step: &'a WorkflowStep,
@@ -74,7 +74,7 @@ impl CallSite<'_> {
         Problem::new(self.call.line, path, format!("step `{}`: {}", self.step.id, said.as_ref()))
     }
 
-    fn find(&self, peers: &dyn ActionLookup) -> Result<(CallTarget, Action), Problem> {
+    fn resolve_target(&self, peers: &dyn ActionLookup) -> Result<(CallTarget, Action), Problem> {
         let mut first = None;
         for candidate in self.call.candidates() {
             match peers.lookup(&candidate.facade, &candidate.action) {
@@ -88,9 +88,9 @@ impl CallSite<'_> {
                     };
                     return Ok((target, action));
                 }
-                // What is there and does not fit says more than what is not there.
+                // An existing facade that does not fit explains more than a missing one.
                 Err(failure) => match &first {
-                    Some(before) if !missing(before) || missing(&failure) => {}
+                    Some(before) if !is_absent(before) || is_absent(&failure) => {}
                     _ => first = Some(failure),
                 },
             }
@@ -108,8 +108,8 @@ impl CallSite<'_> {
         Err(problem)
     }
 
-    /// What is wrong with the arguments, as far as their names say.
-    fn arguments(&self, target: &CallTarget) -> Vec<Problem> {
+    /// Checks the names of the arguments against the action's schema.
+    fn check_arguments(&self, target: &CallTarget) -> Vec<Problem> {
         let named = format!("`{}.{}`", target.facade, target.action);
         let given = |name: &str| self.call.arguments.iter().any(|(known, _)| known == name);
         let required = target.params.get("required").and_then(Value::as_array).into_iter().flatten();
@@ -131,18 +131,18 @@ impl CallSite<'_> {
     }
 }
 
-/// Whether a failure says that there is no such facade now, or none that the workflow's policy lets it look for.
-fn missing(failure: &Failure) -> bool {
+/// Returns true if the failure says that the facade is not served, or that the workflow's policy does not grant it.
+fn is_absent(failure: &Failure) -> bool {
     failure.code == code::UNAVAILABLE || failure.code == code::DENIED && !lacks_scope(failure)
 }
 
-/// Whether the caller's own scopes do not hold what is there: only such a denial says which of them it takes.
+/// Returns true if the caller's own scopes do not cover the action. Only such a denial carries the required scope.
 pub(crate) fn lacks_scope(failure: &Failure) -> bool {
     failure.code == code::DENIED && failure.details.is_some()
 }
 
-/// The effect that follows from the steps, and from what the author says beside them.
-fn stated(workflow: &Workflow, floor: Effect) -> Effect {
+/// Combines the effect of the steps with the author's annotations.
+fn effect_with_hints(workflow: &Workflow, floor: Effect) -> Effect {
     let said = &workflow.annotations;
     let stated = match (said.read_only, said.destructive) {
         (Some(false), Some(true)) | (None, Some(true)) => Effect::Destructive,
@@ -152,8 +152,8 @@ fn stated(workflow: &Workflow, floor: Effect) -> Effect {
     floor.max(stated)
 }
 
-/// An annotation that makes a workflow look safer than its steps are: clients approve by it.
-fn contradiction(workflow: &Workflow, floor: Effect) -> Option<Problem> {
+/// Rejects annotations that make a workflow look safer than its steps. Clients grant approval based on annotations.
+fn check_hints(workflow: &Workflow, floor: Effect) -> Option<Problem> {
     let said = &workflow.annotations;
     let (hint, value) = match floor {
         Effect::Write | Effect::Destructive if said.read_only == Some(true) => ("readOnlyHint", true),

@@ -4,23 +4,23 @@ use serde_json::Value;
 
 use crate::definition::{ArgumentValue, ToolCall};
 
-/// One thing that a step's `tool` may mean.
+/// One possible meaning of a step's `tool`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolCandidate {
-    /// The facade.
+    /// Facade.
     pub facade: String,
-    /// Its action; empty for its default.
+    /// Action; empty for the facade's default action.
     pub action: String,
-    /// The argument that named the action.
+    /// Argument that names the action, if any.
     pub argument: Option<&'static str>,
 }
 
-/// Arguments that name a facade's action.
+/// Names of arguments that select a facade's action.
 const NAMES: [&str; 2] = ["action", "cmd"];
 
 impl ToolCall {
-    /// What its `tool` may mean, the likeliest first: `facade.action`; a facade, whose action is an argument, or its
-    /// default; `facade_action`, as granular tools are called.
+    /// Lists the possible meanings of `tool`, likeliest first: `facade.action`; a facade whose action is an argument
+    /// or its default; `facade_action`, the form of granular tools.
     pub fn candidates(&self) -> Vec<ToolCandidate> {
         let of = |facade: &str, action: &str, argument| ToolCandidate {
             facade: facade.to_owned(),
@@ -31,7 +31,7 @@ impl ToolCall {
             return vec![of(facade, action, None)];
         }
         let mut out = Vec::new();
-        match self.action() {
+        match self.action_argument() {
             Some((argument, ArgumentValue::Literal(Value::String(action)))) => {
                 out.push(of(&self.tool, action, Some(argument)));
             }
@@ -43,8 +43,8 @@ impl ToolCall {
         out
     }
 
-    /// The argument that names an action, if there is one.
-    fn action(&self) -> Option<(&'static str, &ArgumentValue)> {
+    /// Returns the argument that names an action, if any.
+    fn action_argument(&self) -> Option<(&'static str, &ArgumentValue)> {
         NAMES.into_iter().find_map(|name| {
             let (_, argument) = self.arguments.iter().find(|(known, _)| known == name)?;
             Some((name, argument))

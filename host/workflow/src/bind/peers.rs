@@ -2,13 +2,13 @@
 
 use loggia_facade::{Action, Failure};
 
-/// The facades that a workflow may call.
+/// Look-up of the actions that a workflow may call.
 pub trait ActionLookup {
-    /// An action by its name, an alias, or another case; by an empty name the facade's default.
+    /// Finds an action by name, alias or a different case. An empty name selects the facade's default action.
     ///
     /// # Errors
     ///
-    /// Why it cannot be called.
+    /// The reason for which the action cannot be called.
     fn lookup(&self, facade: &str, action: &str) -> Result<Action, Failure>;
 }
 

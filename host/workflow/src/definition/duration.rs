@@ -1,4 +1,4 @@
-//! Times, as Go writes them: `300ms`, `1.5s`, `1h30m`.
+//! Durations in Go's syntax: `300ms`, `1.5s`, `1h30m`.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ const UNITS: [(&str, u64); 8] = [
     ("h", 3_600_000_000_000),
 ];
 
-/// Why a text is no time.
+/// Reasons to reject a duration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DurationError {
     Negative,
@@ -21,21 +21,21 @@ pub(crate) enum DurationError {
     TooLong,
 }
 
-/// Reads a time.
-pub(crate) fn duration(text: &str) -> Result<Duration, DurationError> {
+/// Parses a duration.
+pub(crate) fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     let (negative, rest) = match text.strip_prefix(['-', '+']) {
         Some(rest) => (text.starts_with('-'), rest),
         None => (false, text),
     };
-    let nanos = if rest == "0" { 0 } else { nanos(rest)? };
+    let nanos = if rest == "0" { 0 } else { parse_nanos(rest)? };
     if negative && nanos > 0 {
         return Err(DurationError::Negative);
     }
     u64::try_from(nanos).map(Duration::from_nanos).map_err(|_| DurationError::TooLong)
 }
 
-/// The sum of numbers with units. Go counts in 63 bits.
-fn nanos(mut text: &str) -> Result<i64, DurationError> {
+/// Parses a sum of numbers with units. Like Go, counts in 63 bits.
+fn parse_nanos(mut text: &str) -> Result<i64, DurationError> {
     if text.is_empty() {
         return Err(DurationError::Malformed);
     }
@@ -46,7 +46,7 @@ fn nanos(mut text: &str) -> Result<i64, DurationError> {
         let end = rest.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(rest.len());
         let (unit, rest) = rest.split_at(end);
         let (_, unit) = UNITS.iter().find(|(name, _)| *name == unit).ok_or(DurationError::Malformed)?;
-        let part = part(number, *unit)?;
+        let part = parse_part(number, *unit)?;
         sum =
             i64::try_from(part).ok().and_then(|part| sum.checked_add(part)).ok_or(DurationError::TooLong)?;
         text = rest;
@@ -54,8 +54,8 @@ fn nanos(mut text: &str) -> Result<i64, DurationError> {
     Ok(sum)
 }
 
-/// A number of units; what is less than a nanosecond is left out.
-fn part(number: &str, unit: u64) -> Result<u128, DurationError> {
+/// Parses a number of units. Drops fractions of a nanosecond.
+fn parse_part(number: &str, unit: u64) -> Result<u128, DurationError> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
         return Err(DurationError::Malformed);
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn times_are_what_go_takes_for_them() {
         let check = |text: &str, expected: Result<u64, DurationError>| {
-            assert_eq!(duration(text), expected.map(Duration::from_nanos), "{text}");
+            assert_eq!(parse_duration(text), expected.map(Duration::from_nanos), "{text}");
         };
         const S: u64 = 1_000_000_000;
         check("0", Ok(0));

@@ -2,21 +2,21 @@
 
 use std::time::Duration;
 
-/// Steps of a workflow.
+/// Maximum number of steps in a workflow.
 pub const STEPS: usize = 100;
-/// Steps of a run that are under way at once.
+/// Maximum number of concurrent tasks in a run.
 pub const PARALLEL: usize = 10;
-/// How often a step is tried again at most, whatever its definition says.
+/// Maximum number of retries of a step.
 pub const RETRIES: u32 = 10;
-/// How long a run takes at most, where its definition does not say.
+/// Default timeout of a run.
 pub const TIMEOUT: Duration = Duration::from_secs(30 * 60);
-/// How long a step takes at most, with all its retries, where its definition does not say.
+/// Default timeout of a step, including its retries.
 pub const STEP_TIMEOUT: Duration = Duration::from_secs(5 * 60);
-/// How long a question stays open at most, whatever its definition says.
+/// Maximum time for which a question stays open.
 pub const QUESTION_TIMEOUT: Duration = Duration::from_secs(30 * 60);
-/// How long a step waits before it is tried again, where its definition does not say.
+/// Default pause before the first retry of a step.
 pub const RETRY_DELAY: Duration = Duration::from_secs(1);
-/// Items of a `forEach`, where its definition does not say, and at most.
+/// Default and maximum number of items of a `forEach`.
 pub const ITERATIONS: (usize, usize) = (100, 1000);
-/// Items of a `forEach` that are under way at once, where its definition does not say, and at most.
+/// Default and maximum number of concurrent items of a `forEach`.
 pub const ITERATIONS_PARALLEL: (usize, usize) = (10, 50);

@@ -1,4 +1,4 @@
-//! Places of a file, while it is read: what stands there, how it is called, and all that is wrong.
+//! Typed access to YAML nodes, with problems that name the place.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use loggia_facade::Object;
 use serde_json::Value as Json;
 
 use super::{
-    duration::{DurationError, duration},
+    duration::{DurationError, parse_duration},
     report::ParseReport,
 };
 use crate::{
@@ -14,27 +14,27 @@ use crate::{
     yaml::{MapEntry, YamlNode, YamlValue, excerpt},
 };
 
-/// A part of a file.
+/// YAML node with its path in the document.
 #[derive(Debug, Clone)]
 pub(crate) struct NodePlace<'a> {
     pub node: &'a YamlNode,
     pub path: String,
 }
 
-/// An object whose fields are known.
+/// Object with named fields.
 pub(crate) struct ObjectFields<'a> {
     entries: &'a [MapEntry],
     pub path: String,
     pub line: usize,
 }
 
-/// The path of a field.
+/// Joins a path and a field name.
 pub(crate) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-/// What a message begins with.
-pub(crate) fn about(path: &str) -> String {
+/// Returns the subject of a message about a path.
+pub(crate) fn subject(path: &str) -> String {
     if path.is_empty() { "the file".to_owned() } else { path.to_owned() }
 }
 
@@ -43,48 +43,49 @@ impl<'a> NodePlace<'a> {
         Self { node, path: path.into() }
     }
 
-    /// A problem here, in a sentence that follows the path.
+    /// Creates a problem at this place; the message starts with the path.
     pub(super) fn problem(&self, said: &str) -> Problem {
-        Problem::new(self.node.line, &*self.path, format!("{} {said}", about(&self.path)))
+        Problem::new(self.node.line, &*self.path, format!("{} {said}", subject(&self.path)))
     }
 
-    /// Another kind of value stands here than is wanted.
-    fn other(&self, wanted: &str) -> Problem {
-        self.problem(&format!("must be {wanted}, not {}", self.node.kind()))
+    /// Creates the problem for a value of the wrong kind.
+    fn wrong_kind(&self, wanted: &str) -> Problem {
+        self.problem(&format!("must be {wanted}, not {}", self.node.kind_name()))
     }
 
-    /// The same, where it is written as people often write it.
-    pub(super) fn written(
+    /// Reports a text where another kind is expected, with a hint for this common mistake. Returns false for other
+    /// kinds.
+    pub(super) fn refuse_text(
         &self,
         report: &mut ParseReport,
         wanted: &str,
         hint: impl FnOnce(&str) -> String,
     ) -> bool {
         let YamlValue::Text(text) = &self.node.value else { return false };
-        report.problem(self.other(wanted).hint(hint(&excerpt(text))));
+        report.problem(self.wrong_kind(wanted).hint(hint(&excerpt(text))));
         true
     }
 
-    /// A text; a number or a flag is the text that is written.
+    /// Reads a text. A number or boolean yields its source text.
     pub(super) fn text(&self, report: &mut ParseReport) -> Option<&'a str> {
         match &self.node.value {
             YamlValue::Text(text) | YamlValue::Plain(_, text) | YamlValue::Unreal(text) => Some(text),
             YamlValue::List(_) | YamlValue::Map(_) => {
-                report.problem(self.other("a text"));
+                report.problem(self.wrong_kind("a text"));
                 None
             }
         }
     }
 
-    pub(super) fn flag(&self, report: &mut ParseReport) -> Option<bool> {
+    pub(super) fn boolean(&self, report: &mut ParseReport) -> Option<bool> {
         if let YamlValue::Plain(Json::Bool(flag), _) = &self.node.value {
             return Some(*flag);
         }
-        report.problem(self.other("true or false"));
+        report.problem(self.wrong_kind("true or false"));
         None
     }
 
-    pub(super) fn whole(&self, report: &mut ParseReport) -> Option<i64> {
+    pub(super) fn integer(&self, report: &mut ParseReport) -> Option<i64> {
         if let YamlValue::Plain(Json::Number(number), _) = &self.node.value
             && let Some(number) = number.as_i64()
         {
@@ -94,13 +95,13 @@ impl<'a> NodePlace<'a> {
             YamlValue::Plain(Json::Number(number), _) => {
                 self.problem(&format!("must be a whole number, not {number}"))
             }
-            _ => self.other("a whole number"),
+            _ => self.wrong_kind("a whole number"),
         };
         report.problem(problem);
         None
     }
 
-    /// A time. None at all is as none said, in ToolHive too.
+    /// Reads a duration. Like in ToolHive, zero means unset.
     pub(super) fn duration(&self, report: &mut ParseReport) -> Option<Duration> {
         let problem = match &self.node.value {
             YamlValue::Plain(Json::Number(number), _) if number.as_i64() == Some(0) => return None,
@@ -108,7 +109,7 @@ impl<'a> NodePlace<'a> {
                 let problem = self.problem("needs a unit");
                 problem.hint(format!("write {number}s for seconds"))
             }
-            YamlValue::Text(text) => match duration(text) {
+            YamlValue::Text(text) => match parse_duration(text) {
                 Ok(Duration::ZERO) => return None,
                 Ok(duration) => return Some(duration),
                 Err(DurationError::Negative) => self.problem("cannot be negative"),
@@ -117,15 +118,15 @@ impl<'a> NodePlace<'a> {
                     .problem(&format!("is no time: \"{}\"", excerpt(text)))
                     .hint("write 30s, 5m, 1h30m or 300ms"),
             },
-            _ => self.other("a time").hint("write 30s, 5m, 1h30m or 300ms"),
+            _ => self.wrong_kind("a time").hint("write 30s, 5m, 1h30m or 300ms"),
         };
         report.problem(problem);
         None
     }
 
-    /// What stands here as JSON.
+    /// Reads any value as JSON.
     pub(super) fn json(&self, report: &mut ParseReport) -> Option<Json> {
-        match self.node.json() {
+        match self.node.to_json() {
             Ok(json) => Some(json),
             Err((line, written)) => {
                 let said = format!("{} holds {}, which is no number in JSON", self.path, excerpt(&written));
@@ -142,11 +143,11 @@ impl<'a> NodePlace<'a> {
                 _ => None,
             };
         }
-        report.problem(self.other("an object"));
+        report.problem(self.wrong_kind("an object"));
         None
     }
 
-    /// The items of a list.
+    /// Reads the items of a list.
     pub(super) fn items(&self, report: &mut ParseReport) -> Option<Vec<NodePlace<'a>>> {
         if let YamlValue::List(items) = &self.node.value {
             let items = items.iter().enumerate();
@@ -154,40 +155,40 @@ impl<'a> NodePlace<'a> {
                 items.map(|(n, node)| NodePlace::new(node, format!("{}[{n}]", self.path))).collect(),
             );
         }
-        report.problem(self.other("a list"));
+        report.problem(self.wrong_kind("a list"));
         None
     }
 
-    /// The entries of an object, whatever their names are.
+    /// Reads the entries of an object with arbitrary names.
     pub(super) fn entries(&self, report: &mut ParseReport) -> Option<&'a [MapEntry]> {
         if let YamlValue::Map(entries) = &self.node.value {
             return Some(entries);
         }
-        report.problem(self.other("an object"));
+        report.problem(self.wrong_kind("an object"));
         None
     }
 
-    /// The fields of an object; others than the known ones are problems.
+    /// Reads an object and reports unknown fields.
     pub(super) fn fields(&self, known: &[&str], report: &mut ParseReport) -> Option<ObjectFields<'a>> {
         let entries = self.entries(report)?;
         for entry in entries.iter().filter(|entry| !known.contains(&entry.key.as_str())) {
-            let problem = unknown(&self.path, entry);
-            let problem = report.advise(problem, &entry.key, known.iter().copied());
+            let problem = unknown_field(&self.path, entry);
+            let problem = report.with_suggestion(problem, &entry.key, known.iter().copied());
             report.problem(problem);
         }
         Some(ObjectFields { entries, path: self.path.clone(), line: self.node.line })
     }
 
-    /// The fields of an object of which others may be there.
-    pub(super) fn open(&self, report: &mut ParseReport) -> Option<ObjectFields<'a>> {
+    /// Reads an object that may have further fields.
+    pub(super) fn open_fields(&self, report: &mut ParseReport) -> Option<ObjectFields<'a>> {
         let entries = self.entries(report)?;
         Some(ObjectFields { entries, path: self.path.clone(), line: self.node.line })
     }
 }
 
-/// A field that nobody knows.
-pub(crate) fn unknown(path: &str, entry: &MapEntry) -> Problem {
-    let said = format!("{} has an unknown field `{}`", about(path), excerpt(&entry.key));
+/// Creates the problem for an unknown field.
+pub(crate) fn unknown_field(path: &str, entry: &MapEntry) -> Problem {
+    let said = format!("{} has an unknown field `{}`", subject(path), excerpt(&entry.key));
     let problem = Problem::new(entry.line, join(path, &excerpt(&entry.key)), said);
     match GUIDED.iter().find(|(key, _)| *key == entry.key) {
         Some((_, hint)) => problem.hint(*hint),
@@ -195,20 +196,20 @@ pub(crate) fn unknown(path: &str, entry: &MapEntry) -> Problem {
     }
 }
 
-/// Fields that ToolHive's guide shows and its code does not know, with what to write instead.
+/// Fields that ToolHive's guide shows but its code does not support, with replacements.
 const GUIDED: [(&str, &str); 1] = [(
     "defaultResponse",
     "write onDecline and onCancel, and defaults in the schema; ToolHive does not know it either",
 )];
 
 impl<'a> ObjectFields<'a> {
-    /// What stands in a field; null is as nothing.
+    /// Returns the value of a field; null counts as absent.
     pub(super) fn get(&self, key: &str) -> Option<NodePlace<'a>> {
         let entry = self.entry(key).filter(|entry| !entry.node.is_null())?;
         Some(NodePlace::new(&entry.node, join(&self.path, key)))
     }
 
-    /// A field with its name's line.
+    /// Returns a field together with the line of its name.
     pub(super) fn entry(&self, key: &str) -> Option<&'a MapEntry> {
         self.entries.iter().find(|entry| entry.key == key)
     }
@@ -217,22 +218,22 @@ impl<'a> ObjectFields<'a> {
         self.entries
     }
 
-    /// A text that is not empty.
+    /// Reads a non-empty text.
     pub(super) fn text(&self, key: &str, report: &mut ParseReport) -> Option<&'a str> {
         self.get(key)?.text(report).filter(|text| !text.is_empty())
     }
 
-    /// Whether a list or an object stands where a text is wanted, of which is told when it is read.
+    /// Returns true if the field holds a list or an object instead of a text, which is reported when it is read.
     pub(super) fn is_of_another_kind(&self, key: &str) -> bool {
         self.get(key).is_some_and(|place| matches!(place.node.value, YamlValue::List(_) | YamlValue::Map(_)))
     }
 
-    /// A problem of the object, in a sentence that follows its path.
+    /// Creates a problem of the object; the message starts with its path.
     pub(super) fn problem(&self, said: &str) -> Problem {
-        Problem::new(self.line, &*self.path, format!("{} {said}", about(&self.path)))
+        Problem::new(self.line, &*self.path, format!("{} {said}", subject(&self.path)))
     }
 
-    /// A problem of a field that is not there: ToolHive's own form, `path.field is …`.
+    /// Creates a problem of a missing field in ToolHive's own form: `path.field is …`.
     pub(super) fn missing(&self, key: &str, said: &str) -> Problem {
         let path = join(&self.path, key);
         Problem::new(self.line, &*path, format!("{path} {said}"))

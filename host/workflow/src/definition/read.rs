@@ -1,8 +1,8 @@
-//! Text becomes a [`Definition`], or all that is wrong with it.
+//! Entry points: text to a [`Definition`] or to a list of problems.
 
 use super::{
     model::{Definition, Form, Workflow},
-    parse::{document, duplicates},
+    parse::{parse_document, report_duplicates},
     place::NodePlace,
     report::ParseReport,
 };
@@ -11,20 +11,20 @@ use crate::{
     yaml::{self, excerpt},
 };
 
-/// Reads and checks a file.
+/// Parses and checks a file.
 ///
 /// # Errors
 ///
-/// All that is wrong with it, in the order of the lines.
+/// All problems, ordered by line.
 pub fn read(text: &str) -> Result<Definition, Problems> {
     with_notes(text).map(|(definition, _)| definition)
 }
 
-/// Reads and checks a file, and tells what in it works here and never worked in ToolHive.
+/// Parses and checks a file. Also returns notes on constructs that work here but never worked in ToolHive.
 ///
 /// # Errors
 ///
-/// All that is wrong with it, in the order of the lines.
+/// All problems, ordered by line.
 pub fn with_notes(text: &str) -> Result<(Definition, Vec<Problem>), Problems> {
     match examine(text) {
         Examined { definition: Some(definition), problems, notes } if problems.0.is_empty() => {
@@ -34,19 +34,19 @@ pub fn with_notes(text: &str) -> Result<(Definition, Vec<Problem>), Problems> {
     }
 }
 
-/// All that is found in a file.
+/// Findings about a file.
 #[derive(Debug, Default)]
 pub struct Examined {
-    /// What it defines. Where there are problems, it holds only the workflows that have none: what their steps call
-    /// can be checked all the same.
+    /// Parsed file. If there are problems, it holds only the workflows without any, so that their calls can still be
+    /// checked.
     pub definition: Option<Definition>,
-    /// All that is wrong with it, in the order of the lines.
+    /// All problems, ordered by line.
     pub problems: Problems,
-    /// What in it works here and never worked in ToolHive.
+    /// Constructs that work here but never worked in ToolHive.
     pub notes: Vec<Problem>,
 }
 
-/// Reads and checks a file, as far as it can be read.
+/// Parses and checks a file as far as possible.
 pub fn examine(text: &str) -> Examined {
     let tree = match yaml::parse(text) {
         Ok(tree) => tree,
@@ -54,7 +54,7 @@ pub fn examine(text: &str) -> Examined {
     };
     let mut report = ParseReport::default();
     tree.problems.into_iter().for_each(|problem| report.problem(problem));
-    let mut definition = document(&NodePlace::new(&tree.root, ""), &mut report);
+    let mut definition = parse_document(&NodePlace::new(&tree.root, ""), &mut report);
     let problems = report.problems().unwrap_or_default();
     let by_line = |problems: &mut Vec<Problem>| problems.sort_by_key(|problem| problem.line);
     by_line(&mut report.warnings);
@@ -66,7 +66,7 @@ pub fn examine(text: &str) -> Examined {
     Examined { definition, problems, notes: report.notes }
 }
 
-/// Keeps the workflows in whose lines no problem is. A problem without a line may be anybody's.
+/// Keeps the workflows without problems in their lines. A problem without a line may belong to any workflow.
 fn keep_sound(workflows: &mut Vec<Workflow>, Problems(problems): &Problems) {
     let begins: Vec<usize> = workflows.iter().map(|workflow| workflow.line).collect();
     let within = |begin: usize| {
@@ -76,11 +76,11 @@ fn keep_sound(workflows: &mut Vec<Workflow>, Problems(problems): &Problems) {
     workflows.retain(|workflow| !problems.iter().any(within(workflow.line)));
 }
 
-/// Puts the workflows that a file refers to in their place. Nothing is left of `refs`.
+/// Resolves references to workflows in other files and empties `refs`.
 ///
 /// # Errors
 ///
-/// References to what is not there, and names that then stand twice.
+/// References without a target, and duplicate names.
 pub fn link(mut definition: Definition, others: &[Definition]) -> Result<Definition, Problems> {
     let mut report = ParseReport::default();
     let found = |name: &str| -> Option<&Workflow> {
@@ -89,7 +89,7 @@ pub fn link(mut definition: Definition, others: &[Definition]) -> Result<Definit
     };
     for (line, name) in std::mem::take(&mut definition.refs) {
         if let Some(workflow) = found(&name) {
-            // Where it begins in this file.
+            // Line of the reference in this file.
             definition.workflows.push(Workflow { line, ..workflow.clone() });
             continue;
         }
@@ -97,11 +97,11 @@ pub fn link(mut definition: Definition, others: &[Definition]) -> Result<Definit
         let problem = Problem::new(line, "compositeToolRefs", said);
         let names = others.iter().filter(|other| other.form == Form::Resource);
         let names = names.filter_map(|other| other.resource.as_deref());
-        let advised = report.advise(problem, &name, names);
+        let advised = report.with_suggestion(problem, &name, names);
         let elsewhere = "put the file that defines it into the same folder";
         report.problem(if advised.hint.is_some() { advised } else { advised.hint(elsewhere) });
     }
-    duplicates(&definition.workflows, &mut report);
+    report_duplicates(&definition.workflows, &mut report);
     match report.problems() {
         None => Ok(definition),
         Some(problems) => Err(problems),

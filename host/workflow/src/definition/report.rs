@@ -5,25 +5,25 @@ use loggia_schema::nearest;
 use super::template_use::TemplateUse;
 use crate::{Problem, Problems, yaml::excerpt};
 
-/// Problems of one file that are told; a file that is no workflow at all has more than anybody wants to read.
+/// Maximum number of reported problems per file.
 const TOLD: usize = 100;
 
-/// What has come up so far.
+/// Problems, warnings and notes collected so far.
 #[derive(Default)]
 pub(crate) struct ParseReport {
-    pub problems: Vec<Problem>,
+    pub take_problems: Vec<Problem>,
     pub warnings: Vec<Problem>,
-    /// What ToolHive would not understand, and is understood here.
+    /// Constructs that ToolHive does not support.
     pub notes: Vec<Problem>,
-    /// Templates of the workflow that is being read.
+    /// Templates of the current workflow.
     pub uses: Vec<TemplateUse>,
-    /// Problems that are not told.
+    /// Number of problems beyond the limit.
     more: usize,
 }
 
 impl ParseReport {
     pub(super) fn problem(&mut self, problem: Problem) {
-        if self.full() { self.more += 1 } else { self.problems.push(problem) }
+        if self.is_full() { self.more += 1 } else { self.take_problems.push(problem) }
     }
 
     pub(super) fn warn(&mut self, problem: Problem) {
@@ -38,24 +38,24 @@ impl ParseReport {
         }
     }
 
-    /// A problem where `strict`, else a warning.
+    /// Adds a problem if `strict`, otherwise a warning.
     pub(super) fn problem_if(&mut self, strict: bool, problem: Problem) {
         if strict { self.problem(problem) } else { self.warn(problem) }
     }
 
-    /// Whether no more problems are told: looking for advice is no use then.
-    pub(super) fn full(&self) -> bool {
-        self.problems.len() >= TOLD
+    /// Returns true if the limit is reached, so that computing suggestions is wasted work.
+    pub(super) fn is_full(&self) -> bool {
+        self.take_problems.len() >= TOLD
     }
 
-    /// The nearest of some names, as advice.
-    pub(super) fn advise<'n>(
+    /// Adds the nearest of some names as a suggestion.
+    pub(super) fn with_suggestion<'n>(
         &self,
         problem: Problem,
         name: &str,
         names: impl IntoIterator<Item = &'n str>,
     ) -> Problem {
-        if self.full() {
+        if self.is_full() {
             return problem;
         }
         match nearest(name, names) {
@@ -64,12 +64,12 @@ impl ParseReport {
         }
     }
 
-    /// All problems in the order of the lines, if there are any.
+    /// Returns all problems ordered by line, or `None` if there are none.
     pub(super) fn problems(&mut self) -> Option<Problems> {
-        if self.problems.is_empty() {
+        if self.take_problems.is_empty() {
             return None;
         }
-        let mut problems = std::mem::take(&mut self.problems);
+        let mut problems = std::mem::take(&mut self.take_problems);
         problems.sort_by_key(|problem| problem.line);
         if self.more > 0 {
             problems.push(Problem::new(0, "", format!("and {} more", self.more)));

@@ -1,9 +1,9 @@
-//! Templates of a workflow with the places where they stand: what the checks look at.
+//! Templates with their places in the file, as input of the checks.
 
 use super::model::PropertyType;
 use crate::template::Template;
 
-/// A template, and where it stands.
+/// Template with its place in the file.
 #[derive(Debug, Clone)]
 pub(crate) struct TemplateUse {
     pub line: usize,
@@ -12,29 +12,29 @@ pub(crate) struct TemplateUse {
     pub template: Template,
 }
 
-/// Where a template stands.
+/// Site of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TemplateSite {
-    /// In a step.
+    /// Part of a step.
     Step(usize, StepPart),
-    /// In the result.
+    /// Property of the result.
     Output(PropertyType),
 }
 
-/// The parts of a step that hold templates.
+/// Parts of a step that hold templates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum StepPart {
     Condition,
     Message,
     Collection,
     Argument,
-    /// An argument of a `forEach` step's call, with the item's name.
+    /// Argument of a `forEach` call, with the item's name.
     Each(String),
 }
 
 impl TemplateUse {
-    /// Whether it is a step's condition.
-    pub(super) fn at_condition(&self) -> bool {
+    /// Returns true for the condition of a step.
+    pub(super) fn is_condition(&self) -> bool {
         matches!(self.at, TemplateSite::Step(_, StepPart::Condition))
     }
 }

@@ -8,7 +8,7 @@ use super::{
     state::{RunClock, RunState, StepPhase, TemplateContext},
 };
 
-/// Begins a run.
+/// Starts a run.
 pub fn begin(plan: &RunPlan, begin: RunStart) -> (RunState, Vec<RunEffect>) {
     let mut state = RunState {
         id: begin.id.clone(),
@@ -27,17 +27,17 @@ pub fn begin(plan: &RunPlan, begin: RunStart) -> (RunState, Vec<RunEffect>) {
     (state, effects)
 }
 
-/// Goes on with it. Whatever is told of what is not under way is ignored.
+/// Applies one event. Events of inactive tasks are ignored.
 pub fn step(plan: &RunPlan, state: &mut RunState, now: Duration, event: RunEvent) -> Vec<RunEffect> {
     if state.over {
         return Vec::new();
     }
-    state.pass(now);
+    state.advance_clock(now);
     let mut machine = RunMachine::new(plan, state);
-    if machine.fits() {
-        // What came in time counts, even if the clock has gone on since.
+    if machine.check_plan() {
+        // An event that arrived in time counts, even if its deadline has passed since.
         machine.apply(event);
-        machine.expire();
+        machine.apply_timeouts();
         machine.advance();
     }
     machine.effects

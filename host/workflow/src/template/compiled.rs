@@ -6,12 +6,12 @@ use super::{
     error::{EvalError, ParseError},
     eval,
     expanded::Expanded,
-    references::{DataReference, references},
+    references::{DataReference, find_references},
     scope::Scope,
     syntax::{SyntaxTree, parse},
 };
 
-/// A template, parsed. Cheap to clone.
+/// Parsed template. Cheap to clone.
 #[derive(Clone)]
 pub struct Template {
     parsed: Arc<Parsed>,
@@ -24,33 +24,33 @@ struct Parsed {
 }
 
 impl Template {
-    /// Reads a template.
+    /// Parses a template.
     ///
     /// # Errors
     ///
-    /// If it is none, or is larger or deeper than any sensible one.
+    /// Syntax errors, and templates beyond the limits on size and nesting.
     pub fn parse(source: &str) -> Result<Self, ParseError> {
         let ast = parse(source)?;
-        let references = references(&ast);
+        let references = find_references(&ast);
         Ok(Self { parsed: Arc::new(Parsed { source: source.to_owned(), ast, references }) })
     }
 
-    /// The text it was read from.
+    /// Returns the source text.
     pub fn source(&self) -> &str {
         &self.parsed.source
     }
 
-    /// What it refers to, each once, in the order of the text.
+    /// Returns the data that the template refers to, without duplicates, in source order.
     pub fn references(&self) -> &[DataReference] {
         &self.parsed.references
     }
 
-    /// Expands the template. `strict`: an action that would print `<no value>` because something is not there is an
-    /// error that names it and what there is.
+    /// Expands the template. With `strict`, an action that would print `<no value>` for a missing value is an error
+    /// that lists the existing names.
     ///
     /// # Errors
     ///
-    /// As Go's, and where the template takes too long or gives too much.
+    /// Go's errors, and exceeded limits on steps and output.
     pub fn expand(&self, scope: &Scope<'_>, strict: bool) -> Result<Expanded, EvalError> {
         eval::expand(&self.parsed.source, &self.parsed.ast, scope, strict)
     }

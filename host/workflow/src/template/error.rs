@@ -1,22 +1,22 @@
 //! Errors of parsing and of evaluation.
 
-/// Why a text is no template.
+/// Reason for which a text is not a template.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ParseError {
     /// One sentence.
     pub message: String,
-    /// Where, in bytes from the beginning.
+    /// Byte offset of the error.
     pub at: Option<usize>,
 }
 
-/// Why a template came to nothing.
+/// Reason for which an expansion failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct EvalError {
-    /// One sentence, without values that might be secret.
+    /// One sentence, without data that may be secret.
     pub message: String,
-    /// What to do about it: the names that there are.
+    /// Remedy: the names that exist.
     pub hint: Option<String>,
 }
 
@@ -28,7 +28,7 @@ impl ParseError {
 }
 
 impl EvalError {
-    /// An error without advice.
+    /// Creates an error without a hint.
     pub(super) fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), hint: None }
     }

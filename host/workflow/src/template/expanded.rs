@@ -2,12 +2,11 @@
 
 use serde_json::Value;
 
-/// What came of a template.
+/// Result of an expansion.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expanded {
-    /// As Go prints it.
+    /// Text as Go prints it.
     pub text: String,
-    /// The value itself, where the template is one action and nothing else, and its value is there: `null` is a value,
-    /// what is missing is none.
+    /// Value of a template that consists of one action. `null` is a value; a missing value is `None`.
     pub value: Option<Value>,
 }

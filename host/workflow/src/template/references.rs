@@ -1,6 +1,7 @@
-//! What a template refers to, as far as it can be told without running it.
+//! Static references of a template, found without evaluation.
 //!
-//! It is run on paths instead of values: where a value is data from the root, its path is known; of all else nothing is.
+//! The template is traced with paths instead of values: data reached from the root has a known path, everything else
+//! is unknown.
 
 use std::collections::HashSet;
 
@@ -13,15 +14,15 @@ use super::{
     },
 };
 
-/// Data that a template refers to, as far as it can be told without running it.
+/// Data that a template refers to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DataReference {
-    /// From the root: `["steps", "fetch", "output", "data"]`. `index .steps "my-step"` is such a path too.
+    /// Path from the root: `["steps", "fetch", "output", "data"]`. `index .steps "my-step"` also yields a path.
     pub path: Vec<String>,
 }
 
-/// All static paths of a template, each once, in the order of the text.
-pub(super) fn references(ast: &SyntaxTree) -> Vec<DataReference> {
+/// Returns all static paths of a template, without duplicates, in source order.
+pub(super) fn find_references(ast: &SyntaxTree) -> Vec<DataReference> {
     let mut trace = Trace {
         ast,
         variables: vec![Known::root()],
@@ -35,10 +36,10 @@ pub(super) fn references(ast: &SyntaxTree) -> Vec<DataReference> {
     trace.found
 }
 
-/// What is known of a value.
+/// Static knowledge of a value.
 #[derive(Clone)]
 enum Known {
-    /// It is the data at this path.
+    /// Data at this path.
     Path(Vec<String>),
     Text(String),
     Nothing,
@@ -49,7 +50,7 @@ impl Known {
         Self::Path(Vec::new())
     }
 
-    fn then(self, names: &[String]) -> Self {
+    fn join(self, names: &[String]) -> Self {
         match self {
             _ if names.is_empty() => self,
             Self::Path(path) if path.len() + names.len() <= limits::PATH => {
@@ -66,13 +67,13 @@ struct Trace<'t> {
     base: usize,
     seen: HashSet<Vec<String>>,
     found: Vec<DataReference>,
-    /// Templates that were followed so far.
+    /// Number of template calls followed so far.
     calls: usize,
     nesting: usize,
 }
 
 impl<'t> Trace<'t> {
-    fn mention(&mut self, known: &Known) {
+    fn record(&mut self, known: &Known) {
         if let Known::Path(path) = known
             && !path.is_empty()
             && self.seen.insert(path.clone())
@@ -91,7 +92,7 @@ impl<'t> Trace<'t> {
             match node {
                 TemplateNode::Text(_) | TemplateNode::Break | TemplateNode::Continue => {}
                 TemplateNode::Action(pipeline) => {
-                    self.mentioned(pipeline, dot);
+                    self.trace_action(pipeline, dot);
                 }
                 TemplateNode::If(branches) => self.branches(branches, dot, false),
                 TemplateNode::With(branches) => self.branches(branches, dot, true),
@@ -106,7 +107,7 @@ impl<'t> Trace<'t> {
     fn branches(&mut self, branches: &'t BranchNode, dot: &Known, with: bool) {
         let mark = self.variables.len();
         for (condition, body) in &branches.arms {
-            let value = self.mentioned(condition, dot);
+            let value = self.trace_action(condition, dot);
             self.body(body, if with { &value } else { dot });
         }
         self.body(&branches.otherwise, dot);
@@ -115,8 +116,8 @@ impl<'t> Trace<'t> {
 
     fn range(&mut self, range: &'t RangeNode, dot: &Known) {
         let mark = self.variables.len();
-        self.mentioned(&range.over, dot);
-        // Which item it is, nobody knows before it runs.
+        self.trace_action(&range.over, dot);
+        // The item is unknown before evaluation.
         for variable in &range.over.variables {
             self.set(*variable, Known::Nothing);
         }
@@ -127,7 +128,7 @@ impl<'t> Trace<'t> {
 
     fn template(&mut self, number: usize, argument: Option<&'t PipelineNode>, dot: &Known) {
         let dot = match argument {
-            Some(argument) => self.mentioned(argument, dot),
+            Some(argument) => self.trace_action(argument, dot),
             None => Known::Nothing,
         };
         self.calls += 1;
@@ -149,13 +150,13 @@ impl<'t> Trace<'t> {
         }
     }
 
-    /// What a pipeline gives, which is mentioned by that.
-    fn mentioned(&mut self, pipeline: &'t PipelineNode, dot: &Known) -> Known {
+    /// Traces an action and records its path.
+    fn trace_action(&mut self, pipeline: &'t PipelineNode, dot: &Known) -> Known {
         let known = self.pipeline(pipeline, dot);
-        self.mention(&known);
+        self.record(&known);
         for variable in &pipeline.variables {
             if pipeline.assigns {
-                // Whether this is run, and when, is not known.
+                // It is unknown whether and when an assignment runs.
                 self.set(*variable, Known::Nothing);
             } else {
                 self.variables.push(known.clone());
@@ -185,18 +186,18 @@ impl<'t> Trace<'t> {
                     return known;
                 }
                 for known in piped.into_iter().chain([known]) {
-                    self.mention(&known);
+                    self.record(&known);
                 }
                 for argument in &command.arguments {
                     let known = self.operand(argument, dot);
-                    self.mention(&known);
+                    self.record(&known);
                 }
                 Known::Nothing
             }
         }
     }
 
-    /// `index` goes on along a path, as far as its keys are names in the template.
+    /// Extends a path through `index`, as long as its keys are literal names.
     fn index(&mut self, arguments: &'t [OperandNode], dot: &Known, piped: Option<Known>) -> Known {
         let mut known: Option<Known> = None;
         let mut arguments = arguments.iter();
@@ -211,11 +212,11 @@ impl<'t> Trace<'t> {
             };
             known = Some(match (known, next) {
                 (None, first) => first,
-                (Some(path @ Known::Path(_)), Known::Text(name)) => path.then(&[name]),
+                (Some(path @ Known::Path(_)), Known::Text(name)) => path.join(&[name]),
                 (Some(path), key) => {
-                    // A number, or a key that only a run knows: up to there it is known.
-                    self.mention(&path);
-                    self.mention(&key);
+                    // A number or a dynamic key: the path is known up to here.
+                    self.record(&path);
+                    self.record(&key);
                     Known::Nothing
                 }
             });
@@ -234,6 +235,6 @@ impl<'t> Trace<'t> {
                 Known::Nothing
             }
         };
-        known.then(&operand.fields)
+        known.join(&operand.fields)
     }
 }

@@ -3,11 +3,11 @@
 use loggia_facade::Object;
 use serde_json::Value;
 
-/// What a template sees.
+/// Data that a template reads.
 #[derive(Debug, Clone, Copy)]
 pub struct Scope<'a> {
-    /// The root: `params`, `steps`, `vars`, `workflow`.
+    /// Root: `params`, `steps`, `vars`, `workflow`.
     pub base: &'a Object,
-    /// `.forEach`, in the arguments of a `forEach` step's call.
+    /// `.forEach`, in the arguments of a `forEach` call.
     pub for_each: Option<&'a Value>,
 }

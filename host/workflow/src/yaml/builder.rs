@@ -1,4 +1,4 @@
-//! Events become a tree.
+//! Tree construction from events.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,38 +12,38 @@ use super::{
 };
 use crate::Problem;
 
-/// Problems of one file that are worth telling.
+/// Maximum number of reported problems per file.
 const TOLD: usize = 20;
 
-/// What is open: a list or a map, and what of it is there.
+/// List or map under construction.
 struct OpenNode {
     node: YamlNode,
-    /// In a map: the name whose value comes next.
+    /// In a map: the key of the next value.
     key: Option<PendingKey>,
-    /// In a map: the names that are there.
+    /// In a map: the keys so far.
     names: HashSet<String>,
-    /// In a map: what `<<` brings.
+    /// In a map: entries merged by `<<`.
     merged: Vec<MapEntry>,
     anchor: usize,
-    /// What was there before it began: how much it takes is the difference.
+    /// Size before this node began; the difference is the node's own size.
     before: TreeSize,
 }
 
 struct PendingKey {
     text: String,
     line: usize,
-    /// `<<` without quotes.
+    /// A plain `<<`.
     merges: bool,
 }
 
-/// How much of a file there is.
+/// Size of a tree.
 #[derive(Clone, Copy, Default)]
 struct TreeSize {
     nodes: usize,
     bytes: usize,
 }
 
-/// What an alias stands for.
+/// Target of an alias.
 struct AnchoredNode {
     node: YamlNode,
     size: TreeSize,
@@ -69,19 +69,19 @@ impl TreeBuilder {
     ) -> YamlValue {
         let core = tag.filter(|tag| tag.is_yaml_core_schema()).map(|tag| tag.suffix.as_str());
         match (tag, core) {
-            (None, _) if style == ScalarStyle::Plain => scalar::plain(text),
-            (Some(_), Some("int" | "float" | "bool" | "null")) => scalar::plain(text),
+            (None, _) if style == ScalarStyle::Plain => scalar::parse_plain(text),
+            (Some(_), Some("int" | "float" | "bool" | "null")) => scalar::parse_plain(text),
             (None, _) | (Some(_), Some("str")) => YamlValue::Text(text.to_owned()),
             (Some(tag), _) => {
-                self.tag(tag, line);
+                self.check_tag(tag, line);
                 YamlValue::Text(text.to_owned())
             }
         }
     }
 
-    /// Tells of a tag that is none of YAML's own.
-    fn tag(&mut self, tag: &Tag, line: usize) {
-        // A lone `!` says "no plain word", which is what follows anyway.
+    /// Reports tags outside of YAML's core schema.
+    fn check_tag(&mut self, tag: &Tag, line: usize) {
+        // A lone `!` means "not plain", which is the default anyway.
         if tag.suffix.is_empty() {
             return;
         }
@@ -95,8 +95,8 @@ impl TreeBuilder {
         }
     }
 
-    /// Counts what is added.
-    fn grow(&mut self, by: TreeSize, line: usize) -> Result<(), Problem> {
+    /// Adds to the size, within the limits.
+    fn add_size(&mut self, by: TreeSize, line: usize) -> Result<(), Problem> {
         self.size.nodes = self.size.nodes.saturating_add(by.nodes);
         self.size.bytes = self.size.bytes.saturating_add(by.bytes);
         let said = if self.size.nodes > NODES {
@@ -109,7 +109,7 @@ impl TreeBuilder {
         Err(Problem::new(line, "", said).hint("aliases count for what they stand for"))
     }
 
-    fn deeper(&self, by: usize, line: usize) -> Result<(), Problem> {
+    fn check_depth(&self, by: usize, line: usize) -> Result<(), Problem> {
         if self.open.len() + by > DEPTH {
             return Err(Problem::new(
                 line,
@@ -127,16 +127,16 @@ impl TreeBuilder {
         anchor: usize,
         tag: Option<&Tag>,
     ) -> Result<(), Problem> {
-        self.deeper(1, line)?;
+        self.check_depth(1, line)?;
         let before = self.size;
-        self.grow(TreeSize { nodes: 1, bytes: 0 }, line)?;
+        self.add_size(TreeSize { nodes: 1, bytes: 0 }, line)?;
         let known = ["map", "seq"];
         if let Some(tag) = tag
             && !(tag.is_yaml_core_schema() && known.contains(&tag.suffix.as_str()))
         {
-            self.tag(tag, line);
+            self.check_tag(tag, line);
         }
-        if self.open.last().is_some_and(OpenNode::wants_a_name) {
+        if self.open.last().is_some_and(OpenNode::expects_key) {
             let problem = Problem::new(line, "", "a name must be a text, not a list or an object");
             return Err(problem.hint("a template must stand in quotes: '{{…}}'"));
         }
@@ -155,7 +155,7 @@ impl TreeBuilder {
     pub(super) fn end(&mut self) -> Result<(), Problem> {
         let Some(mut open) = self.open.pop() else { return Ok(()) };
         if let YamlValue::Map(entries) = &mut open.node.value {
-            // What stands here comes before what is merged, wherever it stands.
+            // Own entries take precedence over merged ones.
             let names = &mut open.names;
             entries.extend(open.merged.drain(..).filter(|entry| names.insert(entry.key.clone())));
         }
@@ -165,14 +165,20 @@ impl TreeBuilder {
                 nodes: self.size.nodes - open.before.nodes,
                 bytes: self.size.bytes - open.before.bytes,
             };
-            self.anchor(anchor, &open.node, size, line)?;
+            self.store_anchor(anchor, &open.node, size, line)?;
         }
-        self.place(open.node)
+        self.attach(open.node)
     }
 
-    /// Keeps a node for its aliases. That takes as much as the node itself.
-    fn anchor(&mut self, anchor: usize, node: &YamlNode, size: TreeSize, line: usize) -> Result<(), Problem> {
-        self.grow(size, line)?;
+    /// Stores a copy of a node for its aliases, and counts the copy.
+    fn store_anchor(
+        &mut self,
+        anchor: usize,
+        node: &YamlNode,
+        size: TreeSize,
+        line: usize,
+    ) -> Result<(), Problem> {
+        self.add_size(size, line)?;
         self.anchors.insert(anchor, AnchoredNode { node: node.clone(), size, depth: depth(node) });
         Ok(())
     }
@@ -185,16 +191,16 @@ impl TreeBuilder {
         anchor: usize,
     ) -> Result<(), Problem> {
         let (size, line) = (TreeSize { nodes: 1, bytes: text.len() }, node.line);
-        self.grow(size, line)?;
+        self.add_size(size, line)?;
         if anchor > 0 {
-            self.anchor(anchor, &node, size, line)?;
+            self.store_anchor(anchor, &node, size, line)?;
         }
         match self.open.last_mut() {
-            Some(open) if open.wants_a_name() => {
+            Some(open) if open.expects_key() => {
                 open.key = Some(PendingKey { text: text.to_owned(), line, merges: plain && text == "<<" });
                 Ok(())
             }
-            _ => self.place(node),
+            _ => self.attach(node),
         }
     }
 
@@ -202,11 +208,11 @@ impl TreeBuilder {
         let Some(AnchoredNode { size, depth, .. }) = self.anchors.get(&anchor) else {
             return Err(Problem::new(line, "", "an alias stands inside of what it names"));
         };
-        self.deeper(*depth, line)?;
-        self.grow(*size, line)?;
+        self.check_depth(*depth, line)?;
+        self.add_size(*size, line)?;
         let Some(AnchoredNode { node, .. }) = self.anchors.get(&anchor) else { return Ok(()) };
         match self.open.last_mut() {
-            Some(open) if open.wants_a_name() => {
+            Some(open) if open.expects_key() => {
                 let (YamlValue::Text(text) | YamlValue::Plain(_, text)) = &node.value else {
                     return Err(Problem::new(line, "", "a name must be a text, not a list or an object"));
                 };
@@ -215,13 +221,13 @@ impl TreeBuilder {
             }
             _ => {
                 let node = node.clone();
-                self.place(node)
+                self.attach(node)
             }
         }
     }
 
-    /// Puts a node where it belongs.
-    fn place(&mut self, node: YamlNode) -> Result<(), Problem> {
+    /// Attaches a node to its parent.
+    fn attach(&mut self, node: YamlNode) -> Result<(), Problem> {
         let Some(open) = self.open.last_mut() else {
             self.root = Some(node);
             return Ok(());
@@ -238,7 +244,7 @@ impl TreeBuilder {
                     entries.push(MapEntry { key: key.text, line: key.line, node });
                     return Ok(());
                 }
-                match merged(node) {
+                match merge_entries(node) {
                     Some(more) => open.merged.extend(more),
                     None => {
                         let said = "`<<` takes an object, or a list of objects";
@@ -253,7 +259,7 @@ impl TreeBuilder {
 }
 
 impl OpenNode {
-    fn wants_a_name(&self) -> bool {
+    fn expects_key(&self) -> bool {
         matches!(self.node.value, YamlValue::Map(_)) && self.key.is_none()
     }
 }
@@ -266,8 +272,8 @@ fn depth(node: &YamlNode) -> usize {
     }
 }
 
-/// What `<<` brings: of several objects, the first that has a name gives its value.
-fn merged(node: YamlNode) -> Option<Vec<MapEntry>> {
+/// Returns the entries merged by `<<`. Of several objects, the first with a key wins.
+fn merge_entries(node: YamlNode) -> Option<Vec<MapEntry>> {
     match node.value {
         YamlValue::Map(entries) => Some(entries),
         YamlValue::List(items) => {

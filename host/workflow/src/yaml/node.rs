@@ -4,84 +4,84 @@ use serde_json::{Map, Value as Json};
 
 use crate::Problem;
 
-/// A part of a file, and where it stands.
+/// YAML node with its line number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct YamlNode {
-    /// Counted from 1.
+    /// Line, from 1.
     pub line: usize,
-    /// What stands there.
+    /// Value.
     pub value: YamlValue,
 }
 
-/// What can stand in a file.
+/// Values in YAML.
 #[derive(Debug, Clone, PartialEq)]
 pub enum YamlValue {
-    /// A text.
+    /// Text.
     Text(String),
-    /// Null, true or false, or a number, without quotes; and as it is written.
+    /// Plain null, boolean or number, with its source text.
     Plain(Json, String),
-    /// A number that JSON does not have, as it is written.
+    /// Number that JSON cannot represent, as written.
     Unreal(String),
     /// `[…]`
     List(Vec<YamlNode>),
-    /// `{…}`, in the file's order.
+    /// `{…}`, in file order.
     Map(Vec<MapEntry>),
 }
 
-/// A name with its value.
+/// Key with its value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MapEntry {
-    /// The name.
+    /// Key.
     pub key: String,
-    /// Where the name stands.
+    /// Line of the key.
     pub line: usize,
-    /// The value.
+    /// Value.
     pub node: YamlNode,
 }
 
-/// A file as a tree, and what is wrong with it that does not keep it from being one.
+/// Parsed file, with problems that do not prevent parsing.
 #[derive(Debug)]
 pub struct YamlTree {
-    /// The document.
+    /// Root node.
     pub root: YamlNode,
-    /// Names that stand twice, and the like.
+    /// Duplicate keys and unknown tags.
     pub problems: Vec<Problem>,
 }
 
 impl YamlNode {
-    /// Whether it is null, which is the same as not being there.
+    /// Returns true for null, which counts as absent.
     pub fn is_null(&self) -> bool {
         matches!(&self.value, YamlValue::Plain(Json::Null, _))
     }
 
-    /// What stands under a name.
+    /// Returns the value of a key.
     pub fn get(&self, key: &str) -> Option<&YamlNode> {
         let YamlValue::Map(entries) = &self.value else { return None };
         entries.iter().find(|entry| entry.key == key).map(|entry| &entry.node)
     }
 
-    /// As JSON.
+    /// Converts to JSON.
     ///
     /// # Errors
     ///
-    /// The line of a number that JSON does not have, and the number.
-    pub fn json(&self) -> Result<Json, (usize, String)> {
+    /// Line and text of a number that JSON cannot represent.
+    pub fn to_json(&self) -> Result<Json, (usize, String)> {
         Ok(match &self.value {
             YamlValue::Text(text) => Json::String(text.clone()),
             YamlValue::Plain(value, _) => value.clone(),
             YamlValue::Unreal(written) => return Err((self.line, written.clone())),
             YamlValue::List(items) => {
-                Json::Array(items.iter().map(YamlNode::json).collect::<Result<_, _>>()?)
+                Json::Array(items.iter().map(YamlNode::to_json).collect::<Result<_, _>>()?)
             }
             YamlValue::Map(entries) => {
-                let members = entries.iter().map(|entry| Ok((entry.key.clone(), entry.node.json()?)));
+                let members = entries.iter().map(|entry| Ok((entry.key.clone(), entry.node.to_json()?)));
                 Json::Object(members.collect::<Result<Map<_, _>, _>>()?)
             }
         })
     }
 
-    /// What it is, in words.
-    pub fn kind(&self) -> &'static str {
+    /// Describes the kind of value in plain words.
+    pub fn kind_name(&self) -> &'static str {
         match &self.value {
             YamlValue::Text(_) => "a text",
             YamlValue::Plain(Json::Null, _) => "null",

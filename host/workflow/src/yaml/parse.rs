@@ -10,11 +10,11 @@ use super::{
 };
 use crate::Problem;
 
-/// Reads a file's text.
+/// Parses a file.
 ///
 /// # Errors
 ///
-/// Where it is no YAML, or more of it than is accepted.
+/// Invalid YAML, and files beyond the limits.
 pub fn parse(text: &str) -> Result<YamlTree, Problem> {
     if text.len() > BYTES {
         let said = format!("the file has {} bytes; at most {BYTES} are accepted", text.len());
@@ -23,7 +23,7 @@ pub fn parse(text: &str) -> Result<YamlTree, Problem> {
     build(text)
 }
 
-/// Reads a text that is not too long.
+/// Parses a text whose length has been checked.
 fn build(text: &str) -> Result<YamlTree, Problem> {
     let mut builder = TreeBuilder::default();
     let mut parser = Parser::new_from_str(text);

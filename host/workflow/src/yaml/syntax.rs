@@ -1,14 +1,14 @@
-//! What is no YAML, with what is most often meant.
+//! Syntax errors, with hints for common mistakes.
 
 use saphyr_parser::ScanError;
 
 use crate::Problem;
 
-/// A parser's error.
+/// Converts a parser's error into a problem.
 pub(super) fn syntax_error(text: &str, error: &ScanError) -> Problem {
     let line = error.marker().line().max(1);
     let of = |line: usize| text.lines().nth(line - 1).unwrap_or_default();
-    // The parser tells of a tab where the text before it began.
+    // saphyr reports a tab at the start of the preceding text.
     let tab = (line..line + 2).find(|line| is_indented_by_tab(of(*line)));
     let written = of(line);
     let problem = Problem::new(tab.unwrap_or(line), "", format!("this is no YAML: {}", error.info()));
@@ -25,7 +25,7 @@ fn is_indented_by_tab(line: &str) -> bool {
     line.trim_start_matches(' ').starts_with('\t')
 }
 
-/// What is most often meant where a line cannot be read.
+/// Returns the likeliest remedy for a line that cannot be parsed.
 fn hint(written: &str, said: &str) -> Option<&'static str> {
     const QUOTE: &str = "a text that begins with this sign must stand in quotes";
     let value = written.split_once(": ").map_or(written, |(_, value)| value).trim_start_matches([' ', '-']);

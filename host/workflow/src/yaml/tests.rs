@@ -6,7 +6,7 @@ use super::{BYTES, DEPTH, YamlNode, YamlValue, parse};
 fn read(text: &str) -> Json {
     let tree = parse(text).unwrap_or_else(|problem| panic!("{text}: {problem}"));
     assert!(tree.problems.is_empty(), "{text}: {:?}", tree.problems);
-    tree.root.json().unwrap()
+    tree.root.to_json().unwrap()
 }
 
 fn refused(text: &str) -> String {
@@ -75,7 +75,7 @@ fn words_without_quotes_are_what_the_core_schema_says() {
 fn numbers_that_json_does_not_have_are_no_json() {
     for text in [".inf", "-.Inf", "+.INF", ".nan", "1e999"] {
         let tree = parse(&format!("a: 1\nb: {text}\n")).unwrap();
-        assert_eq!(tree.root.json(), Err((2, text.to_owned())), "{text}");
+        assert_eq!(tree.root.to_json(), Err((2, text.to_owned())), "{text}");
     }
 }
 
@@ -177,7 +177,7 @@ proptest! {
     #[test]
     fn no_text_makes_it_panic(text in "[-a\\[\\]{}:,?&*!|>'\"%@`#<~ \n\t.0-9\u{e9}\u{0}]{0,200}") {
         if let Ok(tree) = parse(&text) {
-            let _ = tree.root.json();
+            let _ = tree.root.to_json();
         }
     }
 

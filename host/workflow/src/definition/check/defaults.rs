@@ -1,4 +1,4 @@
-//! What is referred to of steps that may be skipped, and has no default.
+//! References to steps that may be skipped and have no default.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,8 +15,8 @@ use crate::{
     yaml::excerpt,
 };
 
-/// Checks that what is referred to is there, whether the step ran or not.
-pub(crate) fn check(workflow: &Workflow, uses: &[TemplateUse], report: &mut ParseReport) {
+/// Checks that referenced output exists whether or not the step runs.
+pub(crate) fn check_defaults(workflow: &Workflow, uses: &[TemplateUse], report: &mut ParseReport) {
     let mut steps: HashMap<&str, &WorkflowStep> = HashMap::new();
     for step in &workflow.steps {
         steps.entry(&step.id).or_insert(step);
@@ -29,12 +29,15 @@ pub(crate) fn check(workflow: &Workflow, uses: &[TemplateUse], report: &mut Pars
                 continue;
             };
             let field = rest.first().map(String::as_str);
-            if has(step, field) || itself(workflow, used, step) || !told.insert((id.clone(), field)) {
+            if has_default(step, field)
+                || is_self_reference(workflow, used, step)
+                || !told.insert((id.clone(), field))
+            {
                 continue;
             }
-            let problem = missing(workflow, used, step, field);
+            let problem = missing_default(workflow, used, step, field);
             match may_be_skipped(workflow, step) {
-                // ToolHive does not look at it, and it is an empty object then.
+                // ToolHive does not check this; the output is an empty object in that case.
                 Some(_) if field.is_none() => report.warn(problem),
                 Some(Why::Said) => report.problem(problem),
                 Some(Why::FailureMode) => report.warn(problem),
@@ -44,11 +47,11 @@ pub(crate) fn check(workflow: &Workflow, uses: &[TemplateUse], report: &mut Pars
     }
 }
 
-/// Why a step may have no output.
+/// Reason for which a step may have no output.
 enum Why {
-    /// By its own condition or `onError`.
+    /// The step's own condition or `onError`.
     Said,
-    /// By the workflow's `failureMode`.
+    /// The workflow's `failureMode`.
     FailureMode,
 }
 
@@ -59,8 +62,8 @@ fn may_be_skipped(workflow: &Workflow, step: &WorkflowStep) -> Option<Why> {
     workflow.continues.then_some(Why::FailureMode)
 }
 
-/// Whether the defaults have a field; null is one.
-fn has(step: &WorkflowStep, field: Option<&str>) -> bool {
+/// Returns true if the defaults contain the field, even as null.
+fn has_default(step: &WorkflowStep, field: Option<&str>) -> bool {
     match (&step.default_results, field) {
         (Some(Value::Object(defaults)), Some(field)) => defaults.contains_key(field),
         (Some(_), None) => true,
@@ -68,11 +71,16 @@ fn has(step: &WorkflowStep, field: Option<&str>) -> bool {
     }
 }
 
-fn itself(workflow: &Workflow, used: &TemplateUse, step: &WorkflowStep) -> bool {
+fn is_self_reference(workflow: &Workflow, used: &TemplateUse, step: &WorkflowStep) -> bool {
     matches!(used.at, TemplateSite::Step(index, _) if workflow.steps[index].id == step.id)
 }
 
-fn missing(workflow: &Workflow, used: &TemplateUse, step: &WorkflowStep, field: Option<&str>) -> Problem {
+fn missing_default(
+    workflow: &Workflow,
+    used: &TemplateUse,
+    step: &WorkflowStep,
+    field: Option<&str>,
+) -> Problem {
     let id = excerpt(&step.id);
     let path = format!("{}[{id}].defaultResults", join(&workflow.path, "steps"));
     let by = match used.at {

@@ -16,13 +16,18 @@ mod toolhive_notes;
 
 use super::{model::Workflow, report::ParseReport, template_use::TemplateUse};
 
-/// Checks a workflow. `whole`: all its steps are here.
-pub(crate) fn workflow(workflow: &Workflow, uses: &[TemplateUse], whole: bool, report: &mut ParseReport) {
-    toolhive_notes::notes(workflow, uses, report);
+/// Checks a workflow. `whole`: the workflow contains all of its steps, none was cut off.
+pub(crate) fn check_workflow(
+    workflow: &Workflow,
+    uses: &[TemplateUse],
+    whole: bool,
+    report: &mut ParseReport,
+) {
+    toolhive_notes::add_notes(workflow, uses, report);
     if !whole {
         return;
     }
-    let before = order::check(workflow, report);
-    references::check(workflow, uses, before.as_deref(), report);
-    defaults::check(workflow, uses, report);
+    let before = order::check_order(workflow, report);
+    references::check_references(workflow, uses, before.as_deref(), report);
+    defaults::check_defaults(workflow, uses, report);
 }

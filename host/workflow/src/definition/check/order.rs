@@ -1,4 +1,4 @@
-//! Dependencies: circles, and which steps have ended when one begins.
+//! Dependencies between steps: cycles, and the steps that have ended when a step begins.
 
 use crate::{
     Problem,
@@ -6,12 +6,12 @@ use crate::{
     yaml::excerpt,
 };
 
-/// Steps of a workflow, a bit for each.
+/// Set of steps, one bit each.
 pub(crate) type StepSet = u128;
 const _: () = assert!(STEPS <= StepSet::BITS as usize);
 
-/// For each step, those that it waits for, directly or not; none if there are circles, which are told.
-pub(crate) fn check(workflow: &Workflow, report: &mut ParseReport) -> Option<Vec<StepSet>> {
+/// Returns the transitive dependencies of each step, or `None` if there are cycles, which are reported.
+pub(crate) fn check_order(workflow: &Workflow, report: &mut ParseReport) -> Option<Vec<StepSet>> {
     let mut walk =
         Walk { workflow, seen: vec![Seen::No; workflow.steps.len()], path: Vec::new(), circles: Vec::new() };
     let mut before = vec![0; workflow.steps.len()];
@@ -40,7 +40,7 @@ pub(crate) fn check(workflow: &Workflow, report: &mut ParseReport) -> Option<Vec
 #[derive(Clone, Copy, PartialEq)]
 enum Seen {
     No,
-    /// It is on the path.
+    /// On the current path.
     Open,
     Yes,
 }
@@ -53,7 +53,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Goes from a step to all that it waits for. The steps are few: they bound the depth.
+    /// Visits a step and its dependencies. The limit on steps bounds the recursion.
     fn visit(&mut self, step: usize, before: &mut [StepSet]) {
         match self.seen[step] {
             Seen::Yes => return,

@@ -1,4 +1,4 @@
-//! What templates refer to: parameters, steps, items.
+//! References of templates to parameters, steps and items.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,18 +15,18 @@ use crate::{
     yaml::excerpt,
 };
 
-/// References of a workflow that lead nowhere, as many as are worth telling.
+/// Maximum number of reported references.
 const TOLD: usize = 50;
-/// What a template sees.
+/// Top-level names that a template can read.
 const ROOTS: [&str; 5] = ["params", "steps", "vars", "workflow", "forEach"];
-/// What there is of a step.
+/// Fields of a step.
 const OF_STEP: [&str; 9] =
     ["status", "output", "content", "error", "action", "message", "count", "total", "cursor"];
-/// What there is of the run.
+/// Fields of the run.
 const OF_RUN: [&str; 5] = ["id", "status", "start_time", "step_count", "duration_ms"];
 
-/// Checks all references. `before`: what each step waits for, if that is known.
-pub(crate) fn check(
+/// Checks all references. `before`: the dependencies of each step, if known.
+pub(crate) fn check_references(
     workflow: &Workflow,
     uses: &[TemplateUse],
     before: Option<&[StepSet]>,
@@ -36,13 +36,13 @@ pub(crate) fn check(
     for (index, step) in workflow.steps.iter().enumerate() {
         ids.entry(&step.id).or_insert(index);
     }
-    let checking = Checking { workflow, ids, before, params: params(workflow) };
+    let checking = Checking { workflow, ids, before, params: known_params(workflow) };
     let mut told = HashSet::new();
     for used in uses {
         for reference in used.template.references() {
             let path: Vec<&str> = reference.path.iter().map(String::as_str).collect();
             let Some(problem) = checking.reference(used, &path, report) else { continue };
-            // Looking for the nearest name takes its time, which a file must not multiply.
+            // The search for the nearest name is slow, so a file must not trigger it without limit.
             if told.len() > TOLD {
                 return;
             }
@@ -57,12 +57,12 @@ struct Checking<'a> {
     workflow: &'a Workflow,
     ids: HashMap<&'a str, usize>,
     before: Option<&'a [StepSet]>,
-    /// The parameters that there are; none if others may be given.
+    /// Names of the parameters; `None` if the schema accepts others.
     params: Option<Vec<&'a str>>,
 }
 
-/// The names of the parameters, if no others may be given.
-fn params(workflow: &Workflow) -> Option<Vec<&str>> {
+/// Returns the names of the parameters, unless the schema accepts others.
+fn known_params(workflow: &Workflow) -> Option<Vec<&str>> {
     let schema = &workflow.parameters;
     let elsewhere = ["$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "patternProperties"];
     let more = schema.get("additionalProperties").is_some_and(|more| *more != Value::Bool(false));
@@ -74,13 +74,13 @@ fn params(workflow: &Workflow) -> Option<Vec<&str>> {
 }
 
 impl Checking<'_> {
-    /// What is wrong with a reference.
+    /// Returns the problem with a reference, if any.
     fn reference(&self, used: &TemplateUse, path: &[&str], report: &ParseReport) -> Option<Problem> {
         let &[root, ref rest @ ..] = path else { return None };
-        let who = who(self.workflow, used);
+        let who = referrer(self.workflow, used);
         let unknown = |parts: &[&str], name: &str, among: &[&str]| {
             let said = format!("{who} refers to `.{}`, which is never there", excerpt(&parts.join(".")));
-            report.advise(Problem::new(used.line, &*used.path, said), name, among.iter().copied())
+            report.with_suggestion(Problem::new(used.line, &*used.path, said), name, among.iter().copied())
         };
         match (root, rest) {
             ("params", [name, ..]) => {
@@ -90,7 +90,7 @@ impl Checking<'_> {
                     excerpt(name)
                 );
                 let problem = Problem::new(used.line, &*used.path, said);
-                Some(report.advise(problem, name, params.iter().copied()))
+                Some(report.with_suggestion(problem, name, params.iter().copied()))
             }
             ("steps", [id, rest @ ..]) => self.step(used, &who, id, report).or_else(|| {
                 let name = rest.first().filter(|name| !OF_STEP.contains(name))?;
@@ -109,7 +109,7 @@ impl Checking<'_> {
                 }
             },
             (root, _) if !ROOTS.contains(&root) => {
-                // A parameter whose `.params` was forgotten is more likely than a root misspelt.
+                // A missing `.params` prefix is likelier than a misspelt root.
                 let forgotten = self.params.as_ref().is_some_and(|params| params.contains(&root));
                 let problem = unknown(&path[..1], root, &ROOTS);
                 Some(if forgotten {
@@ -122,13 +122,13 @@ impl Checking<'_> {
         }
     }
 
-    /// What is wrong with a reference to a step.
+    /// Returns the problem with a reference to a step, if any.
     fn step(&self, used: &TemplateUse, who: &str, id: &str, report: &ParseReport) -> Option<Problem> {
         let name = excerpt(id);
         let Some(&target) = self.ids.get(id) else {
             let said = format!("{who} refers to step `{name}`, which does not exist");
             let problem = Problem::new(used.line, &*used.path, said);
-            return Some(report.advise(problem, id, self.ids.keys().copied()));
+            return Some(report.with_suggestion(problem, id, self.ids.keys().copied()));
         };
         let TemplateSite::Step(step, _) = used.at else { return None };
         if step == target {
@@ -145,8 +145,8 @@ impl Checking<'_> {
     }
 }
 
-/// Who refers.
-pub(crate) fn who(workflow: &Workflow, used: &TemplateUse) -> String {
+/// Describes the place that holds a reference.
+pub(crate) fn referrer(workflow: &Workflow, used: &TemplateUse) -> String {
     match used.at {
         TemplateSite::Step(step, _) => format!("step `{}`", excerpt(&workflow.steps[step].id)),
         TemplateSite::Output(_) => "the output".to_owned(),

@@ -1,5 +1,4 @@
-//! What never worked in ToolHive, and works here: its documentation promises some of it, and the rest looks as if it
-//! would.
+//! Notes on constructs that work here but never worked in ToolHive, although its documentation suggests that they do.
 
 use serde_json::Value;
 
@@ -13,26 +12,26 @@ use crate::{
     yaml::excerpt,
 };
 
-/// From here on Go prints a whole number with an exponent.
+/// Smallest integer that Go prints with an exponent.
 const MILLION: i64 = 1_000_000;
 const COMPARISONS: [&str; 6] = ["eq", "ne", "lt", "le", "gt", "ge"];
 
-/// Tells of a workflow what ToolHive would make nothing of.
-pub(crate) fn notes(workflow: &Workflow, uses: &[TemplateUse], report: &mut ParseReport) {
+/// Adds a note for each construct that ToolHive does not support.
+pub(crate) fn add_notes(workflow: &Workflow, uses: &[TemplateUse], report: &mut ParseReport) {
     for used in uses {
         let mut note = |said: String| report.note(used.line, &*used.path, said);
-        answers(workflow, used, &mut note);
+        note_answers(workflow, used, &mut note);
         let source = used.template.source();
-        for action in actions(source) {
-            compared(workflow, action, &mut note);
-            if let Some(path) = plain(action) {
-                large(workflow, used, &path, &mut note);
+        for action in find_actions(source) {
+            note_comparisons(workflow, action, &mut note);
+            if let Some(path) = parse_path(action) {
+                note_large_integers(workflow, used, &path, &mut note);
             }
         }
-        if let Some(path) = sole(source).and_then(plain) {
-            whole(workflow, used, &path, &mut note);
+        if let Some(path) = sole_action(source).and_then(parse_path) {
+            note_whole_values(workflow, used, &path, &mut note);
         }
-        if used.at_condition() && source.trim() != source {
+        if used.is_condition() && source.trim() != source {
             note(
                 "ToolHive takes a condition with white space around it for neither true nor false".to_owned(),
             );
@@ -50,13 +49,13 @@ pub(crate) fn notes(workflow: &Workflow, uses: &[TemplateUse], report: &mut Pars
     }
 }
 
-/// What a person answered, where ToolHive's documentation says that it is.
-fn answers(workflow: &Workflow, used: &TemplateUse, note: &mut impl FnMut(String)) {
+/// Notes answers read from where only ToolHive's documentation places them.
+fn note_answers(workflow: &Workflow, used: &TemplateUse, note: &mut impl FnMut(String)) {
     let mut told = Vec::new();
     for reference in used.template.references() {
         let [root, id, part, ..] = &reference.path[..] else { continue };
-        let asks =
-            root == "steps" && step(workflow, id).is_some_and(|step| matches!(step.kind, StepKind::Ask(_)));
+        let asks = root == "steps"
+            && find_step(workflow, id).is_some_and(|step| matches!(step.kind, StepKind::Ask(_)));
         if !asks || !["content", "action"].contains(&part.as_str()) || told.contains(&(id, part)) {
             continue;
         }
@@ -68,8 +67,8 @@ fn answers(workflow: &Workflow, used: &TemplateUse, note: &mut impl FnMut(String
     }
 }
 
-/// Numbers of JSON compared with a whole number.
-fn compared(workflow: &Workflow, action: &str, note: &mut impl FnMut(String)) {
+/// Notes comparisons of JSON numbers with integer literals.
+fn note_comparisons(workflow: &Workflow, action: &str, note: &mut impl FnMut(String)) {
     let spaced = action.replace(['(', ')', '|'], " | ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
     for words in words.windows(3) {
@@ -83,12 +82,13 @@ fn compared(workflow: &Workflow, action: &str, note: &mut impl FnMut(String)) {
             (true, false) => other,
             _ => continue,
         };
-        let Some(parts) = plain(path.strip_prefix('$').unwrap_or(path)) else { continue };
+        let Some(parts) = parse_path(path.strip_prefix('$').unwrap_or(path)) else { continue };
         let of_json = match parts[..] {
             ["params", ..] => true,
             ["steps", id, "output", field, ..] => {
                 let counts = ["count", "completed", "failed"].contains(&field);
-                !(counts && step(workflow, id).is_some_and(|step| matches!(step.kind, StepKind::ForEach(_))))
+                !(counts
+                    && find_step(workflow, id).is_some_and(|step| matches!(step.kind, StepKind::ForEach(_))))
             }
             _ => false,
         };
@@ -101,10 +101,15 @@ fn compared(workflow: &Workflow, action: &str, note: &mut impl FnMut(String)) {
     }
 }
 
-/// Whole numbers that Go prints with an exponent.
-fn large(workflow: &Workflow, used: &TemplateUse, path: &[&str], note: &mut impl FnMut(String)) {
+/// Notes integers that Go prints with an exponent.
+fn note_large_integers(
+    workflow: &Workflow,
+    used: &TemplateUse,
+    path: &[&str],
+    note: &mut impl FnMut(String),
+) {
     let is_large = match (path, &used.at) {
-        (["params", name], _) => parameter(workflow, name).is_some_and(|schema| {
+        (["params", name], _) => find_parameter(workflow, name).is_some_and(|schema| {
             let most = schema.get("maximum").and_then(Value::as_i64).unwrap_or(i64::MAX);
             schema.get("type").is_some_and(|kind| kind == "integer") && most >= MILLION
         }),
@@ -119,10 +124,10 @@ fn large(workflow: &Workflow, used: &TemplateUse, path: &[&str], note: &mut impl
     }
 }
 
-/// Values that are passed as they are.
-fn whole(workflow: &Workflow, used: &TemplateUse, path: &[&str], note: &mut impl FnMut(String)) {
+/// Notes values that are passed on unchanged.
+fn note_whole_values(workflow: &Workflow, used: &TemplateUse, path: &[&str], note: &mut impl FnMut(String)) {
     let is_compound = match path {
-        ["params", name] => parameter(workflow, name)
+        ["params", name] => find_parameter(workflow, name)
             .and_then(|schema| schema.get("type"))
             .is_some_and(|kind| kind == "object" || kind == "array"),
         ["steps", _, "output"] => true,
@@ -143,33 +148,33 @@ fn whole(workflow: &Workflow, used: &TemplateUse, path: &[&str], note: &mut impl
     }
 }
 
-fn step<'a>(workflow: &'a Workflow, id: &str) -> Option<&'a WorkflowStep> {
+fn find_step<'a>(workflow: &'a Workflow, id: &str) -> Option<&'a WorkflowStep> {
     workflow.steps.iter().find(|step| step.id == id)
 }
 
-fn parameter<'a>(workflow: &'a Workflow, name: &str) -> Option<&'a Value> {
+fn find_parameter<'a>(workflow: &'a Workflow, name: &str) -> Option<&'a Value> {
     workflow.parameters.get("properties")?.get(name)
 }
 
-/// What stands between `{{` and `}}`.
-fn actions(source: &str) -> impl Iterator<Item = &str> {
-    source.split("{{").skip(1).filter_map(|rest| Some(inner(rest.split_once("}}")?.0)))
+/// Returns the text of each action: between `{{` and `}}`.
+fn find_actions(source: &str) -> impl Iterator<Item = &str> {
+    source.split("{{").skip(1).filter_map(|rest| Some(trim_markers(rest.split_once("}}")?.0)))
 }
 
-/// The action of a template that is nothing else.
-fn sole(source: &str) -> Option<&str> {
+/// Returns the only action of a template that consists of one action.
+fn sole_action(source: &str) -> Option<&str> {
     let inside = source.trim().strip_prefix("{{")?.strip_suffix("}}")?;
-    (!inside.contains("{{")).then(|| inner(inside))
+    (!inside.contains("{{")).then(|| trim_markers(inside))
 }
 
-/// An action without its trim marks.
-fn inner(action: &str) -> &str {
+/// Removes trim markers from an action.
+fn trim_markers(action: &str) -> &str {
     let action = action.strip_prefix("- ").unwrap_or(action);
     action.strip_suffix(" -").unwrap_or(action).trim()
 }
 
-/// An action that is a path: `.params.name`.
-fn plain(action: &str) -> Option<Vec<&str>> {
+/// Parses an action that is a plain path: `.params.name`.
+fn parse_path(action: &str) -> Option<Vec<&str>> {
     let path = action.strip_prefix('.')?;
     let is_name = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_');
     let parts: Vec<&str> = path.split('.').collect();
@@ -182,15 +187,15 @@ mod tests {
 
     #[test]
     fn actions_and_paths_are_found_in_a_text() {
-        let found = |source: &'static str| actions(source).collect::<Vec<_>>();
+        let found = |source: &'static str| find_actions(source).collect::<Vec<_>>();
         assert_eq!(found("a {{ .x }} b {{- .y -}} {{if .z}}"), [".x", ".y", "if .z"]);
         assert_eq!(found("a {{ .x"), [""; 0]);
-        assert_eq!(sole("{{ .x }}"), Some(".x"));
-        assert_eq!(sole("a {{ .x }}"), None);
-        assert_eq!(sole("{{ .x }}{{ .y }}"), None);
-        assert_eq!(plain(".a.b_c"), Some(vec!["a", "b_c"]));
+        assert_eq!(sole_action("{{ .x }}"), Some(".x"));
+        assert_eq!(sole_action("a {{ .x }}"), None);
+        assert_eq!(sole_action("{{ .x }}{{ .y }}"), None);
+        assert_eq!(parse_path(".a.b_c"), Some(vec!["a", "b_c"]));
         for other in ["a", ".", ".a b", "json .a", ".a.", "(.a)"] {
-            assert_eq!(plain(other), None, "{other}");
+            assert_eq!(parse_path(other), None, "{other}");
         }
     }
 }

@@ -4,26 +4,26 @@ use serde_json::Value;
 
 use crate::template::Template;
 
-/// A call of another facade's action.
+/// Call of another facade's action.
 #[derive(Debug, Clone)]
 pub struct ToolCall {
-    /// As it is written: `facade.action`; a facade, whose action is an argument; or `facade_action`.
+    /// Tool as written: `facade.action`; a facade whose action is an argument; or `facade_action`.
     pub tool: String,
-    /// The arguments, in their order.
+    /// Arguments, in file order.
     pub arguments: Vec<(String, ArgumentValue)>,
-    /// Where it is written.
+    /// Line number.
     pub line: usize,
 }
 
-/// An argument, or a part of one.
+/// Argument of a call, or a part of one.
 #[derive(Debug, Clone)]
 pub enum ArgumentValue {
-    /// As it is.
+    /// Literal value.
     Literal(Value),
-    /// A text with actions in it.
+    /// Text that contains template actions.
     Template(Template),
-    /// A list with a template somewhere in it.
+    /// List that contains a template.
     List(Vec<ArgumentValue>),
-    /// An object with a template somewhere in it. Names are not expanded.
+    /// Object that contains a template. Member names are not expanded.
     Record(Vec<(String, ArgumentValue)>),
 }

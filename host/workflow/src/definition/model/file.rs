@@ -3,33 +3,33 @@
 use super::workflow::Workflow;
 use crate::Problem;
 
-/// One file.
+/// Parsed workflow file.
 #[derive(Debug, Clone)]
 pub struct Definition {
-    /// `facade:`; the file's name where there is none.
+    /// `facade:`; defaults to the file's name.
     pub facade: Option<String>,
     /// `title:`.
     pub title: Option<String>,
-    /// `description:` of the file as a whole, where it holds several workflows.
+    /// `description:` of a file that holds several workflows.
     pub description: Option<String>,
-    /// In which of ToolHive's forms it is written.
+    /// File format.
     pub form: Form,
-    /// `metadata.name` of a Kubernetes resource: what `compositeToolRefs` name.
+    /// `metadata.name` of a Kubernetes resource, the target of `compositeToolRefs`.
     pub resource: Option<String>,
-    /// In the file's order.
+    /// Workflows, in file order.
     pub workflows: Vec<Workflow>,
-    /// `compositeToolRefs`, with their lines: workflows that other files define.
+    /// `compositeToolRefs` with their lines: workflows defined in other files.
     pub refs: Vec<(usize, String)>,
-    /// What does no harm but should be known: fields that mean nothing here.
+    /// Harmless oddities, such as fields without meaning here.
     pub warnings: Vec<Problem>,
 }
 
-/// The forms in which a file may be written.
+/// File formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// One composite tool at the root.
     Bare,
-    /// A list under `compositeTools:`.
+    /// List under `compositeTools:`.
     List,
     /// `kind: VirtualMCPCompositeToolDefinition`.
     Resource,

@@ -3,19 +3,19 @@
 use super::{call::ToolCall, on_error::OnError};
 use crate::template::Template;
 
-/// A call for each item of a list.
+/// Call for each item of a list.
 #[derive(Debug, Clone)]
 pub struct ForEach {
-    /// Must come out as a list.
+    /// Template that must produce a list.
     pub collection: Template,
-    /// The item's name in templates: `.forEach.<item>`.
+    /// Name of the item in templates: `.forEach.<item>`.
     pub item: String,
-    /// Calls under way at once.
+    /// Maximum number of concurrent calls.
     pub parallel: usize,
-    /// Items at most.
+    /// Maximum number of items.
     pub iterations: usize,
-    /// The call.
+    /// Call made for each item.
     pub call: ToolCall,
-    /// What follows a failure of one item.
+    /// Policy for a failed item.
     pub on_error: OnError,
 }

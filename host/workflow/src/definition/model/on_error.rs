@@ -2,19 +2,19 @@
 
 use std::time::Duration;
 
-/// What follows a step's failure.
+/// Policy for a failed step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnError {
-    /// The workflow fails.
+    /// Fails the workflow.
     #[default]
     Abort,
-    /// It goes on, with the step's `defaultResults`.
+    /// Continues with the step's `defaultResults`.
     Continue,
-    /// It is tried again, and then the workflow fails.
+    /// Retries the step, then fails the workflow.
     Retry {
-        /// How often, at most; already capped.
+        /// Maximum number of retries, already capped.
         count: u32,
-        /// How long it waits before the first time.
+        /// Pause before the first retry.
         delay: Duration,
     },
 }

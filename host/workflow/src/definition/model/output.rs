@@ -4,40 +4,40 @@ use serde_json::Value;
 
 use crate::template::Template;
 
-/// What a workflow's result is made of.
+/// Shape of a workflow's result.
 #[derive(Debug, Clone)]
 pub struct ResultShape {
-    /// In their order.
+    /// Properties, in file order.
     pub properties: Vec<(String, ResultProperty)>,
-    /// Those without which the result is not one.
+    /// Properties that the result must have.
     pub required: Vec<String>,
 }
 
-/// One part of a result.
+/// Property of a result.
 #[derive(Debug, Clone)]
 pub struct ResultProperty {
-    /// JSON Schema's word for what it is.
+    /// JSON Schema type.
     pub kind: PropertyType,
-    /// What it is for.
+    /// Description for the caller.
     pub description: String,
-    /// Where it comes from.
+    /// Source of the value.
     pub from: PropertySource,
-    /// Where its value cannot be made.
+    /// Value used if the source produces none.
     pub default: Option<Value>,
-    /// Where it is written.
+    /// Line number.
     pub line: usize,
 }
 
-/// Where a part of a result comes from.
+/// Source of a property's value.
 #[derive(Debug, Clone)]
 pub enum PropertySource {
-    /// A template.
+    /// Template.
     Value(Template),
-    /// Parts of its own.
+    /// Nested properties.
     Properties(Vec<(String, ResultProperty)>),
 }
 
-/// JSON Schema's types.
+/// JSON Schema types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "JSON Schema's own words")]
 pub enum PropertyType {
@@ -50,7 +50,7 @@ pub enum PropertyType {
 }
 
 impl PropertyType {
-    /// JSON Schema's word.
+    /// Returns the name in JSON Schema.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::String => "string",

@@ -4,27 +4,27 @@ use loggia_facade::Object;
 
 use crate::template::Template;
 
-/// A question to the person.
+/// Question that a step asks a person.
 #[derive(Debug, Clone)]
 pub struct QuestionStep {
-    /// What is asked.
+    /// Message of the question.
     pub message: Template,
     /// JSON Schema of the answer.
     pub schema: Object,
-    /// What follows a no.
+    /// Action after a declined question.
     pub on_decline: RefusalAction,
-    /// What follows a closed form, or none in time.
+    /// Action after a dismissed or unanswered question.
     pub on_cancel: RefusalAction,
 }
 
-/// What follows a question that was not answered by yes.
+/// Action after a question without a positive answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RefusalAction {
-    /// The workflow fails.
+    /// Fails the workflow.
     #[default]
     Abort,
-    /// It goes on.
+    /// Continues.
     Continue,
-    /// It ends well, and the steps that have not begun are skipped.
+    /// Completes the workflow and skips the steps that have not begun.
     SkipRemaining,
 }

@@ -7,28 +7,28 @@ use serde_json::Value;
 use super::{call::ToolCall, for_each::ForEach, on_error::OnError, question::QuestionStep};
 use crate::template::Template;
 
-/// One step.
+/// Step of a workflow.
 #[derive(Debug, Clone)]
 pub struct WorkflowStep {
-    /// Unique in the workflow.
+    /// Identifier, unique in the workflow.
     pub id: String,
-    /// What it does.
+    /// Kind of step.
     pub kind: StepKind,
-    /// Must come out as true or false; the step is skipped where it is false.
+    /// Template that must produce true or false; on false the step is skipped.
     pub condition: Option<Template>,
-    /// Places of the steps that must have ended before.
+    /// Indexes of the steps that must have ended before.
     pub depends_on: Vec<usize>,
-    /// How long it takes at most, with all its retries; for a question, how long it stays open.
+    /// Timeout of the step including its retries; for a question, the time for which it stays open.
     pub timeout: Duration,
-    /// What follows a failure.
+    /// Policy for a failure.
     pub on_error: OnError,
-    /// Its output where it is skipped or fails.
+    /// Output of the step if it is skipped or fails.
     pub default_results: Option<Value>,
-    /// Where it begins.
+    /// Line number.
     pub line: usize,
 }
 
-/// The kinds of steps.
+/// Kinds of steps.
 #[derive(Debug, Clone)]
 pub enum StepKind {
     /// `type: tool`.
@@ -40,7 +40,7 @@ pub enum StepKind {
 }
 
 impl WorkflowStep {
-    /// The call that it makes, or makes for each item.
+    /// Returns the call that the step makes once or for each item.
     pub fn call(&self) -> Option<&ToolCall> {
         match &self.kind {
             StepKind::Tool(call) => Some(call),

@@ -6,34 +6,34 @@ use loggia_facade::Object;
 
 use super::{output::ResultShape, step::WorkflowStep};
 
-/// One composite tool.
+/// Workflow: ToolHive's composite tool.
 #[derive(Debug, Clone)]
 pub struct Workflow {
-    /// Becomes the action's name.
+    /// Name of the action.
     pub name: String,
-    /// What it is for.
+    /// Description of the action.
     pub description: String,
-    /// JSON Schema of the parameters; `{"type": "object"}` where there is none.
+    /// JSON Schema of the parameters; defaults to `{"type": "object"}`.
     pub parameters: Object,
-    /// How long a run takes at most. Time in which it waits for a person does not count.
+    /// Timeout of a run. Time spent waiting for a person does not count.
     pub timeout: Duration,
-    /// `failureMode: continue`: a step's failure is as if its `onError` said so.
+    /// `failureMode: continue`: every failed step is treated as `onError: continue`.
     pub continues: bool,
-    /// Whether a template that refers to what is not there is an error, rather than the text `<no value>`.
+    /// Makes a missing reference an error instead of the text `<no value>`.
     pub strict: bool,
-    /// In the file's order.
+    /// Steps, in file order.
     pub steps: Vec<WorkflowStep>,
-    /// What the result is; the output of the last step where there is none.
+    /// Shape of the result; defaults to the output of the last step.
     pub output: Option<ResultShape>,
-    /// What the author says of its effects.
+    /// Effects declared by the author.
     pub annotations: EffectHints,
-    /// Where it begins.
+    /// Line number.
     pub line: usize,
-    /// Its place in the document, for messages: `compositeTools[0]`.
+    /// Path in the document, for messages: `compositeTools[0]`.
     pub path: String,
 }
 
-/// What the author says of a workflow's effects; what is not said follows from its steps.
+/// Effects that the author declares. Anything undeclared follows from the steps.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[allow(missing_docs, reason = "MCP's own words")]
 pub struct EffectHints {

@@ -1,8 +1,8 @@
-//! Calls of actions with their arguments, in which templates may stand at any depth.
+//! Parser of calls. Arguments may contain templates at any depth.
 
 use serde_json::{Map, Value as Json};
 
-use super::template::template;
+use super::template::parse_template;
 use crate::{
     Problem,
     definition::{
@@ -14,8 +14,8 @@ use crate::{
     yaml::{YamlValue, excerpt},
 };
 
-/// Reads `tool` and `arguments`. `missing`: what is said where there is no tool.
-pub(crate) fn call(
+/// Parses `tool` and `arguments`. `missing`: the message for a missing tool.
+pub(crate) fn parse_call(
     fields: &ObjectFields<'_>,
     at: &TemplateSite,
     missing: &str,
@@ -30,17 +30,17 @@ pub(crate) fn call(
         }
         Some((None, _)) => String::new(),
         Some((Some(tool), place)) => {
-            if !is_tool(tool) {
+            if !is_tool_name(tool) {
                 let problem = place.problem("must be a valid tool name");
                 report.problem(problem.hint("write facade.action, of letters, digits, `.`, `_` and `-`"));
             }
             tool.to_owned()
         }
     };
-    ToolCall { tool, arguments: arguments(fields, at, report), line }
+    ToolCall { tool, arguments: parse_arguments(fields, at, report), line }
 }
 
-fn arguments(
+fn parse_arguments(
     fields: &ObjectFields<'_>,
     at: &TemplateSite,
     report: &mut ParseReport,
@@ -49,45 +49,49 @@ fn arguments(
     let Some(entries) = place.entries(report) else { return Vec::new() };
     let arguments = entries.iter().filter_map(|entry| {
         let place = NodePlace::new(&entry.node, format!("{}[{}]", place.path, excerpt(&entry.key)));
-        literal_name(&entry.key, entry.line, &place.path, report);
-        Some((entry.key.clone(), argument(&place, at, report)?))
+        warn_template_in_name(&entry.key, entry.line, &place.path, report);
+        Some((entry.key.clone(), parse_argument(&place, at, report)?))
     });
     arguments.collect()
 }
 
 /// `^[a-zA-Z0-9][a-zA-Z0-9._-]*$`
-fn is_tool(tool: &str) -> bool {
+fn is_tool_name(tool: &str) -> bool {
     tool.starts_with(|c: char| c.is_ascii_alphanumeric())
         && tool.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
 }
 
-/// An argument; none if there is something wrong with it. Its depth is the file's, which is bounded.
-fn argument(place: &NodePlace<'_>, at: &TemplateSite, report: &mut ParseReport) -> Option<ArgumentValue> {
+/// Parses an argument; returns `None` after reporting a problem. The file's depth limit bounds the recursion.
+fn parse_argument(
+    place: &NodePlace<'_>,
+    at: &TemplateSite,
+    report: &mut ParseReport,
+) -> Option<ArgumentValue> {
     Some(match &place.node.value {
         YamlValue::Text(text) if text.contains("{{") => {
-            ArgumentValue::Template(template(place, at.clone(), report)?)
+            ArgumentValue::Template(parse_template(place, at.clone(), report)?)
         }
         YamlValue::Text(_) | YamlValue::Plain(..) | YamlValue::Unreal(_) => {
             ArgumentValue::Literal(place.json(report)?)
         }
         YamlValue::List(nodes) => {
             let items = nodes.iter().enumerate().filter_map(|(n, node)| {
-                argument(&NodePlace::new(node, format!("{}[{n}]", place.path)), at, report)
+                parse_argument(&NodePlace::new(node, format!("{}[{n}]", place.path)), at, report)
             });
-            list(items.collect())
+            fold_list(items.collect())
         }
         YamlValue::Map(entries) => {
             let members = entries.iter().filter_map(|entry| {
                 let place = NodePlace::new(&entry.node, join(&place.path, &excerpt(&entry.key)));
-                literal_name(&entry.key, entry.line, &place.path, report);
-                Some((entry.key.clone(), argument(&place, at, report)?))
+                warn_template_in_name(&entry.key, entry.line, &place.path, report);
+                Some((entry.key.clone(), parse_argument(&place, at, report)?))
             });
-            record(members.collect())
+            fold_record(members.collect())
         }
     })
 }
 
-fn list(items: Vec<ArgumentValue>) -> ArgumentValue {
+fn fold_list(items: Vec<ArgumentValue>) -> ArgumentValue {
     let literal = |item: &ArgumentValue| match item {
         ArgumentValue::Literal(value) => Some(value.clone()),
         _ => None,
@@ -98,7 +102,7 @@ fn list(items: Vec<ArgumentValue>) -> ArgumentValue {
     }
 }
 
-fn record(members: Vec<(String, ArgumentValue)>) -> ArgumentValue {
+fn fold_record(members: Vec<(String, ArgumentValue)>) -> ArgumentValue {
     if !members.iter().all(|(_, member)| matches!(member, ArgumentValue::Literal(_))) {
         return ArgumentValue::Record(members);
     }
@@ -109,7 +113,7 @@ fn record(members: Vec<(String, ArgumentValue)>) -> ArgumentValue {
     ArgumentValue::Literal(Json::Object(literals.collect::<Map<_, _>>()))
 }
 
-fn literal_name(name: &str, line: usize, path: &str, report: &mut ParseReport) {
+fn warn_template_in_name(name: &str, line: usize, path: &str, report: &mut ParseReport) {
     if name.contains("{{") {
         let said = format!("{path}: a template in a name is not expanded");
         report.warn(Problem::new(line, path, said).hint("only values are"));

@@ -1,6 +1,6 @@
-//! Calls for each item of a list.
+//! Parser of `forEach` steps.
 
-use super::{arguments::call, on_error::on_error, step_fields::FIELDS, template::template};
+use super::{arguments::parse_call, on_error::parse_on_error, step_fields::FIELDS, template::parse_template};
 use crate::{
     definition::{
         limits::{ITERATIONS, ITERATIONS_PARALLEL},
@@ -12,13 +12,17 @@ use crate::{
     yaml::excerpt,
 };
 
-/// The item's name where the definition gives none.
+/// Default name of the item.
 const ITEM: &str = "item";
-/// What ToolHive ignores in an inner step.
+/// Fields of an inner step that ToolHive ignores.
 const IGNORED: [&str; 4] = ["condition", "dependsOn", "timeout", "defaultResults"];
 
-/// Reads what a step does for each item.
-pub(crate) fn for_each(fields: &ObjectFields<'_>, index: usize, report: &mut ParseReport) -> Option<ForEach> {
+/// Parses the body of a `forEach` step.
+pub(crate) fn parse_for_each(
+    fields: &ObjectFields<'_>,
+    index: usize,
+    report: &mut ParseReport,
+) -> Option<ForEach> {
     for key in ["tool", "message"] {
         if fields.get(key).is_some() {
             let said = format!("{}: forEach step must not have '{key}' field", fields.path);
@@ -29,21 +33,21 @@ pub(crate) fn for_each(fields: &ObjectFields<'_>, index: usize, report: &mut Par
     }
     let collection = match fields.get("collection") {
         Some(place) if place.text(report) != Some("") => {
-            template(&place, TemplateSite::Step(index, StepPart::Collection), report)
+            parse_template(&place, TemplateSite::Step(index, StepPart::Collection), report)
         }
         _ => {
             report.problem(fields.missing("collection", "is required for forEach steps"));
             None
         }
     };
-    let item = item(fields, report);
-    let parallel = bounded(fields, "maxParallel", ITERATIONS_PARALLEL, report);
-    let iterations = bounded(fields, "maxIterations", ITERATIONS, report);
-    let (call, on_error) = inner(fields, index, &item, report)?;
+    let item = parse_item_name(fields, report);
+    let parallel = parse_bounded(fields, "maxParallel", ITERATIONS_PARALLEL, report);
+    let iterations = parse_bounded(fields, "maxIterations", ITERATIONS, report);
+    let (call, on_error) = parse_inner_step(fields, index, &item, report)?;
     Some(ForEach { collection: collection?, item, parallel, iterations, call, on_error })
 }
 
-fn item(fields: &ObjectFields<'_>, report: &mut ParseReport) -> String {
+fn parse_item_name(fields: &ObjectFields<'_>, report: &mut ParseReport) -> String {
     let Some(place) = fields.get("itemVar") else { return ITEM.to_owned() };
     let Some(item) = place.text(report).filter(|item| !item.is_empty()) else { return ITEM.to_owned() };
     if !is_identifier(item) {
@@ -54,21 +58,21 @@ fn item(fields: &ObjectFields<'_>, report: &mut ParseReport) -> String {
     item.to_owned()
 }
 
-/// A Go identifier: letters, digits and `_`, with no digit first.
+/// Checks a Go identifier: letters, digits and `_`, not starting with a digit.
 fn is_identifier(text: &str) -> bool {
     let letter = |c: char| c.is_alphabetic() || c == '_';
     text.starts_with(letter) && text.chars().all(|c| letter(c) || c.is_numeric())
 }
 
-/// A number of items; 0 is as none said.
-fn bounded(
+/// Parses a number of items; 0 selects the default.
+fn parse_bounded(
     fields: &ObjectFields<'_>,
     key: &str,
     (default, most): (usize, usize),
     report: &mut ParseReport,
 ) -> usize {
     let Some(place) = fields.get(key) else { return default };
-    let Some(number) = place.whole(report) else { return default };
+    let Some(number) = place.integer(report) else { return default };
     match usize::try_from(number) {
         Ok(0) => default,
         Ok(number) if number <= most => number,
@@ -83,8 +87,8 @@ fn bounded(
     }
 }
 
-/// The call, and what follows when it fails for one item.
-fn inner(
+/// Parses the inner call and its failure policy.
+fn parse_inner_step(
     fields: &ObjectFields<'_>,
     index: usize,
     item: &str,
@@ -115,6 +119,6 @@ fn inner(
         }
     }
     let at = TemplateSite::Step(index, StepPart::Each(item.to_owned()));
-    let call = call(&fields, &at, "is required for tool inner steps", report);
-    Some((call, on_error(&fields, report)))
+    let call = parse_call(&fields, &at, "is required for tool inner steps", report);
+    Some((call, parse_on_error(&fields, report)))
 }

@@ -1,27 +1,27 @@
-//! The forms in which a file may be written: where its composite tools stand, and what else may stand there.
+//! File formats: where a file holds its composite tools, and which other fields it may have.
 
 use std::collections::HashMap;
 
 use loggia_schema::{limits, nearest};
 
-use super::workflow::{self, workflow};
+use super::workflow::{self, parse_workflow};
 use crate::{
     Problem,
     definition::{
         model::{Definition, Form, Workflow},
-        place::{NodePlace, ObjectFields, join, unknown},
+        place::{NodePlace, ObjectFields, join, unknown_field},
         report::ParseReport,
     },
     yaml::{MapEntry, excerpt},
 };
 
-/// What is ours, at the root of every form.
+/// Loggia's own fields, allowed at the root of every format.
 const OURS: [&str; 3] = ["facade", "title", "strict"];
 const TOOLS: &str = "compositeTools";
 const REFS: &str = "compositeToolRefs";
 const RESOURCE: &str = "VirtualMCPCompositeToolDefinition";
 const SERVER: &str = "VirtualMCPServer";
-/// What else ToolHive's own configuration says, and means nothing here.
+/// Fields of ToolHive's own configuration that have no meaning here.
 const ELSEWHERE: [&str; 16] = [
     "name",
     "groupRef",
@@ -41,16 +41,16 @@ const ELSEWHERE: [&str; 16] = [
     "healthCheck",
 ];
 
-/// Reads a document.
-pub(crate) fn document(root: &NodePlace<'_>, report: &mut ParseReport) -> Option<Definition> {
-    if root.node.kind() == "a list" {
+/// Parses a document.
+pub(crate) fn parse_document(root: &NodePlace<'_>, report: &mut ParseReport) -> Option<Definition> {
+    if root.node.kind_name() == "a list" {
         let problem = root.problem("must be an object, not a list");
         report.problem(problem.hint("write compositeTools: before the list"));
         return None;
     }
-    let fields = root.open(report)?;
-    let form = form(&fields, report)?;
-    let strict = fields.get("strict").and_then(|place| place.flag(report));
+    let fields = root.open_fields(report)?;
+    let form = detect_form(&fields, report)?;
+    let strict = fields.get("strict").and_then(|place| place.boolean(report));
     let strict = strict.unwrap_or(matches!(form, Form::Bare | Form::List));
     for key in OURS {
         if let Some(entry) = fields.entry(key) {
@@ -62,7 +62,7 @@ pub(crate) fn document(root: &NodePlace<'_>, report: &mut ParseReport) -> Option
         }
     }
     let mut definition = Definition {
-        facade: facade(&fields, report),
+        facade: parse_facade(&fields, report),
         title: fields.text("title", report).map(str::to_owned),
         description: None,
         form,
@@ -73,43 +73,43 @@ pub(crate) fn document(root: &NodePlace<'_>, report: &mut ParseReport) -> Option
     };
     match form {
         Form::Bare => {
-            known(&fields, &[&workflow::FIELDS, &OURS], report);
-            definition.workflows.push(workflow(&fields, strict, report));
+            report_unknown_fields(&fields, &[&workflow::FIELDS, &OURS], report);
+            definition.workflows.push(parse_workflow(&fields, strict, report));
         }
         Form::List => {
             let ours = [TOOLS, REFS, "description"];
-            meaningless(&fields, &[&ours, &OURS], &ELSEWHERE, report);
+            report_unused_fields(&fields, &[&ours, &OURS], &ELSEWHERE, report);
             definition.description = fields.text("description", report).map(str::to_owned);
-            list(&fields, strict, &mut definition, report);
+            parse_tools(&fields, strict, &mut definition, report);
         }
         Form::Resource => {
-            wrapped(&fields, &mut definition, report);
-            if let Some(spec) = required(&fields, "spec", report)
+            parse_resource_head(&fields, &mut definition, report);
+            if let Some(spec) = require_field(&fields, "spec", report)
                 && let Some(fields) = spec.fields(&workflow::FIELDS, report)
             {
-                definition.workflows.push(workflow(&fields, strict, report));
+                definition.workflows.push(parse_workflow(&fields, strict, report));
             }
         }
         Form::Server => {
-            wrapped(&fields, &mut definition, report);
-            if let Some(spec) = required(&fields, "spec", report)
-                && let Some(fields) = spec.open(report)
+            parse_resource_head(&fields, &mut definition, report);
+            if let Some(spec) = require_field(&fields, "spec", report)
+                && let Some(fields) = spec.open_fields(report)
             {
-                all_but(&fields, &["config"], report);
-                if let Some(config) = required(&fields, "config", report)
-                    && let Some(fields) = config.open(report)
+                warn_unused_fields(&fields, &["config"], report);
+                if let Some(config) = require_field(&fields, "config", report)
+                    && let Some(fields) = config.open_fields(report)
                 {
-                    all_but(&fields, &[TOOLS, REFS], report);
-                    list(&fields, strict, &mut definition, report);
+                    warn_unused_fields(&fields, &[TOOLS, REFS], report);
+                    parse_tools(&fields, strict, &mut definition, report);
                 }
             }
         }
     }
-    duplicates(&definition.workflows, report);
+    report_duplicates(&definition.workflows, report);
     Some(definition)
 }
 
-fn form(fields: &ObjectFields<'_>, report: &mut ParseReport) -> Option<Form> {
+fn detect_form(fields: &ObjectFields<'_>, report: &mut ParseReport) -> Option<Form> {
     if let Some(place) = fields.get("kind") {
         return match place.text(report)? {
             RESOURCE => Some(Form::Resource),
@@ -117,7 +117,7 @@ fn form(fields: &ObjectFields<'_>, report: &mut ParseReport) -> Option<Form> {
             other => {
                 let problem =
                     place.problem(&format!("must be {RESOURCE} or {SERVER}, not \"{}\"", excerpt(other)));
-                report.problem(report.advise(problem, other, [RESOURCE, SERVER]));
+                report.problem(report.with_suggestion(problem, other, [RESOURCE, SERVER]));
                 None
             }
         };
@@ -143,7 +143,7 @@ fn form(fields: &ObjectFields<'_>, report: &mut ParseReport) -> Option<Form> {
     None
 }
 
-fn facade(fields: &ObjectFields<'_>, report: &mut ParseReport) -> Option<String> {
+fn parse_facade(fields: &ObjectFields<'_>, report: &mut ParseReport) -> Option<String> {
     let place = fields.get("facade")?;
     let facade = place.text(report)?;
     let well = facade.len() <= 32
@@ -159,20 +159,24 @@ fn facade(fields: &ObjectFields<'_>, report: &mut ParseReport) -> Option<String>
     Some(facade.to_owned())
 }
 
-/// What a Kubernetes resource says of itself.
-fn wrapped(fields: &ObjectFields<'_>, definition: &mut Definition, report: &mut ParseReport) {
-    all_but(
+/// Parses the head of a Kubernetes resource.
+fn parse_resource_head(fields: &ObjectFields<'_>, definition: &mut Definition, report: &mut ParseReport) {
+    warn_unused_fields(
         fields,
         &["apiVersion", "kind", "metadata", "spec", "description", "facade", "title", "strict"],
         report,
     );
     definition.description = fields.text("description", report).map(str::to_owned);
-    let Some(metadata) = fields.get("metadata").and_then(|place| place.open(report)) else { return };
+    let Some(metadata) = fields.get("metadata").and_then(|place| place.open_fields(report)) else { return };
     definition.resource = metadata.text("name", report).map(str::to_owned);
-    all_but(&metadata, &["name"], report);
+    warn_unused_fields(&metadata, &["name"], report);
 }
 
-fn required<'a>(fields: &ObjectFields<'a>, key: &str, report: &mut ParseReport) -> Option<NodePlace<'a>> {
+fn require_field<'a>(
+    fields: &ObjectFields<'a>,
+    key: &str,
+    report: &mut ParseReport,
+) -> Option<NodePlace<'a>> {
     let place = fields.get(key);
     if place.is_none() {
         report.problem(fields.missing(key, "is required"));
@@ -180,13 +184,18 @@ fn required<'a>(fields: &ObjectFields<'a>, key: &str, report: &mut ParseReport) 
     place
 }
 
-/// Tells of unknown fields.
-fn known(fields: &ObjectFields<'_>, names: &[&[&str]], report: &mut ParseReport) {
-    meaningless(fields, names, &[], report);
+/// Reports unknown fields.
+fn report_unknown_fields(fields: &ObjectFields<'_>, names: &[&[&str]], report: &mut ParseReport) {
+    report_unused_fields(fields, names, &[], report);
 }
 
-/// Tells of unknown fields, and warns of those that mean something to ToolHive alone.
-fn meaningless(fields: &ObjectFields<'_>, names: &[&[&str]], elsewhere: &[&str], report: &mut ParseReport) {
+/// Reports unknown fields, and warns of fields that only ToolHive uses.
+fn report_unused_fields(
+    fields: &ObjectFields<'_>,
+    names: &[&[&str]],
+    elsewhere: &[&str],
+    report: &mut ParseReport,
+) {
     let names = || names.iter().flat_map(|names| names.iter().copied());
     for entry in fields.entries() {
         let key = entry.key.as_str();
@@ -194,18 +203,18 @@ fn meaningless(fields: &ObjectFields<'_>, names: &[&[&str]], elsewhere: &[&str],
             continue;
         }
         if elsewhere.contains(&key) {
-            report.warn(nothing(&fields.path, entry));
+            report.warn(unused_field(&fields.path, entry));
         } else {
-            report.problem(report.advise(unknown(&fields.path, entry), key, names()));
+            report.problem(report.with_suggestion(unknown_field(&fields.path, entry), key, names()));
         }
     }
 }
 
-/// Warns of all fields but these.
-fn all_but(fields: &ObjectFields<'_>, names: &[&str], report: &mut ParseReport) {
+/// Warns of all fields except these.
+fn warn_unused_fields(fields: &ObjectFields<'_>, names: &[&str], report: &mut ParseReport) {
     for entry in fields.entries().iter().filter(|entry| !names.contains(&entry.key.as_str())) {
-        let warning = nothing(&fields.path, entry);
-        // One that is there as well was hardly meant.
+        let warning = unused_field(&fields.path, entry);
+        // A field that is present as well was hardly the intended one.
         let near = nearest(&entry.key, names.iter().copied()).filter(|near| fields.entry(near).is_none());
         report.warn(match near {
             Some(near) => warning.hint(format!("did you mean `{near}`?")),
@@ -214,14 +223,19 @@ fn all_but(fields: &ObjectFields<'_>, names: &[&str], report: &mut ParseReport) 
     }
 }
 
-fn nothing(path: &str, entry: &MapEntry) -> Problem {
+fn unused_field(path: &str, entry: &MapEntry) -> Problem {
     let path = join(path, &excerpt(&entry.key));
     let said = format!("{path} means nothing here");
     Problem::new(entry.line, path, said)
 }
 
-/// Composite tools in a list, and references to others.
-fn list(fields: &ObjectFields<'_>, strict: bool, definition: &mut Definition, report: &mut ParseReport) {
+/// Parses a list of composite tools and references to others.
+fn parse_tools(
+    fields: &ObjectFields<'_>,
+    strict: bool,
+    definition: &mut Definition,
+    report: &mut ParseReport,
+) {
     let tools = fields.get(TOOLS).and_then(|place| place.items(report)).unwrap_or_default();
     if tools.len() > limits::ACTIONS {
         let said = format!("has {} tools; at most {} are allowed", tools.len(), limits::ACTIONS);
@@ -229,7 +243,7 @@ fn list(fields: &ObjectFields<'_>, strict: bool, definition: &mut Definition, re
     }
     for place in tools.iter().take(limits::ACTIONS) {
         if let Some(fields) = place.fields(&workflow::FIELDS, report) {
-            definition.workflows.push(workflow(&fields, strict, report));
+            definition.workflows.push(parse_workflow(&fields, strict, report));
         }
     }
     let refs = fields.get(REFS).and_then(|place| place.items(report)).unwrap_or_default();
@@ -250,8 +264,8 @@ fn list(fields: &ObjectFields<'_>, strict: bool, definition: &mut Definition, re
     }
 }
 
-/// Tells of names that stand twice.
-pub(crate) fn duplicates(workflows: &[Workflow], report: &mut ParseReport) {
+/// Reports duplicate names.
+pub(crate) fn report_duplicates(workflows: &[Workflow], report: &mut ParseReport) {
     let mut names: HashMap<&str, usize> = HashMap::new();
     for workflow in workflows.iter().filter(|workflow| !workflow.name.is_empty()) {
         if let Some(line) = names.get(workflow.name.as_str()) {

@@ -21,4 +21,4 @@ mod steps;
 mod template;
 mod workflow;
 
-pub(super) use self::forms::{document, duplicates};
+pub(super) use self::forms::{parse_document, report_duplicates};

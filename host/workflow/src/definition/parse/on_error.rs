@@ -11,20 +11,20 @@ use crate::{
     yaml::excerpt,
 };
 
-/// What follows a failure.
-pub(crate) fn on_error(fields: &ObjectFields<'_>, report: &mut ParseReport) -> OnError {
+/// Parses a failure policy.
+pub(crate) fn parse_on_error(fields: &ObjectFields<'_>, report: &mut ParseReport) -> OnError {
     const KNOWN: [&str; 4] = ["action", "retryCount", "retryDelay", "maxRetries"];
     let Some(place) = fields.get("onError") else { return OnError::Abort };
-    if place.written(report, "an object", |action| match action {
+    if place.refuse_text(report, "an object", |action| match action {
         "retry" => "write onError: {action: retry, retryCount: 3}".to_owned(),
         action => format!("write onError: {{action: {action}}}"),
     }) {
         return OnError::Abort;
     }
     let Some(fields) = place.fields(&KNOWN, report) else { return OnError::Abort };
-    let before = report.problems.len();
-    let count = count(&fields, report);
-    let is_told = report.problems.len() > before;
+    let before = report.take_problems.len();
+    let count = parse_retry_count(&fields, report);
+    let is_told = report.take_problems.len() > before;
     let delay = fields.get("retryDelay").and_then(|place| place.duration(report)).unwrap_or(RETRY_DELAY);
     let action = fields.text("action", report).unwrap_or("abort");
     if action != "retry"
@@ -45,7 +45,7 @@ pub(crate) fn on_error(fields: &ObjectFields<'_>, report: &mut ParseReport) -> O
                 }
                 OnError::Retry { count: u32::try_from(count).unwrap_or(RETRIES).min(RETRIES), delay }
             }
-            // What is no number is told already.
+            // A count that is not a number has been reported already.
             None if is_told => OnError::Abort,
             other => {
                 let line = other.map_or(fields.line, |(_, place)| place.node.line);
@@ -60,14 +60,17 @@ pub(crate) fn on_error(fields: &ObjectFields<'_>, report: &mut ParseReport) -> O
             let said = format!("must be one of: {}", ACTIONS.join(", "));
             let problem =
                 fields.get("action").map_or_else(|| fields.missing("action", &said), |p| p.problem(&said));
-            report.problem(report.advise(problem, other, ACTIONS));
+            report.problem(report.with_suggestion(problem, other, ACTIONS));
             OnError::Abort
         }
     }
 }
 
-/// How often a step is tried again, and where that stands.
-fn count<'a>(fields: &ObjectFields<'a>, report: &mut ParseReport) -> Option<(i64, NodePlace<'a>)> {
+/// Parses the number of retries; returns it with its place.
+fn parse_retry_count<'a>(
+    fields: &ObjectFields<'a>,
+    report: &mut ParseReport,
+) -> Option<(i64, NodePlace<'a>)> {
     let other = fields.get("maxRetries");
     if let Some(other) = &other {
         let said = "`maxRetries` stands in ToolHive's guide; its code knows `retryCount` alone";
@@ -80,5 +83,5 @@ fn count<'a>(fields: &ObjectFields<'a>, report: &mut ParseReport) -> Option<(i64
         }
         (place, other) => place.or(other)?,
     };
-    Some((place.whole(report)?, place))
+    Some((place.integer(report)?, place))
 }

@@ -1,6 +1,6 @@
-//! What a workflow's result is made of.
+//! Parser of result shapes.
 
-use super::template::template;
+use super::template::parse_template;
 use crate::{
     Problem,
     definition::{
@@ -12,7 +12,7 @@ use crate::{
     yaml::{MapEntry, excerpt},
 };
 
-/// Properties inside each other.
+/// Maximum nesting depth of properties.
 const DEPTH: usize = 10;
 const KINDS: [(&str, PropertyType); 6] = [
     ("string", PropertyType::String),
@@ -23,13 +23,13 @@ const KINDS: [(&str, PropertyType); 6] = [
     ("array", PropertyType::Array),
 ];
 
-/// Reads `output`.
-pub(crate) fn output(place: &NodePlace<'_>, report: &mut ParseReport) -> Option<ResultShape> {
+/// Parses `output`.
+pub(crate) fn parse_output(place: &NodePlace<'_>, report: &mut ParseReport) -> Option<ResultShape> {
     let fields = place.fields(&["properties", "required"], report)?;
     let properties = match fields.get("properties") {
-        Some(inner) => properties(&inner, place, 1, report),
+        Some(inner) => parse_properties(&inner, place, 1, report),
         None => {
-            report.problem(empty(place));
+            report.problem(empty_output(place));
             Vec::new()
         }
     };
@@ -45,7 +45,7 @@ pub(crate) fn output(place: &NodePlace<'_>, report: &mut ParseReport) -> Option<
                 );
                 let problem = Problem::new(item.node.line, &*item.path, said);
                 let names = properties.iter().map(|(name, _)| name.as_str());
-                report.problem(report.advise(problem, name, names));
+                report.problem(report.with_suggestion(problem, name, names));
             }
             required.push(name.to_owned());
         }
@@ -53,12 +53,12 @@ pub(crate) fn output(place: &NodePlace<'_>, report: &mut ParseReport) -> Option<
     Some(ResultShape { properties, required })
 }
 
-fn empty(place: &NodePlace<'_>) -> Problem {
+fn empty_output(place: &NodePlace<'_>) -> Problem {
     let said = format!("{}: output properties cannot be empty", place.path);
     Problem::new(place.node.line, &*place.path, said).hint("leave `output` out for the last step's result")
 }
 
-fn properties(
+fn parse_properties(
     place: &NodePlace<'_>,
     output: &NodePlace<'_>,
     depth: usize,
@@ -66,7 +66,7 @@ fn properties(
 ) -> Vec<(String, ResultProperty)> {
     let Some(entries) = place.entries(report) else { return Vec::new() };
     if entries.is_empty() {
-        report.problem(empty(output));
+        report.problem(empty_output(output));
     }
     if depth > DEPTH {
         let said = format!("{}: output properties lie more than {DEPTH} deep in each other", output.path);
@@ -75,12 +75,12 @@ fn properties(
     }
     let properties = entries.iter().filter_map(|entry| {
         let place = NodePlace::new(&entry.node, join(&place.path, &excerpt(&entry.key)));
-        Some((entry.key.clone(), property(entry, &place, output, depth, report)?))
+        Some((entry.key.clone(), parse_property(entry, &place, output, depth, report)?))
     });
     properties.collect()
 }
 
-fn property(
+fn parse_property(
     entry: &MapEntry,
     place: &NodePlace<'_>,
     output: &NodePlace<'_>,
@@ -88,7 +88,7 @@ fn property(
     report: &mut ParseReport,
 ) -> Option<ResultProperty> {
     const WRITE: &str = "write {type: string, description: …, value: '{{…}}'}";
-    if place.written(report, "an object", |_| WRITE.to_owned()) {
+    if place.refuse_text(report, "an object", |_| WRITE.to_owned()) {
         return None;
     }
     let fields = place.fields(&["type", "description", "value", "properties", "default"], report)?;
@@ -109,7 +109,7 @@ fn property(
                 let names = KINDS.map(|(name, _)| name);
                 let said =
                     format!("has invalid type \"{}\"; it is one of: {}", excerpt(written), names.join(", "));
-                report.problem(report.advise(wrong("type", &said), written, names));
+                report.problem(report.with_suggestion(wrong("type", &said), written, names));
             }
             kind
         }
@@ -133,10 +133,10 @@ fn property(
             None
         }
         (None, Some(inner)) => {
-            Some(PropertySource::Properties(properties(&inner, output, depth + 1, report)))
+            Some(PropertySource::Properties(parse_properties(&inner, output, depth + 1, report)))
         }
         (Some(value), None) => {
-            template(&value, TemplateSite::Output(kind.unwrap_or(PropertyType::String)), report)
+            parse_template(&value, TemplateSite::Output(kind.unwrap_or(PropertyType::String)), report)
                 .map(PropertySource::Value)
         }
     };

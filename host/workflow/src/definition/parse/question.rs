@@ -1,9 +1,9 @@
-//! Questions to the person.
+//! Parser of questions.
 
 use loggia_facade::Object;
 use loggia_schema::Questionnaire;
 
-use super::template::template;
+use super::template::parse_template;
 use crate::{
     Problem,
     definition::{
@@ -14,15 +14,15 @@ use crate::{
     },
 };
 
-/// Reads what a step asks.
-pub(crate) fn question(
+/// Parses the question of a step.
+pub(crate) fn parse_question(
     fields: &ObjectFields<'_>,
     index: usize,
     report: &mut ParseReport,
 ) -> Option<QuestionStep> {
     let message = match fields.get("message") {
         Some(place) if place.text(report) != Some("") => {
-            template(&place, TemplateSite::Step(index, StepPart::Message), report)
+            parse_template(&place, TemplateSite::Step(index, StepPart::Message), report)
         }
         _ => {
             report.problem(fields.missing("message", "is required when type is elicitation"));
@@ -30,19 +30,19 @@ pub(crate) fn question(
         }
     };
     let schema = match fields.get("schema") {
-        Some(place) => schema(&place, report),
+        Some(place) => parse_form_schema(&place, report),
         None => {
             let missing = fields.missing("schema", "is required for elicitation steps");
             report.problem(missing.hint("write an object schema with the fields of the form"));
             None
         }
     };
-    let on_decline = otherwise(fields, "onDecline", report);
-    let on_cancel = otherwise(fields, "onCancel", report);
+    let on_decline = parse_refusal_action(fields, "onDecline", report);
+    let on_cancel = parse_refusal_action(fields, "onCancel", report);
     Some(QuestionStep { message: message?, schema: schema?, on_decline, on_cancel })
 }
 
-fn schema(place: &NodePlace<'_>, report: &mut ParseReport) -> Option<Object> {
+fn parse_form_schema(place: &NodePlace<'_>, report: &mut ParseReport) -> Option<Object> {
     let mut schema = place.object(report)?;
     if schema.contains_key("properties") && !schema.contains_key("type") {
         schema.insert("type".into(), "object".into());
@@ -62,7 +62,7 @@ fn schema(place: &NodePlace<'_>, report: &mut ParseReport) -> Option<Object> {
     None
 }
 
-fn otherwise(fields: &ObjectFields<'_>, key: &str, report: &mut ParseReport) -> RefusalAction {
+fn parse_refusal_action(fields: &ObjectFields<'_>, key: &str, report: &mut ParseReport) -> RefusalAction {
     const ACTIONS: [&str; 3] = ["abort", "continue", "skip_remaining"];
     let Some(place) = fields.get(key) else { return RefusalAction::Abort };
     let Some(fields) = place.fields(&["action"], report) else { return RefusalAction::Abort };
@@ -80,7 +80,7 @@ fn otherwise(fields: &ObjectFields<'_>, key: &str, report: &mut ParseReport) -> 
             let said = format!("must be one of: {}", ACTIONS.join(", "));
             let problem =
                 fields.get("action").map_or_else(|| fields.missing("action", &said), |p| p.problem(&said));
-            report.problem(report.advise(problem, other, ACTIONS));
+            report.problem(report.with_suggestion(problem, other, ACTIONS));
         }
     }
     RefusalAction::Abort

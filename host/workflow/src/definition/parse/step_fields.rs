@@ -1,6 +1,6 @@
 //! Names of the fields of a step.
 
-/// What a step may say.
+/// Fields of a step.
 pub(crate) const FIELDS: [&str; 18] = [
     "id",
     "type",

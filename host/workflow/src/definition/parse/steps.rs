@@ -1,9 +1,10 @@
-//! Steps.
+//! Parser of steps.
 
 use std::collections::HashMap;
 
 use super::{
-    arguments::call, for_each, on_error::on_error, question, step_fields::FIELDS, template::template,
+    arguments::parse_call, for_each, on_error::parse_on_error, question, step_fields::FIELDS,
+    template::parse_template,
 };
 use crate::{
     Problem,
@@ -17,18 +18,18 @@ use crate::{
     yaml::excerpt,
 };
 
-/// What is said in vain in steps of another type.
+/// Fields that are ignored in steps of other types.
 const OF_TOOLS: [&str; 2] = ["tool", "arguments"];
 const OF_QUESTIONS: [&str; 4] = ["message", "schema", "onDecline", "onCancel"];
 const OF_FOR_EACH: [&str; 5] = ["collection", "itemVar", "maxParallel", "maxIterations", "step"];
 
-/// Reads the steps of a workflow.
-pub(crate) fn steps(places: &[NodePlace<'_>], report: &mut ParseReport) -> Vec<WorkflowStep> {
+/// Parses the steps of a workflow.
+pub(crate) fn parse_steps(places: &[NodePlace<'_>], report: &mut ParseReport) -> Vec<WorkflowStep> {
     let mut ids = Ids::new();
     for (index, place) in places.iter().enumerate() {
         let Some(id) = place.node.get("id").filter(|node| !node.is_null()) else { continue };
         let id = NodePlace::new(id, format!("{}.id", place.path));
-        // What is no text is told where the step is read.
+        // An id that is not a text is reported when the step is parsed.
         let Some(text) = id.text(&mut ParseReport::default()).filter(|text| !text.is_empty()) else {
             continue;
         };
@@ -39,17 +40,17 @@ pub(crate) fn steps(places: &[NodePlace<'_>], report: &mut ParseReport) -> Vec<W
             ids.insert(text, index);
         }
     }
-    places.iter().enumerate().map(|(index, place)| step(place, index, &ids, report)).collect()
+    places.iter().enumerate().map(|(index, place)| parse_step(place, index, &ids, report)).collect()
 }
 
-/// The ids of a workflow's steps, with their places.
+/// Indexes of steps by id.
 type Ids<'a> = HashMap<&'a str, usize>;
 
-fn step(place: &NodePlace<'_>, index: usize, ids: &Ids<'_>, report: &mut ParseReport) -> WorkflowStep {
+fn parse_step(place: &NodePlace<'_>, index: usize, ids: &Ids<'_>, report: &mut ParseReport) -> WorkflowStep {
     let line = place.node.line;
     let mut step = WorkflowStep {
         id: String::new(),
-        kind: nothing(line),
+        kind: placeholder(line),
         condition: None,
         depends_on: Vec::new(),
         timeout: STEP_TIMEOUT,
@@ -63,15 +64,15 @@ fn step(place: &NodePlace<'_>, index: usize, ids: &Ids<'_>, report: &mut ParseRe
         None if fields.is_of_another_kind("id") => {}
         None => report.problem(fields.missing("id", "is required")),
     }
-    if let Some(kind) = kind(&fields, index, report) {
+    if let Some(kind) = parse_kind(&fields, index, report) {
         step.kind = kind;
     }
     if let Some(place) = fields.get("condition")
         && place.text(report).is_some_and(|text| !text.is_empty())
     {
-        step.condition = template(&place, TemplateSite::Step(index, StepPart::Condition), report);
+        step.condition = parse_template(&place, TemplateSite::Step(index, StepPart::Condition), report);
     }
-    step.depends_on = depends_on(&fields, ids, report);
+    step.depends_on = parse_depends_on(&fields, ids, report);
     if let Some(place) = fields.get("timeout")
         && let Some(timeout) = place.duration(report)
     {
@@ -81,7 +82,7 @@ fn step(place: &NodePlace<'_>, index: usize, ids: &Ids<'_>, report: &mut ParseRe
             report.warn(place.problem("is too long for a question: it stays open for 30m"));
         }
     }
-    step.on_error = on_error(&fields, report);
+    step.on_error = parse_on_error(&fields, report);
     if matches!(step.on_error, OnError::Retry { .. }) && !matches!(step.kind, StepKind::Tool(_)) {
         let said = "onError.action: retry means nothing here: only calls of tools are tried again";
         let problem = Problem::new(line, &*place.path, format!("{}: {said}", place.path));
@@ -90,19 +91,19 @@ fn step(place: &NodePlace<'_>, index: usize, ids: &Ids<'_>, report: &mut ParseRe
             _ => problem,
         });
     }
-    // Null is a default too.
+    // Null is a valid default.
     step.default_results = fields
         .entry("defaultResults")
         .and_then(|entry| NodePlace::new(&entry.node, join(&place.path, "defaultResults")).json(report));
     step
 }
 
-/// What stands in for what cannot be read: there is a problem then.
-fn nothing(line: usize) -> StepKind {
+/// Creates a placeholder for a step that cannot be parsed and has a reported problem.
+fn placeholder(line: usize) -> StepKind {
     StepKind::Tool(ToolCall { tool: String::new(), arguments: Vec::new(), line })
 }
 
-fn kind(fields: &ObjectFields<'_>, index: usize, report: &mut ParseReport) -> Option<StepKind> {
+fn parse_kind(fields: &ObjectFields<'_>, index: usize, report: &mut ParseReport) -> Option<StepKind> {
     let place = fields.get("type");
     let kind = fields.text("type", report).unwrap_or_default();
     let (has_tool, has_message) = (fields.get("tool").is_some(), fields.get("message").is_some());
@@ -123,29 +124,29 @@ fn kind(fields: &ObjectFields<'_>, index: usize, report: &mut ParseReport) -> Op
             None
         }
         "" | "tool" => {
-            in_vain(fields, "tool", &[&OF_QUESTIONS, &OF_FOR_EACH], report);
+            warn_unused_fields(fields, "tool", &[&OF_QUESTIONS, &OF_FOR_EACH], report);
             let at = TemplateSite::Step(index, StepPart::Argument);
-            Some(StepKind::Tool(call(fields, &at, "is required when type is tool", report)))
+            Some(StepKind::Tool(parse_call(fields, &at, "is required when type is tool", report)))
         }
         "elicitation" => {
-            in_vain(fields, "elicitation", &[&OF_TOOLS, &OF_FOR_EACH], report);
-            question::question(fields, index, report).map(StepKind::Ask)
+            warn_unused_fields(fields, "elicitation", &[&OF_TOOLS, &OF_FOR_EACH], report);
+            question::parse_question(fields, index, report).map(StepKind::Ask)
         }
         "forEach" => {
-            in_vain(fields, "forEach", &[&["arguments"], &OF_QUESTIONS[1..]], report);
-            for_each::for_each(fields, index, report).map(StepKind::ForEach)
+            warn_unused_fields(fields, "forEach", &[&["arguments"], &OF_QUESTIONS[1..]], report);
+            for_each::parse_for_each(fields, index, report).map(StepKind::ForEach)
         }
         other => {
             let place = place?;
             let problem = place.problem("must be one of: tool, elicitation, forEach");
-            report.problem(report.advise(problem, other, ["tool", "elicitation", "forEach"]));
+            report.problem(report.with_suggestion(problem, other, ["tool", "elicitation", "forEach"]));
             None
         }
     }
 }
 
-/// Warns of what a step of this type has no use for.
-fn in_vain(fields: &ObjectFields<'_>, kind: &str, others: &[&[&str]], report: &mut ParseReport) {
+/// Warns of fields that a step of this type ignores.
+fn warn_unused_fields(fields: &ObjectFields<'_>, kind: &str, others: &[&[&str]], report: &mut ParseReport) {
     for name in others.iter().flat_map(|names| names.iter()) {
         if let Some(place) = fields.get(name) {
             report.warn(place.problem(&format!("means nothing in a step of type {kind}")));
@@ -153,10 +154,10 @@ fn in_vain(fields: &ObjectFields<'_>, kind: &str, others: &[&[&str]], report: &m
     }
 }
 
-fn depends_on(fields: &ObjectFields<'_>, ids: &Ids<'_>, report: &mut ParseReport) -> Vec<usize> {
+fn parse_depends_on(fields: &ObjectFields<'_>, ids: &Ids<'_>, report: &mut ParseReport) -> Vec<usize> {
     let mut found = Vec::new();
     let Some(place) = fields.get("dependsOn") else { return found };
-    if place.written(report, "a list", |id| format!("write dependsOn: [{id}]")) {
+    if place.refuse_text(report, "a list", |id| format!("write dependsOn: [{id}]")) {
         return found;
     }
     for item in place.items(report).unwrap_or_default() {
@@ -167,7 +168,7 @@ fn depends_on(fields: &ObjectFields<'_>, ids: &Ids<'_>, report: &mut ParseReport
             None => {
                 let said = format!("{} references unknown step \"{}\"", place.path, excerpt(id));
                 let problem = Problem::new(item.node.line, item.path, said);
-                report.problem(report.advise(problem, id, ids.keys().copied()));
+                report.problem(report.with_suggestion(problem, id, ids.keys().copied()));
             }
         }
     }

@@ -3,15 +3,15 @@
 use crate::{
     Problem,
     definition::{
-        place::{NodePlace, about},
+        place::{NodePlace, subject},
         report::ParseReport,
         template_use::{TemplateSite, TemplateUse},
     },
     template::Template,
 };
 
-/// Reads a template.
-pub(crate) fn template(
+/// Parses a template.
+pub(crate) fn parse_template(
     place: &NodePlace<'_>,
     at: TemplateSite,
     report: &mut ParseReport,
@@ -24,8 +24,8 @@ pub(crate) fn template(
             Some(template)
         }
         Err(error) => {
-            let said = format!("{}: invalid template: {error}", about(&place.path));
-            // A text of several lines: the line in which it goes wrong.
+            let said = format!("{}: invalid template: {error}", subject(&place.path));
+            // In a multi-line text, point to the line of the error.
             let before = error.at.and_then(|at| text.get(..at)).unwrap_or_default();
             let line = place.node.line + before.matches('\n').count();
             report.problem(Problem::new(line, &*place.path, said));

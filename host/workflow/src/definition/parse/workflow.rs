@@ -1,4 +1,4 @@
-//! Composite tools.
+//! Parser of workflows.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use loggia_facade::{Action, Effect, Object, Surface};
 use loggia_schema::Contract;
 use serde_json::Value as Json;
 
-use super::{output::output, steps::steps};
+use super::{output::parse_output, steps::parse_steps};
 use crate::{
     Problem,
     definition::{
@@ -19,43 +19,43 @@ use crate::{
     yaml::excerpt,
 };
 
-/// What a composite tool may say.
+/// Fields of a composite tool.
 pub(crate) const FIELDS: [&str; 8] =
     ["name", "description", "parameters", "timeout", "steps", "output", "annotations", "failureMode"];
-/// A name, in bytes.
+/// Maximum length of a name, in bytes.
 const NAME: usize = 64;
 
-/// Reads a composite tool, and checks it.
-pub(crate) fn workflow(fields: &ObjectFields<'_>, strict: bool, report: &mut ParseReport) -> Workflow {
+/// Parses and checks a composite tool.
+pub(crate) fn parse_workflow(fields: &ObjectFields<'_>, strict: bool, report: &mut ParseReport) -> Workflow {
     report.uses.clear();
-    let (name, description) = (name(fields, report), fields.text("description", report));
+    let (name, description) = (parse_name(fields, report), fields.text("description", report));
     if description.is_none() && !fields.is_of_another_kind("description") {
         let missing = fields.missing("description", "is required");
         report.problem(missing.hint("say in a sentence what the tool is for"));
     }
     let parameters = match fields.get("parameters") {
-        None => anything(),
-        // What is wrong with them is told: what refers to them is not looked at.
-        Some(place) => parameters(&place, report).unwrap_or_else(|| {
-            let mut open = anything();
+        None => any_object(),
+        // The problem has been reported, so references to parameters are not checked.
+        Some(place) => parse_parameters(&place, report).unwrap_or_else(|| {
+            let mut open = any_object();
             open.insert("additionalProperties".to_owned(), true.into());
             open
         }),
     };
     let timeout = fields.get("timeout").and_then(|place| place.duration(report)).unwrap_or(TIMEOUT);
-    let continues = continues(fields, report);
+    let continues = parse_failure_mode(fields, report);
     let list = join(&fields.path, "steps");
     let places = fields.get("steps").and_then(|place| place.items(report)).unwrap_or_default();
-    if places.is_empty() && fields.get("steps").is_none_or(|place| place.node.kind() == "a list") {
+    if places.is_empty() && fields.get("steps").is_none_or(|place| place.node.kind_name() == "a list") {
         report.problem(fields.missing("steps", "must have at least one step"));
     }
     if places.len() > STEPS {
         let said = format!("{list}: too many steps: {} (max {STEPS})", places.len());
         report.problem(Problem::new(fields.line, &*list, said).hint("split the workflow"));
     }
-    let steps = steps(&places[..places.len().min(STEPS)], report);
-    let output = fields.get("output").and_then(|place| output(&place, report));
-    let annotations = fields.get("annotations").and_then(|place| annotations(&place, report));
+    let steps = parse_steps(&places[..places.len().min(STEPS)], report);
+    let output = fields.get("output").and_then(|place| parse_output(&place, report));
+    let annotations = fields.get("annotations").and_then(|place| parse_annotations(&place, report));
     let workflow = Workflow {
         name,
         description: description.unwrap_or_default().to_owned(),
@@ -70,11 +70,11 @@ pub(crate) fn workflow(fields: &ObjectFields<'_>, strict: bool, report: &mut Par
         path: fields.path.clone(),
     };
     let uses = std::mem::take(&mut report.uses);
-    check::workflow(&workflow, &uses, places.len() <= STEPS, report);
+    check::check_workflow(&workflow, &uses, places.len() <= STEPS, report);
     workflow
 }
 
-fn name(fields: &ObjectFields<'_>, report: &mut ParseReport) -> String {
+fn parse_name(fields: &ObjectFields<'_>, report: &mut ParseReport) -> String {
     let Some(name) = fields.text("name", report) else {
         if !fields.is_of_another_kind("name") {
             report.problem(fields.missing("name", "is required"));
@@ -100,16 +100,16 @@ fn is_name(name: &str) -> bool {
     inner && name.len() <= NAME && name.starts_with(plain) && name.ends_with(plain)
 }
 
-fn anything() -> Object {
+fn any_object() -> Object {
     Object::from_iter([("type".to_owned(), Json::from("object"))])
 }
 
-fn parameters(place: &NodePlace<'_>, report: &mut ParseReport) -> Option<Object> {
+fn parse_parameters(place: &NodePlace<'_>, report: &mut ParseReport) -> Option<Object> {
     let schema = place.object(report)?;
     let type_line = place.node.get("type").map_or(place.node.line, |node| node.line);
     let said = match schema.get("type") {
         None => "must have 'type' field (should be 'object' for JSON Schema)".to_owned(),
-        Some(Json::String(kind)) if kind == "object" => return acceptable(place, schema, report),
+        Some(Json::String(kind)) if kind == "object" => return validate_parameters(place, schema, report),
         Some(Json::String(kind)) => format!("'type' must be 'object' (got '{}')", excerpt(kind)),
         Some(_) => "'type' field must be a string".to_owned(),
     };
@@ -117,8 +117,8 @@ fn parameters(place: &NodePlace<'_>, report: &mut ParseReport) -> Option<Object>
     None
 }
 
-/// The schema, if an action may have it.
-fn acceptable(place: &NodePlace<'_>, schema: Object, report: &mut ParseReport) -> Option<Object> {
+/// Returns the schema if an action may use it; reports problems otherwise.
+fn validate_parameters(place: &NodePlace<'_>, schema: Object, report: &mut ParseReport) -> Option<Object> {
     let params = Arc::new(schema);
     let action = Action {
         name: ACTION.to_owned(),
@@ -153,10 +153,10 @@ fn acceptable(place: &NodePlace<'_>, schema: Object, report: &mut ParseReport) -
     None
 }
 
-/// Stands for the workflow while its parameters are looked at.
+/// Name of the stand-in action that validates a workflow's parameters.
 const ACTION: &str = "workflow";
 
-fn continues(fields: &ObjectFields<'_>, report: &mut ParseReport) -> bool {
+fn parse_failure_mode(fields: &ObjectFields<'_>, report: &mut ParseReport) -> bool {
     let Some(place) = fields.get("failureMode") else { return false };
     let said = "`failureMode` stands in ToolHive's guide; its code refuses the file";
     report.note(place.node.line, &*place.path, said);
@@ -165,17 +165,17 @@ fn continues(fields: &ObjectFields<'_>, report: &mut ParseReport) -> bool {
         Some("abort") | None => {}
         Some(other) => {
             let problem = place.problem("must be one of: abort, continue");
-            report.problem(report.advise(problem, other, ["abort", "continue"]));
+            report.problem(report.with_suggestion(problem, other, ["abort", "continue"]));
         }
     }
     false
 }
 
-fn annotations(place: &NodePlace<'_>, report: &mut ParseReport) -> Option<EffectHints> {
+fn parse_annotations(place: &NodePlace<'_>, report: &mut ParseReport) -> Option<EffectHints> {
     const KNOWN: [&str; 5] = ["title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
     let fields = place.fields(&KNOWN, report)?;
     let title = fields.text("title", report).map(str::to_owned);
-    let mut flag = |key: &str| fields.get(key).and_then(|place| place.flag(report));
+    let mut flag = |key: &str| fields.get(key).and_then(|place| place.boolean(report));
     Some(EffectHints {
         title,
         read_only: flag("readOnlyHint"),

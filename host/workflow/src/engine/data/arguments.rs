@@ -1,4 +1,4 @@
-//! A call's arguments: templates expanded, and the texts turned into what the action takes.
+//! Expansion of a call's arguments, and conversion of texts to the types that the action expects.
 
 use loggia_facade::Object;
 use serde_json::Value;
@@ -13,11 +13,11 @@ use crate::{
     template::{EvalError, Expanded, Scope},
 };
 
-/// How deep data may nest, as in ToolHive: a run that is written down must be readable again.
+/// Maximum nesting depth of data, as in ToolHive: a serialized run must be readable again.
 const DEPTH: usize = 100;
 
-/// The parameters of a step's call.
-pub(crate) fn parameters(
+/// Expands the parameters of a step's call.
+pub(crate) fn expand_parameters(
     step: &str,
     call: &ToolCall,
     target: &CallTarget,
@@ -31,28 +31,29 @@ pub(crate) fn parameters(
         if Some(name.as_str()) == target.action_argument {
             continue;
         }
-        let value = value(argument, schema.member(name), (scope, strict), &mut room).and_then(|value| {
-            let deep = || EvalError {
-                message: format!("template expansion depth limit exceeded: {DEPTH}"),
-                hint: Some("Pass a part of it.".to_owned()),
-            };
-            if too_deep(&value) { Err(deep()) } else { Ok(value) }
-        });
+        let value =
+            expand_argument(argument, schema.member(name), (scope, strict), &mut room).and_then(|value| {
+                let deep = || EvalError {
+                    message: format!("template expansion depth limit exceeded: {DEPTH}"),
+                    hint: Some("Pass a part of it.".to_owned()),
+                };
+                if is_too_deep(&value) { Err(deep()) } else { Ok(value) }
+            });
         match value {
             Ok(value) => out.insert(name.clone(), value),
             Err(error) => {
                 let what = format!(
                     "failed to expand arguments for step {step}: failed to expand value for key {name:?}"
                 );
-                return Err(StepError::template(&what, error));
+                return Err(StepError::from_template(&what, error));
             }
         };
     }
     Ok(out)
 }
 
-/// Whether data nests deeper than a run can carry.
-pub(crate) fn too_deep(value: &Value) -> bool {
+/// Returns true if data nests deeper than a run allows.
+pub(crate) fn is_too_deep(value: &Value) -> bool {
     fn deeper(value: &Value, left: usize) -> bool {
         match value {
             Value::Array(items) => left == 0 || items.iter().any(|item| deeper(item, left - 1)),
@@ -63,7 +64,7 @@ pub(crate) fn too_deep(value: &Value) -> bool {
     deeper(value, DEPTH)
 }
 
-fn value(
+fn expand_argument(
     argument: &ArgumentValue,
     schema: SchemaCursor<'_>,
     (scope, strict): (&Scope<'_>, bool),
@@ -71,44 +72,47 @@ fn value(
 ) -> Result<Value, EvalError> {
     let seen = (scope, strict);
     match argument {
-        ArgumentValue::Literal(value) => room.take(literal(value, schema)),
+        ArgumentValue::Literal(value) => room.take(coerce_literal(value, schema)),
         ArgumentValue::Template(template) => {
-            room.take(typed(template.expand(scope, strict)?, schema.kind(), strict))
+            room.take(coerce_expanded(template.expand(scope, strict)?, schema.kind(), strict))
         }
         ArgumentValue::List(items) => items
             .iter()
             .enumerate()
-            .map(|(index, item)| value(item, schema.item(index), seen, room))
+            .map(|(index, item)| expand_argument(item, schema.item(index), seen, room))
             .collect(),
         ArgumentValue::Record(members) => members
             .iter()
-            .map(|(name, member)| Ok((name.clone(), value(member, schema.member(name), seen, room)?)))
+            .map(|(name, member)| {
+                Ok((name.clone(), expand_argument(member, schema.member(name), seen, room)?))
+            })
             .collect(),
     }
 }
 
-/// What the definition says as it is: its texts too are turned into what is wanted, at any depth.
-fn literal(value: &Value, schema: SchemaCursor<'_>) -> Value {
+/// Converts the texts of a literal to the expected types, at any depth.
+fn coerce_literal(value: &Value, schema: SchemaCursor<'_>) -> Value {
     match value {
-        Value::String(text) => spelled(text.clone(), schema.kind().0),
+        Value::String(text) => parse_text(text.clone(), schema.kind().0),
         Value::Array(items) => {
-            items.iter().enumerate().map(|(index, item)| literal(item, schema.item(index))).collect()
+            items.iter().enumerate().map(|(index, item)| coerce_literal(item, schema.item(index))).collect()
         }
         Value::Object(members) => {
-            let coerced =
-                |(name, member): (&String, &Value)| (name.clone(), literal(member, schema.member(name)));
+            let coerced = |(name, member): (&String, &Value)| {
+                (name.clone(), coerce_literal(member, schema.member(name)))
+            };
             Value::Object(members.iter().map(coerced).collect())
         }
         other => other.clone(),
     }
 }
 
-/// What a template gave, as what is wanted; the text, where it cannot be that: the gate says what is wrong with it.
-fn typed(expanded: Expanded, (kind, nullable): (SchemaKind, bool), strict: bool) -> Value {
+/// Converts an expanded template to the expected type. Keeps the text if that fails: the gate reports the mismatch.
+fn coerce_expanded(expanded: Expanded, (kind, nullable): (SchemaKind, bool), strict: bool) -> Value {
     let Expanded { text, value } = expanded;
-    let Some(value) = value else { return spelled(text, kind) };
+    let Some(value) = value else { return parse_text(text, kind) };
     let fits = match (&value, kind) {
-        // ToolHive's files count on text where text is wanted.
+        // ToolHive's files rely on text where text is expected.
         (Value::Null, SchemaKind::String) => nullable || strict,
         (Value::Null, _) => true,
         (Value::Object(_), SchemaKind::Object) | (Value::Array(_), SchemaKind::Array) => true,
@@ -123,20 +127,20 @@ fn typed(expanded: Expanded, (kind, nullable): (SchemaKind, bool), strict: bool)
     }
     match (value, kind) {
         (Value::Object(_) | Value::Array(_), SchemaKind::String) => Value::String(text),
-        // Go's way of printing it helps nobody.
+        // Go's text form of a list or object is of no use to the action.
         (value @ (Value::Object(_) | Value::Array(_)), _) => value,
-        _ => spelled(text, kind),
+        _ => parse_text(text, kind),
     }
 }
 
-/// A text as what it spells, where it spells what is wanted.
-fn spelled(text: String, kind: SchemaKind) -> Value {
+/// Parses a text as the expected type; keeps the text if that fails.
+fn parse_text(text: String, kind: SchemaKind) -> Value {
     let parsed = |wanted: fn(&Value) -> bool| serde_json::from_str(&text).ok().filter(wanted);
     let value = match kind {
         SchemaKind::Any | SchemaKind::String => None,
-        SchemaKind::Integer => coerce::integer(&text),
-        SchemaKind::Number => coerce::number(&text),
-        SchemaKind::Boolean => coerce::boolean(&text),
+        SchemaKind::Integer => coerce::parse_integer(&text),
+        SchemaKind::Number => coerce::parse_number(&text),
+        SchemaKind::Boolean => coerce::parse_boolean(&text),
         SchemaKind::Object => parsed(Value::is_object),
         SchemaKind::Array => parsed(Value::is_array),
     };
@@ -155,8 +159,8 @@ mod tests {
         let schema = if kind.is_null() { json!({}) } else { schema };
         let kind = SchemaCursor::new(schema.as_object().unwrap()).member("p").kind();
         let expanded = Expanded { text: text.to_owned(), value: value.clone() };
-        assert_eq!(typed(expanded.clone(), kind, false), loose, "{text} {value:?} {kind:?}");
-        assert_eq!(typed(expanded, kind, true), strict, "strict: {text} {value:?} {kind:?}");
+        assert_eq!(coerce_expanded(expanded.clone(), kind, false), loose, "{text} {value:?} {kind:?}");
+        assert_eq!(coerce_expanded(expanded, kind, true), strict, "strict: {text} {value:?} {kind:?}");
     }
 
     #[test]
@@ -194,7 +198,7 @@ mod tests {
     #[test]
     fn data_nests_a_hundred_levels_deep_at_most() {
         let nested = |depth| (0..depth).fold(json!(1), |inner, _| json!([inner]));
-        assert!(!too_deep(&nested(DEPTH)));
-        assert!(too_deep(&nested(DEPTH + 1)));
+        assert!(!is_too_deep(&nested(DEPTH)));
+        assert!(is_too_deep(&nested(DEPTH + 1)));
     }
 }

@@ -1,4 +1,4 @@
-//! Whether a step runs.
+//! Evaluation of conditions.
 
 use crate::{
     definition::WorkflowStep,
@@ -6,22 +6,22 @@ use crate::{
     template::{EvalError, Scope},
 };
 
-/// Whether a step's condition is true; it is where there is none. `show`: what of a text may be shown.
-pub(crate) fn holds(
+/// Evaluates a step's condition; a step without one runs. `show`: redacts a text for an error.
+pub(crate) fn evaluate(
     step: &WorkflowStep,
     scope: &Scope<'_>,
     strict: bool,
     show: impl Fn(&str) -> String,
 ) -> Result<bool, StepError> {
     let Some(condition) = &step.condition else { return Ok(true) };
-    let verdict = condition.expand(scope, strict).and_then(|expanded| verdict(&expanded.text, show));
+    let verdict = condition.expand(scope, strict).and_then(|expanded| parse_verdict(&expanded.text, show));
     verdict.map_err(|error| {
-        StepError::template(&format!("failed to evaluate condition for step {}", step.id), error)
+        StepError::from_template(&format!("failed to evaluate condition for step {}", step.id), error)
     })
 }
 
-/// What a condition's text says. White space around it is no reason to fail, though it is one in ToolHive.
-fn verdict(text: &str, show: impl Fn(&str) -> String) -> Result<bool, EvalError> {
+/// Parses the text of a condition. Unlike ToolHive, ignores surrounding white space.
+fn parse_verdict(text: &str, show: impl Fn(&str) -> String) -> Result<bool, EvalError> {
     match text.trim() {
         "true" | "True" | "TRUE" => Ok(true),
         "false" | "False" | "FALSE" => Ok(false),
@@ -55,9 +55,9 @@ mod tests {
             ("", None),
             ("<no value>", None),
         ] {
-            assert_eq!(verdict(text, str::to_owned).ok(), expected, "{text:?}");
+            assert_eq!(parse_verdict(text, str::to_owned).ok(), expected, "{text:?}");
         }
-        let error = verdict("<no value>", str::to_owned).unwrap_err();
+        let error = parse_verdict("<no value>", str::to_owned).unwrap_err();
         assert_eq!(error.message, "condition must evaluate to 'true' or 'false', got: \"<no value>\"");
     }
 }

@@ -1,4 +1,4 @@
-//! What a run's result is made of.
+//! Construction of a run's result.
 
 use loggia_facade::Object;
 use serde_json::{Value, json};
@@ -14,43 +14,44 @@ use crate::{
     template::{EvalError, Expanded},
 };
 
-/// What Go prints where there is nothing.
+/// Go's text for a missing value.
 const NO_VALUE: &str = "<no value>";
 
-/// Why a part of a result could not be made.
+/// Message and hint for a part that cannot be built.
 type Unmade = (String, Option<String>);
 
-/// The result of a run all of whose steps have ended.
-pub(crate) fn result(
+/// Builds the result of a run whose steps have all ended.
+pub(crate) fn build_result(
     workflow: &Workflow,
     phases: &[StepPhase],
     context: &TemplateContext,
 ) -> Result<Value, StepError> {
     let Some(output) = &workflow.output else {
-        let last = last(workflow, phases).and_then(|step| context.step(&workflow.steps[step].id));
+        let last =
+            last_completed_step(workflow, phases).and_then(|step| context.step(&workflow.steps[step].id));
         let output = last.and_then(|step| step.get("output")).cloned().unwrap_or_default();
         return SizeBudget::new("the result is", RESULT).take(output).map_err(|error| {
             let hint = Some("Give the workflow an `output` that holds what is needed.".to_owned());
             StepError {
                 message: error.message.clone(),
-                ..StepError::template("", EvalError { hint, ..error })
+                ..StepError::from_template("", EvalError { hint, ..error })
             }
         });
     };
-    mapped(output, workflow.strict, context).map_err(|(message, hint)| {
+    build_mapped(output, workflow.strict, context).map_err(|(message, hint)| {
         let error = EvalError { message: message.clone(), hint };
         StepError {
             message: format!("output construction failed: {message}"),
-            ..StepError::template("", error)
+            ..StepError::from_template("", error)
         }
     })
 }
 
-/// The step whose output the result is: of those that completed the one with the longest chain of dependencies before it,
-/// and of several such the last in the definition.
-fn last(workflow: &Workflow, phases: &[StepPhase]) -> Option<usize> {
+/// Returns the step that provides the result: among the completed steps the one with the longest chain of
+/// dependencies, and among equals the last in the file.
+fn last_completed_step(workflow: &Workflow, phases: &[StepPhase]) -> Option<usize> {
     let mut levels = vec![0usize; workflow.steps.len()];
-    // Steps mostly stand after what they depend on, so that this goes over them twice.
+    // Steps usually follow their dependencies, so two passes suffice.
     for _ in 0..levels.len() {
         let mut changed = false;
         for (index, step) in workflow.steps.iter().enumerate() {
@@ -67,9 +68,9 @@ fn last(workflow: &Workflow, phases: &[StepPhase]) -> Option<usize> {
     (0..levels.len()).filter(completed).max_by_key(|index| (levels[*index], *index))
 }
 
-fn mapped(output: &ResultShape, strict: bool, context: &TemplateContext) -> Result<Value, Unmade> {
+fn build_mapped(output: &ResultShape, strict: bool, context: &TemplateContext) -> Result<Value, Unmade> {
     let mut room = SizeBudget::new("the result is", RESULT);
-    let out = properties(&output.properties, (strict, context), &mut room)?;
+    let out = build_properties(&output.properties, (strict, context), &mut room)?;
     for name in &output.required {
         match out.get(name) {
             None => return Err((format!("required output field {name:?} is missing"), None)),
@@ -80,7 +81,7 @@ fn mapped(output: &ResultShape, strict: bool, context: &TemplateContext) -> Resu
     Ok(Value::Object(out))
 }
 
-fn properties(
+fn build_properties(
     parts: &[(String, ResultProperty)],
     (strict, context): (bool, &TemplateContext),
     room: &mut SizeBudget,
@@ -89,15 +90,15 @@ fn properties(
     for (name, part) in parts {
         let made = match &part.from {
             PropertySource::Properties(parts) => {
-                properties(parts, (strict, context), room).map(Value::Object)
+                build_properties(parts, (strict, context), room).map(Value::Object)
             }
             PropertySource::Value(template) => match template.expand(&context.scope(None), strict) {
-                Ok(expanded) => value(expanded, part, strict),
+                Ok(expanded) => coerce_expanded(expanded, part, strict),
                 Err(EvalError { message, hint }) => Err((message, hint)),
             },
         };
         let made = made.or_else(|unmade| {
-            let default = part.default.as_ref().and_then(|default| by_default(default, part.kind));
+            let default = part.default.as_ref().and_then(|default| coerce_default(default, part.kind));
             default.ok_or(unmade)
         });
         let made = made.and_then(|made| match part.from {
@@ -114,11 +115,11 @@ fn properties(
     Ok(out)
 }
 
-/// What a template gave, as what the property is.
-fn value(expanded: Expanded, part: &ResultProperty, strict: bool) -> Result<Value, Unmade> {
+/// Converts an expanded template to the property's type.
+fn coerce_expanded(expanded: Expanded, part: &ResultProperty, strict: bool) -> Result<Value, Unmade> {
     let Expanded { text, value } = expanded;
     if text == NO_VALUE || value.as_ref().is_some_and(Value::is_null) {
-        // ToolHive returns the text; a null of our own files stays one.
+        // ToolHive returns the text `<no value>`; in strict files null stays null.
         let text_is_wanted = part.kind == PropertyType::String && part.default.is_none();
         return match (text_is_wanted, strict) {
             (true, false) => Ok(NO_VALUE.into()),
@@ -129,8 +130,8 @@ fn value(expanded: Expanded, part: &ResultProperty, strict: bool) -> Result<Valu
     if part.kind == PropertyType::String {
         return Ok(Value::String(text));
     }
-    let whole = value.filter(|value| is(value, part.kind));
-    whole.or_else(|| spelled(&text, part.kind)).ok_or_else(|| {
+    let whole = value.filter(|value| is_of_type(value, part.kind));
+    whole.or_else(|| parse_text(&text, part.kind)).ok_or_else(|| {
         (
             format!("the value is not of type {}", part.kind.as_str()),
             Some("Give it a `default`, or another type.".to_owned()),
@@ -138,7 +139,7 @@ fn value(expanded: Expanded, part: &ResultProperty, strict: bool) -> Result<Valu
     })
 }
 
-fn is(value: &Value, kind: PropertyType) -> bool {
+fn is_of_type(value: &Value, kind: PropertyType) -> bool {
     match kind {
         PropertyType::String => value.is_string(),
         PropertyType::Integer => value.is_i64() || value.is_u64(),
@@ -149,27 +150,27 @@ fn is(value: &Value, kind: PropertyType) -> bool {
     }
 }
 
-fn spelled(text: &str, kind: PropertyType) -> Option<Value> {
+fn parse_text(text: &str, kind: PropertyType) -> Option<Value> {
     match kind {
         PropertyType::String => Some(text.into()),
-        PropertyType::Integer => coerce::integer(text),
-        PropertyType::Number => coerce::number(text),
-        PropertyType::Boolean => coerce::boolean(text),
+        PropertyType::Integer => coerce::parse_integer(text),
+        PropertyType::Number => coerce::parse_number(text),
+        PropertyType::Boolean => coerce::parse_boolean(text),
         PropertyType::Object | PropertyType::Array => {
-            serde_json::from_str(text).ok().filter(|value| is(value, kind))
+            serde_json::from_str(text).ok().filter(|value| is_of_type(value, kind))
         }
     }
 }
 
-/// A default as what the property is, by ToolHive's rules.
-fn by_default(default: &Value, kind: PropertyType) -> Option<Value> {
+/// Converts a default to the property's type, by ToolHive's rules.
+fn coerce_default(default: &Value, kind: PropertyType) -> Option<Value> {
     match (kind, default) {
-        _ if is(default, kind) => Some(default.clone()),
-        (PropertyType::Integer, Value::Number(number)) => coerce::plain(number.as_f64()?.trunc()),
+        _ if is_of_type(default, kind) => Some(default.clone()),
+        (PropertyType::Integer, Value::Number(number)) => coerce::to_number(number.as_f64()?.trunc()),
         (PropertyType::Boolean, Value::Number(number)) => Some(Value::Bool(number.as_i64() == Some(1))),
         (PropertyType::String, Value::Null) => Some(json!(NO_VALUE)),
         (PropertyType::String, other) => Some(other.to_string().into()),
-        (_, Value::String(text)) => spelled(text, kind),
+        (_, Value::String(text)) => parse_text(text, kind),
         _ => None,
     }
 }
@@ -200,7 +201,7 @@ mod tests {
             (json!({}), Array, None),
             (json!(null), Number, None),
         ] {
-            assert_eq!(by_default(&default, kind), expected, "{default} as {kind:?}");
+            assert_eq!(coerce_default(&default, kind), expected, "{default} as {kind:?}");
         }
     }
 
@@ -223,13 +224,16 @@ mod tests {
             (lone(json!(null), NO_VALUE), Object, None, None),
         ] {
             let shown = format!("{expanded:?} as {kind:?}");
-            assert_eq!(value(expanded.clone(), &part(kind, None), false).ok(), loose, "{shown}");
-            assert_eq!(value(expanded, &part(kind, None), true).ok(), strict, "strict: {shown}");
+            assert_eq!(coerce_expanded(expanded.clone(), &part(kind, None), false).ok(), loose, "{shown}");
+            assert_eq!(coerce_expanded(expanded, &part(kind, None), true).ok(), strict, "strict: {shown}");
         }
         assert!(
-            value(text(NO_VALUE), &part(String, Some(json!("d"))), false).is_err(),
+            coerce_expanded(text(NO_VALUE), &part(String, Some(json!("d"))), false).is_err(),
             "the default is used"
         );
-        assert!(value(text(""), &part(String, Some(json!("d"))), false).is_ok(), "an empty text is a value");
+        assert!(
+            coerce_expanded(text(""), &part(String, Some(json!("d"))), false).is_ok(),
+            "an empty text is a value"
+        );
     }
 }

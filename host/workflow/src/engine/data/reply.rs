@@ -1,4 +1,4 @@
-//! What a step's reply becomes for the steps after it.
+//! Conversion of a reply into the step's entry in the context.
 
 use std::collections::HashMap;
 
@@ -7,19 +7,19 @@ use serde_json::{Value, json};
 
 use crate::engine::state::context;
 
-/// A completed step's entry: `output`, `content`, and what the reply says beside its data.
-pub(crate) fn entry(reply: Reply) -> Object {
+/// Converts a reply into a completed entry: `output`, `content` and paging fields.
+pub(crate) fn to_entry(reply: Reply) -> Object {
     let Reply { data, message, page, content: blocks, .. } = reply;
     let mut content = Object::new();
     let mut counts = HashMap::new();
     for block in &blocks {
-        if let Some((kind, value)) = shown(&block.block) {
+        if let Some((kind, value)) = content_value(&block.block) {
             let number = counts.entry(kind).or_insert(0usize);
-            content.insert(name(kind, *number), value);
+            content.insert(content_name(kind, *number), value);
             *number += 1;
         }
     }
-    // What a client of MCP would read.
+    // The text that an MCP client would show.
     let text = match (content.get("text"), &data, &message) {
         (Some(text), ..) => Some(text.clone()),
         (None, Value::Null, None) => None,
@@ -35,7 +35,7 @@ pub(crate) fn entry(reply: Reply) -> Object {
         Value::Null => Value::Object(content.clone()),
         data => json!({"text": text, "data": data}),
     };
-    let mut entry = context::completed(output, Value::Object(content));
+    let mut entry = context::completed_entry(output, Value::Object(content));
     let mut beside = |name: &str, value: Option<Value>| {
         if let Some(value) = value {
             entry.insert(name.to_owned(), value);
@@ -49,8 +49,8 @@ pub(crate) fn entry(reply: Reply) -> Object {
     entry
 }
 
-/// A block under ToolHive's word for it. Of bytes only how many there are: they would make every context large.
-fn shown(block: &Block) -> Option<(&'static str, Value)> {
+/// Converts a content block under ToolHive's name. Media contribute only their size, to keep contexts small.
+fn content_value(block: &Block) -> Option<(&'static str, Value)> {
     let media = |mime: &str, bytes: usize| json!({"mimeType": mime, "bytes": bytes});
     Some(match block {
         Block::Text(text) => ("text", text.clone().into()),
@@ -65,8 +65,8 @@ fn shown(block: &Block) -> Option<(&'static str, Value)> {
     })
 }
 
-/// ToolHive's names: `text`, `text_1`; `image_0`, `image_1`; `resource`, `resource_1`.
-fn name(kind: &str, number: usize) -> String {
+/// Returns ToolHive's name for a block: `text`, `text_1`; `image_0`, `image_1`; `resource`, `resource_1`.
+fn content_name(kind: &str, number: usize) -> String {
     match (kind, number) {
         ("text" | "resource", 0) => kind.to_owned(),
         _ => format!("{kind}_{number}"),
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     fn check(reply: Reply, expected: Value) {
-        assert_eq!(Value::Object(entry(reply)), expected);
+        assert_eq!(Value::Object(to_entry(reply)), expected);
     }
 
     fn with(data: Value, blocks: Vec<Block>) -> Reply {

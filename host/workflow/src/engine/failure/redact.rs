@@ -1,4 +1,4 @@
-//! What a report may show: no secrets, and nothing longer than is worth reading.
+//! Redaction of secrets, and truncation of long values.
 
 use std::fmt;
 
@@ -7,44 +7,44 @@ use loggia_facade::Object;
 use loggia_schema::REDACTED;
 use serde_json::Value;
 
-/// Characters of a value that a report shows.
+/// Maximum length of a value in a report, in characters.
 const VALUE: usize = 200;
-/// Characters of a sentence that a report shows: others' errors can be long.
+/// Maximum length of a sentence in a report, in characters. Foreign errors can be long.
 const SENTENCE: usize = 2000;
-/// Items of a list, and members of an object, that a report shows.
+/// Maximum number of list items or object members in a report.
 const ITEMS: usize = 50;
-/// What is shorter is no secret, but occurs everywhere.
+/// Minimum length of a secret. Shorter texts occur everywhere.
 const SHORTEST: usize = 3;
-/// Bytes of all secrets together that are looked for: looking for a megabyte takes seconds and half a gigabyte.
+/// Maximum total size of secrets to search for, in bytes. An automaton for 1 MiB takes seconds and half a gigabyte.
 const SECRETS: usize = 64 << 10;
 
-/// Takes out the secrets that a workflow was given, wherever they have got to.
+/// Redactor of the secrets that a workflow received.
 pub(crate) enum SecretRedactor {
-    /// There are none.
+    /// No secrets.
     Nothing,
-    /// They are looked for.
+    /// Automaton that finds the secrets.
     Secrets(AhoCorasick),
-    /// They are too many to look for, so that nothing is shown.
+    /// Too many secrets to search for: everything is redacted.
     Everything,
 }
 
 impl SecretRedactor {
-    /// The secrets among what a person or a caller gave, by its schema.
-    pub(crate) fn of<'a>(given: impl Iterator<Item = (&'a Object, &'a Value)>) -> Self {
+    /// Collects the secrets from input, as marked by its schema.
+    pub(crate) fn from_inputs<'a>(given: impl Iterator<Item = (&'a Object, &'a Value)>) -> Self {
         let mut secrets = Vec::new();
         for (schema, given) in given {
-            hidden(given, &loggia_schema::redact(schema, given), &mut secrets);
+            collect_secrets(given, &loggia_schema::redact(schema, given), &mut secrets);
         }
-        Self::among(secrets)
+        Self::from_secrets(secrets)
     }
 
-    /// The secrets among what an action is called with.
-    pub(crate) fn of_inputs(schema: &Object, inputs: &Object) -> Self {
+    /// Collects the secrets from the parameters of a call.
+    pub(crate) fn from_call(schema: &Object, inputs: &Object) -> Self {
         let inputs = Value::Object(inputs.clone());
-        Self::of([(schema, &inputs)].into_iter())
+        Self::from_inputs([(schema, &inputs)].into_iter())
     }
 
-    fn among(mut secrets: Vec<String>) -> Self {
+    fn from_secrets(mut secrets: Vec<String>) -> Self {
         secrets.sort_unstable();
         secrets.dedup();
         if secrets.is_empty() {
@@ -54,42 +54,44 @@ impl SecretRedactor {
             return Self::Everything;
         }
         let mut builder = AhoCorasick::builder();
-        // The faster kind takes up to a kilobyte for each of their bytes.
+        // The faster automaton takes up to 1 KiB per byte of a secret.
         builder.match_kind(MatchKind::LeftmostLongest).kind(Some(AhoCorasickKind::ContiguousNFA));
         builder.build(&secrets).map_or(Self::Everything, Self::Secrets)
     }
 
-    /// A text without the secrets, whole.
-    pub(crate) fn clean(&self, text: &str) -> String {
-        self.cut(text, usize::MAX)
+    /// Redacts a text of any length.
+    pub(crate) fn redact(&self, text: &str) -> String {
+        self.redact_to(text, usize::MAX)
     }
 
-    /// A sentence that may be shown.
-    pub(crate) fn text(&self, text: &str) -> String {
-        self.cut(text, SENTENCE)
+    /// Redacts and truncates a sentence.
+    pub(crate) fn redact_sentence(&self, text: &str) -> String {
+        self.redact_to(text, SENTENCE)
     }
 
-    /// What a call was made with, as far as it may be shown: `schema` is the called action's.
-    pub(crate) fn inputs(&self, schema: &Object, inputs: &Object) -> Value {
-        self.value(&loggia_schema::redact(schema, &Value::Object(inputs.clone())))
+    /// Redacts the parameters of a call; `schema` is the action's.
+    pub(crate) fn redact_inputs(&self, schema: &Object, inputs: &Object) -> Value {
+        self.redact_value(&loggia_schema::redact(schema, &Value::Object(inputs.clone())))
     }
 
-    fn value(&self, value: &Value) -> Value {
+    fn redact_value(&self, value: &Value) -> Value {
         match value {
-            Value::String(text) => Value::String(self.cut(text, VALUE)),
-            Value::Number(number) if self.holds(&number.to_string()) => REDACTED.into(),
+            Value::String(text) => Value::String(self.redact_to(text, VALUE)),
+            Value::Number(number) if self.contains_secret(&number.to_string()) => REDACTED.into(),
             Value::Array(items) => {
-                let mut shown: Vec<Value> = items.iter().take(ITEMS).map(|item| self.value(item)).collect();
-                if let Some(more) = more(items.len()) {
+                let mut shown: Vec<Value> =
+                    items.iter().take(ITEMS).map(|item| self.redact_value(item)).collect();
+                if let Some(more) = omitted(items.len()) {
                     shown.push(more.into());
                 }
                 Value::Array(shown)
             }
             Value::Object(members) => {
                 let first = members.iter().take(ITEMS);
-                let mut shown: Object =
-                    first.map(|(name, value)| (self.cut(name, VALUE), self.value(value))).collect();
-                if let Some(more) = more(members.len()) {
+                let mut shown: Object = first
+                    .map(|(name, value)| (self.redact_to(name, VALUE), self.redact_value(value)))
+                    .collect();
+                if let Some(more) = omitted(members.len()) {
                     shown.insert("…".to_owned(), more.into());
                 }
                 Value::Object(shown)
@@ -98,7 +100,7 @@ impl SecretRedactor {
         }
     }
 
-    fn holds(&self, text: &str) -> bool {
+    fn contains_secret(&self, text: &str) -> bool {
         match self {
             Self::Nothing => false,
             Self::Secrets(secrets) => secrets.is_match(text),
@@ -106,8 +108,8 @@ impl SecretRedactor {
         }
     }
 
-    /// Secrets are taken out first: half of one is still too much.
-    pub(crate) fn cut(&self, text: &str, most: usize) -> String {
+    /// Redacts a text, then truncates it. The order matters: half of a secret is still a leak.
+    pub(crate) fn redact_to(&self, text: &str, most: usize) -> String {
         let mut shown = String::new();
         match self {
             Self::Nothing => shown.push_str(text),
@@ -126,33 +128,33 @@ impl SecretRedactor {
 }
 
 impl fmt::Debug for SecretRedactor {
-    /// Without the secrets.
+    /// Hides the secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Redaction")
     }
 }
 
-/// What is said of items that are not shown.
-fn more(count: usize) -> Option<String> {
+/// Describes the items that are left out.
+fn omitted(count: usize) -> Option<String> {
     (count > ITEMS).then(|| format!("… {} more", count - ITEMS))
 }
 
-/// What of a value is not in what may be shown of it, as texts: as they are, and as JSON writes them.
-fn hidden(value: &Value, shown: &Value, out: &mut Vec<String>) {
+/// Collects values that differ from their redacted form, both as plain text and as JSON-escaped text.
+fn collect_secrets(value: &Value, shown: &Value, out: &mut Vec<String>) {
     match (value, shown) {
         (Value::Object(value), Value::Object(shown)) => {
             let pairs = value.iter().filter_map(|(name, value)| Some((value, shown.get(name)?)));
-            pairs.for_each(|(value, shown)| hidden(value, shown, out));
+            pairs.for_each(|(value, shown)| collect_secrets(value, shown, out));
         }
         (Value::Array(value), Value::Array(shown)) => {
-            value.iter().zip(shown).for_each(|(value, shown)| hidden(value, shown, out));
+            value.iter().zip(shown).for_each(|(value, shown)| collect_secrets(value, shown, out));
         }
-        (value, shown) if value != shown => collect(value, out),
+        (value, shown) if value != shown => collect_texts(value, out),
         _ => {}
     }
 }
 
-fn collect(value: &Value, out: &mut Vec<String>) {
+fn collect_texts(value: &Value, out: &mut Vec<String>) {
     let mut add = |text: &str| {
         if text.chars().nth(SHORTEST - 1).is_some() {
             out.push(text.to_owned());
@@ -166,8 +168,8 @@ fn collect(value: &Value, out: &mut Vec<String>) {
             add(text);
             add(&json[1..json.len() - 1]);
         }
-        Value::Array(items) => items.iter().for_each(|item| collect(item, out)),
-        Value::Object(members) => members.values().for_each(|member| collect(member, out)),
+        Value::Array(items) => items.iter().for_each(|item| collect_texts(item, out)),
+        Value::Object(members) => members.values().for_each(|member| collect_texts(member, out)),
     }
 }
 
@@ -185,7 +187,7 @@ mod tests {
         let secret = json!({"writeOnly": true});
         let schema = json!({"type": "object", "properties": {"user": {}, "password": secret,
             "keys": {"type": "array", "items": {"type": "object", "properties": {"id": {}, "key": secret}}}}});
-        SecretRedactor::of([(&object(schema), &params)].into_iter())
+        SecretRedactor::from_inputs([(&object(schema), &params)].into_iter())
     }
 
     #[test]
@@ -199,12 +201,12 @@ mod tests {
             ("12345 k1 no", "(redacted) k1 no"),
             ("s3cret", "s3cret"),
         ] {
-            assert_eq!(redaction.text(text), expected);
+            assert_eq!(redaction.redact_sentence(text), expected);
         }
         let schema = object(json!({"properties": {"token": {"x-secret": true}, "n": {}, "list": {}}}));
         let inputs = object(json!({"token": "t", "n": 12345, "list": ["a s3cret\"x b"]}));
         let expected = json!({"token": REDACTED, "n": REDACTED, "list": ["a (redacted) b"]});
-        assert_eq!(redaction.inputs(&schema, &inputs), expected);
+        assert_eq!(redaction.redact_inputs(&schema, &inputs), expected);
     }
 
     #[test]
@@ -213,11 +215,11 @@ mod tests {
         let many = json!((0..9_000).map(|n| format!("k{n:07}")).collect::<Vec<_>>());
         for key in [json!("x".repeat(1 << 20)), many] {
             let redaction = redaction(key);
-            assert_eq!(redaction.text("anything"), REDACTED);
+            assert_eq!(redaction.redact_sentence("anything"), REDACTED);
             let inputs = object(json!({"a": "text", "b": 5}));
-            assert!(!redaction.inputs(&Object::new(), &inputs).to_string().contains("text"));
+            assert!(!redaction.redact_inputs(&Object::new(), &inputs).to_string().contains("text"));
         }
-        assert_eq!(redaction(json!("x".repeat(30_000))).text("anything"), "anything");
+        assert_eq!(redaction(json!("x".repeat(30_000))).redact_sentence("anything"), "anything");
     }
 
     #[test]
@@ -226,10 +228,10 @@ mod tests {
         let inputs = object(
             json!({"text": format!("{}secret", "ä".repeat(197)), "list": (0..60).collect::<Vec<_>>()}),
         );
-        let shown = redaction.inputs(&Object::new(), &inputs);
+        let shown = redaction.redact_inputs(&Object::new(), &inputs);
         assert_eq!(shown["text"], format!("{}(re…", "ä".repeat(197)));
         assert_eq!(shown["list"].as_array().unwrap().len(), ITEMS + 1);
         assert_eq!(shown["list"][ITEMS], "… 10 more");
-        assert_eq!(redaction.text(&"x".repeat(5000)).chars().count(), SENTENCE + 1);
+        assert_eq!(redaction.redact_sentence(&"x".repeat(5000)).chars().count(), SENTENCE + 1);
     }
 }

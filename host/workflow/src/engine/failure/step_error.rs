@@ -1,4 +1,4 @@
-//! What went wrong with a step.
+//! Reasons for which a step fails.
 
 use std::time::Duration;
 
@@ -6,45 +6,45 @@ use loggia_facade::{Failure, Object, code};
 
 use crate::template::EvalError;
 
-/// The code of a cause that is a template's.
+/// Failure code of a template.
 pub(crate) const TEMPLATE: &str = "template_failed";
-/// The code of a run whose step failed.
+/// Code of a run that a failed step ended.
 pub(crate) const STEP_FAILED: &str = "step_failed";
 
-/// Why a step failed.
+/// Reason for which a step failed.
 #[derive(Debug)]
 pub(crate) struct StepError {
-    /// The report's code, where this ends the run.
+    /// Code of the report if this ends the run.
     pub code: &'static str,
-    /// One sentence, as `.steps.<id>.error` has it.
+    /// One sentence, shown as `.steps.<id>.error`.
     pub message: String,
-    /// What was the matter with the call or the template.
+    /// Failure of the call or the template.
     pub cause: Option<Failure>,
-    /// What was called with.
+    /// Parameters of the call.
     pub inputs: Option<Object>,
 }
 
 impl StepError {
-    /// A step that failed.
+    /// Creates an error with a message alone.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self { code: STEP_FAILED, message: message.into(), cause: None, inputs: None }
     }
 
-    /// A template that came to nothing. It would again, so it is not tried again.
-    pub(crate) fn template(what: &str, error: EvalError) -> Self {
+    /// Wraps a template's error. It is never retried: it would fail again.
+    pub(crate) fn from_template(what: &str, error: EvalError) -> Self {
         let EvalError { message, hint } = error;
         let sentence = format!("template expansion failed: {what}: {message}");
         Self { cause: Some(Failure { hint, ..Failure::new(TEMPLATE, message) }), ..Self::new(sentence) }
     }
 
-    /// A call that failed, and was not tried again.
-    pub(crate) fn call(step: &str, tool: &str, failure: Failure, inputs: Object) -> Self {
+    /// Wraps the final failure of a call.
+    pub(crate) fn from_call(step: &str, tool: &str, failure: Failure, inputs: Object) -> Self {
         let message = format!("tool call failed: tool {tool} in step {step}: {}", failure.message);
         Self { cause: Some(failure), inputs: Some(inputs), ..Self::new(message) }
     }
 
-    /// A step that took too long.
-    pub(crate) fn timed_out(step: &str, after: Duration, inputs: Option<Object>) -> Self {
+    /// Creates a timeout error.
+    pub(crate) fn timeout(step: &str, after: Duration, inputs: Option<Object>) -> Self {
         let message = format!("step {step} timed out after {after:?}");
         Self {
             code: code::TIMED_OUT,
@@ -54,9 +54,9 @@ impl StepError {
         }
     }
 
-    /// The same, of one item of a `forEach`.
+    /// Adds the item of a `forEach` to the message.
     #[must_use]
-    pub(crate) fn of_item(mut self, step: &str, item: usize) -> Self {
+    pub(crate) fn for_item(mut self, step: &str, item: usize) -> Self {
         self.message = format!("forEach step {step} iteration {item}: {}", self.message);
         self
     }

@@ -1,4 +1,4 @@
-//! What comes of a call: a reply, a failure, another try.
+//! Transitions of calls: replies, failures, retries.
 
 use std::time::Duration;
 
@@ -17,115 +17,116 @@ use crate::{
 };
 
 impl RunMachine<'_> {
-    /// A call worked.
-    pub(crate) fn replied(&mut self, task: TaskId, reply: Reply) {
-        if self.call_of(task).is_none() {
+    /// Handles a reply.
+    pub(crate) fn on_reply(&mut self, task: TaskId, reply: Reply) {
+        if self.find_attempt(task).is_none() {
             return;
         }
-        // A run that is written down must be readable again.
-        if arguments::too_deep(&reply.data) {
+        // A serialized run must be readable again.
+        if arguments::is_too_deep(&reply.data) {
             let failure = Failure::new(code::INTERNAL, "the reply nests too deep");
-            return self.gave_up(task, failure);
+            return self.fail_call(task, failure);
         }
-        let entry = reply::entry(reply);
-        let held = self.state.held.saturating_add(size_budget::weight_of(&entry));
+        let entry = reply::to_entry(reply);
+        let held = self.state.held.saturating_add(size_budget::members_size(&entry));
         if held > size_budget::REPLIES {
             let said = format!(
                 "the replies of this run are larger than {} MiB together",
                 size_budget::REPLIES >> 20
             );
-            return self.gave_up(task, Failure::new(code::UNAVAILABLE, said).hint("ask for less in each"));
+            return self.fail_call(task, Failure::new(code::UNAVAILABLE, said).hint("ask for less in each"));
         }
         self.state.held = held;
         match task.item {
-            None => self.done(task.step, entry),
-            Some(item) => self.item_done(task.step, item, entry),
+            None => self.complete_step(task.step, entry),
+            Some(item) => self.complete_item(task.step, item, entry),
         }
     }
 
-    /// A call failed: it is tried again, or that was it.
-    pub(crate) fn failed(&mut self, task: TaskId, failure: Failure) {
-        let Some(until) = self.call_of(task).map(|(_, until)| until) else { return };
-        let failure = self.without_secrets(task, failure);
-        match self.pause(task, &failure, until) {
-            None => self.gave_up(task, failure),
+    /// Handles a failure: schedules a retry or gives up.
+    pub(crate) fn on_failure(&mut self, task: TaskId, failure: Failure) {
+        let Some(until) = self.find_attempt(task).map(|(_, until)| until) else { return };
+        let failure = self.redact_failure(task, failure);
+        match self.backoff(task, &failure, until) {
+            None => self.fail_call(task, failure),
             Some(pause) => {
                 let again = self.now().saturating_add(pause);
-                if let Some(call) = self.call_mut(task) {
+                if let Some(call) = self.find_call_mut(task) {
                     call.again = Some(again);
                 }
-                let shown = self.redaction().text(&failure.message);
-                self.tell(task.step, task.item, What::Retrying(pause, shown));
+                let shown = self.redactor().redact_sentence(&failure.message);
+                self.notify(task.step, task.item, What::Retrying(pause, shown));
             }
         }
     }
 
-    /// A call's failure without what the action's own schema calls secret: a step may have it from another step, and then
-    /// the workflow's caller does not know it.
-    fn without_secrets(&self, task: TaskId, failure: Failure) -> Failure {
+    /// Redacts what the action's own schema marks as secret. The value may come from another step, so that the
+    /// workflow's caller does not know it.
+    fn redact_failure(&self, task: TaskId, failure: Failure) -> Failure {
         let target = self.plan.targets.get(task.step).and_then(Option::as_ref);
-        let Some((target, (call, _))) = target.zip(self.call_of(task)) else { return failure };
-        let secrets = SecretRedactor::of_inputs(&target.params, &call.params);
-        let (message, hint) = (secrets.clean(&failure.message), failure.hint.as_deref());
-        Failure { message, hint: hint.map(|hint| secrets.clean(hint)), ..failure }
+        let Some((target, (call, _))) = target.zip(self.find_attempt(task)) else { return failure };
+        let secrets = SecretRedactor::from_call(&target.params, &call.params);
+        let (message, hint) = (secrets.redact(&failure.message), failure.hint.as_deref());
+        Failure { message, hint: hint.map(|hint| secrets.redact(hint)), ..failure }
     }
 
-    /// How long to wait before the next try; none where there is none.
-    fn pause(&self, task: TaskId, failure: &Failure, until: Duration) -> Option<Duration> {
+    /// Returns the pause before the next attempt, or `None` for no further attempt.
+    fn backoff(&self, task: TaskId, failure: &Failure, until: Duration) -> Option<Duration> {
         let step = self.definition(task.step);
         let on_error = match (&step.kind, task.item) {
             (StepKind::ForEach(each), Some(_)) => each.on_error,
             _ => step.on_error,
         };
         let OnError::Retry { count, delay } = on_error else { return None };
-        if task.attempt >= count || !retry::can_help(failure) {
+        if task.attempt >= count || !retry::is_retryable(failure) {
             return None;
         }
-        let pause = retry::pause(self.state.seed, task, delay, failure.retry_after_ms);
-        // Who would wake up too late need not sleep.
+        let pause = retry::backoff(self.state.seed, task, delay, failure.retry_after_ms);
+        // A retry after the deadline is useless.
         (self.now().saturating_add(pause) < until).then_some(pause)
     }
 
-    fn gave_up(&mut self, task: TaskId, failure: Failure) {
+    fn fail_call(&mut self, task: TaskId, failure: Failure) {
         let step = self.definition(task.step);
-        let inputs = self.call_mut(task).map(|call| std::mem::take(&mut call.params)).unwrap_or_default();
-        let wrong = StepError::call(&step.id, self.tool(task.step), failure, inputs);
+        let inputs =
+            self.find_call_mut(task).map(|call| std::mem::take(&mut call.params)).unwrap_or_default();
+        let wrong = StepError::from_call(&step.id, self.tool_name(task.step), failure, inputs);
         match task.item {
             None => {
-                // It has ended by itself, and need not be dropped.
-                self.close(task.step);
-                self.fail(task.step, wrong);
+                // The call has ended by itself, so there is nothing to drop.
+                self.close_step(task.step);
+                self.fail_step(task.step, wrong);
             }
-            Some(item) => self.item_failed(task.step, item, wrong),
+            Some(item) => self.fail_item(task.step, item, wrong),
         }
     }
 
-    /// Tries a call again whose pause is over.
-    pub(crate) fn call_again(&mut self, step: usize) {
+    /// Retries a call whose pause is over.
+    pub(crate) fn retry_call(&mut self, step: usize) {
         let StepPhase::Calling { call, .. } = &mut self.state.phases[step] else { return };
         call.again = None;
         call.attempt = call.attempt.saturating_add(1);
         let (params, task) = (call.params.clone(), TaskId { step, item: None, attempt: call.attempt });
-        self.again(task, params);
+        self.request_attempt(task, params);
     }
 
-    /// Asks for the next try.
-    pub(crate) fn again(&mut self, task: TaskId, params: Object) {
+    /// Requests the next attempt.
+    pub(crate) fn request_attempt(&mut self, task: TaskId, params: Object) {
         if let Some(target) = self.plan.targets.get(task.step).and_then(Option::as_ref) {
-            self.call(task, target, params);
+            self.request_call(task, target, params);
         }
     }
 
-    /// A call, with all its tries, took too long.
-    pub(crate) fn call_timed_out(&mut self, index: usize) {
+    /// Handles the timeout of a call, including its retries.
+    pub(crate) fn on_call_timeout(&mut self, index: usize) {
         let StepPhase::Calling { call, .. } = &mut self.state.phases[index] else { return };
         let inputs = std::mem::take(&mut call.params);
         let step = self.definition(index);
-        self.fail(index, StepError::timed_out(&step.id, step.timeout, Some(inputs)));
+        self.fail_step(index, StepError::timeout(&step.id, step.timeout, Some(inputs)));
     }
 
-    /// A try that is under way, and when its step's time is up.
-    fn call_of(&self, task: TaskId) -> Option<(&CallState, Duration)> {
+    /// Returns the active attempt of a task, and its step's deadline.
+    fn find_attempt(&self, task: TaskId) -> Option<(&CallState, Duration)> {
         let (call, until) = match (self.state.phases.get(task.step)?, task.item) {
             (StepPhase::Calling { call, until }, None) => (call, *until),
             (StepPhase::Each(each), Some(item)) => {
@@ -133,10 +134,10 @@ impl RunMachine<'_> {
             }
             _ => return None,
         };
-        call.is_trying(task.attempt).then_some((call, until))
+        call.is_attempting(task.attempt).then_some((call, until))
     }
 
-    fn call_mut(&mut self, task: TaskId) -> Option<&mut CallState> {
+    fn find_call_mut(&mut self, task: TaskId) -> Option<&mut CallState> {
         match (self.state.phases.get_mut(task.step)?, task.item) {
             (StepPhase::Calling { call, .. }, None) => Some(call),
             (StepPhase::Each(each), Some(item)) => {
@@ -146,8 +147,8 @@ impl RunMachine<'_> {
         }
     }
 
-    /// The tool as the definition names it.
-    fn tool(&self, index: usize) -> &str {
+    /// Returns the tool's name as written in the file.
+    fn tool_name(&self, index: usize) -> &str {
         match &self.plan.workflow.steps[index].kind {
             StepKind::Tool(ToolCall { tool, .. }) => tool,
             StepKind::ForEach(each) => &each.call.tool,

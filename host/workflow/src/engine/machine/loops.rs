@@ -1,4 +1,4 @@
-//! A call for each item of a list. Each is a task of its own; what comes of them stands in the list's order.
+//! Transitions of `forEach` loops. Each item is a task of its own; results keep the order of the list.
 
 use loggia_facade::Object;
 use serde_json::{Value, json};
@@ -17,34 +17,34 @@ use crate::{
 };
 
 impl<'a> RunMachine<'a> {
-    pub(crate) fn begin_each(&mut self, index: usize, each: &ForEach) {
+    pub(crate) fn begin_loop(&mut self, index: usize, each: &ForEach) {
         let step = self.definition(index);
-        let items = match each.collection.expand(&self.state.context.scope(None), self.strict()) {
-            Ok(expanded) => {
-                items(&step.id, expanded, each.iterations, |text| self.redaction().cut(text, SHOWN))
-            }
-            Err(error) => Err(StepError::template(
+        let items = match each.collection.expand(&self.state.context.scope(None), self.is_strict()) {
+            Ok(expanded) => parse_items(&step.id, expanded, each.iterations, |text| {
+                self.redactor().redact_to(text, SHOWN)
+            }),
+            Err(error) => Err(StepError::from_template(
                 &format!("failed to expand collection for forEach step {}", step.id),
                 error,
             )),
         };
         let items = items.and_then(|items| self.target(index, &each.call).map(|_| items));
-        match items.and_then(|items| self.hold_items(&step.id, items)) {
-            Err(wrong) => self.fail(index, wrong),
+        match items.and_then(|items| self.count_items(&step.id, items)) {
+            Err(wrong) => self.fail_step(index, wrong),
             Ok(items) => {
                 let results = vec![Value::Null; items.len()];
-                let (until, calls) = (self.until(step), Vec::new());
+                let (until, calls) = (self.deadline(step), Vec::new());
                 let each = LoopState { items, results, next: 0, calls, completed: 0, failed: 0, until };
-                self.enter(index, StepPhase::Each(each));
-                self.tell(index, None, What::Started);
-                self.end_items(index);
+                self.enter_phase(index, StepPhase::Each(each));
+                self.notify(index, None, What::Started);
+                self.finish_loop(index);
             }
         }
     }
 
-    /// Counts the items, which the run holds beside the reply that they are from.
-    fn hold_items(&mut self, step: &str, items: Vec<Value>) -> Result<Vec<Value>, StepError> {
-        let held = self.state.held.saturating_add(items.iter().map(size_budget::weight).sum());
+    /// Counts the size of the items, which the run holds in addition to the reply they come from.
+    fn count_items(&mut self, step: &str, items: Vec<Value>) -> Result<Vec<Value>, StepError> {
+        let held = self.state.held.saturating_add(items.iter().map(size_budget::value_size).sum());
         if held > size_budget::REPLIES {
             let most = size_budget::REPLIES >> 20;
             let said = format!("with the collection the run would hold more than {most} MiB");
@@ -54,11 +54,11 @@ impl<'a> RunMachine<'a> {
         Ok(items)
     }
 
-    /// Begins as many items as there is room for, and says whether any did.
+    /// Starts as many items as allowed, and returns true if any started.
     pub(crate) fn begin_items(&mut self, index: usize) -> bool {
         let StepKind::ForEach(definition) = &self.definition(index).kind else { return false };
         let mut any = false;
-        while self.has_room() && !self.has_begun_enough() {
+        while self.has_room() && !self.has_reached_start_limit() {
             match &mut self.state.phases[index] {
                 StepPhase::Each(each)
                     if each.next < each.items.len() && each.calls.len() < definition.parallel.max(1) =>
@@ -66,7 +66,7 @@ impl<'a> RunMachine<'a> {
                     let item = each.next;
                     each.next += 1;
                     any = true;
-                    self.count_begun();
+                    self.count_start();
                     self.begin_item(index, item, definition);
                 }
                 _ => break,
@@ -84,43 +84,44 @@ impl<'a> RunMachine<'a> {
         let seen = Value::Object(seen);
         let params = self.target(index, &definition.call).and_then(|target| {
             let scope = self.state.context.scope(Some(&seen));
-            let params = arguments::parameters(&step.id, &definition.call, target, &scope, self.strict());
+            let params =
+                arguments::expand_parameters(&step.id, &definition.call, target, &scope, self.is_strict());
             params.map(|params| (target, params))
         });
         match params {
-            Err(wrong) => self.item_failed(index, item, wrong),
+            Err(wrong) => self.fail_item(index, item, wrong),
             Ok((target, params)) => {
                 if let StepPhase::Each(each) = &mut self.state.phases[index] {
                     each.calls.push((item, CallState::new(params.clone())));
                 }
-                self.tell(index, Some(item), What::Started);
-                self.call(TaskId { step: index, item: Some(item), attempt: 0 }, target, params);
+                self.notify(index, Some(item), What::Started);
+                self.request_call(TaskId { step: index, item: Some(item), attempt: 0 }, target, params);
             }
         }
     }
 
-    /// One item's call worked.
-    pub(crate) fn item_done(&mut self, index: usize, item: usize, mut entry: Object) {
+    /// Handles a completed item.
+    pub(crate) fn complete_item(&mut self, index: usize, item: usize, mut entry: Object) {
         let output = entry.swap_remove("output").unwrap_or_default();
-        self.item_ended(index, item, json!({"status": "completed", "output": output}));
-        self.tell(index, Some(item), What::Completed);
-        self.end_items(index);
+        self.record_item(index, item, json!({"status": "completed", "output": output}));
+        self.notify(index, Some(item), What::Completed);
+        self.finish_loop(index);
     }
 
-    /// One item failed: the others go on, or are stopped with it.
-    pub(crate) fn item_failed(&mut self, index: usize, item: usize, wrong: StepError) {
+    /// Handles a failed item: the others continue or are stopped.
+    pub(crate) fn fail_item(&mut self, index: usize, item: usize, wrong: StepError) {
         let step = self.definition(index);
-        let shown = self.redaction().text(&wrong.message);
-        self.item_ended(index, item, json!({"status": "failed", "output": null, "error": wrong.message}));
-        self.tell(index, Some(item), What::Failed(shown));
-        if self.goes_on(step) {
-            self.end_items(index);
+        let shown = self.redactor().redact_sentence(&wrong.message);
+        self.record_item(index, item, json!({"status": "failed", "output": null, "error": wrong.message}));
+        self.notify(index, Some(item), What::Failed(shown));
+        if self.continues_after(step) {
+            self.finish_loop(index);
         } else {
-            self.fail(index, wrong.of_item(&step.id, item));
+            self.fail_step(index, wrong.for_item(&step.id, item));
         }
     }
 
-    fn item_ended(&mut self, index: usize, item: usize, end: Value) {
+    fn record_item(&mut self, index: usize, item: usize, end: Value) {
         let StepPhase::Each(each) = &mut self.state.phases[index] else { return };
         each.calls.retain(|(place, _)| *place != item);
         if end["status"] == "completed" {
@@ -130,32 +131,32 @@ impl<'a> RunMachine<'a> {
         }
         let value = each.items.get_mut(item).map(Value::take).unwrap_or_default();
         if let Some(result) = each.results.get_mut(item) {
-            *result = result_of(item, value, end);
+            *result = item_result(item, value, end);
         }
     }
 
-    /// Ends the step where all its items have ended.
-    fn end_items(&mut self, index: usize) {
+    /// Completes the step when all items have ended.
+    fn finish_loop(&mut self, index: usize) {
         if let StepPhase::Each(each) = &mut self.state.phases[index]
             && each.completed + each.failed == each.items.len()
         {
-            let output = output(each);
-            self.done(index, context::completed(output, json!({})));
+            let output = loop_output(each);
+            self.complete_step(index, context::completed_entry(output, json!({})));
         }
     }
 
-    /// The items, with all their retries, took too long together.
-    pub(crate) fn each_timed_out(&mut self, index: usize) {
+    /// Handles the timeout of the loop, including all retries.
+    pub(crate) fn on_loop_timeout(&mut self, index: usize) {
         self.drop_tasks(index);
         let StepPhase::Each(each) = &mut self.state.phases[index] else { return };
         each.calls.clear();
-        let output = output(each);
+        let output = loop_output(each);
         let step = self.definition(index);
-        self.fail_with(index, StepError::timed_out(&step.id, step.timeout, None), Some(output));
+        self.fail_step_with(index, StepError::timeout(&step.id, step.timeout, None), Some(output));
     }
 
-    /// Tries items again whose pause is over.
-    pub(crate) fn items_again(&mut self, index: usize) {
+    /// Retries items whose pause is over.
+    pub(crate) fn retry_items(&mut self, index: usize) {
         let now = self.now();
         let StepPhase::Each(each) = &mut self.state.phases[index] else { return };
         let mut tries = Vec::new();
@@ -167,16 +168,16 @@ impl<'a> RunMachine<'a> {
                 tries.push((task, call.params.clone()));
             }
         }
-        // In the list's order, whichever began first.
+        // Retry in list order, independent of timing.
         tries.sort_by_key(|(task, _)| *task);
         for (task, params) in tries {
-            self.again(task, params);
+            self.request_attempt(task, params);
         }
     }
 }
 
-/// What a collection came out as.
-fn items(
+/// Parses the collection of a loop.
+fn parse_items(
     step: &str,
     expanded: Expanded,
     most: usize,
@@ -197,14 +198,14 @@ fn items(
             "forEach step {step}: collection size {count} exceeds maxIterations {most}"
         )));
     }
-    if items.iter().any(arguments::too_deep) {
+    if items.iter().any(arguments::is_too_deep) {
         return Err(StepError::new(format!("forEach step {step}: the collection nests too deep")));
     }
     Ok(items)
 }
 
-/// What came of one item.
-fn result_of(index: usize, item: Value, end: Value) -> Value {
+/// Creates the result of one item.
+fn item_result(index: usize, item: Value, end: Value) -> Value {
     let mut result = Object::new();
     result.insert("index".to_owned(), index.into());
     result.insert("item".to_owned(), item);
@@ -214,12 +215,12 @@ fn result_of(index: usize, item: Value, end: Value) -> Value {
     Value::Object(result)
 }
 
-/// The step's output. What has not ended never will.
-fn output(each: &mut LoopState) -> Value {
+/// Creates the output of the loop. Items that have not ended count as cancelled.
+fn loop_output(each: &mut LoopState) -> Value {
     let mut iterations = std::mem::take(&mut each.results);
     for (index, result) in iterations.iter_mut().enumerate().filter(|(_, result)| result.is_null()) {
         let item = each.items.get_mut(index).map(Value::take).unwrap_or_default();
-        *result = result_of(index, item, json!({"status": "cancelled", "output": null}));
+        *result = item_result(index, item, json!({"status": "cancelled", "output": null}));
     }
     json!({"count": iterations.len(), "completed": each.completed, "failed": each.failed, "iterations": iterations})
 }

@@ -1,7 +1,7 @@
-//! Questions to the person.
+//! Transitions of questions.
 //!
-//! The answer stands where ToolHive's documentation says (`.steps.<id>.action` and `.content`) and where its code says
-//! (`.steps.<id>.output.action` and `.output.content`).
+//! The answer is available where ToolHive's documentation puts it (`.steps.<id>.action` and `.content`) and where its
+//! code puts it (`.steps.<id>.output.action` and `.output.content`).
 
 use loggia_facade::{Answer, Failure, Object, code};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ use crate::{
     },
 };
 
-/// How a question ended that was not answered by yes.
+/// Outcome of a question without a positive answer.
 #[derive(Clone, Copy)]
 enum Refusal {
     Declined,
@@ -26,16 +26,16 @@ enum Refusal {
 }
 
 impl RunMachine<'_> {
-    pub(crate) fn begin_ask(&mut self, index: usize, ask: &QuestionStep) {
+    pub(crate) fn begin_question(&mut self, index: usize, ask: &QuestionStep) {
         let step = self.definition(index);
-        match ask.message.expand(&self.state.context.scope(None), self.strict()) {
+        match ask.message.expand(&self.state.context.scope(None), self.is_strict()) {
             Err(error) => {
                 let what = format!("failed to expand elicitation message for step {}", step.id);
-                self.fail(index, StepError::template(&what, error));
+                self.fail_step(index, StepError::from_template(&what, error));
             }
             Ok(message) => {
-                self.enter(index, StepPhase::Asking { until: self.until(step) });
-                self.tell(index, None, What::Asking);
+                self.enter_phase(index, StepPhase::Asking { until: self.deadline(step) });
+                self.notify(index, None, What::Asking);
                 self.effects.push(RunEffect::Ask {
                     task: TaskId { step: index, item: None, attempt: 0 },
                     message: message.text,
@@ -46,53 +46,53 @@ impl RunMachine<'_> {
         }
     }
 
-    /// Whether this is a question that is open.
+    /// Returns true for an open question.
     pub(crate) fn is_asking(&self, task: TaskId) -> bool {
         matches!(self.state.phases.get(task.step), Some(StepPhase::Asking { .. }))
             && task.item.is_none()
             && task.attempt == 0
     }
 
-    /// A person answered.
-    pub(crate) fn answered(&mut self, index: usize, answer: Answer) {
+    /// Handles an answer.
+    pub(crate) fn on_answer(&mut self, index: usize, answer: Answer) {
         match answer {
-            Answer::Declined => self.refused(index, Refusal::Declined),
-            Answer::Cancelled => self.refused(index, Refusal::Cancelled),
+            Answer::Declined => self.apply_refusal(index, Refusal::Declined),
+            Answer::Cancelled => self.apply_refusal(index, Refusal::Cancelled),
             Answer::Accepted(form) => {
-                // What is no form says no more than yes.
-                let form = if form.is_object() && !arguments::too_deep(&form) { form } else { json!({}) };
+                // An answer that is not an object means yes and nothing more.
+                let form = if form.is_object() && !arguments::is_too_deep(&form) { form } else { json!({}) };
                 let output = json!({"action": "accept", "content": form.clone()});
-                // There may be another secret.
+                // The answer may contain another secret.
                 self.state.secrets.take();
-                self.done(index, entry("accept", output, form));
+                self.complete_step(index, to_entry("accept", output, form));
             }
         }
     }
 
-    /// Nobody answered in time.
-    pub(crate) fn unanswered(&mut self, index: usize) {
+    /// Handles the timeout of a question.
+    pub(crate) fn on_question_timeout(&mut self, index: usize) {
         self.drop_tasks(index);
-        self.refused(index, Refusal::TimedOut);
+        self.apply_refusal(index, Refusal::TimedOut);
     }
 
-    /// The question could not be put, or its answer could not be taken.
-    pub(crate) fn unasked(&mut self, index: usize, failure: Failure) {
-        // Who asks has a clock too, which may be a moment earlier: that is no other end than ours.
+    /// Handles a question that could not be asked, or whose answer could not be delivered.
+    pub(crate) fn on_question_failure(&mut self, index: usize, failure: Failure) {
+        // The session's own clock may fire a moment earlier than ours: treat both as our timeout.
         if failure.code == code::TIMED_OUT {
-            return self.refused(index, Refusal::TimedOut);
+            return self.apply_refusal(index, Refusal::TimedOut);
         }
-        self.close(index);
+        self.close_step(index);
         let id = &self.definition(index).id;
         let what = match failure.code.as_str() {
             code::UNAVAILABLE | code::DENIED => "elicitation handler not configured for step",
             _ => "elicitation request failed: step",
         };
         let message = format!("{what} {id}: {}", failure.message);
-        self.fail(index, StepError { cause: Some(failure), ..StepError::new(message) });
+        self.fail_step(index, StepError { cause: Some(failure), ..StepError::new(message) });
     }
 
-    fn refused(&mut self, index: usize, no: Refusal) {
-        self.close(index);
+    fn apply_refusal(&mut self, index: usize, no: Refusal) {
+        self.close_step(index);
         let step = self.definition(index);
         let StepKind::Ask(ask) = &step.kind else { return };
         let (action, otherwise) = match no {
@@ -108,16 +108,21 @@ impl RunMachine<'_> {
                     Refusal::TimedOut => (code::TIMED_OUT, "timed out"),
                 };
                 let message = format!("elicitation request {what}: step {}", step.id);
-                self.fail(index, StepError { code, ..StepError::new(message) });
-                // What the person did is known, even where the step has failed.
-                self.state.context.add(&step.id, "action", action.into());
+                self.fail_step(index, StepError { code, ..StepError::new(message) });
+                // The person's action is known even if the step fails.
+                self.state.context.amend_step(&step.id, "action", action.into());
             }
-            RefusalAction::Continue => self.done(index, entry(action, json!({"action": action}), json!({}))),
+            RefusalAction::Continue => {
+                self.complete_step(index, to_entry(action, json!({"action": action}), json!({})))
+            }
             RefusalAction::SkipRemaining => {
-                self.done(index, entry(action, json!({"action": action, "skipped": true}), json!({})));
+                self.complete_step(
+                    index,
+                    to_entry(action, json!({"action": action, "skipped": true}), json!({})),
+                );
                 for other in 0..self.state.phases.len() {
                     if matches!(self.state.phases[other], StepPhase::Waiting) {
-                        self.skip(other);
+                        self.skip_step(other);
                     }
                 }
             }
@@ -125,9 +130,9 @@ impl RunMachine<'_> {
     }
 }
 
-/// A question's entry.
-fn entry(action: &str, output: Value, content: Value) -> Object {
-    let mut entry = context::completed(output, content);
+/// Creates the entry of a question.
+fn to_entry(action: &str, output: Value, content: Value) -> Object {
+    let mut entry = context::completed_entry(output, content);
     entry.insert("action".to_owned(), action.into());
     entry
 }

@@ -1,4 +1,4 @@
-//! Where and why a run failed, for who called it.
+//! Reports of failed runs, for the caller.
 
 use std::sync::Arc;
 
@@ -14,21 +14,21 @@ use crate::{
     },
 };
 
-/// What ended a run.
+/// Reason for which a run stops.
 #[derive(Default)]
 pub(crate) struct RunStop {
     pub code: &'static str,
     pub message: String,
-    /// The step that did.
+    /// Step that caused the stop.
     pub step: Option<usize>,
     pub cause: Option<Failure>,
     pub inputs: Option<Object>,
 }
 
-/// The report on a run that ends now.
-pub(crate) fn report(plan: &RunPlan, state: &RunState, cut: RunStop) -> RunReport {
+/// Builds the report of a run that ends now.
+pub(crate) fn build_report(plan: &RunPlan, state: &RunState, cut: RunStop) -> RunReport {
     let workflow = &plan.workflow;
-    let redaction = redaction(plan, state);
+    let redaction = redactor(plan, state);
     let phases = || {
         let steps = workflow.steps.iter().zip(&state.phases).enumerate();
         steps.map(|(index, (step, phase))| (index, step.id.as_str(), phase))
@@ -37,7 +37,7 @@ pub(crate) fn report(plan: &RunPlan, state: &RunState, cut: RunStop) -> RunRepor
         let wanted = phases().filter(|(index, _, phase)| cut.step != Some(*index) && wanted(phase));
         wanted.map(|(_, id, _)| id.to_owned()).collect()
     };
-    // A person's no ends the workflow too, and is no failure.
+    // A declined question ends the workflow but is no failure.
     let ended_it = cut.step.filter(|_| cut.code != code::CANCELLED);
     let has_failed = |(index, _, phase): &(usize, &str, &StepPhase)| {
         ended_it == Some(*index)
@@ -45,7 +45,7 @@ pub(crate) fn report(plan: &RunPlan, state: &RunState, cut: RunStop) -> RunRepor
     };
     let failed = phases().filter(has_failed).map(|(_, id, _)| id.to_owned()).collect();
     let completed = which(|phase| matches!(phase, StepPhase::Ended(StepEnd::Completed)));
-    // What only read, or asked a person, leaves nothing done.
+    // Read-only calls and questions have no lasting effects.
     let changes =
         |index: usize| plan.targets.get(index).and_then(Option::as_ref).is_some_and(|target| target.changes);
     let done: Vec<String> = phases()
@@ -56,14 +56,14 @@ pub(crate) fn report(plan: &RunPlan, state: &RunState, cut: RunStop) -> RunRepor
     let inputs = cut.inputs.as_ref().map(|inputs| {
         let target = cut.step.and_then(|step| plan.targets.get(step)?.as_ref());
         let nothing = Object::new();
-        redaction.inputs(target.map_or(&nothing, |target| &target.params), inputs)
+        redaction.redact_inputs(target.map_or(&nothing, |target| &target.params), inputs)
     });
     RunReport {
         code: cut.code.to_owned(),
-        message: redaction.text(&cut.message),
+        message: redaction.redact_sentence(&cut.message),
         workflow: workflow.name.clone(),
         step: cut.step.map(|step| workflow.steps[step].id.clone()),
-        hint: redaction.text(&hint(&cut, &done, &stopped)),
+        hint: redaction.redact_sentence(&hint(&cut, &done, &stopped)),
         cause: cut.cause.as_ref().map(|cause| shown(cause, &redaction)),
         inputs,
         failed,
@@ -74,8 +74,8 @@ pub(crate) fn report(plan: &RunPlan, state: &RunState, cut: RunStop) -> RunRepor
     }
 }
 
-/// What may be shown of texts that a run makes: nothing that its caller gave as a secret, nor a person as an answer.
-pub(crate) fn redaction(plan: &RunPlan, state: &RunState) -> Arc<SecretRedactor> {
+/// Returns the redactor for texts of this run. It hides secrets of the caller and of people's answers.
+pub(crate) fn redactor(plan: &RunPlan, state: &RunState) -> Arc<SecretRedactor> {
     let of_all = || {
         let workflow = &plan.workflow;
         let params = state.context.params().map(|params| (&workflow.parameters, params));
@@ -83,37 +83,37 @@ pub(crate) fn redaction(plan: &RunPlan, state: &RunState) -> Arc<SecretRedactor>
             StepKind::Ask(ask) => Some((&ask.schema, state.context.step(&step.id)?.get("content")?)),
             _ => None,
         });
-        Arc::new(SecretRedactor::of(params.into_iter().chain(answers)))
+        Arc::new(SecretRedactor::from_inputs(params.into_iter().chain(answers)))
     };
     Arc::clone(state.secrets.get_or_init(of_all))
 }
 
-/// `{code, error, hint?}`
+/// Converts to `{code, error, hint?}`.
 fn shown(cause: &Failure, redaction: &SecretRedactor) -> Value {
     let mut out = Object::new();
-    out.insert("code".to_owned(), redaction.text(&cause.code).into());
-    out.insert("error".to_owned(), redaction.text(&cause.message).into());
+    out.insert("code".to_owned(), redaction.redact_sentence(&cause.code).into());
+    out.insert("error".to_owned(), redaction.redact_sentence(&cause.message).into());
     if let Some(hint) = &cause.hint {
-        out.insert("hint".to_owned(), redaction.text(hint).into());
+        out.insert("hint".to_owned(), redaction.redact_sentence(hint).into());
     }
     Value::Object(out)
 }
 
-/// What to do: about the cause, and about what has happened already.
+/// Builds the hint: how to handle the cause, and which effects remain.
 fn hint(cut: &RunStop, done: &[String], stopped: &[String]) -> String {
     let mut said = Vec::new();
     match (cut.cause.as_ref().and_then(|cause| cause.hint.as_deref()), cut.step) {
-        // More follows, so it must end where a sentence does.
+        // Another sentence follows, so this one needs a full stop.
         (Some(hint), _) if hint.ends_with(['.', '!', '?']) => said.push(hint.to_owned()),
         (Some(hint), _) => said.push(format!("{hint}.")),
-        // A person's no, not the workflow's end: that has no step.
+        // A declined question, as opposed to a cancelled workflow, which has no step.
         (None, Some(_)) if cut.code == code::CANCELLED => {
             said.push("The person did not agree; do not call again unless they want it.".to_owned());
         }
         (None, Some(_)) if cut.code == code::TIMED_OUT => {
             said.push("Call the workflow again, or give the step a longer `timeout`.".to_owned());
         }
-        // Whoever calls cannot mend a template.
+        // Callers cannot fix a template.
         (None, Some(_)) if cut.cause.as_ref().is_some_and(|cause| cause.code == TEMPLATE) => {
             let parameters = "Call the workflow again with other parameters, if these led to it;";
             said.push(format!("{parameters} otherwise its file is to be mended."));
@@ -135,7 +135,7 @@ fn hint(cut: &RunStop, done: &[String], stopped: &[String]) -> String {
     said.join(" ")
 }
 
-/// `` `a`, `b` and 3 more ``
+/// Formats names: `` `a`, `b` and 3 more ``
 fn names(steps: &[String]) -> String {
     const SHOWN: usize = 5;
     let mut shown: Vec<String> = steps.iter().take(SHOWN).map(|step| format!("`{step}`")).collect();

@@ -1,7 +1,7 @@
-//! Which step runs when.
+//! Scheduling: which step starts when, and how a run ends.
 //!
-//! A step begins as soon as the steps that it depends on have ended, in the definition's order, as long as fewer than
-//! [`PARALLEL`] tasks are under way. Nothing here depends on which of them ends first.
+//! A step starts as soon as its dependencies have ended, in file order, while fewer than [`PARALLEL`] tasks are
+//! active. The order of completion influences nothing.
 
 use std::{sync::Arc, time::Duration};
 
@@ -18,20 +18,20 @@ use crate::{
     },
 };
 
-/// Characters of what a template gave that an error shows. Cut when the secrets are out: half of one is still too much.
+/// Maximum length of a template's text in an error, in characters. Texts are redacted before they are cut.
 pub(crate) const SHOWN: usize = 100;
 
-/// A run while something happens to it.
+/// Run during one transition.
 pub(crate) struct RunMachine<'a> {
     pub plan: &'a RunPlan,
     pub state: &'a mut RunState,
     pub effects: Vec<RunEffect>,
-    /// Steps and items that began.
+    /// Steps and items started in this transition.
     begun: usize,
 }
 
-/// Steps and items that begin in one step of the machine. Each may take the time of several templates, and what ends as
-/// soon as it has begun makes room for the next.
+/// Maximum number of steps and items that one transition starts. Each may cost the time of several templates, and a
+/// step that ends immediately makes room for the next.
 const BEGIN: usize = PARALLEL;
 
 impl<'a> RunMachine<'a> {
@@ -39,42 +39,44 @@ impl<'a> RunMachine<'a> {
         Self { plan, state, effects: Vec::new(), begun: 0 }
     }
 
-    /// Whether the state belongs to the plan; a run of another definition ends.
-    pub(crate) fn fits(&mut self) -> bool {
+    /// Checks that the state belongs to the plan. A run of another definition ends.
+    pub(crate) fn check_plan(&mut self) -> bool {
         let fits = self.state.phases.len() == self.plan.workflow.steps.len();
         if !fits {
             self.state.phases = self.plan.workflow.steps.iter().map(|_| StepPhase::Waiting).collect();
             let message = "the workflow has changed since this run of it began".to_owned();
-            self.stop(RunStop { code: STEP_FAILED, message, ..RunStop::default() });
+            self.stop_run(RunStop { code: STEP_FAILED, message, ..RunStop::default() });
         }
         fits
     }
 
-    /// Takes in what happened. What is not under way, or not any more, is of no interest.
+    /// Applies an event. Events of inactive tasks are ignored.
     pub(crate) fn apply(&mut self, event: RunEvent) {
         match event {
             RunEvent::Due => {}
-            RunEvent::Cancelled => self.stop(RunStop {
+            RunEvent::Cancelled => self.stop_run(RunStop {
                 code: code::CANCELLED,
                 message: "the workflow was cancelled".to_owned(),
                 ..RunStop::default()
             }),
-            RunEvent::Replied(task, reply) => self.replied(task, reply),
-            RunEvent::Failed(task, failure) if self.is_asking(task) => self.unasked(task.step, failure),
-            RunEvent::Failed(task, failure) => self.failed(task, failure),
-            RunEvent::Answered(task, answer) if self.is_asking(task) => self.answered(task.step, answer),
+            RunEvent::Replied(task, reply) => self.on_reply(task, reply),
+            RunEvent::Failed(task, failure) if self.is_asking(task) => {
+                self.on_question_failure(task.step, failure)
+            }
+            RunEvent::Failed(task, failure) => self.on_failure(task, failure),
+            RunEvent::Answered(task, answer) if self.is_asking(task) => self.on_answer(task.step, answer),
             RunEvent::Answered(..) => {}
         }
     }
 
-    /// Ends what took too long, and tries again what has waited long enough.
-    pub(crate) fn expire(&mut self) {
+    /// Applies timeouts, and retries tasks whose pause is over.
+    pub(crate) fn apply_timeouts(&mut self) {
         if !self.state.over
             && self.state.clock.left.is_zero()
             && !self.state.phases.iter().all(StepPhase::has_ended)
         {
             let message = format!("workflow timed out after {:?}", self.plan.workflow.timeout);
-            return self.stop(RunStop { code: code::TIMED_OUT, message, ..RunStop::default() });
+            return self.stop_run(RunStop { code: code::TIMED_OUT, message, ..RunStop::default() });
         }
         for index in 0..self.state.phases.len() {
             if self.state.over {
@@ -82,33 +84,33 @@ impl<'a> RunMachine<'a> {
             }
             let now = self.now();
             match &self.state.phases[index] {
-                StepPhase::Asking { until } if *until <= now => self.unanswered(index),
-                StepPhase::Calling { until, .. } if *until <= now => self.call_timed_out(index),
+                StepPhase::Asking { until } if *until <= now => self.on_question_timeout(index),
+                StepPhase::Calling { until, .. } if *until <= now => self.on_call_timeout(index),
                 StepPhase::Calling { call, .. } if call.again.is_some_and(|again| again <= now) => {
-                    self.call_again(index);
+                    self.retry_call(index);
                 }
-                StepPhase::Each(each) if each.until <= now => self.each_timed_out(index),
-                StepPhase::Each(_) => self.items_again(index),
+                StepPhase::Each(each) if each.until <= now => self.on_loop_timeout(index),
+                StepPhase::Each(_) => self.retry_items(index),
                 _ => {}
             }
         }
     }
 
-    /// Begins what can begin, and ends the run where nothing is left.
+    /// Starts every step that can start, and ends the run if none is left.
     pub(crate) fn advance(&mut self) {
         self.state.more = false;
         let mut moved = self.has_room();
         while moved {
             moved = false;
             for index in 0..self.state.phases.len() {
-                if self.has_begun_enough() {
+                if self.has_reached_start_limit() {
                     self.state.more = true;
                     return;
                 }
                 let began = match self.state.phases[index] {
                     StepPhase::Waiting if self.is_ready(index) => {
                         self.begun += 1;
-                        self.begin(index);
+                        self.begin_step(index);
                         true
                     }
                     StepPhase::Each(_) => self.begin_items(index),
@@ -117,7 +119,7 @@ impl<'a> RunMachine<'a> {
                 if self.state.over {
                     return;
                 }
-                // Room is looked for where it may have been taken, not at each step: that would be most of a step's cost.
+                // Capacity is checked only after a start: checking at each step would dominate the cost.
                 if began && !self.has_room() {
                     moved = false;
                     break;
@@ -126,21 +128,21 @@ impl<'a> RunMachine<'a> {
             }
         }
         if self.state.phases.iter().all(StepPhase::has_ended) {
-            self.complete();
-        } else if self.state.under_way() == 0 {
-            // The definition's check refuses it; a run that waits for ever would be worse than this sentence.
+            self.complete_run();
+        } else if self.state.active_tasks() == 0 {
+            // The definition's checks exclude this; an error is better than a run that waits forever.
             let message = "circular dependency: the steps that are left wait for each other".to_owned();
-            self.stop(RunStop { code: STEP_FAILED, message, ..RunStop::default() });
+            self.stop_run(RunStop { code: STEP_FAILED, message, ..RunStop::default() });
         }
     }
 
-    /// Whether the rest must wait, so that whoever drives the run gets to do something else.
-    pub(crate) fn has_begun_enough(&self) -> bool {
+    /// Returns true if the rest must wait for the next transition, so that the driver can serve others.
+    pub(crate) fn has_reached_start_limit(&self) -> bool {
         self.begun >= BEGIN
     }
 
-    /// Counts an item.
-    pub(crate) fn count_begun(&mut self) {
+    /// Counts a started item.
+    pub(crate) fn count_start(&mut self) {
         self.begun += 1;
     }
 
@@ -150,19 +152,19 @@ impl<'a> RunMachine<'a> {
     }
 
     pub(crate) fn has_room(&self) -> bool {
-        self.state.under_way() < PARALLEL
+        self.state.active_tasks() < PARALLEL
     }
 
-    fn begin(&mut self, index: usize) {
+    fn begin_step(&mut self, index: usize) {
         let step = self.definition(index);
-        let show = |text: &str| self.redaction().cut(text, SHOWN);
-        match condition::holds(step, &self.state.context.scope(None), self.strict(), show) {
-            Err(wrong) => self.fail(index, wrong),
-            Ok(false) => self.skip(index),
+        let show = |text: &str| self.redactor().redact_to(text, SHOWN);
+        match condition::evaluate(step, &self.state.context.scope(None), self.is_strict(), show) {
+            Err(wrong) => self.fail_step(index, wrong),
+            Ok(false) => self.skip_step(index),
             Ok(true) => match &step.kind {
                 StepKind::Tool(call) => self.begin_call(index, call),
-                StepKind::Ask(ask) => self.begin_ask(index, ask),
-                StepKind::ForEach(each) => self.begin_each(index, each),
+                StepKind::Ask(ask) => self.begin_question(index, ask),
+                StepKind::ForEach(each) => self.begin_loop(index, each),
             },
         }
     }
@@ -171,26 +173,26 @@ impl<'a> RunMachine<'a> {
         let step = self.definition(index);
         let target = match self.target(index, call) {
             Ok(target) => target,
-            Err(wrong) => return self.fail(index, wrong),
+            Err(wrong) => return self.fail_step(index, wrong),
         };
         let scope = self.state.context.scope(None);
-        match arguments::parameters(&step.id, call, target, &scope, self.strict()) {
-            Err(wrong) => self.fail(index, wrong),
+        match arguments::expand_parameters(&step.id, call, target, &scope, self.is_strict()) {
+            Err(wrong) => self.fail_step(index, wrong),
             Ok(params) => {
-                self.enter(
+                self.enter_phase(
                     index,
-                    StepPhase::Calling { call: CallState::new(params.clone()), until: self.until(step) },
+                    StepPhase::Calling { call: CallState::new(params.clone()), until: self.deadline(step) },
                 );
-                self.tell(index, None, What::Started);
-                self.call(TaskId { step: index, item: None, attempt: 0 }, target, params);
+                self.notify(index, None, What::Started);
+                self.request_call(TaskId { step: index, item: None, attempt: 0 }, target, params);
             }
         }
     }
 
-    /// Asks for one try of a call.
-    pub(crate) fn call(&mut self, task: TaskId, target: &CallTarget, params: Object) {
+    /// Requests one attempt of a call.
+    pub(crate) fn request_call(&mut self, task: TaskId, target: &CallTarget, params: Object) {
         let step = &self.definition(task.step).id;
-        let step = key_part(step);
+        let step = escape_key_part(step);
         let idempotency_key = match task.item {
             None => format!("{}/{step}", self.state.id),
             Some(item) => format!("{}/{step}#{item}", self.state.id),
@@ -199,7 +201,7 @@ impl<'a> RunMachine<'a> {
         self.effects.push(RunEffect::Call { task, facade, action, params, idempotency_key });
     }
 
-    /// What a step calls.
+    /// Returns the target of a step's call.
     pub(crate) fn target(&self, index: usize, call: &ToolCall) -> Result<&'a CallTarget, StepError> {
         self.plan.targets.get(index).and_then(Option::as_ref).ok_or_else(|| {
             let id = &self.definition(index).id;
@@ -210,39 +212,44 @@ impl<'a> RunMachine<'a> {
         })
     }
 
-    /// Lets a step begin.
-    pub(crate) fn enter(&mut self, index: usize, phase: StepPhase) {
-        self.tell_context(index, context::running());
+    /// Moves a step into an active phase.
+    pub(crate) fn enter_phase(&mut self, index: usize, phase: StepPhase) {
+        self.record_entry(index, context::running_entry());
         self.state.phases[index] = phase;
     }
 
-    /// A step worked.
-    pub(crate) fn done(&mut self, index: usize, entry: Object) {
-        self.end(index, StepEnd::Completed, entry, What::Completed);
+    /// Completes a step.
+    pub(crate) fn complete_step(&mut self, index: usize, entry: Object) {
+        self.end_step(index, StepEnd::Completed, entry, What::Completed);
     }
 
-    pub(crate) fn skip(&mut self, index: usize) {
-        let entry = context::skipped(self.definition(index).default_results.clone());
-        self.end(index, StepEnd::Skipped, entry, What::Skipped);
+    pub(crate) fn skip_step(&mut self, index: usize) {
+        let entry = context::skipped_entry(self.definition(index).default_results.clone());
+        self.end_step(index, StepEnd::Skipped, entry, What::Skipped);
     }
 
-    /// A step failed: the run goes on without it, or ends.
-    pub(crate) fn fail(&mut self, index: usize, wrong: StepError) {
-        self.fail_with(index, wrong, None);
+    /// Fails a step: the run continues without it, or ends.
+    pub(crate) fn fail_step(&mut self, index: usize, wrong: StepError) {
+        self.fail_step_with(index, wrong, None);
     }
 
-    /// The same, of a step that has an output nevertheless; its default is preferred.
-    pub(crate) fn fail_with(&mut self, index: usize, wrong: StepError, output: Option<serde_json::Value>) {
+    /// Fails a step that still has an output; its default takes precedence.
+    pub(crate) fn fail_step_with(
+        &mut self,
+        index: usize,
+        wrong: StepError,
+        output: Option<serde_json::Value>,
+    ) {
         let step = self.definition(index);
         self.drop_tasks(index);
-        self.close(index);
-        let shown = self.redaction().text(&wrong.message);
-        if self.goes_on(step) {
-            let entry = context::failed(&wrong.message, step.default_results.clone().or(output));
-            self.end(index, StepEnd::Failed, entry, What::Failed(shown));
+        self.close_step(index);
+        let shown = self.redactor().redact_sentence(&wrong.message);
+        if self.continues_after(step) {
+            let entry = context::failed_entry(&wrong.message, step.default_results.clone().or(output));
+            self.end_step(index, StepEnd::Failed, entry, What::Failed(shown));
         } else {
-            self.tell(index, None, What::Failed(shown));
-            self.stop(RunStop {
+            self.notify(index, None, What::Failed(shown));
+            self.stop_run(RunStop {
                 code: wrong.code,
                 step: Some(index),
                 message: wrong.message,
@@ -252,39 +259,39 @@ impl<'a> RunMachine<'a> {
         }
     }
 
-    /// Nothing of a step is under way any more.
-    pub(crate) fn close(&mut self, index: usize) {
+    /// Marks a step as ended, with no active tasks.
+    pub(crate) fn close_step(&mut self, index: usize) {
         self.state.phases[index] = StepPhase::Ended(StepEnd::Failed);
     }
 
-    fn end(&mut self, index: usize, end: StepEnd, entry: Object, what: What) {
-        self.tell_context(index, entry);
+    fn end_step(&mut self, index: usize, end: StepEnd, entry: Object, what: What) {
+        self.record_entry(index, entry);
         self.state.phases[index] = StepPhase::Ended(end);
-        self.tell(index, None, what);
+        self.notify(index, None, what);
     }
 
-    fn tell_context(&mut self, index: usize, entry: Object) {
-        // Which steps are known follows from their phases.
+    fn record_entry(&mut self, index: usize, entry: Object) {
+        // The phases tell which steps already have an entry.
         let known = |phase: &&StepPhase| !matches!(phase, StepPhase::Waiting);
         let place = self.state.phases[..index].iter().filter(known).count();
-        self.state.context.tell(&self.definition(index).id, place, entry);
+        self.state.context.record_step(&self.definition(index).id, place, entry);
     }
 
-    pub(crate) fn tell(&mut self, step: usize, item: Option<usize>, what: What) {
+    pub(crate) fn notify(&mut self, step: usize, item: Option<usize>, what: What) {
         let ended = self.state.phases.iter().filter(|phase| phase.has_ended()).count();
         self.effects.push(RunEffect::Tell(News { step, item, what, ended }));
     }
 
-    /// Ends the run with its result.
-    fn complete(&mut self) {
+    /// Completes the run with its result.
+    fn complete_run(&mut self) {
         let milliseconds = u64::try_from(self.now().as_millis()).unwrap_or(u64::MAX);
-        self.state.context.complete(self.state.phases.len(), milliseconds);
-        match output::result(&self.plan.workflow, &self.state.phases, &self.state.context) {
+        self.state.context.complete_run(self.state.phases.len(), milliseconds);
+        match output::build_result(&self.plan.workflow, &self.state.phases, &self.state.context) {
             Ok(value) => {
                 self.state.over = true;
                 self.effects.push(RunEffect::Done(Box::new(RunOutcome::Completed(value))));
             }
-            Err(wrong) => self.stop(RunStop {
+            Err(wrong) => self.stop_run(RunStop {
                 code: wrong.code,
                 message: wrong.message,
                 cause: wrong.cause,
@@ -293,17 +300,17 @@ impl<'a> RunMachine<'a> {
         }
     }
 
-    /// Ends the run with a report, and drops what is under way.
-    pub(crate) fn stop(&mut self, cut: RunStop) {
+    /// Stops the run with a report, and drops active tasks.
+    pub(crate) fn stop_run(&mut self, cut: RunStop) {
         for index in 0..self.state.phases.len() {
             self.drop_tasks(index);
         }
-        let report = report::report(self.plan, self.state, cut);
+        let report = report::build_report(self.plan, self.state, cut);
         self.state.over = true;
         self.effects.push(RunEffect::Done(Box::new(RunOutcome::Failed(Box::new(report)))));
     }
 
-    /// Drops what is under way of a step.
+    /// Drops the active tasks of a step.
     pub(crate) fn drop_tasks(&mut self, step: usize) {
         let tasks: Vec<TaskId> = match &self.state.phases[step] {
             StepPhase::Asking { .. } => vec![TaskId { step, item: None, attempt: 0 }],
@@ -319,8 +326,8 @@ impl<'a> RunMachine<'a> {
         self.effects.extend(tasks.into_iter().map(RunEffect::Drop));
     }
 
-    /// Whether the run goes on after a failure of this step.
-    pub(crate) fn goes_on(&self, step: &WorkflowStep) -> bool {
+    /// Returns true if the run continues after a failure of this step.
+    pub(crate) fn continues_after(&self, step: &WorkflowStep) -> bool {
         self.plan.workflow.continues || step.on_error == OnError::Continue
     }
 
@@ -328,7 +335,7 @@ impl<'a> RunMachine<'a> {
         &self.plan.workflow.steps[index]
     }
 
-    pub(crate) fn strict(&self) -> bool {
+    pub(crate) fn is_strict(&self) -> bool {
         self.plan.workflow.strict
     }
 
@@ -336,19 +343,19 @@ impl<'a> RunMachine<'a> {
         self.state.clock.now
     }
 
-    pub(crate) fn until(&self, step: &WorkflowStep) -> Duration {
+    pub(crate) fn deadline(&self, step: &WorkflowStep) -> Duration {
         self.now().saturating_add(step.timeout)
     }
 
-    /// What may be shown of texts that this run makes.
-    pub(crate) fn redaction(&self) -> Arc<SecretRedactor> {
-        report::redaction(self.plan, self.state)
+    /// Returns the redactor for texts of this run.
+    pub(crate) fn redactor(&self) -> Arc<SecretRedactor> {
+        report::redactor(self.plan, self.state)
     }
 }
 
-/// A step's id as a part of a key in which `/` and `#` divide: a workflow that a step calls makes keys of its own from this
-/// one, and no two calls may share one.
-fn key_part(id: &str) -> String {
+/// Escapes a step's id for use in an idempotency key, where `/` and `#` are separators. A nested workflow derives its
+/// keys from this one, and no two calls may share a key.
+fn escape_key_part(id: &str) -> String {
     id.replace('%', "%25").replace('/', "%2F").replace('#', "%23")
 }
 
@@ -359,7 +366,7 @@ mod tests {
     #[test]
     fn no_two_steps_make_the_same_part_of_a_key() {
         let ids = ["a", "a/b", "a%2Fb", "a#0", "a-b", "a%230"];
-        let parts: std::collections::HashSet<String> = ids.iter().map(|id| key_part(id)).collect();
+        let parts: std::collections::HashSet<String> = ids.iter().map(|id| escape_key_part(id)).collect();
         assert_eq!(parts.len(), ids.len());
         assert!(parts.iter().all(|part| !part.contains(['/', '#'])), "{parts:?}");
     }

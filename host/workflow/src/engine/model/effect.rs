@@ -6,37 +6,37 @@ use loggia_facade::Object;
 
 use super::{event::TaskId, news::News, outcome::RunOutcome};
 
-/// What has to be done.
+/// Effect that the driver must carry out.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RunEffect {
-    /// Make a call, and tell what came of it.
+    /// Makes a call; the driver reports its result.
     Call {
-        /// Its name.
+        /// Task of the call.
         task: TaskId,
-        /// Which facade.
+        /// Facade.
         facade: String,
-        /// Which of its actions.
+        /// Action.
         action: String,
-        /// With which parameters.
+        /// Parameters.
         params: Object,
-        /// The same for each try of the same call in the same run.
+        /// Idempotency key, equal for all attempts of the same call in the same run.
         idempotency_key: String,
     },
-    /// Put a question, and tell what the person said.
+    /// Asks a question; the driver reports the answer.
     Ask {
-        /// Its name.
+        /// Task of the question.
         task: TaskId,
-        /// What is asked.
+        /// Message.
         message: String,
         /// JSON Schema of the answer.
         schema: Object,
-        /// How long it may stay open.
+        /// Time for which the question may stay open.
         timeout: Duration,
     },
-    /// What comes of this is of no interest any more.
+    /// Drops a task: its result is no longer needed.
     Drop(TaskId),
-    /// Something worth telling.
+    /// Publishes news of a step.
     Tell(News),
-    /// The run has ended; nothing follows.
+    /// Ends the run; no effect follows.
     Done(Box<RunOutcome>),
 }

@@ -3,41 +3,41 @@
 use loggia_facade::{Answer, Failure, Object, Reply};
 use serde::{Deserialize, Serialize};
 
-/// What a run begins with.
+/// Input of a new run.
 #[derive(Debug, Clone)]
 pub struct RunStart {
     /// `.workflow.id`.
     pub id: String,
     /// `.workflow.start_time`: RFC 3339, UTC.
     pub start_time: String,
-    /// Valid, with defaults.
+    /// Validated parameters, with defaults.
     pub params: Object,
-    /// For the chance in the pauses between retries.
+    /// Seed for the jitter of retries.
     pub seed: u64,
 }
 
-/// Names one thing that is under way: a call, a question.
+/// Identifier of a call or question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TaskId {
-    /// The step's place.
+    /// Index of the step.
     pub step: usize,
-    /// Of a `forEach`: the item's place.
+    /// Index of the item in a `forEach`.
     pub item: Option<usize>,
-    /// Which try, from 0.
+    /// Attempt, from 0.
     pub attempt: u32,
 }
 
-/// What happened.
+/// Event that the driver reports.
 #[derive(Debug, Clone)]
 pub enum RunEvent {
-    /// A call worked.
+    /// Reply of a call.
     Replied(TaskId, Reply),
-    /// A call failed, or a question could not be put.
+    /// Failure of a call, or of a question that could not be asked.
     Failed(TaskId, Failure),
-    /// A person answered.
+    /// Answer of a person.
     Answered(TaskId, Answer),
-    /// The moment that [`RunState::due`] named has come.
+    /// Timer at the time given by [`RunState::due`](crate::engine::RunState::due).
     Due,
-    /// The caller went away or said stop.
+    /// Cancellation by the caller.
     Cancelled,
 }

@@ -2,32 +2,32 @@
 
 use std::time::Duration;
 
-/// What is told of a step.
+/// News of one step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct News {
-    /// The step's place.
+    /// Index of the step.
     pub step: usize,
-    /// Of a `forEach`: the item's place.
+    /// Index of the item in a `forEach`.
     pub item: Option<usize>,
-    /// What happened to it.
+    /// Change of the step.
     pub what: What,
-    /// Steps that have ended, of all.
+    /// Number of steps that have ended.
     pub ended: usize,
 }
 
-/// What happened to a step.
+/// Changes of a step.
 #[derive(Debug, Clone, PartialEq)]
 pub enum What {
-    /// It began.
+    /// The step started.
     Started,
-    /// It waits for a person.
+    /// The step waits for a person.
     Asking,
-    /// It failed, and is tried again after so long.
+    /// The step failed and is retried after this pause.
     Retrying(Duration, String),
-    /// It worked.
+    /// The step completed.
     Completed,
-    /// It failed with this error, and the workflow goes on or ends.
+    /// The step failed with this error; the workflow continues or ends.
     Failed(String),
-    /// Its condition was false, or a question ended the workflow.
+    /// The step was skipped by its condition or by a question.
     Skipped,
 }

@@ -3,40 +3,40 @@
 use serde::Serialize;
 use serde_json::Value;
 
-/// What came of a run.
+/// Outcome of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RunOutcome {
-    /// The result.
+    /// Result of a completed run.
     Completed(Value),
-    /// It failed.
+    /// Report of a failed run.
     Failed(Box<RunReport>),
 }
 
-/// Where and why a run failed.
+/// Report of a failed run, for the caller.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunReport {
     /// `step_failed`, `timed_out` or `cancelled`.
     pub code: String,
-    /// One sentence: what failed, and why.
+    /// One sentence: the failure and its reason.
     pub message: String,
-    /// The workflow.
+    /// Name of the workflow.
     pub workflow: String,
-    /// The step that ended it; none where its time was up or its output could not be made.
+    /// Step that ended the run; `None` for a timeout of the run or a failed output.
     pub step: Option<String>,
-    /// What the step's call said: `{code, error, hint?}`.
+    /// Failure of the step's call: `{code, error, hint?}`.
     pub cause: Option<Value>,
-    /// What the step was called with, without secrets.
+    /// Parameters of the step's call, redacted.
     pub inputs: Option<Value>,
-    /// Steps that worked: what they did stays done.
+    /// Completed steps; their effects remain.
     pub completed: Vec<String>,
-    /// Steps that failed: the one that ended the workflow, and those that did not.
+    /// Failed steps, including the one that ended the run.
     pub failed: Vec<String>,
-    /// Steps whose condition was false.
+    /// Steps skipped by their condition.
     pub skipped: Vec<String>,
-    /// Steps that were stopped under way: what they did nobody knows.
+    /// Steps stopped while active; their effects are unknown.
     pub stopped: Vec<String>,
-    /// Steps that never began.
+    /// Steps that never started.
     pub not_run: Vec<String>,
-    /// What to do about it.
+    /// Advice for the caller.
     pub hint: String,
 }

@@ -6,26 +6,26 @@ use loggia_facade::Object;
 
 use crate::Workflow;
 
-/// A workflow with what the actions that it calls take.
+/// Workflow bound to the actions that it calls.
 #[derive(Debug, Clone)]
 pub struct RunPlan {
-    /// The definition.
+    /// Definition.
     pub workflow: Arc<Workflow>,
-    /// One for each step that calls (`forEach` too), in the steps' order.
+    /// Targets by step; `None` for steps that call nothing.
     pub targets: Vec<Option<CallTarget>>,
 }
 
-/// What a step calls.
+/// Target of a step's call.
 #[derive(Debug, Clone)]
 pub struct CallTarget {
-    /// The facade.
+    /// Facade.
     pub facade: String,
-    /// Its action.
+    /// Action.
     pub action: String,
     /// JSON Schema of the action's parameters.
     pub params: Arc<Object>,
-    /// An argument that names the action, and is no parameter.
+    /// Argument that names the action and is no parameter.
     pub action_argument: Option<&'static str>,
-    /// Whether the action may change anything: what only reads leaves nothing done.
+    /// Whether the action may have lasting effects. Read-only actions have none.
     pub changes: bool,
 }

@@ -1,4 +1,4 @@
-//! Where a run stands, as data.
+//! State of a run, as data.
 
 use std::{
     sync::{Arc, OnceLock},
@@ -12,49 +12,49 @@ use serde_json::Value;
 use super::context::TemplateContext;
 use crate::engine::failure::SecretRedactor;
 
-/// A run. It can be written down and read again at any point; that changes nothing.
+/// State of a run. It can be serialized and restored at any point without changing the run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RunState {
     /// `.workflow.id`; calls carry it.
     pub(crate) id: String,
-    /// For the chance in the pauses between retries.
+    /// Seed for the jitter of retries.
     pub(crate) seed: u64,
-    /// What templates see.
+    /// Data that templates read.
     pub(crate) context: TemplateContext,
-    /// One for each step, in their order.
+    /// Phases by step.
     pub(crate) phases: Vec<StepPhase>,
     pub(crate) clock: RunClock,
-    /// About how many bytes the replies of its steps take.
+    /// Approximate size of the replies, in bytes.
     pub(crate) held: usize,
-    /// It has ended.
+    /// The run has ended.
     pub(crate) over: bool,
-    /// There was more to begin than one step of the machine may: it goes on at once.
+    /// The start limit of the last transition was reached: the next one is due immediately.
     pub(crate) more: bool,
-    /// The secrets that it was given. Found out when they are first needed, since a thousand items may fail.
+    /// Redactor of the run's secrets. Built on first use and cached, since a thousand items may fail.
     #[serde(skip)]
     pub(crate) secrets: OnceLock<Arc<SecretRedactor>>,
 }
 
-/// Where a step stands.
+/// Phase of a step.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum StepPhase {
-    /// It has not begun.
+    /// Not started.
     Waiting,
-    /// Its call is under way, or will be tried again.
+    /// Calling, or waiting for a retry.
     Calling {
         call: CallState,
-        /// When its time is up.
+        /// Deadline of the step.
         until: Duration,
     },
-    /// Its question is open.
+    /// Waiting for an answer.
     Asking { until: Duration },
-    /// Its calls are under way.
+    /// Calling for each item.
     Each(LoopState),
-    /// It is over.
+    /// Ended.
     Ended(StepEnd),
 }
 
-/// How a step ended.
+/// Ways in which a step ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum StepEnd {
     Completed,
@@ -62,44 +62,45 @@ pub(crate) enum StepEnd {
     Skipped,
 }
 
-/// A call with its tries.
+/// Call with its attempts.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct CallState {
     pub params: Object,
-    /// Which try, from 0.
+    /// Attempt, from 0.
     pub attempt: u32,
-    /// When it is tried again; none while it is under way.
+    /// Time of the retry; `None` while an attempt is active.
     pub again: Option<Duration>,
 }
 
-/// The calls of a `forEach`.
+/// Progress of a `forEach`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct LoopState {
-    /// All items; `null` in place of those that have ended, whose results hold them.
+    /// Items; ended items are `null` here because their results hold them.
     pub items: Vec<Value>,
-    /// What came of them; `null` in place of those that have not ended.
+    /// Results; `null` for items that have not ended.
     pub results: Vec<Value>,
-    /// The first that has not begun.
+    /// Index of the next item to start.
     pub next: usize,
-    /// Those under way, with their places.
+    /// Active calls by item.
     pub calls: Vec<(usize, CallState)>,
     pub completed: usize,
     pub failed: usize,
-    /// When the step's time is up.
+    /// Deadline of the step.
     pub until: Duration,
 }
 
-/// A run's time.
+/// Clock of a run.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct RunClock {
-    /// Since the run began.
+    /// Time since the run began.
     pub now: Duration,
-    /// What is left of the run's time. Time in which a person is asked does not count.
+    /// Remaining time of the run. Time spent waiting for a person does not count.
     pub left: Duration,
 }
 
 impl RunState {
-    /// When the machine must be woken by [`RunEvent::Due`](super::Event::Due), if nothing else happens before.
+    /// Returns the time at which the machine needs [`RunEvent::Due`](crate::engine::RunEvent::Due), unless another
+    /// event comes first.
     pub fn due(&self) -> Option<Duration> {
         if self.over {
             return None;
@@ -107,27 +108,27 @@ impl RunState {
         if self.more {
             return Some(self.clock.now);
         }
-        let run = (!self.asks()).then(|| self.clock.now.saturating_add(self.clock.left));
+        let run = (!self.has_open_question()).then(|| self.clock.now.saturating_add(self.clock.left));
         self.phases.iter().filter_map(StepPhase::due).chain(run).min()
     }
 
-    /// Whether a question is open.
-    pub(crate) fn asks(&self) -> bool {
+    /// Returns true if a question is open.
+    pub(crate) fn has_open_question(&self) -> bool {
         self.phases.iter().any(|phase| matches!(phase, StepPhase::Asking { .. }))
     }
 
-    /// Lets time pass. It never runs back.
-    pub(crate) fn pass(&mut self, now: Duration) {
+    /// Advances the clock. Time never runs backwards.
+    pub(crate) fn advance_clock(&mut self, now: Duration) {
         let now = now.max(self.clock.now);
-        if !self.asks() {
+        if !self.has_open_question() {
             self.clock.left = self.clock.left.saturating_sub(now - self.clock.now);
         }
         self.clock.now = now;
     }
 
-    /// Tasks that are under way. A call that will be tried again keeps its place among them.
-    pub(crate) fn under_way(&self) -> usize {
-        self.phases.iter().map(StepPhase::under_way).sum()
+    /// Counts active tasks, including calls that wait for a retry.
+    pub(crate) fn active_tasks(&self) -> usize {
+        self.phases.iter().map(StepPhase::active_tasks).sum()
     }
 }
 
@@ -143,7 +144,7 @@ impl StepPhase {
         }
     }
 
-    fn under_way(&self) -> usize {
+    fn active_tasks(&self) -> usize {
         match self {
             Self::Waiting | Self::Ended(_) => 0,
             Self::Calling { .. } | Self::Asking { .. } => 1,
@@ -161,8 +162,8 @@ impl CallState {
         Self { params, attempt: 0, again: None }
     }
 
-    /// Whether this try of it is under way.
-    pub(crate) fn is_trying(&self, attempt: u32) -> bool {
+    /// Returns true if this attempt is active.
+    pub(crate) fn is_attempting(&self, attempt: u32) -> bool {
         self.attempt == attempt && self.again.is_none()
     }
 }

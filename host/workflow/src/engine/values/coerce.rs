@@ -1,31 +1,31 @@
-//! A text as the value that it spells, by Go's rules: what a template gives is text, what an action takes is not.
+//! Conversion of text to values, by Go's rules. Templates produce text; actions expect typed values.
 
 use serde_json::{Number, Value};
 
-/// The largest whole number that a `f64` holds exactly, with all that are smaller.
+/// Largest integer up to which an `f64` holds every integer exactly.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// A whole number: `42`, `+42`, `042`; nothing else.
-pub(crate) fn integer(text: &str) -> Option<Value> {
-    // Rust reads the sign and leading zeros as Go does, and takes no white space either.
+/// Parses an integer: `42`, `+42`, `042`.
+pub(crate) fn parse_integer(text: &str) -> Option<Value> {
+    // Rust parses signs and leading zeros like Go, and rejects white space like Go.
     text.parse::<i64>().map(Value::from).ok().or_else(|| text.parse::<u64>().map(Value::from).ok())
 }
 
-/// A number: also `.5`, `1e3`, `0x1p-2` and `1_000`. What JSON has no word for (`inf`, `NaN`) is none.
-pub(crate) fn number(text: &str) -> Option<Value> {
-    if let Some(whole) = integer(text) {
+/// Parses a number, including `.5`, `1e3`, `0x1p-2` and `1_000`. Rejects `inf` and `NaN`, which JSON lacks.
+pub(crate) fn parse_number(text: &str) -> Option<Value> {
+    if let Some(whole) = parse_integer(text) {
         return Some(whole);
     }
-    let text = without_underscores(text)?;
-    let number = match hexadecimal(&text) {
+    let text = strip_underscores(text)?;
+    let number = match parse_hex_float(&text) {
         Some(number) => number,
         None => text.parse().ok()?,
     };
-    plain(number)
+    to_number(number)
 }
 
-/// A truth value: `1 t T TRUE true True 0 f F FALSE false False`.
-pub(crate) fn boolean(text: &str) -> Option<Value> {
+/// Parses a boolean: `1 t T TRUE true True 0 f F FALSE false False`.
+pub(crate) fn parse_boolean(text: &str) -> Option<Value> {
     match text {
         "1" | "t" | "T" | "TRUE" | "true" | "True" => Some(Value::Bool(true)),
         "0" | "f" | "F" | "FALSE" | "false" | "False" => Some(Value::Bool(false)),
@@ -33,16 +33,16 @@ pub(crate) fn boolean(text: &str) -> Option<Value> {
     }
 }
 
-/// A number as JSON; a whole one without a point, as Go writes it.
-pub(crate) fn plain(number: f64) -> Option<Value> {
+/// Converts a number to JSON; integral values have no decimal point, as in Go.
+pub(crate) fn to_number(number: f64) -> Option<Value> {
     if number.fract() == 0.0 && number.abs() <= EXACT {
         return Some(Value::from(number as i64));
     }
     Number::from_f64(number).map(Value::Number)
 }
 
-/// Digits may be set apart by single underscores.
-fn without_underscores(text: &str) -> Option<String> {
+/// Removes single underscores between digits; rejects others.
+fn strip_underscores(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let is_digit = match text.contains(['x', 'X']) {
         true => u8::is_ascii_hexdigit,
@@ -53,8 +53,8 @@ fn without_underscores(text: &str) -> Option<String> {
     bytes.iter().enumerate().all(fits).then(|| text.replace('_', ""))
 }
 
-/// `0x1.8p-2`: hexadecimal digits times a power of two, which must be there.
-fn hexadecimal(text: &str) -> Option<f64> {
+/// Parses a hexadecimal float with its mandatory exponent: `0x1.8p-2`.
+fn parse_hex_float(text: &str) -> Option<f64> {
     let (sign, text) = match text.strip_prefix('-') {
         Some(rest) => (-1.0, rest),
         None => (1.0, text.strip_prefix('+').unwrap_or(text)),
@@ -89,7 +89,7 @@ mod tests {
         }
         let none = || None::<Value>;
         check(
-            integer,
+            parse_integer,
             &[
                 ("42", Some(json!(42))),
                 ("+42", Some(json!(42))),
@@ -103,7 +103,7 @@ mod tests {
             ],
         );
         check(
-            number,
+            parse_number,
             &[
                 ("42", Some(json!(42))),
                 (".5", Some(json!(0.5))),
@@ -126,7 +126,7 @@ mod tests {
             ],
         );
         check(
-            boolean,
+            parse_boolean,
             &[("T", Some(json!(true))), ("0", Some(json!(false))), ("yes", none()), ("tRUE", none())],
         );
     }

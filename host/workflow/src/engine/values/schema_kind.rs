@@ -1,22 +1,22 @@
-//! Which kinds of value a schema takes: as far as a template's text can be turned into one.
+//! Kinds of values that a schema accepts, as far as a template's text can be converted.
 
 use loggia_facade::Object;
 use serde_json::Value;
 
-/// How many references, and alternatives within alternatives, are followed.
+/// Maximum number of references and nested alternatives to follow.
 const DEPTH: usize = 16;
 
-/// A schema somewhere in a larger one, which its references lead to.
+/// Position in a schema, with the root that references resolve against.
 #[derive(Clone, Copy)]
 pub(crate) struct SchemaCursor<'a> {
     root: &'a Object,
     here: Option<&'a Object>,
 }
 
-/// What a schema takes.
+/// Kind of value that a schema accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SchemaKind {
-    /// Nobody knows, or several.
+    /// Unknown, or several kinds.
     Any,
     String,
     Integer,
@@ -27,37 +27,37 @@ pub(crate) enum SchemaKind {
 }
 
 impl<'a> SchemaCursor<'a> {
-    /// The schema of a call's parameters.
+    /// Starts at the root of a parameter schema.
     pub(crate) fn new(root: &'a Object) -> Self {
         Self { root, here: Some(root) }
     }
 
-    /// Of a member.
+    /// Descends to a member.
     pub(crate) fn member(self, name: &str) -> Self {
-        self.inside(|schema| {
+        self.descend(|schema| {
             let named = schema.get("properties").and_then(|members| members.get(name));
             named.or_else(|| schema.get("additionalProperties"))
         })
     }
 
-    /// Of a list's item.
+    /// Descends to a list item.
     pub(crate) fn item(self, index: usize) -> Self {
-        self.inside(|schema| {
+        self.descend(|schema| {
             let first = schema.get("prefixItems").and_then(|items| items.get(index));
             first.or_else(|| schema.get("items"))
         })
     }
 
-    /// What it takes beside `null`, and whether it takes `null`.
+    /// Returns the accepted kind besides `null`, and whether `null` is accepted.
     pub(crate) fn kind(self) -> (SchemaKind, bool) {
         let mut found = Found::default();
         if let Some(schema) = self.here {
-            found.read(self.root, schema, 0);
+            found.collect(self.root, schema, 0);
         }
         let kind = match found.kinds[..] {
             _ if found.unknown => SchemaKind::Any,
             [kind] => kind,
-            // Each whole number is a number.
+            // Every integer is a number.
             [SchemaKind::Integer, SchemaKind::Number] | [SchemaKind::Number, SchemaKind::Integer] => {
                 SchemaKind::Number
             }
@@ -66,21 +66,22 @@ impl<'a> SchemaCursor<'a> {
         (kind, found.null || self.here.is_none() || found.unknown)
     }
 
-    fn inside(self, part: impl Fn(&'a Object) -> Option<&'a Value>) -> Self {
+    fn descend(self, part: impl Fn(&'a Object) -> Option<&'a Value>) -> Self {
         let here = self.here.and_then(|schema| {
-            let schema = follow(self.root, schema);
-            // A list or an object that may also be null or something else is written as alternatives.
+            let schema = resolve_ref(self.root, schema);
+            // A nullable list or object is written as alternatives.
             let beside =
                 ["anyOf", "oneOf", "allOf"].into_iter().filter_map(|word| schema.get(word)?.as_array());
-            let others = beside.flatten().filter_map(|other| Some(follow(self.root, other.as_object()?)));
+            let others =
+                beside.flatten().filter_map(|other| Some(resolve_ref(self.root, other.as_object()?)));
             std::iter::once(schema).chain(others).find_map(|schema| part(schema)?.as_object())
         });
         Self { root: self.root, here }
     }
 }
 
-/// What `$ref` leads to, where it leads to a place in the same schema.
-fn follow<'a>(root: &'a Object, mut schema: &'a Object) -> &'a Object {
+/// Follows `$ref` within the same schema.
+fn resolve_ref<'a>(root: &'a Object, mut schema: &'a Object) -> &'a Object {
     for _ in 0..DEPTH {
         let target = schema.get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix("#/"));
         let Some(target) = target else { break };
@@ -102,36 +103,36 @@ struct Found {
 }
 
 impl Found {
-    fn read(&mut self, root: &Object, schema: &Object, depth: usize) {
-        let schema = follow(root, schema);
+    fn collect(&mut self, root: &Object, schema: &Object, depth: usize) {
+        let schema = resolve_ref(root, schema);
         if depth > DEPTH {
             self.unknown = true;
             return;
         }
         if let Some(kind) = schema.get("type") {
             return match kind {
-                Value::Array(kinds) => kinds.iter().for_each(|kind| self.word(kind)),
-                kind => self.word(kind),
+                Value::Array(kinds) => kinds.iter().for_each(|kind| self.add_type_name(kind)),
+                kind => self.add_type_name(kind),
             };
         }
         if let Some(values) = schema.get("enum").and_then(Value::as_array) {
-            return values.iter().for_each(|value| self.of(value));
+            return values.iter().for_each(|value| self.add_type_of(value));
         }
         if let Some(value) = schema.get("const") {
-            return self.of(value);
+            return self.add_type_of(value);
         }
         let beside = ["anyOf", "oneOf"].into_iter().find_map(|word| schema.get(word)?.as_array());
         match (beside, schema.get("allOf").and_then(Value::as_array).map(Vec::as_slice)) {
             (Some(others), _) => others.iter().for_each(|other| match other {
-                Value::Object(other) => self.read(root, other, depth + 1),
+                Value::Object(other) => self.collect(root, other, depth + 1),
                 _ => self.unknown = true,
             }),
-            (None, Some([Value::Object(only)])) => self.read(root, only, depth + 1),
+            (None, Some([Value::Object(only)])) => self.collect(root, only, depth + 1),
             _ => self.unknown = true,
         }
     }
 
-    fn word(&mut self, word: &Value) {
+    fn add_type_name(&mut self, word: &Value) {
         let kind = match word.as_str() {
             Some("null") => return self.null = true,
             Some("string") => SchemaKind::String,
@@ -142,22 +143,22 @@ impl Found {
             Some("array") => SchemaKind::Array,
             _ => return self.unknown = true,
         };
-        self.take(kind);
+        self.add_kind(kind);
     }
 
-    fn of(&mut self, value: &Value) {
+    fn add_type_of(&mut self, value: &Value) {
         match value {
             Value::Null => self.null = true,
-            Value::String(_) => self.take(SchemaKind::String),
-            Value::Bool(_) => self.take(SchemaKind::Boolean),
-            Value::Number(number) if number.is_f64() => self.take(SchemaKind::Number),
-            Value::Number(_) => self.take(SchemaKind::Integer),
-            Value::Object(_) => self.take(SchemaKind::Object),
-            Value::Array(_) => self.take(SchemaKind::Array),
+            Value::String(_) => self.add_kind(SchemaKind::String),
+            Value::Bool(_) => self.add_kind(SchemaKind::Boolean),
+            Value::Number(number) if number.is_f64() => self.add_kind(SchemaKind::Number),
+            Value::Number(_) => self.add_kind(SchemaKind::Integer),
+            Value::Object(_) => self.add_kind(SchemaKind::Object),
+            Value::Array(_) => self.add_kind(SchemaKind::Array),
         }
     }
 
-    fn take(&mut self, kind: SchemaKind) {
+    fn add_kind(&mut self, kind: SchemaKind) {
         if !self.kinds.contains(&kind) {
             self.kinds.push(kind);
         }

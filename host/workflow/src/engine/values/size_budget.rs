@@ -1,36 +1,36 @@
-//! How much a run may hold. Whoever writes a workflow is trusted; what its steps reply is not.
+//! Memory limits of a run. Authors of workflows are trusted; replies to their steps are not.
 
 use loggia_facade::Object;
 use serde_json::Value;
 
 use crate::template::EvalError;
 
-/// What the replies of a run hold together, in bytes.
+/// Maximum total size of the replies held by a run, in bytes.
 pub(crate) const REPLIES: usize = 64 << 20;
-/// A run's result, in bytes.
+/// Maximum size of a result, in bytes.
 pub(crate) const RESULT: usize = 4 << 20;
-/// What one call's arguments may become, in bytes of memory; as text the gate takes a quarter.
+/// Maximum size of one call's arguments in memory, in bytes. The gate limits their text to a quarter of this.
 pub(crate) const ARGUMENTS: usize = 4 << 20;
 
-/// What a value takes in memory, whatever is in it: that of `serde_json` with the order of its members.
+/// Memory taken by any value, in bytes: that of `serde_json` with ordered members.
 const NODE: usize = 72;
 
-/// About how many bytes a value takes.
-pub(crate) fn weight(value: &Value) -> usize {
+/// Estimates the size of a value, in bytes.
+pub(crate) fn value_size(value: &Value) -> usize {
     match value {
         Value::String(text) => NODE + text.len(),
-        Value::Array(items) => NODE + items.iter().map(weight).sum::<usize>(),
-        Value::Object(members) => NODE + weight_of(members),
+        Value::Array(items) => NODE + items.iter().map(value_size).sum::<usize>(),
+        Value::Object(members) => NODE + members_size(members),
         _ => NODE,
     }
 }
 
-/// The same of an object's members.
-pub(crate) fn weight_of(members: &Object) -> usize {
-    members.iter().map(|(name, value)| NODE + name.len() + weight(value)).sum()
+/// Estimates the size of an object's members, in bytes.
+pub(crate) fn members_size(members: &Object) -> usize {
+    members.iter().map(|(name, value)| NODE + name.len() + value_size(value)).sum()
 }
 
-/// Room for what templates make, which gets less with each.
+/// Shrinking budget for values produced by templates.
 pub(crate) struct SizeBudget {
     of: &'static str,
     most: usize,
@@ -38,14 +38,14 @@ pub(crate) struct SizeBudget {
 }
 
 impl SizeBudget {
-    /// Room for so many bytes of what is named in its error.
+    /// Creates a budget; `of` names the values in its error.
     pub(crate) fn new(of: &'static str, most: usize) -> Self {
         Self { of, most, left: most }
     }
 
-    /// Takes what a value needs.
+    /// Takes the size of a value from the budget.
     pub(crate) fn take(&mut self, value: Value) -> Result<Value, EvalError> {
-        match self.left.checked_sub(weight(&value)) {
+        match self.left.checked_sub(value_size(&value)) {
             Some(left) => {
                 self.left = left;
                 Ok(value)

@@ -1,4 +1,4 @@
-//! Runs what stands in an action: pipelines, commands and values.
+//! Evaluation of pipelines, commands and operands.
 
 use super::{evaluator::TemplateRun, missing::MissingField};
 use crate::template::{
@@ -10,7 +10,7 @@ use crate::template::{
 };
 
 impl<'a> TemplateRun<'a> {
-    /// What a pipeline gives; its variables get it too.
+    /// Evaluates a pipeline and assigns its variables.
     pub(super) fn pipeline(
         &mut self,
         pipeline: &'a PipelineNode,
@@ -23,7 +23,7 @@ impl<'a> TemplateRun<'a> {
         let value = value.unwrap_or(TemplateValue::Missing);
         for variable in &pipeline.variables {
             if pipeline.assigns {
-                self.set(*variable, value);
+                self.assign(*variable, value);
             } else {
                 self.variables.push(value);
             }
@@ -45,7 +45,7 @@ impl<'a> TemplateRun<'a> {
         }
         if piped.is_some() || !command.arguments.is_empty() {
             let error = EvalError::new("it gets arguments and is no function");
-            return Err(self.failed(command.span, error));
+            return Err(self.with_span(command.span, error));
         }
         self.operand(&command.head, dot)
     }
@@ -59,10 +59,10 @@ impl<'a> TemplateRun<'a> {
         piped: Option<TemplateValue<'a>>,
     ) -> Result<TemplateValue<'a>, EvalError> {
         if let BuiltinFunction::And | BuiltinFunction::Or = function {
-            return self.first_that_decides(function, span, arguments, dot, piped);
+            return self.short_circuit(function, span, arguments, dot, piped);
         }
         if piped.is_none() {
-            // What is looked for in vain from here on is an argument.
+            // From here on, a missing value is an argument.
             self.missed = None;
         }
         let mut values = Vec::with_capacity(arguments.len() + 1);
@@ -71,13 +71,13 @@ impl<'a> TemplateRun<'a> {
         }
         values.extend(piped);
         self.budget.spend(values.len())?;
-        if self.strict && function.writes() && matches!(piped, Some(TemplateValue::Missing)) {
+        if self.strict && function.prints_arguments() && matches!(piped, Some(TemplateValue::Missing)) {
             return Err(self.missing(span));
         }
         let value = function.call(&values, self.budget).map_err(|error| {
             let missing = values.iter().any(|value| matches!(value, TemplateValue::Missing));
             let hint = if missing { self.missing(span).hint } else { None };
-            EvalError { hint, ..self.failed(span, error) }
+            EvalError { hint, ..self.with_span(span, error) }
         })?;
         if matches!(value, TemplateValue::Missing)
             && let BuiltinFunction::Index = function
@@ -96,14 +96,14 @@ impl<'a> TemplateRun<'a> {
         dot: TemplateValue<'a>,
     ) -> Result<TemplateValue<'a>, EvalError> {
         let value = self.operand(operand, dot)?;
-        if self.strict && function.writes() && matches!(value, TemplateValue::Missing) {
-            return Err(self.missing(operand.whole()));
+        if self.strict && function.prints_arguments() && matches!(value, TemplateValue::Missing) {
+            return Err(self.missing(operand.full_span()));
         }
         Ok(value)
     }
 
-    /// `and` and `or`: the arguments after the one that decides are not looked at.
-    fn first_that_decides(
+    /// Evaluates `and` and `or`. Arguments after the deciding one are not evaluated.
+    fn short_circuit(
         &mut self,
         function: BuiltinFunction,
         span: SourceSpan,
@@ -122,7 +122,7 @@ impl<'a> TemplateRun<'a> {
         }
         match piped.or(last) {
             Some(value) => Ok(value),
-            None => function.call(&[], self.budget).map_err(|error| self.failed(span, error)),
+            None => function.call(&[], self.budget).map_err(|error| self.with_span(span, error)),
         }
     }
 
@@ -155,10 +155,11 @@ impl<'a> TemplateRun<'a> {
                     self.missed = Some(MissingField::field(operand, number, value));
                     TemplateValue::Missing
                 }
-                // What is missing stays what it was: the first name that is not there is the one to tell of.
+                // A missing value stays missing: the error names the first missing field.
                 TemplateValue::Missing => TemplateValue::Missing,
                 value => {
-                    let (within, kind) = (MissingField::path(self.source, operand, number), value.kind());
+                    let (within, kind) =
+                        (MissingField::path(self.source, operand, number), value.kind_name());
                     let message = format!("`{within}` is {kind}, so it has no `{}`", excerpt(name));
                     return Err(EvalError::new(message));
                 }
@@ -167,16 +168,16 @@ impl<'a> TemplateRun<'a> {
         Ok(value)
     }
 
-    /// An error, with the part of the template that it comes from.
-    pub(super) fn failed(&self, span: SourceSpan, error: EvalError) -> EvalError {
+    /// Prefixes an error with its part of the source.
+    pub(super) fn with_span(&self, span: SourceSpan, error: EvalError) -> EvalError {
         let text = excerpt(&self.source[span.start..span.end]);
         EvalError { message: format!("`{text}`: {}", error.message), hint: error.hint }
     }
 }
 
 impl OperandNode {
-    /// Where it stands with all its names.
-    pub(crate) fn whole(&self) -> SourceSpan {
+    /// Returns the span including field names.
+    pub(crate) fn full_span(&self) -> SourceSpan {
         let names: usize = self.fields.iter().map(|name| name.len() + 1).sum();
         SourceSpan { start: self.span.start, end: self.span.end + names }
     }

@@ -1,4 +1,4 @@
-//! Runs a template: its bodies and control actions.
+//! Evaluation of bodies and control actions.
 
 use super::missing::{self, MissingField};
 use crate::template::{
@@ -24,35 +24,35 @@ pub(crate) fn expand(
     let budget = RunBudget::new();
     let mut run = TemplateRun::new(source, ast, &budget, strict);
     let root = TemplateValue::Map(TemplateMap::Root(scope));
-    // One action and nothing else: its value is as good as its text.
+    // A template of one action also yields its value.
     if let [TemplateNode::Action(pipeline)] = ast.main.as_slice()
         && pipeline.variables.is_empty()
     {
         run.variables.push(root);
-        let value = run.printed(pipeline, root)?;
-        return Ok(Expanded { text: run.out.written, value: value.json() });
+        let value = run.print_action(pipeline, root)?;
+        return Ok(Expanded { text: run.out.written, value: value.to_json() });
     }
     run.template(&ast.main, root)?;
     Ok(Expanded { text: run.out.written, value: None })
 }
 
-/// A run of a template.
+/// Evaluation of a template.
 pub(crate) struct TemplateRun<'a> {
     pub source: &'a str,
     ast: &'a SyntaxTree,
     pub budget: &'a RunBudget,
     pub out: TextWriter<'a>,
-    /// The variables of all templates that are running.
+    /// Variables of all active templates.
     pub variables: Vec<TemplateValue<'a>>,
-    /// Where those of the innermost begin.
+    /// Index of the innermost template's first variable.
     pub base: usize,
     nesting: usize,
     pub strict: bool,
-    /// What was last looked for in vain.
+    /// Last lookup that found nothing.
     pub missed: Option<MissingField<'a>>,
 }
 
-/// How a body ended.
+/// Ways in which a body ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Flow {
     On,
@@ -62,11 +62,11 @@ enum Flow {
 
 impl<'a> TemplateRun<'a> {
     fn new(source: &'a str, ast: &'a SyntaxTree, budget: &'a RunBudget, strict: bool) -> Self {
-        let out = TextWriter::output(budget);
+        let out = TextWriter::for_output(budget);
         Self { source, ast, budget, out, variables: Vec::new(), base: 0, nesting: 0, strict, missed: None }
     }
 
-    /// Runs the body of a template, which has its own variables.
+    /// Evaluates a template's body with its own variables.
     fn template(&mut self, body: &'a NodeList, dot: TemplateValue<'a>) -> Result<(), EvalError> {
         let (base, mark) = (self.base, self.variables.len());
         self.base = mark;
@@ -108,7 +108,7 @@ impl<'a> TemplateRun<'a> {
         match node {
             TemplateNode::Text(span) => self.out.push(&self.source[span.start..span.end])?,
             TemplateNode::Action(pipeline) if pipeline.variables.is_empty() => {
-                self.printed(pipeline, dot)?;
+                self.print_action(pipeline, dot)?;
             }
             TemplateNode::Action(pipeline) => {
                 self.pipeline(pipeline, dot)?;
@@ -129,8 +129,8 @@ impl<'a> TemplateRun<'a> {
         Ok(Flow::On)
     }
 
-    /// Prints what an action gives.
-    fn printed(
+    /// Prints the value of an action.
+    fn print_action(
         &mut self,
         pipeline: &'a PipelineNode,
         dot: TemplateValue<'a>,
@@ -140,7 +140,7 @@ impl<'a> TemplateRun<'a> {
         if self.strict && matches!(value, TemplateValue::Missing) {
             return Err(self.missing(pipeline.span));
         }
-        print::action(value, &mut self.out)?;
+        print::write_action(value, &mut self.out)?;
         Ok(value)
     }
 
@@ -171,12 +171,12 @@ impl<'a> TemplateRun<'a> {
         let mut ran = false;
         let mut go_on = |run: &mut Self, key: TemplateValue<'a>, item: TemplateValue<'a>| {
             ran = true;
-            run.turn(range, key, item)
+            run.iterate(range, key, item)
         };
         match over {
             TemplateValue::List(list) => {
                 for (index, item) in list.iter().enumerate() {
-                    if !go_on(self, TemplateValue::int(index), TemplateValue::from(item))? {
+                    if !go_on(self, TemplateValue::from_usize(index), TemplateValue::from(item))? {
                         break;
                     }
                 }
@@ -190,9 +190,9 @@ impl<'a> TemplateRun<'a> {
                 }
             }
             TemplateValue::Number(number) => {
-                let Some(count) = number.whole() else {
+                let Some(count) = number.as_integer() else {
                     let message = "`range` goes over a whole number, not one with a fraction";
-                    return Err(self.failed(range.over.span, EvalError::new(message)));
+                    return Err(self.with_span(range.over.span, EvalError::new(message)));
                 };
                 let mut index = 0;
                 while index < count
@@ -208,8 +208,8 @@ impl<'a> TemplateRun<'a> {
             TemplateValue::Missing | TemplateValue::Null => {}
             value => {
                 let message =
-                    format!("`range` goes over lists, objects and numbers, not over {}", value.kind());
-                return Err(self.failed(range.over.span, EvalError::new(message)));
+                    format!("`range` goes over lists, objects and numbers, not over {}", value.kind_name());
+                return Err(self.with_span(range.over.span, EvalError::new(message)));
             }
         }
         let flow = if ran { Flow::On } else { self.body(&range.otherwise, dot)? };
@@ -217,8 +217,8 @@ impl<'a> TemplateRun<'a> {
         Ok(flow)
     }
 
-    /// One turn of a range; whether it goes on.
-    fn turn(
+    /// Evaluates one iteration of a range; returns false after `break`.
+    fn iterate(
         &mut self,
         range: &'a RangeNode,
         key: TemplateValue<'a>,
@@ -226,23 +226,23 @@ impl<'a> TemplateRun<'a> {
     ) -> Result<bool, EvalError> {
         self.budget.spend(1)?;
         match range.over.variables.as_slice() {
-            [value] => self.set(*value, item),
+            [value] => self.assign(*value, item),
             [name, value] => {
-                self.set(*name, key);
-                self.set(*value, item);
+                self.assign(*name, key);
+                self.assign(*value, item);
             }
             _ => {}
         }
         Ok(self.body(&range.body, item)? != Flow::Break)
     }
 
-    pub(super) fn set(&mut self, variable: usize, value: TemplateValue<'a>) {
+    pub(super) fn assign(&mut self, variable: usize, value: TemplateValue<'a>) {
         if let Some(place) = self.variables.get_mut(self.base + variable) {
             *place = value;
         }
     }
 
-    /// What a constant term is.
+    /// Returns the value of a constant term.
     pub(super) fn constant(term: &'a OperandTerm) -> Option<TemplateValue<'a>> {
         Some(match term {
             OperandTerm::Nil => TemplateValue::Null,

@@ -1,4 +1,4 @@
-//! What is not there, told with what there is: a typing error should not need a search.
+//! Errors for missing values. They list the existing names, so that a typo is easy to find.
 
 use crate::template::{
     error::EvalError,
@@ -7,19 +7,19 @@ use crate::template::{
     value::{TemplateMap, TemplateValue},
 };
 
-/// What was looked for in vain.
+/// Lookup that found nothing.
 #[derive(Clone, Copy)]
 pub(crate) struct MissingField<'a> {
-    /// The operand, and the number of the name in it; none for `index`.
+    /// Operand and index of its missing field; `None` for `index`.
     field: Option<(&'a OperandNode, usize)>,
-    /// Where it was looked for.
+    /// Container of the lookup.
     within: TemplateValue<'a>,
     name: &'a str,
 }
 
-/// The most names that are told.
+/// Maximum number of listed names.
 const NAMES: usize = 20;
-/// The most names that are looked at: data from elsewhere may have a million.
+/// Maximum number of names to consider; foreign data may have a million.
 const LOOKED_AT: usize = 500;
 
 impl<'a> MissingField<'a> {
@@ -31,7 +31,7 @@ impl<'a> MissingField<'a> {
         Self { field: None, within: TemplateValue::Map(within), name }
     }
 
-    /// An operand and the first of its names, as the template has them.
+    /// Formats an operand with its first fields, as written.
     pub(super) fn path(source: &str, operand: &OperandNode, names: usize) -> String {
         let mut path = match operand.term {
             OperandTerm::Dot => String::new(),
@@ -60,12 +60,12 @@ pub(crate) fn error(source: &str, span: SourceSpan, missing: Option<MissingField
     };
     let hint = match within {
         TemplateValue::Map(map) => available(&container, map, name),
-        value => format!("{container} is {}", value.kind()),
+        value => format!("{container} is {}", value.kind_name()),
     };
     EvalError { message: format!("`{what}` is not there"), hint: Some(hint) }
 }
 
-/// What a map has, by names alone: what they lead to may be secret.
+/// Lists the names in a map, without values: these may be secret.
 fn available(container: &str, map: TemplateMap<'_>, name: &str) -> String {
     let names = map.names(LOOKED_AT);
     if names.is_empty() {

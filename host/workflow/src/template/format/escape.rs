@@ -1,11 +1,11 @@
-//! Text made harmless: for HTML, for JavaScript, for URLs, in quotes.
+//! Escaping for HTML, JavaScript, URLs and quotes.
 
 use std::borrow::Cow;
 
 use crate::template::{error::EvalError, output::TextWriter};
 
-/// Writes a text, with what stands for some of its characters.
-pub(crate) fn runs(
+/// Writes a text with some characters replaced.
+pub(crate) fn replace_chars(
     text: &str,
     out: &mut TextWriter<'_>,
     instead: impl Fn(char) -> Option<Cow<'static, str>>,
@@ -22,8 +22,8 @@ pub(crate) fn runs(
     out.push(&text[from..])
 }
 
-pub(crate) fn html(text: &str, out: &mut TextWriter<'_>) -> Result<(), EvalError> {
-    runs(text, out, |c| {
+pub(crate) fn write_html(text: &str, out: &mut TextWriter<'_>) -> Result<(), EvalError> {
+    replace_chars(text, out, |c| {
         Some(Cow::Borrowed(match c {
             '"' => "&#34;",
             '\'' => "&#39;",
@@ -36,9 +36,9 @@ pub(crate) fn html(text: &str, out: &mut TextWriter<'_>) -> Result<(), EvalError
     })
 }
 
-pub(crate) fn js(text: &str, out: &mut TextWriter<'_>) -> Result<(), EvalError> {
-    looked_up(text, out)?;
-    runs(text, out, |c| {
+pub(crate) fn write_js(text: &str, out: &mut TextWriter<'_>) -> Result<(), EvalError> {
+    spend_lookups(text, out)?;
+    replace_chars(text, out, |c| {
         Some(match c {
             '\\' => "\\\\".into(),
             '\'' => "\\'".into(),
@@ -50,8 +50,8 @@ pub(crate) fn js(text: &str, out: &mut TextWriter<'_>) -> Result<(), EvalError> 
     })
 }
 
-pub(crate) fn url_query(text: &str, out: &mut TextWriter<'_>) -> Result<(), EvalError> {
-    runs(text, out, |c| {
+pub(crate) fn write_url_query(text: &str, out: &mut TextWriter<'_>) -> Result<(), EvalError> {
+    replace_chars(text, out, |c| {
         Some(match c {
             'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' | '.' | '~' => return None,
             ' ' => "+".into(),
@@ -65,16 +65,16 @@ pub(crate) fn url_query(text: &str, out: &mut TextWriter<'_>) -> Result<(), Eval
     })
 }
 
-/// As Go's `%q`, or `%+q` where only ASCII stays as it is.
-pub(crate) fn quoted(
+/// Writes a text as Go's `%q`, or as `%+q` with `ascii`.
+pub(crate) fn write_quoted(
     text: &str,
     quote: char,
     ascii: bool,
     out: &mut TextWriter<'_>,
 ) -> Result<(), EvalError> {
-    looked_up(text, out)?;
+    spend_lookups(text, out)?;
     out.push_char(quote)?;
-    runs(text, out, |c| {
+    replace_chars(text, out, |c| {
         Some(match c {
             '\\' => "\\\\".into(),
             c if c == quote => format!("\\{c}").into(),
@@ -94,13 +94,13 @@ pub(crate) fn quoted(
     out.push_char(quote)
 }
 
-/// Counts what it costs to tell which characters are printable, which ASCII's own are not asked.
-fn looked_up(text: &str, out: &TextWriter<'_>) -> Result<(), EvalError> {
+/// Charges the lookup of printable characters, which ASCII characters do not need.
+fn spend_lookups(text: &str, out: &TextWriter<'_>) -> Result<(), EvalError> {
     out.budget.spend(text.bytes().filter(|byte| !byte.is_ascii()).count() / 2)
 }
 
-/// Whether a character is seen when it is printed. Rust says so by what it escapes; a mark that joins the letter before it
-/// is seen too, which is why a letter stands before it here.
+/// Returns true for a visible character. Rust's debug escaping decides; the preceding letter lets combining marks
+/// count as visible.
 pub(crate) fn is_printable(c: char) -> bool {
     let mut text = [0; 5];
     text[0] = b'a';
@@ -116,7 +116,7 @@ mod tests {
 
     fn made(write: impl Fn(&mut TextWriter<'_>) -> Result<(), EvalError>) -> String {
         let budget = RunBudget::new();
-        let mut out = TextWriter::made(&budget, 1000);
+        let mut out = TextWriter::for_function(&budget, 1000);
         write(&mut out).unwrap();
         out.written
     }
@@ -124,10 +124,10 @@ mod tests {
     #[test]
     fn text_is_escaped_as_go_does() {
         let check = |text: &str, expected: [&str; 4]| {
-            assert_eq!(made(|out| html(text, out)), expected[0]);
-            assert_eq!(made(|out| js(text, out)), expected[1]);
-            assert_eq!(made(|out| url_query(text, out)), expected[2]);
-            assert_eq!(made(|out| quoted(text, '"', false, out)), expected[3]);
+            assert_eq!(made(|out| write_html(text, out)), expected[0]);
+            assert_eq!(made(|out| write_js(text, out)), expected[1]);
+            assert_eq!(made(|out| write_url_query(text, out)), expected[2]);
+            assert_eq!(made(|out| write_quoted(text, '"', false, out)), expected[3]);
         };
         check(
             "a='\"<&>\n",
@@ -140,6 +140,6 @@ mod tests {
         );
         check("é \u{200b}", ["é \u{200b}", "é \\u200B", "%C3%A9+%E2%80%8B", "\"é \\u200b\""]);
         check("e\u{301}\u{7f}", ["e\u{301}\u{7f}", "e\u{301}\u{7f}", "e%CC%81%7F", "\"e\u{301}\\x7f\""]);
-        assert_eq!(made(|out| quoted("é😀", '"', true, out)), r#""\u00e9\U0001f600""#);
+        assert_eq!(made(|out| write_quoted("é😀", '"', true, out)), r#""\u00e9\U0001f600""#);
     }
 }

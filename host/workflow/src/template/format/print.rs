@@ -10,31 +10,31 @@ use crate::template::{
     value::{ExactNumber, TemplateMap, TemplateValue},
 };
 
-/// What an action prints of nothing.
+/// Text of a missing or null value printed by an action.
 pub(crate) const NO_VALUE: &str = "<no value>";
 
-/// What stands for nothing within other data, and in what functions print.
+/// Text of a missing or null value within other data and in functions.
 pub(crate) const NIL: &str = "<nil>";
 
-/// As an action prints it.
-pub(crate) fn action(value: TemplateValue<'_>, out: &mut TextWriter<'_>) -> Result<(), EvalError> {
-    if value.is_nil() { out.push(NO_VALUE) } else { plain(value, out) }
+/// Writes a value as an action prints it.
+pub(crate) fn write_action(value: TemplateValue<'_>, out: &mut TextWriter<'_>) -> Result<(), EvalError> {
+    if value.is_nil() { out.push(NO_VALUE) } else { write_plain(value, out) }
 }
 
-/// As `print` and `%v` do.
-pub(crate) fn plain(value: TemplateValue<'_>, out: &mut TextWriter<'_>) -> Result<(), EvalError> {
+/// Writes a value as `print` and `%v` do.
+pub(crate) fn write_plain(value: TemplateValue<'_>, out: &mut TextWriter<'_>) -> Result<(), EvalError> {
     write(value, out, 0, &|value, out| match value {
         TemplateValue::Bool(bool) => out.push(if bool { "true" } else { "false" }),
         TemplateValue::Number(number) => {
             out.budget.spend(number.cost())?;
-            out.push(&number.text())
+            out.push(&number.to_text())
         }
         TemplateValue::Text(text) => out.push(text),
         _ => out.push(NIL),
     })
 }
 
-/// Writes lists and maps as Go does, and what they hold by a function.
+/// Writes lists and maps as Go does; `leaf` writes all other values.
 pub(crate) fn write(
     value: TemplateValue<'_>,
     out: &mut TextWriter<'_>,
@@ -42,9 +42,9 @@ pub(crate) fn write(
     leaf: LeafWriter<'_>,
 ) -> Result<(), EvalError> {
     if depth > limits::DEPTH {
-        return Err(too_deep());
+        return Err(depth_error());
     }
-    // Each kind in a function of its own: what is deep takes a frame of the stack for each level.
+    // A function per kind keeps stack frames small: recursion takes one frame per level.
     match value {
         TemplateValue::List(list) => write_list(list, out, depth, leaf),
         TemplateValue::Map(map) => write_map(map, out, depth, leaf),
@@ -52,7 +52,7 @@ pub(crate) fn write(
     }
 }
 
-/// How a function writes what is no list and no map.
+/// Writer of values that are neither lists nor maps.
 type LeafWriter<'l> = &'l dyn Fn(TemplateValue<'_>, &mut TextWriter<'_>) -> Result<(), EvalError>;
 
 fn write_list(
@@ -90,62 +90,62 @@ fn write_map(
     out.push("]")
 }
 
-pub(crate) fn too_deep() -> EvalError {
+pub(crate) fn depth_error() -> EvalError {
     EvalError::new(format!("template expansion depth limit exceeded: {}", limits::DEPTH))
 }
 
-/// As Go's `json.Marshal` writes it: names sorted, and what HTML reads escaped.
-pub(crate) fn json(
+/// Writes JSON as Go's `json.Marshal` does: sorted names, escaped HTML.
+pub(crate) fn write_json(
     value: TemplateValue<'_>,
     out: &mut TextWriter<'_>,
     depth: usize,
 ) -> Result<(), EvalError> {
     if depth > limits::DEPTH {
-        return Err(too_deep());
+        return Err(depth_error());
     }
     match value {
         TemplateValue::Missing | TemplateValue::Null => out.push("null"),
         TemplateValue::Bool(bool) => out.push(if bool { "true" } else { "false" }),
-        TemplateValue::Number(number) => json_number(number, out),
-        TemplateValue::Text(text) => json_string(text, out),
-        TemplateValue::List(list) => json_list(list, out, depth),
-        TemplateValue::Map(map) => json_map(map, out, depth),
+        TemplateValue::Number(number) => write_json_number(number, out),
+        TemplateValue::Text(text) => write_json_string(text, out),
+        TemplateValue::List(list) => write_json_list(list, out, depth),
+        TemplateValue::Map(map) => write_json_map(map, out, depth),
     }
 }
 
-fn json_number(number: ExactNumber, out: &mut TextWriter<'_>) -> Result<(), EvalError> {
+fn write_json_number(number: ExactNumber, out: &mut TextWriter<'_>) -> Result<(), EvalError> {
     out.budget.spend(number.cost())?;
-    out.push(&number.json_text())
+    out.push(&number.to_json_text())
 }
 
-fn json_list(list: &[Value], out: &mut TextWriter<'_>, depth: usize) -> Result<(), EvalError> {
+fn write_json_list(list: &[Value], out: &mut TextWriter<'_>, depth: usize) -> Result<(), EvalError> {
     out.push("[")?;
     for (index, item) in list.iter().enumerate() {
         if index > 0 {
             out.push(",")?;
         }
-        json(TemplateValue::from(item), out, depth + 1)?;
+        write_json(TemplateValue::from(item), out, depth + 1)?;
     }
     out.push("]")
 }
 
-fn json_map(map: TemplateMap<'_>, out: &mut TextWriter<'_>, depth: usize) -> Result<(), EvalError> {
+fn write_json_map(map: TemplateMap<'_>, out: &mut TextWriter<'_>, depth: usize) -> Result<(), EvalError> {
     out.push("{")?;
     out.budget.spend(4 * map.len())?;
     for (index, (name, item)) in map.sorted().into_iter().enumerate() {
         if index > 0 {
             out.push(",")?;
         }
-        json_string(name, out)?;
+        write_json_string(name, out)?;
         out.push(":")?;
-        json(TemplateValue::from(item), out, depth + 1)?;
+        write_json(TemplateValue::from(item), out, depth + 1)?;
     }
     out.push("}")
 }
 
-fn json_string(text: &str, out: &mut TextWriter<'_>) -> Result<(), EvalError> {
+fn write_json_string(text: &str, out: &mut TextWriter<'_>) -> Result<(), EvalError> {
     out.push("\"")?;
-    escape::runs(text, out, |c| {
+    escape::replace_chars(text, out, |c| {
         Some(match c {
             '"' => "\\\"".into(),
             '\\' => "\\\\".into(),
@@ -163,7 +163,7 @@ fn json_string(text: &str, out: &mut TextWriter<'_>) -> Result<(), EvalError> {
     out.push("\"")
 }
 
-/// Whether a value is deeper than what may be written.
+/// Returns true if a value nests deeper than the limit.
 pub(crate) fn is_too_deep(value: &Value) -> bool {
     fn deeper(value: &Value, depth: usize) -> bool {
         depth > limits::DEPTH
@@ -176,14 +176,14 @@ pub(crate) fn is_too_deep(value: &Value) -> bool {
     deeper(value, 0)
 }
 
-/// As `print` does: spaces only between what is no string.
-pub(crate) fn spaced(values: &[TemplateValue<'_>], out: &mut TextWriter<'_>) -> Result<(), EvalError> {
+/// Writes values as `print` does: with spaces only between non-strings.
+pub(crate) fn write_spaced(values: &[TemplateValue<'_>], out: &mut TextWriter<'_>) -> Result<(), EvalError> {
     let is_text = |value: &TemplateValue<'_>| matches!(value, TemplateValue::Text(_));
     for (index, value) in values.iter().enumerate() {
         if index > 0 && !is_text(value) && !is_text(&values[index - 1]) {
             out.push(" ")?;
         }
-        plain(*value, out)?;
+        write_plain(*value, out)?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `printf`, as Go has it.
+//! Format strings of `printf`.
 
 use super::{
     print::{self, NIL},
@@ -7,7 +7,7 @@ use super::{
 };
 use crate::template::{error::EvalError, limits, output::TextWriter, value::TemplateValue};
 
-/// Writes values in a format.
+/// Writes values by a format string.
 pub(crate) fn write(
     format: &str,
     values: &[TemplateValue<'_>],
@@ -20,20 +20,20 @@ pub(crate) fn write(
         rest = printer.verb(&rest[at + 1..], out)?;
     }
     out.push(rest)?;
-    printer.extra(out)
+    printer.write_extra(out)
 }
 
 struct Printer<'v, 'a> {
     values: &'v [TemplateValue<'a>],
     next: usize,
-    /// Whether an index was used: then all values need not be.
+    /// An explicit index was used, so unused values are not reported.
     reordered: bool,
-    /// Whether the last index was one.
+    /// The last explicit index was valid.
     good: bool,
 }
 
 impl<'a> Printer<'_, 'a> {
-    /// Writes what one verb asks for, and gives what follows it.
+    /// Writes one verb, and returns the rest of the format.
     fn verb<'f>(&mut self, format: &'f str, out: &mut TextWriter<'_>) -> Result<&'f str, EvalError> {
         let mut style = VerbStyle::default();
         let mut rest = format;
@@ -56,13 +56,13 @@ impl<'a> Printer<'_, 'a> {
             match self.number()? {
                 Some(width) => {
                     style.minus |= width < 0;
-                    style.width = Some(bounded(width.unsigned_abs())?);
+                    style.width = Some(check_width(width.unsigned_abs())?);
                 }
                 None => out.push("%!(BADWIDTH)")?,
             }
             indexed = false;
         } else {
-            let (width, after) = digits(rest)?;
+            let (width, after) = parse_digits(rest)?;
             // As in `%[3]2d`.
             self.good &= !(indexed && width.is_some());
             (style.width, rest) = (width, after);
@@ -75,13 +75,13 @@ impl<'a> Printer<'_, 'a> {
                 rest = after;
                 match self.number()? {
                     Some(precision) if precision >= 0 => {
-                        style.precision = Some(bounded(precision.unsigned_abs())?);
+                        style.precision = Some(check_width(precision.unsigned_abs())?);
                     }
                     Some(_) | None => out.push("%!(BADPREC)")?,
                 }
                 indexed = false;
             } else {
-                let (precision, after) = digits(rest)?;
+                let (precision, after) = parse_digits(rest)?;
                 style.precision = Some(precision.unwrap_or(0));
                 rest = after;
             }
@@ -108,13 +108,13 @@ impl<'a> Printer<'_, 'a> {
             }
             (_, Some(value)) => {
                 self.next += 1;
-                one(*value, verb, style, out)?;
+                write_value(*value, verb, style, out)?;
             }
         }
         Ok(chars.as_str())
     }
 
-    /// `[3]`: the value that is meant.
+    /// Parses an explicit index: `[3]`.
     fn index<'f>(&mut self, format: &'f str) -> (&'f str, bool) {
         let Some(inner) = format.strip_prefix('[') else { return (format, false) };
         self.reordered = true;
@@ -129,18 +129,18 @@ impl<'a> Printer<'_, 'a> {
         (after, self.good)
     }
 
-    /// `*`: a number among the values.
+    /// Takes a width or precision from the values: `*`.
     fn number(&mut self) -> Result<Option<i128>, EvalError> {
         let value = self.values.get(self.next);
         self.next += usize::from(value.is_some());
         Ok(match value {
-            Some(TemplateValue::Number(number)) => number.whole(),
+            Some(TemplateValue::Number(number)) => number.as_integer(),
             _ => None,
         })
     }
 
-    /// Tells of values that no verb asked for.
-    fn extra(&self, out: &mut TextWriter<'_>) -> Result<(), EvalError> {
+    /// Reports values that no verb used.
+    fn write_extra(&self, out: &mut TextWriter<'_>) -> Result<(), EvalError> {
         if self.reordered || self.next >= self.values.len() {
             return Ok(());
         }
@@ -152,24 +152,24 @@ impl<'a> Printer<'_, 'a> {
             } else {
                 out.push(value.go_type())?;
                 out.push("=")?;
-                print::plain(*value, out)?;
+                print::write_plain(*value, out)?;
             }
         }
         out.push(")")
     }
 }
 
-fn digits(text: &str) -> Result<(Option<usize>, &str), EvalError> {
+fn parse_digits(text: &str) -> Result<(Option<usize>, &str), EvalError> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     if end == 0 {
         return Ok((None, text));
     }
-    // Too many digits are too large a number.
+    // A number with too many digits is too large.
     let number = text[..end].parse::<u128>().unwrap_or(u128::MAX);
-    Ok((Some(bounded(number)?), &text[end..]))
+    Ok((Some(check_width(number)?), &text[end..]))
 }
 
-fn bounded(number: u128) -> Result<usize, EvalError> {
+fn check_width(number: u128) -> Result<usize, EvalError> {
     match usize::try_from(number) {
         Ok(number) if number <= limits::WIDTH => Ok(number),
         _ => Err(EvalError::new(format!("a width or precision in `printf` is at most {}", limits::WIDTH))),
@@ -177,21 +177,21 @@ fn bounded(number: u128) -> Result<usize, EvalError> {
 }
 
 /// Writes one value.
-fn one(
+fn write_value(
     value: TemplateValue<'_>,
     verb: char,
     style: VerbStyle,
     out: &mut TextWriter<'_>,
 ) -> Result<(), EvalError> {
     match (verb, value) {
-        ('T', value) => verb::padded(value.go_type(), style, out),
-        ('v', value) if value.is_nil() => verb::padded(NIL, style, out),
+        ('T', value) => verb::write_padded(value.go_type(), style, out),
+        ('v', value) if value.is_nil() => verb::write_padded(NIL, style, out),
         (verb, value) if value.is_nil() => {
             out.push("%!")?;
             out.push_char(verb)?;
             out.push("(<nil>)")
         }
-        ('v', value) if style.sharp => verb::go_syntax(value, out, 0),
+        ('v', value) if style.sharp => verb::write_go_syntax(value, out, 0),
         (verb, value) => print::write(value, out, 0, &|value, out| verb::write(value, verb, style, out)),
     }
 }

@@ -1,6 +1,6 @@
 //! Flags, width and precision of a verb.
 
-/// How a verb is to be written.
+/// Flags, width and precision of a verb.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct VerbStyle {
     pub minus: bool,

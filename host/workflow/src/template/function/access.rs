@@ -4,10 +4,10 @@ use crate::template::{error::EvalError, value::TemplateValue};
 
 pub(crate) fn length<'a>(value: TemplateValue<'a>) -> Result<TemplateValue<'a>, EvalError> {
     match value {
-        TemplateValue::Text(text) => Ok(TemplateValue::int(text.len())),
-        TemplateValue::List(list) => Ok(TemplateValue::int(list.len())),
-        TemplateValue::Map(map) => Ok(TemplateValue::int(map.len())),
-        value => Err(EvalError::new(format!("{} has no length", value.kind()))),
+        TemplateValue::Text(text) => Ok(TemplateValue::from_usize(text.len())),
+        TemplateValue::List(list) => Ok(TemplateValue::from_usize(list.len())),
+        TemplateValue::Map(map) => Ok(TemplateValue::from_usize(map.len())),
+        value => Err(EvalError::new(format!("{} has no length", value.kind_name()))),
     }
 }
 
@@ -16,38 +16,39 @@ pub(crate) fn index<'a>(
     keys: &[TemplateValue<'a>],
 ) -> Result<TemplateValue<'a>, EvalError> {
     if value.is_nil() {
-        return Err(EvalError::new(format!("`index` of {}", value.kind())));
+        return Err(EvalError::new(format!("`index` of {}", value.kind_name())));
     }
     keys.iter().try_fold(value, |value, key| match value {
         TemplateValue::Map(map) => match *key {
             TemplateValue::Text(name) => {
                 Ok(map.get(name).map_or(TemplateValue::Missing, TemplateValue::from))
             }
-            key => {
-                Err(EvalError::new(format!("an object has names, so {} cannot lead on in it", key.kind())))
-            }
+            key => Err(EvalError::new(format!(
+                "an object has names, so {} cannot lead on in it",
+                key.kind_name()
+            ))),
         },
         TemplateValue::List(list) => {
-            let at = position(*key, list.len(), false)?;
+            let at = to_index(*key, list.len(), false)?;
             Ok(TemplateValue::from(&list[at]))
         }
         TemplateValue::Text(text) => {
-            let at = position(*key, text.len(), false)?;
-            Ok(TemplateValue::int(text.as_bytes()[at].into()))
+            let at = to_index(*key, text.len(), false)?;
+            Ok(TemplateValue::from_usize(text.as_bytes()[at].into()))
         }
         TemplateValue::Missing | TemplateValue::Null => {
-            Err(EvalError::new(format!("`index` of {}", value.kind())))
+            Err(EvalError::new(format!("`index` of {}", value.kind_name())))
         }
-        value => Err(EvalError::new(format!("{} has nothing to lead to", value.kind()))),
+        value => Err(EvalError::new(format!("{} has nothing to lead to", value.kind_name()))),
     })
 }
 
-/// A place in something so long; its end is one too where something is cut out.
-fn position(key: TemplateValue<'_>, length: usize, end: bool) -> Result<usize, EvalError> {
+/// Converts a number to an index; `end` also allows the index after the last element.
+fn to_index(key: TemplateValue<'_>, length: usize, end: bool) -> Result<usize, EvalError> {
     let TemplateValue::Number(number) = key else {
-        return Err(EvalError::new(format!("a whole number is expected, not {}", key.kind())));
+        return Err(EvalError::new(format!("a whole number is expected, not {}", key.kind_name())));
     };
-    let Some(whole) = number.whole() else {
+    let Some(whole) = number.as_integer() else {
         return Err(EvalError::new("a whole number is expected, not one with a fraction"));
     };
     match usize::try_from(whole) {
@@ -66,10 +67,10 @@ pub(crate) fn slice<'a>(
         }
         TemplateValue::Text(text) => text.len(),
         TemplateValue::List(list) => list.len(),
-        value => return Err(EvalError::new(format!("nothing can be cut out of {}", value.kind()))),
+        value => return Err(EvalError::new(format!("nothing can be cut out of {}", value.kind_name()))),
     };
     let at = |number: usize, otherwise: usize| match bounds.get(number) {
-        Some(key) => position(*key, length, true),
+        Some(key) => to_index(*key, length, true),
         None => Ok(otherwise),
     };
     let (from, to, most) = (at(0, 0)?, at(1, length)?, at(2, length)?);

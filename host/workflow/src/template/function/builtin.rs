@@ -1,4 +1,4 @@
-//! The functions: Go's built-ins, and ToolHive's three.
+//! Table of functions: Go's built-ins and ToolHive's three.
 
 use std::cmp::Ordering;
 
@@ -55,12 +55,12 @@ functions! {
 }
 
 impl BuiltinFunction {
-    /// Whether it writes its arguments out, so that one that is missing would be seen.
-    pub(crate) fn writes(self) -> bool {
+    /// Returns true for functions that print their arguments, where a missing value would show.
+    pub(crate) fn prints_arguments(self) -> bool {
         matches!(self, Self::Print | Self::Printf | Self::Println | Self::Html | Self::Js | Self::UrlQuery)
     }
 
-    /// Calls it; `and` and `or` are the caller's, since they do not take all their arguments.
+    /// Calls the function. The caller evaluates `and` and `or`, whose arguments are lazy.
     pub(crate) fn call<'a>(
         self,
         arguments: &[TemplateValue<'a>],
@@ -86,7 +86,7 @@ impl BuiltinFunction {
         }
         let first = arguments.first().copied().unwrap_or(TemplateValue::Missing);
         let compared = |wanted: fn(Ordering) -> bool| {
-            budget.compared(first, arguments[1])?;
+            budget.spend_comparison(first, arguments[1])?;
             Ok(TemplateValue::Bool(wanted(compare::order(first, arguments[1])?)))
         };
         match self {
@@ -95,60 +95,61 @@ impl BuiltinFunction {
             Self::Len => access::length(first),
             Self::Index => access::index(first, &arguments[1..]),
             Self::Slice => access::slice(first, &arguments[1..]),
-            Self::Print => build_text(budget, |out| print::spaced(arguments, out)),
+            Self::Print => build_text(budget, |out| print::write_spaced(arguments, out)),
             Self::Println => build_text(budget, |out| {
                 for (index, value) in arguments.iter().enumerate() {
                     out.push(if index > 0 { " " } else { "" })?;
-                    print::plain(*value, out)?;
+                    print::write_plain(*value, out)?;
                 }
                 out.push("\n")
             }),
             Self::Printf => {
-                let format = text(first)?;
+                let format = expect_text(first)?;
                 budget.spend(format.len() / 64)?;
                 build_text(budget, |out| printf::write(format, &arguments[1..], out))
             }
-            Self::Html => escaped(arguments, budget, escape::html),
-            Self::Js => escaped(arguments, budget, escape::js),
-            Self::UrlQuery => escaped(arguments, budget, escape::url_query),
-            Self::Call => {
-                Err(EvalError::new(format!("there are no functions in the data: {} is none", first.kind())))
-            }
+            Self::Html => escape_arguments(arguments, budget, escape::write_html),
+            Self::Js => escape_arguments(arguments, budget, escape::write_js),
+            Self::UrlQuery => escape_arguments(arguments, budget, escape::write_url_query),
+            Self::Call => Err(EvalError::new(format!(
+                "there are no functions in the data: {} is none",
+                first.kind_name()
+            ))),
             Self::Eq => {
                 for other in &arguments[1..] {
-                    budget.compared(first, *other)?;
-                    if compare::same(first, *other)? {
+                    budget.spend_comparison(first, *other)?;
+                    if compare::equals(first, *other)? {
                         return Ok(TemplateValue::Bool(true));
                     }
                 }
                 Ok(TemplateValue::Bool(false))
             }
             Self::Ne => {
-                budget.compared(first, arguments[1])?;
-                Ok(TemplateValue::Bool(!compare::same(first, arguments[1])?))
+                budget.spend_comparison(first, arguments[1])?;
+                Ok(TemplateValue::Bool(!compare::equals(first, arguments[1])?))
             }
             Self::Lt => compared(Ordering::is_lt),
             Self::Le => compared(Ordering::is_le),
             Self::Gt => compared(Ordering::is_gt),
             Self::Ge => compared(Ordering::is_ge),
-            Self::Json => build_text(budget, |out| print::json(first, out, 0)),
+            Self::Json => build_text(budget, |out| print::write_json(first, out, 0)),
             Self::Quote => {
-                let text = text(first)?;
-                build_text(budget, |out| escape::quoted(text, '"', false, out))
+                let text = expect_text(first)?;
+                build_text(budget, |out| escape::write_quoted(text, '"', false, out))
             }
-            Self::FromJson => from_json(text(first)?, budget),
+            Self::FromJson => parse_json(expect_text(first)?, budget),
         }
     }
 }
 
-fn text(value: TemplateValue<'_>) -> Result<&str, EvalError> {
+fn expect_text(value: TemplateValue<'_>) -> Result<&str, EvalError> {
     match value {
         TemplateValue::Text(text) => Ok(text),
-        value => Err(EvalError::new(format!("a string is expected, not {}", value.kind()))),
+        value => Err(EvalError::new(format!("a string is expected, not {}", value.kind_name()))),
     }
 }
 
-fn escaped<'a>(
+fn escape_arguments<'a>(
     arguments: &[TemplateValue<'a>],
     budget: &'a RunBudget,
     write: fn(&str, &mut TextWriter<'_>) -> Result<(), EvalError>,
@@ -160,27 +161,27 @@ fn escaped<'a>(
         .iter()
         .map(|value| if value.is_nil() { TemplateValue::Text(print::NO_VALUE) } else { *value })
         .collect();
-    match build_text(budget, |out| print::spaced(&shown, out))? {
+    match build_text(budget, |out| print::write_spaced(&shown, out))? {
         TemplateValue::Text(text) => build_text(budget, |out| write(text, out)),
         other => Ok(other),
     }
 }
 
-fn from_json<'a>(text: &str, budget: &'a RunBudget) -> Result<TemplateValue<'a>, EvalError> {
-    // A short text can hold very many values, each of which takes more memory than its text.
-    let values = most_values(text);
+fn parse_json<'a>(text: &str, budget: &'a RunBudget) -> Result<TemplateValue<'a>, EvalError> {
+    // A short JSON text can hold many values, each of which takes more memory than its text.
+    let values = max_values(text);
     budget.hold(text.len().saturating_add(values.saturating_mul(size_of::<Value>())))?;
     budget.spend(values)?;
     match serde_json::from_str(text) {
-        Ok(value) if print::is_too_deep(&value) => Err(print::too_deep()),
-        Ok(value) => Ok(budget.keep(value)),
-        // What serde says of JSON tells where, and nothing of what stands there.
+        Ok(value) if print::is_too_deep(&value) => Err(print::depth_error()),
+        Ok(value) => Ok(budget.keep_value(value)),
+        // serde's JSON errors contain positions and no data.
         Err(error) => Err(EvalError::new(format!("failed to unmarshal JSON: {error}"))),
     }
 }
 
-/// How many values a JSON text holds at most; an object takes as much memory as some of them.
-fn most_values(text: &str) -> usize {
+/// Returns an upper bound for the number of values in a JSON text; an object counts as several.
+fn max_values(text: &str) -> usize {
     let weights = text.bytes().map(|byte| match byte {
         b',' | b'[' => 1,
         b'{' => 4,

@@ -1,4 +1,4 @@
-//! What a run of a template may cost, and what it holds.
+//! Step and memory budget of an evaluation.
 
 use std::cell::Cell;
 
@@ -7,7 +7,7 @@ use typed_arena::Arena;
 
 use crate::template::{error::EvalError, limits, value::TemplateValue};
 
-/// What is left to a run, and what its functions made: that is held until it ends.
+/// Remaining budget, and an arena for values produced by functions, which live until the evaluation ends.
 pub(crate) struct RunBudget {
     texts: Arena<String>,
     values: Arena<Value>,
@@ -18,7 +18,7 @@ pub(crate) struct RunBudget {
 impl RunBudget {
     pub(crate) fn new() -> Self {
         Self {
-            // Most templates make nothing.
+            // Most templates produce no values.
             texts: Arena::with_capacity(0),
             values: Arena::with_capacity(0),
             steps: Cell::new(limits::STEPS),
@@ -26,7 +26,7 @@ impl RunBudget {
         }
     }
 
-    /// Counts steps.
+    /// Charges steps.
     pub(crate) fn spend(&self, steps: usize) -> Result<(), EvalError> {
         match self.steps.get().checked_sub(steps) {
             Some(left) => {
@@ -39,8 +39,12 @@ impl RunBudget {
         }
     }
 
-    /// Counts what a comparison of long texts costs.
-    pub(crate) fn compared(&self, one: TemplateValue<'_>, other: TemplateValue<'_>) -> Result<(), EvalError> {
+    /// Charges the comparison of long texts.
+    pub(crate) fn spend_comparison(
+        &self,
+        one: TemplateValue<'_>,
+        other: TemplateValue<'_>,
+    ) -> Result<(), EvalError> {
         match (one, other) {
             (TemplateValue::Text(one), TemplateValue::Text(other)) => {
                 self.spend(one.len().min(other.len()) / 256)
@@ -49,9 +53,9 @@ impl RunBudget {
         }
     }
 
-    /// Counts bytes that will be held.
+    /// Charges bytes that will be held.
     pub(crate) fn hold(&self, bytes: usize) -> Result<(), EvalError> {
-        let left = self.bytes.get().checked_sub(bytes).ok_or_else(too_much)?;
+        let left = self.bytes.get().checked_sub(bytes).ok_or_else(over_budget)?;
         self.bytes.set(left);
         Ok(())
     }
@@ -67,13 +71,13 @@ impl RunBudget {
         self.bytes.get()
     }
 
-    /// Keeps data, whose size is counted already.
-    pub(crate) fn keep(&self, value: Value) -> TemplateValue<'_> {
+    /// Keeps a value whose size has been charged.
+    pub(crate) fn keep_value(&self, value: Value) -> TemplateValue<'_> {
         TemplateValue::from(&*self.values.alloc(value))
     }
 }
 
-/// Functions made more than a run may hold.
-pub(crate) fn too_much() -> EvalError {
+/// Creates the error for an exceeded memory budget.
+pub(crate) fn over_budget() -> EvalError {
     EvalError::new(format!("the functions of the template make too much: more than {} bytes", limits::MADE))
 }

@@ -1,33 +1,33 @@
-//! Text that is made within a limit, which is kept while it is written, not after.
+//! Texts with a size limit that is enforced while writing.
 
-use super::budget::{RunBudget, too_much};
+use super::budget::{RunBudget, over_budget};
 use crate::template::{error::EvalError, limits, value::TemplateValue};
 
 pub(crate) struct TextWriter<'a> {
     pub written: String,
     limit: usize,
-    /// Whether it is what the template gives, not what a function makes.
+    /// True for the template's output, false for a function's text.
     output: bool,
     pub budget: &'a RunBudget,
 }
 
 impl<'a> TextWriter<'a> {
-    /// What the template gives.
-    pub(crate) fn output(budget: &'a RunBudget) -> Self {
+    /// Creates the writer of the template's output.
+    pub(crate) fn for_output(budget: &'a RunBudget) -> Self {
         Self { written: String::new(), limit: limits::OUTPUT, output: true, budget }
     }
 
-    /// What a function makes, of which so many bytes are left.
-    pub(crate) fn made(budget: &'a RunBudget, limit: usize) -> Self {
+    /// Creates the writer of a function's text with this many bytes left.
+    pub(crate) fn for_function(budget: &'a RunBudget, limit: usize) -> Self {
         Self { written: String::new(), limit, output: false, budget }
     }
 
-    /// A text that will become a part of this one.
-    pub(crate) fn aside(&self) -> Self {
-        Self::made(self.budget, limits::MADE)
+    /// Creates the writer of a text that becomes part of this one.
+    pub(crate) fn nested(&self) -> Self {
+        Self::for_function(self.budget, limits::MADE)
     }
 
-    /// Writes a text: that is a step, however long it is.
+    /// Writes a text. Charges one step regardless of its length.
     pub(crate) fn push(&mut self, text: &str) -> Result<(), EvalError> {
         self.budget.spend(1)?;
         let size = self.written.len() + text.len();
@@ -35,7 +35,7 @@ impl<'a> TextWriter<'a> {
             return Err(if self.output {
                 EvalError::new(format!("template output too large: {size} bytes (max {})", limits::OUTPUT))
             } else {
-                too_much()
+                over_budget()
             });
         }
         self.written.push_str(text);
@@ -52,7 +52,7 @@ pub(crate) fn build_text(
     budget: &RunBudget,
     write: impl FnOnce(&mut TextWriter<'_>) -> Result<(), EvalError>,
 ) -> Result<TemplateValue<'_>, EvalError> {
-    let mut out = TextWriter::made(budget, budget.bytes_left());
+    let mut out = TextWriter::for_function(budget, budget.bytes_left());
     write(&mut out)?;
     budget.keep_text(out.written)
 }

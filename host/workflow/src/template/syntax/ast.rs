@@ -1,8 +1,8 @@
-//! A template, read.
+//! Syntax tree of a template.
 
 use crate::template::{function::BuiltinFunction, value::ExactNumber};
 
-/// What `{{define}}` and `{{block}}` name, and the template itself.
+/// Main body, and the bodies of `{{define}}` and `{{block}}`.
 #[derive(Debug)]
 pub(crate) struct SyntaxTree {
     pub main: NodeList,
@@ -20,11 +20,11 @@ pub(crate) enum TemplateNode {
     Range(Box<RangeNode>),
     Break,
     Continue,
-    /// A call of the template of that number in [`SyntaxTree::defined`].
+    /// Call of a template by its index in [`SyntaxTree::defined`].
     Template(usize, Option<PipelineNode>),
 }
 
-/// `{{if}} … {{else if}} … {{else}} … {{end}}`, or the same of `with`.
+/// Branches of `if` or `with`: `{{if}} … {{else if}} … {{else}} … {{end}}`.
 #[derive(Debug)]
 pub(crate) struct BranchNode {
     pub arms: Vec<(PipelineNode, NodeList)>,
@@ -38,27 +38,27 @@ pub(crate) struct RangeNode {
     pub otherwise: NodeList,
 }
 
-/// A part of the source, in bytes.
+/// Byte range of the source.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SourceSpan {
     pub start: usize,
     pub end: usize,
 }
 
-/// Commands, each of which gets what the one before it gives.
+/// Commands, each of which receives the value of the previous one.
 #[derive(Debug)]
 pub(crate) struct PipelineNode {
     pub span: SourceSpan,
     pub variables: Vec<VariableSlot>,
-    /// Whether the variables are set, not declared.
+    /// Whether the variables are assigned instead of declared.
     pub assigns: bool,
     pub commands: Vec<CommandNode>,
 }
 
-/// Where a variable is, counted from the beginning of its template's variables. `$` is the first.
+/// Index of a variable in its template. `$` is the first.
 pub(crate) type VariableSlot = usize;
 
-/// A function or a value, and arguments.
+/// Function or value, with arguments.
 #[derive(Debug)]
 pub(crate) struct CommandNode {
     pub span: SourceSpan,
@@ -66,10 +66,10 @@ pub(crate) struct CommandNode {
     pub arguments: Vec<OperandNode>,
 }
 
-/// A value: a term, and the names that lead on from it.
+/// Term followed by field names.
 #[derive(Debug)]
 pub(crate) struct OperandNode {
-    /// Where the term stands; nothing where it is the dot before a name.
+    /// Span of the term; empty for the implicit dot before a field.
     pub span: SourceSpan,
     pub term: OperandTerm,
     pub fields: Vec<String>,

@@ -1,4 +1,4 @@
-//! A template's text as text and actions, and actions as tokens.
+//! Lexer: source to text and actions, actions to tokens.
 
 use super::{
     literal,
@@ -12,7 +12,7 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
 
-/// Parts a template into text and actions; comments are gone, and the space that trim markers take.
+/// Splits a template into text and actions. Removes comments and trimmed white space.
 pub(crate) fn split(source: &str) -> Result<Vec<SourcePart>, ParseError> {
     let mut parts = Vec::new();
     let mut at = 0;
@@ -47,17 +47,17 @@ pub(crate) fn split(source: &str) -> Result<Vec<SourcePart>, ParseError> {
     }
 }
 
-/// How an action ended.
+/// End of an action.
 struct Ended {
     next: usize,
-    /// By ` -}}`.
+    /// Ends with ` -}}`.
     trims: bool,
 }
 
 struct Lexer<'s> {
     source: &'s str,
     at: usize,
-    /// Where the action's `{{` is.
+    /// Offset of the action's `{{`.
     open: usize,
 }
 
@@ -86,7 +86,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// The end of the action, if it is here.
+    /// Returns the end of the action if it is here.
     fn ended(&self) -> Option<Ended> {
         let rest = self.rest();
         if rest.starts_with("}}") {
@@ -150,7 +150,7 @@ impl Lexer<'_> {
             '.' if !next.is_some_and(|c| c.is_ascii_digit()) => return self.name(TokenKind::Field),
             '$' => return self.name(TokenKind::Variable),
             '.' | '+' | '-' | '0'..='9' => return self.number(),
-            c if is_name(c) => return self.name(TokenKind::Word),
+            c if is_name_char(c) => return self.name(TokenKind::Word),
             '}' => return self.error("an action ends with two: `}}`"),
             c => return self.error(format!("{c:?} means nothing here")),
         };
@@ -172,9 +172,9 @@ impl Lexer<'_> {
         };
         let text = &self.source[start..start + length + 2];
         let read = if quote == '\'' {
-            literal::character(text).map(TokenKind::Number)
+            literal::parse_character(text).map(TokenKind::Number)
         } else {
-            literal::string(text).map(TokenKind::Text)
+            literal::parse_string(text).map(TokenKind::Text)
         };
         match read {
             Some(kind) => {
@@ -196,10 +196,10 @@ impl Lexer<'_> {
             let power = if hex { matches!(last, 'p' | 'P') } else { matches!(last, 'e' | 'E' | 'p' | 'P') };
             let sign = matches!(c, '+' | '-') && (index == 0 || power);
             last = c;
-            !(sign || c == '.' || is_name(c))
+            !(sign || c == '.' || is_name_char(c))
         });
         let text = &rest[..end.map_or(rest.len(), |(index, _)| index)];
-        match literal::number(text) {
+        match literal::parse_number(text) {
             Some(num) => {
                 self.at += text.len();
                 Ok(TokenKind::Number(num))
@@ -208,19 +208,19 @@ impl Lexer<'_> {
         }
     }
 
-    /// A word, or a field or variable with its mark before it.
+    /// Reads a word, or a field or variable with its marker.
     fn name(&mut self, kind: TokenKind) -> Result<TokenKind, ParseError> {
         let start = self.at;
         let marked = usize::from(kind != TokenKind::Word);
         let name = &self.source[start + marked..];
-        let length = name.find(|c| !is_name(c)).unwrap_or(name.len());
+        let length = name.find(|c| !is_name_char(c)).unwrap_or(name.len());
         let after = name[length..].chars().next();
         if after == Some('-') && kind == TokenKind::Field && length > 0 {
-            return self.hyphen(start);
+            return self.hyphen_error(start);
         }
         self.at += marked + length;
         let kind = if kind == TokenKind::Field && length == 0 { TokenKind::Dot } else { kind };
-        // As in Go, a name ends where something that may follow begins.
+        // As in Go, a name must be followed by a delimiter.
         match after {
             Some(c)
                 if !matches!(c, ' ' | '\t' | '\r' | '\n' | '.' | ',' | '|' | ':' | '=' | '(' | ')' | '}') =>
@@ -234,13 +234,14 @@ impl Lexer<'_> {
         }
     }
 
-    /// A field such as `.my-step`: Go knows none, and people write it all the same.
-    fn hyphen<T>(&self, field: usize) -> Result<T, ParseError> {
+    /// Creates the error for a field such as `.my-step`: Go does not support it, but people write it often.
+    fn hyphen_error<T>(&self, field: usize) -> Result<T, ParseError> {
         let name = &self.source[field + 1..];
-        let name = &name[..name.find(|c| !is_name(c) && c != '-').unwrap_or(name.len())];
-        // The chain that it stands in.
+        let name = &name[..name.find(|c| !is_name_char(c) && c != '-').unwrap_or(name.len())];
+        // The preceding chain of fields.
         let before = &self.source[..field];
-        let chain = before.len() - before.trim_end_matches(|c| is_name(c) || matches!(c, '.' | '$')).len();
+        let chain =
+            before.len() - before.trim_end_matches(|c| is_name_char(c) || matches!(c, '.' | '$')).len();
         let base = match &before[field - chain..] {
             "" if before.ends_with(')') => "(…)",
             "" => ".",
@@ -255,6 +256,6 @@ impl Lexer<'_> {
     }
 }
 
-fn is_name(c: char) -> bool {
+fn is_name_char(c: char) -> bool {
     c == '_' || c.is_alphanumeric()
 }

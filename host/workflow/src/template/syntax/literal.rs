@@ -1,30 +1,30 @@
-//! Go's literals: numbers, strings and characters.
+//! Literals in Go's syntax: numbers, strings and characters.
 
 use crate::template::value::ExactNumber;
 
-/// A number as Go writes it: `42`, `1_000`, `0x1f`, `0b1`, `0o17`, `017`, `1.5`, `.5`, `1e3`, `0x1p-2`.
-pub(crate) fn number(text: &str) -> Option<ExactNumber> {
+/// Parses a number: `42`, `1_000`, `0x1f`, `0b1`, `0o17`, `017`, `1.5`, `.5`, `1e3`, `0x1p-2`.
+pub(crate) fn parse_number(text: &str) -> Option<ExactNumber> {
     let (negative, body) = match text.strip_prefix(['+', '-']) {
         Some(body) => (text.starts_with('-'), body),
         None => (false, text),
     };
-    let body = without_underscores(body)?;
+    let body = strip_underscores(body)?;
     let lower = body.to_ascii_lowercase();
     let num = if let Some(hex) = lower.strip_prefix("0x") {
-        if hex.contains(['p', '.']) { ExactNumber::Float(hex_float(hex)?) } else { int(hex, 16)? }
+        if hex.contains(['p', '.']) { ExactNumber::Float(parse_hex_float(hex)?) } else { parse_int(hex, 16)? }
     } else if let Some(digits) = lower.strip_prefix("0b") {
-        int(digits, 2)?
+        parse_int(digits, 2)?
     } else if let Some(digits) = lower.strip_prefix("0o") {
-        int(digits, 8)?
+        parse_int(digits, 8)?
     } else if lower.contains(['.', 'e']) {
-        // Rust takes words such as `infinity`; those have other letters.
+        // Rust also parses words such as `infinity`; their letters exclude them.
         let plain = lower.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'+' | b'-'));
         let float = if plain { lower.parse::<f64>().ok()? } else { return None };
         ExactNumber::Float(if float.is_finite() { float } else { return None })
     } else if lower.len() > 1 && lower.starts_with('0') {
-        int(&lower[1..], 8)?
+        parse_int(&lower[1..], 8)?
     } else {
-        int(&lower, 10)?
+        parse_int(&lower, 10)?
     };
     let signed = match num {
         ExactNumber::Int(value) if negative => ExactNumber::Int(-value),
@@ -37,18 +37,18 @@ pub(crate) fn number(text: &str) -> Option<ExactNumber> {
     }
 }
 
-fn int(digits: &str, radix: u32) -> Option<ExactNumber> {
+fn parse_int(digits: &str, radix: u32) -> Option<ExactNumber> {
     let digits = if digits.starts_with(['+', '-']) { return None } else { digits };
     i128::from_str_radix(digits, radix).ok().map(ExactNumber::Int)
 }
 
-/// Underscores stand between digits, or after the base.
-fn without_underscores(text: &str) -> Option<String> {
+/// Removes underscores, which must separate digits or follow the base.
+fn strip_underscores(text: &str) -> Option<String> {
     let odd = text.starts_with('_') || text.ends_with('_') || text.contains("__");
     (!odd).then(|| text.replace('_', ""))
 }
 
-fn hex_float(text: &str) -> Option<f64> {
+fn parse_hex_float(text: &str) -> Option<f64> {
     let (digits, power) = text.split_once('p')?;
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
     let all = format!("{whole}{fraction}");
@@ -60,8 +60,8 @@ fn hex_float(text: &str) -> Option<f64> {
     float.is_finite().then_some(float)
 }
 
-/// The text of a string in double quotes or back quotes, given with them.
-pub(crate) fn string(text: &str) -> Option<String> {
+/// Parses a string with its double quotes or backquotes.
+pub(crate) fn parse_string(text: &str) -> Option<String> {
     if let Some(raw) = text.strip_prefix('`') {
         return Some(raw.strip_suffix('`')?.replace('\r', ""));
     }
@@ -69,7 +69,7 @@ pub(crate) fn string(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(body.len());
     let mut rest = body;
     while !rest.is_empty() {
-        let (piece, next) = piece(rest, '"')?;
+        let (piece, next) = next_piece(rest, '"')?;
         match piece {
             Piece::Char(c) => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
             Piece::Byte(byte) => bytes.push(byte),
@@ -79,10 +79,10 @@ pub(crate) fn string(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// The code of a character in single quotes, given with them.
-pub(crate) fn character(text: &str) -> Option<ExactNumber> {
+/// Parses a character with its single quotes.
+pub(crate) fn parse_character(text: &str) -> Option<ExactNumber> {
     let body = text.strip_prefix('\'')?.strip_suffix('\'')?;
-    let (piece, rest) = piece(body, '\'')?;
+    let (piece, rest) = next_piece(body, '\'')?;
     let code = match piece {
         Piece::Char(c) => u32::from(c),
         Piece::Byte(byte) => byte.into(),
@@ -95,7 +95,7 @@ enum Piece {
     Byte(u8),
 }
 
-fn piece(text: &str, quote: char) -> Option<(Piece, &str)> {
+fn next_piece(text: &str, quote: char) -> Option<(Piece, &str)> {
     let mut chars = text.chars();
     let first = chars.next()?;
     if first != '\\' {
@@ -136,7 +136,8 @@ mod tests {
 
     #[test]
     fn numbers_are_gos() {
-        let check = |text: &str, expected: Option<ExactNumber>| assert_eq!(number(text), expected, "{text}");
+        let check =
+            |text: &str, expected: Option<ExactNumber>| assert_eq!(parse_number(text), expected, "{text}");
         for (text, int) in [
             ("42", 42),
             ("-5", -5),
@@ -174,8 +175,9 @@ mod tests {
 
     #[test]
     fn strings_are_gos() {
-        let check =
-            |text: &str, expected: Option<&str>| assert_eq!(string(text).as_deref(), expected, "{text}");
+        let check = |text: &str, expected: Option<&str>| {
+            assert_eq!(parse_string(text).as_deref(), expected, "{text}")
+        };
         check(r#""a\n\t\"\\""#, Some("a\n\t\"\\"));
         check(r#""\u00e9\xc3\xa9\351""#, None);
         check(r#""\u00e9\xc3\xa9\303\251""#, Some("ééé"));
@@ -184,9 +186,9 @@ mod tests {
         for text in [r#""\q""#, r#""\x4""#, r#""\xé""#, r#""\'""#, r#""\777""#] {
             check(text, None);
         }
-        assert_eq!(character("'a'"), Some(ExactNumber::Int(97)));
-        assert_eq!(character(r"'\n'"), Some(ExactNumber::Int(10)));
-        assert_eq!(character("'ab'"), None);
-        assert_eq!(character("''"), None);
+        assert_eq!(parse_character("'a'"), Some(ExactNumber::Int(97)));
+        assert_eq!(parse_character(r"'\n'"), Some(ExactNumber::Int(10)));
+        assert_eq!(parse_character("'ab'"), None);
+        assert_eq!(parse_character("''"), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Parts of a template, put together: which bodies belong to which control actions.
+//! Parser of templates: assigns bodies to control actions.
 
 use super::{
     ast::{
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::template::{error::ParseError, excerpt::excerpt, limits};
 
-/// Reads a template.
+/// Parses a template.
 pub(crate) fn parse(source: &str) -> Result<SyntaxTree, ParseError> {
     if source.len() > limits::SOURCE {
         let message =
@@ -47,24 +47,24 @@ pub(crate) fn parse(source: &str) -> Result<SyntaxTree, ParseError> {
 struct Parser<'s> {
     source: &'s str,
     parts: std::vec::IntoIter<SourcePart>,
-    /// The names of the variables that are in scope, in the order in which a run holds their values.
+    /// Names of the variables in scope, in the order in which the evaluator holds their values.
     variables: Vec<&'s str>,
     controls: usize,
-    /// Ranges around what is being read.
+    /// Number of enclosing ranges.
     ranges: usize,
-    /// Control actions around what is being read.
+    /// Number of enclosing control actions.
     depth: usize,
     named: Vec<Named>,
 }
 
-/// A template that is defined or called.
+/// Template that is defined or called.
 struct Named {
     name: String,
     body: Option<NodeList>,
     at: usize,
 }
 
-/// Why a body ends.
+/// Reasons for which a body ends.
 enum Stop {
     End,
     Closed(usize),
@@ -89,7 +89,7 @@ impl<'s> Parser<'s> {
             let mut tokens = TokenCursor::new(self.source, &action);
             if matches!(word, "if" | "with" | "range" | "define" | "template" | "block") {
                 tokens.skip();
-                self.count(action.at)?;
+                self.count_control(action.at)?;
             }
             match word {
                 "if" => body.push(TemplateNode::If(self.branches(tokens, "if", action.at)?)),
@@ -97,15 +97,15 @@ impl<'s> Parser<'s> {
                 "range" => body.push(self.range(tokens, action.at)?),
                 "define" => self.define(tokens, action.at)?,
                 "template" => {
-                    let name = tokens.name()?;
+                    let name = tokens.template_name()?;
                     let argument = if tokens.is_done() { None } else { Some(self.pipeline(&mut tokens, 0)?) };
-                    body.push(TemplateNode::Template(self.named(name, action.at), argument));
+                    body.push(TemplateNode::Template(self.template_slot(name, action.at), argument));
                 }
                 "block" => {
-                    let name = tokens.name()?;
+                    let name = tokens.template_name()?;
                     let argument = self.pipeline(&mut tokens, 0)?;
-                    self.define_as(name.clone(), action.at)?;
-                    body.push(TemplateNode::Template(self.named(name, action.at), Some(argument)));
+                    self.define_body(name.clone(), action.at)?;
+                    body.push(TemplateNode::Template(self.template_slot(name, action.at), Some(argument)));
                 }
                 "end" if action.tokens.len() == 1 => return Ok((body, Stop::Closed(action.at))),
                 "else" => return Ok((body, Stop::Else(action))),
@@ -124,7 +124,7 @@ impl<'s> Parser<'s> {
         Ok((body, Stop::End))
     }
 
-    fn count(&mut self, at: usize) -> Result<(), ParseError> {
+    fn count_control(&mut self, at: usize) -> Result<(), ParseError> {
         self.controls += 1;
         if self.controls > limits::CONTROLS {
             let message =
@@ -134,7 +134,7 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    /// A whole pipeline, which may declare so many variables.
+    /// Parses a whole pipeline that may declare up to `declares` variables.
     fn pipeline(
         &mut self,
         tokens: &mut TokenCursor<'s, '_>,
@@ -143,8 +143,8 @@ impl<'s> Parser<'s> {
         tokens.pipeline(&mut self.variables, declares)
     }
 
-    /// A body that must end; with its own variables.
-    fn inner(&mut self, at: usize) -> Result<(NodeList, Option<ActionTokens>), ParseError> {
+    /// Parses a nested body with its own variables.
+    fn nested_body(&mut self, at: usize) -> Result<(NodeList, Option<ActionTokens>), ParseError> {
         let mark = self.variables.len();
         self.depth += 1;
         if self.depth > limits::NESTING {
@@ -163,9 +163,9 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// A body that only `{{end}}` ends.
-    fn last(&mut self, at: usize) -> Result<NodeList, ParseError> {
-        match self.inner(at)? {
+    /// Parses a body that only `{{end}}` may end.
+    fn body_without_else(&mut self, at: usize) -> Result<NodeList, ParseError> {
+        match self.nested_body(at)? {
             (body, None) => Ok(body),
             (_, Some(action)) => {
                 Err(ParseError::new("a second `{{else}}`, or one that belongs to nothing", action.at))
@@ -182,21 +182,21 @@ impl<'s> Parser<'s> {
         let mark = self.variables.len();
         let mut arms = Vec::new();
         let condition = self.pipeline(&mut tokens, 1)?;
-        let (body, mut next) = self.inner(at)?;
+        let (body, mut next) = self.nested_body(at)?;
         arms.push((condition, body));
         let mut otherwise = Vec::new();
         while let Some(action) = next {
             let mut tokens = TokenCursor::new(self.source, &action);
             tokens.skip();
             if tokens.is_done() {
-                otherwise = self.last(at)?;
+                otherwise = self.body_without_else(at)?;
                 break;
             }
-            // `{{else if}}` goes on in the same way, however many there are.
-            tokens.word(word)?;
-            self.count(action.at)?;
+            // A loop instead of recursion bounds the stack for any number of `{{else if}}`.
+            tokens.expect_word(word)?;
+            self.count_control(action.at)?;
             let condition = self.pipeline(&mut tokens, 1)?;
-            let (body, after) = self.inner(at)?;
+            let (body, after) = self.nested_body(at)?;
             arms.push((condition, body));
             next = after;
         }
@@ -208,15 +208,15 @@ impl<'s> Parser<'s> {
         let mark = self.variables.len();
         let over = self.pipeline(&mut tokens, 2)?;
         self.ranges += 1;
-        let (body, next) = self.inner(at)?;
+        let (body, next) = self.nested_body(at)?;
         self.ranges -= 1;
         let otherwise = match next {
             None => Vec::new(),
             Some(action) => {
                 let mut tokens = TokenCursor::new(self.source, &action);
                 tokens.skip();
-                tokens.done()?;
-                self.last(at)?
+                tokens.expect_end()?;
+                self.body_without_else(at)?
             }
         };
         self.variables.truncate(mark);
@@ -227,19 +227,19 @@ impl<'s> Parser<'s> {
         if self.depth > 0 {
             return Err(ParseError::new("`define` stands inside of another action", at));
         }
-        let name = tokens.name()?;
-        tokens.done()?;
-        self.define_as(name, at)
+        let name = tokens.template_name()?;
+        tokens.expect_end()?;
+        self.define_body(name, at)
     }
 
-    /// The body of a template, which sees no variables from outside.
-    fn define_as(&mut self, name: String, at: usize) -> Result<(), ParseError> {
+    /// Parses a template's body, which does not see outer variables.
+    fn define_body(&mut self, name: String, at: usize) -> Result<(), ParseError> {
         let variables = std::mem::replace(&mut self.variables, vec!["$"]);
         let ranges = std::mem::take(&mut self.ranges);
-        let body = self.last(at)?;
+        let body = self.body_without_else(at)?;
         self.variables = variables;
         self.ranges = ranges;
-        let number = self.named(name, at);
+        let number = self.template_slot(name, at);
         let named = &mut self.named[number];
         if named.body.is_some() {
             return Err(ParseError::new(
@@ -251,8 +251,8 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    /// The number of a template.
-    fn named(&mut self, name: String, at: usize) -> VariableSlot {
+    /// Returns the index of a template, and creates an entry if needed.
+    fn template_slot(&mut self, name: String, at: usize) -> VariableSlot {
         if let Some(number) = self.named.iter().position(|named| named.name == name) {
             return number;
         }

@@ -1,4 +1,4 @@
-//! Reads what stands in an action: pipelines of commands.
+//! Parser of one action: pipelines of commands.
 
 use super::{
     ast::{CommandNode, OperandNode, OperandTerm, PipelineNode, SourceSpan, VariableSlot},
@@ -6,11 +6,11 @@ use super::{
 };
 use crate::template::{error::ParseError, excerpt::excerpt, function::BuiltinFunction};
 
-/// The tokens of one action, as they are read.
+/// Cursor over the tokens of one action.
 pub(crate) struct TokenCursor<'s, 't> {
     source: &'s str,
     rest: std::slice::Iter<'t, LexToken>,
-    /// Where the action ends.
+    /// Offset of the action's end.
     end: usize,
 }
 
@@ -23,21 +23,21 @@ impl<'s, 't> TokenCursor<'s, 't> {
         self.rest.as_slice().is_empty()
     }
 
-    /// Leaves a token out that has been seen already.
+    /// Skips a token.
     pub(super) fn skip(&mut self) {
         self.rest.next();
     }
 
-    /// There must be nothing more.
-    pub(super) fn done(&self) -> Result<(), ParseError> {
+    /// Expects the end of the action.
+    pub(super) fn expect_end(&self) -> Result<(), ParseError> {
         match self.rest.as_slice().first() {
             None => Ok(()),
             Some(token) => Err(self.unexpected(token)),
         }
     }
 
-    /// A certain word must follow.
-    pub(super) fn word(&mut self, word: &str) -> Result<(), ParseError> {
+    /// Expects this word.
+    pub(super) fn expect_word(&mut self, word: &str) -> Result<(), ParseError> {
         match self.rest.next() {
             Some(token) if token.kind == TokenKind::Word && self.text(token) == word => Ok(()),
             Some(token) => Err(self.unexpected(token)),
@@ -45,22 +45,22 @@ impl<'s, 't> TokenCursor<'s, 't> {
         }
     }
 
-    /// The name of a template.
-    pub(super) fn name(&mut self) -> Result<String, ParseError> {
+    /// Expects the quoted name of a template.
+    pub(super) fn template_name(&mut self) -> Result<String, ParseError> {
         match self.rest.next() {
             Some(LexToken { kind: TokenKind::Text(name), .. }) => Ok(name.clone()),
             _ => Err(ParseError::new("a template's name in quotes is missing", self.end)),
         }
     }
 
-    /// A whole pipeline, which may declare so many variables.
+    /// Parses a whole pipeline that may declare up to `declares` variables.
     pub(super) fn pipeline(
         &mut self,
         variables: &mut Vec<&'s str>,
         declares: usize,
     ) -> Result<PipelineNode, ParseError> {
         let pipeline = self.commands(variables, declares)?;
-        self.done()?;
+        self.expect_end()?;
         Ok(pipeline)
     }
 
@@ -77,8 +77,8 @@ impl<'s, 't> TokenCursor<'s, 't> {
         variables: &mut Vec<&'s str>,
         declares: usize,
     ) -> Result<PipelineNode, ParseError> {
-        let start = self.here();
-        let (names, assigns) = self.declared(declares)?;
+        let start = self.next_offset();
+        let (names, assigns) = self.declared_variables(declares)?;
         let mut commands = Vec::new();
         loop {
             let command = self.command(variables)?;
@@ -107,8 +107,8 @@ impl<'s, 't> TokenCursor<'s, 't> {
         Ok(PipelineNode { span: SourceSpan { start, end }, variables: slots, assigns, commands })
     }
 
-    /// `$v :=`, `$v =`, `$i, $v :=`: the names, and whether they are set, not declared.
-    fn declared(&mut self, most: usize) -> Result<(Vec<&'t LexToken>, bool), ParseError> {
+    /// Parses `$v :=`, `$v =` or `$i, $v :=`; returns the names, and whether they are assigned.
+    fn declared_variables(&mut self, most: usize) -> Result<(Vec<&'t LexToken>, bool), ParseError> {
         let tokens = self.rest.as_slice();
         let kind = |index: usize| tokens.get(index).map(|token| &token.kind);
         let count = match (kind(0), kind(1), kind(2), kind(3)) {
@@ -131,7 +131,7 @@ impl<'s, 't> TokenCursor<'s, 't> {
     }
 
     fn command(&mut self, variables: &mut Vec<&'s str>) -> Result<CommandNode, ParseError> {
-        let start = self.here();
+        let start = self.next_offset();
         let Some(head) = self.operand(variables)? else {
             return Err(match self.rest.as_slice().first() {
                 Some(token) if token.kind != TokenKind::Pipe && token.kind != TokenKind::Close => {
@@ -143,12 +143,12 @@ impl<'s, 't> TokenCursor<'s, 't> {
         if matches!(head.term, OperandTerm::Nil) {
             return Err(ParseError::new("`nil` is no command", start));
         }
-        let mut end = self.before();
+        let mut end = self.previous_end();
         let mut arguments = Vec::new();
         while self.rest.as_slice().first().is_some_and(|token| token.spaced) {
             let Some(argument) = self.operand(variables)? else { break };
             arguments.push(argument);
-            end = self.before();
+            end = self.previous_end();
         }
         match self.rest.as_slice().first() {
             Some(token) if !matches!(token.kind, TokenKind::Pipe | TokenKind::Close) => {
@@ -178,12 +178,12 @@ impl<'s, 't> TokenCursor<'s, 't> {
                 "nil" => OperandTerm::Nil,
                 name => match BuiltinFunction::named(name) {
                     Some(function) => OperandTerm::Function(function),
-                    None => return Err(self.unknown(name, token.at)),
+                    None => return Err(self.unknown_function(name, token.at)),
                 },
             },
             TokenKind::Open => {
                 self.skip();
-                // Parentheses are nested only so deep: the lexer counts them.
+                // The lexer bounds the nesting of parentheses.
                 let inner = self.commands(variables, 0)?;
                 match self.rest.as_slice().first() {
                     Some(close) if close.kind == TokenKind::Close => span.end = close.end,
@@ -223,19 +223,19 @@ impl<'s, 't> TokenCursor<'s, 't> {
         })
     }
 
-    fn unknown(&self, name: &str, at: usize) -> ParseError {
+    fn unknown_function(&self, name: &str, at: usize) -> ParseError {
         let near = loggia_schema::nearest(name, BuiltinFunction::names());
         let advice = near.map(|near| format!(": did you mean `{near}`?")).unwrap_or_default();
         ParseError::new(format!("there is no function `{}`{advice}", excerpt(name)), at)
     }
 
-    /// Where the next token is.
-    fn here(&self) -> usize {
+    /// Returns the offset of the next token.
+    fn next_offset(&self) -> usize {
         self.rest.as_slice().first().map_or(self.end, |token| token.at)
     }
 
-    /// Where the last token that was read ended.
-    fn before(&self) -> usize {
+    /// Returns the end of the previous token.
+    fn previous_end(&self) -> usize {
         match self.rest.as_slice().first() {
             Some(token) => self.source[..token.at].trim_end().len(),
             None => self.source[..self.end].trim_end().len(),

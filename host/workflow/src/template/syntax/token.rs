@@ -4,21 +4,21 @@ use std::ops::Range;
 
 use crate::template::value::ExactNumber;
 
-/// A part of a template.
+/// Part of a template.
 #[derive(Debug)]
 pub(crate) enum SourcePart {
-    /// Text as it stands.
+    /// Literal text.
     Text(Range<usize>),
-    /// What stands between `{{` and `}}`.
+    /// Action between `{{` and `}}`.
     Action(ActionTokens),
 }
 
 #[derive(Debug)]
 pub(crate) struct ActionTokens {
     pub tokens: Vec<LexToken>,
-    /// Where its `{{` is.
+    /// Offset of `{{`.
     pub at: usize,
-    /// Where its `}}` is.
+    /// Offset of `}}`.
     pub end: usize,
 }
 
@@ -27,17 +27,17 @@ pub(crate) struct LexToken {
     pub kind: TokenKind,
     pub at: usize,
     pub end: usize,
-    /// Whether space stands before it: it parts arguments.
+    /// Preceded by white space, which separates arguments.
     pub spaced: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum TokenKind {
-    /// A keyword, a constant or a function.
+    /// Keyword, constant or function.
     Word,
-    /// `.name`
+    /// Field: `.name`
     Field,
-    /// `$name`
+    /// Variable: `$name`
     Variable,
     Dot,
     Number(ExactNumber),

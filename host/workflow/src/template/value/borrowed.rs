@@ -1,4 +1,4 @@
-//! Values while a template runs: borrowed from its data, its source, or the arena of the run.
+//! Values during evaluation, borrowed from data, source or arena.
 
 use loggia_facade::Object;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use crate::template::scope::Scope;
 
 #[derive(Clone, Copy)]
 pub(crate) enum TemplateValue<'a> {
-    /// Not there. Prints as `null` does, and is told from it where it matters.
+    /// Missing. Prints like `null`, but strict mode distinguishes the two.
     Missing,
     Null,
     Bool(bool),
@@ -18,7 +18,7 @@ pub(crate) enum TemplateValue<'a> {
     Map(TemplateMap<'a>),
 }
 
-/// A map; the root is one with `forEach` put into it.
+/// Map; the root may have `forEach` added.
 #[derive(Clone, Copy)]
 pub(crate) enum TemplateMap<'a> {
     Plain(&'a Object),
@@ -36,7 +36,7 @@ impl<'a> TemplateMap<'a> {
         }
     }
 
-    /// What it holds, by name, as Go orders it.
+    /// Returns the members sorted by name, in Go's order.
     pub(crate) fn sorted(self) -> Vec<(&'a str, &'a Value)> {
         let mut entries: Vec<_> = self.object().iter().map(|(name, value)| (name.as_str(), value)).collect();
         if let Self::Root(Scope { for_each: Some(value), .. }) = self {
@@ -47,7 +47,7 @@ impl<'a> TemplateMap<'a> {
         entries
     }
 
-    /// The names of what it holds, sorted; of very many, the first so many.
+    /// Returns the names, sorted; of large maps only the first `most`.
     pub(crate) fn names(self, most: usize) -> Vec<&'a str> {
         let added = match self {
             Self::Root(Scope { for_each: Some(_), .. }) => Some(FOR_EACH),
@@ -79,7 +79,7 @@ impl<'a> From<&'a Value> for TemplateValue<'a> {
         match value {
             Value::Null => Self::Null,
             Value::Bool(bool) => Self::Bool(*bool),
-            Value::Number(number) => Self::Number(ExactNumber::of(number)),
+            Value::Number(number) => Self::Number(ExactNumber::from_json(number)),
             Value::String(text) => Self::Text(text),
             Value::Array(list) => Self::List(list),
             Value::Object(object) => Self::Map(TemplateMap::Plain(object)),
@@ -88,34 +88,34 @@ impl<'a> From<&'a Value> for TemplateValue<'a> {
 }
 
 impl<'a> TemplateValue<'a> {
-    pub(crate) fn int(number: usize) -> Self {
+    pub(crate) fn from_usize(number: usize) -> Self {
         Self::Number(ExactNumber::Int(number as i128))
     }
 
-    /// Whether there is nothing: `nil`, as Go knows it.
+    /// Returns true for Go's `nil`.
     pub(crate) fn is_nil(self) -> bool {
         matches!(self, Self::Missing | Self::Null)
     }
 
-    /// What `if` takes it for.
+    /// Returns the truth value for `if`.
     pub(crate) fn is_true(self) -> bool {
         match self {
             Self::Missing | Self::Null => false,
             Self::Bool(bool) => bool,
-            Self::Number(number) => number.float() != 0.0,
+            Self::Number(number) => number.to_f64() != 0.0,
             Self::Text(text) => !text.is_empty(),
             Self::List(list) => !list.is_empty(),
             Self::Map(map) => map.len() > 0,
         }
     }
 
-    /// As data; `None` for what is missing.
-    pub(crate) fn json(self) -> Option<Value> {
+    /// Converts to JSON; `None` for a missing value.
+    pub(crate) fn to_json(self) -> Option<Value> {
         Some(match self {
             Self::Missing => return None,
             Self::Null => Value::Null,
             Self::Bool(bool) => Value::Bool(bool),
-            Self::Number(number) => Value::Number(number.json()?),
+            Self::Number(number) => Value::Number(number.to_json()?),
             Self::Text(text) => Value::String(text.to_owned()),
             Self::List(list) => Value::Array(list.to_vec()),
             Self::Map(TemplateMap::Plain(object)) => Value::Object(object.clone()),
@@ -126,8 +126,8 @@ impl<'a> TemplateValue<'a> {
         })
     }
 
-    /// What it is, in plain words.
-    pub(crate) fn kind(self) -> &'static str {
+    /// Describes the kind of value in plain words.
+    pub(crate) fn kind_name(self) -> &'static str {
         match self {
             Self::Missing => "a missing value",
             Self::Null => "null",
@@ -139,7 +139,7 @@ impl<'a> TemplateValue<'a> {
         }
     }
 
-    /// What Go calls it, for `%T` and what `printf` cannot print.
+    /// Returns the Go type, for `%T` and for mismatched verbs.
     pub(crate) fn go_type(self) -> &'static str {
         match self {
             Self::Missing | Self::Null => "<nil>",

@@ -1,12 +1,12 @@
-//! Which of two values is greater, or whether they are the same.
+//! Equality and order of values.
 
 use std::cmp::Ordering;
 
 use super::TemplateValue;
 use crate::template::error::EvalError;
 
-/// Whether two values are the same. Nothing is the same as nothing, and as nothing else.
-pub(crate) fn same(one: TemplateValue<'_>, other: TemplateValue<'_>) -> Result<bool, EvalError> {
+/// Compares for equality. Nil equals only nil.
+pub(crate) fn equals(one: TemplateValue<'_>, other: TemplateValue<'_>) -> Result<bool, EvalError> {
     match (one, other) {
         (one, other) if one.is_nil() || other.is_nil() => Ok(one.is_nil() && other.is_nil()),
         (TemplateValue::Bool(one), TemplateValue::Bool(other)) => Ok(one == other),
@@ -18,7 +18,7 @@ pub(crate) fn same(one: TemplateValue<'_>, other: TemplateValue<'_>) -> Result<b
     }
 }
 
-/// Which of two values is greater.
+/// Compares by order.
 pub(crate) fn order(one: TemplateValue<'_>, other: TemplateValue<'_>) -> Result<Ordering, EvalError> {
     match (one, other) {
         (TemplateValue::Number(one), TemplateValue::Number(other)) => {
@@ -33,7 +33,11 @@ fn incompatible(one: TemplateValue<'_>, other: TemplateValue<'_>) -> EvalError {
     if let Some(whole) =
         [one, other].into_iter().find(|value| matches!(value, TemplateValue::List(_) | TemplateValue::Map(_)))
     {
-        return EvalError::new(format!("{} cannot be compared", whole.kind()));
+        return EvalError::new(format!("{} cannot be compared", whole.kind_name()));
     }
-    EvalError::new(format!("incompatible types for comparison: {} and {}", one.kind(), other.kind()))
+    EvalError::new(format!(
+        "incompatible types for comparison: {} and {}",
+        one.kind_name(),
+        other.kind_name()
+    ))
 }

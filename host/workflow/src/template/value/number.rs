@@ -1,10 +1,10 @@
-//! Numbers: JSON's, held exactly, and as Go prints them.
+//! Exact JSON numbers, and their texts in Go.
 
 use std::cmp::Ordering;
 
 use serde_json::Number;
 
-/// A whole number, or one with a fraction or an exponent.
+/// Integer or float.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum ExactNumber {
     /// Wide enough for `i64` and `u64`.
@@ -13,8 +13,8 @@ pub(crate) enum ExactNumber {
 }
 
 impl ExactNumber {
-    /// The same number, exactly.
-    pub(crate) fn of(number: &Number) -> Self {
+    /// Converts from JSON, exactly.
+    pub(crate) fn from_json(number: &Number) -> Self {
         if let Some(int) = number.as_i64() {
             return Self::Int(int.into());
         }
@@ -24,8 +24,8 @@ impl ExactNumber {
         }
     }
 
-    /// As JSON; `None` for what JSON cannot hold.
-    pub(crate) fn json(self) -> Option<Number> {
+    /// Converts to JSON; `None` if JSON cannot represent the number.
+    pub(crate) fn to_json(self) -> Option<Number> {
         match self {
             Self::Int(int) => match i64::try_from(int) {
                 Ok(int) => Some(int.into()),
@@ -35,9 +35,9 @@ impl ExactNumber {
         }
     }
 
-    /// The whole number that it is, if it is one.
-    pub(crate) fn whole(self) -> Option<i128> {
-        // Beyond 2^100 a float is no count, index or code of anything.
+    /// Returns the integer value, if the number is integral.
+    pub(crate) fn as_integer(self) -> Option<i128> {
+        // Beyond 2^100 a float is no meaningful count, index or code.
         const MOST: f64 = (1_u128 << 100) as f64;
         match self {
             Self::Int(int) => Some(int),
@@ -47,7 +47,7 @@ impl ExactNumber {
         }
     }
 
-    /// Steps that it takes to print it.
+    /// Returns the number of steps that printing costs.
     pub(crate) fn cost(self) -> usize {
         match self {
             Self::Int(_) => 0,
@@ -55,8 +55,8 @@ impl ExactNumber {
         }
     }
 
-    /// The nearest float.
-    pub(crate) fn float(self) -> f64 {
+    /// Returns the nearest float.
+    pub(crate) fn to_f64(self) -> f64 {
         match self {
             #[allow(clippy::cast_precision_loss, reason = "the nearest is what is asked for")]
             Self::Int(int) => int as f64,
@@ -64,28 +64,29 @@ impl ExactNumber {
         }
     }
 
-    /// By value, whatever the kinds: a template that was written for ToolHive compares with `10.0` what here may be 10.
+    /// Compares by value regardless of representation: templates written for ToolHive compare `10.0` with an integer
+    /// 10.
     pub(crate) fn compare(self, other: Self) -> Option<Ordering> {
-        match (self.whole(), other.whole()) {
+        match (self.as_integer(), other.as_integer()) {
             (Some(one), Some(other)) => Some(one.cmp(&other)),
-            _ => self.float().partial_cmp(&other.float()),
+            _ => self.to_f64().partial_cmp(&other.to_f64()),
         }
     }
 
-    /// As `{{.x}}` prints it. Unlike Go, which holds all of JSON's numbers as floats, a whole number is printed whole.
-    pub(crate) fn text(self) -> String {
+    /// Formats as `{{.x}}` does. Unlike Go, which holds JSON numbers as floats, prints integers in full.
+    pub(crate) fn to_text(self) -> String {
         match self {
             Self::Int(int) => int.to_string(),
-            Self::Float(float) if float.fract() == 0.0 && float.abs() < 1e21 => plain(float),
-            Self::Float(float) => shortest(float),
+            Self::Float(float) if float.fract() == 0.0 && float.abs() < 1e21 => format_plain(float),
+            Self::Float(float) => format_shortest(float),
         }
     }
 
-    /// As Go writes it into JSON.
-    pub(crate) fn json_text(self) -> String {
+    /// Formats as Go does in JSON.
+    pub(crate) fn to_json_text(self) -> String {
         match self {
             Self::Int(int) => int.to_string(),
-            Self::Float(float) if float == 0.0 || (1e-6..1e21).contains(&float.abs()) => plain(float),
+            Self::Float(float) if float == 0.0 || (1e-6..1e21).contains(&float.abs()) => format_plain(float),
             Self::Float(float) => match format!("{float:e}").split_once('e') {
                 Some((digits, power)) if !power.starts_with('-') => format!("{digits}e+{power}"),
                 _ => format!("{float:e}"),
@@ -94,60 +95,60 @@ impl ExactNumber {
     }
 }
 
-fn plain(float: f64) -> String {
-    // Go tells -0 from 0, and so does Rust.
+fn format_plain(float: f64) -> String {
+    // Go and Rust both print -0.
     format!("{float}")
 }
 
-/// The fewest digits that tell the number, with an exponent where it is below -4, or 6 and more.
-fn shortest(float: f64) -> String {
+/// Formats with the fewest digits that identify the number, with an exponent below -4 or from 6 on.
+fn format_shortest(float: f64) -> String {
     let text = format!("{float:e}");
     match text.split_once('e').and_then(|(digits, power)| Some((digits, power.parse::<i32>().ok()?))) {
-        Some((digits, power)) if !(-4..6).contains(&power) => with_power(digits, power),
-        Some(_) => plain(float),
-        None => not_finite(float),
+        Some((digits, power)) if !(-4..6).contains(&power) => format_power(digits, power),
+        Some(_) => format_plain(float),
+        None => format_not_finite(float),
     }
 }
 
-/// `%e`: one digit before the point.
-pub(crate) fn exponential(float: f64, precision: usize) -> String {
+/// Formats as `%e`: one digit before the point.
+pub(crate) fn format_exponential(float: f64, precision: usize) -> String {
     let text = format!("{float:.precision$e}");
     match text.split_once('e').and_then(|(digits, power)| Some((digits, power.parse::<i32>().ok()?))) {
-        Some((digits, power)) => with_power(digits, power),
-        None => not_finite(float),
+        Some((digits, power)) => format_power(digits, power),
+        None => format_not_finite(float),
     }
 }
 
-/// `%g` with a precision: so many digits in all, without zeros at the end.
-pub(crate) fn general(float: f64, precision: usize) -> String {
+/// Formats as `%g` with a precision: that many digits, without trailing zeros.
+pub(crate) fn format_general(float: f64, precision: usize) -> String {
     let digits = precision.max(1);
     let text = format!("{float:.*e}", digits - 1);
     let Some((head, power)) = text.split_once('e').and_then(|(d, p)| Some((d, p.parse::<i32>().ok()?)))
     else {
-        return not_finite(float);
+        return format_not_finite(float);
     };
-    let head = trimmed(head);
+    let head = trim_zeros(head);
     let significant = head.bytes().filter(u8::is_ascii_digit).count();
     let count = |n: usize| i32::try_from(n).unwrap_or(i32::MAX);
     let fits = digits > significant && count(significant) > power;
     let most = if fits { count(significant) } else { count(digits) };
     if power < -4 || power >= most {
-        return with_power(head, power);
+        return format_power(head, power);
     }
     let decimals = usize::try_from(count(digits) - 1 - power).unwrap_or(0);
-    trimmed(&format!("{float:.decimals$}")).to_owned()
+    trim_zeros(&format!("{float:.decimals$}")).to_owned()
 }
 
-fn trimmed(digits: &str) -> &str {
+fn trim_zeros(digits: &str) -> &str {
     if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits }
 }
 
-fn with_power(digits: &str, power: i32) -> String {
+fn format_power(digits: &str, power: i32) -> String {
     let sign = if power < 0 { '-' } else { '+' };
     format!("{digits}e{sign}{:02}", power.unsigned_abs())
 }
 
-fn not_finite(float: f64) -> String {
+fn format_not_finite(float: f64) -> String {
     if float.is_nan() {
         "NaN".to_owned()
     } else if float > 0.0 {
@@ -164,7 +165,7 @@ mod tests {
     #[test]
     fn whole_numbers_are_printed_whole() {
         let check = |num: ExactNumber, text: &str, json: &str| {
-            assert_eq!((num.text().as_str(), num.json_text().as_str()), (text, json), "{num:?}");
+            assert_eq!((num.to_text().as_str(), num.to_json_text().as_str()), (text, json), "{num:?}");
         };
         check(ExactNumber::Int(9_007_199_254_740_993), "9007199254740993", "9007199254740993");
         check(ExactNumber::Int(u64::MAX.into()), "18446744073709551615", "18446744073709551615");
@@ -196,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_precision_counts_digits() {
-        let check = |float, precision, expected: &str| assert_eq!(general(float, precision), expected);
+        let check = |float, precision, expected: &str| assert_eq!(format_general(float, precision), expected);
         check(1234.5678, 3, "1.23e+03");
         check(1234.5678, 6, "1234.57");
         check(0.00001234, 2, "1.2e-05");
