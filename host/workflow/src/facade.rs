@@ -88,13 +88,14 @@ fn to_denied(workflow: &Workflow, problem: &Problem) -> Failure {
 }
 
 /// Maximum number of problems in a message.
-const TOLD: usize = 5;
+const MAX_REPORTED: usize = 5;
 
 fn to_unavailable(workflow: &Workflow, problems: &[Problem]) -> Failure {
-    let said: Vec<&str> = problems.iter().take(TOLD).map(|problem| problem.message.as_str()).collect();
-    let more = problems.len().saturating_sub(TOLD);
+    let messages: Vec<&str> =
+        problems.iter().take(MAX_REPORTED).map(|problem| problem.message.as_str()).collect();
+    let more = problems.len().saturating_sub(MAX_REPORTED);
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-    let message = format!("`{}` is unavailable: {}{more}", workflow.name, said.join("; "));
+    let message = format!("`{}` is unavailable: {}{more}", workflow.name, messages.join("; "));
     let hint = "nothing was run; the operator can serve what is missing, or mend the workflow's file";
     Failure::new(code::UNAVAILABLE, message).hint(hint)
 }

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Maximum length of a text in a chart, in characters.
-const SHOWN: usize = 80;
+const MAX_SHOWN: usize = 80;
 
 /// Renders a flowchart of steps, dependencies, conditions and failure policies.
 ///
@@ -82,12 +82,12 @@ fn failure_label(on_error: OnError, continues: bool) -> Option<String> {
 }
 
 fn refusal_labels(ask: &QuestionStep) -> impl Iterator<Item = String> {
-    let said = |when: &str, otherwise: RefusalAction| match otherwise {
+    let refusal = |when: &str, otherwise: RefusalAction| match otherwise {
         RefusalAction::Abort => None,
         RefusalAction::Continue => Some(format!("{when}: continue")),
         RefusalAction::SkipRemaining => Some(format!("{when}: skip the rest")),
     };
-    [said("on decline", ask.on_decline), said("on cancel", ask.on_cancel)].into_iter().flatten()
+    [refusal("on decline", ask.on_decline), refusal("on cancel", ask.on_cancel)].into_iter().flatten()
 }
 
 /// Describes the result of the workflow.
@@ -109,7 +109,7 @@ fn join_labels(texts: &[&str]) -> String {
 fn escape(text: &str) -> String {
     let text = text.trim();
     let mut out = String::new();
-    for c in text.chars().take(SHOWN) {
+    for c in text.chars().take(MAX_SHOWN) {
         match c {
             'a'..='z' | 'A'..='Z' | '0'..='9' | ' ' | '.' | ',' | '_' | '-' | '/' | ':' | '?' | '!' => {
                 out.push(c)
@@ -121,7 +121,7 @@ fn escape(text: &str) -> String {
             }
         }
     }
-    if text.chars().nth(SHOWN).is_some() {
+    if text.chars().nth(MAX_SHOWN).is_some() {
         out.push('…');
     }
     out
@@ -180,7 +180,7 @@ output: {properties: {sha: {type: string, description: d, value: '1'}, url: {typ
             );
         }
         assert_eq!(chart.lines().count(), 7, "{chart}");
-        assert_eq!(escape(&"ab\n".repeat(60)).chars().count(), SHOWN + 1);
+        assert_eq!(escape(&"ab\n".repeat(60)).chars().count(), MAX_SHOWN + 1);
         assert_eq!(escape("a\"b#c"), "a#34;b#35;c");
     }
 }

@@ -13,7 +13,7 @@ pub struct Problem {
     pub message: String,
     /// Remedy.
     pub hint: Option<String>,
-    /// Whether the problem disappears once a missing facade is served. Affects exit codes; not part of the output.
+    /// True if the problem disappears once a missing facade is served. Affects exit codes; not part of the output.
     #[serde(skip)]
     pub temporary: bool,
 }

@@ -29,12 +29,12 @@ impl<'a> ProgressReporter<'a> {
 
     /// Reports one change: as progress that names the active steps, and in the run's log.
     pub(crate) fn report(&mut self, news: &News) {
-        let said = self.describe(news);
+        let message = self.describe(news);
         let level = match news.what {
             What::Failed(_) | What::Retrying(..) => Level::Warn,
             _ => Level::Debug,
         };
-        self.session.log(level, &said);
+        self.session.log(level, &message);
         if news.item.is_none() {
             self.begun.insert(news.step);
             match news.what {
@@ -44,7 +44,7 @@ impl<'a> ProgressReporter<'a> {
         }
         let others: Vec<String> = self.running.iter().map(|step| self.step_label(*step)).collect();
         let message =
-            if others.is_empty() { said } else { format!("{said}; running: {}", others.join(", ")) };
+            if others.is_empty() { message } else { format!("{message}; running: {}", others.join(", ")) };
         // A step counts half when it starts and half when it ends, so that both advance the progress.
         let half = |count: usize| u32::try_from(count).map_or(0.0, |count| f64::from(count) / 2.0);
         let done = half(self.begun.len().max(news.ended)) + half(news.ended);

@@ -57,7 +57,7 @@ pub fn outlook(
 
 fn summarize(definition: &Definition, workflows: &[Arc<Workflow>]) -> String {
     match (&definition.description, workflows) {
-        (Some(said), _) => said.clone(),
+        (Some(description), _) => description.clone(),
         (None, [only]) => only.description.clone(),
         (None, all) => {
             let names: Vec<&str> = all.iter().map(|workflow| workflow.name.as_str()).collect();

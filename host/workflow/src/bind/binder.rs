@@ -66,12 +66,12 @@ struct CallSite<'a> {
 }
 
 impl CallSite<'_> {
-    fn problem(&self, part: &str, said: impl AsRef<str>) -> Problem {
+    fn problem(&self, part: &str, message: impl AsRef<str>) -> Problem {
         let path = match self.workflow.path.as_str() {
             "" => format!("steps[{}].{part}", self.index),
             path => format!("{path}.steps[{}].{part}", self.index),
         };
-        Problem::new(self.call.line, path, format!("step `{}`: {}", self.step.id, said.as_ref()))
+        Problem::new(self.call.line, path, format!("step `{}`: {}", self.step.id, message.as_ref()))
     }
 
     fn resolve_target(&self, peers: &dyn ActionLookup) -> Result<(CallTarget, Action), Problem> {
@@ -96,11 +96,11 @@ impl CallSite<'_> {
             }
         }
         let Some(failure) = first else {
-            let said = format!(
-                "the action of `{}` must be written out: which one a template will name nobody can check",
+            let message = format!(
+                "the action of `{}` must be literal: the action chosen by a template cannot be checked",
                 self.call.tool
             );
-            return Err(self.problem("arguments", said));
+            return Err(self.problem("arguments", message));
         };
         let temporary = failure.code == code::UNAVAILABLE;
         let problem = self.problem("tool", failure.message);
@@ -143,8 +143,8 @@ pub(crate) fn lacks_scope(failure: &Failure) -> bool {
 
 /// Combines the effect of the steps with the author's annotations.
 fn effect_with_hints(workflow: &Workflow, floor: Effect) -> Effect {
-    let said = &workflow.annotations;
-    let stated = match (said.read_only, said.destructive) {
+    let hints = &workflow.annotations;
+    let stated = match (hints.read_only, hints.destructive) {
         (Some(false), Some(true)) | (None, Some(true)) => Effect::Destructive,
         (Some(false), _) => Effect::Write,
         _ => Effect::Read,
@@ -154,10 +154,10 @@ fn effect_with_hints(workflow: &Workflow, floor: Effect) -> Effect {
 
 /// Rejects annotations that make a workflow look safer than its steps. Clients grant approval based on annotations.
 fn check_hints(workflow: &Workflow, floor: Effect) -> Option<Problem> {
-    let said = &workflow.annotations;
+    let hints = &workflow.annotations;
     let (hint, value) = match floor {
-        Effect::Write | Effect::Destructive if said.read_only == Some(true) => ("readOnlyHint", true),
-        Effect::Destructive if said.destructive == Some(false) => ("destructiveHint", false),
+        Effect::Write | Effect::Destructive if hints.read_only == Some(true) => ("readOnlyHint", true),
+        Effect::Destructive if hints.destructive == Some(false) => ("destructiveHint", false),
         _ => return None,
     };
     let path = match workflow.path.as_str() {
@@ -165,6 +165,6 @@ fn check_hints(workflow: &Workflow, floor: Effect) -> Option<Problem> {
         path => format!("{path}.annotations"),
     };
     let (name, effect) = (&workflow.name, floor.as_str());
-    let said = format!("`{name}` says `{hint}: {value}`, but a step of it is {effect}");
-    Some(Problem::new(workflow.line, path, said).hint("leave the annotation out, or call what it says"))
+    let message = format!("`{name}` says `{hint}: {value}`, but a step of it is {effect}");
+    Some(Problem::new(workflow.line, path, message).hint("remove the annotation, or the step"))
 }

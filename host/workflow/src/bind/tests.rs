@@ -91,7 +91,7 @@ fn all_that_keeps_a_workflow_from_running_is_told() {
             "line 4: step `a`: `notes.add` has no argument `titel` (did you mean `title`?)",
         ],
     );
-    let safer = "leave the annotation out, or call what it says";
+    let safer = "remove the annotation, or the step";
     check(
         "annotations: {readOnlyHint: true}\n",
         "tool: notes.add, arguments: {title: x}",

@@ -44,8 +44,8 @@ impl<'a> NodePlace<'a> {
     }
 
     /// Creates a problem at this place; the message starts with the path.
-    pub(super) fn problem(&self, said: &str) -> Problem {
-        Problem::new(self.node.line, &*self.path, format!("{} {said}", subject(&self.path)))
+    pub(super) fn problem(&self, message: &str) -> Problem {
+        Problem::new(self.node.line, &*self.path, format!("{} {message}", subject(&self.path)))
     }
 
     /// Creates the problem for a value of the wrong kind.
@@ -113,7 +113,7 @@ impl<'a> NodePlace<'a> {
                 Ok(Duration::ZERO) => return None,
                 Ok(duration) => return Some(duration),
                 Err(DurationError::Negative) => self.problem("cannot be negative"),
-                Err(DurationError::TooLong) => self.problem("is longer than can be counted"),
+                Err(DurationError::TooLong) => self.problem("is too long"),
                 Err(DurationError::Malformed) => self
                     .problem(&format!("is no time: \"{}\"", excerpt(text)))
                     .hint("write 30s, 5m, 1h30m or 300ms"),
@@ -129,8 +129,9 @@ impl<'a> NodePlace<'a> {
         match self.node.to_json() {
             Ok(json) => Some(json),
             Err((line, written)) => {
-                let said = format!("{} holds {}, which is no number in JSON", self.path, excerpt(&written));
-                report.problem(Problem::new(line, &*self.path, said));
+                let message =
+                    format!("{} holds {}, which JSON cannot represent", self.path, excerpt(&written));
+                report.problem(Problem::new(line, &*self.path, message));
                 None
             }
         }
@@ -188,8 +189,8 @@ impl<'a> NodePlace<'a> {
 
 /// Creates the problem for an unknown field.
 pub(crate) fn unknown_field(path: &str, entry: &MapEntry) -> Problem {
-    let said = format!("{} has an unknown field `{}`", subject(path), excerpt(&entry.key));
-    let problem = Problem::new(entry.line, join(path, &excerpt(&entry.key)), said);
+    let message = format!("{} has an unknown field `{}`", subject(path), excerpt(&entry.key));
+    let problem = Problem::new(entry.line, join(path, &excerpt(&entry.key)), message);
     match GUIDED.iter().find(|(key, _)| *key == entry.key) {
         Some((_, hint)) => problem.hint(*hint),
         None => problem,
@@ -199,7 +200,7 @@ pub(crate) fn unknown_field(path: &str, entry: &MapEntry) -> Problem {
 /// Fields that ToolHive's guide shows but its code does not support, with replacements.
 const GUIDED: [(&str, &str); 1] = [(
     "defaultResponse",
-    "write onDecline and onCancel, and defaults in the schema; ToolHive does not know it either",
+    "write onDecline and onCancel, and defaults in the schema; ToolHive does not support it either",
 )];
 
 impl<'a> ObjectFields<'a> {
@@ -229,13 +230,13 @@ impl<'a> ObjectFields<'a> {
     }
 
     /// Creates a problem of the object; the message starts with its path.
-    pub(super) fn problem(&self, said: &str) -> Problem {
-        Problem::new(self.line, &*self.path, format!("{} {said}", subject(&self.path)))
+    pub(super) fn problem(&self, message: &str) -> Problem {
+        Problem::new(self.line, &*self.path, format!("{} {message}", subject(&self.path)))
     }
 
     /// Creates a problem of a missing field in ToolHive's own form: `path.field is …`.
-    pub(super) fn missing(&self, key: &str, said: &str) -> Problem {
+    pub(super) fn missing(&self, key: &str, message: &str) -> Problem {
         let path = join(&self.path, key);
-        Problem::new(self.line, &*path, format!("{path} {said}"))
+        Problem::new(self.line, &*path, format!("{path} {message}"))
     }
 }

@@ -93,12 +93,12 @@ pub fn link(mut definition: Definition, others: &[Definition]) -> Result<Definit
             definition.workflows.push(Workflow { line, ..workflow.clone() });
             continue;
         }
-        let said = format!("there is no VirtualMCPCompositeToolDefinition \"{}\"", excerpt(&name));
-        let problem = Problem::new(line, "compositeToolRefs", said);
+        let message = format!("there is no VirtualMCPCompositeToolDefinition \"{}\"", excerpt(&name));
+        let problem = Problem::new(line, "compositeToolRefs", message);
         let names = others.iter().filter(|other| other.form == Form::Resource);
         let names = names.filter_map(|other| other.resource.as_deref());
         let advised = report.with_suggestion(problem, &name, names);
-        let elsewhere = "put the file that defines it into the same folder";
+        let elsewhere = "put the file that defines it in the same folder";
         report.problem(if advised.hint.is_some() { advised } else { advised.hint(elsewhere) });
     }
     report_duplicates(&definition.workflows, &mut report);

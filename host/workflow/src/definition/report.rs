@@ -6,7 +6,7 @@ use super::template_use::TemplateUse;
 use crate::{Problem, Problems, yaml::excerpt};
 
 /// Maximum number of reported problems per file.
-const TOLD: usize = 100;
+const MAX_REPORTED: usize = 100;
 
 /// Problems, warnings and notes collected so far.
 #[derive(Default)]
@@ -27,14 +27,14 @@ impl ParseReport {
     }
 
     pub(super) fn warn(&mut self, problem: Problem) {
-        if self.warnings.len() < TOLD {
+        if self.warnings.len() < MAX_REPORTED {
             self.warnings.push(problem);
         }
     }
 
-    pub(super) fn note(&mut self, line: usize, path: impl Into<String>, said: impl Into<String>) {
-        if self.notes.len() < TOLD {
-            self.notes.push(Problem::new(line, path, said));
+    pub(super) fn note(&mut self, line: usize, path: impl Into<String>, message: impl Into<String>) {
+        if self.notes.len() < MAX_REPORTED {
+            self.notes.push(Problem::new(line, path, message));
         }
     }
 
@@ -45,7 +45,7 @@ impl ParseReport {
 
     /// Returns true if the limit is reached, so that computing suggestions is wasted work.
     pub(super) fn is_full(&self) -> bool {
-        self.take_problems.len() >= TOLD
+        self.take_problems.len() >= MAX_REPORTED
     }
 
     /// Adds the nearest of some names as a suggestion.

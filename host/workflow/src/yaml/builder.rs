@@ -13,7 +13,7 @@ use super::{
 use crate::Problem;
 
 /// Maximum number of reported problems per file.
-const TOLD: usize = 20;
+const MAX_REPORTED: usize = 20;
 
 /// List or map under construction.
 struct OpenNode {
@@ -85,12 +85,12 @@ impl TreeBuilder {
         if tag.suffix.is_empty() {
             return;
         }
-        let said = format!("the tag `{}` means nothing here", excerpt(&tag.to_string()));
-        self.problem(Problem::new(line, "", said).hint("leave it out"));
+        let message = format!("the tag `{}` is not supported", excerpt(&tag.to_string()));
+        self.problem(Problem::new(line, "", message).hint("remove it"));
     }
 
     fn problem(&mut self, problem: Problem) {
-        if self.problems.len() < TOLD {
+        if self.problems.len() < MAX_REPORTED {
             self.problems.push(problem);
         }
     }
@@ -99,14 +99,14 @@ impl TreeBuilder {
     fn add_size(&mut self, by: TreeSize, line: usize) -> Result<(), Problem> {
         self.size.nodes = self.size.nodes.saturating_add(by.nodes);
         self.size.bytes = self.size.bytes.saturating_add(by.bytes);
-        let said = if self.size.nodes > NODES {
+        let message = if self.size.nodes > NODES {
             format!("the file holds more than {NODES} values")
         } else if self.size.bytes > TEXTS {
-            format!("the file's texts take more than {TEXTS} bytes")
+            format!("the texts of the file exceed {TEXTS} bytes")
         } else {
             return Ok(());
         };
-        Err(Problem::new(line, "", said).hint("aliases count for what they stand for"))
+        Err(Problem::new(line, "", message).hint("an alias counts as a copy of its target"))
     }
 
     fn check_depth(&self, by: usize, line: usize) -> Result<(), Problem> {
@@ -114,7 +114,7 @@ impl TreeBuilder {
             return Err(Problem::new(
                 line,
                 "",
-                format!("more than {DEPTH} lists and objects lie in each other"),
+                format!("lists and objects are nested more than {DEPTH} deep"),
             ));
         }
         Ok(())
@@ -137,7 +137,7 @@ impl TreeBuilder {
             self.check_tag(tag, line);
         }
         if self.open.last().is_some_and(OpenNode::expects_key) {
-            let problem = Problem::new(line, "", "a name must be a text, not a list or an object");
+            let problem = Problem::new(line, "", "a key must be a text, not a list or an object");
             return Err(problem.hint("a template must stand in quotes: '{{…}}'"));
         }
         let node = YamlNode { line, value };
@@ -206,7 +206,7 @@ impl TreeBuilder {
 
     pub(super) fn alias(&mut self, anchor: usize, line: usize) -> Result<(), Problem> {
         let Some(AnchoredNode { size, depth, .. }) = self.anchors.get(&anchor) else {
-            return Err(Problem::new(line, "", "an alias stands inside of what it names"));
+            return Err(Problem::new(line, "", "an alias refers to a node that contains it"));
         };
         self.check_depth(*depth, line)?;
         self.add_size(*size, line)?;
@@ -214,7 +214,7 @@ impl TreeBuilder {
         match self.open.last_mut() {
             Some(open) if open.expects_key() => {
                 let (YamlValue::Text(text) | YamlValue::Plain(_, text)) = &node.value else {
-                    return Err(Problem::new(line, "", "a name must be a text, not a list or an object"));
+                    return Err(Problem::new(line, "", "a key must be a text, not a list or an object"));
                 };
                 open.key = Some(PendingKey { text: text.clone(), line, merges: false });
                 Ok(())
@@ -236,8 +236,8 @@ impl TreeBuilder {
             (YamlValue::List(items), _) => items.push(node),
             (YamlValue::Map(entries), Some(key)) => {
                 if !open.names.insert(key.text.clone()) {
-                    let said = format!("`{}` stands here twice", excerpt(&key.text));
-                    self.problem(Problem::new(key.line, "", said).hint("keep one of them"));
+                    let message = format!("`{}` is defined twice", excerpt(&key.text));
+                    self.problem(Problem::new(key.line, "", message).hint("remove one of them"));
                     return Ok(());
                 }
                 if !key.merges {
@@ -247,8 +247,8 @@ impl TreeBuilder {
                 match merge_entries(node) {
                     Some(more) => open.merged.extend(more),
                     None => {
-                        let said = "`<<` takes an object, or a list of objects";
-                        self.problem(Problem::new(key.line, "", said));
+                        let message = "`<<` must be an object or a list of objects";
+                        self.problem(Problem::new(key.line, "", message));
                     }
                 }
             }

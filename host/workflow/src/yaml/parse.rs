@@ -17,8 +17,8 @@ use crate::Problem;
 /// Invalid YAML, and files beyond the limits.
 pub fn parse(text: &str) -> Result<YamlTree, Problem> {
     if text.len() > BYTES {
-        let said = format!("the file has {} bytes; at most {BYTES} are accepted", text.len());
-        return Err(Problem::new(0, "", said).hint("split it into several files"));
+        let message = format!("the file has {} bytes; at most {BYTES} are accepted", text.len());
+        return Err(Problem::new(0, "", message).hint("split it into several files"));
     }
     build(text)
 }
@@ -35,8 +35,9 @@ fn build(text: &str) -> Result<YamlTree, Problem> {
             Event::DocumentStart(_) => {
                 documents += 1;
                 if documents > 1 {
-                    let said = "the file holds several documents, divided by `---`; one is read";
-                    return Err(Problem::new(line, "", said).hint("write each into a file of its own"));
+                    let message =
+                        "the file contains several documents separated by `---`; only one is supported";
+                    return Err(Problem::new(line, "", message).hint("split it into one file per document"));
                 }
             }
             Event::Scalar(text, style, anchor, tag) => {

@@ -26,23 +26,23 @@ fn is_indented_by_tab(line: &str) -> bool {
 }
 
 /// Returns the likeliest remedy for a line that cannot be parsed.
-fn hint(written: &str, said: &str) -> Option<&'static str> {
-    const QUOTE: &str = "a text that begins with this sign must stand in quotes";
+fn hint(written: &str, reason: &str) -> Option<&'static str> {
+    const QUOTE: &str = "quote a text that starts with this character";
     let value = written.split_once(": ").map_or(written, |(_, value)| value).trim_start_matches([' ', '-']);
     let is_key = written.contains(": ") || written.trim_end().ends_with(':');
-    if said.contains("anchor") {
+    if reason.contains("anchor") {
         return Some(QUOTE);
     }
     Some(match value.chars().next()? {
         _ if value.starts_with("{{") || written.contains(": {{") => {
             "a template must stand in quotes: '{{…}}'"
         }
-        '\'' => "within single quotes a quote is written twice: 'it''s'",
-        '"' => "within double quotes a quote is written \\\", and a backslash \\\\",
+        '\'' => "double a single quote within single quotes: 'it''s'",
+        '"' => "escape quotes and backslashes within double quotes: \\\" and \\\\",
         '*' | '&' | '!' | '@' | '%' | '`' | '|' | '>' => QUOTE,
-        _ if value.contains(": ") => "a text with a colon and a space in it must stand in quotes",
-        _ if is_key || said.contains("expected") || said.contains("indent") => {
-            "indent the line as those beside it"
+        _ if value.contains(": ") => "quote a text that contains a colon followed by a space",
+        _ if is_key || reason.contains("expected") || reason.contains("indent") => {
+            "align the line with its siblings"
         }
         _ => return None,
     })

@@ -111,17 +111,17 @@ fn what_is_no_sensible_file_is_refused() {
     let check = |text: &str, expected: &str| assert_eq!(refused(text), expected, "{text}");
     check("", "line 1: the file is empty");
     check("# only a comment\n", "line 1: the file is empty");
-    check("a: 1\nb: 2\na: 3\n", "line 3: `a` stands here twice (keep one of them)");
+    check("a: 1\nb: 2\na: 3\n", "line 3: `a` is defined twice (remove one of them)");
     check(
         "a: 1\n---\nb: 2\n",
-        "line 2: the file holds several documents, divided by `---`; one is read (write each into a file of its own)",
+        "line 2: the file contains several documents separated by `---`; only one is supported (split it into one file per document)",
     );
-    check("a: &x [*x]\n", "line 1: an alias stands inside of what it names");
-    check("a: !secret b\n", "line 1: the tag `!secret` means nothing here (leave it out)");
-    check("a: {<<: 1}\n", "line 1: `<<` takes an object, or a list of objects");
+    check("a: &x [*x]\n", "line 1: an alias refers to a node that contains it");
+    check("a: !secret b\n", "line 1: the tag `!secret` is not supported (remove it)");
+    check("a: {<<: 1}\n", "line 1: `<<` must be an object or a list of objects");
     check(
         "a: {{.params.x}}\n",
-        "line 1: a name must be a text, not a list or an object (a template must stand in quotes: '{{…}}')",
+        "line 1: a key must be a text, not a list or an object (a template must stand in quotes: '{{…}}')",
     );
     for text in ["a: *x\n", "a: [1\n", "a: 'b\n", "a: b: c\n", "%YAML\n", "a:\n\tb: 1\n", "\u{0}"] {
         assert!(refused(text).starts_with("line "), "{text}: {}", refused(text));
@@ -139,15 +139,15 @@ fn what_is_no_yaml_is_told_with_what_is_most_often_meant() {
     const TABS: &str = "(indent with spaces, not with tabs)";
     check("a:\n\tb: 1\n", 2, TABS);
     check("- id: find\n\ttool: x.y\n", 2, TABS);
-    check("steps:\n  - id: find\n  tool: x.y\n", 3, "(indent the line as those beside it)");
-    check("a:\n  b: 1\n   c: 2\n", 3, "(indent the line as those beside it)");
-    check("a: 'it's'\n", 1, "(within single quotes a quote is written twice: 'it''s')");
-    check("a: \"say \"no\"\"\n", 1, r#"(within double quotes a quote is written \", and a backslash \\)"#);
-    check("a: \"\\d+\"\n", 1, r#"(within double quotes a quote is written \", and a backslash \\)"#);
-    check("a: Note: this is it\n", 1, "(a text with a colon and a space in it must stand in quotes)");
-    check("a: *.txt\n", 1, "(a text that begins with this sign must stand in quotes)");
-    check("a: {b: *c}\n", 1, "(a text that begins with this sign must stand in quotes)");
-    check("a: @here\n", 1, "(a text that begins with this sign must stand in quotes)");
+    check("steps:\n  - id: find\n  tool: x.y\n", 3, "(align the line with its siblings)");
+    check("a:\n  b: 1\n   c: 2\n", 3, "(align the line with its siblings)");
+    check("a: 'it's'\n", 1, "(double a single quote within single quotes: 'it''s')");
+    check("a: \"say \"no\"\"\n", 1, r#"(escape quotes and backslashes within double quotes: \" and \\)"#);
+    check("a: \"\\d+\"\n", 1, r#"(escape quotes and backslashes within double quotes: \" and \\)"#);
+    check("a: Note: this is it\n", 1, "(quote a text that contains a colon followed by a space)");
+    check("a: *.txt\n", 1, "(quote a text that starts with this character)");
+    check("a: {b: *c}\n", 1, "(quote a text that starts with this character)");
+    check("a: @here\n", 1, "(quote a text that starts with this character)");
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn a_small_file_does_not_become_a_large_one() {
     let deep = |open: &str, n: usize| open.repeat(n);
     for text in [deep("[", DEPTH + 1), deep("- ", DEPTH + 1), deep("{a: ", DEPTH + 1), deep("[", BYTES)] {
         let said = refused(&text);
-        assert!(said.contains("64 lists and objects") || said.contains("limit"), "{said}");
+        assert!(said.contains("nested more than 64 deep") || said.contains("limit"), "{said}");
     }
     let ten = |name: &str| vec![format!("*{name}"); 10].join(", ");
     let mut laughs = "a: &a [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
@@ -165,7 +165,7 @@ fn a_small_file_does_not_become_a_large_one() {
     }
     assert!(refused(&laughs).contains("more than 100000 values"), "{}", refused(&laughs));
     let long = format!("a: &a {}\nb: [{}]\n", "x".repeat(500_000), ten("a"));
-    assert!(refused(&long).contains("texts take more than"), "{}", refused(&long));
+    assert!(refused(&long).contains("texts of the file exceed"), "{}", refused(&long));
     let anchors: String = (0..60).map(|n| format!("&a{n} [")).collect();
     let nested = format!("{anchors}{}{}", "x,".repeat(20_000), "]".repeat(60));
     assert!(refused(&nested).contains("more than 100000 values"), "{}", refused(&nested));

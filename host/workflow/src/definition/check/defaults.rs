@@ -21,7 +21,7 @@ pub(crate) fn check_defaults(workflow: &Workflow, uses: &[TemplateUse], report: 
     for step in &workflow.steps {
         steps.entry(&step.id).or_insert(step);
     }
-    let mut told = HashSet::new();
+    let mut reported = HashSet::new();
     for used in uses {
         for reference in used.template.references() {
             let [root, id, part, rest @ ..] = &reference.path[..] else { continue };
@@ -31,7 +31,7 @@ pub(crate) fn check_defaults(workflow: &Workflow, uses: &[TemplateUse], report: 
             let field = rest.first().map(String::as_str);
             if has_default(step, field)
                 || is_self_reference(workflow, used, step)
-                || !told.insert((id.clone(), field))
+                || !reported.insert((id.clone(), field))
             {
                 continue;
             }
@@ -91,13 +91,13 @@ fn missing_default(
         "step '{id}' can be skipped but is referenced by downstream steps without defaultResults defined"
     );
     let Some(field) = field.map(excerpt) else {
-        let said =
+        let message =
             format!("{path}: step \"{id}\" may be skipped and its output is referenced by {by}; {seed}");
-        return Problem::new(step.line, path, said);
+        return Problem::new(step.line, path, message);
     };
     let path = format!("{path}[{field}]");
-    let said = format!(
+    let message = format!(
         "{path} is required: step \"{id}\" may be skipped and field \"{field}\" is referenced by {by}; {seed}"
     );
-    Problem::new(step.line, path, said).hint(format!("add `{field}` to the defaultResults of `{id}`"))
+    Problem::new(step.line, path, message).hint(format!("add `{field}` to the defaultResults of `{id}`"))
 }

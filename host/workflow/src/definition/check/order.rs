@@ -26,13 +26,13 @@ pub(crate) fn check_order(workflow: &Workflow, report: &mut ParseReport) -> Opti
     for circle in walk.circles {
         let first = circle[0];
         let names: Vec<String> = circle.iter().chain([&first]).map(id).collect();
-        let said = format!(
+        let message = format!(
             "{list}: dependency cycle detected involving step \"{}\": {}",
             names[0],
             names.join(" -> ")
         );
         let path = format!("{list}[{first}].dependsOn");
-        report.problem(Problem::new(workflow.steps[first].line, path, said));
+        report.problem(Problem::new(workflow.steps[first].line, path, message));
     }
     None
 }

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Maximum number of reported references.
-const TOLD: usize = 50;
+const MAX_REPORTED: usize = 50;
 /// Top-level names that a template can read.
 const ROOTS: [&str; 5] = ["params", "steps", "vars", "workflow", "forEach"];
 /// Fields of a step.
@@ -37,16 +37,16 @@ pub(crate) fn check_references(
         ids.entry(&step.id).or_insert(index);
     }
     let checking = Checking { workflow, ids, before, params: known_params(workflow) };
-    let mut told = HashSet::new();
+    let mut reported = HashSet::new();
     for used in uses {
         for reference in used.template.references() {
             let path: Vec<&str> = reference.path.iter().map(String::as_str).collect();
             let Some(problem) = checking.reference(used, &path, report) else { continue };
             // The search for the nearest name is slow, so a file must not trigger it without limit.
-            if told.len() > TOLD {
+            if reported.len() > MAX_REPORTED {
                 return;
             }
-            if told.insert((problem.line, problem.message.clone())) {
+            if reported.insert((problem.line, problem.message.clone())) {
                 report.problem_if(workflow.strict, problem);
             }
         }
@@ -79,17 +79,17 @@ impl Checking<'_> {
         let &[root, ref rest @ ..] = path else { return None };
         let who = referrer(self.workflow, used);
         let unknown = |parts: &[&str], name: &str, among: &[&str]| {
-            let said = format!("{who} refers to `.{}`, which is never there", excerpt(&parts.join(".")));
-            report.with_suggestion(Problem::new(used.line, &*used.path, said), name, among.iter().copied())
+            let message = format!("{who} refers to `.{}`, which does not exist", excerpt(&parts.join(".")));
+            report.with_suggestion(Problem::new(used.line, &*used.path, message), name, among.iter().copied())
         };
         match (root, rest) {
             ("params", [name, ..]) => {
                 let params = self.params.as_ref().filter(|params| !params.contains(name))?;
-                let said = format!(
+                let message = format!(
                     "{who} refers to `.params.{}`, which the parameters do not define",
                     excerpt(name)
                 );
-                let problem = Problem::new(used.line, &*used.path, said);
+                let problem = Problem::new(used.line, &*used.path, message);
                 Some(report.with_suggestion(problem, name, params.iter().copied()))
             }
             ("steps", [id, rest @ ..]) => self.step(used, &who, id, report).or_else(|| {
@@ -104,8 +104,9 @@ impl Checking<'_> {
                     Some(unknown(&path[..2], name, &[item, "index"]))
                 }
                 _ => {
-                    let said = format!("{who} refers to `.forEach`, which only a forEach's inner step sees");
-                    Some(Problem::new(used.line, &*used.path, said))
+                    let message =
+                        format!("{who} refers to `.forEach`, which only a forEach's inner step sees");
+                    Some(Problem::new(used.line, &*used.path, message))
                 }
             },
             (root, _) if !ROOTS.contains(&root) => {
@@ -126,22 +127,22 @@ impl Checking<'_> {
     fn step(&self, used: &TemplateUse, who: &str, id: &str, report: &ParseReport) -> Option<Problem> {
         let name = excerpt(id);
         let Some(&target) = self.ids.get(id) else {
-            let said = format!("{who} refers to step `{name}`, which does not exist");
-            let problem = Problem::new(used.line, &*used.path, said);
+            let message = format!("{who} refers to step `{name}`, which does not exist");
+            let problem = Problem::new(used.line, &*used.path, message);
             return Some(report.with_suggestion(problem, id, self.ids.keys().copied()));
         };
         let TemplateSite::Step(step, _) = used.at else { return None };
         if step == target {
-            let said = format!("{who} refers to `.steps.{name}`, which is itself");
-            return Some(Problem::new(used.line, &*used.path, said));
+            let message = format!("{who} refers to `.steps.{name}`, its own step");
+            return Some(Problem::new(used.line, &*used.path, message));
         }
         if self.before?[step] & (1 << target) != 0 {
             return None;
         }
-        let said = format!(
+        let message = format!(
             "{who} refers to `.steps.{name}`, but does not depend on it: add {name} to its dependsOn"
         );
-        Some(Problem::new(used.line, &*used.path, said))
+        Some(Problem::new(used.line, &*used.path, message))
     }
 }
 

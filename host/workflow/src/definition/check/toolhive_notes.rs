@@ -19,7 +19,7 @@ const COMPARISONS: [&str; 6] = ["eq", "ne", "lt", "le", "gt", "ge"];
 /// Adds a note for each construct that ToolHive does not support.
 pub(crate) fn add_notes(workflow: &Workflow, uses: &[TemplateUse], report: &mut ParseReport) {
     for used in uses {
-        let mut note = |said: String| report.note(used.line, &*used.path, said);
+        let mut note = |message: String| report.note(used.line, &*used.path, message);
         note_answers(workflow, used, &mut note);
         let source = used.template.source();
         for action in find_actions(source) {
@@ -32,9 +32,7 @@ pub(crate) fn add_notes(workflow: &Workflow, uses: &[TemplateUse], report: &mut 
             note_whole_values(workflow, used, &path, &mut note);
         }
         if used.is_condition() && source.trim() != source {
-            note(
-                "ToolHive takes a condition with white space around it for neither true nor false".to_owned(),
-            );
+            note("ToolHive rejects a condition with surrounding white space".to_owned());
         }
     }
     for (index, step) in workflow.steps.iter().enumerate() {
@@ -43,23 +41,23 @@ pub(crate) fn add_notes(workflow: &Workflow, uses: &[TemplateUse], report: &mut 
             && !matches!(step.kind, StepKind::Tool(_))
         {
             let path = format!("{}[{index}].defaultResults", join(&workflow.path, "steps"));
-            let said = "ToolHive uses defaultResults where a tool's call fails, not for other steps";
-            report.note(step.line, path, said);
+            let message = "ToolHive supports defaultResults only for failed calls of tools";
+            report.note(step.line, path, message);
         }
     }
 }
 
 /// Notes answers read from where only ToolHive's documentation places them.
 fn note_answers(workflow: &Workflow, used: &TemplateUse, note: &mut impl FnMut(String)) {
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for reference in used.template.references() {
         let [root, id, part, ..] = &reference.path[..] else { continue };
         let asks = root == "steps"
             && find_step(workflow, id).is_some_and(|step| matches!(step.kind, StepKind::Ask(_)));
-        if !asks || !["content", "action"].contains(&part.as_str()) || told.contains(&(id, part)) {
+        if !asks || !["content", "action"].contains(&part.as_str()) || reported.contains(&(id, part)) {
             continue;
         }
-        told.push((id, part));
+        reported.push((id, part));
         let id = excerpt(id);
         note(format!(
             "ToolHive has the answer under `.steps.{id}.output.{part}` alone, not under `.steps.{id}.{part}`"
@@ -95,7 +93,7 @@ fn note_comparisons(workflow: &Workflow, action: &str, note: &mut impl FnMut(Str
         if of_json {
             let text = excerpt(&words.join(" "));
             note(format!(
-                "`{text}` fails in ToolHive: a number of JSON cannot be compared with a whole number there"
+                "`{text}` fails in ToolHive, which cannot compare a JSON number with an integer literal"
             ));
         }
     }
@@ -118,9 +116,7 @@ fn note_large_integers(
     };
     if is_large {
         let path = excerpt(&path.join("."));
-        note(format!(
-            "ToolHive writes `.{path}` from {MILLION} on as `1e+06`, which is no whole number any more"
-        ));
+        note(format!("ToolHive writes `.{path}` from {MILLION} on as `1e+06`, which is not an integer"));
     }
 }
 
@@ -136,13 +132,13 @@ fn note_whole_values(workflow: &Workflow, used: &TemplateUse, path: &[&str], not
     let text = excerpt(&path.join("."));
     match &used.at {
         TemplateSite::Step(_, StepPart::Argument | StepPart::Each(_)) if is_compound => {
-            note(format!("ToolHive passes `.{text}` as a text (`map[…]`), not as what it is"));
+            note(format!("ToolHive passes `.{text}` as text (`map[…]`), not as a value"));
         }
         TemplateSite::Step(_, StepPart::Collection) if path.last() != Some(&"text") => {
-            note(format!("ToolHive takes a list as JSON alone: it needs `{{{{json .{text}}}}}`"));
+            note(format!("ToolHive accepts a list only as JSON: use `{{{{json .{text}}}}}`"));
         }
         TemplateSite::Output(PropertyType::Object | PropertyType::Array) if path.last() != Some(&"text") => {
-            note(format!("ToolHive reads this part of the result as JSON: it needs `{{{{json .{text}}}}}`"));
+            note(format!("ToolHive parses this property as JSON: use `{{{{json .{text}}}}}`"));
         }
         _ => {}
     }

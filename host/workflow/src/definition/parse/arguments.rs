@@ -32,7 +32,9 @@ pub(crate) fn parse_call(
         Some((Some(tool), place)) => {
             if !is_tool_name(tool) {
                 let problem = place.problem("must be a valid tool name");
-                report.problem(problem.hint("write facade.action, of letters, digits, `.`, `_` and `-`"));
+                report.problem(
+                    problem.hint("write facade.action; letters, digits, `.`, `_` and `-` are allowed"),
+                );
             }
             tool.to_owned()
         }
@@ -115,7 +117,7 @@ fn fold_record(members: Vec<(String, ArgumentValue)>) -> ArgumentValue {
 
 fn warn_template_in_name(name: &str, line: usize, path: &str, report: &mut ParseReport) {
     if name.contains("{{") {
-        let said = format!("{path}: a template in a name is not expanded");
-        report.warn(Problem::new(line, path, said).hint("only values are"));
+        let message = format!("{path}: templates in names are not expanded");
+        report.warn(Problem::new(line, path, message).hint("templates work only in values"));
     }
 }

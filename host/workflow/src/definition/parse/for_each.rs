@@ -25,10 +25,10 @@ pub(crate) fn parse_for_each(
 ) -> Option<ForEach> {
     for key in ["tool", "message"] {
         if fields.get(key).is_some() {
-            let said = format!("{}: forEach step must not have '{key}' field", fields.path);
+            let message = format!("{}: forEach step must not have '{key}' field", fields.path);
             let mut problem = fields.missing(key, "");
-            problem.message = said;
-            report.problem(problem.hint("the call stands under `step`"));
+            problem.message = message;
+            report.problem(problem.hint("put the call under `step`"));
         }
     }
     let collection = match fields.get("collection") {
@@ -100,22 +100,23 @@ fn parse_inner_step(
     };
     let fields = place.fields(&FIELDS, report)?;
     if fields.get("id").is_none() {
-        let said = "a step inside of forEach needs an `id` in ToolHive";
-        report.note(place.node.line, &*place.path, said);
+        let message = "a step inside of forEach needs an `id` in ToolHive";
+        report.note(place.node.line, &*place.path, message);
     }
     match fields.text("type", report) {
         None | Some("tool") => {}
         Some(other) => {
-            let said =
+            let message =
                 format!("must be 'tool' (got \"{}\"); only tool inner steps are supported", excerpt(other));
-            report.problem(fields.get("type")?.problem(&said));
+            report.problem(fields.get("type")?.problem(&message));
             return None;
         }
     }
     for key in IGNORED {
         if let Some(place) = fields.get(key) {
-            report
-                .warn(place.problem("means nothing in the step of a forEach").hint("write it one level up"));
+            report.warn(
+                place.problem("has no effect in the step of a forEach").hint("move it to the forEach step"),
+            );
         }
     }
     let at = TemplateSite::Step(index, StepPart::Each(item.to_owned()));

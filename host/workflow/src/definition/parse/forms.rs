@@ -57,7 +57,7 @@ pub(crate) fn parse_document(root: &NodePlace<'_>, report: &mut ParseReport) -> 
             report.note(
                 entry.line,
                 key,
-                format!("`{key}` is Loggia's own: ToolHive refuses a file that has it"),
+                format!("`{key}` is specific to Loggia: ToolHive rejects files that contain it"),
             );
         }
     }
@@ -132,8 +132,11 @@ fn detect_form(fields: &ObjectFields<'_>, report: &mut ParseReport) -> Option<Fo
     if fields.entries().iter().any(|entry| workflow::FIELDS.contains(&entry.key.as_str())) {
         return Some(Form::Bare);
     }
-    let problem =
-        Problem::new(fields.line, "", "the file is no workflow: it has neither `steps` nor `compositeTools`");
+    let problem = Problem::new(
+        fields.line,
+        "",
+        "the file is not a workflow: it has neither `steps` nor `compositeTools`",
+    );
     let roots = [TOOLS, REFS, "steps", "spec", "kind", "name"];
     let near = fields.entries().iter().find_map(|entry| nearest(&entry.key, roots));
     report.problem(match near {
@@ -150,11 +153,11 @@ fn parse_facade(fields: &ObjectFields<'_>, report: &mut ParseReport) -> Option<S
         && facade.starts_with(|c: char| c.is_ascii_lowercase())
         && facade.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-'));
     if !well {
-        let said = format!(
-            "\"{}\" must be 1 to 32 of a-z, 0-9, `_` and `-`, and begin with a letter",
+        let message = format!(
+            "\"{}\" must have 1 to 32 characters of a-z, 0-9, `_` and `-`, and start with a letter",
             excerpt(facade)
         );
-        report.problem(place.problem(&said));
+        report.problem(place.problem(&message));
     }
     Some(facade.to_owned())
 }
@@ -225,8 +228,8 @@ fn warn_unused_fields(fields: &ObjectFields<'_>, names: &[&str], report: &mut Pa
 
 fn unused_field(path: &str, entry: &MapEntry) -> Problem {
     let path = join(path, &excerpt(&entry.key));
-    let said = format!("{path} means nothing here");
-    Problem::new(entry.line, path, said)
+    let message = format!("{path} means nothing here");
+    Problem::new(entry.line, path, message)
 }
 
 /// Parses a list of composite tools and references to others.
@@ -238,8 +241,8 @@ fn parse_tools(
 ) {
     let tools = fields.get(TOOLS).and_then(|place| place.items(report)).unwrap_or_default();
     if tools.len() > limits::ACTIONS {
-        let said = format!("has {} tools; at most {} are allowed", tools.len(), limits::ACTIONS);
-        report.problem(fields.missing(TOOLS, &said).hint("split the file"));
+        let message = format!("has {} tools; at most {} are allowed", tools.len(), limits::ACTIONS);
+        report.problem(fields.missing(TOOLS, &message).hint("split the file"));
     }
     for place in tools.iter().take(limits::ACTIONS) {
         if let Some(fields) = place.fields(&workflow::FIELDS, report) {
@@ -269,8 +272,8 @@ pub(crate) fn report_duplicates(workflows: &[Workflow], report: &mut ParseReport
     let mut names: HashMap<&str, usize> = HashMap::new();
     for workflow in workflows.iter().filter(|workflow| !workflow.name.is_empty()) {
         if let Some(line) = names.get(workflow.name.as_str()) {
-            let said = format!("duplicate composite tool name: {}", excerpt(&workflow.name));
-            let problem = Problem::new(workflow.line, join(&workflow.path, "name"), said);
+            let message = format!("duplicate composite tool name: {}", excerpt(&workflow.name));
+            let problem = Problem::new(workflow.line, join(&workflow.path, "name"), message);
             report.problem(problem.hint(format!("the other begins on line {line}")));
         } else {
             names.insert(&workflow.name, workflow.line);

@@ -30,8 +30,8 @@ pub(crate) fn parse_on_error(fields: &ObjectFields<'_>, report: &mut ParseReport
     if action != "retry"
         && let Some((_, place)) = &count
     {
-        let said = format!("means nothing where the action is {}", excerpt(action));
-        report.warn(place.problem(&said).hint("write action: retry"));
+        let message = format!("has no effect with the action {}", excerpt(action));
+        report.warn(place.problem(&message).hint("write action: retry"));
     }
     match action {
         "abort" => OnError::Abort,
@@ -40,7 +40,7 @@ pub(crate) fn parse_on_error(fields: &ObjectFields<'_>, report: &mut ParseReport
             Some((count, place)) if count >= 1 => {
                 if count > i64::from(RETRIES) {
                     report.warn(
-                        place.problem(&format!("is {count}; a step is tried again {RETRIES} times at most")),
+                        place.problem(&format!("is {count}; a step is retried at most {RETRIES} times")),
                     );
                 }
                 OnError::Retry { count: u32::try_from(count).unwrap_or(RETRIES).min(RETRIES), delay }
@@ -50,16 +50,17 @@ pub(crate) fn parse_on_error(fields: &ObjectFields<'_>, report: &mut ParseReport
             other => {
                 let line = other.map_or(fields.line, |(_, place)| place.node.line);
                 let path = place::join(&fields.path, "retryCount");
-                let said = format!("{path} must be at least 1 when action is retry");
-                report.problem(Problem::new(line, path, said));
+                let message = format!("{path} must be at least 1 when action is retry");
+                report.problem(Problem::new(line, path, message));
                 OnError::Abort
             }
         },
         other => {
             const ACTIONS: [&str; 3] = ["abort", "continue", "retry"];
-            let said = format!("must be one of: {}", ACTIONS.join(", "));
-            let problem =
-                fields.get("action").map_or_else(|| fields.missing("action", &said), |p| p.problem(&said));
+            let message = format!("must be one of: {}", ACTIONS.join(", "));
+            let problem = fields
+                .get("action")
+                .map_or_else(|| fields.missing("action", &message), |p| p.problem(&message));
             report.problem(report.with_suggestion(problem, other, ACTIONS));
             OnError::Abort
         }
@@ -73,12 +74,12 @@ fn parse_retry_count<'a>(
 ) -> Option<(i64, NodePlace<'a>)> {
     let other = fields.get("maxRetries");
     if let Some(other) = &other {
-        let said = "`maxRetries` stands in ToolHive's guide; its code knows `retryCount` alone";
-        report.note(other.node.line, &*other.path, said);
+        let message = "ToolHive's guide has `maxRetries`, but its code supports only `retryCount`";
+        report.note(other.node.line, &*other.path, message);
     }
     let place = match (fields.get("retryCount"), other) {
         (Some(place), Some(other)) => {
-            report.warn(other.problem("means nothing beside retryCount"));
+            report.warn(other.problem("has no effect next to retryCount"));
             place
         }
         (place, other) => place.or(other)?,

@@ -38,12 +38,12 @@ pub(crate) fn parse_output(place: &NodePlace<'_>, report: &mut ParseReport) -> O
         for item in list.items(report).unwrap_or_default() {
             let Some(name) = item.text(report) else { continue };
             if !properties.iter().any(|(known, _)| known == name) {
-                let said = format!(
+                let message = format!(
                     "{}: required field \"{}\" does not exist in properties",
                     place.path,
                     excerpt(name)
                 );
-                let problem = Problem::new(item.node.line, &*item.path, said);
+                let problem = Problem::new(item.node.line, &*item.path, message);
                 let names = properties.iter().map(|(name, _)| name.as_str());
                 report.problem(report.with_suggestion(problem, name, names));
             }
@@ -54,8 +54,9 @@ pub(crate) fn parse_output(place: &NodePlace<'_>, report: &mut ParseReport) -> O
 }
 
 fn empty_output(place: &NodePlace<'_>) -> Problem {
-    let said = format!("{}: output properties cannot be empty", place.path);
-    Problem::new(place.node.line, &*place.path, said).hint("leave `output` out for the last step's result")
+    let message = format!("{}: output properties cannot be empty", place.path);
+    Problem::new(place.node.line, &*place.path, message)
+        .hint("omit `output` to return the last step's result")
 }
 
 fn parse_properties(
@@ -69,8 +70,8 @@ fn parse_properties(
         report.problem(empty_output(output));
     }
     if depth > DEPTH {
-        let said = format!("{}: output properties lie more than {DEPTH} deep in each other", output.path);
-        report.problem(Problem::new(place.node.line, &*place.path, said));
+        let message = format!("{}: output properties are nested more than {DEPTH} deep", output.path);
+        report.problem(Problem::new(place.node.line, &*place.path, message));
         return Vec::new();
     }
     let properties = entries.iter().filter_map(|entry| {
@@ -93,9 +94,9 @@ fn parse_property(
     }
     let fields = place.fields(&["type", "description", "value", "properties", "default"], report)?;
     let name = excerpt(&entry.key);
-    let wrong = |key: &str, said: &str| {
+    let wrong = |key: &str, message: &str| {
         let path = if key.is_empty() { place.path.clone() } else { join(&place.path, key) };
-        Problem::new(entry.line, path, format!("{}: property \"{name}\" {said}", output.path))
+        Problem::new(entry.line, path, format!("{}: property \"{name}\" {message}", output.path))
     };
     let kind = match fields.text("type", report) {
         None if fields.is_of_another_kind("type") => None,
@@ -107,9 +108,9 @@ fn parse_property(
             let kind = KINDS.iter().find(|(known, _)| *known == written).map(|(_, kind)| *kind);
             if kind.is_none() {
                 let names = KINDS.map(|(name, _)| name);
-                let said =
+                let message =
                     format!("has invalid type \"{}\"; it is one of: {}", excerpt(written), names.join(", "));
-                report.problem(report.with_suggestion(wrong("type", &said), written, names));
+                report.problem(report.with_suggestion(wrong("type", &message), written, names));
             }
             kind
         }
@@ -129,7 +130,7 @@ fn parse_property(
             None
         }
         (None, Some(_)) if kind.is_some_and(|kind| kind != PropertyType::Object) => {
-            report.problem(wrong("properties", "must have 'value': only an object has 'properties'"));
+            report.problem(wrong("properties", "must have 'value': only objects have 'properties'"));
             None
         }
         (None, Some(inner)) => {

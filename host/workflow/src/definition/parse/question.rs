@@ -47,13 +47,13 @@ fn parse_form_schema(place: &NodePlace<'_>, report: &mut ParseReport) -> Option<
     if schema.contains_key("properties") && !schema.contains_key("type") {
         schema.insert("type".into(), "object".into());
     }
-    let said = match schema.contains_key("type") {
+    let message = match schema.contains_key("type") {
         true => Questionnaire::new(&schema).err(),
         false => Some("its type must be object".to_owned()),
     };
-    let Some(said) = said else { return Some(schema) };
-    let said = format!("{}: invalid JSON Schema: {said}", place.path);
-    let problem = Problem::new(place.node.line, &*place.path, said);
+    let Some(message) = message else { return Some(schema) };
+    let message = format!("{}: invalid JSON Schema: {message}", place.path);
+    let problem = Problem::new(place.node.line, &*place.path, message);
     let is_object = schema.get("type").is_some_and(|kind| kind == "object");
     report.problem(match is_object {
         true => problem,
@@ -71,15 +71,15 @@ fn parse_refusal_action(fields: &ObjectFields<'_>, key: &str, report: &mut Parse
         Some("abort") => {}
         Some("continue") => return RefusalAction::Continue,
         Some("skip_remaining") => {
-            let said =
-                "`skip_remaining` runs the remaining steps all the same in ToolHive; here it skips them";
-            report.note(place.node.line, &*place.path, said);
+            let message = "ToolHive runs the remaining steps despite `skip_remaining`; Loggia skips them";
+            report.note(place.node.line, &*place.path, message);
             return RefusalAction::SkipRemaining;
         }
         Some(other) => {
-            let said = format!("must be one of: {}", ACTIONS.join(", "));
-            let problem =
-                fields.get("action").map_or_else(|| fields.missing("action", &said), |p| p.problem(&said));
+            let message = format!("must be one of: {}", ACTIONS.join(", "));
+            let problem = fields
+                .get("action")
+                .map_or_else(|| fields.missing("action", &message), |p| p.problem(&message));
             report.problem(report.with_suggestion(problem, other, ACTIONS));
         }
     }

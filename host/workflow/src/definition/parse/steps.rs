@@ -35,7 +35,7 @@ pub(crate) fn parse_steps(places: &[NodePlace<'_>], report: &mut ParseReport) ->
         };
         if ids.contains_key(text) {
             let problem = id.problem(&format!("\"{}\" is duplicated", excerpt(text)));
-            report.problem(problem.hint("give each step an id of its own"));
+            report.problem(problem.hint("give each step a unique id"));
         } else {
             ids.insert(text, index);
         }
@@ -79,15 +79,15 @@ fn parse_step(place: &NodePlace<'_>, index: usize, ids: &Ids<'_>, report: &mut P
         step.timeout = timeout;
         if matches!(step.kind, StepKind::Ask(_)) && timeout > QUESTION_TIMEOUT {
             step.timeout = QUESTION_TIMEOUT;
-            report.warn(place.problem("is too long for a question: it stays open for 30m"));
+            report.warn(place.problem("exceeds the maximum of 30m for a question"));
         }
     }
     step.on_error = parse_on_error(&fields, report);
     if matches!(step.on_error, OnError::Retry { .. }) && !matches!(step.kind, StepKind::Tool(_)) {
-        let said = "onError.action: retry means nothing here: only calls of tools are tried again";
-        let problem = Problem::new(line, &*place.path, format!("{}: {said}", place.path));
+        let message = "onError.action: retry has no effect here: only tool calls are retried";
+        let problem = Problem::new(line, &*place.path, format!("{}: {message}", place.path));
         report.warn(match step.kind {
-            StepKind::ForEach(_) => problem.hint("write it in the inner step"),
+            StepKind::ForEach(_) => problem.hint("move it to the inner step"),
             _ => problem,
         });
     }
@@ -109,8 +109,8 @@ fn parse_kind(fields: &ObjectFields<'_>, index: usize, report: &mut ParseReport)
     let (has_tool, has_message) = (fields.get("tool").is_some(), fields.get("message").is_some());
     match kind {
         "" if has_tool && has_message => {
-            let said = "cannot have both tool and message fields - use explicit type to clarify intent";
-            report.problem(fields.problem(said).hint("write type: tool or type: elicitation"));
+            let message = "cannot have both tool and message fields - use explicit type to clarify intent";
+            report.problem(fields.problem(message).hint("write type: tool or type: elicitation"));
             None
         }
         "" if has_message => {
@@ -149,7 +149,7 @@ fn parse_kind(fields: &ObjectFields<'_>, index: usize, report: &mut ParseReport)
 fn warn_unused_fields(fields: &ObjectFields<'_>, kind: &str, others: &[&[&str]], report: &mut ParseReport) {
     for name in others.iter().flat_map(|names| names.iter()) {
         if let Some(place) = fields.get(name) {
-            report.warn(place.problem(&format!("means nothing in a step of type {kind}")));
+            report.warn(place.problem(&format!("has no effect in a step of type {kind}")));
         }
     }
 }
@@ -166,8 +166,8 @@ fn parse_depends_on(fields: &ObjectFields<'_>, ids: &Ids<'_>, report: &mut Parse
             Some(index) if found.contains(index) => {}
             Some(index) => found.push(*index),
             None => {
-                let said = format!("{} references unknown step \"{}\"", place.path, excerpt(id));
-                let problem = Problem::new(item.node.line, item.path, said);
+                let message = format!("{} references unknown step \"{}\"", place.path, excerpt(id));
+                let problem = Problem::new(item.node.line, item.path, message);
                 report.problem(report.with_suggestion(problem, id, ids.keys().copied()));
             }
         }

@@ -24,11 +24,11 @@ pub(crate) fn parse_template(
             Some(template)
         }
         Err(error) => {
-            let said = format!("{}: invalid template: {error}", subject(&place.path));
+            let message = format!("{}: invalid template: {error}", subject(&place.path));
             // In a multi-line text, point to the line of the error.
             let before = error.at.and_then(|at| text.get(..at)).unwrap_or_default();
             let line = place.node.line + before.matches('\n').count();
-            report.problem(Problem::new(line, &*place.path, said));
+            report.problem(Problem::new(line, &*place.path, message));
             None
         }
     }

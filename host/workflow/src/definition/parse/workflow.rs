@@ -31,7 +31,7 @@ pub(crate) fn parse_workflow(fields: &ObjectFields<'_>, strict: bool, report: &m
     let (name, description) = (parse_name(fields, report), fields.text("description", report));
     if description.is_none() && !fields.is_of_another_kind("description") {
         let missing = fields.missing("description", "is required");
-        report.problem(missing.hint("say in a sentence what the tool is for"));
+        report.problem(missing.hint("describe the tool in one sentence"));
     }
     let parameters = match fields.get("parameters") {
         None => any_object(),
@@ -50,8 +50,8 @@ pub(crate) fn parse_workflow(fields: &ObjectFields<'_>, strict: bool, report: &m
         report.problem(fields.missing("steps", "must have at least one step"));
     }
     if places.len() > STEPS {
-        let said = format!("{list}: too many steps: {} (max {STEPS})", places.len());
-        report.problem(Problem::new(fields.line, &*list, said).hint("split the workflow"));
+        let message = format!("{list}: too many steps: {} (max {STEPS})", places.len());
+        report.problem(Problem::new(fields.line, &*list, message).hint("split the workflow"));
     }
     let steps = parse_steps(&places[..places.len().min(STEPS)], report);
     let output = fields.get("output").and_then(|place| parse_output(&place, report));
@@ -84,11 +84,11 @@ fn parse_name(fields: &ObjectFields<'_>, report: &mut ParseReport) -> String {
     if !is_name(name)
         && let Some(place) = fields.get("name")
     {
-        let said = format!(
-            "\"{}\" must be 1 to {NAME} of a-z, 0-9, `-` and `_`, with a letter or digit at both ends",
+        let message = format!(
+            "\"{}\" must have 1 to {NAME} characters of a-z, 0-9, `-` and `_`, and start and end with a letter or digit",
             excerpt(name)
         );
-        report.problem(place.problem(&said));
+        report.problem(place.problem(&message));
     }
     name.to_owned()
 }
@@ -107,13 +107,13 @@ fn any_object() -> Object {
 fn parse_parameters(place: &NodePlace<'_>, report: &mut ParseReport) -> Option<Object> {
     let schema = place.object(report)?;
     let type_line = place.node.get("type").map_or(place.node.line, |node| node.line);
-    let said = match schema.get("type") {
+    let message = match schema.get("type") {
         None => "must have 'type' field (should be 'object' for JSON Schema)".to_owned(),
         Some(Json::String(kind)) if kind == "object" => return validate_parameters(place, schema, report),
         Some(Json::String(kind)) => format!("'type' must be 'object' (got '{}')", excerpt(kind)),
         Some(_) => "'type' field must be a string".to_owned(),
     };
-    report.problem(Problem::new(type_line, &*place.path, format!("{}: {said}", place.path)));
+    report.problem(Problem::new(type_line, &*place.path, format!("{}: {message}", place.path)));
     None
 }
 
@@ -144,11 +144,12 @@ fn validate_parameters(place: &NodePlace<'_>, schema: Object, report: &mut Parse
         actions: vec![action],
     };
     let Err(problems) = Contract::new(Arc::new(surface)) else { return Some(Arc::unwrap_or_clone(params)) };
-    for said in problems.0 {
-        let said = said.strip_prefix("action `workflow`: ").unwrap_or(&said);
-        let said = said.strip_prefix("the schema of its parameters cannot be used: ").unwrap_or(said);
-        let said = format!("{}: invalid JSON Schema: {said}", place.path);
-        report.problem(Problem::new(place.node.line, &*place.path, said));
+    for message in problems.0 {
+        let message = message.strip_prefix("action `workflow`: ").unwrap_or(&message);
+        let message =
+            message.strip_prefix("the schema of its parameters cannot be used: ").unwrap_or(message);
+        let message = format!("{}: invalid JSON Schema: {message}", place.path);
+        report.problem(Problem::new(place.node.line, &*place.path, message));
     }
     None
 }
@@ -158,8 +159,8 @@ const ACTION: &str = "workflow";
 
 fn parse_failure_mode(fields: &ObjectFields<'_>, report: &mut ParseReport) -> bool {
     let Some(place) = fields.get("failureMode") else { return false };
-    let said = "`failureMode` stands in ToolHive's guide; its code refuses the file";
-    report.note(place.node.line, &*place.path, said);
+    let message = "ToolHive's guide has `failureMode`, but its code rejects the file";
+    report.note(place.node.line, &*place.path, message);
     match place.text(report) {
         Some("continue") => return true,
         Some("abort") | None => {}

@@ -223,9 +223,9 @@ fn messages_of_outputs_are_toolhives() {
         (property("type: object, description: d"), "property \"p\" must have either 'value' or 'properties'"),
         (
             property("type: string, description: d, properties: {}"),
-            "property \"p\" must have 'value': only an object has 'properties'",
+            "property \"p\" must have 'value': only objects have 'properties'",
         ),
-        (property(&deep), "output properties lie more than 10 deep in each other"),
+        (property(&deep), "output properties are nested more than 10 deep"),
     ] {
         assert_eq!(said(&text), [format!("{P}{expected}")], "{text}");
     }

@@ -161,10 +161,10 @@ fn what_is_no_workflow_is_told_as_such() {
         "- name: a\n",
         "line 1: the file must be an object, not a list (write compositeTools: before the list)",
     );
-    check("{}\n", "line 1: the file is no workflow: it has neither `steps` nor `compositeTools`");
+    check("{}\n", "line 1: the file is not a workflow: it has neither `steps` nor `compositeTools`");
     check(
         "compositTools: []\n",
-        "line 1: the file is no workflow: it has neither `steps` nor `compositeTools` (did you mean `compositeTools`?)",
+        "line 1: the file is not a workflow: it has neither `steps` nor `compositeTools` (did you mean `compositeTools`?)",
     );
     check("compositeTools: []\n", "line 1: compositeTools must have at least one tool");
     check(
@@ -253,7 +253,7 @@ fn what_people_often_write_is_told_once_with_what_to_write() {
     check(&step("id: [b], tool: x.y"), &["line 5: steps[1].id must be a text, not a list"]);
     check(
         &step("id: b, tool: x.y, arguments: {q: '{{.params}'}"),
-        &["line 5: steps[1].arguments[q]: invalid template: an action ends with two: `}}`"],
+        &["line 5: steps[1].arguments[q]: invalid template: an action ends with two braces: `}}`"],
     );
     let tool = |fields: &str| format!("{fields}\nsteps: [{{id: a, tool: x.y}}]\n");
     check(&tool("name: t\ndescription: [d]"), &["line 2: description must be a text, not a list"]);

@@ -35,7 +35,7 @@ pub(crate) fn expand_parameters(
             expand_argument(argument, schema.member(name), (scope, strict), &mut room).and_then(|value| {
                 let deep = || EvalError {
                     message: format!("template expansion depth limit exceeded: {DEPTH}"),
-                    hint: Some("Pass a part of it.".to_owned()),
+                    hint: Some("Pass only a part of it.".to_owned()),
                 };
                 if is_too_deep(&value) { Err(deep()) } else { Ok(value) }
             });

@@ -31,7 +31,7 @@ pub(crate) fn build_result(
             last_completed_step(workflow, phases).and_then(|step| context.step(&workflow.steps[step].id));
         let output = last.and_then(|step| step.get("output")).cloned().unwrap_or_default();
         return SizeBudget::new("the result is", RESULT).take(output).map_err(|error| {
-            let hint = Some("Give the workflow an `output` that holds what is needed.".to_owned());
+            let hint = Some("Define an `output` with only the properties that are needed.".to_owned());
             StepError {
                 message: error.message.clone(),
                 ..StepError::from_template("", EvalError { hint, ..error })

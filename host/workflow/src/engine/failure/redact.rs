@@ -79,22 +79,22 @@ impl SecretRedactor {
             Value::String(text) => Value::String(self.redact_to(text, VALUE)),
             Value::Number(number) if self.contains_secret(&number.to_string()) => REDACTED.into(),
             Value::Array(items) => {
-                let mut shown: Vec<Value> =
+                let mut redacted: Vec<Value> =
                     items.iter().take(ITEMS).map(|item| self.redact_value(item)).collect();
                 if let Some(more) = omitted(items.len()) {
-                    shown.push(more.into());
+                    redacted.push(more.into());
                 }
-                Value::Array(shown)
+                Value::Array(redacted)
             }
             Value::Object(members) => {
                 let first = members.iter().take(ITEMS);
-                let mut shown: Object = first
+                let mut redacted: Object = first
                     .map(|(name, value)| (self.redact_to(name, VALUE), self.redact_value(value)))
                     .collect();
                 if let Some(more) = omitted(members.len()) {
-                    shown.insert("…".to_owned(), more.into());
+                    redacted.insert("…".to_owned(), more.into());
                 }
-                Value::Object(shown)
+                Value::Object(redacted)
             }
             other => other.clone(),
         }
@@ -110,20 +110,20 @@ impl SecretRedactor {
 
     /// Redacts a text, then truncates it. The order matters: half of a secret is still a leak.
     pub(crate) fn redact_to(&self, text: &str, most: usize) -> String {
-        let mut shown = String::new();
+        let mut redacted = String::new();
         match self {
-            Self::Nothing => shown.push_str(text),
-            Self::Everything => shown.push_str(REDACTED),
-            Self::Secrets(secrets) => secrets.replace_all_with(text, &mut shown, |_, _, out| {
+            Self::Nothing => redacted.push_str(text),
+            Self::Everything => redacted.push_str(REDACTED),
+            Self::Secrets(secrets) => secrets.replace_all_with(text, &mut redacted, |_, _, out| {
                 out.push_str(REDACTED);
                 true
             }),
         }
-        if let Some((end, _)) = shown.char_indices().nth(most) {
-            shown.truncate(end);
-            shown.push('…');
+        if let Some((end, _)) = redacted.char_indices().nth(most) {
+            redacted.truncate(end);
+            redacted.push('…');
         }
-        shown
+        redacted
     }
 }
 
@@ -140,16 +140,16 @@ fn omitted(count: usize) -> Option<String> {
 }
 
 /// Collects values that differ from their redacted form, both as plain text and as JSON-escaped text.
-fn collect_secrets(value: &Value, shown: &Value, out: &mut Vec<String>) {
-    match (value, shown) {
-        (Value::Object(value), Value::Object(shown)) => {
-            let pairs = value.iter().filter_map(|(name, value)| Some((value, shown.get(name)?)));
-            pairs.for_each(|(value, shown)| collect_secrets(value, shown, out));
+fn collect_secrets(value: &Value, redacted: &Value, out: &mut Vec<String>) {
+    match (value, redacted) {
+        (Value::Object(value), Value::Object(redacted)) => {
+            let pairs = value.iter().filter_map(|(name, value)| Some((value, redacted.get(name)?)));
+            pairs.for_each(|(value, redacted)| collect_secrets(value, redacted, out));
         }
-        (Value::Array(value), Value::Array(shown)) => {
-            value.iter().zip(shown).for_each(|(value, shown)| collect_secrets(value, shown, out));
+        (Value::Array(value), Value::Array(redacted)) => {
+            value.iter().zip(redacted).for_each(|(value, redacted)| collect_secrets(value, redacted, out));
         }
-        (value, shown) if value != shown => collect_texts(value, out),
+        (value, redacted) if value != redacted => collect_texts(value, out),
         _ => {}
     }
 }

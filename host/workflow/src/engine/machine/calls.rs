@@ -24,17 +24,18 @@ impl RunMachine<'_> {
         }
         // A serialized run must be readable again.
         if arguments::is_too_deep(&reply.data) {
-            let failure = Failure::new(code::INTERNAL, "the reply nests too deep");
+            let failure = Failure::new(code::INTERNAL, "the reply is nested too deeply");
             return self.fail_call(task, failure);
         }
         let entry = reply::to_entry(reply);
         let held = self.state.held.saturating_add(size_budget::members_size(&entry));
         if held > size_budget::REPLIES {
-            let said = format!(
-                "the replies of this run are larger than {} MiB together",
-                size_budget::REPLIES >> 20
+            let message =
+                format!("the replies of this run exceed {} MiB in total", size_budget::REPLIES >> 20);
+            return self.fail_call(
+                task,
+                Failure::new(code::UNAVAILABLE, message).hint("request less data per call"),
             );
-            return self.fail_call(task, Failure::new(code::UNAVAILABLE, said).hint("ask for less in each"));
         }
         self.state.held = held;
         match task.item {
@@ -54,8 +55,8 @@ impl RunMachine<'_> {
                 if let Some(call) = self.find_call_mut(task) {
                     call.again = Some(again);
                 }
-                let shown = self.redactor().redact_sentence(&failure.message);
-                self.notify(task.step, task.item, What::Retrying(pause, shown));
+                let redacted = self.redactor().redact_sentence(&failure.message);
+                self.notify(task.step, task.item, What::Retrying(pause, redacted));
             }
         }
     }
@@ -90,14 +91,14 @@ impl RunMachine<'_> {
         let step = self.definition(task.step);
         let inputs =
             self.find_call_mut(task).map(|call| std::mem::take(&mut call.params)).unwrap_or_default();
-        let wrong = StepError::from_call(&step.id, self.tool_name(task.step), failure, inputs);
+        let error = StepError::from_call(&step.id, self.tool_name(task.step), failure, inputs);
         match task.item {
             None => {
                 // The call has ended by itself, so there is nothing to drop.
                 self.close_step(task.step);
-                self.fail_step(task.step, wrong);
+                self.fail_step(task.step, error);
             }
-            Some(item) => self.fail_item(task.step, item, wrong),
+            Some(item) => self.fail_item(task.step, item, error),
         }
     }
 

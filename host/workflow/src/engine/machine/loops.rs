@@ -3,7 +3,7 @@
 use loggia_facade::Object;
 use serde_json::{Value, json};
 
-use super::scheduler::{RunMachine, SHOWN};
+use super::scheduler::{MAX_SHOWN, RunMachine};
 use crate::{
     definition::{ForEach, StepKind},
     engine::{
@@ -21,7 +21,7 @@ impl<'a> RunMachine<'a> {
         let step = self.definition(index);
         let items = match each.collection.expand(&self.state.context.scope(None), self.is_strict()) {
             Ok(expanded) => parse_items(&step.id, expanded, each.iterations, |text| {
-                self.redactor().redact_to(text, SHOWN)
+                self.redactor().redact_to(text, MAX_SHOWN)
             }),
             Err(error) => Err(StepError::from_template(
                 &format!("failed to expand collection for forEach step {}", step.id),
@@ -30,7 +30,7 @@ impl<'a> RunMachine<'a> {
         };
         let items = items.and_then(|items| self.target(index, &each.call).map(|_| items));
         match items.and_then(|items| self.count_items(&step.id, items)) {
-            Err(wrong) => self.fail_step(index, wrong),
+            Err(error) => self.fail_step(index, error),
             Ok(items) => {
                 let results = vec![Value::Null; items.len()];
                 let (until, calls) = (self.deadline(step), Vec::new());
@@ -47,8 +47,8 @@ impl<'a> RunMachine<'a> {
         let held = self.state.held.saturating_add(items.iter().map(size_budget::value_size).sum());
         if held > size_budget::REPLIES {
             let most = size_budget::REPLIES >> 20;
-            let said = format!("with the collection the run would hold more than {most} MiB");
-            return Err(StepError::new(format!("forEach step {step}: {said}")));
+            let message = format!("the collection and the replies of this run exceed {most} MiB in total");
+            return Err(StepError::new(format!("forEach step {step}: {message}")));
         }
         self.state.held = held;
         Ok(items)
@@ -89,7 +89,7 @@ impl<'a> RunMachine<'a> {
             params.map(|params| (target, params))
         });
         match params {
-            Err(wrong) => self.fail_item(index, item, wrong),
+            Err(error) => self.fail_item(index, item, error),
             Ok((target, params)) => {
                 if let StepPhase::Each(each) = &mut self.state.phases[index] {
                     each.calls.push((item, CallState::new(params.clone())));
@@ -109,15 +109,15 @@ impl<'a> RunMachine<'a> {
     }
 
     /// Handles a failed item: the others continue or are stopped.
-    pub(crate) fn fail_item(&mut self, index: usize, item: usize, wrong: StepError) {
+    pub(crate) fn fail_item(&mut self, index: usize, item: usize, error: StepError) {
         let step = self.definition(index);
-        let shown = self.redactor().redact_sentence(&wrong.message);
-        self.record_item(index, item, json!({"status": "failed", "output": null, "error": wrong.message}));
-        self.notify(index, Some(item), What::Failed(shown));
+        let redacted = self.redactor().redact_sentence(&error.message);
+        self.record_item(index, item, json!({"status": "failed", "output": null, "error": error.message}));
+        self.notify(index, Some(item), What::Failed(redacted));
         if self.continues_after(step) {
             self.finish_loop(index);
         } else {
-            self.fail_step(index, wrong.for_item(&step.id, item));
+            self.fail_step(index, error.for_item(&step.id, item));
         }
     }
 
@@ -199,7 +199,7 @@ fn parse_items(
         )));
     }
     if items.iter().any(arguments::is_too_deep) {
-        return Err(StepError::new(format!("forEach step {step}: the collection nests too deep")));
+        return Err(StepError::new(format!("forEach step {step}: the collection is nested too deeply")));
     }
     Ok(items)
 }

@@ -26,7 +26,7 @@ pub(crate) struct RunStop {
 }
 
 /// Builds the report of a run that ends now.
-pub(crate) fn build_report(plan: &RunPlan, state: &RunState, cut: RunStop) -> RunReport {
+pub(crate) fn build_report(plan: &RunPlan, state: &RunState, stop: RunStop) -> RunReport {
     let workflow = &plan.workflow;
     let redaction = redactor(plan, state);
     let phases = || {
@@ -34,14 +34,14 @@ pub(crate) fn build_report(plan: &RunPlan, state: &RunState, cut: RunStop) -> Ru
         steps.map(|(index, (step, phase))| (index, step.id.as_str(), phase))
     };
     let which = |wanted: fn(&StepPhase) -> bool| -> Vec<String> {
-        let wanted = phases().filter(|(index, _, phase)| cut.step != Some(*index) && wanted(phase));
+        let wanted = phases().filter(|(index, _, phase)| stop.step != Some(*index) && wanted(phase));
         wanted.map(|(_, id, _)| id.to_owned()).collect()
     };
     // A declined question ends the workflow but is no failure.
-    let ended_it = cut.step.filter(|_| cut.code != code::CANCELLED);
+    let ended_it = stop.step.filter(|_| stop.code != code::CANCELLED);
     let has_failed = |(index, _, phase): &(usize, &str, &StepPhase)| {
         ended_it == Some(*index)
-            || cut.step != Some(*index) && matches!(phase, StepPhase::Ended(StepEnd::Failed))
+            || stop.step != Some(*index) && matches!(phase, StepPhase::Ended(StepEnd::Failed))
     };
     let failed = phases().filter(has_failed).map(|(_, id, _)| id.to_owned()).collect();
     let completed = which(|phase| matches!(phase, StepPhase::Ended(StepEnd::Completed)));
@@ -53,18 +53,18 @@ pub(crate) fn build_report(plan: &RunPlan, state: &RunState, cut: RunStop) -> Ru
         .map(|(_, id, _)| id.to_owned())
         .collect();
     let stopped = which(|phase| !matches!(phase, StepPhase::Ended(_) | StepPhase::Waiting));
-    let inputs = cut.inputs.as_ref().map(|inputs| {
-        let target = cut.step.and_then(|step| plan.targets.get(step)?.as_ref());
+    let inputs = stop.inputs.as_ref().map(|inputs| {
+        let target = stop.step.and_then(|step| plan.targets.get(step)?.as_ref());
         let nothing = Object::new();
         redaction.redact_inputs(target.map_or(&nothing, |target| &target.params), inputs)
     });
     RunReport {
-        code: cut.code.to_owned(),
-        message: redaction.redact_sentence(&cut.message),
+        code: stop.code.to_owned(),
+        message: redaction.redact_sentence(&stop.message),
         workflow: workflow.name.clone(),
-        step: cut.step.map(|step| workflow.steps[step].id.clone()),
-        hint: redaction.redact_sentence(&hint(&cut, &done, &stopped)),
-        cause: cut.cause.as_ref().map(|cause| shown(cause, &redaction)),
+        step: stop.step.map(|step| workflow.steps[step].id.clone()),
+        hint: redaction.redact_sentence(&hint(&stop, &done, &stopped)),
+        cause: stop.cause.as_ref().map(|cause| render_cause(cause, &redaction)),
         inputs,
         failed,
         skipped: which(|phase| matches!(phase, StepPhase::Ended(StepEnd::Skipped))),
@@ -89,7 +89,7 @@ pub(crate) fn redactor(plan: &RunPlan, state: &RunState) -> Arc<SecretRedactor> 
 }
 
 /// Converts to `{code, error, hint?}`.
-fn shown(cause: &Failure, redaction: &SecretRedactor) -> Value {
+fn render_cause(cause: &Failure, redaction: &SecretRedactor) -> Value {
     let mut out = Object::new();
     out.insert("code".to_owned(), redaction.redact_sentence(&cause.code).into());
     out.insert("error".to_owned(), redaction.redact_sentence(&cause.message).into());
@@ -100,51 +100,51 @@ fn shown(cause: &Failure, redaction: &SecretRedactor) -> Value {
 }
 
 /// Builds the hint: how to handle the cause, and which effects remain.
-fn hint(cut: &RunStop, done: &[String], stopped: &[String]) -> String {
-    let mut said = Vec::new();
-    match (cut.cause.as_ref().and_then(|cause| cause.hint.as_deref()), cut.step) {
+fn hint(stop: &RunStop, done: &[String], stopped: &[String]) -> String {
+    let mut sentences = Vec::new();
+    match (stop.cause.as_ref().and_then(|cause| cause.hint.as_deref()), stop.step) {
         // Another sentence follows, so this one needs a full stop.
-        (Some(hint), _) if hint.ends_with(['.', '!', '?']) => said.push(hint.to_owned()),
-        (Some(hint), _) => said.push(format!("{hint}.")),
+        (Some(hint), _) if hint.ends_with(['.', '!', '?']) => sentences.push(hint.to_owned()),
+        (Some(hint), _) => sentences.push(format!("{hint}.")),
         // A declined question, as opposed to a cancelled workflow, which has no step.
-        (None, Some(_)) if cut.code == code::CANCELLED => {
-            said.push("The person did not agree; do not call again unless they want it.".to_owned());
+        (None, Some(_)) if stop.code == code::CANCELLED => {
+            sentences.push("The person did not agree; do not call again unless they want it.".to_owned());
         }
-        (None, Some(_)) if cut.code == code::TIMED_OUT => {
-            said.push("Call the workflow again, or give the step a longer `timeout`.".to_owned());
+        (None, Some(_)) if stop.code == code::TIMED_OUT => {
+            sentences.push("Call the workflow again, or give the step a longer `timeout`.".to_owned());
         }
         // Callers cannot fix a template.
-        (None, Some(_)) if cut.cause.as_ref().is_some_and(|cause| cause.code == TEMPLATE) => {
-            let parameters = "Call the workflow again with other parameters, if these led to it;";
-            said.push(format!("{parameters} otherwise its file is to be mended."));
+        (None, Some(_)) if stop.cause.as_ref().is_some_and(|cause| cause.code == TEMPLATE) => {
+            let parameters = "Call the workflow again with other parameters if they are the cause;";
+            sentences.push(format!("{parameters} otherwise the workflow's file must be fixed."));
         }
         (None, Some(_)) => {
-            said.push("Mend what the step complains of, then call the workflow again.".to_owned())
+            sentences.push("Fix the cause of the step's failure, then call the workflow again.".to_owned())
         }
-        (None, None) if cut.code == code::TIMED_OUT => {
-            said.push("Call the workflow again, or give it a longer `timeout`.".to_owned());
+        (None, None) if stop.code == code::TIMED_OUT => {
+            sentences.push("Call the workflow again, or give it a longer `timeout`.".to_owned());
         }
-        (None, None) => said.push("Call the workflow again.".to_owned()),
+        (None, None) => sentences.push("Call the workflow again.".to_owned()),
     }
     if !done.is_empty() {
-        said.push(format!("What {} did stays done; a new run does it again.", names(done)));
+        sentences.push(format!("What {} did remains in effect; a new run repeats it.", names(done)));
     }
     if !stopped.is_empty() {
-        said.push(format!("What {} did nobody knows; look before you call again.", names(stopped)));
+        sentences.push(format!("What {} did is unknown; check before calling again.", names(stopped)));
     }
-    said.join(" ")
+    sentences.join(" ")
 }
 
 /// Formats names: `` `a`, `b` and 3 more ``
 fn names(steps: &[String]) -> String {
-    const SHOWN: usize = 5;
-    let mut shown: Vec<String> = steps.iter().take(SHOWN).map(|step| format!("`{step}`")).collect();
-    if steps.len() > SHOWN {
-        shown.push(format!("{} more", steps.len() - SHOWN));
+    const MAX_SHOWN: usize = 5;
+    let mut listed: Vec<String> = steps.iter().take(MAX_SHOWN).map(|step| format!("`{step}`")).collect();
+    if steps.len() > MAX_SHOWN {
+        listed.push(format!("{} more", steps.len() - MAX_SHOWN));
     }
-    match shown.pop() {
-        Some(last) if shown.is_empty() => last,
-        Some(last) => format!("{} and {last}", shown.join(", ")),
+    match listed.pop() {
+        Some(last) if listed.is_empty() => last,
+        Some(last) => format!("{} and {last}", listed.join(", ")),
         None => String::new(),
     }
 }

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Maximum length of a template's text in an error, in characters. Texts are redacted before they are cut.
-pub(crate) const SHOWN: usize = 100;
+pub(crate) const MAX_SHOWN: usize = 100;
 
 /// Run during one transition.
 pub(crate) struct RunMachine<'a> {
@@ -44,7 +44,7 @@ impl<'a> RunMachine<'a> {
         let fits = self.state.phases.len() == self.plan.workflow.steps.len();
         if !fits {
             self.state.phases = self.plan.workflow.steps.iter().map(|_| StepPhase::Waiting).collect();
-            let message = "the workflow has changed since this run of it began".to_owned();
+            let message = "the workflow has changed since this run started".to_owned();
             self.stop_run(RunStop { code: STEP_FAILED, message, ..RunStop::default() });
         }
         fits
@@ -131,7 +131,7 @@ impl<'a> RunMachine<'a> {
             self.complete_run();
         } else if self.state.active_tasks() == 0 {
             // The definition's checks exclude this; an error is better than a run that waits forever.
-            let message = "circular dependency: the steps that are left wait for each other".to_owned();
+            let message = "circular dependency: the remaining steps wait for each other".to_owned();
             self.stop_run(RunStop { code: STEP_FAILED, message, ..RunStop::default() });
         }
     }
@@ -157,9 +157,9 @@ impl<'a> RunMachine<'a> {
 
     fn begin_step(&mut self, index: usize) {
         let step = self.definition(index);
-        let show = |text: &str| self.redactor().redact_to(text, SHOWN);
+        let show = |text: &str| self.redactor().redact_to(text, MAX_SHOWN);
         match condition::evaluate(step, &self.state.context.scope(None), self.is_strict(), show) {
-            Err(wrong) => self.fail_step(index, wrong),
+            Err(error) => self.fail_step(index, error),
             Ok(false) => self.skip_step(index),
             Ok(true) => match &step.kind {
                 StepKind::Tool(call) => self.begin_call(index, call),
@@ -173,11 +173,11 @@ impl<'a> RunMachine<'a> {
         let step = self.definition(index);
         let target = match self.target(index, call) {
             Ok(target) => target,
-            Err(wrong) => return self.fail_step(index, wrong),
+            Err(error) => return self.fail_step(index, error),
         };
         let scope = self.state.context.scope(None);
         match arguments::expand_parameters(&step.id, call, target, &scope, self.is_strict()) {
-            Err(wrong) => self.fail_step(index, wrong),
+            Err(error) => self.fail_step(index, error),
             Ok(params) => {
                 self.enter_phase(
                     index,
@@ -229,32 +229,32 @@ impl<'a> RunMachine<'a> {
     }
 
     /// Fails a step: the run continues without it, or ends.
-    pub(crate) fn fail_step(&mut self, index: usize, wrong: StepError) {
-        self.fail_step_with(index, wrong, None);
+    pub(crate) fn fail_step(&mut self, index: usize, error: StepError) {
+        self.fail_step_with(index, error, None);
     }
 
     /// Fails a step that still has an output; its default takes precedence.
     pub(crate) fn fail_step_with(
         &mut self,
         index: usize,
-        wrong: StepError,
+        error: StepError,
         output: Option<serde_json::Value>,
     ) {
         let step = self.definition(index);
         self.drop_tasks(index);
         self.close_step(index);
-        let shown = self.redactor().redact_sentence(&wrong.message);
+        let redacted = self.redactor().redact_sentence(&error.message);
         if self.continues_after(step) {
-            let entry = context::failed_entry(&wrong.message, step.default_results.clone().or(output));
-            self.end_step(index, StepEnd::Failed, entry, What::Failed(shown));
+            let entry = context::failed_entry(&error.message, step.default_results.clone().or(output));
+            self.end_step(index, StepEnd::Failed, entry, What::Failed(redacted));
         } else {
-            self.notify(index, None, What::Failed(shown));
+            self.notify(index, None, What::Failed(redacted));
             self.stop_run(RunStop {
-                code: wrong.code,
+                code: error.code,
                 step: Some(index),
-                message: wrong.message,
-                cause: wrong.cause,
-                inputs: wrong.inputs,
+                message: error.message,
+                cause: error.cause,
+                inputs: error.inputs,
             });
         }
     }
@@ -291,21 +291,21 @@ impl<'a> RunMachine<'a> {
                 self.state.over = true;
                 self.effects.push(RunEffect::Done(Box::new(RunOutcome::Completed(value))));
             }
-            Err(wrong) => self.stop_run(RunStop {
-                code: wrong.code,
-                message: wrong.message,
-                cause: wrong.cause,
+            Err(error) => self.stop_run(RunStop {
+                code: error.code,
+                message: error.message,
+                cause: error.cause,
                 ..RunStop::default()
             }),
         }
     }
 
     /// Stops the run with a report, and drops active tasks.
-    pub(crate) fn stop_run(&mut self, cut: RunStop) {
+    pub(crate) fn stop_run(&mut self, stop: RunStop) {
         for index in 0..self.state.phases.len() {
             self.drop_tasks(index);
         }
-        let report = report::build_report(self.plan, self.state, cut);
+        let report = report::build_report(self.plan, self.state, stop);
         self.state.over = true;
         self.effects.push(RunEffect::Done(Box::new(RunOutcome::Failed(Box::new(report)))));
     }

@@ -26,6 +26,6 @@ pub struct CallTarget {
     pub params: Arc<Object>,
     /// Argument that names the action and is no parameter.
     pub action_argument: Option<&'static str>,
-    /// Whether the action may have lasting effects. Read-only actions have none.
+    /// True if the action may have lasting effects. Read-only actions have none.
     pub changes: bool,
 }

@@ -54,7 +54,7 @@ fn a_failure_ends_the_run_at_once_and_the_report_says_what_was_done() {
       "not_run": [
         "after"
       ],
-      "hint": "Mend what the step complains of, then call the workflow again. What `read` did stays done; a new run does it again. What `slow` did nobody knows; look before you call again."
+      "hint": "Fix the cause of the step's failure, then call the workflow again. What `read` did remains in effect; a new run repeats it. What `slow` did is unknown; check before calling again."
     }
     "#);
 }
@@ -71,7 +71,7 @@ fn what_only_read_is_not_said_to_stay_done() {
     });
     let report = run.report();
     assert_eq!((&report.completed, &report.failed), (&vec!["find".to_owned()], &vec!["write".to_owned()]));
-    assert_eq!(report.hint, "Mend what the step complains of, then call the workflow again.");
+    assert_eq!(report.hint, "Fix the cause of the step's failure, then call the workflow again.");
 }
 
 // Case 26.
@@ -98,7 +98,7 @@ fn a_workflow_that_takes_too_long_ends() {
       "not_run": [
         "b"
       ],
-      "hint": "Call the workflow again, or give it a longer `timeout`. What `a` did nobody knows; look before you call again."
+      "hint": "Call the workflow again, or give it a longer `timeout`. What `a` did is unknown; check before calling again."
     }
     "#);
 }

@@ -89,5 +89,8 @@ fn loops_over_a_large_reply_do_not_multiply_it() {
         _ => ok(1, json!({})),
     });
     let message = &failed.report().message;
-    assert!(message.ends_with("with the collection the run would hold more than 64 MiB"), "{message}");
+    assert!(
+        message.ends_with("the collection and the replies of this run exceed 64 MiB in total"),
+        "{message}"
+    );
 }

@@ -37,7 +37,7 @@ fn replies_that_are_too_large_together_end_the_run() {
             _ => {}
         }
     };
-    assert!(message.ends_with("the replies of this run are larger than 64 MiB together"), "{message}");
+    assert!(message.ends_with("the replies of this run exceed 64 MiB in total"), "{message}");
     assert!(replies < 20, "{replies}");
 }
 

@@ -52,7 +52,7 @@ impl SizeBudget {
             }
             None => Err(EvalError {
                 message: format!("{} larger than {} MiB", self.of, self.most >> 20),
-                hint: Some("Pass a part of it.".to_owned()),
+                hint: Some("Pass only a part of it.".to_owned()),
             }),
         }
     }

@@ -44,7 +44,7 @@ impl<'a> TemplateRun<'a> {
             return self.call(*function, command.span, &command.arguments, dot, piped);
         }
         if piped.is_some() || !command.arguments.is_empty() {
-            let error = EvalError::new("it gets arguments and is no function");
+            let error = EvalError::new("it is not a function but has arguments");
             return Err(self.with_span(command.span, error));
         }
         self.operand(&command.head, dot)

@@ -191,7 +191,7 @@ impl<'a> TemplateRun<'a> {
             }
             TemplateValue::Number(number) => {
                 let Some(count) = number.as_integer() else {
-                    let message = "`range` goes over a whole number, not one with a fraction";
+                    let message = "`range` accepts integers, not fractions";
                     return Err(self.with_span(range.over.span, EvalError::new(message)));
                 };
                 let mut index = 0;

@@ -71,11 +71,11 @@ fn available(container: &str, map: TemplateMap<'_>, name: &str) -> String {
     if names.is_empty() {
         return format!("{container} is empty");
     }
-    let mut told: Vec<String> = names.iter().take(NAMES).map(|name| excerpt(name)).collect();
+    let mut listed: Vec<String> = names.iter().take(NAMES).map(|name| excerpt(name)).collect();
     if map.len() > NAMES {
-        told.push(format!("{} more", map.len() - NAMES));
+        listed.push(format!("{} more", map.len() - NAMES));
     }
     let near = loggia_schema::nearest(name, names.iter().copied());
     let advice = near.map(|near| format!("; did you mean `{}`?", excerpt(near))).unwrap_or_default();
-    format!("{container} has: {}{advice}", told.join(", "))
+    format!("{container} has: {}{advice}", listed.join(", "))
 }

@@ -23,10 +23,7 @@ pub(crate) fn index<'a>(
             TemplateValue::Text(name) => {
                 Ok(map.get(name).map_or(TemplateValue::Missing, TemplateValue::from))
             }
-            key => Err(EvalError::new(format!(
-                "an object has names, so {} cannot lead on in it",
-                key.kind_name()
-            ))),
+            key => Err(EvalError::new(format!("an object is indexed by name, not by {}", key.kind_name()))),
         },
         TemplateValue::List(list) => {
             let at = to_index(*key, list.len(), false)?;
@@ -39,7 +36,7 @@ pub(crate) fn index<'a>(
         TemplateValue::Missing | TemplateValue::Null => {
             Err(EvalError::new(format!("`index` of {}", value.kind_name())))
         }
-        value => Err(EvalError::new(format!("{} has nothing to lead to", value.kind_name()))),
+        value => Err(EvalError::new(format!("{} cannot be indexed", value.kind_name()))),
     })
 }
 
@@ -49,7 +46,7 @@ fn to_index(key: TemplateValue<'_>, length: usize, end: bool) -> Result<usize, E
         return Err(EvalError::new(format!("a whole number is expected, not {}", key.kind_name())));
     };
     let Some(whole) = number.as_integer() else {
-        return Err(EvalError::new("a whole number is expected, not one with a fraction"));
+        return Err(EvalError::new("an integer is expected, not a fraction"));
     };
     match usize::try_from(whole) {
         Ok(at) if at < length || end && at == length => Ok(at),
@@ -63,11 +60,11 @@ pub(crate) fn slice<'a>(
 ) -> Result<TemplateValue<'a>, EvalError> {
     let length = match value {
         TemplateValue::Text(_) if bounds.len() > 2 => {
-            return Err(EvalError::new("a string is cut with two indexes at most"));
+            return Err(EvalError::new("`slice` of a string takes at most two indexes"));
         }
         TemplateValue::Text(text) => text.len(),
         TemplateValue::List(list) => list.len(),
-        value => return Err(EvalError::new(format!("nothing can be cut out of {}", value.kind_name()))),
+        value => return Err(EvalError::new(format!("`slice` does not accept {}", value.kind_name()))),
     };
     let at = |number: usize, otherwise: usize| match bounds.get(number) {
         Some(key) => to_index(*key, length, true),
@@ -75,12 +72,12 @@ pub(crate) fn slice<'a>(
     };
     let (from, to, most) = (at(0, 0)?, at(1, length)?, at(2, length)?);
     if from > to || to > most {
-        return Err(EvalError::new("what is cut out ends before it begins"));
+        return Err(EvalError::new("the end of the slice is before its start"));
     }
     match value {
         TemplateValue::Text(text) => match text.get(from..to) {
             Some(part) => Ok(TemplateValue::Text(part)),
-            None => Err(EvalError::new("a character would be cut in two: indexes of strings count bytes")),
+            None => Err(EvalError::new("the slice would split a character: string indexes count bytes")),
         },
         TemplateValue::List(list) => Ok(TemplateValue::List(&list[from..to])),
         value => Ok(value),

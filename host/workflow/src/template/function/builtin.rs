@@ -112,7 +112,7 @@ impl BuiltinFunction {
             Self::Js => escape_arguments(arguments, budget, escape::write_js),
             Self::UrlQuery => escape_arguments(arguments, budget, escape::write_url_query),
             Self::Call => Err(EvalError::new(format!(
-                "there are no functions in the data: {} is none",
+                "data contains no functions: {} cannot be called",
                 first.kind_name()
             ))),
             Self::Eq => {

@@ -50,7 +50,7 @@ pub(crate) struct SourceSpan {
 pub(crate) struct PipelineNode {
     pub span: SourceSpan,
     pub variables: Vec<VariableSlot>,
-    /// Whether the variables are assigned instead of declared.
+    /// True if the variables are assigned instead of declared.
     pub assigns: bool,
     pub commands: Vec<CommandNode>,
 }

@@ -71,13 +71,13 @@ impl Lexer<'_> {
     }
 
     fn unclosed<T>(&self) -> Result<T, ParseError> {
-        let message = "an action is not closed: `}}` is missing".to_owned();
+        let message = "unclosed action: `}}` is missing".to_owned();
         Err(ParseError { message, at: Some(self.open) })
     }
 
     fn comment(&mut self) -> Result<Ended, ParseError> {
         let Some(length) = self.rest().find("*/") else {
-            return Err(ParseError { message: "a comment is not closed".into(), at: Some(self.open) });
+            return Err(ParseError { message: "unclosed comment".into(), at: Some(self.open) });
         };
         self.at += length + 2;
         match self.ended() {
@@ -103,7 +103,7 @@ impl Lexer<'_> {
         loop {
             if let Some(ended) = self.ended() {
                 if open > 0 {
-                    return self.error("a parenthesis is not closed");
+                    return self.error("unclosed parenthesis");
                 }
                 return Ok((tokens, ended));
             }
@@ -128,7 +128,7 @@ impl Lexer<'_> {
                 _ => {}
             }
             if open > limits::PARENTHESES {
-                return self.error(format!("parentheses are more than {} deep", limits::PARENTHESES));
+                return self.error(format!("parentheses are nested more than {} deep", limits::PARENTHESES));
             }
             tokens.push(LexToken { kind, at, end: self.at, spaced });
         }
@@ -151,8 +151,8 @@ impl Lexer<'_> {
             '$' => return self.name(TokenKind::Variable),
             '.' | '+' | '-' | '0'..='9' => return self.number(),
             c if is_name_char(c) => return self.name(TokenKind::Word),
-            '}' => return self.error("an action ends with two: `}}`"),
-            c => return self.error(format!("{c:?} means nothing here")),
+            '}' => return self.error("an action ends with two braces: `}}`"),
+            c => return self.error(format!("unexpected character {c:?}")),
         };
         self.at += length;
         Ok(kind)
@@ -168,7 +168,7 @@ impl Lexer<'_> {
             ends
         });
         let Some((length, _)) = end.filter(|&(_, c)| c == quote) else {
-            return self.error("a string is not closed");
+            return self.error("unclosed string");
         };
         let text = &self.source[start..start + length + 2];
         let read = if quote == '\'' {
@@ -182,9 +182,9 @@ impl Lexer<'_> {
                 Ok(kind)
             }
             None if quote == '\'' => {
-                self.error("only one character stands in single quotes: use double quotes")
+                self.error("single quotes take exactly one character: use double quotes")
             }
-            None => self.error("a string has an escape in it that is none"),
+            None => self.error("a string contains an invalid escape"),
         }
     }
 
@@ -225,7 +225,7 @@ impl Lexer<'_> {
             Some(c)
                 if !matches!(c, ' ' | '\t' | '\r' | '\n' | '.' | ',' | '|' | ':' | '=' | '(' | ')' | '}') =>
             {
-                self.error(format!("{c:?} means nothing here"))
+                self.error(format!("unexpected character {c:?}"))
             }
             _ if kind == TokenKind::Dot && after == Some('.') => {
                 self.error("a name is missing after the dot")
@@ -248,7 +248,7 @@ impl Lexer<'_> {
             base => base,
         };
         let message = format!(
-            "`.{name}` is not read as one name, as it has a `-` in it: write `(index {base} \"{name}\")`",
+            "`.{name}` is not one name because it contains `-`: write `(index {base} \"{name}\")`",
             name = excerpt(name),
             base = excerpt(base)
         );

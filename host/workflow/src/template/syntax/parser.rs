@@ -14,7 +14,7 @@ use crate::template::{error::ParseError, excerpt::excerpt, limits};
 pub(crate) fn parse(source: &str) -> Result<SyntaxTree, ParseError> {
     if source.len() > limits::SOURCE {
         let message =
-            format!("a template is at most {} bytes long, and this one {}", limits::SOURCE, source.len());
+            format!("a template has at most {} bytes; this one has {}", limits::SOURCE, source.len());
         return Err(ParseError { message, at: None });
     }
     let mut parser = Parser {
@@ -29,7 +29,7 @@ pub(crate) fn parse(source: &str) -> Result<SyntaxTree, ParseError> {
     let (main, stop) = parser.body()?;
     match stop {
         Stop::End => {}
-        Stop::Closed(at) => return Err(ParseError::new("`{{end}}` without anything to end", at)),
+        Stop::Closed(at) => return Err(ParseError::new("`{{end}}` without an open action", at)),
         Stop::Else(action) => {
             return Err(ParseError::new("`{{else}}` without `if`, `with` or `range`", action.at));
         }
@@ -149,7 +149,7 @@ impl<'s> Parser<'s> {
         self.depth += 1;
         if self.depth > limits::NESTING {
             return Err(ParseError::new(
-                format!("control actions are more than {} deep", limits::NESTING),
+                format!("control actions are nested more than {} deep", limits::NESTING),
                 at,
             ));
         }
@@ -167,9 +167,7 @@ impl<'s> Parser<'s> {
     fn body_without_else(&mut self, at: usize) -> Result<NodeList, ParseError> {
         match self.nested_body(at)? {
             (body, None) => Ok(body),
-            (_, Some(action)) => {
-                Err(ParseError::new("a second `{{else}}`, or one that belongs to nothing", action.at))
-            }
+            (_, Some(action)) => Err(ParseError::new("a second or misplaced `{{else}}`", action.at)),
         }
     }
 
@@ -225,7 +223,7 @@ impl<'s> Parser<'s> {
 
     fn define(&mut self, mut tokens: TokenCursor<'s, '_>, at: usize) -> Result<(), ParseError> {
         if self.depth > 0 {
-            return Err(ParseError::new("`define` stands inside of another action", at));
+            return Err(ParseError::new("`define` is not allowed inside another action", at));
         }
         let name = tokens.template_name()?;
         tokens.expect_end()?;

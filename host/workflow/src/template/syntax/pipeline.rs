@@ -49,7 +49,7 @@ impl<'s, 't> TokenCursor<'s, 't> {
     pub(super) fn template_name(&mut self) -> Result<String, ParseError> {
         match self.rest.next() {
             Some(LexToken { kind: TokenKind::Text(name), .. }) => Ok(name.clone()),
-            _ => Err(ParseError::new("a template's name in quotes is missing", self.end)),
+            _ => Err(ParseError::new("the quoted name of a template is missing", self.end)),
         }
     }
 
@@ -85,7 +85,7 @@ impl<'s, 't> TokenCursor<'s, 't> {
             let value = command.head.fields.is_empty()
                 && !matches!(command.head.term, OperandTerm::Function(_) | OperandTerm::Variable(_));
             if !commands.is_empty() && value {
-                return Err(ParseError::new("what stands after `|` must be a function", command.span.start));
+                return Err(ParseError::new("a value after `|` must be a function", command.span.start));
             }
             commands.push(command);
             match self.rest.as_slice().first() {
@@ -123,7 +123,7 @@ impl<'s, 't> TokenCursor<'s, 't> {
         };
         let sign = 2 * count - 1;
         if count > most {
-            return Err(ParseError::new("a variable is not declared here", tokens[0].at));
+            return Err(ParseError::new("a variable cannot be declared here", tokens[0].at));
         }
         let names = tokens[..sign].iter().step_by(2).collect();
         self.rest = tokens[sign + 1..].iter();
@@ -141,7 +141,7 @@ impl<'s, 't> TokenCursor<'s, 't> {
             });
         };
         if matches!(head.term, OperandTerm::Nil) {
-            return Err(ParseError::new("`nil` is no command", start));
+            return Err(ParseError::new("`nil` is not a command", start));
         }
         let mut end = self.previous_end();
         let mut arguments = Vec::new();
@@ -188,7 +188,7 @@ impl<'s, 't> TokenCursor<'s, 't> {
                 match self.rest.as_slice().first() {
                     Some(close) if close.kind == TokenKind::Close => span.end = close.end,
                     Some(other) => return Err(self.unexpected(other)),
-                    None => return Err(ParseError::new("a parenthesis is not closed", span.start)),
+                    None => return Err(ParseError::new("unclosed parenthesis", span.start)),
                 }
                 OperandTerm::Pipeline(Box::new(inner))
             }

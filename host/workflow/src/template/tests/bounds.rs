@@ -43,11 +43,15 @@ fn deep_templates_fit_a_small_stack() {
     let parens = |depth| around(depth, "(", "json .d", ")");
     let data = json!({"d": nested(limits::DEPTH)});
     check(&format!("{{{{{}}}}}", parens(32)), data.clone(), "401 bytes");
-    check(&format!("{{{{{}}}}}", parens(33)), data.clone(), "no template: parentheses are more than 32 deep");
+    check(
+        &format!("{{{{{}}}}}", parens(33)),
+        data.clone(),
+        "no template: parentheses are nested more than 32 deep",
+    );
     check(
         &format!("{{{{{}}}}}", parens(5000)),
         data.clone(),
-        "no template: parentheses are more than 32 deep",
+        "no template: parentheses are nested more than 32 deep",
     );
     let worst = format!("{{{{{}}}}}", parens(32));
     for control in ["{{if 1}}", "{{with $}}", "{{range 1}}{{with $}}"] {
@@ -56,7 +60,7 @@ fn deep_templates_fit_a_small_stack() {
         let source = around(depth, control, &worst, &close);
         check(&source, data.clone(), "401 bytes");
         let more = around(400, control, "", &close);
-        check(&more, data.clone(), "no template: control actions are more than 32 deep");
+        check(&more, data.clone(), "no template: control actions are nested more than 32 deep");
     }
     let chain = format!("{{{{if 0}}}}{}{{{{end}}}}", "{{else if 0}}x".repeat(63));
     check(&chain, json!({}), "0 bytes");
@@ -167,7 +171,7 @@ fn nothing_runs_on_and_on() {
 fn a_template_is_no_longer_than_it_may_be() {
     assert_eq!(outcome(&"x".repeat(limits::SOURCE), json!({})), "16384 bytes");
     let told = outcome(&"x".repeat(limits::SOURCE + 1), json!({}));
-    assert_eq!(told, "no template: a template is at most 16384 bytes long, and this one 16385");
+    assert_eq!(told, "no template: a template has at most 16384 bytes; this one has 16385");
 }
 
 #[test]

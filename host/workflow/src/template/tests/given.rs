@@ -18,7 +18,7 @@ fn toolhives_own_cases() {
     // 5
     check("{{.params.nonexistent}}", "<no value>");
     // 6
-    assert_eq!(parse_error("{{.params.missing"), "0: an action is not closed: `}}` is missing");
+    assert_eq!(parse_error("{{.params.missing"), "0: unclosed action: `}}` is missing");
     // 7 and 8
     check("{{.steps.fetch.content.text}}", "content text");
     check("{{.steps.fetch.content.resource}}", r#"{"spdx":1}"#);
@@ -38,7 +38,7 @@ fn toolhives_own_cases() {
     assert_eq!(parse_error(r#"{{exec "rm -rf /"}}"#), "2: there is no function `exec`");
     assert_eq!(
         failure(r#"{{.Execute "danger"}}"#, &data(), false),
-        "`.Execute \"danger\"`: it gets arguments and is no function"
+        "`.Execute \"danger\"`: it is not a function but has arguments"
     );
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn equals(one: TemplateValue<'_>, other: TemplateValue<'_>) -> Result
 pub(crate) fn order(one: TemplateValue<'_>, other: TemplateValue<'_>) -> Result<Ordering, EvalError> {
     match (one, other) {
         (TemplateValue::Number(one), TemplateValue::Number(other)) => {
-            one.compare(other).ok_or_else(|| EvalError::new("these numbers have no order"))
+            one.compare(other).ok_or_else(|| EvalError::new("these numbers cannot be ordered"))
         }
         (TemplateValue::Text(one), TemplateValue::Text(other)) => Ok(one.cmp(other)),
         (one, other) => Err(incompatible(one, other)),

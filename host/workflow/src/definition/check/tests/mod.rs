@@ -126,7 +126,7 @@ fn references_must_lead_somewhere() {
     );
     check(
         &format!("{PARAMS}- {{id: a, tool: x.y, arguments: {{p: '{{{{.query}}}}'}}}}\n"),
-        &["line 5: step `a` refers to `.query`, which is never there (write `.params.query`)"],
+        &["line 5: step `a` refers to `.query`, which does not exist (write `.params.query`)"],
     );
     let open = PARAMS.replace("{query", "{}, additionalProperties: true, patternProperties: {query");
     check(&format!("{open}- {{id: a, tool: x.y, arguments: {{p: '{{{{.params.other}}}}'}}}}\n"), &[]);
@@ -145,15 +145,15 @@ fn references_must_lead_somewhere() {
     );
     check(
         "- {id: a, tool: x.y, arguments: {p: '{{.steps.a.output.x}}'}}\n",
-        &["line 4: step `a` refers to `.steps.a`, which is itself"],
+        &["line 4: step `a` refers to `.steps.a`, its own step"],
     );
     check(
         "- {id: a, tool: x.y}\n- {id: b, tool: x.y, dependsOn: [a], arguments: {p: '{{.steps.a.outptu}}'}}\n",
-        &["line 5: step `b` refers to `.steps.a.outptu`, which is never there (did you mean `output`?)"],
+        &["line 5: step `b` refers to `.steps.a.outptu`, which does not exist (did you mean `output`?)"],
     );
     check(
         "- {id: a, tool: x.y, arguments: {p: '{{.workflow.uuid}} {{.workflow.id}}'}}\n",
-        &["line 4: step `a` refers to `.workflow.uuid`, which is never there"],
+        &["line 4: step `a` refers to `.workflow.uuid`, which does not exist"],
     );
     check(
         "- {id: a, tool: x.y, arguments: {p: '{{.forEach.item}}'}}\n",
@@ -162,7 +162,7 @@ fn references_must_lead_somewhere() {
     check(
         "- {id: a, type: forEach, itemVar: file, collection: '[]', \
          step: {tool: x.y, arguments: {p: '{{.forEach.file.name}} {{.forEach.index}} {{.forEach.item}}'}}}\n",
-        &["line 4: step `a` refers to `.forEach.item`, which is never there"],
+        &["line 4: step `a` refers to `.forEach.item`, which does not exist"],
     );
     // A result may refer to any step.
     check(
