@@ -6,7 +6,7 @@ use loggia_facade::{Action, Effect, Failure, Object, code};
 use loggia_schema::nearest;
 use serde_json::Value;
 
-use super::peers::ActionLookup;
+use super::lookup::ActionLookup;
 use crate::{
     Problem, Workflow,
     definition::{ToolCall, WorkflowStep},

@@ -115,7 +115,7 @@ impl<'a> NodePlace<'a> {
                 Err(DurationError::Negative) => self.problem("cannot be negative"),
                 Err(DurationError::TooLong) => self.problem("is too long"),
                 Err(DurationError::Malformed) => self
-                    .problem(&format!("is no time: \"{}\"", excerpt(text)))
+                    .problem(&format!("is not a duration: \"{}\"", excerpt(text)))
                     .hint("write 30s, 5m, 1h30m or 300ms"),
             },
             _ => self.wrong_kind("a time").hint("write 30s, 5m, 1h30m or 300ms"),

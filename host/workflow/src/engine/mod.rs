@@ -1,27 +1,26 @@
-//! One run of a workflow, as a pure state machine.
+//! Execution of one run, as a pure state machine.
 //!
 //! ```text
-//! begin ─▶ State, effects        step(plan, state, now, event) ─▶ effects
+//! begin ─▶ RunState, effects        step(plan, state, now, event) ─▶ effects
 //! ```
 //!
-//! It knows no clock, no task and no session: `now` is the time since the run began, and whoever drives it carries out the
-//! effects, tells it what came of them, and wakes it when [`RunState::due`] says so. The state can be written down and read
-//! again.
+//! The machine has no clock, task or session. Its driver passes `now`, the time since the run began, carries out the
+//! effects, reports their results as events, and wakes the machine at the time that [`RunState::due`] returns. The state
+//! can be serialized and restored.
 //!
-//! Where ToolHive's documentation and code say different things, both forms work: an answer stands in
-//! `.steps.<id>.content` and in `.steps.<id>.output.content`; `skip_remaining` skips; `defaultResults` stand for whatever a
-//! step did not give. Without an `output` the result is that of one step, which time has no part in choosing: of those
-//! that completed the one with the longest chain of dependencies before it, and of several such the last in the
-//! definition.
+//! Where ToolHive's documentation and code differ, both forms work: an answer is available as `.steps.<id>.content` and
+//! as `.steps.<id>.output.content`; `skip_remaining` skips; `defaultResults` replace any missing output. Without an
+//! `output`, the result is that of one step, independent of timing: among the completed steps the one with the longest
+//! chain of dependencies, and among equals the last in the file.
 //!
 //! | module | concept |
 //! |---|---|
 //! | `model` | input and output of the machine |
-//! | `values` | values and their sizes; conversion from text |
+//! | `values` | sizes of values; conversion from text |
 //! | `failure` | failures of steps; redaction of secrets |
 //! | `state` | the state of a run, and the context of its templates |
 //! | `data` | conditions, arguments, replies, results |
-//! | `machine` | which step runs when, and how a run ends |
+//! | `machine` | scheduling, and the transitions of calls, questions and loops |
 //! | `run.rs` | the entry points |
 
 mod data;

@@ -100,7 +100,7 @@ impl TreeBuilder {
         self.size.nodes = self.size.nodes.saturating_add(by.nodes);
         self.size.bytes = self.size.bytes.saturating_add(by.bytes);
         let message = if self.size.nodes > NODES {
-            format!("the file holds more than {NODES} values")
+            format!("the file has more than {NODES} values")
         } else if self.size.bytes > TEXTS {
             format!("the texts of the file exceed {TEXTS} bytes")
         } else {
@@ -138,7 +138,7 @@ impl TreeBuilder {
         }
         if self.open.last().is_some_and(OpenNode::expects_key) {
             let problem = Problem::new(line, "", "a key must be a text, not a list or an object");
-            return Err(problem.hint("a template must stand in quotes: '{{…}}'"));
+            return Err(problem.hint("quote a template: '{{…}}'"));
         }
         let node = YamlNode { line, value };
         self.open.push(OpenNode {

@@ -11,7 +11,7 @@ pub(super) fn syntax_error(text: &str, error: &ScanError) -> Problem {
     // saphyr reports a tab at the start of the preceding text.
     let tab = (line..line + 2).find(|line| is_indented_by_tab(of(*line)));
     let written = of(line);
-    let problem = Problem::new(tab.unwrap_or(line), "", format!("this is no YAML: {}", error.info()));
+    let problem = Problem::new(tab.unwrap_or(line), "", format!("invalid YAML: {}", error.info()));
     if tab.is_some() {
         return problem.hint("indent with spaces, not with tabs");
     }
@@ -34,9 +34,7 @@ fn hint(written: &str, reason: &str) -> Option<&'static str> {
         return Some(QUOTE);
     }
     Some(match value.chars().next()? {
-        _ if value.starts_with("{{") || written.contains(": {{") => {
-            "a template must stand in quotes: '{{…}}'"
-        }
+        _ if value.starts_with("{{") || written.contains(": {{") => "quote a template: '{{…}}'",
         '\'' => "double a single quote within single quotes: 'it''s'",
         '"' => "escape quotes and backslashes within double quotes: \\\" and \\\\",
         '*' | '&' | '!' | '@' | '%' | '`' | '|' | '>' => QUOTE,

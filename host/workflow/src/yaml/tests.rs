@@ -121,7 +121,7 @@ fn what_is_no_sensible_file_is_refused() {
     check("a: {<<: 1}\n", "line 1: `<<` must be an object or a list of objects");
     check(
         "a: {{.params.x}}\n",
-        "line 1: a key must be a text, not a list or an object (a template must stand in quotes: '{{…}}')",
+        "line 1: a key must be a text, not a list or an object (quote a template: '{{…}}')",
     );
     for text in ["a: *x\n", "a: [1\n", "a: 'b\n", "a: b: c\n", "%YAML\n", "a:\n\tb: 1\n", "\u{0}"] {
         assert!(refused(text).starts_with("line "), "{text}: {}", refused(text));
@@ -133,7 +133,7 @@ fn what_is_no_sensible_file_is_refused() {
 fn what_is_no_yaml_is_told_with_what_is_most_often_meant() {
     let check = |text: &str, line: usize, hint: &str| {
         let said = refused(text);
-        let fits = said.starts_with(&format!("line {line}: this is no YAML: ")) && said.ends_with(hint);
+        let fits = said.starts_with(&format!("line {line}: invalid YAML: ")) && said.ends_with(hint);
         assert!(fits, "{text}: {said}");
     };
     const TABS: &str = "(indent with spaces, not with tabs)";
@@ -199,4 +199,25 @@ fn json_value() -> impl Strategy<Value = Json> {
         let map = prop::collection::btree_map("[a-z]{1,6}", inner, 0..4);
         prop_oneof![list, map.prop_map(|map| Json::Object(map.into_iter().collect()))]
     })
+}
+
+/// The hints of `syntax.rs` depend on words in saphyr's messages. A new release that rewords them fails here.
+#[test]
+fn saphyr_words_its_errors_as_the_hints_expect() {
+    let check = |text: &str, message: &str, hint: &str| {
+        let parsed: Result<Vec<_>, _> = saphyr_parser::Parser::new_from_str(text).collect();
+        assert_eq!(parsed.unwrap_err().info(), message, "{text}");
+        let refused = refused(text);
+        assert!(refused.ends_with(&format!("invalid YAML: {message} ({hint})")), "{text}: {refused}");
+    };
+    let quote = "quote a text that starts with this character";
+    let align = "align the line with its siblings";
+    // None of these lines has a key or starts with a telling character: only the message leads to the hint.
+    check("- [b, *c]\n", "while parsing node, found unknown anchor", quote);
+    check(
+        "- - a\n b\n - c\n",
+        "while parsing a block collection, did not find expected '-' indicator",
+        align,
+    );
+    check("- [a,\nb]\n", "invalid indentation in flow construct", align);
 }

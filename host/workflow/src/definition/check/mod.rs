@@ -1,11 +1,11 @@
-//! What is wrong with a workflow that can be read, before anything runs.
+//! Checks of a parsed workflow, before anything runs.
 //!
 //! | file | concept |
 //! |---|---|
-//! | `order.rs` | dependencies: circles, and which steps have ended when one begins |
-//! | `references.rs` | what templates refer to: parameters, steps, items |
-//! | `defaults.rs` | what is referred to of steps that may be skipped |
-//! | `toolhive_notes.rs` | what never worked in ToolHive |
+//! | `order.rs` | dependencies: cycles, and the steps that have ended when one begins |
+//! | `references.rs` | references of templates to parameters, steps and items |
+//! | `defaults.rs` | references to steps that may be skipped |
+//! | `toolhive_notes.rs` | constructs that never worked in ToolHive |
 
 mod defaults;
 mod order;

@@ -274,7 +274,7 @@ pub(crate) fn report_duplicates(workflows: &[Workflow], report: &mut ParseReport
         if let Some(line) = names.get(workflow.name.as_str()) {
             let message = format!("duplicate composite tool name: {}", excerpt(&workflow.name));
             let problem = Problem::new(workflow.line, join(&workflow.path, "name"), message);
-            report.problem(problem.hint(format!("the other begins on line {line}")));
+            report.problem(problem.hint(format!("the other one is on line {line}")));
         } else {
             names.insert(&workflow.name, workflow.line);
         }

@@ -108,8 +108,11 @@ fn parse_property(
             let kind = KINDS.iter().find(|(known, _)| *known == written).map(|(_, kind)| *kind);
             if kind.is_none() {
                 let names = KINDS.map(|(name, _)| name);
-                let message =
-                    format!("has invalid type \"{}\"; it is one of: {}", excerpt(written), names.join(", "));
+                let message = format!(
+                    "has invalid type \"{}\"; must be one of: {}",
+                    excerpt(written),
+                    names.join(", ")
+                );
                 report.problem(report.with_suggestion(wrong("type", &message), written, names));
             }
             kind

@@ -214,7 +214,7 @@ fn messages_of_outputs_are_toolhives() {
         (property("type: string, value: v"), "property \"p\" is missing required field 'description'"),
         (
             property("type: text, description: d, value: v"),
-            "property \"p\" has invalid type \"text\"; it is one of: string, integer, number, boolean, object, array",
+            "property \"p\" has invalid type \"text\"; must be one of: string, integer, number, boolean, object, array",
         ),
         (
             property("type: object, description: d, value: v, properties: {}"),

@@ -175,7 +175,7 @@ fn what_is_no_workflow_is_told_as_such() {
     check("kind: VirtualMCPServer\n", "line 1: spec is required");
     check("kind: VirtualMCPServer\nspec: {a: 1}\n", "line 2: spec.config is required");
     check("spec: []\n", "line 1: spec must be an object, not a list");
-    check("\u{0}", "line 1: this is no YAML: found unprintable character");
+    check("\u{0}", "line 1: invalid YAML: found unprintable character");
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn references_to_other_files_are_put_in_their_place() {
     );
     assert_eq!(
         refused("{name: other-flow}"),
-        "line 2: duplicate composite tool name: one (the other begins on line 1)"
+        "line 2: duplicate composite tool name: one (the other one is on line 1)"
     );
     // A file may be nothing but references.
     let alone = read("compositeToolRefs: [{name: my-flow}]\n").unwrap();

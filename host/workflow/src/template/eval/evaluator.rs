@@ -208,7 +208,7 @@ impl<'a> TemplateRun<'a> {
             TemplateValue::Missing | TemplateValue::Null => {}
             value => {
                 let message =
-                    format!("`range` goes over lists, objects and numbers, not over {}", value.kind_name());
+                    format!("`range` accepts lists, objects and integers, not {}", value.kind_name());
                 return Err(self.with_span(range.over.span, EvalError::new(message)));
             }
         }

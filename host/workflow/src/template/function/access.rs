@@ -43,7 +43,7 @@ pub(crate) fn index<'a>(
 /// Converts a number to an index; `end` also allows the index after the last element.
 fn to_index(key: TemplateValue<'_>, length: usize, end: bool) -> Result<usize, EvalError> {
     let TemplateValue::Number(number) = key else {
-        return Err(EvalError::new(format!("a whole number is expected, not {}", key.kind_name())));
+        return Err(EvalError::new(format!("an integer is expected, not {}", key.kind_name())));
     };
     let Some(whole) = number.as_integer() else {
         return Err(EvalError::new("an integer is expected, not a fraction"));

@@ -79,5 +79,8 @@ impl RunBudget {
 
 /// Creates the error for an exceeded memory budget.
 pub(crate) fn over_budget() -> EvalError {
-    EvalError::new(format!("the functions of the template make too much: more than {} bytes", limits::MADE))
+    EvalError::new(format!(
+        "the functions of the template produce too much data: more than {} bytes",
+        limits::MADE
+    ))
 }

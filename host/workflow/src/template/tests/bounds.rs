@@ -115,7 +115,7 @@ fn functions_make_no_more_than_a_run_may_hold() {
     let root = json!({"mega": "x".repeat(1024 * 1024), "many": format!("[{}0]", "0,".repeat(1_000_000))});
     let check = |source: &str| {
         let told = outcome(source, root.clone());
-        assert!(told.contains("the functions of the template make too much"), "{source}: {told}");
+        assert!(told.contains("the functions of the template produce too much data"), "{source}: {told}");
     };
     check(&format!("{{{{print {}}}}}", "$.mega ".repeat(2000)));
     check(&format!("{{{{$a := .mega}}}}{}", "{{$a = print $a $a}}".repeat(60)));
