@@ -15,10 +15,10 @@ pub fn begin(plan: &RunPlan, begin: RunStart) -> (RunState, Vec<RunEffect>) {
         seed: begin.seed,
         context: TemplateContext::new(begin),
         phases: plan.workflow.steps.iter().map(|_| StepPhase::Waiting).collect(),
-        clock: RunClock { now: Duration::ZERO, left: plan.workflow.timeout },
-        held: 0,
-        over: false,
-        more: false,
+        clock: RunClock { now: Duration::ZERO, remaining: plan.workflow.timeout },
+        held_bytes: 0,
+        is_over: false,
+        has_more: false,
         secrets: OnceLock::new(),
     };
     let mut machine = RunMachine::new(plan, &mut state);
@@ -29,7 +29,7 @@ pub fn begin(plan: &RunPlan, begin: RunStart) -> (RunState, Vec<RunEffect>) {
 
 /// Applies one event. Events of inactive tasks are ignored.
 pub fn step(plan: &RunPlan, state: &mut RunState, now: Duration, event: RunEvent) -> Vec<RunEffect> {
-    if state.over {
+    if state.is_over {
         return Vec::new();
     }
     state.advance_clock(now);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use loggia_facade::{Failure, Object, Reply, code};
 
-use super::{retry, scheduler::RunMachine};
+use super::{retry, run_machine::RunMachine};
 use crate::{
     definition::{OnError, StepKind, ToolCall},
     engine::{
@@ -28,8 +28,8 @@ impl RunMachine<'_> {
             return self.fail_call(task, failure);
         }
         let entry = reply::to_entry(reply);
-        let held = self.state.held.saturating_add(size_budget::members_size(&entry));
-        if held > size_budget::REPLIES {
+        let held_bytes = self.state.held_bytes.saturating_add(size_budget::members_size(&entry));
+        if held_bytes > size_budget::REPLIES {
             let message =
                 format!("the replies of this run exceed {} MiB in total", size_budget::REPLIES >> 20);
             return self.fail_call(
@@ -37,7 +37,7 @@ impl RunMachine<'_> {
                 Failure::new(code::UNAVAILABLE, message).hint("request less data per call"),
             );
         }
-        self.state.held = held;
+        self.state.held_bytes = held_bytes;
         match task.item {
             None => self.complete_step(task.step, entry),
             Some(item) => self.complete_item(task.step, item, entry),
@@ -46,14 +46,14 @@ impl RunMachine<'_> {
 
     /// Handles a failure: schedules a retry or gives up.
     pub(crate) fn on_failure(&mut self, task: TaskId, failure: Failure) {
-        let Some(until) = self.find_attempt(task).map(|(_, until)| until) else { return };
+        let Some(deadline) = self.find_attempt(task).map(|(_, deadline)| deadline) else { return };
         let failure = self.redact_failure(task, failure);
-        match self.backoff(task, &failure, until) {
+        match self.backoff(task, &failure, deadline) {
             None => self.fail_call(task, failure),
             Some(pause) => {
-                let again = self.now().saturating_add(pause);
+                let retry_at = self.now().saturating_add(pause);
                 if let Some(call) = self.find_call_mut(task) {
-                    call.again = Some(again);
+                    call.retry_at = Some(retry_at);
                 }
                 let redacted = self.redactor().redact_sentence(&failure.message);
                 self.notify(task.step, task.item, What::Retrying(pause, redacted));
@@ -72,7 +72,7 @@ impl RunMachine<'_> {
     }
 
     /// Returns the pause before the next attempt, or `None` for no further attempt.
-    fn backoff(&self, task: TaskId, failure: &Failure, until: Duration) -> Option<Duration> {
+    fn backoff(&self, task: TaskId, failure: &Failure, deadline: Duration) -> Option<Duration> {
         let step = self.definition(task.step);
         let on_error = match (&step.kind, task.item) {
             (StepKind::ForEach(each), Some(_)) => each.on_error,
@@ -84,7 +84,7 @@ impl RunMachine<'_> {
         }
         let pause = retry::backoff(self.state.seed, task, delay, failure.retry_after_ms);
         // A retry after the deadline is useless.
-        (self.now().saturating_add(pause) < until).then_some(pause)
+        (self.now().saturating_add(pause) < deadline).then_some(pause)
     }
 
     fn fail_call(&mut self, task: TaskId, failure: Failure) {
@@ -105,7 +105,7 @@ impl RunMachine<'_> {
     /// Retries a call whose pause is over.
     pub(crate) fn retry_call(&mut self, step: usize) {
         let StepPhase::Calling { call, .. } = &mut self.state.phases[step] else { return };
-        call.again = None;
+        call.retry_at = None;
         call.attempt = call.attempt.saturating_add(1);
         let (params, task) = (call.params.clone(), TaskId { step, item: None, attempt: call.attempt });
         self.request_attempt(task, params);
@@ -128,14 +128,14 @@ impl RunMachine<'_> {
 
     /// Returns the active attempt of a task, and its step's deadline.
     fn find_attempt(&self, task: TaskId) -> Option<(&CallState, Duration)> {
-        let (call, until) = match (self.state.phases.get(task.step)?, task.item) {
-            (StepPhase::Calling { call, until }, None) => (call, *until),
+        let (call, deadline) = match (self.state.phases.get(task.step)?, task.item) {
+            (StepPhase::Calling { call, deadline }, None) => (call, *deadline),
             (StepPhase::Each(each), Some(item)) => {
-                (each.calls.iter().find(|(place, _)| *place == item).map(|(_, call)| call)?, each.until)
+                (each.calls.iter().find(|(place, _)| *place == item).map(|(_, call)| call)?, each.deadline)
             }
             _ => return None,
         };
-        call.is_attempting(task.attempt).then_some((call, until))
+        call.is_attempting(task.attempt).then_some((call, deadline))
     }
 
     fn find_call_mut(&mut self, task: TaskId) -> Option<&mut CallState> {

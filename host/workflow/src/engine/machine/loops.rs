@@ -3,7 +3,7 @@
 use loggia_facade::Object;
 use serde_json::{Value, json};
 
-use super::scheduler::{MAX_SHOWN, RunMachine};
+use super::run_machine::{MAX_SHOWN, RunMachine};
 use crate::{
     definition::{ForEach, StepKind},
     engine::{
@@ -33,8 +33,8 @@ impl<'a> RunMachine<'a> {
             Err(error) => self.fail_step(index, error),
             Ok(items) => {
                 let results = vec![Value::Null; items.len()];
-                let (until, calls) = (self.deadline(step), Vec::new());
-                let each = LoopState { items, results, next: 0, calls, completed: 0, failed: 0, until };
+                let (deadline, calls) = (self.deadline(step), Vec::new());
+                let each = LoopState { items, results, next: 0, calls, completed: 0, failed: 0, deadline };
                 self.enter_phase(index, StepPhase::Each(each));
                 self.notify(index, None, What::Started);
                 self.finish_loop(index);
@@ -44,13 +44,14 @@ impl<'a> RunMachine<'a> {
 
     /// Counts the size of the items, which the run holds in addition to the reply they come from.
     fn count_items(&mut self, step: &str, items: Vec<Value>) -> Result<Vec<Value>, StepError> {
-        let held = self.state.held.saturating_add(items.iter().map(size_budget::value_size).sum());
-        if held > size_budget::REPLIES {
+        let held_bytes =
+            self.state.held_bytes.saturating_add(items.iter().map(size_budget::value_size).sum());
+        if held_bytes > size_budget::REPLIES {
             let most = size_budget::REPLIES >> 20;
             let message = format!("the collection and the replies of this run exceed {most} MiB in total");
             return Err(StepError::new(format!("forEach step {step}: {message}")));
         }
-        self.state.held = held;
+        self.state.held_bytes = held_bytes;
         Ok(items)
     }
 
@@ -161,8 +162,8 @@ impl<'a> RunMachine<'a> {
         let StepPhase::Each(each) = &mut self.state.phases[index] else { return };
         let mut tries = Vec::new();
         for (item, call) in &mut each.calls {
-            if call.again.is_some_and(|again| again <= now) {
-                call.again = None;
+            if call.retry_at.is_some_and(|retry_at| retry_at <= now) {
+                call.retry_at = None;
                 call.attempt = call.attempt.saturating_add(1);
                 let task = TaskId { step: index, item: Some(*item), attempt: call.attempt };
                 tries.push((task, call.params.clone()));

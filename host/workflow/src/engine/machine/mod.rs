@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `retry.rs` | pauses between attempts |
 //! | `report.rs` | the report of a failed run |
+//! | `run_machine.rs` | the machine during one transition, and the primitives of all transitions |
 //! | `scheduler.rs` | which step starts when, and how a run ends |
 //! | `calls.rs`, `questions.rs`, `loops.rs` | transitions of calls, questions and `forEach` loops |
 
@@ -12,6 +13,7 @@ mod loops;
 mod questions;
 mod report;
 mod retry;
+mod run_machine;
 mod scheduler;
 
-pub(super) use self::scheduler::RunMachine;
+pub(super) use self::run_machine::RunMachine;

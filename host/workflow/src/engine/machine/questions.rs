@@ -6,7 +6,7 @@
 use loggia_facade::{Answer, Failure, Object, code};
 use serde_json::{Value, json};
 
-use super::scheduler::RunMachine;
+use super::run_machine::RunMachine;
 use crate::{
     definition::{QuestionStep, RefusalAction, StepKind},
     engine::{
@@ -34,7 +34,7 @@ impl RunMachine<'_> {
                 self.fail_step(index, StepError::from_template(&what, error));
             }
             Ok(message) => {
-                self.enter_phase(index, StepPhase::Asking { until: self.deadline(step) });
+                self.enter_phase(index, StepPhase::Asking { deadline: self.deadline(step) });
                 self.notify(index, None, What::Asking);
                 self.effects.push(RunEffect::Ask {
                     task: TaskId { step: index, item: None, attempt: 0 },

@@ -25,11 +25,11 @@ pub struct RunState {
     pub(crate) phases: Vec<StepPhase>,
     pub(crate) clock: RunClock,
     /// Approximate size of the replies, in bytes.
-    pub(crate) held: usize,
+    pub(crate) held_bytes: usize,
     /// The run has ended.
-    pub(crate) over: bool,
+    pub(crate) is_over: bool,
     /// The start limit of the last transition was reached: the next one is due immediately.
-    pub(crate) more: bool,
+    pub(crate) has_more: bool,
     /// Redactor of the run's secrets. Built on first use and cached, since a thousand items may fail.
     #[serde(skip)]
     pub(crate) secrets: OnceLock<Arc<SecretRedactor>>,
@@ -44,10 +44,10 @@ pub(crate) enum StepPhase {
     Calling {
         call: CallState,
         /// Deadline of the step.
-        until: Duration,
+        deadline: Duration,
     },
     /// Waiting for an answer.
-    Asking { until: Duration },
+    Asking { deadline: Duration },
     /// Calling for each item.
     Each(LoopState),
     /// Ended.
@@ -69,7 +69,7 @@ pub(crate) struct CallState {
     /// Attempt, from 0.
     pub attempt: u32,
     /// Time of the retry; `None` while an attempt is active.
-    pub again: Option<Duration>,
+    pub retry_at: Option<Duration>,
 }
 
 /// Progress of a `forEach`.
@@ -86,7 +86,7 @@ pub(crate) struct LoopState {
     pub completed: usize,
     pub failed: usize,
     /// Deadline of the step.
-    pub until: Duration,
+    pub deadline: Duration,
 }
 
 /// Clock of a run.
@@ -95,20 +95,20 @@ pub(crate) struct RunClock {
     /// Time since the run began.
     pub now: Duration,
     /// Remaining time of the run. Time spent waiting for a person does not count.
-    pub left: Duration,
+    pub remaining: Duration,
 }
 
 impl RunState {
     /// Returns the time at which the machine needs [`RunEvent::Due`](crate::engine::RunEvent::Due), unless another
     /// event comes first.
     pub fn due(&self) -> Option<Duration> {
-        if self.over {
+        if self.is_over {
             return None;
         }
-        if self.more {
+        if self.has_more {
             return Some(self.clock.now);
         }
-        let run = (!self.has_open_question()).then(|| self.clock.now.saturating_add(self.clock.left));
+        let run = (!self.has_open_question()).then(|| self.clock.now.saturating_add(self.clock.remaining));
         self.phases.iter().filter_map(StepPhase::due).chain(run).min()
     }
 
@@ -121,7 +121,7 @@ impl RunState {
     pub(crate) fn advance_clock(&mut self, now: Duration) {
         let now = now.max(self.clock.now);
         if !self.has_open_question() {
-            self.clock.left = self.clock.left.saturating_sub(now - self.clock.now);
+            self.clock.remaining = self.clock.remaining.saturating_sub(now - self.clock.now);
         }
         self.clock.now = now;
     }
@@ -136,10 +136,12 @@ impl StepPhase {
     fn due(&self) -> Option<Duration> {
         match self {
             Self::Waiting | Self::Ended(_) => None,
-            Self::Asking { until } => Some(*until),
-            Self::Calling { call, until } => Some(call.again.map_or(*until, |again| again.min(*until))),
+            Self::Asking { deadline } => Some(*deadline),
+            Self::Calling { call, deadline } => {
+                Some(call.retry_at.map_or(*deadline, |retry_at| retry_at.min(*deadline)))
+            }
             Self::Each(each) => {
-                each.calls.iter().filter_map(|(_, call)| call.again).chain([each.until]).min()
+                each.calls.iter().filter_map(|(_, call)| call.retry_at).chain([each.deadline]).min()
             }
         }
     }
@@ -159,11 +161,11 @@ impl StepPhase {
 
 impl CallState {
     pub(crate) fn new(params: Object) -> Self {
-        Self { params, attempt: 0, again: None }
+        Self { params, attempt: 0, retry_at: None }
     }
 
     /// Returns true if this attempt is active.
     pub(crate) fn is_attempting(&self, attempt: u32) -> bool {
-        self.attempt == attempt && self.again.is_none()
+        self.attempt == attempt && self.retry_at.is_none()
     }
 }
