@@ -1,8 +1,8 @@
-//! What the engine costs per step, at most 50 µs; and what it costs to read a file of a hundred steps, at most 20 ms.
+//! Cost of the engine per step (at most 50 µs), and of parsing a file of a hundred steps (at most 20 ms).
 //!
 //! `cargo bench -p loggia-workflow --bench workflow`
 //!
-//! A run is a hundred steps, so its time in ms, times ten, is µs per step.
+//! A run has a hundred steps: its time in ms times ten is µs per step.
 
 use std::{fmt::Write as _, hint::black_box, sync::Arc, time::Duration};
 
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 const STEPS: usize = 100;
 
-/// A hundred steps, each with one templated argument. A chain: each after the one before; wide: each after the first.
+/// Text of a hundred steps with one templated argument each: a chain, or all after the first.
 fn file(chain: bool) -> String {
     let mut out = String::from(
         "name: long\ndescription: Many steps.\nparameters:\n  type: object\n  properties:\n    id: {type: integer}\nsteps:\n",
@@ -57,13 +57,13 @@ fn object(value: Value) -> Object {
     value.as_object().cloned().unwrap_or_default()
 }
 
-/// About a kilobyte, as a notes facade would give it.
+/// Reply of about one kilobyte, like that of a notes facade.
 fn data() -> Value {
     let one = |number: usize| json!({"id": format!("n_{number}"), "text": "The loggia faces south, and has tiles.", "tags": ["house", "decisions"], "done": false});
     json!({"id": "n_17", "items": (0..9).map(one).collect::<Vec<_>>(), "total": 9})
 }
 
-/// Runs to the end; with `parked`, the state is written down and read again at each event.
+/// Runs to the end; with `parked`, the state is serialized and restored at each event.
 fn run(plan: &RunPlan, replies: Vec<Reply>, parked: bool) -> usize {
     let start_time = "2026-01-01T00:00:00Z".to_owned();
     let params = object(json!({"id": 17}));

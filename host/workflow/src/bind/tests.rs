@@ -7,7 +7,7 @@ use loggia_facade::{Action, Effect, Failure, code};
 use super::{BoundWorkflow, bind};
 use crate::{Problem, definition::read};
 
-/// `notes` adds and lists, `shop` sells for good, `clock` has one action, `mail` a default.
+/// Looks up: `notes` adds and lists, `shop` sells for good, `clock` has one action.
 fn peers(facade: &str, action: &str) -> Result<Action, Failure> {
     let known: &[(&str, &str, Effect)] = &[
         ("notes", "add", Effect::Write),
@@ -45,7 +45,7 @@ fn peers(facade: &str, action: &str) -> Result<Action, Failure> {
     })
 }
 
-/// A workflow of these steps, with these lines before them.
+/// Binds a workflow of these steps, with these lines before them.
 fn bound(head: &str, steps: &str) -> Result<BoundWorkflow, Vec<Problem>> {
     let text = format!("name: w\ndescription: d\n{head}steps:\n{steps}");
     let definition = read(&text).unwrap_or_else(|problems| panic!("{problems}\n{text}"));

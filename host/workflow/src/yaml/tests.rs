@@ -212,7 +212,7 @@ fn saphyr_words_its_errors_as_the_hints_expect() {
     };
     let quote = "quote a text that starts with this character";
     let align = "align the line with its siblings";
-    // None of these lines has a key or starts with a telling character: only the message leads to the hint.
+    // No line has a key or a telling first character, so only the message leads to the hint.
     check("- [b, *c]\n", "while parsing node, found unknown anchor", quote);
     check(
         "- - a\n b\n - c\n",

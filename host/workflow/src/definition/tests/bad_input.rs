@@ -1,4 +1,4 @@
-//! Whatever a file holds, it is read or refused: no panic, no hang.
+//! Robustness: any file is parsed or rejected, without panics or hangs.
 
 use proptest::prelude::*;
 
@@ -54,7 +54,7 @@ fn the_file_that_is_spoilt_is_good() {
     assert_eq!(definition.workflows[0].steps.len(), 3);
 }
 
-/// Reads, and does what is done with what was read.
+/// Parses a file and uses the result as the host does.
 fn digest(text: &str) {
     match with_notes(text) {
         Ok((definition, _)) => {
@@ -73,7 +73,7 @@ fn digest(text: &str) {
     }
 }
 
-/// The places between characters.
+/// Character boundaries.
 fn places() -> Vec<usize> {
     (0..=GOOD.len()).filter(|at| GOOD.is_char_boundary(*at)).collect()
 }

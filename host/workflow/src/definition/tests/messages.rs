@@ -1,8 +1,8 @@
-//! Every message that ToolHive has for a definition (§1.3 of the research page, and case 25 of §1.15), and ours.
+//! Messages: all of ToolHive's for a definition (§1.3 of the research page, and case 25 of §1.15), and our own.
 
 use super::read;
 
-/// A list of one tool, of which some fields are given.
+/// Text of a list with one tool, some of whose fields are given.
 fn tool(fields: &str) -> String {
     let given = |name: &str| fields.lines().any(|line| line.starts_with(&format!("{name}:")));
     let mut text = "compositeTools:\n- ".to_owned();
@@ -16,12 +16,12 @@ fn tool(fields: &str) -> String {
     text + &fields.replace('\n', "\n  ") + "\n"
 }
 
-/// A list of one tool with these steps.
+/// Text of a list with one tool and these steps.
 fn steps(steps: &str) -> String {
     tool(&format!("steps:\n{steps}"))
 }
 
-/// The messages of a file's problems, without hints.
+/// Messages of a file's problems, without hints.
 fn said(text: &str) -> Vec<String> {
     match read(text) {
         Ok(_) => Vec::new(),

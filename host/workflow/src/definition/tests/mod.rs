@@ -6,7 +6,7 @@ mod messages;
 use super::*;
 use crate::Problems;
 
-/// A file's workflows by name, with their paths; or its problems.
+/// Outline of a file: its workflows by name, with their paths; or its problems.
 fn outline(text: &str) -> String {
     match read(text) {
         Err(problems) => problems.0.iter().map(|problem| format!("{problem}\n")).collect(),
@@ -222,7 +222,7 @@ fn references_to_other_files_are_put_in_their_place() {
         refused("{name: other-flow}"),
         "line 2: duplicate composite tool name: one (the other one is on line 1)"
     );
-    // A file may be nothing but references.
+    // A file may consist of references alone.
     let alone = read("compositeToolRefs: [{name: my-flow}]\n").unwrap();
     assert_eq!(link(alone, &others).unwrap().workflows.len(), 1);
 }

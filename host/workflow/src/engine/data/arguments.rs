@@ -153,7 +153,7 @@ mod tests {
 
     use super::*;
 
-    /// What a lone action gives, for an ordinary file and for a strict one.
+    /// Checks the value of a lone action in an ordinary file and in a strict one.
     fn check(text: &str, value: Option<Value>, kind: Value, loose: Value, strict: Value) {
         let schema = json!({"properties": {"p": {"type": kind}}});
         let schema = if kind.is_null() { json!({}) } else { schema };

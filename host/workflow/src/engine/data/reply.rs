@@ -93,7 +93,7 @@ mod tests {
         let text = |text: &str| Block::Text(text.into());
         let done = |output: Value, content: Value| json!({"status": "completed", "output": output, "content": content});
         check(with(json!({"a": 1}), vec![]), done(json!({"a": 1}), json!({"text": "{\"a\":1}"})));
-        // Case 7 of ToolHive's: both are there, independent of each other.
+        // Case 7: both exist, independent of each other.
         check(
             with(json!({"text": "structured"}), vec![text("content")]),
             done(json!({"text": "structured"}), json!({"text": "content"})),

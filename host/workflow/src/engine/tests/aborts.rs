@@ -1,4 +1,4 @@
-//! How a run ends before its time, and what is told of it.
+//! Runs that end early, and their reports.
 
 use std::time::Duration;
 

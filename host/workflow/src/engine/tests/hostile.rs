@@ -1,4 +1,4 @@
-//! What comes from callers and from replies may be anything: it costs little, and tells no secret.
+//! Hostile input: parameters and replies cost little and leak no secret.
 
 use loggia_facade::Failure;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use super::{
     simulator::{Comes, fails, ok, run},
 };
 
-/// A workflow of one step, which takes a secret.
+/// Plan of one step that takes a secret.
 fn with_secret(steps: Value) -> RunPlan {
     plan(json!({"parameters": {"properties": {"key": {"writeOnly": true}}}, "steps": steps}))
 }

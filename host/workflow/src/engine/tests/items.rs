@@ -1,4 +1,4 @@
-//! A call for each item. Case 36.
+//! Loops. Case 36.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ fn each(more: Value) -> RunPlan {
 #[test]
 fn each_item_is_a_call_and_the_results_stand_in_the_lists_order() {
     let plan = each(json!({}));
-    // The first takes longest.
+    // The first item takes longest.
     let run = run(&plan, json!({"items": ["a", "b", "c"]}), |asked| {
         let item = asked.task.item.unwrap();
         ok(30 - 10 * item as u64, json!({"of": asked.params["item"]}))

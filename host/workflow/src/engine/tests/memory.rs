@@ -1,4 +1,4 @@
-//! How much a run may hold.
+//! Memory limits of a run.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -13,7 +13,7 @@ use super::{
 
 const MIB: usize = 1 << 20;
 
-/// Driven by hand: the simulator would write the state down at each event.
+/// Driven by hand: the simulator would serialize the state at each event.
 #[test]
 fn replies_that_are_too_large_together_end_the_run() {
     let items = json!((0..20).collect::<Vec<_>>()).to_string();

@@ -1,4 +1,4 @@
-//! Workflows written as JSON, in ToolHive's words; times in milliseconds.
+//! Plans from JSON in ToolHive's terms; times in milliseconds.
 
 use std::{sync::Arc, time::Duration};
 
@@ -31,8 +31,8 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// A plan: `{steps, output?, parameters?, timeout?, failureMode?, strict?}`; a list is its steps. Every tool takes any
-/// parameters but those that `tools` names.
+/// Builds a plan from `{steps, output?, parameters?, timeout?, failureMode?, strict?}`, or from a list of steps. Every
+/// tool takes any parameters, except those that `tools` names.
 pub(super) fn plan(value: Value) -> RunPlan {
     plan_with(value, json!({}))
 }

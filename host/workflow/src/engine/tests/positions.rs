@@ -1,5 +1,5 @@
-//! What one action gives wherever it may stand: as an argument of each type, a condition, a message, a collection, and a
-//! part of the result.
+//! Positions: the value of one action as an argument of each type, a condition, a message, a collection, and a part of
+//! the result.
 
 use std::fmt::Write as _;
 
@@ -23,7 +23,7 @@ fn answer(asked: &Asked) -> Told {
     }
 }
 
-/// What comes of an action in each position.
+/// Returns the result of an action in each position.
 fn everywhere(strict: bool, action: &str) -> String {
     let mut told = format!("{action}\n");
     let mut tell = |what: &str, of: Vec<(&str, Value)>| {

@@ -1,7 +1,7 @@
-//! What holds for every workflow, whatever its steps do and in whichever order they end.
+//! Properties of every workflow, for any replies in any order.
 //!
-//! The simulator itself asserts in every run that a state read again goes on alike, that nothing waits for ever, that
-//! what is dropped was under way and that nothing is under way at the end.
+//! The simulator itself asserts in every run that a restored state behaves alike, that nothing waits forever, that
+//! dropped tasks were active, and that no task is active at the end.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -15,23 +15,23 @@ use super::{
     simulator::{Asked, Run, Told, fails, ok, run_seeded, says},
 };
 
-/// One step of a random workflow.
+/// Step of a random workflow.
 #[derive(Debug, Clone)]
 struct Spec {
-    /// Which of those before it in [`Flow::order`] it depends on.
+    /// Dependencies among the steps before it in [`Flow::order`].
     needs: u32,
     kind: u8,
     on_error: u8,
     condition: u8,
-    /// Tries that fail.
+    /// Number of failing attempts.
     failures: u32,
 }
 
-/// A random workflow with two sets of durations.
+/// Random workflow with two sets of durations.
 #[derive(Debug, Clone)]
 struct Flow {
     specs: Vec<Spec>,
-    /// The definition's order: any, so that a step may stand before what it depends on.
+    /// Order in the file, random, so that a step may precede its dependencies.
     order: Vec<usize>,
     times: [Vec<u64>; 2],
     seeds: [u64; 2],
@@ -41,7 +41,7 @@ fn flows() -> impl Strategy<Value = Flow> {
     let spec =
         (any::<u32>(), 0u8..8, 0u8..4, 0u8..6, prop_oneof![3 => Just(0u32), 1 => 1u32..4, 1 => Just(99u32)])
             .prop_map(|(needs, kind, on_error, condition, failures)| Spec {
-                // Few dependencies make wide workflows, and those are the interesting ones.
+                // Few dependencies make wide workflows, which are the interesting ones.
                 needs: needs & (needs >> 7) & (needs >> 13),
                 kind,
                 on_error,
@@ -88,7 +88,7 @@ impl Flow {
             out
         });
         let mut flow = json!({"steps": steps.collect::<Vec<_>>(), "failureMode": mode});
-        // The result of every other one is made of all its steps, and not of the last alone.
+        // Every other result includes all steps instead of the last one.
         if self.specs[0].needs.is_multiple_of(2) {
             let all = json!({"type": "object", "value": "{{json .steps}}"});
             let count = json!({"type": "integer", "value": "{{len .steps}}"});
@@ -97,10 +97,10 @@ impl Flow {
         plan(flow)
     }
 
-    /// What comes of a try: the same in every order.
+    /// Result of an attempt, equal in every order.
     fn told(&self, asked: &Asked, times: usize) -> Told {
         let step: usize = asked.id[1..].parse().unwrap();
-        // An item takes longer the later it stands in one run, and the shorter in the other.
+        // In one run later items take longer, in the other earlier ones.
         let item = asked.task.item.unwrap_or(0) as u64;
         let after = self.times[times][step] + if times == 0 { item * 3 } else { 9 - item * 3 };
         let spec = &self.specs[step];
@@ -117,17 +117,17 @@ impl Flow {
     }
 }
 
-/// What each call and question was given, by its step and item.
+/// Parameters of each call and question, by step and item.
 fn given(run: &Run) -> BTreeMap<(usize, Option<usize>), Value> {
     run.asked.iter().map(|(_, asked)| ((asked.task.step, asked.task.item), asked.params.clone())).collect()
 }
 
-/// How each step ended, as text: the order of members counts.
+/// Entries of the ended steps, as text: the order of members counts.
 fn steps(run: &Run) -> String {
     serde_json::to_value(&run.state).unwrap()["context"]["steps"].to_string()
 }
 
-/// The same cases each time, unless `PROPTEST_CASES` asks for more.
+/// Deterministic cases, unless `PROPTEST_CASES` asks for more.
 fn config() -> ProptestConfig {
     let told = std::env::var_os("PROPTEST_CASES").is_some();
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
@@ -169,9 +169,9 @@ proptest! {
         prop_assert_eq!(steps(&a), steps(&b));
     }
 
-    /// Where a failure aborts, time decides how far the others have come. What holds whatever it decides: whether the
-    /// run fails; that a step is blamed which fails by itself; what of the others completed, completed alike; and each
-    /// step stands in one list.
+    /// After an abort, timing decides how far other steps got. Independent of timing: whether the run fails, that the
+    /// blamed step fails by itself, that steps completed in both runs completed alike, and that each step is in
+    /// exactly one list.
     #[test]
     fn an_abort_blames_a_step_that_fails_and_each_step_is_in_one_list(flow in flows()) {
         let plan = flow.plan("abort");
@@ -205,7 +205,7 @@ proptest! {
         }
     }
 
-    /// Nothing that anybody tells it makes it panic, or say anything after it has ended.
+    /// Events of any kind cause no panic, and no effects after the end.
     #[test]
     fn any_sequence_of_events_is_taken(
         flow in flows(),
@@ -219,7 +219,7 @@ proptest! {
         open.extend(effects.iter().filter_map(task));
         let mut now = Duration::ZERO;
         for (step_, item, attempt, kind, pause) in events {
-            // Now and then the clock runs back.
+            // Sometimes the clock runs backwards.
             now = if pause % 7 == 0 { now / 2 } else { now + Duration::from_millis(pause) };
             let stray = TaskId { step: step_, item, attempt };
             let task_ = if kind < 6 && !open.is_empty() { open[step_ % open.len()] } else { stray };

@@ -1,4 +1,4 @@
-//! Questions to the person.
+//! Questions to a person.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
 
-/// Reads, asks, and writes what was answered.
+/// Plan that reads, asks, and writes the answer.
 fn asking(more: Value) -> super::super::RunPlan {
     let mut ask = json!({"id": "confirm", "type": "elicitation", "message": "Deploy {{.params.pr}}?", "dependsOn": ["read"], "timeout": 1000});
     more.as_object().unwrap().iter().for_each(|(name, value)| ask[name] = value.clone());
@@ -40,7 +40,7 @@ fn ask(more: Value, answer: Option<Answer>) -> Run {
     run(&asking(more), json!({"pr": 7}), answering(answer))
 }
 
-// Case 34, and row 1 of where ToolHive's documentation and code disagree: both forms work.
+// Case 34, and row 1 of the differences between ToolHive's documentation and code: both forms work.
 #[test]
 fn an_answer_is_where_the_documentation_says_and_where_the_code_has_it() {
     let run = ask(json!({}), Some(Answer::Accepted(json!({"environment": "production"}))));
@@ -112,7 +112,7 @@ fn a_no_does_what_the_definition_says() {
         let said = format!("{action} <no value>");
         assert_eq!(*run.params("write"), json!({"code": said, "documented": said}));
     }
-    // A failure that is continued is one, without an output; what the person did is known.
+    // A continued failure has no output, but the person's action is known.
     for (answer, action) in [(no, "decline"), (closed, "cancel"), (None, "timeout")] {
         let run = ask(json!({"onError": {"action": "continue"}}), answer);
         let said = json!({"code": "<no value> <no value>", "documented": format!("{action} <no value>")});
@@ -121,7 +121,7 @@ fn a_no_does_what_the_definition_says() {
     }
 }
 
-// Row 2: ToolHive says that it skips the rest, and does not. Here it does.
+// Row 2: ToolHive documents that the rest is skipped, but runs it. Here it is skipped.
 #[test]
 fn skipping_the_rest_skips_what_has_not_begun_and_completes() {
     let plan = plan(json!([
@@ -160,7 +160,7 @@ fn several_questions_are_open_at_once_and_the_workflows_clock_stands_still() {
     assert_eq!((late.report().code.as_str(), late.took), ("timed_out", ms(9100)));
 }
 
-/// Whoever put the question may have closed it first.
+/// The client may have closed the question first.
 #[test]
 fn a_question_that_was_closed_for_nobody_answered_ran_out_of_time() {
     let closed = |asked: &Asked| match asked.id.as_str() {
@@ -189,7 +189,7 @@ fn a_question_that_cannot_be_put_fails_its_step() {
     assert_eq!(run.dropped, []);
 }
 
-/// Who asks has a clock of its own, and which of the two is first nobody knows.
+/// The session has its own clock, and either may fire first.
 #[test]
 fn a_question_that_is_closed_in_time_by_who_asks_ends_as_by_our_clock() {
     let late = || Some((1000, Comes::Fail(Failure::new("timed_out", "nobody answered the question"))));
@@ -223,7 +223,7 @@ fn what_a_person_says_is_not_told_as_a_client_that_cannot_ask() {
         assert_eq!(report.message, message);
         assert!(report.hint.starts_with(hint), "{}", report.hint);
     };
-    // A hint is a sentence, whatever follows it.
+    // A hint is a full sentence even if another follows.
     let misfit = Failure::new("invalid_params", "the answer does not fit").hint("ask again");
     let said = "elicitation request failed: step confirm: the answer does not fit";
     check(Some((1, Comes::Fail(misfit))), said, "ask again.");

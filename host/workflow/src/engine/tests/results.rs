@@ -1,4 +1,4 @@
-//! Conditions, what steps see of each other, and what comes out at the end.
+//! Conditions, data passed between steps, and results.
 
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ fn a_condition_that_is_neither_fails_the_step() {
     }
 }
 
-// Row 13: ToolHive gives the default only where a call failed.
+// Row 13: ToolHive uses the default only for failed calls.
 #[test]
 fn a_default_stands_for_whatever_did_not_come() {
     let bad = "{{index .params.list 9}}";
@@ -109,7 +109,7 @@ fn arguments_are_what_the_action_takes() {
     }
 }
 
-// What has no template in it is turned into what is wanted as well, as in ToolHive.
+// Literals are converted as well, as in ToolHive.
 #[test]
 fn literal_arguments_are_what_the_action_takes() {
     let arguments =
@@ -134,7 +134,7 @@ fn a_strict_file_never_sends_what_is_missing() {
     assert!(refused.report().message.contains("nope"), "{}", refused.report().message);
 }
 
-// Case 12: ToolHive takes the one that ended last, which parallel steps make a matter of luck.
+// Case 12: ToolHive takes the step that ended last, which depends on timing.
 #[test]
 fn without_an_output_the_result_is_that_of_the_deepest_and_last_step() {
     for (steps, expected) in [

@@ -1,4 +1,4 @@
-//! Drives a run as the facade does, by a clock that jumps from one event to the next.
+//! Simulator that drives a run as the facade does, with a clock that jumps between events.
 
 use std::time::Duration;
 
@@ -9,23 +9,23 @@ use super::super::{
     News, RunEffect, RunEvent, RunOutcome, RunPlan, RunReport, RunStart, RunState, TaskId, What, begin, step,
 };
 
-/// A call or a question, as whoever answers it sees it.
+/// Call or question, as its answerer sees it.
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
     pub task: TaskId,
-    /// `facade.action`; empty for a question.
+    /// Tool as `facade.action`; empty for a question.
     pub tool: String,
-    /// A question's is its message.
+    /// Parameters; for a question, its message.
     pub params: Value,
     pub idempotency_key: String,
-    /// The step's id.
+    /// Id of the step.
     pub id: String,
 }
 
-/// What comes of it, and after how many milliseconds; none where nothing ever does.
+/// Response and its delay in milliseconds; `None` for no response.
 pub(super) type Told = Option<(u64, Comes)>;
 
-/// What comes of a call or a question.
+/// Response to a call or a question.
 #[derive(Debug, Clone)]
 pub(super) enum Comes {
     Reply(Value),
@@ -46,16 +46,16 @@ pub(super) fn says(after: u64, answer: Answer) -> Told {
     Some((after, Comes::Answer(answer)))
 }
 
-/// What became of a run.
+/// Record of a run.
 #[derive(Debug)]
 pub(super) struct Run {
     pub outcome: RunOutcome,
     pub took: Duration,
-    /// In the order in which they began, with the moment.
+    /// Tasks in the order of their start, with the time.
     pub asked: Vec<(Duration, Asked)>,
     pub dropped: Vec<TaskId>,
     pub news: Vec<News>,
-    /// Tasks under way at once, at most.
+    /// Maximum number of concurrent tasks.
     pub most: usize,
     pub state: RunState,
 }
@@ -75,12 +75,12 @@ impl Run {
         }
     }
 
-    /// The ids of steps in the order in which they were asked for, retries too.
+    /// Ids of steps in the order of their requests, including retries.
     pub(super) fn order(&self) -> Vec<&str> {
         self.asked.iter().map(|(_, asked)| asked.id.as_str()).collect()
     }
 
-    /// The parameters of the first call of a step.
+    /// Parameters of a step's first call.
     pub(super) fn params(&self, id: &str) -> &Value {
         &self
             .asked
@@ -91,7 +91,7 @@ impl Run {
             .params
     }
 
-    /// How a step ended, by its last news.
+    /// Last news of a step.
     pub(super) fn ended(&self, plan: &RunPlan, id: &str) -> &What {
         let place = plan.workflow.steps.iter().position(|step| step.id == id).unwrap();
         &self.news.iter().rfind(|news| news.step == place && news.item.is_none()).unwrap().what
@@ -102,7 +102,7 @@ pub(super) fn run(plan: &RunPlan, params: Value, answer: impl FnMut(&Asked) -> T
     run_seeded(plan, params, 1, answer)
 }
 
-/// Runs to the end. After every event the state is written down and read again; both copies must go on alike.
+/// Runs to the end. After every event the state is serialized and restored, and both copies must behave alike.
 pub(super) fn run_seeded(
     plan: &RunPlan,
     params: Value,
@@ -166,7 +166,7 @@ pub(super) fn run_seeded(
                     Comes::Fail(failure) => RunEvent::Failed(asked.task, failure),
                     Comes::Answer(answer) => RunEvent::Answered(asked.task, answer),
                     Comes::Cancel => {
-                        // It is still under way.
+                        // Still active.
                         pending.push((Duration::MAX, asked, None));
                         RunEvent::Cancelled
                     }

@@ -1,4 +1,4 @@
-//! ToolHive's forty telling cases, by number: which test here has each, and what is other than there, on purpose.
+//! Index of ToolHive's forty telling cases: the tests that cover each, and deliberate differences.
 
 use std::{fs, path::Path};
 
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::definition;
 
-/// What ToolHive's test is about; the tests that have it, as `file::name`; what is other here, if anything.
+/// Number, subject, covering tests as `file::name`, and difference, if any.
 type Case = (u8, &'static str, &'static [&'static str], &'static str);
 
 const GIVEN: &str = "template/tests/given.rs::toolhives_own_cases";
@@ -192,7 +192,7 @@ const CASES: [Case; 40] = [
     ),
 ];
 
-/// The tests of this file.
+/// Tests outside the usual files.
 const HERE: [&str; 4] = [
     "engine/tests/toolhive.rs::templates_stand_at_any_depth_and_what_is_no_text_stays",
     "engine/tests/toolhive.rs::an_empty_condition_is_none",
@@ -252,7 +252,7 @@ fn a_run_tells_of_itself_and_of_all_at_its_end() {
         "output": {"properties": {"run": {"type": "string", "value": OF_RUN}}},
     }));
     let run = run(&plan, json!({}), |_| ok(500, json!({})));
-    // A step that is about to begin is not there yet.
+    // A step that is about to start has no entry yet.
     let seen = json!({"run": "run-1 pending 2024-01-01T12:00:00Z 0 0", "all": "1", "a": "completed", "b": "<no value>", "c": "<no value>"});
     assert_eq!(*run.params("b"), seen);
     assert_eq!(*run.result(), json!({"run": "run-1 completed 2024-01-01T12:00:00Z 3 1500"}));

@@ -1,16 +1,16 @@
-//! No text and no data makes the host overflow its stack, fill its memory or hang.
+//! Limits: no template and no data overflows the host's stack, fills its memory or hangs it.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{Object, Scope, Template, failure, limits};
 
-/// Runs it where the stack is small.
+/// Runs a closure on a small stack.
 fn on_small_stack<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
     std::thread::Builder::new().stack_size(512 * 1024).spawn(run).unwrap().join().unwrap()
 }
 
-/// What comes of a template: the number of bytes, or why there are none.
+/// Result of a template: the number of bytes, or the error.
 fn outcome(source: &str, root: Value) -> String {
     let source = source.to_owned();
     on_small_stack(move || match Template::parse(&source) {
@@ -185,7 +185,7 @@ fn references_are_found_in_time() {
     });
 }
 
-/// Texts made of what means something in templates.
+/// Texts made of meaningful fragments of templates.
 fn soup() -> impl Strategy<Value = String> {
     let words = [
         "{{",
@@ -262,7 +262,7 @@ fn soup() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(words.to_vec()), 0..60).prop_map(|words| words.concat())
 }
 
-/// Whole actions of the same words, so that more of them are templates.
+/// Whole actions, so that more texts are valid templates.
 fn actions() -> impl Strategy<Value = String> {
     let operand = prop::sample::select(vec![
         ".",

@@ -1,4 +1,4 @@
-//! Texts and values that templates give.
+//! Texts and values of templates.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ fn check(source: &str, expected: &str) {
     assert_eq!(text(source, &data()), expected, "{source}");
 }
 
-/// The cases of the research's §1.15 that are the template's, by number.
+/// Template cases of the research's §1.15, by number.
 #[test]
 fn toolhives_own_cases() {
     // 1
@@ -42,7 +42,7 @@ fn toolhives_own_cases() {
     );
 }
 
-/// Of 2 and 3, a template's part: what is no text stays what it is.
+/// Cases 2 and 3, as far as templates are concerned: non-texts keep their type.
 #[test]
 fn one_action_gives_its_value() {
     let check = |source: &str, expected: Option<Value>| {
@@ -167,17 +167,17 @@ fn printf_goes_as_in_go() {
         r#""%q %d %v" .params.list .params.list .params.obj"#,
         r#"["a" "b" map["k":'\x01']] [%!d(string=a) %!d(string=b) map[%!d(string=k):1]] map[a:1 key:value z:<nil>]"#,
     );
-    // As `{{1234567.5}}` writes it: a float is one, and a whole number is written whole.
+    // As `{{1234567.5}}` prints: integral floats print in full.
     check(
         r#""%g %g %g %G" 1234567.5 1234567.0 .params.float 1234567.5"#,
         "1.2345675e+06 1234567 1234567 1.2345675E+06",
     );
-    // Within others nothing is written as it is, whatever the verb; by itself it is not.
+    // Within lists and maps null ignores the verb; on its own it does not.
     check(
         r#""%s|%5d|%q|%8v" .params.obj .params.obj .params.obj .params.nul"#,
         "map[a:%!s(int=1) key:value z:<nil>]|map[%!d(string=    a):    1 %!d(string=  key):%!d(string=value) %!d(string=    z):<nil>]|map[\"a\":'\\x01' \"key\":\"value\" \"z\":<nil>]|   <nil>",
     );
-    // What a verb is not for is written in the style that was asked for.
+    // A mismatched value keeps the requested style.
     check(r#""%.2f|%-5d|%6t" "12.50" "x" 7"#, "%!f(string=12)|%!d(string=x    )|%!t(int=     7)");
     check(
         r#""%#v %#v" .params.list .params.title"#,

@@ -1,4 +1,4 @@
-//! What templates give.
+//! Tests of templates.
 
 mod bounds;
 mod given;
@@ -25,7 +25,7 @@ fn text(source: &str, root: &Value) -> String {
     expand(source, root, false).unwrap_or_else(|error| panic!("{source}: {error}")).text
 }
 
-/// A template's error, with its advice.
+/// Returns a template's error with its hint.
 fn failure(source: &str, root: &Value, strict: bool) -> String {
     match expand(source, root, strict) {
         Ok(expanded) => panic!("{source} gives {:?}", expanded.text),

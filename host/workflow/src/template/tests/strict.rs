@@ -1,4 +1,4 @@
-//! Where what is not there is an error.
+//! Strict mode.
 
 use serde_json::json;
 

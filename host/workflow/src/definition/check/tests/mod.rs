@@ -1,12 +1,12 @@
 use crate::definition::{read, with_notes};
 
-/// A workflow at the root of a file, strict, with these steps, and perhaps more fields before them.
+/// Text of a strict workflow at the root, with these steps and optional fields before `---`.
 fn workflow(steps: &str) -> String {
     let (more, steps) = steps.split_once("---\n").unwrap_or(("", steps));
     format!("name: t\ndescription: d\n{more}steps:\n{steps}")
 }
 
-/// The same as ToolHive's resource, which is not strict.
+/// Text of the workflow as ToolHive's resource, which is not strict.
 fn wrapped(steps: &str) -> String {
     format!("spec:\n  {}\n", workflow(steps).trim_end().replace('\n', "\n  "))
 }
@@ -22,7 +22,7 @@ fn warnings(text: &str) -> Vec<String> {
     read(text).expect(text).warnings.iter().map(ToString::to_string).collect()
 }
 
-/// A step that may be skipped, and another with this in it.
+/// Text of a step that may be skipped, and a step that refers to it.
 fn skippable(defaults: &str, other: &str) -> String {
     workflow(&format!(
         "parameters: {{type: object, properties: {{on: {{type: boolean}}}}}}\n---\n\
@@ -62,7 +62,7 @@ fn what_is_referred_to_of_a_step_that_may_be_skipped_needs_a_default() {
     needs(&skippable("", ask), "text", "step t");
     let output = "tool: x.y}\noutput: {properties: {p: {type: string, description: d, value: '{{.steps.s.output.data}}'}}";
     needs(&skippable("", output), "data", "output");
-    // What ToolHive does not look at.
+    // ToolHive does not check these.
     needs(&skippable("", &argument("{q: [{r: '{{.steps.s.output.data}}'}]}")), "data", "step t");
     needs(&skippable("", &argument("'{{(index .steps \"s\").output.data}}'")), "data", "step t");
     needs(
