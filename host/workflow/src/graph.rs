@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_drawn_with_what_they_wait_for_and_what_follows_a_failure() {
+    fn steps_are_drawn_with_dependencies_and_failure_policies() {
         insta::assert_snapshot!(draw(
             r"name: deploy
 description: Deploys.

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_called_and_described_by_what_it_says_or_by_what_is_in_it() {
+    fn titles_and_summaries_have_defaults() {
         let check = |head: &str, tools: &[&str], expected: (&str, &str)| {
             let tool = |name| {
                 format!("  - {{name: {name}, description: Does {name}., steps: [{{id: a, tool: b.c}}]}}\n")

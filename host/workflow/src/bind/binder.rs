@@ -165,6 +165,6 @@ fn check_hints(workflow: &Workflow, floor: Effect) -> Option<Problem> {
         path => format!("{path}.annotations"),
     };
     let (name, effect) = (&workflow.name, floor.as_str());
-    let message = format!("`{name}` says `{hint}: {value}`, but a step of it is {effect}");
+    let message = format!("`{name}` declares `{hint}: {value}`, but one of its steps is {effect}");
     Some(Problem::new(workflow.line, path, message).hint("remove the annotation, or the step"))
 }

@@ -72,7 +72,7 @@ fn a_tool_is_named_by_facade_and_action_in_three_ways() {
 }
 
 #[test]
-fn all_that_keeps_a_workflow_from_running_is_told() {
+fn all_binding_problems_are_reported() {
     let check = |head: &str, step: &str, expected: &[&str]| {
         let problems = bound(head, &format!("  - {{id: a, {step}}}\n")).err().unwrap_or_default();
         let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
@@ -95,17 +95,19 @@ fn all_that_keeps_a_workflow_from_running_is_told() {
     check(
         "annotations: {readOnlyHint: true}\n",
         "tool: notes.add, arguments: {title: x}",
-        &[&format!("line 1: `w` says `readOnlyHint: true`, but a step of it is write ({safer})")],
+        &[&format!("line 1: `w` declares `readOnlyHint: true`, but one of its steps is write ({safer})")],
     );
     check(
         "annotations: {destructiveHint: false}\n",
         "tool: shop.sell",
-        &[&format!("line 1: `w` says `destructiveHint: false`, but a step of it is destructive ({safer})")],
+        &[&format!(
+            "line 1: `w` declares `destructiveHint: false`, but one of its steps is destructive ({safer})"
+        )],
     );
 }
 
 #[test]
-fn only_a_facade_that_is_not_served_is_waited_for() {
+fn only_a_missing_facade_is_temporary() {
     let check = |head: &str, step: &str, expected: &[bool]| {
         let problems = bound(head, &format!("  - {{id: a, {step}}}\n")).err().unwrap_or_default();
         let temporary: Vec<bool> = problems.iter().map(|problem| problem.temporary).collect();

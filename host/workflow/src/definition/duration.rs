@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_what_go_takes_for_them() {
+    fn durations_follow_go() {
         let check = |text: &str, expected: Result<u64, DurationError>| {
             assert_eq!(parse_duration(text), expected.map(Duration::from_nanos), "{text}");
         };

@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_is_named_anew_unless_its_caller_says_that_it_is_the_same() {
+    fn run_ids_are_stable_per_caller_key() {
         assert_ne!(run_id("pay", None), run_id("pay", None));
         assert_eq!(run_id("pay", Some("order-7")), run_id("pay", Some("order-7")));
         assert_ne!(run_id("pay", Some("order-7")), run_id("pay", Some("order-8")));

@@ -17,7 +17,7 @@ fn refused(text: &str) -> String {
 }
 
 #[test]
-fn words_without_quotes_are_what_the_core_schema_says() {
+fn plain_scalars_follow_the_core_schema() {
     let check =
         |text: &str, expected: Json| assert_eq!(read(&format!("- {text}")), json!([expected]), "{text}");
     for null in ["", "~", "null", "Null", "NULL"] {
@@ -72,7 +72,7 @@ fn words_without_quotes_are_what_the_core_schema_says() {
 }
 
 #[test]
-fn numbers_that_json_does_not_have_are_no_json() {
+fn numbers_beyond_json_are_rejected() {
     for text in [".inf", "-.Inf", "+.INF", ".nan", "1e999"] {
         let tree = parse(&format!("a: 1\nb: {text}\n")).unwrap();
         assert_eq!(tree.root.to_json(), Err((2, text.to_owned())), "{text}");
@@ -92,7 +92,7 @@ fn each_node_knows_its_line() {
 }
 
 #[test]
-fn aliases_and_merge_keys_are_replaced_by_what_they_name() {
+fn aliases_and_merge_keys_are_expanded() {
     assert_eq!(read("a: &x {p: 1}\nb: *x\n"), json!({"a": {"p": 1}, "b": {"p": 1}}));
     assert_eq!(
         read("a: &x {p: 1, q: 1}\nb: {<<: *x, q: 2}\n"),
@@ -107,7 +107,7 @@ fn aliases_and_merge_keys_are_replaced_by_what_they_name() {
 }
 
 #[test]
-fn what_is_no_sensible_file_is_refused() {
+fn invalid_files_are_rejected() {
     let check = |text: &str, expected: &str| assert_eq!(refused(text), expected, "{text}");
     check("", "line 1: the file is empty");
     check("# only a comment\n", "line 1: the file is empty");
@@ -130,7 +130,7 @@ fn what_is_no_sensible_file_is_refused() {
 }
 
 #[test]
-fn what_is_no_yaml_is_told_with_what_is_most_often_meant() {
+fn syntax_errors_have_hints() {
     let check = |text: &str, line: usize, hint: &str| {
         let said = refused(text);
         let fits = said.starts_with(&format!("line {line}: invalid YAML: ")) && said.ends_with(hint);
@@ -151,7 +151,7 @@ fn what_is_no_yaml_is_told_with_what_is_most_often_meant() {
 }
 
 #[test]
-fn a_small_file_does_not_become_a_large_one() {
+fn small_files_do_not_expand_beyond_the_limits() {
     let deep = |open: &str, n: usize| open.repeat(n);
     for text in [deep("[", DEPTH + 1), deep("- ", DEPTH + 1), deep("{a: ", DEPTH + 1), deep("[", BYTES)] {
         let said = refused(&text);
@@ -175,14 +175,14 @@ fn a_small_file_does_not_become_a_large_one() {
 
 proptest! {
     #[test]
-    fn no_text_makes_it_panic(text in "[-a\\[\\]{}:,?&*!|>'\"%@`#<~ \n\t.0-9\u{e9}\u{0}]{0,200}") {
+    fn no_text_panics(text in "[-a\\[\\]{}:,?&*!|>'\"%@`#<~ \n\t.0-9\u{e9}\u{0}]{0,200}") {
         if let Ok(tree) = parse(&text) {
             let _ = tree.root.to_json();
         }
     }
 
     #[test]
-    fn what_is_json_is_the_same_as_yaml(value in json_value()) {
+    fn json_is_valid_yaml(value in json_value()) {
         prop_assert_eq!(read(&value.to_string()), value);
     }
 }

@@ -87,7 +87,7 @@ compositeTools:
 }
 
 #[test]
-fn what_means_nothing_here_is_warned_of() {
+fn unused_fields_are_warnings() {
     let text = r#"apiVersion: toolhive.stacklok.dev/v1alpha1
 kind: VirtualMCPServer
 metadata:
@@ -113,7 +113,7 @@ spec:
 }
 
 #[test]
-fn all_that_is_wrong_is_told_at_once() {
+fn all_problems_are_reported_at_once() {
     let text = r#"facade: My Deploys
 compositeTool: []
 compositeTools:
@@ -153,7 +153,7 @@ compositeTools:
 }
 
 #[test]
-fn what_is_no_workflow_is_told_as_such() {
+fn files_without_workflows_are_rejected() {
     let check =
         |text: &str, expected: &str| assert_eq!(outline(text).trim_end(), expected.trim_end(), "{text}");
     check("just a text\n", "line 1: the file must be an object, not a text");
@@ -228,7 +228,7 @@ fn references_to_other_files_are_put_in_their_place() {
 }
 
 #[test]
-fn what_people_often_write_is_told_once_with_what_to_write() {
+fn common_mistakes_are_reported_once_with_a_remedy() {
     let check = |text: &str, expected: &[&str]| {
         let told = read(text).expect_err(text).0;
         let told: Vec<String> = told.iter().map(ToString::to_string).collect();

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lone_action_gives_what_the_parameter_takes() {
+    fn lone_actions_are_converted_to_the_parameter_type() {
         let (list, object) = (json!([1, 2]), json!({"a": 1}));
         for (text, value, kind, loose, strict) in [
             ("7", Some(json!(7)), json!("string"), json!("7"), json!("7")),

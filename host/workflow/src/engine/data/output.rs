@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_default_becomes_what_the_property_is() {
+    fn defaults_are_converted_to_the_property_type() {
         use PropertyType::*;
         for (default, kind, expected) in [
             (json!("x"), String, Some(json!("x"))),
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_becomes_what_the_property_is_and_nothing_else() {
+    fn values_are_converted_to_the_property_type() {
         use PropertyType::*;
         let lone = |value: Value, text: &str| Expanded { text: text.to_owned(), value: Some(value) };
         let text = |text: &str| Expanded { text: text.to_owned(), value: None };

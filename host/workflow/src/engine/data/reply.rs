@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn of_other_content_there_is_what_it_is_and_how_long() {
+    fn media_is_reduced_to_type_and_size() {
         let image = || Block::Image { data: vec![0; 9], mime_type: "image/png".into() };
         let embedded = |text: Option<&str>| Block::Embedded {
             uri: "file:///a".into(),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_beside_the_data_stands_beside_the_output() {
+    fn message_and_paging_are_kept() {
         let reply = Reply {
             data: json!({}),
             message: Some("Found three.".into()),

@@ -28,12 +28,12 @@ pub(crate) struct RunStop {
 /// Builds the report of a run that ends now.
 pub(crate) fn build_report(plan: &RunPlan, state: &RunState, stop: RunStop) -> RunReport {
     let workflow = &plan.workflow;
-    let redaction = redactor(plan, state);
+    let redactor = redactor(plan, state);
     let phases = || {
         let steps = workflow.steps.iter().zip(&state.phases).enumerate();
         steps.map(|(index, (step, phase))| (index, step.id.as_str(), phase))
     };
-    let which = |wanted: fn(&StepPhase) -> bool| -> Vec<String> {
+    let ids_in_phase = |wanted: fn(&StepPhase) -> bool| -> Vec<String> {
         let wanted = phases().filter(|(index, _, phase)| stop.step != Some(*index) && wanted(phase));
         wanted.map(|(_, id, _)| id.to_owned()).collect()
     };
@@ -44,7 +44,7 @@ pub(crate) fn build_report(plan: &RunPlan, state: &RunState, stop: RunStop) -> R
             || stop.step != Some(*index) && matches!(phase, StepPhase::Ended(StepEnd::Failed))
     };
     let failed = phases().filter(has_failed).map(|(_, id, _)| id.to_owned()).collect();
-    let completed = which(|phase| matches!(phase, StepPhase::Ended(StepEnd::Completed)));
+    let completed = ids_in_phase(|phase| matches!(phase, StepPhase::Ended(StepEnd::Completed)));
     // Read-only calls and questions have no lasting effects.
     let changes =
         |index: usize| plan.targets.get(index).and_then(Option::as_ref).is_some_and(|target| target.changes);
@@ -52,23 +52,23 @@ pub(crate) fn build_report(plan: &RunPlan, state: &RunState, stop: RunStop) -> R
         .filter(|(index, _, phase)| changes(*index) && matches!(phase, StepPhase::Ended(StepEnd::Completed)))
         .map(|(_, id, _)| id.to_owned())
         .collect();
-    let stopped = which(|phase| !matches!(phase, StepPhase::Ended(_) | StepPhase::Waiting));
+    let stopped = ids_in_phase(|phase| !matches!(phase, StepPhase::Ended(_) | StepPhase::Waiting));
     let inputs = stop.inputs.as_ref().map(|inputs| {
         let target = stop.step.and_then(|step| plan.targets.get(step)?.as_ref());
         let nothing = Object::new();
-        redaction.redact_inputs(target.map_or(&nothing, |target| &target.params), inputs)
+        redactor.redact_inputs(target.map_or(&nothing, |target| &target.params), inputs)
     });
     RunReport {
         code: stop.code.to_owned(),
-        message: redaction.redact_sentence(&stop.message),
+        message: redactor.redact_sentence(&stop.message),
         workflow: workflow.name.clone(),
         step: stop.step.map(|step| workflow.steps[step].id.clone()),
-        hint: redaction.redact_sentence(&hint(&stop, &done, &stopped)),
-        cause: stop.cause.as_ref().map(|cause| render_cause(cause, &redaction)),
+        hint: redactor.redact_sentence(&hint(&stop, &done, &stopped)),
+        cause: stop.cause.as_ref().map(|cause| render_cause(cause, &redactor)),
         inputs,
         failed,
-        skipped: which(|phase| matches!(phase, StepPhase::Ended(StepEnd::Skipped))),
-        not_run: which(|phase| matches!(phase, StepPhase::Waiting)),
+        skipped: ids_in_phase(|phase| matches!(phase, StepPhase::Ended(StepEnd::Skipped))),
+        not_run: ids_in_phase(|phase| matches!(phase, StepPhase::Waiting)),
         completed,
         stopped,
     }
@@ -89,24 +89,24 @@ pub(crate) fn redactor(plan: &RunPlan, state: &RunState) -> Arc<SecretRedactor> 
 }
 
 /// Converts to `{code, error, hint?}`.
-fn render_cause(cause: &Failure, redaction: &SecretRedactor) -> Value {
+fn render_cause(cause: &Failure, redactor: &SecretRedactor) -> Value {
     let mut out = Object::new();
-    out.insert("code".to_owned(), redaction.redact_sentence(&cause.code).into());
-    out.insert("error".to_owned(), redaction.redact_sentence(&cause.message).into());
+    out.insert("code".to_owned(), redactor.redact_sentence(&cause.code).into());
+    out.insert("error".to_owned(), redactor.redact_sentence(&cause.message).into());
     if let Some(hint) = &cause.hint {
-        out.insert("hint".to_owned(), redaction.redact_sentence(hint).into());
+        out.insert("hint".to_owned(), redactor.redact_sentence(hint).into());
     }
     Value::Object(out)
 }
 
-/// Builds the hint: how to handle the cause, and which effects remain.
+/// Builds the hint: how to handle the cause, and ids_in_phase effects remain.
 fn hint(stop: &RunStop, done: &[String], stopped: &[String]) -> String {
     let mut sentences = Vec::new();
     match (stop.cause.as_ref().and_then(|cause| cause.hint.as_deref()), stop.step) {
         // Another sentence follows, so this one needs a full stop.
         (Some(hint), _) if hint.ends_with(['.', '!', '?']) => sentences.push(hint.to_owned()),
         (Some(hint), _) => sentences.push(format!("{hint}.")),
-        // A declined question, as opposed to a cancelled workflow, which has no step.
+        // A declined question, as opposed to a cancelled workflow, ids_in_phase has no step.
         (None, Some(_)) if stop.code == code::CANCELLED => {
             sentences.push("The person did not agree; do not call again unless they want it.".to_owned());
         }
@@ -127,10 +127,10 @@ fn hint(stop: &RunStop, done: &[String], stopped: &[String]) -> String {
         (None, None) => sentences.push("Call the workflow again.".to_owned()),
     }
     if !done.is_empty() {
-        sentences.push(format!("What {} did remains in effect; a new run repeats it.", names(done)));
+        sentences.push(format!("The effects of {} remain; a new run repeats them.", names(done)));
     }
     if !stopped.is_empty() {
-        sentences.push(format!("What {} did is unknown; check before calling again.", names(stopped)));
+        sentences.push(format!("The effects of {} are unknown; check before calling again.", names(stopped)));
     }
     sentences.join(" ")
 }

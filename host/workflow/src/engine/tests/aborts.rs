@@ -11,7 +11,7 @@ use super::{
 };
 
 #[test]
-fn a_failure_ends_the_run_at_once_and_the_report_says_what_was_done() {
+fn a_failure_ends_the_run_at_once_with_a_report() {
     let plan = plan(json!([
         {"id": "read", "tool": "t.read"},
         {"id": "poll", "tool": "t.poll", "onError": {"action": "continue"}},
@@ -54,13 +54,13 @@ fn a_failure_ends_the_run_at_once_and_the_report_says_what_was_done() {
       "not_run": [
         "after"
       ],
-      "hint": "Fix the cause of the step's failure, then call the workflow again. What `read` did remains in effect; a new run repeats it. What `slow` did is unknown; check before calling again."
+      "hint": "Fix the cause of the step's failure, then call the workflow again. The effects of `read` remain; a new run repeats them. The effects of `slow` are unknown; check before calling again."
     }
     "#);
 }
 
 #[test]
-fn what_only_read_is_not_said_to_stay_done() {
+fn read_only_steps_have_no_lasting_effects() {
     let plan = plan(json!([
         {"id": "find", "tool": "t.look"},
         {"id": "write", "tool": "t.write", "dependsOn": ["find"]},
@@ -98,13 +98,13 @@ fn a_workflow_that_takes_too_long_ends() {
       "not_run": [
         "b"
       ],
-      "hint": "Call the workflow again, or give it a longer `timeout`. What `a` did is unknown; check before calling again."
+      "hint": "Call the workflow again, or give it a longer `timeout`. The effects of `a` are unknown; check before calling again."
     }
     "#);
 }
 
 #[test]
-fn what_is_cancelled_ends_at_once() {
+fn cancellation_ends_the_run_at_once() {
     let plan = plan(json!([{"id": "a", "tool": "t.run"}, {"id": "b", "tool": "t.run"}]));
     let run =
         run(
@@ -132,7 +132,7 @@ fn secrets_are_in_no_error() {
 }
 
 #[test]
-fn what_is_told_of_what_is_not_under_way_changes_nothing() {
+fn events_of_inactive_tasks_are_ignored() {
     let plan = plan(json!([{"id": "a", "tool": "t.run"}, {"id": "b", "tool": "t.run", "dependsOn": ["a"]}]));
     let start = RunStart { id: "r".into(), start_time: String::new(), params: object(json!({})), seed: 0 };
     let (mut state, _) = begin(&plan, start);

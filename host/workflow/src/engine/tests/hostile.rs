@@ -37,7 +37,7 @@ fn an_error_shows_no_half_of_a_secret() {
 }
 
 #[test]
-fn what_an_action_calls_secret_is_in_no_text_of_its_failure() {
+fn secrets_of_an_action_are_redacted_from_its_failure() {
     let retry = json!({"action": "retry", "retryCount": 1, "retryDelay": 1});
     let plan = plan_with(
         json!([{"id": "login", "tool": "t.login"}, {"id": "use", "tool": "t.use", "dependsOn": ["login"], "onError": retry,

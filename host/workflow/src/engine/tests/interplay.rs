@@ -51,7 +51,7 @@ fn answer(asked: &Asked) -> Told {
 }
 
 #[test]
-fn whatever_a_step_ended_as_those_after_it_run_with_its_default() {
+fn dependents_run_with_the_default_of_any_ended_step() {
     for (mut first, status) in ends() {
         first["id"] = "a".into();
         first["defaultResults"] = json!({"items": ["x", "y"], "on": true, "nothing": null});
@@ -110,7 +110,7 @@ fn beside_a_no(flow: Value, answer: impl Fn(&Asked) -> Told) -> Run {
 }
 
 #[test]
-fn what_has_begun_goes_on_to_its_end_when_the_rest_is_skipped() {
+fn active_steps_complete_when_the_rest_is_skipped() {
     let each = json!({"id": "flow", "type": "forEach", "collection": "[1, 2, 3]", "maxParallel": 1, "step": {"tool": "t.run"}});
     let run = beside_a_no(each, |_| ok(10, json!({})));
     assert_eq!((run.order().len(), run.took), (4, ms(30)));

@@ -88,7 +88,7 @@ fn everywhere(strict: bool, action: &str) -> String {
 }
 
 #[test]
-fn an_action_gives_what_its_place_takes() {
+fn an_action_yields_what_its_position_accepts() {
     let names = [
         "", ".map", ".list", ".text", ".whole", ".half", ".large", ".huge", ".yes", ".json", ".null", ".nope",
     ];
@@ -100,7 +100,7 @@ fn an_action_gives_what_its_place_takes() {
 }
 
 #[test]
-fn a_schema_is_followed_to_what_it_takes() {
+fn schemas_are_resolved_to_their_kind() {
     let schema = |value: Value| json!({"t.run": {"p": value}});
     for (parameter, text, whole) in [
         (json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}), json!(42), json!(7)),

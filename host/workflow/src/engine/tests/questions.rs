@@ -52,7 +52,7 @@ fn an_answer_is_where_the_documentation_says_and_where_the_code_has_it() {
 
 // The seed's approval.
 #[test]
-fn an_approval_decides_what_runs() {
+fn an_approval_selects_the_steps() {
     for (approved, called) in [(true, true), (false, false)] {
         let plan = plan(json!([
             {"id": "approval", "type": "elicitation", "message": "Deploy?"},
@@ -71,7 +71,7 @@ fn an_approval_decides_what_runs() {
 
 // Case 35.
 #[test]
-fn a_no_does_what_the_definition_says() {
+fn a_refusal_follows_the_definition() {
     let (no, closed) = (Some(Answer::Declined), Some(Answer::Cancelled));
     for (more, answer, code, message) in [
         (json!({}), no.clone(), "cancelled", "elicitation request was declined by user: step confirm"),
@@ -123,7 +123,7 @@ fn a_no_does_what_the_definition_says() {
 
 // Row 2: ToolHive documents that the rest is skipped, but runs it. Here it is skipped.
 #[test]
-fn skipping_the_rest_skips_what_has_not_begun_and_completes() {
+fn skipping_the_rest_completes_the_run() {
     let plan = plan(json!([
         {"id": "slow", "tool": "t.run"},
         {"id": "confirm", "type": "elicitation", "message": "Go on?", "onCancel": "skip_remaining"},
@@ -162,7 +162,7 @@ fn several_questions_are_open_at_once_and_the_workflows_clock_stands_still() {
 
 /// The client may have closed the question first.
 #[test]
-fn a_question_that_was_closed_for_nobody_answered_ran_out_of_time() {
+fn a_question_closed_without_an_answer_is_a_timeout() {
     let closed = |asked: &Asked| match asked.id.as_str() {
         "confirm" => Some((1, Comes::Fail(Failure::new("timed_out", "nobody answered")))),
         _ => ok(1, json!({})),
@@ -191,7 +191,7 @@ fn a_question_that_cannot_be_put_fails_its_step() {
 
 /// The session has its own clock, and either may fire first.
 #[test]
-fn a_question_that_is_closed_in_time_by_who_asks_ends_as_by_our_clock() {
+fn a_timeout_of_the_session_counts_as_ours() {
     let late = || Some((1000, Comes::Fail(Failure::new("timed_out", "nobody answered the question"))));
     let told = |asked: &Asked| if asked.id == "confirm" { late() } else { ok(5, json!({})) };
     let goes_on = run(&asking(json!({"onCancel": "continue"})), json!({"pr": 7}), told);
@@ -213,7 +213,7 @@ fn an_answer_that_cannot_be_taken_is_no_missing_handler() {
 }
 
 #[test]
-fn what_a_person_says_is_not_told_as_a_client_that_cannot_ask() {
+fn a_refusal_is_not_reported_as_a_missing_capability() {
     let check = |answer: Option<(u64, Comes)>, message: &str, hint: &str| {
         let run = run(&asking(json!({})), json!({"pr": 1}), |asked| match asked.id.as_str() {
             "confirm" => answer.clone(),

@@ -14,7 +14,7 @@ fn echo(asked: &Asked) -> Told {
 
 // Cases 9 and 24.
 #[test]
-fn a_condition_decides_and_what_is_skipped_has_its_default() {
+fn skipped_steps_have_their_default() {
     for (condition, params, called) in [
         ("{{.params.on}}", json!({"on": true}), true),
         ("{{.params.on}}", json!({"on": false}), false),
@@ -53,7 +53,7 @@ fn a_condition_that_is_neither_fails_the_step() {
 
 // Row 13: ToolHive uses the default only for failed calls.
 #[test]
-fn a_default_stands_for_whatever_did_not_come() {
+fn a_default_replaces_any_missing_output() {
     let bad = "{{index .params.list 9}}";
     for first in [
         json!({"tool": "t.fails"}),
@@ -91,7 +91,7 @@ fn a_template_that_fails_is_not_tried_again() {
 
 // Cases 20, 27, 28 and 29; 27 in the form of our own files, too.
 #[test]
-fn arguments_are_what_the_action_takes() {
+fn arguments_are_converted_to_the_action_types() {
     let arguments = json!({"n": "{{.params.n}}", "text": "{{.params.n}}", "list": "{{.params.list}}", "other": "{{.params.n}}",
         "nested": {"deep": ["{{.params.n}}", "n is {{.params.n}}"]}, "null": "{{.params.null}}"});
     let tools = json!({"t.run": {"n": {"type": "integer"}, "text": {"type": "string"}, "list": {"type": "array"},
@@ -111,7 +111,7 @@ fn arguments_are_what_the_action_takes() {
 
 // Literals are converted as well, as in ToolHive.
 #[test]
-fn literal_arguments_are_what_the_action_takes() {
+fn literal_arguments_are_converted_too() {
     let arguments =
         json!({"n": "042", "any": "042", "text": "042", "nested": {"deep": ["1e3", 2, "x"]}, "on": "T"});
     let tools = json!({"t.run": {"n": {"type": "integer"}, "text": {"type": "string"}, "on": {"type": "boolean"},
@@ -123,7 +123,7 @@ fn literal_arguments_are_what_the_action_takes() {
 }
 
 #[test]
-fn a_strict_file_never_sends_what_is_missing() {
+fn strict_files_never_send_missing_values() {
     let steps = |strict: bool| {
         plan(
             json!({"strict": strict, "steps": [{"id": "a", "tool": "t.run", "arguments": {"x": "{{.params.nope}}"}}]}),
@@ -154,7 +154,7 @@ fn without_an_output_the_result_is_that_of_the_deepest_and_last_step() {
 
 // Cases 37, 38 and 39.
 #[test]
-fn an_output_is_made_of_what_the_steps_gave() {
+fn an_output_is_built_from_the_steps() {
     let data = json!({"id": 1234567, "text": "42", "flag": "true", "object": {"a": 1}, "json": "{\"a\": 1.5}", "empty": ""});
     let make = |property: Value| {
         let output = json!({"properties": {"p": property}});
@@ -201,7 +201,7 @@ fn an_output_is_made_of_what_the_steps_gave() {
 }
 
 #[test]
-fn what_is_required_must_be_there() {
+fn required_properties_must_exist() {
     let output =
         json!({"properties": {"p": {"type": "string", "value": "{{.params.x}}"}}, "required": ["p"]});
     let plan = plan(json!({"strict": true, "steps": [{"id": "a", "tool": "t.run"}], "output": output}));

@@ -124,7 +124,7 @@ fn a_step_is_tried_again_as_often_as_it_says() {
 }
 
 #[test]
-fn pauses_follow_the_rule_and_what_a_failure_asks_for() {
+fn pauses_follow_the_rule_and_the_failure() {
     let on_error = json!({"action": "retry", "retryCount": 3, "retryDelay": 100});
     let plan = plan(json!([{"id": "a", "tool": "t.run", "onError": on_error}]));
     let run = run(&plan, json!({}), |asked| {

@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_schema_says_what_it_takes() {
+    fn kinds_follow_from_the_schema() {
         for (schema, expected) in [
             (json!({"type": "integer"}), (SchemaKind::Integer, false)),
             (json!({"type": ["string", "null"]}), (SchemaKind::String, true)),

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_taken_is_no_longer_there() {
+    fn the_budget_shrinks() {
         let mut room = SizeBudget::new("the arguments are", 1 << 20);
         let half = Value::from("x".repeat(1 << 19));
         assert!(room.take(half.clone()).is_ok());

@@ -85,7 +85,7 @@ fn numbers_are_exact() {
 }
 
 #[test]
-fn what_is_not_there_leads_nowhere() {
+fn fields_of_missing_values_are_missing() {
     for source in [
         "{{.params.nope.deeper.still}}",
         "{{.nope.deeper}}",
@@ -238,7 +238,7 @@ fn errors_are_plain_and_hold_no_data() {
 }
 
 #[test]
-fn an_error_shows_the_source_on_one_line_without_what_cannot_be_seen() {
+fn errors_show_the_source_on_one_visible_line() {
     let said = failure("{{len\n \"\u{19}\u{200b}\u{202e}x\" 3}}", &data(), false);
     assert!(said.starts_with("`len \"x\" 3`: "), "{said:?}");
 }
@@ -250,7 +250,7 @@ fn an_error_names_itself() {
 }
 
 #[test]
-fn texts_that_are_no_templates_are_told_where_and_why() {
+fn syntax_errors_have_position_and_reason() {
     let told = [
         "{{.steps.my-step.output}}",
         "x {{index .steps.a.my-step-2.b 1}}",

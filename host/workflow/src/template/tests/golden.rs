@@ -26,7 +26,7 @@ fn plain(value: &Value) -> Value {
 }
 
 #[test]
-fn templates_give_what_go_gives() {
+fn templates_match_go() {
     let cases: Value = serde_json::from_str(CASES).unwrap();
     let root = plain(&cases["ctx"]);
     let mut otherwise = Vec::new();
@@ -57,7 +57,7 @@ fn templates_give_what_go_gives() {
 }
 
 #[test]
-fn texts_are_templates_where_go_takes_them() {
+fn syntax_matches_go() {
     let cases: Value = serde_json::from_str(CASES).unwrap();
     let parse = cases["parse"].as_array().unwrap();
     assert_eq!(parse.len(), 17);

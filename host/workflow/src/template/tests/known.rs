@@ -212,7 +212,7 @@ fn control() {
 }
 
 #[test]
-fn what_is_printed() {
+fn printing() {
     check(&[
         (
             "{{.params.mixed}} {{printf \"%v\" .params.mixed}} {{print .params.mixed}}",

@@ -36,7 +36,7 @@ const SEED: &str =
 
 /// Case 40 of the research page's §1.15.
 #[test]
-fn what_is_referred_to_of_a_step_that_may_be_skipped_needs_a_default() {
+fn references_to_skippable_steps_need_defaults() {
     let needs = |text: &str, field: &str, by: &str| {
         let told = problems(text);
         let expected = format!(
@@ -91,7 +91,7 @@ fn what_is_referred_to_of_a_step_that_may_be_skipped_needs_a_default() {
 }
 
 #[test]
-fn the_example_of_the_seed_is_told_with_its_sentence() {
+fn the_example_of_the_seed_has_its_message() {
     let text = "compositeTools:\n- name: t\n  description: d\n  parameters: {type: object, properties: {enabled: {type: boolean}}}\n  \
                 steps:\n  - id: conditional_step\n    tool: backend.fetch\n    condition: '{{.params.enabled}}'\n  \
                 - id: use_result\n    tool: backend.process\n    arguments:\n      \
@@ -177,7 +177,7 @@ fn after_line(said: &str) -> String {
 }
 
 #[test]
-fn what_never_worked_in_toolhive_is_told() {
+fn constructs_that_never_worked_in_toolhive_are_noted() {
     let notes = |text: &str| -> Vec<String> {
         let (_, notes) = with_notes(text).unwrap_or_else(|problems| panic!("{text}: {problems}"));
         notes.iter().map(ToString::to_string).collect()
