@@ -16,15 +16,15 @@ mod toolhive_notes;
 
 use super::{model::Workflow, report::ParseReport, template_use::TemplateUse};
 
-/// Checks a workflow. `whole`: the workflow contains all of its steps, none was cut off.
+/// Checks a workflow. `is_complete`: no steps were cut off.
 pub(crate) fn check_workflow(
     workflow: &Workflow,
     uses: &[TemplateUse],
-    whole: bool,
+    is_complete: bool,
     report: &mut ParseReport,
 ) {
     toolhive_notes::add_notes(workflow, uses, report);
-    if !whole {
+    if !is_complete {
         return;
     }
     let before = order::check_order(workflow, report);

@@ -149,10 +149,10 @@ fn detect_form(fields: &ObjectFields<'_>, report: &mut ParseReport) -> Option<Fo
 fn parse_facade(fields: &ObjectFields<'_>, report: &mut ParseReport) -> Option<String> {
     let place = fields.get("facade")?;
     let facade = place.text(report)?;
-    let well = facade.len() <= 32
+    let is_valid = facade.len() <= 32
         && facade.starts_with(|c: char| c.is_ascii_lowercase())
         && facade.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-'));
-    if !well {
+    if !is_valid {
         let message = format!(
             "\"{}\" must have 1 to 32 characters of a-z, 0-9, `_` and `-`, and start with a letter",
             excerpt(facade)

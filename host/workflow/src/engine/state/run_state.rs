@@ -30,7 +30,8 @@ pub struct RunState {
     pub(crate) is_over: bool,
     /// The start limit of the last transition was reached: the next one is due immediately.
     pub(crate) has_more: bool,
-    /// Redactor of the run's secrets. Built on first use and cached, since a thousand items may fail.
+    /// Redactor of the run's secrets. Derived from the context, so it is not serialized: built on first use, by `&self`
+    /// methods too, and kept because a thousand items may fail. An answer, which may contain another secret, clears it.
     #[serde(skip)]
     pub(crate) secrets: OnceLock<Arc<SecretRedactor>>,
 }

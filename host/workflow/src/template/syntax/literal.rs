@@ -44,8 +44,8 @@ fn parse_int(digits: &str, radix: u32) -> Option<ExactNumber> {
 
 /// Removes underscores, which must separate digits or follow the base.
 fn strip_underscores(text: &str) -> Option<String> {
-    let odd = text.starts_with('_') || text.ends_with('_') || text.contains("__");
-    (!odd).then(|| text.replace('_', ""))
+    let is_misplaced = text.starts_with('_') || text.ends_with('_') || text.contains("__");
+    (!is_misplaced).then(|| text.replace('_', ""))
 }
 
 fn parse_hex_float(text: &str) -> Option<f64> {
