@@ -36,12 +36,12 @@ pub(crate) fn check_references(
     for (index, step) in workflow.steps.iter().enumerate() {
         ids.entry(&step.id).or_insert(index);
     }
-    let checking = Checking { workflow, ids, before, params: known_params(workflow) };
+    let checker = ReferenceChecker { workflow, ids, before, params: known_params(workflow) };
     let mut reported = HashSet::new();
     for used in uses {
         for reference in used.template.references() {
             let path: Vec<&str> = reference.path.iter().map(String::as_str).collect();
-            let Some(problem) = checking.reference(used, &path, report) else { continue };
+            let Some(problem) = checker.reference(used, &path, report) else { continue };
             // The search for the nearest name is slow, so a file must not trigger it without limit.
             if reported.len() > MAX_REPORTED {
                 return;
@@ -53,7 +53,7 @@ pub(crate) fn check_references(
     }
 }
 
-struct Checking<'a> {
+struct ReferenceChecker<'a> {
     workflow: &'a Workflow,
     ids: HashMap<&'a str, usize>,
     before: Option<&'a [StepSet]>,
@@ -73,26 +73,27 @@ fn known_params(workflow: &Workflow) -> Option<Vec<&str>> {
     Some(properties.map(|properties| properties.keys().map(String::as_str).collect()).unwrap_or_default())
 }
 
-impl Checking<'_> {
+impl ReferenceChecker<'_> {
     /// Returns the problem with a reference, if any.
     fn reference(&self, used: &TemplateUse, path: &[&str], report: &ParseReport) -> Option<Problem> {
         let &[root, ref rest @ ..] = path else { return None };
-        let who = referrer(self.workflow, used);
+        let subject = referrer(self.workflow, used);
         let unknown = |parts: &[&str], name: &str, among: &[&str]| {
-            let message = format!("{who} refers to `.{}`, which does not exist", excerpt(&parts.join(".")));
+            let message =
+                format!("{subject} refers to `.{}`, which does not exist", excerpt(&parts.join(".")));
             report.with_suggestion(Problem::new(used.line, &*used.path, message), name, among.iter().copied())
         };
         match (root, rest) {
             ("params", [name, ..]) => {
                 let params = self.params.as_ref().filter(|params| !params.contains(name))?;
                 let message = format!(
-                    "{who} refers to `.params.{}`, which the parameters do not define",
+                    "{subject} refers to `.params.{}`, which the parameters do not define",
                     excerpt(name)
                 );
                 let problem = Problem::new(used.line, &*used.path, message);
                 Some(report.with_suggestion(problem, name, params.iter().copied()))
             }
-            ("steps", [id, rest @ ..]) => self.step(used, &who, id, report).or_else(|| {
+            ("steps", [id, rest @ ..]) => self.step(used, &subject, id, report).or_else(|| {
                 let name = rest.first().filter(|name| !OF_STEP.contains(name))?;
                 Some(unknown(&path[..3], name, &OF_STEP))
             }),
@@ -105,7 +106,7 @@ impl Checking<'_> {
                 }
                 _ => {
                     let message =
-                        format!("{who} refers to `.forEach`, which only a forEach's inner step sees");
+                        format!("{subject} refers to `.forEach`, which only a forEach's inner step sees");
                     Some(Problem::new(used.line, &*used.path, message))
                 }
             },
@@ -124,23 +125,23 @@ impl Checking<'_> {
     }
 
     /// Returns the problem with a reference to a step, if any.
-    fn step(&self, used: &TemplateUse, who: &str, id: &str, report: &ParseReport) -> Option<Problem> {
+    fn step(&self, used: &TemplateUse, subject: &str, id: &str, report: &ParseReport) -> Option<Problem> {
         let name = excerpt(id);
         let Some(&target) = self.ids.get(id) else {
-            let message = format!("{who} refers to step `{name}`, which does not exist");
+            let message = format!("{subject} refers to step `{name}`, which does not exist");
             let problem = Problem::new(used.line, &*used.path, message);
             return Some(report.with_suggestion(problem, id, self.ids.keys().copied()));
         };
         let TemplateSite::Step(step, _) = used.at else { return None };
         if step == target {
-            let message = format!("{who} refers to `.steps.{name}`, its own step");
+            let message = format!("{subject} refers to `.steps.{name}`, its own step");
             return Some(Problem::new(used.line, &*used.path, message));
         }
         if self.before?[step] & (1 << target) != 0 {
             return None;
         }
         let message = format!(
-            "{who} refers to `.steps.{name}`, but does not depend on it: add {name} to its dependsOn"
+            "{subject} refers to `.steps.{name}`, but does not depend on it: add {name} to its dependsOn"
         );
         Some(Problem::new(used.line, &*used.path, message))
     }

@@ -55,7 +55,7 @@ pub(crate) struct TemplateRun<'a> {
 /// Ways in which a body ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Flow {
-    On,
+    Next,
     Break,
     Continue,
 }
@@ -91,11 +91,11 @@ impl<'a> TemplateRun<'a> {
         }
         self.nesting += 1;
         let mark = self.variables.len();
-        let mut flow = Flow::On;
+        let mut flow = Flow::Next;
         for node in body {
             self.budget.spend(1)?;
             flow = self.node(node, dot)?;
-            if flow != Flow::On {
+            if flow != Flow::Next {
                 break;
             }
         }
@@ -126,7 +126,7 @@ impl<'a> TemplateRun<'a> {
                 self.template(&self.ast.defined[*number], dot)?;
             }
         }
-        Ok(Flow::On)
+        Ok(Flow::Next)
     }
 
     /// Prints the value of an action.
@@ -212,7 +212,7 @@ impl<'a> TemplateRun<'a> {
                 return Err(self.with_span(range.over.span, EvalError::new(message)));
             }
         }
-        let flow = if ran { Flow::On } else { self.body(&range.otherwise, dot)? };
+        let flow = if ran { Flow::Next } else { self.body(&range.otherwise, dot)? };
         self.variables.truncate(mark);
         Ok(flow)
     }
