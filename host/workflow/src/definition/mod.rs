@@ -11,21 +11,22 @@
 //! | `report.rs`, `place.rs` | problems found so far; typed access to YAML nodes |
 //! | `check` | checks of a parsed workflow |
 //! | `parse` | YAML nodes to the model |
-//! | `read.rs` | the entry points; references between files |
+//! | `entry.rs` | the entry points; references between files |
 
 mod check;
 mod duration;
+mod entry;
 mod limits;
 mod model;
 mod parse;
 mod place;
-mod read;
 mod report;
 mod template_use;
 #[cfg(test)]
 mod tests;
 
 pub use self::{
+    entry::{Examined, examine, link, read, with_notes},
     limits::{
         ITERATIONS, ITERATIONS_PARALLEL, PARALLEL, QUESTION_TIMEOUT, RETRIES, RETRY_DELAY, STEP_TIMEOUT,
         STEPS, TIMEOUT,
@@ -34,5 +35,4 @@ pub use self::{
         ArgumentValue, Definition, EffectHints, ForEach, Form, OnError, PropertySource, PropertyType,
         QuestionStep, RefusalAction, ResultProperty, ResultShape, StepKind, ToolCall, Workflow, WorkflowStep,
     },
-    read::{Examined, examine, link, read, with_notes},
 };
