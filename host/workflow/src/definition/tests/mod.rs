@@ -10,9 +10,9 @@ use crate::Problems;
 fn outline(text: &str) -> String {
     match read(text) {
         Err(problems) => problems.0.iter().map(|problem| format!("{problem}\n")).collect(),
-        Ok(read) => {
-            let names = read.workflows.iter().map(|w| format!("{} at {}:{}", w.name, w.path, w.line));
-            format!("{:?} {}", read.form, names.collect::<Vec<_>>().join(", "))
+        Ok(file) => {
+            let names = file.workflows.iter().map(|w| format!("{} at {}:{}", w.name, w.path, w.line));
+            format!("{:?} {}", file.form, names.collect::<Vec<_>>().join(", "))
         }
     }
 }
@@ -82,8 +82,8 @@ compositeTools:
       more: {type: object, description: More., properties: {n: {type: integer, description: A number., value: '1'}}}
     required: [sha]
 "#;
-    let read = read(text).unwrap_or_else(|problems| panic!("{problems}"));
-    insta::assert_debug_snapshot!(read);
+    let file = read(text).unwrap_or_else(|problems| panic!("{problems}"));
+    insta::assert_debug_snapshot!(file);
 }
 
 #[test]
@@ -107,9 +107,9 @@ spec:
       - {id: b, type: elicitation, message: m, schema: {type: object}, tool: x.y, onError: {action: retry, retryCount: 11}}
       - {id: c, type: forEach, collection: '[]', step: {tool: x.y, condition: 'true', arguments: {'{{x}}': 1}}}
 "#;
-    let read = read(text).unwrap_or_else(|problems| panic!("{problems}"));
-    assert_eq!((read.resource.as_deref(), read.workflows[0].strict), (Some("research"), false));
-    insta::assert_snapshot!(Problems(read.warnings).0.iter().map(|w| format!("{w}\n")).collect::<String>());
+    let file = read(text).unwrap_or_else(|problems| panic!("{problems}"));
+    assert_eq!((file.resource.as_deref(), file.workflows[0].strict), (Some("research"), false));
+    insta::assert_snapshot!(Problems(file.warnings).0.iter().map(|w| format!("{w}\n")).collect::<String>());
 }
 
 #[test]
