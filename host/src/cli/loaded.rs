@@ -48,7 +48,7 @@ async fn admit_all(host: &Host, files: BTreeMap<String, PluginFiles>) -> Vec<Loa
     let mut plugins = Vec::new();
     for (file, found) in files {
         let mut offer = FacadeOffer::default();
-        let loaded = match host.loader.admit(&found, None).await {
+        let loaded = match host.admitter.admit(&found, None).await {
             Ok(admitted) => {
                 let facts = admitted.facts.clone();
                 offer.accept(admitted);
@@ -64,7 +64,7 @@ async fn admit_all(host: &Host, files: BTreeMap<String, PluginFiles>) -> Vec<Loa
     }
     let mut map: OfferMap<'_> = offers.iter_mut().map(|(file, offer)| (file.as_str(), offer)).collect();
     // The name record is only read: inspecting a plugin must not claim its name.
-    let owners = NameOwners::assign(file_claims(&map), &NameOwners::default(), &host.loader.names());
+    let owners = NameOwners::assign(file_claims(&map), &NameOwners::default(), &host.admitter.names());
     let mut assembly = assemble(&mut map, &owners, &BTreeMap::new(), LoadCompleteness::Complete);
     let plugins = plugins.into_iter().map(|(file, loaded)| {
         let refused = assembly.refused.remove(&file);

@@ -6,7 +6,7 @@ use loggia_sandbox::Space;
 pub const COMPILE: &str = "compile-component";
 
 /// Arguments of the child process.
-pub fn arguments(space: Space) -> Vec<String> {
+pub fn compiler_arguments(space: Space) -> Vec<String> {
     let short = (space == Space::Short).then_some("--short");
     [COMPILE].into_iter().chain(short).map(str::to_owned).collect()
 }

@@ -8,8 +8,8 @@ use serde::Serialize;
 
 /// Current status of the folder, and counters of versions.
 #[derive(Debug, Default)]
-pub struct Standing {
-    now: ArcSwap<Report>,
+pub struct LoadStatus {
+    now: ArcSwap<LoadStatusReport>,
     /// Versions that were admitted.
     pub loaded: Counter,
     /// Failed admissions, retries included.
@@ -18,18 +18,18 @@ pub struct Standing {
     pub removed: Counter,
 }
 
-impl Standing {
+impl LoadStatus {
     /// Status as of the last scan.
-    pub fn now(&self) -> Arc<Report> {
+    pub fn now(&self) -> Arc<LoadStatusReport> {
         self.now.load_full()
     }
 
-    pub(super) fn set(&self, report: Report) {
+    pub(super) fn set(&self, report: LoadStatusReport) {
         self.now.store(Arc::new(report));
     }
 
     /// Counters by name.
-    pub fn reloads(&self) -> Vec<(&'static str, u64)> {
+    pub fn version_counts(&self) -> Vec<(&'static str, u64)> {
         let Self { loaded, failed, removed, .. } = self;
         vec![("loaded", loaded.get()), ("failed", failed.get()), ("removed", removed.get())]
     }
@@ -37,23 +37,23 @@ impl Standing {
 
 /// Snapshot of a folder's status.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Report {
+pub struct LoadStatusReport {
     /// Error of the folder itself.
-    pub folder: Option<String>,
+    pub folder_error: Option<String>,
     /// Status of its plugins and workflows, by file.
-    pub files: Vec<Stands>,
+    pub files: Vec<OfferStatus>,
 }
 
 /// Status of one offer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Stands {
+pub struct OfferStatus {
     /// File name.
     pub file: String,
     /// Facade name, once known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub facade: Option<String>,
     /// Whether calls are answered.
-    pub state: State,
+    pub state: LoadState,
     /// Reason for which (some) calls are not answered, as in the log.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
@@ -62,7 +62,7 @@ pub struct Stands {
 /// Whether a file's facade answers calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub enum LoadState {
     /// The file does not load and no version serves, or its grants are fenced by now.
     Failed,
     /// The newest version does not load; the previous one serves.
@@ -73,7 +73,7 @@ pub enum State {
     Serving,
 }
 
-impl State {
+impl LoadState {
     /// All states, worst first.
     pub const ALL: [Self; 4] = [Self::Failed, Self::Stale, Self::Refused, Self::Serving];
 
@@ -88,9 +88,9 @@ impl State {
     }
 }
 
-impl Report {
+impl LoadStatusReport {
     /// Counts the files in a state.
-    pub fn count(&self, state: State) -> usize {
+    pub fn count(&self, state: LoadState) -> usize {
         self.files.iter().filter(|file| file.state == state).count()
     }
 }

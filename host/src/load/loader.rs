@@ -8,17 +8,17 @@ use tokio::{runtime::Handle, task::block_in_place};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    admit::Loader,
+    admit::PluginAdmitter,
     assemble::{CatalogAssembly, LoadCompleteness, assemble, file_claims},
-    load_status::{Report, Standing, State},
+    load_status::{LoadState, LoadStatus, LoadStatusReport},
     names::{NameOwners, NameRecord},
     source::folder::{FolderSource, SourceEvent},
 };
 
 /// Keeps a catalog up to date with a folder.
-pub struct Reloader {
+pub struct CatalogLoader {
     source: FolderSource,
-    admitter: Arc<Loader>,
+    admitter: Arc<PluginAdmitter>,
     catalog: Arc<Catalog>,
     owners: NameOwners,
     /// Name owners, as last read.
@@ -29,19 +29,19 @@ pub struct Reloader {
     refused: BTreeMap<String, String>,
     /// Workflows that cannot run now, by key, with the logged sentences.
     unavailable: BTreeMap<String, Vec<String>>,
-    load_status: Arc<Standing>,
+    load_status: Arc<LoadStatus>,
     completeness: LoadCompleteness,
 }
 
-impl Reloader {
+impl CatalogLoader {
     /// Creates a loader for a folder, which need not exist yet. Admissions run on `runtime`, which must be
     /// multi-threaded.
     pub fn new(
         folder: PathBuf,
-        admitter: Arc<Loader>,
+        admitter: Arc<PluginAdmitter>,
         catalog: Arc<Catalog>,
         runtime: Handle,
-        load_status: Arc<Standing>,
+        load_status: Arc<LoadStatus>,
     ) -> Self {
         Self {
             source: FolderSource::new(folder, Arc::clone(&admitter), runtime, Arc::clone(&load_status)),
@@ -97,16 +97,16 @@ impl Reloader {
         let files = self.source.offers().filter_map(|(key, offer)| {
             let mut stands = offer.status(key)?;
             if let Some(refusal) = self.fenced.get(key) {
-                (stands.state, stands.why) = (State::Failed, Some(refusal.clone()));
+                (stands.state, stands.why) = (LoadState::Failed, Some(refusal.clone()));
             } else if let Some(refusal) = self.refused.get(key) {
-                (stands.state, stands.why) = (State::Refused, Some(refusal.clone()));
-            } else if let (State::Serving, Some(reasons)) = (stands.state, self.unavailable.get(key)) {
+                (stands.state, stands.why) = (LoadState::Refused, Some(refusal.clone()));
+            } else if let (LoadState::Serving, Some(reasons)) = (stands.state, self.unavailable.get(key)) {
                 stands.why = Some(reasons.join("; "));
             }
             Some(stands)
         });
         let folder = self.source.unreadable().map(str::to_owned);
-        self.load_status.set(Report { folder, files: files.collect() });
+        self.load_status.set(LoadStatusReport { folder_error: folder, files: files.collect() });
     }
 
     /// Finds the versions that the fence refuses now, with a sentence each. The result does not depend on the order in

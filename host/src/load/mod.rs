@@ -30,10 +30,10 @@ mod plugin_files;
 pub mod source;
 mod workflow_file;
 
-pub use admit::{AdmissionFacts, AdmitError, AdmittedPlugin, Loader, admit_workflows};
+pub use admit::{AdmissionFacts, AdmitError, AdmittedPlugin, PluginAdmitter, admit_workflows};
 pub use fence::TrustPlaces;
-pub use load_status::{Report, Standing, Stands, State};
-pub use loader::Reloader;
+pub use load_status::{LoadState, LoadStatus, LoadStatusReport, OfferStatus};
+pub use loader::CatalogLoader;
 pub use offer::{FacadeOffer, OfferMap};
 pub use plugin_files::{FacadeKind, PluginFiles, file_stem};
 pub use source::folder::{find_plugin, scan_folder};

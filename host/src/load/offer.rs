@@ -9,7 +9,7 @@ use loggia_sandbox::Digest;
 use super::{
     admit::{AdmitError, AdmittedPlugin},
     fence::VersionGrants,
-    load_status::{Stands, State},
+    load_status::{LoadState, OfferStatus},
     names::FileClaim,
     plugin_files::file_stem,
     workflow_file::WorkflowFile,
@@ -98,16 +98,16 @@ impl FacadeOffer {
     }
 
     /// Reports its status, without names and fence; `None` once it was withdrawn.
-    pub fn status(&self, key: &str) -> Option<Stands> {
+    pub fn status(&self, key: &str) -> Option<OfferStatus> {
         self.is_present.then_some(())?;
         let facade = self.version.as_ref().map(|version| version.entry.surface().name.clone());
         let state = match (&facade, &self.error) {
-            (None, _) => State::Failed,
-            (Some(_), Some(_)) => State::Stale,
-            (Some(_), None) => State::Serving,
+            (None, _) => LoadState::Failed,
+            (Some(_), Some(_)) => LoadState::Stale,
+            (Some(_), None) => LoadState::Serving,
         };
         let why = self.error.as_ref().map(|error| error.for_operator.clone());
-        Some(Stands { file: key.to_owned(), facade, state, why })
+        Some(OfferStatus { file: key.to_owned(), facade, state, why })
     }
 
     /// Grants of its version.

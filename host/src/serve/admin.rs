@@ -33,7 +33,7 @@ use super::{
 };
 use crate::{
     load,
-    load::{Report, Standing, Stands},
+    load::{LoadStatus, LoadStatusReport, OfferStatus},
     telemetry::{classic, logs, metrics, metrics::Figures, trail},
 };
 
@@ -56,7 +56,7 @@ pub struct State(Arc<Told>);
 
 struct Told {
     gate: Gate,
-    standing: Arc<Standing>,
+    standing: Arc<LoadStatus>,
     /// That answers clients, and of calls.
     runtimes: Option<[Handle; 3]>,
     /// Names by which requests may call the listener, beside addresses.
@@ -66,7 +66,7 @@ struct Told {
 }
 
 impl Told {
-    fn readiness(&self, stop: &CancellationToken, report: &Report) -> Readiness {
+    fn readiness(&self, stop: &CancellationToken, report: &LoadStatusReport) -> Readiness {
         let keys = self.authenticator.as_ref().is_none_or(Authenticator::is_ready);
         Readiness::new(stop.is_cancelled(), self.gate.catalog().is_admitted(), keys, report)
     }
@@ -78,7 +78,7 @@ impl State {
         let runtimes = host.lanes().map(|lanes| [Handle::current(), lanes.calls, lanes.heavy]);
         Self(Arc::new(Told {
             gate: host.gate.clone(),
-            standing: Arc::clone(&host.standing),
+            standing: Arc::clone(&host.load_status),
             runtimes,
             hosts,
             authenticator,
@@ -183,8 +183,8 @@ async fn figures(Axum((State(told), stop)): All, headers: HeaderMap) -> Response
     let figures = Figures {
         meters: Arc::clone(told.gate.meters()),
         census: told.gate.census(),
-        plugins: load::State::ALL.map(|state| (state.as_str(), report.count(state))).to_vec(),
-        reloads: told.standing.reloads(),
+        plugins: load::LoadState::ALL.map(|state| (state.as_str(), report.count(state))).to_vec(),
+        reloads: told.standing.version_counts(),
         ready: told.readiness(&stop, &report).ready,
         dropped: logs::dropped(),
         lost: trail::lost(),
@@ -215,7 +215,7 @@ struct Readiness {
     stale: usize,
     failed: usize,
     refused: usize,
-    plugins: Vec<Stands>,
+    plugins: Vec<OfferStatus>,
     /// Files that are not named.
     #[serde(skip_serializing_if = "is_zero")]
     more: usize,
@@ -229,8 +229,8 @@ fn is_zero(more: &usize) -> bool {
 impl Readiness {
     /// Pure. One file that fails does not make the server unready: the others serve, and every replica with the same
     /// folder would go at once. Where nothing serves at all and something failed, no client has any use for it.
-    fn new(draining: bool, loaded: bool, keys: bool, report: &Report) -> Self {
-        let [failed, stale, refused, serving] = load::State::ALL.map(|state| report.count(state));
+    fn new(draining: bool, loaded: bool, keys: bool, report: &LoadStatusReport) -> Self {
+        let [failed, stale, refused, serving] = load::LoadState::ALL.map(|state| report.count(state));
         let why = if draining {
             Some("the server is being ended".to_owned())
         } else if !loaded {
@@ -239,17 +239,17 @@ impl Readiness {
             Some("the keys of the authorization server have not been fetched yet".to_owned())
         } else if serving + stale > 0 {
             None
-        } else if let Some(folder) = &report.folder {
+        } else if let Some(folder) = &report.folder_error {
             Some(shown(folder))
         } else if failed + refused > 0 {
             Some("nothing serves, and plugins failed".to_owned())
         } else {
             None
         };
-        let mut plugins: Vec<&Stands> = report.files.iter().collect();
+        let mut plugins: Vec<&OfferStatus> = report.files.iter().collect();
         plugins.sort_by(|a, b| (a.state, a.why.is_none(), &a.file).cmp(&(b.state, b.why.is_none(), &b.file)));
         let more = plugins.len().saturating_sub(FILES);
-        let plugins = plugins.into_iter().take(FILES).map(|stands| Stands {
+        let plugins = plugins.into_iter().take(FILES).map(|stands| OfferStatus {
             file: shown(&stands.file),
             why: stands.why.as_deref().map(shown),
             ..stands.clone()

@@ -19,7 +19,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    load::{Loader, Reloader, Standing, TrustPlaces, compiler},
+    load::{CatalogLoader, LoadStatus, PluginAdmitter, TrustPlaces, compiler},
     serve::{runtimes::Runtimes, vitals},
 };
 
@@ -68,9 +68,9 @@ pub struct Host {
     /// The only way to run anything.
     pub gate: Gate,
     /// Turns files into facades.
-    pub loader: Arc<Loader>,
+    pub admitter: Arc<PluginAdmitter>,
     /// How the folder that is followed stands.
-    pub standing: Arc<Standing>,
+    pub load_status: Arc<LoadStatus>,
     runtimes: Option<Runtimes>,
     /// What follows folders, and how it is told to end.
     following: Mutex<Vec<(CancellationToken, JoinHandle<()>)>>,
@@ -90,7 +90,7 @@ impl Host {
             .map_err(|error| Start::Cache(options.cache.clone(), error))?;
         let compiler = Compiler {
             program: own_binary()?,
-            args: compiler::arguments(engine.space()),
+            args: compiler::compiler_arguments(engine.space()),
             limits: Limits::default().compile,
         };
         let runtimes = Runtimes::new()?;
@@ -98,16 +98,16 @@ impl Host {
         let gate = Gate::under(Arc::new(Catalog::new(options.publisher)), executor, options.quotas);
         let Options { cache: cached, state, settings, keys, audit, .. } = options.clone();
         let places = TrustPlaces { cache: cached, state, settings, keys, audit };
-        let loader = Loader::new(engine, cache, places, compiler);
+        let loader = PluginAdmitter::new(engine, cache, places, compiler);
         // Made now, so that no policy can grant the place where it will be. Where it cannot be, the plugins that need a
         // state say so.
-        if let Err(error) = loader.state() {
+        if let Err(error) = loader.open_state_folder() {
             tracing::warn!("{error}; --state DIR can name another place");
         }
         Ok(Self {
             gate,
-            loader: Arc::new(loader),
-            standing: Arc::default(),
+            admitter: Arc::new(loader),
+            load_status: Arc::default(),
             runtimes: Some(runtimes),
             following: Mutex::default(),
         })
@@ -131,8 +131,8 @@ impl Host {
     pub fn follow(&self, folder: PathBuf, stop: CancellationToken) {
         let Some(Runtimes { calls, .. }) = &self.runtimes else { return };
         let catalog = Arc::clone(self.gate.catalog());
-        let (loader, standing) = (Arc::clone(&self.loader), Arc::clone(&self.standing));
-        let reloader = Reloader::new(folder, loader, catalog, calls.handle().clone(), standing);
+        let (loader, standing) = (Arc::clone(&self.admitter), Arc::clone(&self.load_status));
+        let reloader = CatalogLoader::new(folder, loader, catalog, calls.handle().clone(), standing);
         let stop = stop.child_token();
         let follows = calls.spawn(reloader.run(stop.clone()));
         self.following.lock().unwrap_or_else(PoisonError::into_inner).push((stop, follows));

@@ -58,7 +58,7 @@ impl InitCommand {
         // An existing policy has no influence, even if it is invalid.
         found.policy = None;
         let host = Host::new(&self.common.host_options()?)?;
-        let admitted = match io_runtime()?.block_on(host.loader.admit(&found, None)) {
+        let admitted = match io_runtime()?.block_on(host.admitter.admit(&found, None)) {
             Ok(admitted) => admitted,
             Err(error) => {
                 let message = format!("{} does not load: {error}", self.file.display());

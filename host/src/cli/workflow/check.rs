@@ -5,7 +5,7 @@ use std::{path::PathBuf, process::ExitCode, sync::Arc};
 use anyhow::ensure;
 use loggia_gate::catalog::Snapshot;
 use loggia_text::printable;
-use loggia_workflow::{Problem, bind};
+use loggia_workflow::{FileProblem, bind};
 use serde_json::{Value, json};
 
 use super::files::{self, CheckedFile};
@@ -96,7 +96,7 @@ fn check_calls(checked: &mut CheckedFile, beside: &Snapshot) {
     let own = facade_name(checked);
     let peers = |facade: &str, action: &str| beside.sought(&own, facade, action);
     let problems = workflows.filter_map(|workflow| bind(&Arc::new(workflow.clone()), &peers).err());
-    let problems: Vec<Problem> = problems.flatten().collect();
+    let problems: Vec<FileProblem> = problems.flatten().collect();
     checked.problems.extend(problems);
     checked.problems.sort_by_key(|problem| problem.line);
 }
@@ -108,7 +108,7 @@ fn facade_name(checked: &CheckedFile) -> String {
     named.unwrap_or_else(|| file_stem(&file).to_owned())
 }
 
-fn warnings(checked: &CheckedFile) -> &[Problem] {
+fn warnings(checked: &CheckedFile) -> &[FileProblem] {
     checked.definition.as_ref().map(|definition| definition.warnings.as_slice()).unwrap_or_default()
 }
 
@@ -151,7 +151,7 @@ fn render_file(checked: &CheckedFile, colours: bool) -> String {
     lines.join("\n")
 }
 
-fn render_line(file: &str, weight: LineKind, problem: &Problem, colours: bool) -> String {
+fn render_line(file: &str, weight: LineKind, problem: &FileProblem, colours: bool) -> String {
     let (word, colour) = match weight {
         LineKind::Problem => ("", "1;31"),
         LineKind::Warning => ("warning: ", "33"),

@@ -10,8 +10,8 @@ use std::{
 
 use anyhow::Context;
 use loggia_workflow::{
-    Definition, Problem, Problems,
-    definition::{Examined, examine, link},
+    WorkflowFile, FileProblem, FileProblems,
+    definition::{FileExamination, examine, link},
     yaml,
 };
 
@@ -22,13 +22,13 @@ pub struct CheckedFile {
     /// The path as passed.
     pub file: PathBuf,
     /// The linked definition; `None` if the file has problems.
-    pub definition: Option<Definition>,
+    pub definition: Option<WorkflowFile>,
     /// The linked definition without workflows that have problems.
-    pub sound: Option<Definition>,
+    pub sound: Option<WorkflowFile>,
     /// Problems.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<FileProblem>,
     /// Features that work here but not in ToolHive.
-    pub notes: Vec<Problem>,
+    pub notes: Vec<FileProblem>,
 }
 
 /// Expands folders to their workflow files.
@@ -58,7 +58,7 @@ pub fn check_files(files: &[PathBuf]) -> anyhow::Result<Vec<CheckedFile>> {
         files.iter().map(|file| check_file(file)).collect::<Result<_, _>>()?;
     let wanting =
         |checked: &CheckedFile| checked.definition.as_ref().is_some_and(|found| !found.refs.is_empty());
-    let mut others: BTreeMap<PathBuf, Definition> = BTreeMap::new();
+    let mut others: BTreeMap<PathBuf, WorkflowFile> = BTreeMap::new();
     for file in checked.iter().filter(|checked| wanting(checked)).map(|checked| &checked.file) {
         for other in workflow_files(parent_folder(file))? {
             // Problems of other files are reported for those files.
@@ -70,7 +70,7 @@ pub fn check_files(files: &[PathBuf]) -> anyhow::Result<Vec<CheckedFile>> {
     for CheckedFile { file, definition, .. } in &checked {
         others.extend(definition.clone().map(|definition| (file.clone(), definition)));
     }
-    let others: Vec<Definition> = others.into_values().collect();
+    let others: Vec<WorkflowFile> = others.into_values().collect();
     for checked in &mut checked {
         let Some(definition) = checked.definition.take() else { continue };
         match link(definition, &others) {
@@ -79,7 +79,7 @@ pub fn check_files(files: &[PathBuf]) -> anyhow::Result<Vec<CheckedFile>> {
                 checked.sound = Some(definition.clone());
                 checked.definition = Some(definition);
             }
-            Err(Problems(problems)) => checked.problems.extend(problems),
+            Err(FileProblems(problems)) => checked.problems.extend(problems),
         }
     }
     Ok(checked)
@@ -97,11 +97,11 @@ fn check_file(file: &Path) -> anyhow::Result<CheckedFile> {
         Err(error) => {
             let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
             let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
-            let problems = Problems(vec![Problem::new(line, "", "the file is not UTF-8")]);
-            Examined { problems, ..Examined::default() }
+            let problems = FileProblems(vec![FileProblem::new(line, "", "the file is not UTF-8")]);
+            FileExamination { problems, ..FileExamination::default() }
         }
     };
-    let Examined { definition: sound, problems: Problems(problems), notes } = examined;
+    let FileExamination { definition: sound, problems: FileProblems(problems), notes } = examined;
     let is_whole = problems.is_empty();
     let definition = sound.clone().filter(|_| is_whole);
     // Notes would distract from problems, which must be fixed first.
@@ -110,7 +110,7 @@ fn check_file(file: &Path) -> anyhow::Result<CheckedFile> {
 }
 
 /// Lists problems that the file alone does not show: invalid facade and action names, or an invalid policy.
-fn admission_problems(file: &Path) -> Vec<Problem> {
+fn admission_problems(file: &Path) -> Vec<FileProblem> {
     let admitted = find_plugin(file).map_err(AdmitError::from).and_then(|mut found| {
         found.kind = FacadeKind::Workflows;
         admit_workflows(&found, Instant::now())
@@ -122,7 +122,7 @@ fn admission_problems(file: &Path) -> Vec<Problem> {
         Err(AdmitError::Workflows(_)) => return Vec::new(),
         Err(other) => vec![other.to_string()],
     };
-    messages.into_iter().map(|message| Problem::new(0, "", message)).collect()
+    messages.into_iter().map(|message| FileProblem::new(0, "", message)).collect()
 }
 
 fn parent_folder(file: &Path) -> &Path {

@@ -5,7 +5,7 @@ use std::{path::PathBuf, process::ExitCode};
 use anyhow::anyhow;
 use loggia_schema::nearest;
 use loggia_text::printable;
-use loggia_workflow::{Problems, graph::mermaid};
+use loggia_workflow::{FileProblems, graph::render_mermaid};
 
 use super::files;
 use crate::cli::{exit, term};
@@ -34,7 +34,7 @@ impl GraphCommand {
         }
         let checked = files::check_files(std::slice::from_ref(&self.file))?;
         let Some(definition) = checked.first().and_then(|checked| checked.definition.as_ref()) else {
-            let problems = Problems(checked.into_iter().flat_map(|checked| checked.problems).collect());
+            let problems = FileProblems(checked.into_iter().flat_map(|checked| checked.problems).collect());
             let message = problems.to_string();
             term::print_error(&anyhow!("{}: {}", self.file.display(), printable(&message)));
             return Ok(ExitCode::from(exit::REFUSED));
@@ -54,8 +54,8 @@ impl GraphCommand {
             return Ok(ExitCode::from(exit::NOTHING));
         }
         let charts = drawn.iter().map(|workflow| match drawn.len() {
-            1 => mermaid(workflow),
-            _ => format!("%% {}\n{}", workflow.name, mermaid(workflow)),
+            1 => render_mermaid(workflow),
+            _ => format!("%% {}\n{}", workflow.name, render_mermaid(workflow)),
         });
         term::print(charts.collect::<Vec<_>>().join("\n").trim_end());
         Ok(ExitCode::SUCCESS)

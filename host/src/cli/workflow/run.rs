@@ -103,7 +103,7 @@ impl RunCommand {
         let found =
             find_plugin(&self.file).with_context(|| format!("failed to read {}", self.file.display()))?;
         let file = self.file.display();
-        let workflow_file = match host.loader.admit(&found, None).await {
+        let workflow_file = match host.admitter.admit(&found, None).await {
             Ok(AdmittedPlugin { workflow_file: Some(workflow_file), .. }) => workflow_file,
             Ok(_) => bail!("{file} is not a workflow file: its name must end in .workflow.yaml"),
             Err(error) => return refused(format!("{file} does not load: {error}")),

@@ -39,7 +39,7 @@ use crate::{
 const SECRET: u64 = 8 << 10;
 
 /// Admits plugins: turns their files into catalog entries.
-pub struct Loader {
+pub struct PluginAdmitter {
     engine: Engine,
     cache: Cache,
     places: TrustPlaces,
@@ -52,7 +52,7 @@ pub struct Loader {
     compiler: Compiler,
 }
 
-impl Loader {
+impl PluginAdmitter {
     /// Creates an admitter that compiles with this binary and caches the results.
     pub fn new(engine: Engine, cache: Cache, places: TrustPlaces, compiler: Compiler) -> Self {
         Self { engine, cache, places, policies: Mutex::default(), state: Mutex::default(), compiler }
@@ -60,12 +60,13 @@ impl Loader {
 
     /// Reads the name record.
     pub fn names(&self) -> NameRecord {
-        self.state().map_or_else(NameRecord::without_folder, |state| NameFile::in_folder(state.path()).read())
+        self.open_state_folder()
+            .map_or_else(NameRecord::without_folder, |state| NameFile::in_folder(state.path()).read())
     }
 
     /// Records name owners; returns the resulting record.
     pub fn record_names(&self, claims: &[NameClaim]) -> NameRecord {
-        self.state()
+        self.open_state_folder()
             .map_or_else(NameRecord::without_folder, |state| NameFile::in_folder(state.path()).record(claims))
     }
 
@@ -151,7 +152,7 @@ impl Loader {
     /// # Errors
     ///
     /// If it cannot be opened; the next call retries.
-    pub fn state(&self) -> Result<Folder, StateError> {
+    pub fn open_state_folder(&self) -> Result<Folder, StateError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match &*state {
             Some(folder) => Ok(folder.clone()),
@@ -164,7 +165,7 @@ impl Loader {
         if grants.store.is_none() && !grants.caller {
             return Ok(FacadeState::default());
         }
-        let folder = self.state()?;
+        let folder = self.open_state_folder()?;
         let store = grants.store.map(|quota| folder.store(name, quota)).transpose()?;
         Ok(FacadeState { store, scopes: Some(Scopes::new(folder.secret()?)) })
     }

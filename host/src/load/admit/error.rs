@@ -46,7 +46,7 @@ pub enum AdmitError {
     Fenced(#[from] FenceBreach),
     /// The workflows cannot be used.
     #[error("the workflows cannot be used: {0}")]
-    Workflows(#[from] loggia_workflow::Problems),
+    Workflows(#[from] loggia_workflow::FileProblems),
     /// The policy has a grant that workflows cannot use.
     #[error(
         "the policy grants {0}, which workflows cannot use: their steps use the grants of the facades that they call"

@@ -15,7 +15,7 @@ mod files;
 mod workflow;
 
 pub use admitted::{AdmissionFacts, AdmittedPlugin};
-pub use component::Loader;
+pub use component::PluginAdmitter;
 pub use error::AdmitError;
 pub(super) use files::policy_digest;
 pub use workflow::admit_workflows;

@@ -5,8 +5,8 @@ use std::{sync::Arc, time::Instant};
 use loggia_gate::catalog::Snapshot;
 use loggia_sandbox::Digest;
 use loggia_workflow::{
-    Definition,
-    definition::{self, Form},
+    WorkflowFile,
+    definition::{self, FileForm},
 };
 
 use super::{
@@ -37,7 +37,7 @@ pub fn admit_workflows(found: &PluginFiles, begun: Instant) -> Result<AdmittedPl
     if let Some(grant) = needless_for_workflows(&policy) {
         return Err(AdmitError::NeedlessGrant(grant));
     }
-    let mut definition = definition::read(&String::from_utf8_lossy(&text))?;
+    let mut definition = definition::parse_file(&String::from_utf8_lossy(&text))?;
     let refers = !definition.refs.is_empty();
     if refers {
         definition = definition::link(definition, &linked_definitions(found))?;
@@ -56,11 +56,11 @@ pub fn admit_workflows(found: &PluginFiles, begun: Instant) -> Result<AdmittedPl
 
 /// Lists the resources that other files of the folder define. Skips unreadable files, whose own admission reports the
 /// error.
-fn linked_definitions(found: &PluginFiles) -> Vec<Definition> {
+fn linked_definitions(found: &PluginFiles) -> Vec<WorkflowFile> {
     let others = found.workflows.iter().filter(|(path, _)| *path != found.path);
     let read = others.filter_map(|(path, _)| {
         let text = read_file(path, MAX_BYTES).ok()?;
-        definition::read(&String::from_utf8_lossy(&text)).ok()
+        definition::parse_file(&String::from_utf8_lossy(&text)).ok()
     });
-    read.filter(|definition| definition.form == Form::Resource).collect()
+    read.filter(|definition| definition.form == FileForm::Resource).collect()
 }

@@ -1,19 +1,19 @@
 use super::*;
-use crate::load::State::{Failed, Refused, Serving, Stale};
+use crate::load::LoadState::{Failed, Refused, Serving, Stale};
 
-fn report(files: &[(&str, load::State)]) -> Report {
-    let files = files.iter().map(|(file, state)| Stands {
+fn report(files: &[(&str, load::LoadState)]) -> LoadStatusReport {
+    let files = files.iter().map(|(file, state)| OfferStatus {
         file: (*file).to_owned(),
         facade: None,
         state: *state,
         why: (*state != Serving).then(|| "why".to_owned()),
     });
-    Report { folder: None, files: files.collect() }
+    LoadStatusReport { folder_error: None, files: files.collect() }
 }
 
 #[test]
 fn a_server_is_ready_once_something_serves_or_nothing_failed() {
-    let check = |(draining, loaded), files: &[(&str, load::State)], expected: Option<&str>| {
+    let check = |(draining, loaded), files: &[(&str, load::LoadState)], expected: Option<&str>| {
         let told = Readiness::new(draining, loaded, true, &report(files));
         assert_eq!((told.ready, told.why.as_deref()), (expected.is_none(), expected), "{files:?}");
     };
@@ -25,7 +25,8 @@ fn a_server_is_ready_once_something_serves_or_nothing_failed() {
     check(serves, &[("a", Serving), ("b", Failed)], None);
     check(serves, &[("a", Stale)], None);
     check(serves, &[("a", Failed), ("b", Refused)], Some("nothing serves, and plugins failed"));
-    let folder = |files| Report { folder: Some("the folder\ncannot be read".into()), ..report(files) };
+    let folder =
+        |files| LoadStatusReport { folder_error: Some("the folder\ncannot be read".into()), ..report(files) };
     assert_eq!(
         Readiness::new(false, true, true, &folder(&[])).why.as_deref(),
         Some("the folder\\ncannot be read")

@@ -47,8 +47,8 @@ use self::{
     watch::FolderWatch,
 };
 use crate::load::{
-    admit::{AdmitError, AdmittedPlugin, Loader},
-    load_status::Standing,
+    admit::{AdmitError, AdmittedPlugin, PluginAdmitter},
+    load_status::LoadStatus,
     offer::{FacadeOffer, OfferMap},
     plugin_files::PluginFiles,
 };
@@ -61,10 +61,10 @@ const SCAN_FACTOR: u32 = 10;
 /// Follows a folder and admits its files.
 pub struct FolderSource {
     folder: PathBuf,
-    admitter: Arc<Loader>,
+    admitter: Arc<PluginAdmitter>,
     /// Runtime of admissions: that of calls, not the one that serves clients. Multi-threaded.
     runtime: Handle,
-    load_status: Arc<Standing>,
+    load_status: Arc<LoadStatus>,
     watch: FolderWatch,
     /// Time of the next scan.
     next_scan: Instant,
@@ -109,7 +109,12 @@ struct AdmissionAttempt {
 
 impl FolderSource {
     /// Creates a source for a folder, which need not exist yet.
-    pub fn new(folder: PathBuf, admitter: Arc<Loader>, runtime: Handle, load_status: Arc<Standing>) -> Self {
+    pub fn new(
+        folder: PathBuf,
+        admitter: Arc<PluginAdmitter>,
+        runtime: Handle,
+        load_status: Arc<LoadStatus>,
+    ) -> Self {
         Self {
             watch: FolderWatch::new(folder.clone()),
             folder,
