@@ -1,0 +1,164 @@
+//! A surface, checked and made ready to be called and published.
+
+use std::{collections::HashMap, sync::Arc};
+
+use loggia_facade::{Action, Surface};
+
+use crate::{
+    contract::{
+        explain::{self, About},
+        host_rules::Asked,
+        rules::Rules,
+    },
+    model::{
+        action_policy::Terms,
+        bounds::{self, Problems},
+        limits,
+        pattern::PatternBudget,
+        work,
+    },
+    text::show,
+};
+
+/// A facade's surface, checked against the bounds, with its validators at hand.
+pub struct Contract {
+    pub(crate) surface: Arc<Surface>,
+    /// One for each action, in their order.
+    pub(crate) rules: Vec<Rules>,
+    /// Names and aliases, and both in lower case.
+    names: HashMap<String, usize>,
+    pub(crate) terms: Terms,
+}
+
+impl Contract {
+    /// Checks the whole surface: bounds, names, schemas, defaults, examples. Every problem is reported, not only the
+    /// first. The surface's texts should have been [sanitised](crate::sanitise_surface).
+    ///
+    /// This compiles every validator, so that no call has to.
+    pub fn new(surface: Arc<Surface>) -> Result<Self, Problems> {
+        Asked::compile_all();
+        let mut problems = bounds::surface(&surface);
+        let rules = read(&surface);
+        let patterns = PatternBudget::default();
+        let _bound = work::bound(limits::WORK_AT_LOAD);
+        for (action, rules) in surface.actions.iter().zip(&rules) {
+            let texts = match rules {
+                Ok(rules) => rules.problems(action, &patterns, |instance| {
+                    let about = About { rules, action: &action.name, instance, others: &[], discreet: false };
+                    explain::faults(&about).message
+                }),
+                Err(texts) => texts.clone(),
+            };
+            problems.extend(texts.iter().map(|text| of(action, text)));
+        }
+        if problems.is_empty() { Self::build(surface, rules) } else { Err(Problems::of(problems)) }
+    }
+
+    /// For a surface that [`new`](Self::new) has accepted before, as one from a cache: nothing is checked that does
+    /// not have to be, and validators are compiled on first use.
+    pub fn known(surface: Arc<Surface>) -> Result<Self, Problems> {
+        let rules = read(&surface);
+        Self::build(surface, rules)
+    }
+
+    fn build(surface: Arc<Surface>, rules: Vec<Result<Rules, Vec<String>>>) -> Result<Self, Problems> {
+        let mut problems = Vec::new();
+        let mut ready = Vec::new();
+        for (action, rules) in surface.actions.iter().zip(rules) {
+            match rules {
+                Ok(rules) => ready.push(rules),
+                Err(texts) => problems.extend(texts.iter().map(|text| of(action, text))),
+            }
+        }
+        if !problems.is_empty() {
+            return Err(Problems::of(problems));
+        }
+        Ok(Self::of(surface, ready))
+    }
+
+    /// Of actions and rules that belong together.
+    pub(crate) fn of(surface: Arc<Surface>, rules: Vec<Rules>) -> Self {
+        let mut names = HashMap::new();
+        for (index, action) in surface.actions.iter().enumerate() {
+            for name in std::iter::once(&action.name).chain(&action.aliases) {
+                names.insert(name.to_ascii_lowercase(), index);
+                names.insert(name.clone(), index);
+            }
+        }
+        Self { surface, rules, names, terms: Terms::default() }
+    }
+
+    /// What the facade publishes about itself.
+    pub fn surface(&self) -> &Arc<Surface> {
+        &self.surface
+    }
+
+    /// The action in one line: `update(id: string, depth?: xs|s|m|l)`.
+    pub fn signature(&self, action: &Action) -> &str {
+        self.rules_of(action).map_or("", |rules| &rules.signature)
+    }
+
+    /// Compiles every validator that is not compiled yet; worth calling in the background after
+    /// [`known`](Self::known), so that no call waits for it.
+    pub fn compile(&self) -> Result<(), Problems> {
+        Asked::compile_all();
+        let broken: Vec<String> = self
+            .surface
+            .actions
+            .iter()
+            .zip(&self.rules)
+            .filter_map(|(action, rules)| rules.compiled().err().map(|problem| of(action, problem)))
+            .collect();
+        if broken.is_empty() { Ok(()) } else { Err(Problems::of(broken)) }
+    }
+
+    /// The index of an action, by name, alias, or other case.
+    pub(crate) fn index(&self, name: &str) -> Option<usize> {
+        self.names.get(name).or_else(|| self.names.get(&name.to_ascii_lowercase())).copied()
+    }
+
+    /// The action that is meant where none is named.
+    pub(crate) fn meant(&self) -> Option<usize> {
+        match &self.surface.default_action {
+            Some(name) => self.index(name),
+            None => (self.surface.actions.len() == 1).then_some(0),
+        }
+    }
+
+    /// Whether some action takes values that must not be shown.
+    pub(crate) fn has_secrets(&self) -> bool {
+        self.rules.iter().any(|rules| rules.secrets.any())
+    }
+
+    pub(crate) fn rules(&self) -> &[Rules] {
+        &self.rules
+    }
+
+    pub(crate) fn rules_of(&self, action: &Action) -> Option<&Rules> {
+        let by_address = self.surface.actions.iter().position(|known| std::ptr::eq(known, action));
+        self.rules.get(by_address.or_else(|| self.index(&action.name))?)
+    }
+}
+
+impl std::fmt::Debug for Contract {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Contract").field("surface", &self.surface.name).finish_non_exhaustive()
+    }
+}
+
+/// Reads every action's schema, or says what is wrong with it.
+fn read(surface: &Surface) -> Vec<Result<Rules, Vec<String>>> {
+    let read = |action: &Action| {
+        if bounds::nesting(action.params.values()) > limits::NESTING {
+            return Err(vec![bounds::too_deep("parameters")]);
+        }
+        Rules::new(action).map_err(|texts| {
+            texts.iter().map(|text| format!("the schema of its parameters cannot be used, {text}")).collect()
+        })
+    };
+    surface.actions.iter().map(read).collect()
+}
+
+fn of(action: &Action, text: &str) -> String {
+    format!("action `{}`: {text}", show::name(&action.name))
+}

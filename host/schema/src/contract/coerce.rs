@@ -1,0 +1,346 @@
+//! Harmless slips that models make, mended where the schema leaves no doubt what was meant.
+//!
+//! - A number or a boolean sent as text: `"5"`, `"true"`.
+//! - An array or an object sent as JSON text.
+//! - `null` for an optional parameter that takes no null: as if it were absent.
+//! - An `enum` value in another case.
+//!
+//! Never a number for a text: an id `007` is not `7`. Only values that their schema refuses are touched.
+
+use loggia_facade::{Object, json};
+use serde_json::{Number, Value};
+
+use crate::{
+    contract::defaults::whole,
+    model::{bounds, keywords, limits, shape::values},
+};
+
+/// Kinds of JSON values, as a set of bits.
+type Kinds = u8;
+const NULL: Kinds = 1;
+const BOOLEAN: Kinds = 2;
+const INTEGER: Kinds = 4;
+const FRACTION: Kinds = 8;
+const TEXT: Kinds = 16;
+const LIST: Kinds = 32;
+const RECORD: Kinds = 64;
+const ALL: Kinds = 127;
+
+/// Mends the members of an object; `changed` learns which.
+pub(crate) fn members(schema: &Object, object: &mut Object, changed: &mut impl FnMut(&str)) {
+    for part in parts(schema, &*object) {
+        own_members(part, object, changed);
+    }
+}
+
+fn own_members(schema: &Object, object: &mut Object, changed: &mut impl FnMut(&str)) {
+    let named = schema.get("properties").and_then(Value::as_object);
+    let others = schema.get("additionalProperties").filter(|_| !schema.contains_key("patternProperties"));
+    let mut absent = Vec::new();
+    for (name, value) in object.iter_mut() {
+        let of_name = named.and_then(|named| named.get(name));
+        let Some(of) = of_name.or(others) else { continue };
+        let optional = of_name.is_some() && !keywords::lists(schema, "required", name);
+        if value.is_null() && optional && kinds(of) & NULL == 0 {
+            absent.push(name.clone());
+        } else if mend(of, value) {
+            changed(name);
+        }
+    }
+    for name in absent {
+        object.shift_remove(&name);
+        changed(&name);
+    }
+}
+
+/// Mends a value; whether it did.
+fn mend(schema: &Value, value: &mut Value) -> bool {
+    let Value::Object(schema) = schema else { return false };
+    let mut changed = false;
+    if let Value::String(text) = value
+        && let Some(meant) = meant(schema, text)
+    {
+        *value = meant;
+        changed = true;
+    }
+    match value {
+        Value::Object(object) => members(schema, object, &mut |_| changed = true),
+        Value::Array(items) => {
+            let no_items = Object::new();
+            for part in parts(schema, &no_items) {
+                let first = part.get("prefixItems").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+                let rest = part.get("items");
+                for (index, item) in items.iter_mut().enumerate() {
+                    if let Some(of) = first.get(index).or(rest) {
+                        changed |= mend(of, item);
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+    changed
+}
+
+/// What a text was meant to be.
+fn meant(schema: &Object, text: &str) -> Option<Value> {
+    let wanted = kinds_of(schema);
+    if wanted & TEXT != 0 {
+        return other_case(schema, text);
+    }
+    let text = text.trim();
+    if wanted & BOOLEAN != 0 {
+        for (word, value) in [("true", true), ("false", false)] {
+            if text.eq_ignore_ascii_case(word) {
+                return Some(Value::Bool(value));
+            }
+        }
+    }
+    if wanted & (INTEGER | FRACTION) != 0
+        && let Ok(number) = serde_json::from_str::<Number>(text)
+    {
+        return match number {
+            number if wanted & FRACTION != 0 || !number.is_f64() => Some(Value::Number(number)),
+            number => whole(&number).map(Value::Number),
+        };
+    }
+    let begins = |with: char| text.starts_with(with);
+    if (wanted & LIST != 0 && begins('[')) || (wanted & RECORD != 0 && begins('{')) {
+        let parsed = json::parse(text).ok()?;
+        return (bounds::nesting(std::iter::once(&parsed)) <= limits::NESTING).then_some(parsed);
+    }
+    None
+}
+
+/// The one allowed text that differs only in case.
+fn other_case(schema: &Object, text: &str) -> Option<Value> {
+    let mut allowed = Vec::new();
+    if !words(schema, &mut allowed) || allowed.contains(&text) {
+        return None;
+    }
+    let folded = text.to_lowercase();
+    let mut alike = allowed.into_iter().filter(|word| word.to_lowercase() == folded);
+    match (alike.next(), alike.next()) {
+        (Some(only), None) => Some(only.into()),
+        _ => None,
+    }
+}
+
+/// Collects the texts that a schema allows; false where it allows any.
+fn words<'a>(schema: &'a Object, out: &mut Vec<&'a str>) -> bool {
+    if let Some(values) = values(schema) {
+        out.extend(values.iter().filter_map(Value::as_str));
+        return true;
+    }
+    let mut listed = false;
+    for part in keywords::conjuncts(schema) {
+        listed |= words(part, out);
+    }
+    for branches in keywords::alternatives(schema) {
+        listed |= branches.iter().filter(|branch| kinds(branch) & TEXT != 0).all(|branch| match branch {
+            Value::Object(branch) => words(branch, out),
+            _ => false,
+        });
+    }
+    listed
+}
+
+/// The schemas that speak of an object: itself, what must hold beside it, and the alternative that is meant.
+fn parts<'a>(schema: &'a Object, object: &Object) -> Vec<&'a Object> {
+    let mut out = vec![schema];
+    for part in keywords::conjuncts(schema) {
+        out.extend(parts(part, object));
+    }
+    for branches in keywords::alternatives(schema) {
+        if let Some(branch) = chosen(branches, object) {
+            out.extend(parts(branch, object));
+        }
+    }
+    out
+}
+
+/// The only alternative that an object can be, by its constants.
+fn chosen<'a>(branches: &'a [Value], object: &Object) -> Option<&'a Object> {
+    let mut possible =
+        branches.iter().filter(|b| kinds(b) & (RECORD | LIST) != 0).filter_map(Value::as_object).filter(
+            |branch| {
+                let properties = branch.get("properties").and_then(Value::as_object);
+                properties.into_iter().flatten().all(|(name, schema)| {
+                    match (object.get(name), schema.as_object().and_then(values)) {
+                        (Some(value), Some(allowed)) => allowed.contains(value),
+                        _ => true,
+                    }
+                })
+            },
+        );
+    match (possible.next(), possible.next()) {
+        (only, None) => only,
+        _ => None,
+    }
+}
+
+/// The kinds of values that a schema can accept.
+fn kinds(schema: &Value) -> Kinds {
+    match schema {
+        Value::Object(schema) => kinds_of(schema),
+        Value::Bool(false) => 0,
+        _ => ALL,
+    }
+}
+
+fn kinds_of(schema: &Object) -> Kinds {
+    let mut out = ALL;
+    match schema.get("type") {
+        Some(Value::String(kind)) => out &= kind_named(kind),
+        Some(Value::Array(list)) => {
+            out &= list.iter().filter_map(Value::as_str).map(kind_named).fold(0, |all, kind| all | kind);
+        }
+        _ => {}
+    }
+    if let Some(values) = values(schema) {
+        out &= values.iter().map(kind_of).fold(0, |all, kind| all | kind);
+    }
+    for part in keywords::conjuncts(schema) {
+        out &= kinds_of(part);
+    }
+    for branches in keywords::alternatives(schema) {
+        out &= branches.iter().map(kinds).fold(0, |all, kind| all | kind);
+    }
+    out
+}
+
+fn kind_named(name: &str) -> Kinds {
+    match name {
+        "null" => NULL,
+        "boolean" => BOOLEAN,
+        "integer" => INTEGER,
+        "number" => INTEGER | FRACTION,
+        "string" => TEXT,
+        "array" => LIST,
+        "object" => RECORD,
+        _ => 0,
+    }
+}
+
+fn kind_of(value: &Value) -> Kinds {
+    match value {
+        Value::Null => NULL,
+        Value::Bool(_) => BOOLEAN,
+        Value::Number(number) if number.is_f64() => INTEGER | FRACTION,
+        Value::Number(_) => INTEGER,
+        Value::String(_) => TEXT,
+        Value::Array(_) => LIST,
+        Value::Object(_) => RECORD,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Mends the parameter `p`, after resolving; `None` where it must be left as it is.
+    fn check(schema: Value, sent: Value, expected: Option<Value>) {
+        let root = json!({"type": "object", "properties": {"p": schema}});
+        let resolved = crate::model::resolve::resolve(root.as_object().unwrap()).unwrap();
+        let mut object = json!({"p": sent}).as_object().unwrap().clone();
+        let before = object.clone();
+        let mut changed = Vec::new();
+        members(resolved.as_object().unwrap(), &mut object, &mut |name| changed.push(name.to_owned()));
+        match expected {
+            Some(expected) => {
+                assert_eq!(object.get("p").unwrap_or(&json!("absent")), &expected, "{schema} of {sent}");
+                assert_eq!(changed, ["p"]);
+            }
+            None => {
+                assert_eq!(object, before, "{schema} of {sent}");
+                assert!(changed.is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn texts_become_what_the_schema_wants() {
+        let integer = json!({"type": "integer"});
+        let number = json!({"type": "number"});
+        let boolean = json!({"type": ["boolean", "null"]});
+        for (schema, sent, expected) in [
+            (&integer, "5", Some(json!(5))),
+            (&integer, " -7 ", Some(json!(-7))),
+            (&integer, "5.0", Some(json!(5))),
+            (&integer, "5.5", None),
+            (&integer, "007", None),
+            (&integer, "5 apples", None),
+            (&integer, "", None),
+            (&integer, "1e400", None),
+            (&integer, "18446744073709551615", Some(json!(u64::MAX))),
+            (&number, "1.5", Some(json!(1.5))),
+            (&number, "1e3", Some(json!(1000.0))),
+            (&number, "NaN", None),
+            (&boolean, "true", Some(json!(true))),
+            (&boolean, "False", Some(json!(false))),
+            (&boolean, "yes", None),
+            (&boolean, "1", None),
+        ] {
+            check(schema.clone(), json!(sent), expected);
+        }
+    }
+
+    #[test]
+    fn json_texts_become_lists_and_objects_and_are_mended_inside() {
+        let list = json!({"type": "array", "items": {"type": "integer"}});
+        let object =
+            json!({"type": "object", "properties": {"n": {"type": "integer"}, "s": {"type": "string"}}});
+        let maybe = json!({"anyOf": [object, {"type": "null"}]});
+        check(list.clone(), json!("[1, \"2\"]"), Some(json!([1, 2])));
+        check(list.clone(), json!(["3"]), Some(json!([3])));
+        check(list.clone(), json!("1, 2"), None);
+        check(list.clone(), json!("[1"), None);
+        check(list, json!(format!("{}{}", "[".repeat(100), "]".repeat(100))), None);
+        check(object.clone(), json!(r#"{"n": "1"}"#), Some(json!({"n": 1})));
+        check(maybe, json!({"n": "1", "s": null}), Some(json!({"n": 1})));
+        check(
+            json!({"type": "object", "additionalProperties": {"type": "boolean"}}),
+            json!({"x": "true"}),
+            Some(json!({"x": true})),
+        );
+        check(json!({"type": "string"}), json!("[1]"), None);
+    }
+
+    #[test]
+    fn the_alternative_that_is_meant_is_mended() {
+        let tagged = json!({"oneOf": [
+            {"type": "object", "properties": {"kind": {"const": "circle"}, "r": {"type": "integer"}}},
+            {"type": "object", "properties": {"kind": {"const": "text"}, "r": {"type": "string"}}}]});
+        check(tagged.clone(), json!({"kind": "circle", "r": "5"}), Some(json!({"kind": "circle", "r": 5})));
+        check(tagged, json!({"kind": "text", "r": "5"}), None);
+    }
+
+    #[test]
+    fn a_number_is_never_taken_for_a_text_nor_a_text_changed_that_is_allowed() {
+        check(json!({"type": "string"}), json!(7), None);
+        check(json!({"type": ["string", "integer"]}), json!("7"), None);
+        check(json!({"anyOf": [{"enum": ["A"]}, {"type": "string", "pattern": "x"}]}), json!("a"), None);
+        check(json!(true), json!("7"), None);
+    }
+
+    #[test]
+    fn an_enum_value_is_taken_in_another_case_where_only_one_is_meant() {
+        let depth = json!({"enum": ["XS", "s", "S+", "Ä"]});
+        check(depth.clone(), json!("xs"), Some(json!("XS")));
+        check(depth.clone(), json!("ä"), Some(json!("Ä")));
+        check(depth.clone(), json!("m"), None);
+        check(json!({"enum": ["a", "A"]}), json!("A"), None);
+        check(json!({"enum": ["aB", "Ab"]}), json!("ab"), None);
+        check(json!({"type": "array", "items": {"enum": ["Red"]}}), json!(["red"]), Some(json!(["Red"])));
+    }
+
+    #[test]
+    fn null_is_absence_where_the_parameter_is_optional() {
+        check(json!({"type": "string"}), json!(null), Some(json!("absent")));
+        check(json!({"type": ["string", "null"]}), json!(null), None);
+        check(json!({"enum": ["a"]}), json!(null), Some(json!("absent")));
+        check(json!(true), json!(null), None);
+    }
+}

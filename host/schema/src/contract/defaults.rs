@@ -1,0 +1,129 @@
+//! What is done to every call's parameters before they are validated: defaults are filled in, and whole numbers that
+//! a client wrote as `5.0` become `5`, since JSON Schema takes both for an integer and most languages do not.
+
+use loggia_facade::Object;
+use serde_json::{Number, Value};
+
+use crate::model::keywords;
+
+/// What is to be done to a value of one schema.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    /// The value is an integer.
+    integer: bool,
+    members: Vec<Member>,
+    /// For each member that has no name of its own.
+    others: Option<Box<Plan>>,
+    /// For each item of a list.
+    items: Option<Box<Plan>>,
+}
+
+#[derive(Debug)]
+struct Member {
+    name: String,
+    default: Option<Value>,
+    plan: Plan,
+}
+
+impl Plan {
+    /// The plan for values of a resolved schema.
+    pub(crate) fn of(schema: &Value) -> Self {
+        let mut plan = Self::default();
+        if let Value::Object(schema) = schema {
+            plan.read(schema);
+        }
+        plan
+    }
+
+    fn read(&mut self, schema: &Object) {
+        self.integer |= match schema.get("type") {
+            Some(Value::String(kind)) => kind == "integer",
+            Some(Value::Array(kinds)) => {
+                kinds.iter().any(|k| k == "integer") && !kinds.iter().any(|k| k == "number")
+            }
+            _ => false,
+        };
+        for (name, schema) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            // A default of null says that there is none: the parameter stays away.
+            let default = schema.get("default").filter(|default| !default.is_null()).cloned();
+            let plan = Self::of(schema);
+            if default.is_some() || !plan.is_empty() {
+                self.members.push(Member { name: name.clone(), default, plan });
+            }
+        }
+        let inner =
+            |keyword: &str| schema.get(keyword).map(Self::of).filter(|plan| !plan.is_empty()).map(Box::new);
+        if schema.get("patternProperties").is_none() {
+            self.others = inner("additionalProperties").or(self.others.take());
+        }
+        if schema.get("prefixItems").is_none() {
+            self.items = inner("items").or(self.items.take());
+        }
+        for part in keywords::conjuncts(schema) {
+            self.read(part);
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        !self.integer && self.members.is_empty() && self.others.is_none() && self.items.is_none()
+    }
+
+    /// Carries the plan out on a call's parameters; `changed` learns which of them got a default, or hold one.
+    pub(crate) fn run(&self, params: &mut Object, changed: &mut impl FnMut(&str)) {
+        for member in &self.members {
+            match params.get_mut(&member.name) {
+                Some(value) => {
+                    if member.plan.apply(value) {
+                        changed(&member.name);
+                    }
+                }
+                None => {
+                    let Some(mut value) = member.default.clone() else { continue };
+                    member.plan.apply(&mut value);
+                    params.insert(member.name.clone(), value);
+                    changed(&member.name);
+                }
+            }
+        }
+        if let Some(plan) = &self.others {
+            for (name, value) in params.iter_mut() {
+                if !self.members.iter().any(|member| member.name == *name) && plan.apply(value) {
+                    changed(name);
+                }
+            }
+        }
+    }
+
+    /// Whether a default was filled in.
+    fn apply(&self, value: &mut Value) -> bool {
+        let mut filled = false;
+        match value {
+            Value::Number(number) if self.integer && number.is_f64() => {
+                if let Some(whole) = whole(number) {
+                    *number = whole;
+                }
+            }
+            Value::Object(members) if !self.members.is_empty() || self.others.is_some() => {
+                self.run(members, &mut |_| filled = true);
+            }
+            Value::Array(items) => {
+                if let Some(plan) = &self.items {
+                    for item in items {
+                        filled |= plan.apply(item);
+                    }
+                }
+            }
+            _ => {}
+        }
+        filled
+    }
+}
+
+/// A float that is a whole number, as an integer.
+pub(crate) fn whole(number: &Number) -> Option<Number> {
+    /// From here on a float no longer tells neighbouring integers apart.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let float = number.as_f64()?;
+    #[allow(clippy::cast_possible_truncation, reason = "whole and within 2^53")]
+    (float.fract() == 0.0 && float.abs() <= EXACT).then(|| Number::from(float as i64))
+}

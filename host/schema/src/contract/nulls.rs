@@ -1,0 +1,126 @@
+//! Parameters that were left out by saying null.
+//!
+//! A client that has to send every parameter of a tool (OpenAI's strict mode, models that are generated from the schema)
+//! sends null for those that the action does not take: parameters of other actions, and the host's.
+
+use loggia_facade::Object;
+use serde_json::Value;
+
+use crate::{
+    contract::{build::Contract, rules::Rules},
+    model::{host_action::Own, shape::Shape, view::View},
+};
+
+impl Contract {
+    /// Takes out each null whose name another action takes, or the host, but not this one. Other nulls stay: those of the
+    /// action's own parameters are its schema's to judge, and a name that nobody knows is a mistake.
+    pub(crate) fn without_foreign_nulls(&self, rules: &Rules, params: &mut Object, view: &View) {
+        if !params.values().any(Value::is_null) || accepts_any_name(rules) {
+            return;
+        }
+        params.retain(|name, value| {
+            !value.is_null() || rules.has(name) || !(is_of_host(name) || self.is_of_another(name, view))
+        });
+    }
+
+    /// Of actions that the caller may not call, it is not told that they have such a parameter.
+    fn is_of_another(&self, name: &str, view: &View) -> bool {
+        self.rules().iter().enumerate().any(|(index, rules)| !view.withholds(index) && rules.has(name))
+    }
+}
+
+fn is_of_host(name: &str) -> bool {
+    Own::ALL.iter().any(|own| own.parameters().contains(&name))
+}
+
+/// Whether a null may be a value of the action's under any name.
+fn accepts_any_name(rules: &Rules) -> bool {
+    !matches!(&rules.shape, Shape::Record { others: None, .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use loggia_facade::{Effect, Failure, Surface};
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        contract::routed::Target,
+        model::action_policy::Terms,
+        publish::expose::{Expose, Form},
+        tests::fixture,
+    };
+
+    fn surface() -> Surface {
+        let of = |name: &str, properties: Value, required: Value| {
+            let schema = json!({"type": "object", "properties": properties, "required": required});
+            fixture::action(name, schema)
+        };
+        let mut surface = fixture::surface(
+            "nulls",
+            vec![
+                of("add", json!({"title": {"type": "string"}, "body": {"type": "string"}}), json!(["title"])),
+                of("get", json!({"id": {"type": "string"}, "of": {"type": "string"}}), json!(["id"])),
+            ],
+        );
+        surface.actions[1].effect = Effect::Read;
+        surface
+    }
+
+    /// What becomes of a call to the tool of this form that has the action.
+    fn called(form: Form, call: &Value) -> Result<Object, Failure> {
+        let contract = Contract::new(Arc::new(surface()))
+            .unwrap()
+            .under(Terms { batch: true, ..Terms::default() })
+            .unwrap();
+        let tools = contract.publish(&Expose { form, ..Expose::default() });
+        let index = usize::from(call["action"] == "get");
+        let tool = tools.iter().find(|tool| tool.view.shows(index)).unwrap();
+        let routed = contract.route(call.as_object().unwrap().clone(), &tool.view).unwrap();
+        let Target::Action { action, params } = routed.target else { panic!("{call}") };
+        let prepared = contract.prepare_in(&contract.surface().actions[action], params, &tool.view)?;
+        Ok(prepared.params)
+    }
+
+    #[test]
+    fn a_null_of_another_action_or_of_the_host_is_absent_in_every_form() {
+        let nulls = json!({"id": null, "of": null, "run_id": null, "include_trace": null, "wait": null, "detail": null,
+            "confirm": null, "items": null, "mode": null, "body": null});
+        let with = |more: &Value| {
+            let mut out = nulls.as_object().unwrap().clone();
+            out.extend(more.as_object().unwrap().clone());
+            Value::Object(out)
+        };
+        for form in Form::ALL {
+            let flat = with(&json!({"action": "add", "title": "t"}));
+            let nested = json!({"action": "add", "params": with(&json!({"title": "t"}))});
+            let both = with(&json!({"action": "add", "title": null, "params": {"title": "t", "id": null}}));
+            for call in [flat, nested, both] {
+                let params = called(form, &call).unwrap_or_else(|failure| panic!("{call}: {failure}"));
+                assert_eq!(Value::Object(params), json!({"title": "t"}), "{} {call}", form.as_str());
+            }
+            for (call, said) in [
+                (json!({"action": "add", "title": null}), "`title` is required (got null)"),
+                (json!({"action": "get", "id": null}), "`id` is required (got null)"),
+                (json!({"action": "add", "title": "t", "id": "x"}), "`id` is not a parameter of `add`"),
+                (
+                    json!({"action": "add", "title": "t", "nobodys": null}),
+                    "`nobodys` is not a parameter of `add`",
+                ),
+            ] {
+                let failure = called(form, &call).unwrap_err();
+                assert!(failure.message.starts_with(said), "{} {call}: {failure}", form.as_str());
+            }
+        }
+    }
+
+    #[test]
+    fn the_hosts_own_actions_take_nulls_of_the_others() {
+        let contract = Contract::new(Arc::new(surface())).unwrap();
+        let sent = json!({"action": "describe", "of": null, "title": null, "id": null, "run_id": null});
+        let routed = contract.route(sent.as_object().unwrap().clone(), &View::whole()).unwrap();
+        assert_eq!(routed.target, Target::Describe { of: None });
+    }
+}

@@ -1,0 +1,109 @@
+//! Applies an operator's policy to a contract.
+
+use std::sync::Arc;
+
+use crate::{
+    contract::build::Contract,
+    model::{action_policy::Terms, bounds::Problems},
+    text::{near, show},
+};
+
+impl Contract {
+    /// The same contract under an operator's terms.
+    ///
+    /// # Errors
+    ///
+    /// If the terms name an action that the facade does not have, since an operator who misspells what is to be
+    /// denied would believe it denied; or if they leave no action.
+    pub fn under(mut self, terms: Terms) -> Result<Self, Problems> {
+        let mut problems = Vec::new();
+        for (key, names) in [("deny", &terms.deny), ("confirm", &terms.confirm)] {
+            for name in names.iter().filter(|name| self.surface.action(name).is_none()) {
+                let known = self.surface.actions.iter().map(|action| action.name.as_str());
+                let near = near::nearest(name, known);
+                let near = near.map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
+                problems.push(format!(
+                    "the policy's `actions.{key}` names \"{}\", which `{}` does not have{near}",
+                    show::name(name),
+                    self.surface.name
+                ));
+            }
+        }
+        let denied = |name: &str| terms.deny.iter().any(|denied| denied == name);
+        if !problems.is_empty() {
+            return Err(Problems(problems));
+        }
+        if self.surface.actions.iter().all(|action| denied(&action.name)) {
+            let said =
+                "the policy's `actions.deny` leaves no action: take the plugin out of the folder instead";
+            return Err(Problems(vec![said.to_owned()]));
+        }
+        if !terms.deny.is_empty() {
+            let mut surface = (*self.surface).clone();
+            let rules = std::mem::take(&mut self.rules);
+            let kept = surface.actions.drain(..).zip(rules).filter(|(action, _)| !denied(&action.name));
+            let (actions, rules) = kept.unzip();
+            surface.actions = actions;
+            surface.default_action = surface.default_action.filter(|name| !denied(name));
+            self = Self::of(Arc::new(surface), rules);
+        }
+        self.terms = terms;
+        Ok(self)
+    }
+
+    /// What the operator's policy says of the actions.
+    pub fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
+    /// Whether a person is to be asked before this action runs.
+    pub fn confirms(&self, action: &str) -> bool {
+        self.terms.confirm.iter().any(|name| name == action)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{contract::routed::Target, model::view::View, tests::fixture};
+
+    fn under(terms: Terms) -> Result<Contract, Problems> {
+        Contract::new(Arc::new(fixture::notes())).unwrap().under(terms)
+    }
+
+    #[test]
+    fn a_denied_action_is_neither_listed_nor_routed_and_says_who_denied_it() {
+        let contract = under(Terms { deny: vec!["delete".into()], ..Terms::default() }).unwrap();
+        assert!(contract.surface().action("delete").is_none());
+        for name in ["delete", "RM"] {
+            let call = json!({"action": name, "id": "n_1"}).as_object().unwrap().clone();
+            let refused = contract.route(call, &View::whole()).unwrap_err();
+            if name == "delete" {
+                assert_eq!(refused.failure.code, "denied");
+                assert!(refused.failure.message.starts_with("access denied"), "{}", refused.failure.message);
+            }
+        }
+        let call = json!({"action": "search", "query": "x"}).as_object().unwrap().clone();
+        let Target::Action { action, params } = contract.route(call, &View::whole()).unwrap().target else {
+            panic!()
+        };
+        let action = &contract.surface().actions[action];
+        assert_eq!(action.name, "search");
+        assert!(contract.prepare(action, params).is_ok());
+    }
+
+    #[test]
+    fn terms_that_name_no_action_are_refused() {
+        let said = |terms| under(terms).unwrap_err().to_string();
+        let misspelt = Terms { deny: vec!["delte".into()], confirm: vec!["purge".into()], batch: false };
+        assert_eq!(
+            said(misspelt),
+            "the policy's `actions.deny` names \"delte\", which `notes` does not have; did you mean \"delete\"?\n\
+             the policy's `actions.confirm` names \"purge\", which `notes` does not have"
+        );
+        let all = fixture::notes().actions.iter().map(|action| action.name.clone()).collect();
+        assert!(said(Terms { deny: all, ..Terms::default() }).contains("leaves no action"));
+    }
+}

@@ -1,0 +1,306 @@
+//! A call's parameters, made complete and checked.
+
+use loggia_facade::{Action, Failure, Object, code};
+use serde_json::Value;
+
+use crate::{
+    contract::{
+        build::Contract,
+        coerce,
+        explain::{self, About},
+        host_rules::Asked,
+        rules::Rules,
+    },
+    model::{
+        bounds,
+        compiled::{Compiled, TooMuch},
+        limits,
+        secrets::{REDACTED, Sight},
+        view::View,
+        work::{self, Exhausted},
+    },
+    text::show,
+};
+
+/// Parameters that are valid against an action's schema.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prepared {
+    /// With defaults filled in and harmless slips mended.
+    pub params: Object,
+    /// Those that a default or a coercion changed, with the values that are used: long values cut, secrets redacted.
+    pub resolved: Object,
+}
+
+/// Parameters that `resolved` reports: more than a schema names, fewer than a caller can send.
+const REPORTED: usize = 128;
+/// Characters of a signature that a failure shows.
+const EXPECTED: usize = 1000;
+/// Bytes of an example that a failure shows; a longer one teaches no more.
+const EXAMPLE: usize = 1000;
+/// Characters of a value that `resolved` shows.
+const RESOLVED: usize = 200;
+
+impl Contract {
+    /// Makes parameters complete and checks them, for one action of this contract's surface: fills in defaults,
+    /// mends harmless slips (a number sent as text, an array sent as JSON text, …), and validates strictly.
+    pub fn prepare(&self, action: &Action, params: Object) -> Result<Prepared, Failure> {
+        self.prepare_in(action, params, &View::whole())
+    }
+
+    /// The same for a call to a tool of this view: of what its caller may not call, a refusal says nothing.
+    pub fn prepare_in(&self, action: &Action, params: Object, view: &View) -> Result<Prepared, Failure> {
+        let Some(rules) = self.rules_of(action) else {
+            return Err(self.unknown_action(&action.name, view));
+        };
+        let mut params = params;
+        self.without_foreign_nulls(rules, &mut params, view);
+        ready(action, rules, params, |value| {
+            let mut failure = self.explain(action, rules, value, (false, view));
+            failure.expected = Some(show::cut(&rules.signature, EXPECTED));
+            failure.example = rules.example(action).filter(|example| show::fits(example, EXAMPLE)).cloned();
+            failure
+        })
+    }
+
+    /// Says what is wrong with parameters, which are one object.
+    pub(crate) fn explain(
+        &self,
+        action: &Action,
+        rules: &Rules,
+        value: &Value,
+        (discreet, view): (bool, &View),
+    ) -> Failure {
+        let own = self.own().map(|own| (&Asked::of(own).action, &Asked::of(own).rules));
+        let known = self.surface().actions.iter().zip(self.rules()).enumerate();
+        let known = known.filter(|(index, _)| !view.withholds(*index)).map(|(_, known)| known);
+        let others: Vec<_> = known.chain(own).collect();
+        explain::faults(&About { rules, action: &action.name, instance: value, others: &others, discreet })
+    }
+
+    /// All parameters of a prepared call as `resolved_inputs` shows them: long values cut, secrets redacted. For runs,
+    /// whose caller may be another turn, or another person, than the one that began them.
+    pub fn resolved_all(&self, action: &Action, params: &Object) -> Object {
+        let Some(rules) = self.rules_of(action) else { return Object::new() };
+        let mut all = Changed::default();
+        params.keys().for_each(|name| all.add(name));
+        all.shown(params, rules)
+    }
+}
+
+/// Makes parameters complete and checks them; where they are refused, `refuse` says why.
+pub(crate) fn ready(
+    action: &Action,
+    rules: &Rules,
+    params: Object,
+    refuse: impl FnOnce(&Value) -> Failure,
+) -> Result<Prepared, Failure> {
+    if bounds::nesting(params.values()) > limits::NESTING {
+        let message = format!("the parameters nest deeper than {} levels", limits::NESTING);
+        let failure = Failure::new(code::INVALID_PARAMS, message).hint("Send less deeply nested values.");
+        // What else is wrong with them is not looked at; what they should be is the same.
+        let Failure { expected, example, .. } = refuse(&Value::Object(Object::new()));
+        return Err(Failure { expected, example, ..failure });
+    }
+    let compiled = rules.compiled().map_err(|problem| {
+        Failure::new(code::INTERNAL, format!("the schema of `{}` cannot be used: {problem}", action.name))
+    })?;
+    let _bound = work::bound(limits::WORK);
+    if let Some(too_much) = compiled.too_much(&params) {
+        return Err(too_many(&too_much));
+    }
+    let mut changed = Changed::default();
+    let mut params = params;
+    rules.plan.run(&mut params, &mut |name| changed.add(name));
+    // The validator takes whole values only; the object moves in and out, nothing is copied.
+    let mut value = Value::Object(params);
+    if !is_valid(compiled, &value)? {
+        if let (Value::Object(params), Some(schema)) = (&mut value, rules.schema.as_object()) {
+            coerce::members(schema, params, &mut |name| changed.add(name));
+            rules.plan.run(params, &mut |name| changed.add(name));
+        }
+        if !is_valid(compiled, &value)? {
+            let failure = refuse(&value);
+            // What was found out after the work was used up is not true.
+            return Err(work::exhausted().map_or(failure, |spent| too_long(&spent, &value)));
+        }
+    }
+    let Value::Object(params) = value else {
+        return Err(Failure::new(code::INTERNAL, "parameters are no object"));
+    };
+    let resolved = changed.shown(&params, rules);
+    Ok(Prepared { params, resolved })
+}
+
+/// Whether the validator takes the parameters.
+fn is_valid(compiled: &Compiled, params: &Value) -> Result<bool, Failure> {
+    let valid = compiled.validator.is_valid(params);
+    work::exhausted().map_or(Ok(valid), |spent| Err(too_long(&spent, params)))
+}
+
+/// A text that its pattern makes too much work of.
+fn too_long(spent: &Exhausted, params: &Value) -> Failure {
+    let lies_in = |value: &Value| holds(value, spent.text);
+    let found = params.as_object().into_iter().flatten().find(|(_, value)| lies_in(value));
+    let subject = found.map_or_else(|| "a name".to_owned(), |(name, _)| format!("`{}`", show::name(name)));
+    let pattern = show::cut(&spent.pattern, 120);
+    let said =
+        format!("{subject} takes too much work to match against {pattern} (at most {} steps)", limits::WORK);
+    Failure::new(code::INVALID_PARAMS, said).hint("Send a shorter text.")
+}
+
+/// Whether a value holds the very text that lies there.
+fn holds(value: &Value, text: *const u8) -> bool {
+    match value {
+        Value::String(own) => std::ptr::eq(own.as_ptr(), text),
+        Value::Array(items) => items.iter().any(|item| holds(item, text)),
+        Value::Object(members) => members.values().any(|member| holds(member, text)),
+        _ => false,
+    }
+}
+
+/// Parameters that the schema makes too much work of, whatever they hold.
+fn too_many(too_much: &TooMuch) -> Failure {
+    let said = match too_much {
+        TooMuch::Names => {
+            let most = limits::WORK;
+            format!(
+                "the parameters hold too many names to match against their patterns (at most {most} steps)"
+            )
+        }
+        TooMuch::Values(most) => format!("the parameters hold more than {most} values, too many to check"),
+    };
+    Failure::new(code::INVALID_PARAMS, said).hint("Pass less at once, in several calls.")
+}
+
+/// The parameters that were changed, in the order in which they were.
+#[derive(Default)]
+struct Changed(Vec<String>);
+
+impl Changed {
+    fn add(&mut self, name: &str) {
+        if self.0.len() < REPORTED && !self.0.iter().any(|known| known == name) {
+            self.0.push(name.to_owned());
+        }
+    }
+
+    fn shown(self, params: &Object, rules: &Rules) -> Object {
+        let mut out = Object::new();
+        for name in self.0 {
+            // Absent: a null that meant nothing.
+            let Some(value) = params.get(&name) else { continue };
+            let shown = match rules.secrets.of_parameter(&name) {
+                Sight::Whole => short(value),
+                sight => short(&sight.of(value).unwrap_or_else(|| REDACTED.into())),
+            };
+            out.insert(name, shown);
+        }
+        out
+    }
+}
+
+/// A value, or the beginning of its JSON where it is long.
+fn short(value: &Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(show::cut(text, RESOLVED)),
+        Value::Array(_) | Value::Object(_) => {
+            let json = show::json(value, RESOLVED);
+            if json.ends_with('…') { Value::String(json) } else { value.clone() }
+        }
+        value => value.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::tests::fixture;
+
+    /// What `set` of the fixture makes of its parameters: those it gets, and those said to be resolved.
+    fn check(sent: Value, params: Value, resolved: Value) {
+        let contract = Contract::new(Arc::new(fixture::settings())).unwrap();
+        let prepared = contract.prepare(contract.action("set").unwrap(), sent.as_object().unwrap().clone());
+        let prepared = prepared.unwrap_or_else(|failure| panic!("{sent}: {failure}"));
+        assert_eq!(Value::Object(prepared.params), params, "{sent}");
+        assert_eq!(Value::Object(prepared.resolved), resolved, "{sent}");
+    }
+
+    #[test]
+    fn defaults_are_filled_in_at_the_top_and_inside() {
+        check(json!({}), json!({"limit": 10, "mode": "fast"}), json!({"limit": 10, "mode": "fast"}));
+        check(
+            json!({"limit": 3, "mode": "slow", "window": {"height": 4}}),
+            json!({"limit": 3, "mode": "slow", "window": {"height": 4, "width": 80}}),
+            json!({"window": {"height": 4, "width": 80}}),
+        );
+        check(
+            json!({"limit": 3, "mode": "slow", "rows": [{}, {"bold": true}]}),
+            json!({"limit": 3, "mode": "slow", "rows": [{"bold": false}, {"bold": true}]}),
+            json!({"rows": [{"bold": false}, {"bold": true}]}),
+        );
+    }
+
+    #[test]
+    fn what_is_right_stays_as_it_is_and_is_not_reported() {
+        let given = json!({"limit": 3, "mode": "slow", "token": "s", "window": {"width": 1}});
+        check(given.clone(), given, json!({}));
+        check(json!({"limit": 5.0, "mode": "slow"}), json!({"limit": 5, "mode": "slow"}), json!({}));
+    }
+
+    #[test]
+    fn slips_are_mended_and_reported() {
+        check(
+            json!({"limit": "3", "mode": "SLOW", "window": "{\"width\": \"7\"}"}),
+            json!({"limit": 3, "mode": "slow", "window": {"width": 7}}),
+            json!({"limit": 3, "mode": "slow", "window": {"width": 7}}),
+        );
+        check(
+            json!({"limit": null, "mode": "slow"}),
+            json!({"limit": 10, "mode": "slow"}),
+            json!({"limit": 10}),
+        );
+        check(
+            json!({"limit": 1, "mode": "slow", "window": null}),
+            json!({"limit": 1, "mode": "slow"}),
+            json!({}),
+        );
+    }
+
+    #[test]
+    fn resolved_values_are_cut_and_secrets_redacted() {
+        let rows: Vec<Value> = (0..100).map(|_| json!({})).collect();
+        let contract = Contract::new(Arc::new(fixture::settings())).unwrap();
+        let sent = json!({"limit": 1, "mode": "slow", "rows": rows, "keys": "[\"s3cret\"]"});
+        let prepared =
+            contract.prepare(contract.action("set").unwrap(), sent.as_object().unwrap().clone()).unwrap();
+        assert_eq!(prepared.params["keys"], json!(["s3cret"]));
+        assert_eq!(prepared.resolved["keys"], json!([REDACTED]));
+        let rows = prepared.resolved["rows"].as_str().unwrap();
+        assert!(
+            rows.starts_with(r#"[{"bold":false},"#)
+                && rows.ends_with('…')
+                && rows.chars().count() == RESOLVED
+        );
+    }
+
+    #[test]
+    fn a_run_shows_all_of_its_inputs() {
+        let contract = Contract::new(Arc::new(fixture::settings())).unwrap();
+        let action = contract.action("set").unwrap();
+        let sent = json!({"mode": "slow", "token": "s3cret"}).as_object().unwrap().clone();
+        let prepared = contract.prepare(action, sent).unwrap();
+        let all = contract.resolved_all(action, &prepared.params);
+        assert_eq!(Value::Object(all), json!({"mode": "slow", "token": REDACTED, "limit": 10}));
+    }
+
+    #[test]
+    fn an_action_that_is_not_of_the_surface_is_unknown() {
+        let contract = Contract::new(Arc::new(fixture::settings())).unwrap();
+        let foreign = fixture::action("nothing", json!({"type": "object"}));
+        let failure = contract.prepare(&foreign, Object::new()).unwrap_err();
+        assert_eq!(failure.message, "Unknown action: \"nothing\". Available actions: set, describe.");
+    }
+}

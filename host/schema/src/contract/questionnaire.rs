@@ -1,0 +1,320 @@
+//! Questions to a person, as MCP clients show them: flat objects of texts, numbers, choices and yes or no.
+//!
+//! A form is read key by key and written anew: what is not named here is refused, not passed on. So nothing in it can be a
+//! reference, a pattern or another schema, and checking an answer is cheap.
+
+use loggia_facade::Object;
+use serde_json::Value;
+
+use crate::{
+    model::{
+        compiled::Compiled,
+        sanitise::{is_clean, sanitise_line},
+    },
+    text::{
+        secret_words::{names_secret, tells_of_secret},
+        show,
+    },
+};
+
+/// Fields of a form: a person fills them in.
+const FIELDS: usize = 16;
+/// Bytes of a form's schema.
+const BYTES: usize = 16 << 10;
+/// Choices of one field.
+const CHOICES: usize = 100;
+/// Bytes of a title, of the form, a field or a choice.
+const TITLE: usize = 200;
+/// Bytes of a description.
+const DESCRIPTION: usize = 1000;
+/// Bytes of a field's name, a choice, or a default.
+const VALUE: usize = 500;
+
+/// A form whose answers can be checked.
+pub struct Questionnaire {
+    compiled: Compiled,
+    schema: Object,
+}
+
+const FORMATS: [&str; 4] = ["email", "uri", "date", "date-time"];
+
+/// Why a part of a form is refused, to be read after its name.
+type Refused = String;
+
+impl Questionnaire {
+    /// Checks a question's schema.
+    ///
+    /// # Errors
+    ///
+    /// What clients would not show of it, and what must not be asked: a form is no place for secrets.
+    pub fn new(schema: &Object) -> Result<Self, String> {
+        let bytes = serde_json::to_string(schema).map_or(usize::MAX, |text| text.len());
+        if bytes > BYTES {
+            return Err(format!("its schema has {bytes} bytes, more than {BYTES}"));
+        }
+        let mut out = Object::new();
+        let mut fields = Object::new();
+        for (key, value) in schema {
+            match (key.as_str(), value) {
+                ("type", Value::String(kind)) if kind == "object" => {}
+                ("type", _) => return Err("its type must be object".to_owned()),
+                // Clients read all forms by one draft.
+                ("$schema", Value::String(_)) => {}
+                ("title" | "description", value) => {
+                    let shown = text(key, value).map_err(|said| format!("it {said}"))?;
+                    out.insert(key.clone(), shown);
+                }
+                ("additionalProperties", Value::Bool(_)) => {}
+                ("required", Value::Array(names)) if names.iter().all(Value::is_string) => {
+                    // Clients show these names too, also those of no field.
+                    for name in names.iter().filter_map(Value::as_str) {
+                        name_of(name).map_err(|said| format!("a name that it requires {said}"))?;
+                    }
+                    out.insert(key.clone(), value.clone());
+                }
+                ("properties", Value::Object(given)) => {
+                    if given.len() > FIELDS {
+                        return Err(format!("it has {} fields, more than {FIELDS}", given.len()));
+                    }
+                    for (name, given) in given {
+                        let read = name_of(name).and_then(|()| field(name, given));
+                        let read = read.map_err(|said| format!("its field `{}` {said}", show::name(name)))?;
+                        fields.insert(name.clone(), read.into());
+                    }
+                }
+                ("properties", _) => return Err("its properties are not an object".to_owned()),
+                ("required", _) => return Err("its `required` is not a list of names".to_owned()),
+                (other, _) => return Err(format!("clients show no `{}`", show::name(other))),
+            }
+        }
+        out.insert("type".into(), "object".into());
+        out.insert("properties".into(), fields.into());
+        let compiled = Compiled::alone(&Value::Object(out.clone()))?;
+        Ok(Self { compiled, schema: out })
+    }
+
+    /// The form as it is shown: its texts hide nothing, and stay on their lines.
+    pub fn schema(&self) -> &Object {
+        &self.schema
+    }
+
+    /// Whether an answer fits.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that does not fit, without the person's words.
+    pub fn check(&self, answer: &Value) -> Result<(), String> {
+        let Value::Object(members) = answer else { return Err("it is not an object".to_owned()) };
+        let fields = self.schema.get("properties").and_then(Value::as_object);
+        if let Some(other) =
+            members.keys().find(|name| !fields.is_some_and(|fields| fields.contains_key(*name)))
+        {
+            return Err(format!("there is no field `{}`", show::name(other)));
+        }
+        match self.compiled.validator.iter_errors(answer).next() {
+            None => Ok(()),
+            Some(error) => {
+                let path = error.instance_path().to_string();
+                let keyword = error.schema_path().to_string();
+                let keyword =
+                    keyword.rsplit('/').find(|part| part.parse::<u32>().is_err()).unwrap_or_default();
+                let at = if path.is_empty() { "a field".to_owned() } else { format!("`{}`", &path[1..]) };
+                Err(match keyword {
+                    "required" => "a required field is missing".to_owned(),
+                    keyword => format!("{at} does not fit `{keyword}`"),
+                })
+            }
+        }
+    }
+}
+
+/// Reads one member of a field's schema; none for a member that no form has.
+type MemberReader = fn(&str, &Value) -> Option<Result<Value, Refused>>;
+
+/// What the keys of a field of this type are read by; none for a type that clients do not show.
+fn reader(kind: &str) -> Option<MemberReader> {
+    Some(match kind {
+        "string" => |key, value| {
+            Some(match key {
+                "minLength" | "maxLength" => length(value),
+                "format" => format_of(value),
+                "enum" => words(value),
+                "enumNames" => titles(value),
+                "oneOf" => choices(value),
+                "default" => word(value),
+                _ => return None,
+            })
+        },
+        "number" => |key, value| {
+            Some(match key {
+                "minimum" | "maximum" | "default" if value.is_number() => Ok(value.clone()),
+                "minimum" | "maximum" | "default" => Err("has a bound that is no number".to_owned()),
+                _ => return None,
+            })
+        },
+        "integer" => |key, value| {
+            Some(match key {
+                "minimum" | "maximum" | "default" if value.is_i64() => Ok(value.clone()),
+                "minimum" | "maximum" | "default" => Err("has a bound that is no whole number".to_owned()),
+                _ => return None,
+            })
+        },
+        "boolean" => |key, value| {
+            Some(match key {
+                "default" if value.is_boolean() => Ok(value.clone()),
+                "default" => Err("has a default that is not true or false".to_owned()),
+                _ => return None,
+            })
+        },
+        "array" => |key, value| {
+            Some(match key {
+                "minItems" | "maxItems" => length(value),
+                "items" => items(value),
+                "default" => words(value),
+                _ => return None,
+            })
+        },
+        _ => return None,
+    })
+}
+
+fn field(name: &str, field: &Value) -> Result<Object, Refused> {
+    let Value::Object(field) = field else { return Err("has no schema".to_owned()) };
+    let kind = field.get("type").and_then(Value::as_str).unwrap_or_default();
+    let marked = field.get("writeOnly") == Some(&Value::Bool(true))
+        || field.get("format").is_some_and(|format| format == "password");
+    if marked || names_secret(name) {
+        return Err(SECRET.to_owned());
+    }
+    let Some(reader) = reader(kind) else {
+        return Err("must be of type string, number, integer, boolean, or array of choices".to_owned());
+    };
+    let mut out = Object::new();
+    for (key, value) in field {
+        let read = match key.as_str() {
+            "type" => Ok(value.clone()),
+            "title" | "description" => text(key, value),
+            // As optional fields are written by some generators.
+            "default" if value.is_null() => continue,
+            key => match reader(key, value) {
+                Some(read) => read,
+                None => Err(format!("says `{}`, which clients do not show", show::name(key))),
+            },
+        };
+        out.insert(key.clone(), read?);
+    }
+    let choices = out.contains_key("enum") || out.contains_key("oneOf");
+    if choices && ["minLength", "maxLength", "format"].iter().any(|key| out.contains_key(*key)) {
+        return Err("has choices and bounds, of which clients show one".to_owned());
+    }
+    if kind == "array" && !out.contains_key("items") {
+        return Err(NO_CHOICES.to_owned());
+    }
+    // Nothing but a free text can hold one.
+    let told = ["title", "description"].iter().filter_map(|key| out.get(*key)?.as_str());
+    if kind == "string" && !choices && told.into_iter().any(tells_of_secret) {
+        return Err(SECRET.to_owned());
+    }
+    Ok(out)
+}
+
+const SECRET: &str = "asks for a secret, which a form must not";
+const NO_CHOICES: &str = "is a list, but not of choices";
+
+fn name_of(name: &str) -> Result<(), Refused> {
+    match name.len() <= VALUE && is_clean(name) && !name.contains(['\n', '\r']) {
+        true => Ok(()),
+        false => Err(HIDES.to_owned()),
+    }
+}
+
+pub(super) const HIDES: &str =
+    "has a name or a value with control or invisible characters, or of more than 500 bytes";
+
+/// A text for the person: on one line, hiding nothing.
+fn text(key: &str, value: &Value) -> Result<Value, Refused> {
+    let most = if key == "title" { TITLE } else { DESCRIPTION };
+    let text = value.as_str().ok_or_else(|| format!("has a `{key}` that is no string"))?;
+    Ok(sanitise_line(text, most).into())
+}
+
+/// A value that is compared, so it is taken as it is, or not at all.
+fn word(value: &Value) -> Result<Value, Refused> {
+    name_of(value.as_str().ok_or("has a choice or a default that is no string")?)?;
+    Ok(value.clone())
+}
+
+/// At most so many of a list, each read.
+fn list(value: &Value, read: impl Fn(&Value) -> Result<Value, Refused>) -> Result<Value, Refused> {
+    match value {
+        Value::Array(values) if values.len() > CHOICES => {
+            Err(format!("has {} choices, more than {CHOICES}", values.len()))
+        }
+        Value::Array(values) => values.iter().map(read).collect(),
+        _ => Err("has choices that are no list".to_owned()),
+    }
+}
+
+fn words(value: &Value) -> Result<Value, Refused> {
+    list(value, word)
+}
+
+fn titles(value: &Value) -> Result<Value, Refused> {
+    list(value, |value| text("title", value))
+}
+
+/// Choices with titles.
+fn choices(value: &Value) -> Result<Value, Refused> {
+    list(value, |choice| {
+        let Value::Object(choice) = choice else { return Err("has a choice that is no object".to_owned()) };
+        let mut out = Object::new();
+        for (key, value) in choice {
+            let read = match key.as_str() {
+                "const" => word(value),
+                "title" => text("title", value),
+                other => Err(format!("says `{}` of a choice, which clients do not show", show::name(other))),
+            };
+            out.insert(key.clone(), read?);
+        }
+        if out.contains_key("const") {
+            Ok(out.into())
+        } else {
+            Err("has a choice without `const`".to_owned())
+        }
+    })
+}
+
+/// What a list may hold.
+fn items(value: &Value) -> Result<Value, Refused> {
+    let Value::Object(items) = value else { return Err(NO_CHOICES.to_owned()) };
+    let mut out = Object::new();
+    for (key, value) in items {
+        let read = match (key.as_str(), value) {
+            ("type", Value::String(kind)) if kind == "string" => Ok(value.clone()),
+            ("type", _) => Err(NO_CHOICES.to_owned()),
+            ("title", value) => text("title", value),
+            ("enum", value) => words(value),
+            ("anyOf", value) => choices(value),
+            (other, _) => {
+                Err(format!("says `{}` of its items, which clients do not show", show::name(other)))
+            }
+        };
+        out.insert(key.clone(), read?);
+    }
+    let has_choices = out.contains_key("enum") && out.contains_key("type") || out.contains_key("anyOf");
+    if has_choices { Ok(out.into()) } else { Err(NO_CHOICES.to_owned()) }
+}
+
+fn length(value: &Value) -> Result<Value, Refused> {
+    match value.as_u64() {
+        Some(length) if length <= u32::MAX.into() => Ok(value.clone()),
+        _ => Err("has a length that is no whole number".to_owned()),
+    }
+}
+
+fn format_of(value: &Value) -> Result<Value, Refused> {
+    match value.as_str() {
+        Some(format) if FORMATS.contains(&format) => Ok(value.clone()),
+        _ => Err(format!("has a format that clients do not know ({})", FORMATS.join(", "))),
+    }
+}

@@ -1,0 +1,6 @@
+mod bounds;
+mod build;
+mod explain;
+mod host_call;
+mod questionnaire;
+mod route;

@@ -1,0 +1,314 @@
+//! What a surface may hold: names, sizes, and what each schema node may say.
+
+use std::{collections::HashMap, fmt};
+
+use loggia_facade::{Object, Surface};
+use serde_json::Value;
+
+use crate::{
+    model::{host_action::Own, limits, sanitise::is_clean},
+    text::show::{allowed, name as shown},
+};
+
+/// Everything that is wrong with a surface. Each line names the action and says what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct Problems(pub Vec<String>);
+
+/// Problems that are told: a surface that is no surface at all has more than anybody wants to read.
+const TOLD: usize = 64;
+
+impl Problems {
+    /// All that is wrong, as far as it is told.
+    pub(crate) fn of(mut problems: Vec<String>) -> Self {
+        let more = problems.len().saturating_sub(TOLD);
+        if more > 0 {
+            problems.truncate(TOLD);
+            problems.push(format!("and {more} more"));
+        }
+        Self(problems)
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join("\n"))
+    }
+}
+
+/// Arguments that are the host's own, beside the parameters of every action.
+pub(crate) const RESERVED_NAMES: [&str; 6] = ["action", "cmd", "params", "detail", "wait", "confirm"];
+
+const NAME: &str = "must be 1 to 32 characters of a-z, 0-9, `_` and `-`, and begin with a letter, because clients accept no others";
+
+/// `^[a-z][a-z0-9_-]{0,31}$`
+pub(crate) fn is_name(name: &str) -> bool {
+    name.len() <= 32
+        && name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-'))
+}
+
+const ACTION: &str = "must be 1 to 64 characters of a-z, 0-9, `_` and `-`, and begin with a letter or a digit, because clients accept no others";
+
+/// `^[a-z0-9][a-z0-9_-]{0,63}$`: as long as a tool's name may be, since an action can be a tool of its own.
+fn is_action(name: &str) -> bool {
+    name.len() <= limits::TOOL_NAME
+        && name.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
+        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-'))
+}
+
+/// `^[a-zA-Z0-9_-]{1,32}$`
+fn is_alias(name: &str) -> bool {
+    (1..=32).contains(&name.len())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+}
+
+/// `^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$`: what all model vendors accept as a key.
+fn is_parameter(name: &str) -> bool {
+    name.len() <= 64
+        && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
+}
+
+/// Names, texts, counts and sizes of the whole surface. Schemas are only measured; [`node`] looks into them.
+pub(crate) fn surface(surface: &Surface) -> Vec<String> {
+    let mut out = Vec::new();
+    if !is_name(&surface.name) {
+        out.push(format!("facade name \"{}\" {NAME}", shown(&surface.name)));
+    }
+    text(&mut out, "the facade's title", &surface.title, limits::TITLE, true);
+    text(&mut out, "the facade's version", &surface.version, limits::VERSION, true);
+    text(&mut out, "the facade's summary", &surface.summary, limits::SUMMARY, false);
+    if let Some(instructions) = &surface.instructions {
+        text(&mut out, "the facade's instructions", instructions, limits::INSTRUCTIONS, true);
+    }
+    count(&mut out, "the facade", "actions", surface.actions.len(), limits::ACTIONS);
+    count(&mut out, "the facade", "wanted grants", surface.wants.len(), limits::WANTS);
+    for want in &surface.wants {
+        text(&mut out, "a wanted grant", &want.grant, limits::ACTION_SUMMARY, false);
+        text(&mut out, "a wanted grant's reason", &want.reason, limits::ACTION_SUMMARY, true);
+    }
+    if surface.actions.is_empty() {
+        out.push("the facade has no actions; give it at least one".into());
+    }
+    names(&mut out, surface);
+    let mut total = surface.summary.len() + surface.instructions.as_ref().map_or(0, String::len);
+    for action in &surface.actions {
+        let who = format!("action `{}`", shown(&action.name));
+        text(&mut out, &format!("the summary of {who}"), &action.summary, limits::ACTION_SUMMARY, false);
+        count(&mut out, &who, "aliases", action.aliases.len(), limits::ALIASES);
+        count(&mut out, &who, "examples", action.examples.len(), limits::EXAMPLES);
+        for (what, schema) in
+            [("parameters", Some(&*action.params)), ("data", object(action.data.as_deref()))]
+        {
+            let Some(schema) = schema else { continue };
+            if nesting(schema.values()) > limits::NESTING {
+                // Of the parameters it is told where they are read.
+                if what == "data" {
+                    out.push(format!("{who}: {}", too_deep(what)));
+                }
+                continue;
+            }
+            let size = size(schema);
+            total += size;
+            if size > limits::SCHEMA {
+                out.push(format!(
+                    "{who}: the schema of its {what} is {size} bytes; at most {} are allowed, so split the action or \
+                     shorten descriptions",
+                    limits::SCHEMA
+                ));
+            }
+        }
+        total += action.summary.len() + action.examples.iter().map(size).sum::<usize>();
+    }
+    if total > limits::TOTAL {
+        out.push(format!(
+            "the facade publishes {total} bytes; at most {} are allowed, so split it into several facades",
+            limits::TOTAL
+        ));
+    }
+    out
+}
+
+/// A schema that is too deep to be looked into.
+pub(crate) fn too_deep(what: &str) -> String {
+    format!("the schema of its {what} nests far too deep; flatten it")
+}
+
+/// Names of actions and aliases: their form, that each stands for one action, that none is the host's.
+fn names(out: &mut Vec<String>, surface: &Surface) {
+    let mut taken: HashMap<String, usize> = HashMap::new();
+    for (index, action) in surface.actions.iter().enumerate() {
+        let who = shown(&action.name);
+        if !is_action(&action.name) {
+            out.push(format!("action name \"{who}\" {ACTION}"));
+        }
+        for (what, name) in
+            std::iter::once(("name", &action.name)).chain(action.aliases.iter().map(|alias| ("alias", alias)))
+        {
+            if what == "alias" && !is_alias(name) {
+                out.push(format!(
+                    "action `{who}`: alias \"{}\" must be 1 to 32 characters of a-z, A-Z, 0-9, `_` and `-`",
+                    shown(name)
+                ));
+            }
+            let folded = name.to_ascii_lowercase();
+            if Own::NAMES.contains(&folded.as_str()) {
+                out.push(format!(
+                    "action `{who}`: the {what} `{}` is the host's own; choose another",
+                    shown(name)
+                ));
+            }
+            // Another spelling of its own name is needless, and harmless.
+            let Some(other) = taken.insert(folded, index).filter(|other| *other != index || what == "name")
+            else {
+                continue;
+            };
+            let other = shown(&surface.actions[other].name);
+            out.push(if what == "name" && other == who {
+                format!("two actions are named `{who}`; every action needs a name of its own")
+            } else {
+                format!(
+                    "action `{who}`: the {what} `{}` also stands for `{other}`; every name and alias must stand for \
+                     one action, whatever its case",
+                    shown(name)
+                )
+            });
+        }
+    }
+    if let Some(default) = &surface.default_action
+        && surface.action(default).is_none()
+    {
+        out.push(format!("the default action `{}` is not one of the facade's actions", shown(default)));
+    }
+}
+
+/// What is wrong with the root of an action's parameter schema, after its references were replaced.
+pub(crate) fn parameters(schema: &Object) -> Vec<String> {
+    let mut out = Vec::new();
+    if schema.get("type").is_none_or(|kind| kind != "object") {
+        out.push("the schema of its parameters must have `\"type\": \"object\"` at its root".to_owned());
+    }
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return out };
+    if properties.len() > limits::PARAMETERS {
+        out.push(format!("has {} parameters; at most {} are allowed", properties.len(), limits::PARAMETERS));
+    }
+    out.extend(properties.keys().filter_map(|name| parameter(name)));
+    out
+}
+
+/// What is wrong with a parameter's name.
+pub(crate) fn parameter(name: &str) -> Option<String> {
+    if RESERVED_NAMES.contains(&name) {
+        Some(format!("the parameter name `{name}` is the host's own; choose another, for example `{name}_`"))
+    } else if !is_parameter(name) {
+        Some(format!(
+            "the parameter name \"{}\" must be 1 to 64 characters of a-z, A-Z, 0-9, `_`, `-` and `.`, and begin with \
+             a letter or `_`",
+            shown(name)
+        ))
+    } else {
+        None
+    }
+}
+
+/// What is wrong with one schema node, not looking at the schemas inside it.
+pub(crate) fn node(schema: &Object) -> Vec<String> {
+    let mut out = Vec::new();
+    for (keyword, value) in schema {
+        match (keyword.as_str(), value) {
+            ("enum", Value::Array(values)) => {
+                if values.len() > limits::ENUM {
+                    out.push(format!(
+                        "`enum` has {} values; at most {} are allowed",
+                        values.len(),
+                        limits::ENUM
+                    ));
+                }
+                out.extend(values.iter().take(limits::ENUM).filter(|v| !clean(v)).map(hidden));
+            }
+            ("pattern", Value::String(pattern)) => regex(&mut out, pattern),
+            ("patternProperties", Value::Object(map)) => {
+                map.keys().for_each(|pattern| regex(&mut out, pattern));
+            }
+            ("const" | "default" | "examples", value) if !clean(value) => out.push(hidden(value)),
+            ("properties", Value::Object(map)) => {
+                out.extend(
+                    map.keys().filter(|name| !is_clean(name)).map(|name| hidden(&name.as_str().into())),
+                );
+            }
+            ("$dynamicRef" | "$recursiveRef" | "$dynamicAnchor" | "$vocabulary", _) => {
+                out.push(format!("`{keyword}` is not supported; use `$ref` to `#/$defs/…`"));
+            }
+            _ => {}
+        }
+    }
+    out
+}
+
+fn regex(out: &mut Vec<String>, pattern: &str) {
+    if pattern.len() > limits::PATTERN {
+        out.push(format!("a pattern is {} bytes; at most {} are allowed", pattern.len(), limits::PATTERN));
+    }
+}
+
+fn hidden(value: &Value) -> String {
+    format!("the value {} holds control or invisible characters; remove them", allowed(value))
+}
+
+/// Whether a value shows everything that it holds.
+fn clean(value: &Value) -> bool {
+    match value {
+        Value::String(text) => is_clean(text),
+        Value::Array(items) => items.iter().all(clean),
+        Value::Object(members) => clean_object(members),
+        _ => true,
+    }
+}
+
+/// The same of an object's members.
+pub(crate) fn clean_object(members: &Object) -> bool {
+    members.iter().all(|(name, value)| is_clean(name) && clean(value))
+}
+
+/// What is wrong with an example's texts.
+pub(crate) fn example(example: &Object) -> Option<String> {
+    (!clean_object(example)).then(|| "holds control or invisible characters; remove them".to_owned())
+}
+
+fn text(out: &mut Vec<String>, what: &str, text: &str, max: usize, may_be_empty: bool) {
+    if text.trim().is_empty() && !may_be_empty {
+        out.push(format!("{what} may not be empty; say in a sentence what it is for"));
+    }
+    if text.len() > max {
+        out.push(format!("{what} takes {} bytes; at most {max} are allowed, so shorten it", text.len()));
+    }
+}
+
+fn count(out: &mut Vec<String>, who: &str, what: &str, count: usize, max: usize) {
+    if count > max {
+        out.push(format!("{who} has {count} {what}; at most {max} are allowed"));
+    }
+}
+
+fn object(value: Option<&Value>) -> Option<&Object> {
+    value.and_then(Value::as_object)
+}
+
+/// Bytes of JSON.
+fn size(object: &Object) -> usize {
+    serde_json::to_string(object).map_or(usize::MAX, |text| text.len())
+}
+
+/// How deep arrays and objects lie inside each other, looking no deeper than the bound.
+pub(crate) fn nesting<'a>(values: impl Iterator<Item = &'a Value>) -> usize {
+    fn of(value: &Value, left: usize) -> usize {
+        let inner = match value {
+            _ if left == 0 => return 1,
+            Value::Array(items) => items.iter().map(|item| of(item, left - 1)).max(),
+            Value::Object(members) => members.values().map(|item| of(item, left - 1)).max(),
+            _ => return 0,
+        };
+        1 + inner.unwrap_or(0)
+    }
+    1 + values.map(|value| of(value, limits::NESTING)).max().unwrap_or(0)
+}

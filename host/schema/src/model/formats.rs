@@ -1,0 +1,57 @@
+//! The formats of JSON Schema that are asserted, each with a name that people know and a valid sample.
+
+/// A format.
+pub(crate) struct Format {
+    /// The keyword's value.
+    key: &'static str,
+    /// What people call it.
+    pub name: &'static str,
+    /// A valid one.
+    pub sample: &'static str,
+}
+
+const fn format(key: &'static str, name: &'static str, sample: &'static str) -> Format {
+    Format { key, name, sample }
+}
+
+const FORMATS: [Format; 15] = [
+    format("date", "date", "2026-01-31"),
+    format("date-time", "date and time", "2026-01-31T09:00:00Z"),
+    format("time", "time", "09:00:00Z"),
+    format("duration", "duration", "PT15M"),
+    format("email", "email address", "ada@example.com"),
+    format("hostname", "host name", "example.com"),
+    format("ipv4", "IPv4 address", "192.0.2.1"),
+    format("ipv6", "IPv6 address", "2001:db8::1"),
+    format("uri", "URI", "https://example.com/page"),
+    format("uri-reference", "URI reference", "/page"),
+    format("iri", "IRI", "https://example.com/page"),
+    format("uuid", "UUID", "123e4567-e89b-12d3-a456-426614174000"),
+    format("json-pointer", "JSON pointer", "/a/0"),
+    format("regex", "regular expression", "^a+$"),
+    format("uri-template", "URI template", "https://example.com/{id}"),
+];
+
+/// The format by its keyword's value; none for those that are not asserted, as `int64`.
+pub(crate) fn find(key: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| format.key == key)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::contract::rules::compile;
+
+    #[test]
+    fn every_format_is_asserted_and_its_sample_is_valid() {
+        for format in &FORMATS {
+            let validator = compile(&json!({"format": format.key})).unwrap();
+            assert!(validator.is_valid(&json!(format.sample)), "{}: {}", format.key, format.sample);
+            if !matches!(format.key, "uri-reference") {
+                assert!(!validator.is_valid(&json!("[\\ {")), "{} is not asserted", format.key);
+            }
+        }
+    }
+}

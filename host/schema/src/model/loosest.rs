@@ -1,0 +1,153 @@
+//! The loosest of several shapes: what holds the values of all of them.
+//!
+//! Actions may give one name different kinds, and a schema may have alternatives; clients see one property.
+
+use crate::model::shape::{Member, Shape};
+
+impl Shape {
+    /// The narrowest shape that values of either have.
+    pub(crate) fn loosest(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Any, _) | (_, Self::Any) => Self::Any,
+            (Self::Union(mut shapes), Self::Union(more)) => {
+                more.into_iter().for_each(|shape| admit(&mut shapes, shape));
+                Self::Union(shapes)
+            }
+            (Self::Union(mut shapes), shape) | (shape, Self::Union(mut shapes)) => {
+                admit(&mut shapes, shape);
+                Self::Union(shapes)
+            }
+            (one, other) => match one.same_kind(other) {
+                Ok(shape) => shape,
+                Err(pair) => Self::Union(Vec::from(*pair)),
+            },
+        }
+    }
+
+    /// The loosest of two that are of one kind, and no unions; otherwise both again.
+    fn same_kind(self, other: Self) -> Result<Self, Box<[Self; 2]>> {
+        Ok(match (self, other) {
+            (Self::Boolean, Self::Boolean) => Self::Boolean,
+            (Self::Number { integer }, Self::Number { integer: also_integer }) => {
+                Self::Number { integer: integer && also_integer }
+            }
+            (Self::Text(Some(mut values)), Self::Text(Some(more))) => {
+                for value in more {
+                    if !values.contains(&value) {
+                        values.push(value);
+                    }
+                }
+                Self::Text(Some(values))
+            }
+            (Self::Text(_), Self::Text(_)) => Self::Text(None),
+            (Self::List(items), Self::List(more)) => Self::List(Box::new(items.loosest(*more))),
+            (Self::Record { members, others }, Self::Record { members: more, others: also }) => {
+                Self::Record {
+                    members: either(members, others.as_deref(), more, also.as_deref()),
+                    others: match (others, also) {
+                        (Some(a), Some(b)) => Some(Box::new(a.loosest(*b))),
+                        (a, b) => a.or(b),
+                    },
+                }
+            }
+            (one, other) => return Err(Box::new([one, other])),
+        })
+    }
+}
+
+/// Adds a shape to a union's, keeping one of each kind.
+fn admit(shapes: &mut Vec<Shape>, mut shape: Shape) {
+    for known in shapes.iter_mut() {
+        match std::mem::replace(known, Shape::Any).same_kind(shape) {
+            Ok(merged) => {
+                *known = merged;
+                return;
+            }
+            Err(pair) => {
+                let [before, other] = *pair;
+                *known = before;
+                shape = other;
+            }
+        }
+    }
+    shapes.push(shape);
+}
+
+/// The members of two records, required only where both require them; `others` and `also` are what further members of
+/// either look like.
+fn either(
+    mut members: Vec<Member>,
+    others: Option<&Shape>,
+    more: Vec<Member>,
+    also: Option<&Shape>,
+) -> Vec<Member> {
+    for member in &mut members {
+        if !more.iter().any(|m| m.name == member.name) {
+            member.required = false;
+            member.loosen(also);
+        }
+    }
+    for mut member in more {
+        match members.iter_mut().find(|m| m.name == member.name) {
+            Some(known) => {
+                known.required &= member.required;
+                known.loosen(Some(&member.shape));
+                if known.text.is_empty() {
+                    known.text = member.text;
+                } else if !member.text.is_empty() && !known.text.contains(&member.text) {
+                    known.text = format!("{}; or: {}", known.text, member.text);
+                }
+            }
+            None => {
+                member.required = false;
+                member.loosen(others);
+                members.push(member);
+            }
+        }
+    }
+    members
+}
+
+impl Member {
+    fn loosen(&mut self, with: Option<&Shape>) {
+        if let Some(with) = with {
+            self.shape = std::mem::replace(&mut self.shape, Shape::Any).loosest(with.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn the_loosest_of_two_holds_both() {
+        let integer = json!({"type": "integer", "minimum": 1});
+        for (one, other, expected) in [
+            (
+                integer.clone(),
+                json!({"type": "integer", "minimum": 0, "maximum": 20}),
+                json!({"type": "integer"}),
+            ),
+            (integer.clone(), json!({"type": "number", "minimum": 2}), json!({"type": "number"})),
+            (integer, json!({"type": "string"}), json!({"anyOf": [{"type": "integer"}, {"type": "string"}]})),
+            (
+                json!({"enum": ["a", "b"]}),
+                json!({"enum": ["b", "c"]}),
+                json!({"type": "string", "enum": ["a", "b", "c"]}),
+            ),
+            (json!({"enum": ["a"]}), json!({"type": "string"}), json!({"type": "string"})),
+            (json!({"type": "string"}), json!(true), json!({})),
+            (
+                json!({"type": "array", "items": {"type": "string"}}),
+                json!({"type": "array", "items": {"type": "integer"}}),
+                json!({"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "integer"}]}}),
+            ),
+        ] {
+            let merged = Shape::of(&one).loosest(Shape::of(&other)).to_json();
+            assert_eq!(Value::Object(merged), expected, "{one} with {other}");
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! An author's schema, brought into the one form that the rest of this crate works on.
+//!
+//! - Every `$ref` is replaced by what it names; what names itself, or another document, is refused.
+//! - Nullable alternatives become a type list, alternatives of constants an `enum`, single alternatives vanish: what
+//!   generators write in many ways is then explained, published and coerced in one.
+//! - The root refuses unknown parameters, unless the author allowed them.
+//!
+//! The result accepts exactly what the author's schema accepts, save the unknown parameters.
+
+use loggia_facade::Object;
+use serde_json::Value;
+
+use crate::{
+    model::{
+        bounds,
+        keywords::{self, Holds},
+        limits,
+        simplify::{over, simplify},
+    },
+    text::show,
+};
+
+/// Characters of a place that a problem tells.
+const PLACE: usize = 200;
+
+/// The resolved form of a parameter schema; otherwise every problem found, without the action's name.
+pub(crate) fn resolve(root: &Object) -> Result<Value, Vec<String>> {
+    let mut resolver =
+        Resolver { root, open: Vec::new(), path: Vec::new(), subschemas: 0, bytes: 0, problems: Vec::new() };
+    let mut out = resolver.object(root, 0);
+    if !resolver.problems.is_empty() {
+        resolver.problems.dedup();
+        return Err(resolver.problems);
+    }
+    refuse_unknown(&mut out);
+    Ok(Value::Object(out))
+}
+
+struct Resolver<'a> {
+    root: &'a Object,
+    /// The references being followed, outermost first.
+    open: Vec<&'a str>,
+    /// Where we are, for messages.
+    path: Vec<&'a str>,
+    subschemas: usize,
+    bytes: usize,
+    problems: Vec<String>,
+}
+
+impl<'a> Resolver<'a> {
+    fn problem(&mut self, text: impl std::fmt::Display) {
+        if self.problems.len() < 16 {
+            // A name may hold anything, and be long.
+            let path: Vec<String> = self.path.iter().map(|name| show::name(name)).collect();
+            let place = if path.is_empty() {
+                "its root".into()
+            } else {
+                format!("`{}`", show::cut(&path.join("."), PLACE))
+            };
+            self.problems.push(format!("at {place}: {text}"));
+        }
+    }
+
+    fn schema(&mut self, schema: &'a Value, depth: usize) -> Value {
+        match schema {
+            Value::Object(object) => Value::Object(self.object(object, depth)),
+            other => other.clone(),
+        }
+    }
+
+    fn object(&mut self, schema: &'a Object, depth: usize) -> Object {
+        self.subschemas += 1;
+        if depth > limits::DEPTH {
+            self.problem(format_args!("nests deeper than {} levels; flatten it", limits::DEPTH));
+            return Object::new();
+        }
+        if self.subschemas > limits::SUBSCHEMAS || self.bytes > limits::RESOLVED {
+            // Said once: the rest is not looked at.
+            if self.subschemas <= limits::SUBSCHEMAS + 1 || self.bytes <= limits::RESOLVED * 2 {
+                self.problem(format_args!(
+                    "the schema grows beyond {} subschemas or {} KiB when its `$ref`s are replaced; make it smaller",
+                    limits::SUBSCHEMAS,
+                    limits::RESOLVED / 1024
+                ));
+            }
+            self.subschemas = limits::SUBSCHEMAS + 2;
+            self.bytes = limits::RESOLVED * 2 + 1;
+            return Object::new();
+        }
+        for text in bounds::node(schema) {
+            self.problem(text);
+        }
+        let mut out = Object::new();
+        let mut target = None;
+        for (keyword, value) in schema {
+            let value = match (keywords::holds(keyword), value) {
+                // An anchor is a name; what it would be for, a `$ref` by it, is refused.
+                _ if matches!(
+                    keyword.as_str(),
+                    "$schema" | "$comment" | "$defs" | "definitions" | "$anchor"
+                ) =>
+                {
+                    continue;
+                }
+                _ if keyword == "$id" => {
+                    if !std::ptr::eq(schema, self.root) {
+                        self.problem("`$id` inside a schema is not supported; take it out");
+                    }
+                    continue;
+                }
+                _ if keyword == "$ref" => {
+                    target = self.reference(value, depth);
+                    continue;
+                }
+                (Some(Holds::One), value) => self.schema(value, depth + 1),
+                (Some(Holds::Map), Value::Object(map)) => Value::Object(
+                    map.iter()
+                        .map(|(name, value)| {
+                            self.path.push(name);
+                            let value = self.schema(value, depth + 1);
+                            self.path.pop();
+                            (name.clone(), value)
+                        })
+                        .collect(),
+                ),
+                (Some(Holds::List), Value::Array(list)) => {
+                    Value::Array(list.iter().map(|value| self.schema(value, depth + 1)).collect())
+                }
+                (_, value) => value.clone(),
+            };
+            out.insert(keyword.clone(), value);
+        }
+        if let Some(target) = target {
+            out = beside(out, target);
+        }
+        simplify(out)
+    }
+
+    /// What a `$ref` names, resolved.
+    fn reference(&mut self, reference: &'a Value, depth: usize) -> Option<Value> {
+        let Some(reference) = reference.as_str() else {
+            self.problem("`$ref` must be a text");
+            return None;
+        };
+        let Some(target) = reference.strip_prefix("#/").and_then(|_| self.find(&reference[1..])) else {
+            self.problem(format_args!(
+                "`$ref` \"{}\" names nothing in this schema; only `#/$defs/…` of the same schema can be used",
+                show::name(reference)
+            ));
+            return None;
+        };
+        if self.open.contains(&reference) || reference == "#" {
+            self.problem(format_args!(
+                "`$ref` \"{}\" leads back to itself; clients cannot read recursive schemas, so take an `object` \
+                 without `properties`, or ids instead of nested values",
+                show::name(reference)
+            ));
+            return None;
+        }
+        self.bytes += serde_json::to_string(target).map_or(0, |text| text.len());
+        self.open.push(reference);
+        // Following a reference is no level of nesting; how many are open at once is bounded by itself.
+        let out = if self.open.len() > limits::DEPTH * 2 {
+            self.problem("a `$ref` leads to a `$ref` too many times; flatten it");
+            Value::Bool(true)
+        } else {
+            self.schema(target, depth)
+        };
+        self.open.pop();
+        Some(out)
+    }
+
+    /// What a JSON pointer names.
+    fn find(&self, pointer: &str) -> Option<&'a Value> {
+        let mut tokens = pointer.split('/').skip(1).map(|token| token.replace("~1", "/").replace("~0", "~"));
+        let first = self.root.get(&tokens.next()?)?;
+        tokens.try_fold(first, |value, token| match value {
+            Value::Object(object) => object.get(&token),
+            Value::Array(list) => list.get(token.parse::<usize>().ok()?),
+            _ => None,
+        })
+    }
+}
+
+/// A schema together with another that must hold too. Where the one only tells, they become one.
+fn beside(out: Object, target: Value) -> Object {
+    match target {
+        Value::Object(target) if out.keys().all(|key| keywords::is_annotation(key)) => over(target, out),
+        target => {
+            let mut out = out;
+            match out.get_mut("allOf").and_then(Value::as_array_mut) {
+                Some(list) => list.push(target),
+                None => {
+                    out.insert("allOf".into(), Value::Array(vec![target]));
+                }
+            }
+            out
+        }
+    }
+}
+
+/// Refuses parameters that the schema does not name, unless its author allowed them.
+fn refuse_unknown(root: &mut Object) {
+    if root.contains_key("additionalProperties") || root.contains_key("unevaluatedProperties") {
+        return;
+    }
+    let elsewhere = ["allOf", "anyOf", "oneOf", "if", "dependentSchemas"];
+    let keyword = if elsewhere.iter().any(|key| root.contains_key(*key)) {
+        "unevaluatedProperties"
+    } else {
+        "additionalProperties"
+    };
+    root.insert(keyword.into(), Value::Bool(false));
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(schema: Value, expected: Result<Value, &[&str]>) {
+        let resolved = resolve(schema.as_object().unwrap());
+        match expected {
+            Ok(expected) => assert_eq!(resolved, Ok(expected)),
+            Err(parts) => {
+                let problems = resolved.unwrap_err().join("\n");
+                for part in parts {
+                    assert!(problems.contains(part), "{part:?} is not in {problems:?}");
+                }
+            }
+        }
+    }
+
+    /// Resolves one property.
+    fn check_property(schema: Value, expected: Value) {
+        check(
+            json!({"type": "object", "properties": {"p": schema}, "$defs": {
+                "Depth": {"description": "How deep.", "enum": ["s", "l"], "type": "string"},
+                "Deep": {"type": "object", "properties": {"d": {"$ref": "#/$defs/Depth"}}}}}),
+            Ok(json!({"type": "object", "properties": {"p": expected}, "additionalProperties": false})),
+        );
+    }
+
+    #[test]
+    fn references_are_replaced_by_what_they_name() {
+        for (schema, expected) in [
+            (
+                json!({"$ref": "#/$defs/Depth"}),
+                json!({"description": "How deep.", "enum": ["s", "l"], "type": "string"}),
+            ),
+            (
+                json!({"$ref": "#/$defs/Depth", "description": "Nearer.", "default": "s"}),
+                json!({"description": "Nearer.", "enum": ["s", "l"], "type": "string", "default": "s"}),
+            ),
+            (json!({"$anchor": "here", "type": "string"}), json!({"type": "string"})),
+            (
+                json!({"$ref": "#/$defs/Depth", "minLength": 1}),
+                json!({"minLength": 1,
+                    "allOf": [{"description": "How deep.", "enum": ["s", "l"], "type": "string"}]}),
+            ),
+            (
+                json!({"type": "array", "items": {"$ref": "#/$defs/Deep"}}),
+                json!({"type": "array", "items": {"type": "object", "properties":
+                    {"d": {"description": "How deep.", "enum": ["s", "l"], "type": "string"}}}}),
+            ),
+        ] {
+            check_property(schema, expected);
+        }
+    }
+
+    #[test]
+    fn unknown_parameters_are_refused_unless_allowed() {
+        for (schema, keyword, expected) in [
+            (json!({"type": "object"}), "additionalProperties", json!(false)),
+            (json!({"additionalProperties": true}), "additionalProperties", json!(true)),
+            (
+                json!({"additionalProperties": {"type": "string"}}),
+                "additionalProperties",
+                json!({"type": "string"}),
+            ),
+            (
+                json!({"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}),
+                "unevaluatedProperties",
+                json!(false),
+            ),
+            (json!({"unevaluatedProperties": true}), "additionalProperties", json!(null)),
+        ] {
+            let resolved = resolve(schema.as_object().unwrap()).unwrap();
+            assert_eq!(resolved.get(keyword).cloned().unwrap_or_default(), expected, "{schema}");
+        }
+    }
+
+    /// H42.
+    #[test]
+    fn references_that_lead_nowhere_or_back_are_refused() {
+        let of = |reference: &str| {
+            json!({"type": "object", "properties": {"p": {"$ref": reference}},
+                "$defs": {"Tree": {"properties": {"kids": {"items": {"$ref": "#/$defs/Tree"}}}}}})
+        };
+        check(of("#/$defs/Tree"), Err(&["at `p.kids`", "leads back to itself"]));
+        check(of("#/$defs/None"), Err(&["at `p`", "names nothing in this schema"]));
+        check(of("https://example.com/a.json"), Err(&["names nothing in this schema"]));
+        check(of("file:///etc/passwd"), Err(&["names nothing"]));
+        check(of("#"), Err(&["names nothing"]));
+        // An anchor may stand there, and leads nowhere.
+        check(json!({"properties": {"p": {"$ref": "#d"}, "q": {"$anchor": "d"}}}), Err(&["names nothing"]));
+        check(of("#/properties/p"), Err(&["leads back to itself"]));
+    }
+
+    /// H42.
+    #[test]
+    fn a_place_is_told_without_what_cannot_be_seen_and_not_at_any_length() {
+        let long = "x".repeat(10_000);
+        let deep =
+            json!({"properties": {"a\u{1b}[1m\u{200b}": {"properties": {long: {"$dynamicAnchor": "x"}}}}});
+        let problems = resolve(deep.as_object().unwrap()).unwrap_err();
+        let [name, place] = problems.as_slice() else { panic!("{problems:?}") };
+        assert!(name.starts_with("at its root: the value \"a\\u001b[1m\" holds control"), "{name:?}");
+        assert!(place.starts_with("at `a.xxx") && place.len() < 400, "{place:?}");
+    }
+
+    #[test]
+    fn definitions_that_double_are_stopped() {
+        let mut defs = Object::new();
+        for level in 0..12 {
+            let next = format!("#/$defs/d{}", level + 1);
+            defs.insert(format!("d{level}"), json!({"anyOf": [{"$ref": &next}, {"$ref": next}]}));
+        }
+        defs.insert("d12".into(), json!({"type": "string"}));
+        check(
+            json!({"type": "object", "properties": {"p": {"$ref": "#/$defs/d0"}}, "$defs": defs}),
+            Err(&["grows beyond"]),
+        );
+    }
+}

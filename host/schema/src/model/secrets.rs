@@ -1,0 +1,335 @@
+//! Which parts of a call's parameters are never shown: not in errors, not in `resolved_inputs`.
+//!
+//! An author marks a schema by `writeOnly`, `x-secret` or `format: password`. What such a schema speaks of is hidden;
+//! what encloses it is shown without it. Where it is not clear which schema speaks of a value (alternatives, members
+//! that nobody named, a text where an object was wanted), the value is hidden: a message that says less does no harm.
+
+use jsonschema::paths::{Location, LocationSegment};
+use loggia_facade::Object;
+use serde_json::Value;
+
+use crate::model::{
+    keywords::{self, Holds},
+    resolve::resolve,
+};
+
+/// What stands for a value that must not be shown.
+pub const REDACTED: &str = "(redacted)";
+
+/// A value without what its schema marks as secret: [`REDACTED`] stands in its place. Nothing is shown by a schema that
+/// cannot be used.
+#[must_use]
+pub fn redact(schema: &Object, value: &Value) -> Value {
+    match resolve(schema) {
+        Ok(schema) => Secrets::of(&schema).redact(value),
+        Err(_) => REDACTED.into(),
+    }
+}
+
+/// The secrets in the values of one schema.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Secrets {
+    /// The value itself is one.
+    here: bool,
+    /// By name, in the members of an object; those without secrets too, since only what is known may be shown.
+    members: Vec<(String, Self)>,
+    /// In members without a name of their own.
+    others: Option<Box<Self>>,
+    /// In members whose name matches some pattern.
+    patterns: Option<Box<Self>>,
+    /// In the items of a list.
+    items: Option<Box<Self>>,
+}
+
+/// What may be shown of a value.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Sight<'a> {
+    /// All of it.
+    Whole,
+    /// What is left when its secrets are taken out.
+    Without(&'a Secrets),
+    /// Nothing, not even its length.
+    Hidden,
+}
+
+impl Secrets {
+    /// The secrets in values of a resolved schema.
+    pub(crate) fn of(schema: &Value) -> Self {
+        let mut out = Self::default();
+        out.read(schema);
+        // Most schemas have none, and are then never looked into again.
+        if out.any() { out } else { Self::default() }
+    }
+
+    fn read(&mut self, schema: &Value) {
+        let Value::Object(schema) = schema else { return };
+        self.here |= is_marked(schema);
+        let mut beside = false;
+        for (keyword, value) in schema {
+            match keyword.as_str() {
+                "properties" => {
+                    for (name, value) in value.as_object().into_iter().flatten() {
+                        self.named(name).read(value);
+                    }
+                }
+                "patternProperties" => {
+                    let patterns = self.patterns.get_or_insert_default();
+                    value.as_object().into_iter().flatten().for_each(|(_, value)| patterns.read(value));
+                }
+                "additionalProperties" | "unevaluatedProperties" if *value != Value::Bool(false) => {
+                    self.others.get_or_insert_default().read(value);
+                }
+                // A name is what it speaks of, and names are shown.
+                "propertyNames" => self.here |= value.as_object().is_some_and(is_marked),
+                "items" | "contains" | "unevaluatedItems" => self.items.get_or_insert_default().read(value),
+                "prefixItems" => {
+                    let items = self.items.get_or_insert_default();
+                    value.as_array().into_iter().flatten().for_each(|value| items.read(value));
+                }
+                // Everything else that holds schemas speaks of the same value.
+                _ => match (keywords::holds(keyword), value) {
+                    (Some(Holds::One), value) => {
+                        beside = true;
+                        self.read(value);
+                    }
+                    (Some(Holds::Map), Value::Object(map)) => {
+                        beside = true;
+                        map.values().for_each(|value| self.read(value));
+                    }
+                    (Some(Holds::List), Value::Array(list)) => {
+                        beside = true;
+                        list.iter().for_each(|value| self.read(value));
+                    }
+                    _ => {}
+                },
+            }
+        }
+        self.spread(beside);
+    }
+
+    /// Lets members know what speaks of them without naming them.
+    fn spread(&mut self, beside: bool) {
+        let patterns = self.patterns.clone().filter(|patterns| patterns.any());
+        // In one schema `additionalProperties` speaks of nothing that is named; of several, one may name it and
+        // another not.
+        let others = self.others.clone().filter(|others| beside && others.any());
+        for all in [patterns, others].into_iter().flatten() {
+            self.members.iter_mut().for_each(|(_, member)| member.merge(&all));
+        }
+    }
+
+    fn named(&mut self, name: &str) -> &mut Self {
+        let index = self.members.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
+            self.members.push((name.to_owned(), Self::default()));
+            self.members.len() - 1
+        });
+        &mut self.members[index].1
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.here |= other.here;
+        for (name, member) in &other.members {
+            self.named(name).merge(member);
+        }
+        for (own, other) in [
+            (&mut self.others, &other.others),
+            (&mut self.patterns, &other.patterns),
+            (&mut self.items, &other.items),
+        ] {
+            if let Some(other) = other {
+                own.get_or_insert_default().merge(other);
+            }
+        }
+    }
+
+    /// Whether there is any.
+    pub(crate) fn any(&self) -> bool {
+        let inner = [&self.others, &self.patterns, &self.items];
+        self.here
+            || self.members.iter().any(|(_, member)| member.any())
+            || inner.into_iter().flatten().any(|inner| inner.any())
+    }
+
+    fn knows_members(&self) -> bool {
+        !self.members.is_empty() || self.others.is_some() || self.patterns.is_some()
+    }
+
+    /// The secrets in a member; none where nobody knows.
+    fn member(&self, name: &str) -> Option<&Self> {
+        let named = self.members.iter().find(|(known, _)| known == name).map(|(_, member)| member);
+        named
+            .or(self.others.as_deref().filter(|others| others.any()))
+            .or(self.patterns.as_deref())
+            .or(self.others.as_deref())
+    }
+
+    /// What may be shown at a place within a value.
+    pub(crate) fn at(&self, place: &Location) -> Sight<'_> {
+        let mut within = self;
+        for segment in place.segments() {
+            if within.here {
+                return Sight::Hidden;
+            }
+            if !within.any() {
+                return Sight::Whole;
+            }
+            within = match within.inside(&segment) {
+                Some(inner) => inner,
+                None => return Sight::Hidden,
+            };
+        }
+        within.sight()
+    }
+
+    /// What may be shown of the value of a parameter.
+    pub(crate) fn of_parameter(&self, name: &str) -> Sight<'_> {
+        match self.member(name) {
+            _ if !self.any() => Sight::Whole,
+            _ if self.here => Sight::Hidden,
+            Some(member) => member.sight(),
+            None => Sight::Hidden,
+        }
+    }
+
+    fn sight(&self) -> Sight<'_> {
+        match (self.here, self.any()) {
+            (true, _) => Sight::Hidden,
+            (false, true) => Sight::Without(self),
+            (false, false) => Sight::Whole,
+        }
+    }
+
+    /// How many segments of a place may be named: below a secret, names are part of it.
+    pub(crate) fn nameable(&self, place: &Location) -> usize {
+        let mut within = Some(self);
+        let mut count = 0;
+        for segment in place.segments() {
+            match within {
+                Some(secrets) if secrets.here => return count,
+                Some(secrets) => within = secrets.inside(&segment),
+                None => {}
+            }
+            count += 1;
+        }
+        count
+    }
+
+    fn inside(&self, segment: &LocationSegment<'_>) -> Option<&Self> {
+        match segment {
+            LocationSegment::Property(name) => self.member(name),
+            LocationSegment::Index(_) => self.items.as_deref(),
+        }
+    }
+
+    /// A value without its secrets.
+    fn redact(&self, value: &Value) -> Value {
+        match value {
+            value if !self.any() => value.clone(),
+            Value::Null | Value::Bool(_) if !self.here => value.clone(),
+            Value::Object(members) if !self.here && self.knows_members() => members
+                .iter()
+                .map(|(name, value)| {
+                    let shown = self.member(name).map_or_else(|| REDACTED.into(), |of| of.redact(value));
+                    (name.clone(), shown)
+                })
+                .collect(),
+            Value::Array(items) if !self.here && self.items.is_some() => items
+                .iter()
+                .map(|item| self.items.as_ref().map_or(Value::Null, |of| of.redact(item)))
+                .collect(),
+            _ => REDACTED.into(),
+        }
+    }
+}
+
+impl Sight<'_> {
+    /// What may be shown; none where nothing may.
+    pub(crate) fn of(self, value: &Value) -> Option<Value> {
+        match self {
+            Self::Whole => Some(value.clone()),
+            Self::Hidden => None,
+            Self::Without(secrets) => Some(secrets.redact(value)).filter(|shown| *shown != REDACTED),
+        }
+    }
+}
+
+/// Whether an author says that values are secret.
+fn is_marked(schema: &Object) -> bool {
+    schema.get("writeOnly") == Some(&Value::Bool(true))
+        || schema.get("x-secret") == Some(&Value::Bool(true))
+        || schema.get("format").and_then(Value::as_str) == Some("password")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// What is shown of the parameter `p`.
+    fn check(schema: Value, sent: Value, expected: Value) {
+        let root = json!({"type": "object", "properties": {"p": schema}, "additionalProperties": false});
+        let shown = Secrets::of(&root).of_parameter("p").of(&sent).unwrap_or_else(|| REDACTED.into());
+        assert_eq!(shown, expected, "{sent} by {schema}");
+    }
+
+    #[test]
+    fn what_is_marked_is_hidden_and_what_is_beside_it_shown() {
+        let secret = json!({"type": "string", "writeOnly": true});
+        let user = json!({"type": "object", "properties": {"name": {"type": "string"}, "pin": secret}});
+        check(json!({"type": "string"}), json!("x"), json!("x"));
+        for mark in [json!({"writeOnly": true}), json!({"x-secret": true}), json!({"format": "password"})] {
+            check(mark, json!({"a": 1}), json!(REDACTED));
+        }
+        check(json!({"writeOnly": false, "x-secret": "no"}), json!("x"), json!("x"));
+        check(user.clone(), json!({"name": "n", "pin": "s"}), json!({"name": "n", "pin": REDACTED}));
+        let users = json!({"type": "array", "items": user});
+        check(users.clone(), json!([{"name": "n", "pin": "s"}]), json!([{"name": "n", "pin": REDACTED}]));
+        // A member that nobody knows may be a misspelt secret, a text may hold one.
+        check(user.clone(), json!({"name": "n", "pim": "s"}), json!({"name": "n", "pim": REDACTED}));
+        check(user.clone(), json!("{\"pin\": \"s\"}"), json!(REDACTED));
+        check(user, json!(["s"]), json!(REDACTED));
+        check(users.clone(), json!({"s": 1}), json!(REDACTED));
+        check(users, json!(12345), json!(REDACTED));
+    }
+
+    #[test]
+    fn what_is_marked_behind_a_reference_is_hidden_and_a_schema_that_cannot_be_used_shows_nothing() {
+        let params = json!({"name": "n", "login": {"pin": "s"}});
+        for (login, expected) in [
+            (json!({"$ref": "#/$defs/login"}), json!({"name": "n", "login": {"pin": REDACTED}})),
+            (json!({"$ref": "#/$defs/nothing"}), json!(REDACTED)),
+            (json!({}), params.clone()),
+        ] {
+            let schema = json!({"type": "object", "properties": {"name": {}, "login": login},
+                "$defs": {"login": {"properties": {"pin": {"writeOnly": true}}}}});
+            assert_eq!(redact(schema.as_object().unwrap(), &params), expected, "{schema}");
+        }
+    }
+
+    #[test]
+    fn whatever_schema_speaks_of_a_value_can_mark_it() {
+        let secret = json!({"writeOnly": true});
+        let hidden = json!({"a": REDACTED});
+        for schema in [
+            json!({"additionalProperties": secret}),
+            json!({"patternProperties": {"^a": secret}, "properties": {"a": {}}}),
+            json!({"unevaluatedProperties": secret}),
+            json!({"allOf": [{"properties": {"a": {}}}, {"properties": {"a": secret}}]}),
+            json!({"anyOf": [{"properties": {"a": {}}}, {"additionalProperties": secret}]}),
+            json!({"oneOf": [{"type": "null"}, {"properties": {"a": secret}}]}),
+            json!({"if": {"required": ["b"]}, "then": {"properties": {"a": secret}}, "properties": {"a": {}}}),
+            json!({"dependentSchemas": {"b": {"properties": {"a": secret}}}, "properties": {"a": {}}}),
+            json!({"properties": {"a": {"anyOf": [{"type": "integer"}, secret]}}}),
+        ] {
+            check(schema, json!({"a": "s"}), hidden.clone());
+        }
+        for schema in [
+            json!({"prefixItems": [secret]}),
+            json!({"contains": secret}),
+            json!({"unevaluatedItems": secret}),
+        ] {
+            check(schema, json!(["s"]), json!([REDACTED]));
+        }
+    }
+}

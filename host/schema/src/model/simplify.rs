@@ -1,0 +1,189 @@
+//! Schemas that say the same in fewer words: what generators write in many ways is then explained, published and
+//! coerced in one.
+
+use loggia_facade::Object;
+use serde_json::Value;
+
+use crate::model::keywords;
+
+/// Unwraps and merges what can be said more simply, without changing what is accepted.
+pub(crate) fn simplify(mut schema: Object) -> Object {
+    for keyword in ["allOf", "anyOf", "oneOf"] {
+        let Some(Value::Array(list)) = schema.get(keyword) else { continue };
+        if schema.keys().any(|key| key != keyword && !keywords::is_annotation(key)) {
+            continue;
+        }
+        let simpler = match list.as_slice() {
+            [Value::Object(only)] => Some(only.clone()),
+            _ if keyword == "allOf" => None,
+            branches => nullable(branches).or_else(|| constants(branches)),
+        };
+        if let Some(simpler) = simpler {
+            schema.shift_remove(keyword);
+            return over(simpler, schema);
+        }
+    }
+    schema
+}
+
+/// Alternatives that are constants, as one `enum`. What the author said of each is kept under [`VALUES`].
+fn constants(branches: &[Value]) -> Option<Object> {
+    let mut values: Vec<Value> = Vec::new();
+    let mut told = Object::new();
+    for branch in branches {
+        let branch = branch.as_object()?;
+        let plain = |key: &str| matches!(key, "const" | "enum" | "type") || keywords::is_annotation(key);
+        if !branch.keys().all(|key| plain(key)) {
+            return None;
+        }
+        let of_branch: Vec<Value> = match (branch.get("const"), branch.get("enum"), branch.get("type")) {
+            (Some(value), None, _) => vec![value.clone()],
+            (None, Some(Value::Array(list)), _) => list.clone(),
+            (None, None, Some(Value::String(kind))) if kind == "null" => vec![Value::Null],
+            _ => return None,
+        };
+        for value in of_branch {
+            // A value that stands twice is valid under `anyOf` and not under `oneOf`.
+            let again = values.iter().any(|known| same(known, &value));
+            if value.is_array() || value.is_object() || again || !of_type(branch, &value) {
+                return None;
+            }
+            if let (Value::String(value), Some(text), None) =
+                (&value, branch.get("description"), branch.get("enum"))
+            {
+                told.insert(value.clone(), text.clone());
+            }
+            values.push(value);
+        }
+    }
+    let mut out = Object::new();
+    if values.iter().all(Value::is_string) {
+        out.insert("type".into(), "string".into());
+    }
+    out.insert("enum".into(), Value::Array(values));
+    if !told.is_empty() {
+        out.insert(VALUES.into(), Value::Object(told));
+    }
+    Some(out)
+}
+
+/// Whether JSON Schema takes two values that are no lists or objects for the same: `1` and `1.0` are.
+fn same(one: &Value, other: &Value) -> bool {
+    match (one.as_f64(), other.as_f64()) {
+        (Some(one), Some(other)) => one == other,
+        _ => one == other,
+    }
+}
+
+/// What the author said of each value of an `enum`: an annotation of ours.
+pub(crate) const VALUES: &str = "x-values";
+
+/// Whether a constant agrees with the `type` beside it, if there is one.
+fn of_type(schema: &Object, value: &Value) -> bool {
+    let name = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    match schema.get("type") {
+        None => true,
+        Some(Value::String(kind)) => kind == name || (kind == "number" && name == "integer"),
+        Some(_) => false,
+    }
+}
+
+/// One schema or null, as that schema with `null` in its types.
+fn nullable(branches: &[Value]) -> Option<Object> {
+    let is_null = |branch: &Value| {
+        branch.as_object().is_some_and(|b| {
+            b.get("type").is_some_and(|kind| kind == "null")
+                && b.keys().all(|key| key == "type" || keywords::is_annotation(key))
+        })
+    };
+    let other = match branches {
+        [other, null] | [null, other] if is_null(null) => other,
+        _ => return None,
+    };
+    let mut out = other.as_object()?.clone();
+    // These say something about null as well; the keywords that remain speak of one type each.
+    if ["const", "anyOf", "oneOf", "allOf", "not", "if"].iter().any(|key| out.contains_key(*key)) {
+        return None;
+    }
+    let kind = out.get_mut("type")?;
+    let mut kinds = match kind.take() {
+        Value::String(kind) => vec![Value::String(kind)],
+        Value::Array(kinds) => kinds,
+        _ => return None,
+    };
+    if kinds.iter().any(|kind| kind == "null") {
+        return None;
+    }
+    kinds.push("null".into());
+    *kind = Value::Array(kinds);
+    if let Some(Value::Array(values)) = out.get_mut("enum") {
+        values.push(Value::Null);
+    }
+    Some(out)
+}
+
+/// `upper` laid over `lower`.
+pub(crate) fn over(mut lower: Object, upper: Object) -> Object {
+    lower.extend(upper);
+    lower
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(schema: Value, expected: Value) {
+        let root = json!({"type": "object", "properties": {"p": schema}, "$defs": {
+            "Depth": {"description": "How deep.", "enum": ["s", "l"], "type": "string"},
+            "Deep": {"type": "object", "properties": {"d": {"$ref": "#/$defs/Depth"}}}}});
+        let resolved = crate::model::resolve::resolve(root.as_object().unwrap()).unwrap();
+        assert_eq!(resolved["properties"]["p"], expected);
+    }
+
+    #[test]
+    fn what_generators_write_in_many_ways_becomes_one() {
+        for (schema, expected) in [
+            (
+                json!({"anyOf": [{"$ref": "#/$defs/Depth"}, {"type": "null"}], "description": "Maybe."}),
+                json!({"type": ["string", "null"], "description": "Maybe.", "enum": ["s", "l", null]}),
+            ),
+            (
+                json!({"anyOf": [{"$ref": "#/$defs/Deep"}, {"type": "null"}]}),
+                json!({"type": ["object", "null"], "properties":
+                    {"d": {"description": "How deep.", "enum": ["s", "l"], "type": "string"}}}),
+            ),
+            (
+                json!({"oneOf": [{"const": "a", "type": "string", "description": "First."}, {"enum": ["b"], "type": "string"}]}),
+                json!({"type": "string", "enum": ["a", "b"], "x-values": {"a": "First."}}),
+            ),
+            (json!({"allOf": [{"type": "string"}], "title": "T"}), json!({"type": "string", "title": "T"})),
+        ] {
+            check(schema, expected);
+        }
+    }
+
+    #[test]
+    fn what_would_change_the_meaning_stays() {
+        for schema in [
+            json!({"oneOf": [{"const": "a"}, {"const": "a"}]}),
+            json!({"oneOf": [{"const": 1}, {"const": 1.0}]}),
+            json!({"oneOf": [{"const": 1, "type": "string"}, {"const": 2}]}),
+            json!({"oneOf": [{"type": ["string", "null"]}, {"type": "null"}]}),
+            json!({"anyOf": [{"const": "a"}, {"type": "string"}]}),
+            json!({"anyOf": [{"not": {"const": 1}, "type": "integer"}, {"type": "null"}]}),
+            json!({"anyOf": [{"type": "string"}], "minLength": 2}),
+        ] {
+            check(schema.clone(), schema);
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! What clients and the model vendors behind them make of a tool: the table that [`lint`](crate::lint) goes by.
+//!
+//! Each row was seen in a client's source or in a report of its users. Where one client fails and another only loses
+//! something, the row says that it rejects, since one rejected tool can hide all tools of a server.
+
+use loggia_facade::Object;
+use serde_json::Value;
+
+use crate::publish::{
+    description::units,
+    lint::Severity::{self, Confuses, Degrades, Rejects},
+    render::Published,
+};
+
+/// Something that clients do not take, or not whole.
+pub(crate) struct Rule<T> {
+    pub at: At,
+    pub breaks: T,
+    pub said: &'static str,
+    pub clients: &'static [&'static str],
+    pub severity: Severity,
+}
+
+/// Where in a tool a rule looks.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum At {
+    Name,
+    Description,
+    /// The root of the input schema.
+    Input,
+    /// The root of the output schema.
+    Output,
+    /// A schema inside the input schema.
+    Inner,
+    /// The input schema and every schema inside it.
+    Every,
+}
+
+/// Whether a tool's name or description breaks a rule.
+pub(crate) type Breaks = fn(&Published) -> bool;
+
+/// What breaks a rule about a schema.
+pub(crate) enum Broken {
+    /// One of these keywords.
+    Keys(&'static [&'static str]),
+    /// Anything else.
+    Node(fn(&Object) -> bool),
+}
+
+const fn row<T>(
+    severity: Severity,
+    at: At,
+    clients: &'static [&'static str],
+    breaks: T,
+    said: &'static str,
+) -> Rule<T> {
+    Rule { at, breaks, said, clients, severity }
+}
+
+/// Rules about a tool's name and description.
+pub(crate) const TOOL: &[Rule<Breaks>] = &[
+    row(
+        Rejects,
+        At::Name,
+        &["Claude", "OpenAI", "Gemini", "Bedrock"],
+        |tool| !is_tool_name(&tool.name),
+        "must be 1 to 64 characters of a-z, A-Z, 0-9, `_` and `-`",
+    ),
+    row(
+        Degrades,
+        At::Name,
+        &["Cursor", "Claude Code", "Gemini CLI"],
+        |tool| tool.name.len() > 52,
+        "is longer than 52 characters: with the server's name before it, it is cut or left out",
+    ),
+    row(Rejects, At::Description, &["Bedrock"], |tool| tool.description.trim().is_empty(), "is empty"),
+    row(
+        Degrades,
+        At::Description,
+        &["VS Code with GPT-4"],
+        |tool| units(&tool.description) > 1024,
+        "is longer than 1024 characters: the rest is cut",
+    ),
+    row(
+        Degrades,
+        At::Description,
+        &["Claude Code"],
+        |tool| units(&tool.description) > 2048,
+        "is longer than 2048 characters: the rest is cut",
+    ),
+];
+
+/// Rules about schemas.
+pub(crate) const SCHEMA: &[Rule<Broken>] = &[
+    row(
+        Rejects,
+        At::Input,
+        &["Claude", "OpenAI", "VS Code", "Codex"],
+        Broken::Keys(&["oneOf", "anyOf", "allOf", "not", "if", "enum"]),
+        "is not taken at the root",
+    ),
+    row(
+        Rejects,
+        At::Input,
+        &["Claude Code", "OpenAI", "MCP's TypeScript SDK"],
+        Broken::Node(|schema| !is(schema, "object")),
+        "must have the type object",
+    ),
+    row(
+        Rejects,
+        At::Input,
+        &["OpenAI", "Copilot CLI"],
+        Broken::Node(|schema| !schema.get("properties").is_some_and(Value::is_object)),
+        "must have `properties`, even if there are none",
+    ),
+    row(
+        Rejects,
+        At::Input,
+        &["Claude", "Gemini", "Bedrock"],
+        Broken::Node(|schema| !properties(schema).all(|(name, _)| is_key(name))),
+        "has a parameter whose name is not 1 to 64 characters of a-z, A-Z, 0-9, `_`, `-` and `.`",
+    ),
+    row(
+        Confuses,
+        At::Input,
+        &["all models"],
+        Broken::Node(|schema| properties(schema).count() > 20),
+        "has more than 20 parameters",
+    ),
+    row(
+        Rejects,
+        At::Every,
+        &["Gemini", "VS Code", "Claude Desktop"],
+        Broken::Keys(&["$ref", "$dynamicRef"]),
+        "is not followed, and its definitions are dropped",
+    ),
+    row(
+        Rejects,
+        At::Every,
+        &["Gemini"],
+        Broken::Keys(&["$defs", "definitions", "$schema", "$id", "$anchor", "const"]),
+        "is not known",
+    ),
+    row(
+        Rejects,
+        At::Every,
+        &["Gemini"],
+        Broken::Node(|schema| schema.get("type").is_some_and(Value::is_array)),
+        "has a list of types",
+    ),
+    row(
+        Rejects,
+        At::Every,
+        &["Gemini", "VS Code"],
+        Broken::Node(|schema| is(schema, "array") && !schema.get("items").is_some_and(Value::is_object)),
+        "is an array without `items`",
+    ),
+    row(
+        Rejects,
+        At::Every,
+        &["Gemini"],
+        Broken::Node(|schema| {
+            let items = schema.get("items").and_then(Value::as_object);
+            items.is_some_and(|items| is(items, "object") && !items.contains_key("properties"))
+        }),
+        "is an array of objects without `properties`",
+    ),
+    row(
+        Rejects,
+        At::Every,
+        &["Gemini"],
+        Broken::Node(|schema| list(schema, "enum").any(|value| value.as_str().is_none_or(str::is_empty))),
+        "has an `enum` of something else than words",
+    ),
+    row(
+        Rejects,
+        At::Every,
+        &["Gemini CLI"],
+        Broken::Node(|schema| schema.contains_key("type") && schema.contains_key("anyOf")),
+        "has both `type` and `anyOf`",
+    ),
+    row(
+        Rejects,
+        At::Every,
+        &["Gemini"],
+        Broken::Node(|schema| {
+            let known = |name: &Value| properties(schema).any(|(known, _)| name == known);
+            !list(schema, "required").all(known)
+        }),
+        "requires what its `properties` do not name",
+    ),
+    row(
+        Rejects,
+        At::Every,
+        &["Gemini"],
+        Broken::Node(|schema| {
+            let other = schema.get("type").is_some_and(|kind| kind.is_string() && kind != "object");
+            other && (schema.contains_key("properties") || schema.contains_key("required"))
+        }),
+        "has `properties` or `required` and is no object",
+    ),
+    row(
+        Rejects,
+        At::Every,
+        &["OpenAI", "Gemini"],
+        Broken::Node(|schema| properties(schema).any(|(_, of)| !of.is_object())),
+        "has a property whose schema is true or false",
+    ),
+    row(
+        Degrades,
+        At::Inner,
+        &["Codex", "Gemini"],
+        Broken::Keys(&[
+            "oneOf",
+            "allOf",
+            "not",
+            "if",
+            "prefixItems",
+            "patternProperties",
+            "dependentSchemas",
+        ]),
+        "is dropped",
+    ),
+    row(
+        Degrades,
+        At::Inner,
+        &["LangChain", "small models"],
+        Broken::Keys(&["anyOf"]),
+        "is merged into one, or the wrong branch is taken",
+    ),
+    row(
+        Degrades,
+        At::Inner,
+        &["VS Code with GPT", "Gemini"],
+        Broken::Node(|schema| is(schema, "object") && properties(schema).next().is_none()),
+        "is an object without known members, of which the model sees nothing",
+    ),
+    row(
+        Degrades,
+        At::Inner,
+        &["Gemini"],
+        Broken::Node(|schema| !["type", "anyOf", "enum", "$ref"].iter().any(|key| schema.contains_key(*key))),
+        "has no type",
+    ),
+    row(
+        Degrades,
+        At::Inner,
+        &["Codex", "VS Code with GPT-4"],
+        Broken::Keys(&[
+            "minimum",
+            "maximum",
+            "exclusiveMinimum",
+            "exclusiveMaximum",
+            "multipleOf",
+            "minLength",
+            "maxLength",
+            "pattern",
+            "format",
+            "minItems",
+            "maxItems",
+            "uniqueItems",
+            "default",
+        ]),
+        "is dropped: say it in the description",
+    ),
+    row(
+        Degrades,
+        At::Inner,
+        &["VS Code with GPT-4"],
+        Broken::Node(|schema| {
+            schema.get("description").and_then(Value::as_str).is_some_and(|text| units(text) > 1024)
+        }),
+        "has a description of more than 1024 characters: the rest is cut",
+    ),
+    row(
+        Rejects,
+        At::Output,
+        &["MCP's TypeScript SDK"],
+        Broken::Node(|schema| !is(schema, "object")),
+        "must have the type object, or the whole list of tools fails",
+    ),
+    row(
+        Degrades,
+        At::Output,
+        &["Cursor"],
+        Broken::Keys(&["oneOf", "anyOf", "allOf", "$ref"]),
+        "is too much at the root",
+    ),
+];
+
+fn is(schema: &Object, kind: &str) -> bool {
+    schema.get("type").is_some_and(|is| is == kind)
+}
+
+fn properties(schema: &Object) -> impl Iterator<Item = (&String, &Value)> {
+    schema.get("properties").and_then(Value::as_object).into_iter().flatten()
+}
+
+fn list<'a>(schema: &'a Object, key: &str) -> impl Iterator<Item = &'a Value> {
+    schema.get(key).and_then(Value::as_array).into_iter().flatten()
+}
+
+fn is_tool_name(name: &str) -> bool {
+    is_key(name) && !name.contains('.')
+}
+
+/// `^[a-zA-Z0-9_.-]{1,64}$`
+fn is_key(name: &str) -> bool {
+    (1..=64).contains(&name.len())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
+}

@@ -1,0 +1,236 @@
+//! What MCP clients would make of a published tool: which of them reject it, and which lose something of it.
+
+use std::fmt;
+
+use loggia_facade::Object;
+use serde_json::Value;
+
+use crate::{
+    model::keywords::{Holds, holds},
+    publish::{
+        clients::{At, Broken, SCHEMA, TOOL},
+        render::Published,
+    },
+    text::show,
+};
+
+/// Something of a tool that clients do not take, or not whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// Where: `name`, `description`, `inputSchema.properties.limit`.
+    pub path: String,
+    /// What is wrong there.
+    pub said: String,
+    /// Who does not take it.
+    pub clients: &'static [&'static str],
+    /// What they do.
+    pub severity: Severity,
+}
+
+/// What a client does with what it does not take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// It shows all there is, and models call it wrongly more often.
+    Confuses,
+    /// It shows the model less than there is.
+    Degrades,
+    /// It refuses the tool, and may refuse all others of the server with it.
+    Rejects,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let does = match self.severity {
+            Severity::Confuses => "more wrong calls by",
+            Severity::Degrades => "lost on",
+            Severity::Rejects => "rejected by",
+        };
+        write!(f, "{} {} ({does} {})", self.path, self.said, self.clients.join(", "))
+    }
+}
+
+/// Everything in a tool that clients do not take, or not whole: in the order of the tool, and always the same.
+pub fn lint(tool: &Published) -> Vec<Finding> {
+    let mut out = Vec::new();
+    for rule in TOOL.iter().filter(|rule| (rule.breaks)(tool)) {
+        let path = if rule.at == At::Name { "name" } else { "description" };
+        out.push(Finding {
+            path: path.to_owned(),
+            said: rule.said.to_owned(),
+            clients: rule.clients,
+            severity: rule.severity,
+        });
+    }
+    node(&mut out, &tool.input_schema, &mut "inputSchema".to_owned(), &[At::Input, At::Every]);
+    if let Some(schema) = &tool.output_schema {
+        check(&mut out, schema, "outputSchema", &[At::Output]);
+    }
+    out
+}
+
+/// One schema, and those inside it. A surface's bounds keep them from being deep.
+fn node(out: &mut Vec<Finding>, schema: &Object, path: &mut String, at: &[At]) {
+    check(out, schema, path, at);
+    let length = path.len();
+    for (keyword, value) in schema {
+        let children: Vec<(String, &Value)> = match (holds(keyword), value) {
+            (Some(Holds::One), value) => vec![(format!(".{keyword}"), value)],
+            (Some(Holds::Map), Value::Object(map)) => {
+                map.iter().map(|(name, of)| (format!(".{keyword}.{}", show::name(name)), of)).collect()
+            }
+            (Some(Holds::List), Value::Array(list)) => {
+                list.iter().enumerate().map(|(index, of)| (format!(".{keyword}[{index}]"), of)).collect()
+            }
+            _ => Vec::new(),
+        };
+        for (step, child) in children {
+            let Value::Object(child) = child else { continue };
+            path.push_str(&step);
+            node(out, child, path, &[At::Inner, At::Every]);
+            path.truncate(length);
+        }
+    }
+}
+
+fn check(out: &mut Vec<Finding>, schema: &Object, path: &str, at: &[At]) {
+    for rule in SCHEMA.iter().filter(|rule| at.contains(&rule.at)) {
+        let places: Vec<String> = match &rule.breaks {
+            Broken::Node(breaks) if breaks(schema) => vec![path.to_owned()],
+            Broken::Node(_) => Vec::new(),
+            Broken::Keys(keys) => {
+                let keys = keys.iter().filter(|key| schema.contains_key(**key));
+                keys.map(|key| format!("{path}.{key}")).collect()
+            }
+        };
+        out.extend(places.into_iter().map(|path| Finding {
+            path,
+            said: rule.said.to_owned(),
+            clients: rule.clients,
+            severity: rule.severity,
+        }));
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::{fmt::Write as _, sync::Arc};
+
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::{
+        model::action_policy::Terms,
+        publish::expose::{Expose, Form, Split},
+        tests::{
+            fixture,
+            forms::{contract, expose},
+            surfaces,
+        },
+    };
+
+    fn told(findings: &[Finding]) -> String {
+        findings.iter().fold(String::new(), |mut out, finding| {
+            let _ = writeln!(out, "{finding}");
+            out
+        })
+    }
+
+    /// A tool of this input schema, as it is.
+    fn raw(schema: Value) -> Published {
+        let mut surface = fixture::one(json!({}), json!([]));
+        surface.actions[0].params = Arc::new(json!({"type": "object"}).as_object().unwrap().clone());
+        let mut tool = contract(surface, Terms::default()).publish(&expose(Form::Raw)).remove(0);
+        tool.input_schema = Arc::new(schema.as_object().unwrap().clone());
+        tool
+    }
+
+    #[test]
+    fn a_schema_that_breaks_everything() {
+        let mut tool = raw(json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "x", "$defs": {"D": {"type": "string"}},
+            "type": ["object", "null"], "oneOf": [{"type": "string", "properties": {}}], "required": ["nothing"],
+            "if": {"not": {"const": 5}}, "then": {"$ref": "#/$defs/D"},
+            "patternProperties": {"^x": {"type": "array", "items": {"type": "object"}}},
+        }));
+        tool.name =
+            "a tool.of a name that is longer than any client would ever take, and has spaces".to_owned();
+        tool.description = "x".repeat(2049);
+        tool.output_schema = Some(Arc::new(json!({"anyOf": []}).as_object().unwrap().clone()));
+        let mut out = told(&lint(&tool));
+        let many: serde_json::Map<_, _> =
+            (0..21).map(|i| (format!("p {i}"), json!({"type": "string"}))).collect();
+        out.push_str("---\n");
+        out.push_str(&told(&lint(&raw(json!({"type": "object", "properties": many})))));
+        out.push_str("---\n");
+        tool.description = " ".to_owned();
+        tool.name = "n".repeat(53);
+        tool.input_schema = raw(json!({"type": "object", "properties": {
+            "a": {"type": "array"}, "b": true, "c": {"enum": [1, ""]}, "d": {"type": "string", "anyOf": []},
+            "e": {"type": "object"}, "f": {}, "g": {"type": "string", "format": "date", "pattern": "x", "default": 1},
+            "h": {"type": "string", "description": "x".repeat(1025)}, "i": {"allOf": [{"minimum": 1}]}}})).input_schema;
+        out.push_str(&told(&lint(&tool)));
+        insta::assert_snapshot!("lint_everything", out);
+        for (index, rule) in SCHEMA.iter().enumerate() {
+            assert!(out.contains(rule.said), "rule {index} is not tried: {}", rule.said);
+        }
+        for rule in TOOL {
+            assert!(out.contains(rule.said), "{}", rule.said);
+        }
+    }
+
+    #[test]
+    fn what_each_form_loses() {
+        let mut out = String::new();
+        for form in Form::ALL {
+            let contract = contract(surfaces::projects(), Terms { batch: true, ..Terms::default() });
+            for tool in contract.publish(&Expose { output_schema: true, ..expose(form) }) {
+                let findings = lint(&tool);
+                if !findings.is_empty() {
+                    let _ = writeln!(out, "# {} as {}\n{}", tool.name, form.as_str(), told(&findings));
+                }
+            }
+        }
+        insta::assert_snapshot!("lint_forms", out);
+    }
+
+    #[test]
+    fn no_client_rejects_any_form_but_raw() {
+        let free = json!({"o": {"type": "object"}, "l": {"type": "array", "items": {"type": "object"}},
+            "e": {"enum": ["", 1, null]}, "n": {"type": "null"}, "t": {"type": "array", "prefixItems": [true]}});
+        let open = json!({"type": "object", "additionalProperties": {"type": "array"}});
+        let surfaces = [
+            fixture::notes(),
+            surfaces::projects(),
+            surfaces::issues(),
+            surfaces::tasks(),
+            fixture::settings(),
+            fixture::large(60),
+            fixture::one(json!({}), json!([])),
+            fixture::one(free, json!([])),
+            fixture::surface(&"f".repeat(32), vec![fixture::action(&"a".repeat(32), open)]),
+        ];
+        for surface in surfaces {
+            let confirm = surface.actions.iter().map(|action| action.name.clone()).collect();
+            let contract = contract(surface, Terms { confirm, batch: true, ..Terms::default() });
+            accepted(&contract);
+        }
+    }
+
+    /// Fails on any form but raw that a client rejects.
+    pub(crate) fn accepted(contract: &crate::contract::build::Contract) {
+        for form in Form::ALL {
+            for split in [Split::None, Split::Effect] {
+                let expose = Expose { form, split, output_schema: true, ..Expose::default() };
+                for tool in contract.publish(&expose) {
+                    if form == Form::Raw && contract.surface().actions.len() == 1 {
+                        continue;
+                    }
+                    let rejected: Vec<Finding> =
+                        lint(&tool).into_iter().filter(|f| f.severity == Severity::Rejects).collect();
+                    let schema = &tool.input_schema;
+                    assert!(rejected.is_empty(), "{}: {}\n{schema:?}", form.as_str(), told(&rejected));
+                }
+            }
+        }
+    }
+}

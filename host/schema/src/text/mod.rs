@@ -1,0 +1,11 @@
+//! Text in messages: independent of schemas and contracts.
+//!
+//! | file | concept |
+//! |---|---|
+//! | `near` | "did you mean": the known name closest to an unknown one |
+//! | `secret_words` | words by which a form field asks for a secret |
+//! | `show` | values and names: short, on one line, with nothing hidden |
+
+pub(crate) mod near;
+pub(crate) mod secret_words;
+pub(crate) mod show;

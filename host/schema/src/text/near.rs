@@ -1,0 +1,182 @@
+//! Near misses: which of several names was meant by one that is none of them.
+//!
+//! A wrong guess sends a model astray, so short names are guessed with care: `get` is not `set`, `list` is not `lint`.
+
+use crate::text::show::GOT;
+
+/// The nearest of several names, if one is near enough to be what was meant.
+pub fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if name.len() > GOT {
+        return None;
+    }
+    let sent = folded(name);
+    let known: Vec<(&str, Folded)> = among.into_iter().map(|name| (name, folded(name))).collect();
+    let slips = known.iter().filter_map(|(name, known)| Some((slip(&sent, known)?, *name)));
+    let best = slips.fold(None, |best: Option<(usize, &str)>, next| match best {
+        Some(best) if best.0 <= next.0 => Some(best),
+        _ => Some(next),
+    });
+    if let Some((_, name)) = best {
+        return Some(name);
+    }
+    // Part of a name: only where it leads to one.
+    let mut parts = known.iter().filter(|(known, folded)| is_part(name, &sent, known, folded));
+    match (parts.next(), parts.next()) {
+        (Some((only, _)), None) => Some(only),
+        _ => None,
+    }
+}
+
+/// A name as far as it matters: `createdAfter`, `created-after` and `created_after` are one.
+struct Folded {
+    text: String,
+    length: usize,
+}
+
+fn folded(name: &str) -> Folded {
+    let text: String = name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    Folded { length: text.chars().count(), text }
+}
+
+/// How many slips make the one name of the other, if so few were likely: a letter left out, added, mistaken, or two
+/// swapped.
+fn slip(sent: &Folded, known: &Folded) -> Option<usize> {
+    let shorter = sent.length.min(known.length);
+    if shorter == 0 || sent.length.abs_diff(known.length) > MOST {
+        return None;
+    }
+    let distance = strsim::osa_distance(&sent.text, &known.text);
+    let first = sent.text.chars().next() == known.text.chars().next();
+    let last = sent.text.chars().next_back() == known.text.chars().next_back();
+    let likely = match (distance, shorter) {
+        (0, _) => true,
+        (1, 1) => false,
+        (1, 2) => first && sent.length != known.length,
+        // In a short word, another letter makes another word.
+        (1, 3 | 4) if sent.length == known.length => swapped(&sent.text, &known.text),
+        (1, 3 | 4) => first || last,
+        (1, _) => true,
+        (2, 6..) | (MOST, 10..) => first,
+        _ => false,
+    };
+    likely.then_some(distance)
+}
+
+/// The most slips that are still one name.
+const MOST: usize = 3;
+
+/// Whether two words have the same letters.
+fn swapped(one: &str, other: &str) -> bool {
+    let sorted = |word: &str| {
+        let mut word: Vec<char> = word.chars().collect();
+        word.sort_unstable();
+        word
+    };
+    sorted(one) == sorted(other)
+}
+
+/// Whether one name is a part of the other: `desc` of `description`, `notes.search` and `search`.
+fn is_part(sent: &str, sent_folded: &Folded, known: &str, known_folded: &Folded) -> bool {
+    let begins = sent_folded.length >= 3 && known_folded.text.starts_with(&sent_folded.text);
+    begins || is_word_of(known, sent) || is_word_of(sent, known)
+}
+
+/// Whether a name is the first or the last word of a longer one.
+fn is_word_of(name: &str, longer: &str) -> bool {
+    let (name, longer) = (name.to_lowercase(), longer.to_lowercase());
+    let apart = |rest: &str, at_end: bool| {
+        let next = if at_end { rest.chars().next() } else { rest.chars().next_back() };
+        next.is_some_and(|c| !c.is_alphanumeric())
+    };
+    name.chars().count() >= 2
+        && (longer.strip_prefix(&name).is_some_and(|rest| apart(rest, true))
+            || longer.strip_suffix(&name).is_some_and(|rest| apart(rest, false)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(among: &[&str], cases: &[(&str, Option<&str>)]) {
+        for (name, expected) in cases {
+            assert_eq!(nearest(name, among.iter().copied()), *expected, "{name} among {among:?}");
+        }
+    }
+
+    #[test]
+    fn slips_are_found() {
+        check(
+            &["say", "search", "title", "tags", "list", "description", "created_after", "id"],
+            &[
+                ("sya", Some("say")),
+                ("asy", Some("say")),
+                ("SAY", Some("say")),
+                ("serach", Some("search")),
+                ("serch", Some("search")),
+                ("saerch", Some("search")),
+                ("searhc", Some("search")),
+                ("seach", Some("search")),
+                ("searches", Some("search")),
+                ("titel", Some("title")),
+                ("ttile", Some("title")),
+                ("Title", Some("title")),
+                ("tag", Some("tags")),
+                ("lsit", Some("list")),
+                ("ist", Some("list")),
+                ("lits", Some("list")),
+                ("discription", Some("description")),
+                ("desciption", Some("description")),
+                ("createdAfter", Some("created_after")),
+                ("created-after", Some("created_after")),
+                ("CREATED_AFTER", Some("created_after")),
+                ("ids", Some("id")),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_part_of_one_name_is_found() {
+        check(
+            &["search", "description", "list_issues", "get_issue", "get_user", "priority"],
+            &[
+                ("desc", Some("description")),
+                ("prio", Some("priority")),
+                ("list", Some("list_issues")),
+                ("get", None),
+                ("notes.search", Some("search")),
+                ("notes_search", Some("search")),
+                ("search_notes", Some("search")),
+                ("research", None),
+                ("issue", Some("get_issue")),
+            ],
+        );
+        check(&["id", "title"], &[("note_id", Some("id")), ("grid", None), ("idea", None)]);
+    }
+
+    #[test]
+    fn nothing_is_guessed_of_names_that_are_not_near() {
+        check(
+            &["set", "add", "list", "text", "import", "id", "on", "a", "open", "delete"],
+            &[
+                ("get", None),
+                ("and", None),
+                ("last", None),
+                ("lint", None),
+                ("test", None),
+                ("next", None),
+                ("export", None),
+                ("no", None),
+                ("it", None),
+                ("x", None),
+                ("b", None),
+                ("", None),
+                ("_", None),
+                ("close", None),
+                ("remove", None),
+                ("create", None),
+                ("пять", None),
+            ],
+        );
+        assert_eq!(nearest(&"x".repeat(1 << 20), ["x"]), None);
+    }
+}
