@@ -6,14 +6,14 @@ use loggia_facade::{Action, Surface};
 
 use crate::{
     contract::{
-        explain::{self, About},
+        explain::{context::ErrorContext, failure},
         host_rules::Asked,
         rules::Rules,
     },
     model::{
         action_policy::Terms,
         bounds::{self, Problems},
-        limits,
+        limits, nesting,
         pattern::PatternBudget,
         work,
     },
@@ -44,8 +44,9 @@ impl Contract {
         for (action, rules) in surface.actions.iter().zip(&rules) {
             let texts = match rules {
                 Ok(rules) => rules.problems(action, &patterns, |instance| {
-                    let about = About { rules, action: &action.name, instance, others: &[], discreet: false };
-                    explain::faults(&about).message
+                    let context =
+                        ErrorContext { rules, action: &action.name, instance, others: &[], discreet: false };
+                    failure::explain(&context).message
                 }),
                 Err(texts) => texts.clone(),
             };
@@ -149,7 +150,7 @@ impl std::fmt::Debug for Contract {
 /// Reads every action's schema, or says what is wrong with it.
 fn read(surface: &Surface) -> Vec<Result<Rules, Vec<String>>> {
     let read = |action: &Action| {
-        if bounds::nesting(action.params.values()) > limits::NESTING {
+        if nesting::nesting(action.params.values()) > limits::NESTING {
             return Err(vec![bounds::too_deep("parameters")]);
         }
         Rules::new(action).map_err(|texts| {

@@ -12,7 +12,10 @@ use serde_json::{Number, Value};
 
 use crate::{
     contract::defaults::whole,
-    model::{bounds, keywords, limits, shape::values},
+    model::{
+        keywords::{self, values},
+        limits, nesting,
+    },
 };
 
 /// Kinds of JSON values, as a set of bits.
@@ -107,7 +110,7 @@ fn meant(schema: &Object, text: &str) -> Option<Value> {
     let begins = |with: char| text.starts_with(with);
     if (wanted & LIST != 0 && begins('[')) || (wanted & RECORD != 0 && begins('{')) {
         let parsed = json::parse(text).ok()?;
-        return (bounds::nesting(std::iter::once(&parsed)) <= limits::NESTING).then_some(parsed);
+        return (nesting::nesting(std::iter::once(&parsed)) <= limits::NESTING).then_some(parsed);
     }
     None
 }

@@ -3,7 +3,10 @@
 use loggia_facade::Object;
 use serde_json::{Value, json};
 
-use crate::model::{formats, keywords, shape::values};
+use crate::model::{
+    formats,
+    keywords::{self, values},
+};
 
 /// A plausible value of a resolved schema, with nothing in it that is not required.
 pub(crate) fn synthesise(schema: &Value) -> Value {

@@ -7,14 +7,13 @@ use crate::{
     contract::{
         build::Contract,
         coerce,
-        explain::{self, About},
+        explain::{context::ErrorContext, failure},
         host_rules::Asked,
         rules::Rules,
     },
     model::{
-        bounds,
         compiled::{Compiled, TooMuch},
-        limits,
+        limits, nesting,
         secrets::{REDACTED, Sight},
         view::View,
         work::{self, Exhausted},
@@ -74,7 +73,13 @@ impl Contract {
         let known = self.surface().actions.iter().zip(self.rules()).enumerate();
         let known = known.filter(|(index, _)| !view.withholds(*index)).map(|(_, known)| known);
         let others: Vec<_> = known.chain(own).collect();
-        explain::faults(&About { rules, action: &action.name, instance: value, others: &others, discreet })
+        failure::explain(&ErrorContext {
+            rules,
+            action: &action.name,
+            instance: value,
+            others: &others,
+            discreet,
+        })
     }
 
     /// All parameters of a prepared call as `resolved_inputs` shows them: long values cut, secrets redacted. For runs,
@@ -94,7 +99,7 @@ pub(crate) fn ready(
     params: Object,
     refuse: impl FnOnce(&Value) -> Failure,
 ) -> Result<Prepared, Failure> {
-    if bounds::nesting(params.values()) > limits::NESTING {
+    if nesting::nesting(params.values()) > limits::NESTING {
         let message = format!("the parameters nest deeper than {} levels", limits::NESTING);
         let failure = Failure::new(code::INVALID_PARAMS, message).hint("Send less deeply nested values.");
         // What else is wrong with them is not looked at; what they should be is the same.

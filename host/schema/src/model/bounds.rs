@@ -6,6 +6,7 @@ use loggia_facade::{Object, Surface};
 use serde_json::Value;
 
 use crate::{
+    model::nesting::nesting,
     model::{host_action::Own, limits, sanitise::is_clean},
     text::show::{allowed, name as shown},
 };
@@ -297,18 +298,4 @@ fn object(value: Option<&Value>) -> Option<&Object> {
 /// Bytes of JSON.
 fn size(object: &Object) -> usize {
     serde_json::to_string(object).map_or(usize::MAX, |text| text.len())
-}
-
-/// How deep arrays and objects lie inside each other, looking no deeper than the bound.
-pub(crate) fn nesting<'a>(values: impl Iterator<Item = &'a Value>) -> usize {
-    fn of(value: &Value, left: usize) -> usize {
-        let inner = match value {
-            _ if left == 0 => return 1,
-            Value::Array(items) => items.iter().map(|item| of(item, left - 1)).max(),
-            Value::Object(members) => members.values().map(|item| of(item, left - 1)).max(),
-            _ => return 0,
-        };
-        1 + inner.unwrap_or(0)
-    }
-    1 + values.map(|value| of(value, limits::NESTING)).max().unwrap_or(0)
 }

@@ -8,7 +8,8 @@ use crate::{
     model::{
         keywords::{self, Holds},
         limits,
-        pattern::PatternBudget,
+        nesting::nodes,
+        pattern::{PatternBudget, not_linear},
         sanitise::sanitise_line,
         work,
     },
@@ -119,15 +120,6 @@ impl Compiled {
 /// Steps of one check.
 const CHECK: usize = 4;
 
-/// A pattern that the engine cannot have.
-pub(crate) fn not_linear(pattern: &Value) -> String {
-    format!(
-        "{} cannot be used as a pattern; it must match in linear time, so without look-around and back-references, and \
-         be small when compiled",
-        show::value(pattern)
-    )
-}
-
 fn at(path: &str) -> String {
     if path.is_empty() { String::new() } else { format!(" (at {})", show::name(path)) }
 }
@@ -183,23 +175,6 @@ fn step<'p>(path: &'p mut String, names: &[&str]) -> &'p mut String {
         path.push_str(name);
     }
     path
-}
-
-/// How many values there are, counting no further than this.
-pub(crate) fn nodes<'a>(values: impl Iterator<Item = &'a Value>, most: usize) -> usize {
-    let mut count = 0;
-    for value in values {
-        count += 1;
-        if count >= most {
-            break;
-        }
-        match value {
-            Value::Array(items) => count += nodes(items.iter(), most - count),
-            Value::Object(members) => count += nodes(members.values(), most - count),
-            _ => {}
-        }
-    }
-    count
 }
 
 /// The length of all names.

@@ -158,3 +158,12 @@ pub(crate) fn property_names<'a>(schema: &'a Object, out: &mut Vec<&'a str>) {
 pub(crate) fn lists(schema: &Object, keyword: &str, name: &str) -> bool {
     schema.get(keyword).and_then(Value::as_array).is_some_and(|names| names.iter().any(|n| n == name))
 }
+
+/// The values of an `enum` or a `const`.
+pub(crate) fn values(schema: &Object) -> Option<&[Value]> {
+    match (schema.get("enum"), schema.get("const")) {
+        (Some(Value::Array(values)), _) => Some(values),
+        (_, Some(value)) => Some(std::slice::from_ref(value)),
+        _ => None,
+    }
+}

@@ -10,11 +10,13 @@
 //! | `keywords` | which keywords hold schemas, and which only annotate |
 //! | `limits` | the numbers behind `bounds` |
 //! | `loosest` | the narrowest shape that covers several shapes |
+//! | `nesting` | how deep JSON values nest |
 //! | `pattern` | regular expressions that stop when their work budget is spent |
 //! | `resolve` | replaces `$ref`s: the form of a schema that everything else reads |
 //! | `sanitise` | removes invisible characters from the texts of a surface |
 //! | `secrets` | which values a schema marks as secret, and redaction |
 //! | `shape` | a schema reduced to kinds, names and allowed words |
+//! | `shape_reader` | derives a shape from a schema |
 //! | `signature` | an action and its parameters in one line |
 //! | `simplify` | rewrites equivalent alternatives into one form |
 //! | `view` | the actions that one tool offers to one caller |
@@ -29,11 +31,13 @@ pub(crate) mod host_action;
 pub(crate) mod keywords;
 pub mod limits;
 pub(crate) mod loosest;
+pub(crate) mod nesting;
 pub(crate) mod pattern;
 pub(crate) mod resolve;
 pub(crate) mod sanitise;
 pub(crate) mod secrets;
 pub(crate) mod shape;
+pub(crate) mod shape_reader;
 pub(crate) mod signature;
 pub(crate) mod simplify;
 pub(crate) mod view;

@@ -22,7 +22,7 @@ use regex_automata::{
 use serde_json::Value;
 
 use crate::{
-    model::{compiled::not_linear, limits, work},
+    model::{limits, work},
     text::show,
 };
 
@@ -238,4 +238,13 @@ impl<'i> Keyword<'i> for Pattern {
     fn is_valid(&self, instance: &'i Value) -> bool {
         instance.as_str().is_none_or(|text| self.is_match(text))
     }
+}
+
+/// A pattern that the engine cannot have.
+pub(crate) fn not_linear(pattern: &Value) -> String {
+    format!(
+        "{} cannot be used as a pattern; it must match in linear time, so without look-around and back-references, and \
+         be small when compiled",
+        show::value(pattern)
+    )
 }

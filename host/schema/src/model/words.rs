@@ -48,7 +48,7 @@ fn demands(schema: &Value) -> Vec<String> {
     let mut out = Vec::new();
     let text = |key: &str| schema.get(key).and_then(Value::as_str);
     let count = |key: &str| schema.get(key).and_then(Value::as_u64);
-    if let Some(values) = schema.as_object().and_then(crate::model::shape::values)
+    if let Some(values) = schema.as_object().and_then(crate::model::keywords::values)
         && !values.iter().all(|value| value.is_null() || value.as_str().is_some_and(|text| !text.is_empty()))
     {
         let values: Vec<String> = values.iter().take(32).map(allowed).collect();

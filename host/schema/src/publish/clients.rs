@@ -6,11 +6,20 @@
 use loggia_facade::Object;
 use serde_json::Value;
 
-use crate::publish::{
-    description::units,
-    lint::Severity::{self, Confuses, Degrades, Rejects},
-    render::Published,
-};
+use crate::publish::{description::units, tool::Published};
+
+use Severity::{Confuses, Degrades, Rejects};
+
+/// What a client does with what it does not take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// It shows all there is, and models call it wrongly more often.
+    Confuses,
+    /// It shows the model less than there is.
+    Degrades,
+    /// It refuses the tool, and may refuse all others of the server with it.
+    Rejects,
+}
 
 /// Something that clients do not take, or not whole.
 pub(crate) struct Rule<T> {

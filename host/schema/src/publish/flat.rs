@@ -14,7 +14,7 @@ use crate::{
         host_parameters,
         parameters::Parameters,
         part::Part,
-        render::Published,
+        tool::Published,
     },
 };
 

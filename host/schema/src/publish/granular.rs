@@ -21,7 +21,7 @@ use crate::{
         shape::{Member, Shape},
         view::{Meant, View},
     },
-    publish::{host_parameters, parameters::alone, part::title, render::Published},
+    publish::{host_parameters, parameters::alone, part::title, tool::Published},
 };
 
 impl Contract {

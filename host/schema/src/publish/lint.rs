@@ -8,8 +8,8 @@ use serde_json::Value;
 use crate::{
     model::keywords::{Holds, holds},
     publish::{
-        clients::{At, Broken, SCHEMA, TOOL},
-        render::Published,
+        clients::{At, Broken, SCHEMA, Severity, TOOL},
+        tool::Published,
     },
     text::show,
 };
@@ -25,17 +25,6 @@ pub struct Finding {
     pub clients: &'static [&'static str],
     /// What they do.
     pub severity: Severity,
-}
-
-/// What a client does with what it does not take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// It shows all there is, and models call it wrongly more often.
-    Confuses,
-    /// It shows the model less than there is.
-    Degrades,
-    /// It refuses the tool, and may refuse all others of the server with it.
-    Rejects,
 }
 
 impl fmt::Display for Finding {

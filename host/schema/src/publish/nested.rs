@@ -18,7 +18,7 @@ use crate::{
         host_parameters,
         parameters::Parameters,
         part::Part,
-        render::Published,
+        tool::Published,
     },
 };
 

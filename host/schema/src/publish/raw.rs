@@ -9,7 +9,7 @@ use crate::{
         sanitise::sanitise_line,
         view::{Meant, View},
     },
-    publish::{part::title, render::Published},
+    publish::{part::title, tool::Published},
 };
 
 /// Makes the raw form; none where there are several actions, since one schema cannot then tell which is called.

@@ -9,7 +9,7 @@ use crate::{
     model::action_policy::Terms,
     publish::{
         expose::{Expose, Form, Split},
-        render::Published,
+        tool::Published,
     },
     tests::{fixture, surfaces},
 };

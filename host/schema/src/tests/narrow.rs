@@ -10,7 +10,7 @@ use crate::{
     model::{action_policy::Terms, view::View},
     publish::{
         expose::{Expose, Form, Split},
-        render::Published,
+        tool::Published,
     },
     tests::fixture,
 };

@@ -6,11 +6,7 @@ use jsonschema::{JsonType, error::TypeKind};
 use serde_json::Value;
 
 use crate::{
-    model::{
-        shape::{Shape, values},
-        signature::kind,
-        words,
-    },
+    model::{keywords::values, shape::Shape, signature::kind, words},
     text::show::allowed,
 };
 

@@ -1,39 +1,40 @@
-//! Why a rule holds for this call and not for every one: `if`, `dependentSchemas` and `dependentRequired`, in words.
+//! Conditions of rules that hold only for some calls: `if`, `dependentSchemas` and `dependentRequired`, in words.
 
 use jsonschema::ValidationError;
 use serde_json::Value;
 
 use crate::{
-    contract::explain::About,
-    model::{keywords, shape::values},
+    contract::explain::context::ErrorContext,
+    model::keywords::{self, values},
     text::show::{self, allowed},
 };
 
-/// ` where `kind` is circle`; empty where the rule always holds.
-pub(crate) fn of(about: &About<'_>, error: &ValidationError<'_>) -> String {
+/// The condition of the violated rule: ` where `kind` is circle`; empty for rules that always hold.
+pub(crate) fn clause(context: &ErrorContext<'_>, error: &ValidationError<'_>) -> String {
     let path = error.schema_path().as_str();
     let mut steps: Vec<&str> = path.split('/').collect();
-    // The innermost condition tells most.
+    // The innermost condition is the most specific.
     while let Some(step) = steps.pop() {
         let parent = steps.join("/");
-        let told = match step {
+        let condition = match step {
             "then" | "else" => {
-                about.rules.schema.pointer(&parent).and_then(|of| tell(of.get("if")?, step == "then"))
+                let schema = context.rules.schema.pointer(&parent);
+                schema.and_then(|schema| describe_if(schema.get("if")?, step == "then"))
             }
-            _ if steps.last() == Some(&"dependentSchemas") => Some(format!("`{}` is given", unescaped(step))),
+            _ if steps.last() == Some(&"dependentSchemas") => Some(format!("`{}` is given", unescape(step))),
             _ => None,
         };
-        if let Some(told) = told {
-            return format!(" where {told}");
+        if let Some(condition) = condition {
+            return format!(" where {condition}");
         }
     }
     String::new()
 }
 
-/// As [`of`], for a member that is missing.
-pub(crate) fn required(about: &About<'_>, error: &ValidationError<'_>, name: &str) -> String {
-    let because = || {
-        let schema = about.schema(error)?.as_object()?;
+/// The condition under which a missing member is required, as [`clause`] words it.
+pub(crate) fn required_clause(context: &ErrorContext<'_>, error: &ValidationError<'_>, name: &str) -> String {
+    let dependent = || {
+        let schema = context.schema(error)?.as_object()?;
         let given = schema.get("dependentRequired")?.as_object()?.iter();
         given
             .filter(|_| !keywords::lists(schema, "required", name))
@@ -43,23 +44,23 @@ pub(crate) fn required(about: &About<'_>, error: &ValidationError<'_>, name: &st
             })
             .map(|(given, _)| format!(" where `{}` is given", show::name(given)))
     };
-    because().unwrap_or_else(|| of(about, error))
+    dependent().unwrap_or_else(|| clause(context, error))
 }
 
-/// What an `if` asks for, where it asks for one thing.
-fn tell(condition: &Value, holds: bool) -> Option<String> {
+/// An `if` in words, or its negation; none for an `if` about more than one member.
+fn describe_if(condition: &Value, holds: bool) -> Option<String> {
     let not = if holds { "" } else { "not " };
     let properties = condition.get("properties").and_then(Value::as_object);
     match properties.map(|properties| properties.iter().collect::<Vec<_>>()).as_deref() {
         Some([(name, schema)]) => {
-            let said = match values(schema.as_object()?)? {
+            let values = match values(schema.as_object()?)? {
                 [only] => allowed(only),
                 several => {
                     let several: Vec<String> = several.iter().take(8).map(allowed).collect();
                     format!("one of {}", several.join(", "))
                 }
             };
-            Some(format!("`{}` is {not}{said}", show::name(name)))
+            Some(format!("`{}` is {not}{values}", show::name(name)))
         }
         Some([_, ..]) => None,
         _ => match condition.get("required")?.as_array()?.as_slice() {
@@ -69,6 +70,6 @@ fn tell(condition: &Value, holds: bool) -> Option<String> {
     }
 }
 
-fn unescaped(step: &str) -> String {
+fn unescape(step: &str) -> String {
     show::name(&step.replace("~1", "/").replace("~0", "~"))
 }

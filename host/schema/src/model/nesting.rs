@@ -1,0 +1,36 @@
+//! How deep and how large JSON values are, without looking further than needed.
+
+use serde_json::Value;
+
+use crate::model::limits;
+
+/// How deep arrays and objects lie inside each other, looking no deeper than the bound.
+pub(crate) fn nesting<'a>(values: impl Iterator<Item = &'a Value>) -> usize {
+    fn of(value: &Value, left: usize) -> usize {
+        let inner = match value {
+            _ if left == 0 => return 1,
+            Value::Array(items) => items.iter().map(|item| of(item, left - 1)).max(),
+            Value::Object(members) => members.values().map(|item| of(item, left - 1)).max(),
+            _ => return 0,
+        };
+        1 + inner.unwrap_or(0)
+    }
+    1 + values.map(|value| of(value, limits::NESTING)).max().unwrap_or(0)
+}
+
+/// How many values there are, counting no further than this.
+pub(crate) fn nodes<'a>(values: impl Iterator<Item = &'a Value>, most: usize) -> usize {
+    let mut count = 0;
+    for value in values {
+        count += 1;
+        if count >= most {
+            break;
+        }
+        match value {
+            Value::Array(items) => count += nodes(items.iter(), most - count),
+            Value::Object(members) => count += nodes(members.values(), most - count),
+            _ => {}
+        }
+    }
+    count
+}

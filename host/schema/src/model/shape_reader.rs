@@ -1,0 +1,225 @@
+//! Derives a shape from a schema.
+
+use loggia_facade::Object;
+use serde_json::Value;
+
+use crate::model::{
+    keywords,
+    shape::{Member, Shape},
+    words,
+};
+
+impl Shape {
+    /// The shape of a resolved schema.
+    pub(crate) fn of(schema: &Value) -> Self {
+        // A schema that takes nothing but null has no shape; nobody needs to send it anything.
+        Self::read(schema).unwrap_or(Self::Any)
+    }
+
+    fn read(schema: &Value) -> Option<Self> {
+        let Value::Object(schema) = schema else { return Some(Self::Any) };
+        let own = Self::own(schema);
+        let beside = keywords::conjuncts(schema).map(Self::from_object);
+        let instead = keywords::alternatives(schema)
+            .map(|branches| loosest_of(branches.iter().filter_map(Self::read)).unwrap_or(Self::Any));
+        match own {
+            Own::Nothing => None,
+            Own::Anything => Some(beside.chain(instead).fold(Self::Any, Self::both)),
+            Own::Shape(shape) => Some(beside.chain(instead).fold(shape, Self::both)),
+        }
+    }
+
+    fn from_object(schema: &Object) -> Self {
+        Self::read(&Value::Object(schema.clone())).unwrap_or(Self::Any)
+    }
+
+    /// The shape by a schema's own keywords, without its alternatives and conjuncts.
+    fn own(schema: &Object) -> Own {
+        if let Some(values) = keywords::values(schema) {
+            let shapes = values.iter().filter_map(Self::of_constant);
+            return loosest_of(shapes).map_or(Own::Nothing, Own::Shape);
+        }
+        let kinds: Vec<&str> = match schema.get("type") {
+            Some(Value::String(kind)) => vec![kind],
+            Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
+            _ if schema.contains_key("properties") => vec!["object"],
+            _ if schema.contains_key("items") => vec!["array"],
+            _ => return Own::Anything,
+        };
+        let shapes = kinds.iter().filter_map(|kind| Self::of_kind(kind, schema));
+        loosest_of(shapes).map_or(Own::Nothing, Own::Shape)
+    }
+
+    fn of_kind(kind: &str, schema: &Object) -> Option<Self> {
+        Some(match kind {
+            "boolean" => Self::Boolean,
+            "integer" | "number" => Self::Number { integer: kind == "integer" },
+            "string" => Self::Text(None),
+            "array" => {
+                let first =
+                    schema.get("prefixItems").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+                let most = schema.get("maxItems").and_then(Value::as_u64);
+                let rest = match schema.get("items") {
+                    Some(Value::Bool(false)) => None,
+                    _ if most.is_some_and(|most| most <= first.len() as u64) => None,
+                    Some(items) => Self::read(items),
+                    None => Some(Self::Any),
+                };
+                let items = loosest_of(first.iter().filter_map(Self::read).chain(rest));
+                Self::List(Box::new(items.unwrap_or(Self::Any)))
+            }
+            "object" => Self::record(schema),
+            _ => return None,
+        })
+    }
+
+    fn record(schema: &Object) -> Self {
+        let members = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+        let members = members
+            .filter(|(_, schema)| **schema != Value::Bool(false))
+            .map(|(name, of)| Member {
+                name: name.clone(),
+                required: keywords::lists(schema, "required", name),
+                shape: Self::of(of),
+                text: words::describe(of),
+            })
+            .collect();
+        let others = match schema.get("additionalProperties").or_else(|| schema.get("unevaluatedProperties"))
+        {
+            Some(Value::Bool(true)) => Some(Self::Any),
+            Some(schema @ Value::Object(_)) => Some(Self::of(schema)),
+            _ => None,
+        };
+        let patterns = schema.get("patternProperties").and_then(Value::as_object).into_iter().flatten();
+        let others = loosest_of(patterns.map(|(_, schema)| Self::of(schema)).chain(others));
+        Self::Record { members, others: others.map(Box::new) }
+    }
+
+    fn of_constant(value: &Value) -> Option<Self> {
+        Some(match value {
+            Value::Null => return None,
+            Value::Bool(_) => Self::Boolean,
+            Value::Number(number) => Self::Number { integer: !number.is_f64() },
+            Value::String(text) => Self::Text(Some(vec![text.clone()])),
+            Value::Array(_) => Self::List(Box::new(Self::Any)),
+            Value::Object(_) => Self::Record { members: Vec::new(), others: Some(Box::new(Self::Any)) },
+        })
+    }
+
+    /// The shape that a value has which has both; the first, where they do not agree.
+    fn both(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Any, shape) | (shape, Self::Any) => shape,
+            (Self::Record { mut members, others }, Self::Record { members: more, others: also }) => {
+                for member in more {
+                    match members.iter_mut().find(|m| m.name == member.name) {
+                        Some(known) => {
+                            known.required |= member.required;
+                            known.shape = std::mem::replace(&mut known.shape, Self::Any).both(member.shape);
+                        }
+                        None => members.push(member),
+                    }
+                }
+                Self::Record { members, others: others.or(also) }
+            }
+            (Self::Text(None), text @ Self::Text(_)) => text,
+            (shape, _) => shape,
+        }
+    }
+}
+
+enum Own {
+    /// Nothing but null.
+    Nothing,
+    /// The keywords say nothing about kinds.
+    Anything,
+    Shape(Shape),
+}
+
+fn loosest_of(shapes: impl Iterator<Item = Shape>) -> Option<Shape> {
+    shapes.reduce(Shape::loosest)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// The published form of a property, after resolving.
+    fn check(schema: Value, expected: Value) {
+        let root = json!({"type": "object", "properties": {"p": schema}});
+        let resolved = crate::model::resolve::resolve(root.as_object().unwrap()).unwrap();
+        let shape = Shape::of(&resolved["properties"]["p"]);
+        assert_eq!(Value::Object(shape.to_json()), expected, "{schema}");
+    }
+
+    #[test]
+    fn a_published_schema_holds_only_what_every_client_reads() {
+        for (schema, expected) in [
+            (
+                json!({"type": "string", "minLength": 1, "pattern": "^x", "format": "date", "default": "x"}),
+                json!({"type": "string"}),
+            ),
+            (json!({"type": ["string", "null"]}), json!({"type": "string"})),
+            (json!({"const": "a"}), json!({"type": "string", "enum": ["a"]})),
+            (json!({"const": 3}), json!({"type": "integer"})),
+            (json!({"enum": [1, 2, null]}), json!({"type": "integer"})),
+            (json!({"enum": ["a", "b", null]}), json!({"type": "string", "enum": ["a", "b"]})),
+            (
+                json!({"enum": ["a", 1]}),
+                json!({"anyOf": [{"type": "string", "enum": ["a"]}, {"type": "integer"}]}),
+            ),
+            (
+                json!({"type": "integer", "minimum": 1, "maximum": 50, "exclusiveMinimum": 0}),
+                json!({"type": "integer"}),
+            ),
+            (json!({"type": "array"}), json!({"type": "array", "items": {}})),
+            (
+                json!({"type": "array", "items": {"type": ["integer", "null"]}, "uniqueItems": true}),
+                json!({"type": "array", "items": {"type": "integer"}}),
+            ),
+            (
+                json!({"type": "array", "prefixItems": [{"type": "number"}, {"type": "string"}], "items": false}),
+                json!({"type": "array", "items": {"anyOf": [{"type": "number"}, {"type": "string"}]}}),
+            ),
+            (json!({"type": "object"}), json!({"type": "object", "properties": {}})),
+            (
+                json!({"type": "object", "additionalProperties": {"type": "integer"}}),
+                json!({"type": "object", "properties": {}, "additionalProperties": {"type": "integer"}}),
+            ),
+            (
+                json!({"type": "object", "required": ["a"], "additionalProperties": false,
+                    "properties": {"a": {"type": "string", "description": "An a."}, "b": {"minimum": 2, "type": "integer"}}}),
+                json!({"type": "object", "required": ["a"], "properties":
+                    {"a": {"type": "string", "description": "An a."}, "b": {"type": "integer", "description": "min 2"}}}),
+            ),
+            (json!(true), json!({})),
+            (json!({"description": "Whatever."}), json!({})),
+            (json!({"type": "null"}), json!({})),
+            (
+                json!({"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "number"}]}),
+                json!({"anyOf": [{"type": "string"}, {"type": "number"}]}),
+            ),
+            (json!({"anyOf": [{"type": "string"}, {"enum": ["a"]}]}), json!({"type": "string"})),
+            (
+                json!({"allOf": [{"type": "string"}, {"enum": ["a"]}]}),
+                json!({"type": "string", "enum": ["a"]}),
+            ),
+        ] {
+            check(schema, expected);
+        }
+    }
+
+    #[test]
+    fn tagged_alternatives_become_one_object() {
+        check(
+            json!({"oneOf": [
+                {"type": "object", "required": ["kind", "r"], "properties": {"kind": {"const": "circle"}, "r": {"type": "number"}}},
+                {"type": "object", "required": ["kind"], "properties": {"kind": {"const": "square"}, "a": {"type": "number"}}},
+            ]}),
+            json!({"type": "object", "required": ["kind"], "properties":
+                {"kind": {"type": "string", "enum": ["circle", "square"]}, "r": {"type": "number"}, "a": {"type": "number"}}}),
+        );
+    }
+}
