@@ -6,7 +6,7 @@ use std::{hint::black_box, sync::Arc};
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use loggia_facade::{Action, Command, Effect, Envelope, Failure, Object, Page, Reply, Surface};
-use loggia_schema::{Contract, Prepared, Routed, Target, View};
+use loggia_schema::{Contract, PreparedParams, Routed, Target, View};
 use serde_json::{Value, json};
 
 fn object(value: Value) -> Object {
@@ -79,7 +79,11 @@ fn reply() -> Reply {
     }
 }
 
-fn prepare(contract: &Contract, arguments: Object, view: &View) -> (Command, Result<Prepared, Failure>) {
+fn prepare(
+    contract: &Contract,
+    arguments: Object,
+    view: &View,
+) -> (Command, Result<PreparedParams, Failure>) {
     match contract.route(arguments, view) {
         Ok(Routed { command, target: Target::Action { action, params }, .. }) => {
             (command, contract.prepare(&contract.surface().actions[action], params))

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::{
     contract::build::Contract,
-    model::{host_action::Own, view::View},
+    model::{host_action::HostAction, view::View},
     text::{near, show},
 };
 
@@ -27,7 +27,7 @@ impl Contract {
             let said = format!("access denied: the operator does not allow `{}`", show::name(name));
             return Failure::new(code::DENIED, format!("{said}. {}", self.available(view)));
         }
-        if name.eq_ignore_ascii_case(Own::Batch.name()) && !self.terms.batch {
+        if name.eq_ignore_ascii_case(HostAction::Batch.name()) && !self.terms.batch {
             let said = "access denied: the policy does not allow `batch`";
             return Failure::new(code::DENIED, format!("{said}. {}", self.available(view)))
                 .hint("Make the calls one by one. The operator can set `actions.batch = true`.");
@@ -35,10 +35,10 @@ impl Contract {
         let message = format!("Unknown action: \"{}\". {}", show::name(name), self.available(view));
         let failure = Failure::new(code::INVALID_PARAMS, message);
         let names = self.shown(view).flat_map(|action| std::iter::once(&action.name).chain(&action.aliases));
-        let names = names.map(String::as_str).chain(self.own_names(view));
+        let names = names.map(String::as_str).chain(self.host_action_names(view));
         match near::nearest(name, names) {
             Some(near) => failure.hint(format!("Did you mean \"{near}\"?")),
-            None if Own::NAMES.contains(&name) => {
+            None if HostAction::NAMES.contains(&name) => {
                 failure.hint("This facade has no such action; `describe` lists what it has.")
             }
             None if !name.is_ascii() => {
@@ -51,7 +51,7 @@ impl Contract {
     /// `Available actions: add, list, describe.`
     pub(crate) fn available(&self, view: &View) -> String {
         let names = self.shown(view).map(|action| action.name.as_str());
-        let names: Vec<&str> = names.chain(self.own_names(view)).collect();
+        let names: Vec<&str> = names.chain(self.host_action_names(view)).collect();
         format!("Available actions: {}.", names.join(", "))
     }
 
@@ -64,13 +64,13 @@ impl Contract {
     pub(crate) fn in_view(&self, action: usize, view: &View) -> Result<usize, Failure> {
         match action {
             _ if view.shows(action) => Ok(action),
-            _ if view.withholds(action) => Err(self.withheld(action, view)),
-            _ => Err(self.elsewhere(action, view)),
+            _ if view.withholds(action) => Err(self.access_denied(action, view)),
+            _ => Err(self.other_tool_failure(action, view)),
         }
     }
 
     /// Refuses an action that the caller may not call.
-    fn withheld(&self, action: usize, view: &View) -> Failure {
+    fn access_denied(&self, action: usize, view: &View) -> Failure {
         let scope = format!("{}:{}", self.surface().name, self.surface().actions[action].name);
         let said = format!("access denied: the caller's scopes do not hold `{scope}`");
         let failure = Failure::new(code::DENIED, format!("{said}. {}", self.available(view)))
@@ -79,12 +79,12 @@ impl Contract {
     }
 
     /// The host's action of this name, if a tool of this view takes it, and whether it was asked for with its trace.
-    pub(crate) fn own_in(&self, name: &str, view: &View) -> Option<(Own, bool)> {
-        self.find_own(name).filter(|(own, _)| view.has(*own))
+    pub(crate) fn host_action_in(&self, name: &str, view: &View) -> Option<(HostAction, bool)> {
+        self.find_host_action(name).filter(|(own, _)| view.has_host_action(*own))
     }
 
     /// Refuses an action that another tool of the same facade shows.
-    fn elsewhere(&self, action: usize, view: &View) -> Failure {
+    fn other_tool_failure(&self, action: usize, view: &View) -> Failure {
         let name = &self.surface().actions[action].name;
         let tool = view.other_tool(action).unwrap_or("another tool");
         Failure::new(
@@ -102,28 +102,28 @@ impl Contract {
     }
 
     /// The host's actions that this facade has.
-    pub(crate) fn own(&self) -> impl Iterator<Item = Own> {
-        let has = |own: &Own| match own {
-            Own::Describe => true,
-            Own::RunStatus | Own::RunCancel => self.has_runs(),
-            Own::Batch => self.terms().batch,
+    pub(crate) fn host_actions(&self) -> impl Iterator<Item = HostAction> {
+        let has = |own: &HostAction| match own {
+            HostAction::Describe => true,
+            HostAction::RunStatus | HostAction::RunCancel => self.has_runs(),
+            HostAction::Batch => self.terms().batch,
         };
-        Own::ALL.into_iter().filter(has)
+        HostAction::ALL.into_iter().filter(has)
     }
 
     /// The names of the host's actions that a tool of this facade takes.
-    pub(crate) fn own_names<'a>(&'a self, view: &'a View) -> impl Iterator<Item = &'a str> {
-        self.own().filter(|own| view.has(*own)).map(|own| -> &'a str { own.name() })
+    pub(crate) fn host_action_names<'a>(&'a self, view: &'a View) -> impl Iterator<Item = &'a str> {
+        self.host_actions().filter(|own| view.has_host_action(*own)).map(|own| -> &'a str { own.name() })
     }
 
     /// The host's action of this name, and whether it was asked for with its trace. `status` and `result` are what
     /// other servers call a run's status; they mean it where the facade has no such action of its own.
-    pub(crate) fn find_own(&self, name: &str) -> Option<(Own, bool)> {
-        if let Some(own) = Own::find(name) {
-            return self.own().find(|known| *known == own).map(|own| (own, false));
+    pub(crate) fn find_host_action(&self, name: &str) -> Option<(HostAction, bool)> {
+        if let Some(own) = HostAction::find(name) {
+            return self.host_actions().find(|known| *known == own).map(|own| (own, false));
         }
         let is = |alias: &str| name.eq_ignore_ascii_case(alias);
         let alias = (is("status") || is("result")) && self.has_runs() && self.index(name).is_none();
-        alias.then_some((Own::RunStatus, is("result")))
+        alias.then_some((HostAction::RunStatus, is("result")))
     }
 }

@@ -7,8 +7,8 @@ use loggia_facade::{Action, Surface};
 use crate::{
     contract::{
         explain::{context::ErrorContext, failure},
-        host_rules::Asked,
-        rules::Rules,
+        host_rules::HostRules,
+        rules::ActionRules,
     },
     model::{
         action_policy::Terms,
@@ -24,7 +24,7 @@ use crate::{
 pub struct Contract {
     pub(crate) surface: Arc<Surface>,
     /// One for each action, in their order.
-    pub(crate) rules: Vec<Rules>,
+    pub(crate) rules: Vec<ActionRules>,
     /// Names and aliases, and both in lower case.
     names: HashMap<String, usize>,
     pub(crate) terms: Terms,
@@ -36,49 +36,49 @@ impl Contract {
     ///
     /// This compiles every validator, so that no call has to.
     pub fn new(surface: Arc<Surface>) -> Result<Self, Problems> {
-        Asked::compile_all();
-        let mut problems = bounds::surface(&surface);
-        let rules = read(&surface);
+        HostRules::compile_all();
+        let mut problems = bounds::check_surface(&surface);
+        let rules = read_rules(&surface);
         let patterns = PatternBudget::default();
-        let _bound = work::bound(limits::WORK_AT_LOAD);
+        let _bound = work::limit(limits::WORK_AT_LOAD);
         for (action, rules) in surface.actions.iter().zip(&rules) {
             let texts = match rules {
-                Ok(rules) => rules.problems(action, &patterns, |instance| {
+                Ok(rules) => rules.check(action, &patterns, |instance| {
                     let context =
                         ErrorContext { rules, action: &action.name, instance, others: &[], discreet: false };
                     failure::explain(&context).message
                 }),
                 Err(texts) => texts.clone(),
             };
-            problems.extend(texts.iter().map(|text| of(action, text)));
+            problems.extend(texts.iter().map(|text| for_action(action, text)));
         }
-        if problems.is_empty() { Self::build(surface, rules) } else { Err(Problems::of(problems)) }
+        if problems.is_empty() { Self::build(surface, rules) } else { Err(Problems::from_list(problems)) }
     }
 
     /// For a surface that [`new`](Self::new) has accepted before, as one from a cache: nothing is checked that does
     /// not have to be, and validators are compiled on first use.
     pub fn known(surface: Arc<Surface>) -> Result<Self, Problems> {
-        let rules = read(&surface);
+        let rules = read_rules(&surface);
         Self::build(surface, rules)
     }
 
-    fn build(surface: Arc<Surface>, rules: Vec<Result<Rules, Vec<String>>>) -> Result<Self, Problems> {
+    fn build(surface: Arc<Surface>, rules: Vec<Result<ActionRules, Vec<String>>>) -> Result<Self, Problems> {
         let mut problems = Vec::new();
         let mut ready = Vec::new();
         for (action, rules) in surface.actions.iter().zip(rules) {
             match rules {
                 Ok(rules) => ready.push(rules),
-                Err(texts) => problems.extend(texts.iter().map(|text| of(action, text))),
+                Err(texts) => problems.extend(texts.iter().map(|text| for_action(action, text))),
             }
         }
         if !problems.is_empty() {
-            return Err(Problems::of(problems));
+            return Err(Problems::from_list(problems));
         }
-        Ok(Self::of(surface, ready))
+        Ok(Self::from_parts(surface, ready))
     }
 
     /// Of actions and rules that belong together.
-    pub(crate) fn of(surface: Arc<Surface>, rules: Vec<Rules>) -> Self {
+    pub(crate) fn from_parts(surface: Arc<Surface>, rules: Vec<ActionRules>) -> Self {
         let mut names = HashMap::new();
         for (index, action) in surface.actions.iter().enumerate() {
             for name in std::iter::once(&action.name).chain(&action.aliases) {
@@ -102,15 +102,15 @@ impl Contract {
     /// Compiles every validator that is not compiled yet; worth calling in the background after
     /// [`known`](Self::known), so that no call waits for it.
     pub fn compile(&self) -> Result<(), Problems> {
-        Asked::compile_all();
+        HostRules::compile_all();
         let broken: Vec<String> = self
             .surface
             .actions
             .iter()
             .zip(&self.rules)
-            .filter_map(|(action, rules)| rules.compiled().err().map(|problem| of(action, problem)))
+            .filter_map(|(action, rules)| rules.compiled().err().map(|problem| for_action(action, problem)))
             .collect();
-        if broken.is_empty() { Ok(()) } else { Err(Problems::of(broken)) }
+        if broken.is_empty() { Ok(()) } else { Err(Problems::from_list(broken)) }
     }
 
     /// The index of an action, by name, alias, or other case.
@@ -119,7 +119,7 @@ impl Contract {
     }
 
     /// The action that is meant where none is named.
-    pub(crate) fn meant(&self) -> Option<usize> {
+    pub(crate) fn default_action(&self) -> Option<usize> {
         match &self.surface.default_action {
             Some(name) => self.index(name),
             None => (self.surface.actions.len() == 1).then_some(0),
@@ -128,14 +128,14 @@ impl Contract {
 
     /// Whether some action takes values that must not be shown.
     pub(crate) fn has_secrets(&self) -> bool {
-        self.rules.iter().any(|rules| rules.secrets.any())
+        self.rules.iter().any(|rules| rules.secrets.has_secrets())
     }
 
-    pub(crate) fn rules(&self) -> &[Rules] {
+    pub(crate) fn rules(&self) -> &[ActionRules] {
         &self.rules
     }
 
-    pub(crate) fn rules_of(&self, action: &Action) -> Option<&Rules> {
+    pub(crate) fn rules_of(&self, action: &Action) -> Option<&ActionRules> {
         let by_address = self.surface.actions.iter().position(|known| std::ptr::eq(known, action));
         self.rules.get(by_address.or_else(|| self.index(&action.name))?)
     }
@@ -148,18 +148,18 @@ impl std::fmt::Debug for Contract {
 }
 
 /// Reads every action's schema, or says what is wrong with it.
-fn read(surface: &Surface) -> Vec<Result<Rules, Vec<String>>> {
+fn read_rules(surface: &Surface) -> Vec<Result<ActionRules, Vec<String>>> {
     let read = |action: &Action| {
         if nesting::nesting(action.params.values()) > limits::NESTING {
             return Err(vec![bounds::too_deep("parameters")]);
         }
-        Rules::new(action).map_err(|texts| {
+        ActionRules::new(action).map_err(|texts| {
             texts.iter().map(|text| format!("the schema of its parameters cannot be used, {text}")).collect()
         })
     };
     surface.actions.iter().map(read).collect()
 }
 
-fn of(action: &Action, text: &str) -> String {
+fn for_action(action: &Action, text: &str) -> String {
     format!("action `{}`: {text}", show::name(&action.name))
 }

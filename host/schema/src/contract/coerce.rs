@@ -11,9 +11,9 @@ use loggia_facade::{Object, json};
 use serde_json::{Number, Value};
 
 use crate::{
-    contract::defaults::whole,
+    contract::defaults::to_integer,
     model::{
-        keywords::{self, values},
+        keywords::{self, allowed_values},
         limits, nesting,
     },
 };
@@ -30,23 +30,23 @@ const RECORD: Kinds = 64;
 const ALL: Kinds = 127;
 
 /// Mends the members of an object; `changed` learns which.
-pub(crate) fn members(schema: &Object, object: &mut Object, changed: &mut impl FnMut(&str)) {
-    for part in parts(schema, &*object) {
-        own_members(part, object, changed);
+pub(crate) fn coerce_members(schema: &Object, object: &mut Object, changed: &mut impl FnMut(&str)) {
+    for part in applicable_schemas(schema, &*object) {
+        coerce_own_members(part, object, changed);
     }
 }
 
-fn own_members(schema: &Object, object: &mut Object, changed: &mut impl FnMut(&str)) {
+fn coerce_own_members(schema: &Object, object: &mut Object, changed: &mut impl FnMut(&str)) {
     let named = schema.get("properties").and_then(Value::as_object);
     let others = schema.get("additionalProperties").filter(|_| !schema.contains_key("patternProperties"));
     let mut absent = Vec::new();
     for (name, value) in object.iter_mut() {
         let of_name = named.and_then(|named| named.get(name));
         let Some(of) = of_name.or(others) else { continue };
-        let optional = of_name.is_some() && !keywords::lists(schema, "required", name);
+        let optional = of_name.is_some() && !keywords::lists_name(schema, "required", name);
         if value.is_null() && optional && kinds(of) & NULL == 0 {
             absent.push(name.clone());
-        } else if mend(of, value) {
+        } else if coerce_value(of, value) {
             changed(name);
         }
     }
@@ -57,25 +57,25 @@ fn own_members(schema: &Object, object: &mut Object, changed: &mut impl FnMut(&s
 }
 
 /// Mends a value; whether it did.
-fn mend(schema: &Value, value: &mut Value) -> bool {
+fn coerce_value(schema: &Value, value: &mut Value) -> bool {
     let Value::Object(schema) = schema else { return false };
     let mut changed = false;
     if let Value::String(text) = value
-        && let Some(meant) = meant(schema, text)
+        && let Some(meant) = parse_text(schema, text)
     {
         *value = meant;
         changed = true;
     }
     match value {
-        Value::Object(object) => members(schema, object, &mut |_| changed = true),
+        Value::Object(object) => coerce_members(schema, object, &mut |_| changed = true),
         Value::Array(items) => {
             let no_items = Object::new();
-            for part in parts(schema, &no_items) {
+            for part in applicable_schemas(schema, &no_items) {
                 let first = part.get("prefixItems").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
                 let rest = part.get("items");
                 for (index, item) in items.iter_mut().enumerate() {
                     if let Some(of) = first.get(index).or(rest) {
-                        changed |= mend(of, item);
+                        changed |= coerce_value(of, item);
                     }
                 }
             }
@@ -86,7 +86,7 @@ fn mend(schema: &Value, value: &mut Value) -> bool {
 }
 
 /// What a text was meant to be.
-fn meant(schema: &Object, text: &str) -> Option<Value> {
+fn parse_text(schema: &Object, text: &str) -> Option<Value> {
     let wanted = kinds_of(schema);
     if wanted & TEXT != 0 {
         return other_case(schema, text);
@@ -104,7 +104,7 @@ fn meant(schema: &Object, text: &str) -> Option<Value> {
     {
         return match number {
             number if wanted & FRACTION != 0 || !number.is_f64() => Some(Value::Number(number)),
-            number => whole(&number).map(Value::Number),
+            number => to_integer(&number).map(Value::Number),
         };
     }
     let begins = |with: char| text.starts_with(with);
@@ -131,7 +131,7 @@ fn other_case(schema: &Object, text: &str) -> Option<Value> {
 
 /// Collects the texts that a schema allows; false where it allows any.
 fn words<'a>(schema: &'a Object, out: &mut Vec<&'a str>) -> bool {
-    if let Some(values) = values(schema) {
+    if let Some(values) = allowed_values(schema) {
         out.extend(values.iter().filter_map(Value::as_str));
         return true;
     }
@@ -149,14 +149,14 @@ fn words<'a>(schema: &'a Object, out: &mut Vec<&'a str>) -> bool {
 }
 
 /// The schemas that speak of an object: itself, what must hold beside it, and the alternative that is meant.
-fn parts<'a>(schema: &'a Object, object: &Object) -> Vec<&'a Object> {
+fn applicable_schemas<'a>(schema: &'a Object, object: &Object) -> Vec<&'a Object> {
     let mut out = vec![schema];
     for part in keywords::conjuncts(schema) {
-        out.extend(parts(part, object));
+        out.extend(applicable_schemas(part, object));
     }
     for branches in keywords::alternatives(schema) {
         if let Some(branch) = chosen(branches, object) {
-            out.extend(parts(branch, object));
+            out.extend(applicable_schemas(branch, object));
         }
     }
     out
@@ -169,7 +169,7 @@ fn chosen<'a>(branches: &'a [Value], object: &Object) -> Option<&'a Object> {
             |branch| {
                 let properties = branch.get("properties").and_then(Value::as_object);
                 properties.into_iter().flatten().all(|(name, schema)| {
-                    match (object.get(name), schema.as_object().and_then(values)) {
+                    match (object.get(name), schema.as_object().and_then(allowed_values)) {
                         (Some(value), Some(allowed)) => allowed.contains(value),
                         _ => true,
                     }
@@ -200,7 +200,7 @@ fn kinds_of(schema: &Object) -> Kinds {
         }
         _ => {}
     }
-    if let Some(values) = values(schema) {
+    if let Some(values) = allowed_values(schema) {
         out &= values.iter().map(kind_of).fold(0, |all, kind| all | kind);
     }
     for part in keywords::conjuncts(schema) {
@@ -250,7 +250,7 @@ mod tests {
         let mut object = json!({"p": sent}).as_object().unwrap().clone();
         let before = object.clone();
         let mut changed = Vec::new();
-        members(resolved.as_object().unwrap(), &mut object, &mut |name| changed.push(name.to_owned()));
+        coerce_members(resolved.as_object().unwrap(), &mut object, &mut |name| changed.push(name.to_owned()));
         match expected {
             Some(expected) => {
                 assert_eq!(object.get("p").unwrap_or(&json!("absent")), &expected, "{schema} of {sent}");

@@ -8,26 +8,26 @@ use crate::model::keywords;
 
 /// What is to be done to a value of one schema.
 #[derive(Debug, Default)]
-pub(crate) struct Plan {
+pub(crate) struct DefaultsPlan {
     /// The value is an integer.
     integer: bool,
-    members: Vec<Member>,
+    members: Vec<MemberDefault>,
     /// For each member that has no name of its own.
-    others: Option<Box<Plan>>,
+    others: Option<Box<DefaultsPlan>>,
     /// For each item of a list.
-    items: Option<Box<Plan>>,
+    items: Option<Box<DefaultsPlan>>,
 }
 
 #[derive(Debug)]
-struct Member {
+struct MemberDefault {
     name: String,
     default: Option<Value>,
-    plan: Plan,
+    plan: DefaultsPlan,
 }
 
-impl Plan {
+impl DefaultsPlan {
     /// The plan for values of a resolved schema.
-    pub(crate) fn of(schema: &Value) -> Self {
+    pub(crate) fn from_schema(schema: &Value) -> Self {
         let mut plan = Self::default();
         if let Value::Object(schema) = schema {
             plan.read(schema);
@@ -46,13 +46,14 @@ impl Plan {
         for (name, schema) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
             // A default of null says that there is none: the parameter stays away.
             let default = schema.get("default").filter(|default| !default.is_null()).cloned();
-            let plan = Self::of(schema);
+            let plan = Self::from_schema(schema);
             if default.is_some() || !plan.is_empty() {
-                self.members.push(Member { name: name.clone(), default, plan });
+                self.members.push(MemberDefault { name: name.clone(), default, plan });
             }
         }
-        let inner =
-            |keyword: &str| schema.get(keyword).map(Self::of).filter(|plan| !plan.is_empty()).map(Box::new);
+        let inner = |keyword: &str| {
+            schema.get(keyword).map(Self::from_schema).filter(|plan| !plan.is_empty()).map(Box::new)
+        };
         if schema.get("patternProperties").is_none() {
             self.others = inner("additionalProperties").or(self.others.take());
         }
@@ -69,17 +70,17 @@ impl Plan {
     }
 
     /// Carries the plan out on a call's parameters; `changed` learns which of them got a default, or hold one.
-    pub(crate) fn run(&self, params: &mut Object, changed: &mut impl FnMut(&str)) {
+    pub(crate) fn fill(&self, params: &mut Object, changed: &mut impl FnMut(&str)) {
         for member in &self.members {
             match params.get_mut(&member.name) {
                 Some(value) => {
-                    if member.plan.apply(value) {
+                    if member.plan.fill_value(value) {
                         changed(&member.name);
                     }
                 }
                 None => {
                     let Some(mut value) = member.default.clone() else { continue };
-                    member.plan.apply(&mut value);
+                    member.plan.fill_value(&mut value);
                     params.insert(member.name.clone(), value);
                     changed(&member.name);
                 }
@@ -87,7 +88,7 @@ impl Plan {
         }
         if let Some(plan) = &self.others {
             for (name, value) in params.iter_mut() {
-                if !self.members.iter().any(|member| member.name == *name) && plan.apply(value) {
+                if !self.members.iter().any(|member| member.name == *name) && plan.fill_value(value) {
                     changed(name);
                 }
             }
@@ -95,21 +96,21 @@ impl Plan {
     }
 
     /// Whether a default was filled in.
-    fn apply(&self, value: &mut Value) -> bool {
+    fn fill_value(&self, value: &mut Value) -> bool {
         let mut filled = false;
         match value {
             Value::Number(number) if self.integer && number.is_f64() => {
-                if let Some(whole) = whole(number) {
+                if let Some(whole) = to_integer(number) {
                     *number = whole;
                 }
             }
             Value::Object(members) if !self.members.is_empty() || self.others.is_some() => {
-                self.run(members, &mut |_| filled = true);
+                self.fill(members, &mut |_| filled = true);
             }
             Value::Array(items) => {
                 if let Some(plan) = &self.items {
                     for item in items {
-                        filled |= plan.apply(item);
+                        filled |= plan.fill_value(item);
                     }
                 }
             }
@@ -120,7 +121,7 @@ impl Plan {
 }
 
 /// A float that is a whole number, as an integer.
-pub(crate) fn whole(number: &Number) -> Option<Number> {
+pub(crate) fn to_integer(number: &Number) -> Option<Number> {
     /// From here on a float no longer tells neighbouring integers apart.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let float = number.as_f64()?;

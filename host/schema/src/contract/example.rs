@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 
 use crate::model::{
     formats,
-    keywords::{self, values},
+    keywords::{self, allowed_values},
 };
 
 /// A plausible value of a resolved schema, with nothing in it that is not required.
 pub(crate) fn synthesise(schema: &Value) -> Value {
     let Value::Object(schema) = schema else { return json!("any") };
     let given = schema.get("examples").and_then(Value::as_array).and_then(|examples| examples.first());
-    let first = values(schema).and_then(|values| values.iter().find(|value| !value.is_null()));
+    let first = allowed_values(schema).and_then(|values| values.iter().find(|value| !value.is_null()));
     let default = schema.get("default").filter(|default| !default.is_null());
     if let Some(value) = given.or(default).or(first) {
         return value.clone();
@@ -30,11 +30,11 @@ pub(crate) fn synthesise(schema: &Value) -> Value {
     };
     match kind {
         "boolean" => json!(true),
-        "integer" | "number" => number(schema, kind == "integer"),
-        "array" => list(schema),
-        "object" => Value::Object(record(schema)),
+        "integer" | "number" => number_example(schema, kind == "integer"),
+        "array" => array_example(schema),
+        "object" => Value::Object(object_example(schema)),
         "null" => Value::Null,
-        _ => text(schema),
+        _ => string_example(schema),
     }
 }
 
@@ -44,7 +44,7 @@ fn alternative(schema: &Object) -> Option<&Value> {
     keywords::alternatives(schema).chain(beside).find_map(|branches| branches.first())
 }
 
-fn record(schema: &Object) -> Object {
+fn object_example(schema: &Object) -> Object {
     let mut out = Object::new();
     require(schema, schema, &mut out);
     for part in keywords::conjuncts(schema) {
@@ -69,7 +69,7 @@ fn require(part: &Object, whole: &Object, out: &mut Object) {
     }
 }
 
-fn list(schema: &Object) -> Value {
+fn array_example(schema: &Object) -> Value {
     let least = schema.get("minItems").and_then(Value::as_u64).unwrap_or(1).clamp(1, 8);
     let first = schema.get("prefixItems").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let any = Value::Bool(true);
@@ -81,7 +81,7 @@ fn list(schema: &Object) -> Value {
     (0..count).map(|index| synthesise(first.get(index).unwrap_or(items))).collect()
 }
 
-fn number(schema: &Object, integer: bool) -> Value {
+fn number_example(schema: &Object, integer: bool) -> Value {
     let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
     let step = bound("multipleOf").unwrap_or(1.0);
     let value =
@@ -99,7 +99,7 @@ fn number(schema: &Object, integer: bool) -> Value {
     if integer || value.fract() == 0.0 { json!(value as i64) } else { json!(value) }
 }
 
-fn text(schema: &Object) -> Value {
+fn string_example(schema: &Object) -> Value {
     let text = |key: &str| schema.get(key).and_then(Value::as_str);
     if let Some(format) = text("format").and_then(formats::find) {
         return format.sample.into();

@@ -7,74 +7,76 @@ use serde_json::{Value, json};
 use crate::{
     contract::{
         build::Contract,
-        host_rules::Asked,
-        prepare::ready,
+        host_rules::HostRules,
+        prepare::complete,
         routed::{Mode, Target},
-        rules::call,
+        rules::call_arguments,
     },
-    model::{host_action::Own, view::View},
+    model::{host_action::HostAction, view::View},
 };
 
 impl Contract {
     /// What one of the host's own actions is to do.
-    pub(crate) fn asked(
+    pub(crate) fn host_target(
         &self,
-        own: Own,
+        own: HostAction,
         trace: bool,
         mut params: Object,
         view: &View,
     ) -> Result<Target, Failure> {
-        let Asked { action, rules } = Asked::of(own);
-        self.without_foreign_nulls(rules, &mut params, view);
+        let HostRules { action, rules } = HostRules::get(own);
+        self.drop_foreign_nulls(rules, &mut params, view);
         // Parameters of a batch's calls may be secrets; which, is known when the calls are.
-        let discreet = own == Own::Batch && self.has_secrets();
-        let params = ready(action, rules, params, |value| {
+        let discreet = own == HostAction::Batch && self.has_secrets();
+        let params = complete(action, rules, params, |value| {
             let mut failure = self.explain(action, rules, value, (discreet, view));
             failure.expected = Some(rules.signature.clone());
-            failure.example = Some(self.asked_example(own, view));
+            failure.example = Some(self.host_example(own, view));
             failure.hint = failure.hint.or_else(|| advice(own));
             failure
         })?
         .params;
-        Ok(target(own, trace, params))
+        Ok(target_of_valid(own, trace, params))
     }
 
     /// Arguments of one valid call of a host's action.
-    pub(crate) fn asked_example(&self, own: Own, view: &View) -> Value {
+    pub(crate) fn host_example(&self, own: HostAction, view: &View) -> Value {
         let mut known = self.surface().actions.iter().zip(self.rules()).enumerate();
         let first = known.find(|(index, _)| view.shows(*index)).map(|(_, first)| first);
         let params = match (own, first) {
-            (Own::Describe, Some((action, _))) => json!({"of": action.name}),
-            (Own::Batch, Some((action, rules))) => {
+            (HostAction::Describe, Some((action, _))) => json!({"of": action.name}),
+            (HostAction::Batch, Some((action, rules))) => {
                 let item = rules.example(action).cloned();
-                json!({"items": [item.unwrap_or_else(|| call(&action.name, &Object::new()))]})
+                json!({"items": [item.unwrap_or_else(|| call_arguments(&action.name, &Object::new()))]})
             }
-            (Own::RunStatus | Own::RunCancel, _) => json!({"run_id": "run_4Zc1mT0yQ2a7Kx9vB3n5Lw"}),
+            (HostAction::RunStatus | HostAction::RunCancel, _) => {
+                json!({"run_id": "run_4Zc1mT0yQ2a7Kx9vB3n5Lw"})
+            }
             _ => json!({}),
         };
-        params.as_object().map_or(Value::Null, |params| call(own.name(), params))
+        params.as_object().map_or(Value::Null, |params| call_arguments(own.name(), params))
     }
 }
 
 /// What is said of every wrong call.
-fn advice(own: Own) -> Option<String> {
-    (own == Own::Describe).then(|| "Name the action in `of`.".to_owned())
+fn advice(own: HostAction) -> Option<String> {
+    (own == HostAction::Describe).then(|| "Name the action in `of`.".to_owned())
 }
 
 /// From parameters that are valid.
-fn target(own: Own, trace: bool, mut params: Object) -> Target {
+fn target_of_valid(own: HostAction, trace: bool, mut params: Object) -> Target {
     let mut text = |name: &str| match params.shift_remove(name) {
         Some(Value::String(text)) => Some(text),
         _ => None,
     };
     match own {
-        Own::Describe => Target::Describe { of: text("of") },
-        Own::RunStatus => Target::RunStatus {
+        HostAction::Describe => Target::Describe { of: text("of") },
+        HostAction::RunStatus => Target::RunStatus {
             run_id: text("run_id"),
             include_trace: params.get("include_trace").and_then(Value::as_bool).unwrap_or(trace),
         },
-        Own::RunCancel => Target::RunCancel { run_id: text("run_id").unwrap_or_default() },
-        Own::Batch => {
+        HostAction::RunCancel => Target::RunCancel { run_id: text("run_id").unwrap_or_default() },
+        HostAction::Batch => {
             let mode = match text("mode").as_deref() {
                 Some("continue") => Mode::Continue,
                 _ => Mode::Stop,

@@ -8,31 +8,32 @@ use loggia_facade::{Action, Effect, Object};
 use serde_json::{Value, json};
 
 use crate::{
-    contract::rules::Rules,
-    model::{host_action::Own, keywords, limits},
+    contract::rules::ActionRules,
+    model::{host_action::HostAction, keywords, limits},
 };
 
 /// One of the host's own actions, as a plugin would have written it.
-pub(crate) struct Asked {
+pub(crate) struct HostRules {
     pub action: Action,
-    pub rules: Rules,
+    pub rules: ActionRules,
 }
 
-impl Asked {
+impl HostRules {
     /// Read once in the life of the process.
-    pub(crate) fn of(own: Own) -> &'static Self {
-        static ALL: LazyLock<Vec<Asked>> = LazyLock::new(|| Own::ALL.into_iter().map(Asked::read).collect());
+    pub(crate) fn get(own: HostAction) -> &'static Self {
+        static ALL: LazyLock<Vec<HostRules>> =
+            LazyLock::new(|| HostAction::ALL.into_iter().map(HostRules::read).collect());
         &ALL[own as usize]
     }
 
     /// Compiles what no call should have to wait for.
     pub(crate) fn compile_all() {
-        for own in Own::ALL {
-            let _ = Self::of(own).rules.compiled();
+        for own in HostAction::ALL {
+            let _ = Self::get(own).rules.compiled();
         }
     }
 
-    fn read(own: Own) -> Self {
+    fn read(own: HostAction) -> Self {
         let params = match parameters(own) {
             Value::Object(params) => params,
             _ => Object::new(),
@@ -40,36 +41,40 @@ impl Asked {
         let action = Action {
             name: own.name().to_owned(),
             summary: own.summary().to_owned(),
-            effect: if matches!(own, Own::Describe | Own::RunStatus) { Effect::Read } else { Effect::Write },
-            idempotent: own != Own::Batch,
+            effect: if matches!(own, HostAction::Describe | HostAction::RunStatus) {
+                Effect::Read
+            } else {
+                Effect::Write
+            },
+            idempotent: own != HostAction::Batch,
             open_world: false,
             long_running: false,
-            details: own == Own::Describe,
+            details: own == HostAction::Describe,
             aliases: Vec::new(),
             params: Arc::new(params),
             data: None,
             examples: Vec::new(),
         };
         debug_assert!(own.parameters().iter().all(|name| keywords::property(&action.params, name).is_some()));
-        let rules = Rules::new(&action).unwrap_or_else(|problems| {
+        let rules = ActionRules::new(&action).unwrap_or_else(|problems| {
             unreachable!("the host's own schemas are valid: {}", problems.join("; "))
         });
         Self { action, rules }
     }
 }
 
-fn parameters(own: Own) -> Value {
+fn parameters(own: HostAction) -> Value {
     let lists_runs = "`run_status` without `run_id` lists your runs.";
     match own {
-        Own::Describe => json!({"type": "object", "properties": {
+        HostAction::Describe => json!({"type": "object", "properties": {
             "of": {"type": "string", "description": "An action's name; without it all actions are listed.",
                 "x-hint": "Name the action in `of`."}}}),
-        Own::RunStatus => json!({"type": "object", "properties": {
+        HostAction::RunStatus => json!({"type": "object", "properties": {
             "run_id": {"type": "string", "description": "As the reply that began the run gave it.", "x-hint": lists_runs},
             "include_trace": {"type": "boolean", "description": "With what the run said meanwhile."}}}),
-        Own::RunCancel => json!({"type": "object", "required": ["run_id"], "properties": {
+        HostAction::RunCancel => json!({"type": "object", "required": ["run_id"], "properties": {
             "run_id": {"type": "string", "description": "As the reply that began the run gave it.", "x-hint": lists_runs}}}),
-        Own::Batch => json!({"type": "object", "required": ["items"], "properties": {
+        HostAction::Batch => json!({"type": "object", "required": ["items"], "properties": {
             "items": {"type": "array", "minItems": 1, "maxItems": limits::BATCH, "items": {"type": "object"},
                 "description": "The calls, in order.",
                 "x-hint": "`items` is a list of calls, each {\"action\": …, with its parameters beside it}."},

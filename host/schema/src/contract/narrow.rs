@@ -5,8 +5,8 @@ use loggia_facade::Action;
 use crate::{
     contract::build::Contract,
     model::{
-        host_action::Own,
-        view::{Meant, View},
+        host_action::HostAction,
+        view::{CommandTarget, View},
     },
 };
 
@@ -15,12 +15,12 @@ impl Contract {
     /// told.
     pub fn takes(&self, action: &str, view: &View) -> Option<bool> {
         let named = match self.index(action) {
-            Some(index) => Some(Meant::Action(index)).filter(|_| view.shows(index)),
-            None => self.own_in(action, view).map(|(own, trace)| Meant::Own(own, trace)),
+            Some(index) => Some(CommandTarget::Action(index)).filter(|_| view.shows(index)),
+            None => self.host_action_in(action, view).map(|(own, trace)| CommandTarget::Host(own, trace)),
         };
-        match (named, view.meant) {
+        match (named, view.default_target) {
             (None, _) => None,
-            (named, Some(meant)) if view.is_single() => (named == Some(meant)).then_some(true),
+            (named, Some(meant)) if view.is_single_action() => (named == Some(meant)).then_some(true),
             (named, meant) => Some(named == meant),
         }
     }
@@ -28,7 +28,8 @@ impl Contract {
     /// Whether a run of this action may be ended through a tool of this view: through one that takes the action, or is
     /// there for nothing else. Else a tool that only reads would end what writes.
     pub fn may_end(&self, action: &str, view: &View) -> bool {
-        matches!(view.meant, Some(Meant::Own(Own::RunCancel, _))) || self.takes(action, view).is_some()
+        matches!(view.default_target, Some(CommandTarget::Host(HostAction::RunCancel, _)))
+            || self.takes(action, view).is_some()
     }
 
     /// A tool of this view for a caller who may call only some of the facade's actions; none where nothing is left of it.

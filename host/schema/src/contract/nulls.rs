@@ -7,35 +7,37 @@ use loggia_facade::Object;
 use serde_json::Value;
 
 use crate::{
-    contract::{build::Contract, rules::Rules},
-    model::{host_action::Own, shape::Shape, view::View},
+    contract::{build::Contract, rules::ActionRules},
+    model::{host_action::HostAction, shape::ValueShape, view::View},
 };
 
 impl Contract {
     /// Takes out each null whose name another action takes, or the host, but not this one. Other nulls stay: those of the
     /// action's own parameters are its schema's to judge, and a name that nobody knows is a mistake.
-    pub(crate) fn without_foreign_nulls(&self, rules: &Rules, params: &mut Object, view: &View) {
+    pub(crate) fn drop_foreign_nulls(&self, rules: &ActionRules, params: &mut Object, view: &View) {
         if !params.values().any(Value::is_null) || accepts_any_name(rules) {
             return;
         }
         params.retain(|name, value| {
-            !value.is_null() || rules.has(name) || !(is_of_host(name) || self.is_of_another(name, view))
+            !value.is_null()
+                || rules.has(name)
+                || !(is_host_parameter(name) || self.is_parameter_of_another(name, view))
         });
     }
 
     /// Of actions that the caller may not call, it is not told that they have such a parameter.
-    fn is_of_another(&self, name: &str, view: &View) -> bool {
+    fn is_parameter_of_another(&self, name: &str, view: &View) -> bool {
         self.rules().iter().enumerate().any(|(index, rules)| !view.withholds(index) && rules.has(name))
     }
 }
 
-fn is_of_host(name: &str) -> bool {
-    Own::ALL.iter().any(|own| own.parameters().contains(&name))
+fn is_host_parameter(name: &str) -> bool {
+    HostAction::ALL.iter().any(|own| own.parameters().contains(&name))
 }
 
 /// Whether a null may be a value of the action's under any name.
-fn accepts_any_name(rules: &Rules) -> bool {
-    !matches!(&rules.shape, Shape::Record { others: None, .. })
+fn accepts_any_name(rules: &ActionRules) -> bool {
+    !matches!(&rules.shape, ValueShape::Record { others: None, .. })
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ impl Contract {
             let (actions, rules) = kept.unzip();
             surface.actions = actions;
             surface.default_action = surface.default_action.filter(|name| !denied(name));
-            self = Self::of(Arc::new(surface), rules);
+            self = Self::from_parts(Arc::new(surface), rules);
         }
         self.terms = terms;
         Ok(self)

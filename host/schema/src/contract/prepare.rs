@@ -8,22 +8,22 @@ use crate::{
         build::Contract,
         coerce,
         explain::{context::ErrorContext, failure},
-        host_rules::Asked,
-        rules::Rules,
+        host_rules::HostRules,
+        rules::ActionRules,
     },
     model::{
-        compiled::{Compiled, TooMuch},
+        compiled::{CompiledSchema, CostLimit},
         limits, nesting,
-        secrets::{REDACTED, Sight},
+        secrets::{REDACTED, ValueVisibility},
         view::View,
-        work::{self, Exhausted},
+        work::{self, WorkOverrun},
     },
     text::show,
 };
 
 /// Parameters that are valid against an action's schema.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Prepared {
+pub struct PreparedParams {
     /// With defaults filled in and harmless slips mended.
     pub params: Object,
     /// Those that a default or a coercion changed, with the values that are used: long values cut, secrets redacted.
@@ -42,18 +42,23 @@ const RESOLVED: usize = 200;
 impl Contract {
     /// Makes parameters complete and checks them, for one action of this contract's surface: fills in defaults,
     /// mends harmless slips (a number sent as text, an array sent as JSON text, …), and validates strictly.
-    pub fn prepare(&self, action: &Action, params: Object) -> Result<Prepared, Failure> {
+    pub fn prepare(&self, action: &Action, params: Object) -> Result<PreparedParams, Failure> {
         self.prepare_in(action, params, &View::whole())
     }
 
     /// The same for a call to a tool of this view: of what its caller may not call, a refusal says nothing.
-    pub fn prepare_in(&self, action: &Action, params: Object, view: &View) -> Result<Prepared, Failure> {
+    pub fn prepare_in(
+        &self,
+        action: &Action,
+        params: Object,
+        view: &View,
+    ) -> Result<PreparedParams, Failure> {
         let Some(rules) = self.rules_of(action) else {
             return Err(self.unknown_action(&action.name, view));
         };
         let mut params = params;
-        self.without_foreign_nulls(rules, &mut params, view);
-        ready(action, rules, params, |value| {
+        self.drop_foreign_nulls(rules, &mut params, view);
+        complete(action, rules, params, |value| {
             let mut failure = self.explain(action, rules, value, (false, view));
             failure.expected = Some(show::cut(&rules.signature, EXPECTED));
             failure.example = rules.example(action).filter(|example| show::fits(example, EXAMPLE)).cloned();
@@ -65,11 +70,11 @@ impl Contract {
     pub(crate) fn explain(
         &self,
         action: &Action,
-        rules: &Rules,
+        rules: &ActionRules,
         value: &Value,
         (discreet, view): (bool, &View),
     ) -> Failure {
-        let own = self.own().map(|own| (&Asked::of(own).action, &Asked::of(own).rules));
+        let own = self.host_actions().map(|own| (&HostRules::get(own).action, &HostRules::get(own).rules));
         let known = self.surface().actions.iter().zip(self.rules()).enumerate();
         let known = known.filter(|(index, _)| !view.withholds(*index)).map(|(_, known)| known);
         let others: Vec<_> = known.chain(own).collect();
@@ -86,19 +91,19 @@ impl Contract {
     /// whose caller may be another turn, or another person, than the one that began them.
     pub fn resolved_all(&self, action: &Action, params: &Object) -> Object {
         let Some(rules) = self.rules_of(action) else { return Object::new() };
-        let mut all = Changed::default();
+        let mut all = ChangedParams::default();
         params.keys().for_each(|name| all.add(name));
-        all.shown(params, rules)
+        all.into_resolved(params, rules)
     }
 }
 
 /// Makes parameters complete and checks them; where they are refused, `refuse` says why.
-pub(crate) fn ready(
+pub(crate) fn complete(
     action: &Action,
-    rules: &Rules,
+    rules: &ActionRules,
     params: Object,
     refuse: impl FnOnce(&Value) -> Failure,
-) -> Result<Prepared, Failure> {
+) -> Result<PreparedParams, Failure> {
     if nesting::nesting(params.values()) > limits::NESTING {
         let message = format!("the parameters nest deeper than {} levels", limits::NESTING);
         let failure = Failure::new(code::INVALID_PARAMS, message).hint("Send less deeply nested values.");
@@ -109,42 +114,42 @@ pub(crate) fn ready(
     let compiled = rules.compiled().map_err(|problem| {
         Failure::new(code::INTERNAL, format!("the schema of `{}` cannot be used: {problem}", action.name))
     })?;
-    let _bound = work::bound(limits::WORK);
-    if let Some(too_much) = compiled.too_much(&params) {
-        return Err(too_many(&too_much));
+    let _bound = work::limit(limits::WORK);
+    if let Some(too_much) = compiled.check_cost(&params) {
+        return Err(cost_failure(&too_much));
     }
-    let mut changed = Changed::default();
+    let mut changed = ChangedParams::default();
     let mut params = params;
-    rules.plan.run(&mut params, &mut |name| changed.add(name));
+    rules.defaults.fill(&mut params, &mut |name| changed.add(name));
     // The validator takes whole values only; the object moves in and out, nothing is copied.
     let mut value = Value::Object(params);
     if !is_valid(compiled, &value)? {
         if let (Value::Object(params), Some(schema)) = (&mut value, rules.schema.as_object()) {
-            coerce::members(schema, params, &mut |name| changed.add(name));
-            rules.plan.run(params, &mut |name| changed.add(name));
+            coerce::coerce_members(schema, params, &mut |name| changed.add(name));
+            rules.defaults.fill(params, &mut |name| changed.add(name));
         }
         if !is_valid(compiled, &value)? {
             let failure = refuse(&value);
             // What was found out after the work was used up is not true.
-            return Err(work::exhausted().map_or(failure, |spent| too_long(&spent, &value)));
+            return Err(work::overrun().map_or(failure, |spent| match_overrun(&spent, &value)));
         }
     }
     let Value::Object(params) = value else {
         return Err(Failure::new(code::INTERNAL, "parameters are no object"));
     };
-    let resolved = changed.shown(&params, rules);
-    Ok(Prepared { params, resolved })
+    let resolved = changed.into_resolved(&params, rules);
+    Ok(PreparedParams { params, resolved })
 }
 
 /// Whether the validator takes the parameters.
-fn is_valid(compiled: &Compiled, params: &Value) -> Result<bool, Failure> {
+fn is_valid(compiled: &CompiledSchema, params: &Value) -> Result<bool, Failure> {
     let valid = compiled.validator.is_valid(params);
-    work::exhausted().map_or(Ok(valid), |spent| Err(too_long(&spent, params)))
+    work::overrun().map_or(Ok(valid), |spent| Err(match_overrun(&spent, params)))
 }
 
 /// A text that its pattern makes too much work of.
-fn too_long(spent: &Exhausted, params: &Value) -> Failure {
-    let lies_in = |value: &Value| holds(value, spent.text);
+fn match_overrun(spent: &WorkOverrun, params: &Value) -> Failure {
+    let lies_in = |value: &Value| contains_text(value, spent.text);
     let found = params.as_object().into_iter().flatten().find(|(_, value)| lies_in(value));
     let subject = found.map_or_else(|| "a name".to_owned(), |(name, _)| format!("`{}`", show::name(name)));
     let pattern = show::cut(&spent.pattern, 120);
@@ -154,48 +159,48 @@ fn too_long(spent: &Exhausted, params: &Value) -> Failure {
 }
 
 /// Whether a value holds the very text that lies there.
-fn holds(value: &Value, text: *const u8) -> bool {
+fn contains_text(value: &Value, text: *const u8) -> bool {
     match value {
         Value::String(own) => std::ptr::eq(own.as_ptr(), text),
-        Value::Array(items) => items.iter().any(|item| holds(item, text)),
-        Value::Object(members) => members.values().any(|member| holds(member, text)),
+        Value::Array(items) => items.iter().any(|item| contains_text(item, text)),
+        Value::Object(members) => members.values().any(|member| contains_text(member, text)),
         _ => false,
     }
 }
 
 /// Parameters that the schema makes too much work of, whatever they hold.
-fn too_many(too_much: &TooMuch) -> Failure {
+fn cost_failure(too_much: &CostLimit) -> Failure {
     let said = match too_much {
-        TooMuch::Names => {
+        CostLimit::Names => {
             let most = limits::WORK;
             format!(
                 "the parameters hold too many names to match against their patterns (at most {most} steps)"
             )
         }
-        TooMuch::Values(most) => format!("the parameters hold more than {most} values, too many to check"),
+        CostLimit::Values(most) => format!("the parameters hold more than {most} values, too many to check"),
     };
     Failure::new(code::INVALID_PARAMS, said).hint("Pass less at once, in several calls.")
 }
 
 /// The parameters that were changed, in the order in which they were.
 #[derive(Default)]
-struct Changed(Vec<String>);
+struct ChangedParams(Vec<String>);
 
-impl Changed {
+impl ChangedParams {
     fn add(&mut self, name: &str) {
         if self.0.len() < REPORTED && !self.0.iter().any(|known| known == name) {
             self.0.push(name.to_owned());
         }
     }
 
-    fn shown(self, params: &Object, rules: &Rules) -> Object {
+    fn into_resolved(self, params: &Object, rules: &ActionRules) -> Object {
         let mut out = Object::new();
         for name in self.0 {
             // Absent: a null that meant nothing.
             let Some(value) = params.get(&name) else { continue };
-            let shown = match rules.secrets.of_parameter(&name) {
-                Sight::Whole => short(value),
-                sight => short(&sight.of(value).unwrap_or_else(|| REDACTED.into())),
+            let shown = match rules.secrets.parameter_visibility(&name) {
+                ValueVisibility::Whole => shorten_value(value),
+                sight => shorten_value(&sight.reveal(value).unwrap_or_else(|| REDACTED.into())),
             };
             out.insert(name, shown);
         }
@@ -204,7 +209,7 @@ impl Changed {
 }
 
 /// A value, or the beginning of its JSON where it is long.
-fn short(value: &Value) -> Value {
+fn shorten_value(value: &Value) -> Value {
     match value {
         Value::String(text) => Value::String(show::cut(text, RESOLVED)),
         Value::Array(_) | Value::Object(_) => {

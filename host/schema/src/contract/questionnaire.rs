@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use crate::{
     model::{
-        compiled::Compiled,
+        compiled::CompiledSchema,
         sanitise::{is_clean, sanitise_line},
     },
     text::{
-        secret_words::{names_secret, tells_of_secret},
+        secret_words::{asks_for_secret, names_secret},
         show,
     },
 };
@@ -32,14 +32,14 @@ const VALUE: usize = 500;
 
 /// A form whose answers can be checked.
 pub struct Questionnaire {
-    compiled: Compiled,
+    compiled: CompiledSchema,
     schema: Object,
 }
 
 const FORMATS: [&str; 4] = ["email", "uri", "date", "date-time"];
 
 /// Why a part of a form is refused, to be read after its name.
-type Refused = String;
+type FieldProblem = String;
 
 impl Questionnaire {
     /// Checks a question's schema.
@@ -61,14 +61,14 @@ impl Questionnaire {
                 // Clients read all forms by one draft.
                 ("$schema", Value::String(_)) => {}
                 ("title" | "description", value) => {
-                    let shown = text(key, value).map_err(|said| format!("it {said}"))?;
+                    let shown = read_text(key, value).map_err(|said| format!("it {said}"))?;
                     out.insert(key.clone(), shown);
                 }
                 ("additionalProperties", Value::Bool(_)) => {}
                 ("required", Value::Array(names)) if names.iter().all(Value::is_string) => {
                     // Clients show these names too, also those of no field.
                     for name in names.iter().filter_map(Value::as_str) {
-                        name_of(name).map_err(|said| format!("a name that it requires {said}"))?;
+                        check_name(name).map_err(|said| format!("a name that it requires {said}"))?;
                     }
                     out.insert(key.clone(), value.clone());
                 }
@@ -77,7 +77,7 @@ impl Questionnaire {
                         return Err(format!("it has {} fields, more than {FIELDS}", given.len()));
                     }
                     for (name, given) in given {
-                        let read = name_of(name).and_then(|()| field(name, given));
+                        let read = check_name(name).and_then(|()| read_field(name, given));
                         let read = read.map_err(|said| format!("its field `{}` {said}", show::name(name)))?;
                         fields.insert(name.clone(), read.into());
                     }
@@ -89,7 +89,7 @@ impl Questionnaire {
         }
         out.insert("type".into(), "object".into());
         out.insert("properties".into(), fields.into());
-        let compiled = Compiled::alone(&Value::Object(out.clone()))?;
+        let compiled = CompiledSchema::compile(&Value::Object(out.clone()))?;
         Ok(Self { compiled, schema: out })
     }
 
@@ -129,19 +129,19 @@ impl Questionnaire {
 }
 
 /// Reads one member of a field's schema; none for a member that no form has.
-type MemberReader = fn(&str, &Value) -> Option<Result<Value, Refused>>;
+type MemberReader = fn(&str, &Value) -> Option<Result<Value, FieldProblem>>;
 
 /// What the keys of a field of this type are read by; none for a type that clients do not show.
-fn reader(kind: &str) -> Option<MemberReader> {
+fn member_reader(kind: &str) -> Option<MemberReader> {
     Some(match kind {
         "string" => |key, value| {
             Some(match key {
-                "minLength" | "maxLength" => length(value),
-                "format" => format_of(value),
-                "enum" => words(value),
-                "enumNames" => titles(value),
-                "oneOf" => choices(value),
-                "default" => word(value),
+                "minLength" | "maxLength" => read_length(value),
+                "format" => read_format(value),
+                "enum" => read_words(value),
+                "enumNames" => read_titles(value),
+                "oneOf" => read_choices(value),
+                "default" => read_word(value),
                 _ => return None,
             })
         },
@@ -168,9 +168,9 @@ fn reader(kind: &str) -> Option<MemberReader> {
         },
         "array" => |key, value| {
             Some(match key {
-                "minItems" | "maxItems" => length(value),
-                "items" => items(value),
-                "default" => words(value),
+                "minItems" | "maxItems" => read_length(value),
+                "items" => read_items(value),
+                "default" => read_words(value),
                 _ => return None,
             })
         },
@@ -178,7 +178,7 @@ fn reader(kind: &str) -> Option<MemberReader> {
     })
 }
 
-fn field(name: &str, field: &Value) -> Result<Object, Refused> {
+fn read_field(name: &str, field: &Value) -> Result<Object, FieldProblem> {
     let Value::Object(field) = field else { return Err("has no schema".to_owned()) };
     let kind = field.get("type").and_then(Value::as_str).unwrap_or_default();
     let marked = field.get("writeOnly") == Some(&Value::Bool(true))
@@ -186,14 +186,14 @@ fn field(name: &str, field: &Value) -> Result<Object, Refused> {
     if marked || names_secret(name) {
         return Err(SECRET.to_owned());
     }
-    let Some(reader) = reader(kind) else {
+    let Some(reader) = member_reader(kind) else {
         return Err("must be of type string, number, integer, boolean, or array of choices".to_owned());
     };
     let mut out = Object::new();
     for (key, value) in field {
         let read = match key.as_str() {
             "type" => Ok(value.clone()),
-            "title" | "description" => text(key, value),
+            "title" | "description" => read_text(key, value),
             // As optional fields are written by some generators.
             "default" if value.is_null() => continue,
             key => match reader(key, value) {
@@ -212,7 +212,7 @@ fn field(name: &str, field: &Value) -> Result<Object, Refused> {
     }
     // Nothing but a free text can hold one.
     let told = ["title", "description"].iter().filter_map(|key| out.get(*key)?.as_str());
-    if kind == "string" && !choices && told.into_iter().any(tells_of_secret) {
+    if kind == "string" && !choices && told.into_iter().any(asks_for_secret) {
         return Err(SECRET.to_owned());
     }
     Ok(out)
@@ -221,7 +221,7 @@ fn field(name: &str, field: &Value) -> Result<Object, Refused> {
 const SECRET: &str = "asks for a secret, which a form must not";
 const NO_CHOICES: &str = "is a list, but not of choices";
 
-fn name_of(name: &str) -> Result<(), Refused> {
+fn check_name(name: &str) -> Result<(), FieldProblem> {
     match name.len() <= VALUE && is_clean(name) && !name.contains(['\n', '\r']) {
         true => Ok(()),
         false => Err(HIDES.to_owned()),
@@ -232,20 +232,23 @@ pub(super) const HIDES: &str =
     "has a name or a value with control or invisible characters, or of more than 500 bytes";
 
 /// A text for the person: on one line, hiding nothing.
-fn text(key: &str, value: &Value) -> Result<Value, Refused> {
+fn read_text(key: &str, value: &Value) -> Result<Value, FieldProblem> {
     let most = if key == "title" { TITLE } else { DESCRIPTION };
     let text = value.as_str().ok_or_else(|| format!("has a `{key}` that is no string"))?;
     Ok(sanitise_line(text, most).into())
 }
 
 /// A value that is compared, so it is taken as it is, or not at all.
-fn word(value: &Value) -> Result<Value, Refused> {
-    name_of(value.as_str().ok_or("has a choice or a default that is no string")?)?;
+fn read_word(value: &Value) -> Result<Value, FieldProblem> {
+    check_name(value.as_str().ok_or("has a choice or a default that is no string")?)?;
     Ok(value.clone())
 }
 
 /// At most so many of a list, each read.
-fn list(value: &Value, read: impl Fn(&Value) -> Result<Value, Refused>) -> Result<Value, Refused> {
+fn read_list(
+    value: &Value,
+    read: impl Fn(&Value) -> Result<Value, FieldProblem>,
+) -> Result<Value, FieldProblem> {
     match value {
         Value::Array(values) if values.len() > CHOICES => {
             Err(format!("has {} choices, more than {CHOICES}", values.len()))
@@ -255,23 +258,23 @@ fn list(value: &Value, read: impl Fn(&Value) -> Result<Value, Refused>) -> Resul
     }
 }
 
-fn words(value: &Value) -> Result<Value, Refused> {
-    list(value, word)
+fn read_words(value: &Value) -> Result<Value, FieldProblem> {
+    read_list(value, read_word)
 }
 
-fn titles(value: &Value) -> Result<Value, Refused> {
-    list(value, |value| text("title", value))
+fn read_titles(value: &Value) -> Result<Value, FieldProblem> {
+    read_list(value, |value| read_text("title", value))
 }
 
 /// Choices with titles.
-fn choices(value: &Value) -> Result<Value, Refused> {
-    list(value, |choice| {
+fn read_choices(value: &Value) -> Result<Value, FieldProblem> {
+    read_list(value, |choice| {
         let Value::Object(choice) = choice else { return Err("has a choice that is no object".to_owned()) };
         let mut out = Object::new();
         for (key, value) in choice {
             let read = match key.as_str() {
-                "const" => word(value),
-                "title" => text("title", value),
+                "const" => read_word(value),
+                "title" => read_text("title", value),
                 other => Err(format!("says `{}` of a choice, which clients do not show", show::name(other))),
             };
             out.insert(key.clone(), read?);
@@ -285,16 +288,16 @@ fn choices(value: &Value) -> Result<Value, Refused> {
 }
 
 /// What a list may hold.
-fn items(value: &Value) -> Result<Value, Refused> {
+fn read_items(value: &Value) -> Result<Value, FieldProblem> {
     let Value::Object(items) = value else { return Err(NO_CHOICES.to_owned()) };
     let mut out = Object::new();
     for (key, value) in items {
         let read = match (key.as_str(), value) {
             ("type", Value::String(kind)) if kind == "string" => Ok(value.clone()),
             ("type", _) => Err(NO_CHOICES.to_owned()),
-            ("title", value) => text("title", value),
-            ("enum", value) => words(value),
-            ("anyOf", value) => choices(value),
+            ("title", value) => read_text("title", value),
+            ("enum", value) => read_words(value),
+            ("anyOf", value) => read_choices(value),
             (other, _) => {
                 Err(format!("says `{}` of its items, which clients do not show", show::name(other)))
             }
@@ -305,14 +308,14 @@ fn items(value: &Value) -> Result<Value, Refused> {
     if has_choices { Ok(out.into()) } else { Err(NO_CHOICES.to_owned()) }
 }
 
-fn length(value: &Value) -> Result<Value, Refused> {
+fn read_length(value: &Value) -> Result<Value, FieldProblem> {
     match value.as_u64() {
         Some(length) if length <= u32::MAX.into() => Ok(value.clone()),
         _ => Err("has a length that is no whole number".to_owned()),
     }
 }
 
-fn format_of(value: &Value) -> Result<Value, Refused> {
+fn read_format(value: &Value) -> Result<Value, FieldProblem> {
     match value.as_str() {
         Some(format) if FORMATS.contains(&format) => Ok(value.clone()),
         _ => Err(format!("has a format that clients do not know ({})", FORMATS.join(", "))),

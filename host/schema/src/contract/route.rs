@@ -9,15 +9,15 @@ use serde_json::Value;
 use crate::{
     contract::{
         build::Contract,
-        routed::{Refused, Routed, Target},
+        routed::{RefusedCall, Routed, Target},
     },
-    model::view::{Meant, View},
+    model::view::{CommandTarget, View},
     text::{near, show},
 };
 
 /// The host's own arguments.
 #[derive(Default)]
-struct Host {
+struct HostArguments {
     /// Every name of an action that was given, and under which key.
     named: Vec<(&'static str, Value)>,
     params: Option<Value>,
@@ -30,10 +30,10 @@ impl Contract {
     /// Splits a client's arguments into command, action and parameters.
     ///
     /// Parameters are not looked at; that is [`prepare`](Self::prepare)'s. The view is the tool that was called.
-    pub fn route(&self, arguments: Object, view: &View) -> Result<Routed, Box<Refused>> {
-        let mut host = Host::default();
+    pub fn route(&self, arguments: Object, view: &View) -> Result<Routed, Box<RefusedCall>> {
+        let mut host = HostArguments::default();
         let mut params = arguments;
-        let gathered = host.gather(&mut params).map_err(|wrong| self.say(&wrong));
+        let gathered = host.gather(&mut params).map_err(|wrong| self.conflict_failure(&wrong));
         let (command, meant) = self.command(&host, &params, view);
         let routed = gathered.and_then(|()| {
             let meant = meant?;
@@ -41,24 +41,29 @@ impl Contract {
             let wait = flag("wait", host.wait.as_ref(), |value| self.got(value))?;
             let confirm = flag("confirm", host.confirm.as_ref(), |value| self.got(value))?;
             let target = match meant {
-                Meant::Action(action) => Target::Action { action, params },
-                Meant::Own(own, trace) => self.asked(own, trace, params, view)?,
+                CommandTarget::Action(action) => Target::Action { action, params },
+                CommandTarget::Host(own, trace) => self.host_target(own, trace, params, view)?,
             };
             Ok((target, detail, wait, confirm))
         });
         match routed {
             Ok((target, detail, wait, confirm)) => Ok(Routed { command, target, detail, wait, confirm }),
-            Err(failure) => Err(Box::new(Refused { command, failure })),
+            Err(failure) => Err(Box::new(RefusedCall { command, failure })),
         }
     }
 
     /// The command to be echoed, and what it means.
-    fn command(&self, host: &Host, params: &Object, view: &View) -> (Command, Result<Meant, Failure>) {
+    fn command(
+        &self,
+        host: &HostArguments,
+        params: &Object,
+        view: &View,
+    ) -> (Command, Result<CommandTarget, Failure>) {
         let is_action = host.named.is_empty() || host.named.iter().any(|(key, _)| *key == "action");
         let key = if is_action { "action" } else { "cmd" };
         let find = |(key, value): &(&str, Value)| match value {
             Value::String(name) => {
-                self.named(name, view).map_err(|failure| (Some(show::name(name)), failure))
+                self.find_target(name, view).map_err(|failure| (Some(show::name(name)), failure))
             }
             other => {
                 let message =
@@ -72,29 +77,29 @@ impl Contract {
                     if find(other)? != found {
                         let places =
                             if first.0 == other.0 { BESIDE_AND_INSIDE } else { "in `action` and in `cmd`" };
-                        return Err((Some(self.name_of(found)), conflict("action", places)));
+                        return Err((Some(self.target_name(found)), conflict("action", places)));
                     }
                 }
                 Ok(found)
             }),
-            None => match view.meant.or_else(|| self.meant_in(view)) {
+            None => match view.default_target.or_else(|| self.default_target(view)) {
                 Some(meant) => Ok(meant),
-                None => Err((None, self.unnamed(params, view))),
+                None => Err((None, self.missing_action(params, view))),
             },
         };
         match found {
-            Ok(meant) => (Command { key, name: Some(self.name_of(meant)) }, Ok(meant)),
+            Ok(meant) => (Command { key, name: Some(self.target_name(meant)) }, Ok(meant)),
             Err((name, failure)) => (Command { key, name }, Err(failure)),
         }
     }
 
     /// The action that is meant where none is named, if the tool shows it.
-    pub(crate) fn meant_in(&self, view: &View) -> Option<Meant> {
-        self.meant().filter(|meant| view.shows(*meant)).map(Meant::Action)
+    pub(crate) fn default_target(&self, view: &View) -> Option<CommandTarget> {
+        self.default_action().filter(|meant| view.shows(*meant)).map(CommandTarget::Action)
     }
 
     /// No action was named.
-    fn unnamed(&self, params: &Object, view: &View) -> Failure {
+    fn missing_action(&self, params: &Object, view: &View) -> Failure {
         let message = format!("`action` is required. {}", self.available(view));
         let failure = Failure::new(code::INVALID_PARAMS, message);
         // Names that other servers use for it, and misspelt ones.
@@ -107,28 +112,28 @@ impl Contract {
         }
     }
 
-    fn named(&self, name: &str, view: &View) -> Result<Meant, Failure> {
+    fn find_target(&self, name: &str, view: &View) -> Result<CommandTarget, Failure> {
         match self.index(name) {
-            Some(index) => self.in_view(index, view).map(Meant::Action),
-            None => match self.own_in(name, view) {
-                Some((own, trace)) => Ok(Meant::Own(own, trace)),
+            Some(index) => self.in_view(index, view).map(CommandTarget::Action),
+            None => match self.host_action_in(name, view) {
+                Some((own, trace)) => Ok(CommandTarget::Host(own, trace)),
                 None => Err(self.unknown_action(name, view)),
             },
         }
     }
 
-    pub(crate) fn name_of(&self, meant: Meant) -> String {
+    pub(crate) fn target_name(&self, meant: CommandTarget) -> String {
         match meant {
-            Meant::Action(index) => self.surface().actions[index].name.clone(),
-            Meant::Own(own, _) => own.name().to_owned(),
+            CommandTarget::Action(index) => self.surface().actions[index].name.clone(),
+            CommandTarget::Host(own, _) => own.name().to_owned(),
         }
     }
 }
 
-impl Host {
+impl HostArguments {
     /// Takes the host's own arguments out, from beside the parameters and from inside `params`, and leaves the
     /// parameters of the action.
-    fn gather(&mut self, params: &mut Object) -> Result<(), Wrong> {
+    fn gather(&mut self, params: &mut Object) -> Result<(), ArgumentConflict> {
         self.take(params)?;
         while let Some(inner) = self.params.take() {
             let mut inner = match inner {
@@ -136,9 +141,9 @@ impl Host {
                 // A text within the text may hold another, but never a longer one.
                 Value::String(text) => match json::parse(&text) {
                     Ok(Value::Object(inner)) => inner,
-                    _ => return Err(Wrong::NoObject(Value::String(text))),
+                    _ => return Err(ArgumentConflict::ParamsNotObject(Value::String(text))),
                 },
-                other => return Err(Wrong::NoObject(other)),
+                other => return Err(ArgumentConflict::ParamsNotObject(other)),
             };
             self.take(&mut inner)?;
             if params.is_empty() {
@@ -152,14 +157,14 @@ impl Host {
                     None | Some(Value::Null) => {
                         params.insert(name, value);
                     }
-                    Some(_) => return Err(Wrong::Twice(name)),
+                    Some(_) => return Err(ArgumentConflict::GivenTwice(name)),
                 }
             }
         }
         Ok(())
     }
 
-    fn take(&mut self, from: &mut Object) -> Result<(), Wrong> {
+    fn take(&mut self, from: &mut Object) -> Result<(), ArgumentConflict> {
         // A null is what some clients send for an argument that was left out.
         let mut take = |name: &str| from.shift_remove(name).filter(|value| !value.is_null());
         for key in ["action", "cmd"] {
@@ -173,7 +178,9 @@ impl Host {
         ] {
             let Some(value) = take(name) else { continue };
             match slot {
-                Some(known) if !agree(known, &value) => return Err(Wrong::Twice(name.to_owned())),
+                Some(known) if !is_same_argument(known, &value) => {
+                    return Err(ArgumentConflict::GivenTwice(name.to_owned()));
+                }
                 _ => *slot = Some(value),
             }
         }
@@ -182,15 +189,15 @@ impl Host {
 }
 
 /// What is wrong with the shape of a call.
-enum Wrong {
+enum ArgumentConflict {
     /// `params` is this.
-    NoObject(Value),
+    ParamsNotObject(Value),
     /// Two values for one name.
-    Twice(String),
+    GivenTwice(String),
 }
 
 /// Whether two values mean the same to the host: `true` and `"True"` do.
-fn agree(one: &Value, other: &Value) -> bool {
+fn is_same_argument(one: &Value, other: &Value) -> bool {
     let word = |value: &Value| match value {
         Value::String(word) => Some(word.to_ascii_lowercase()),
         Value::Bool(flag) => Some(flag.to_string()),
@@ -213,10 +220,10 @@ impl Contract {
         }
     }
 
-    fn say(&self, wrong: &Wrong) -> Failure {
+    fn conflict_failure(&self, wrong: &ArgumentConflict) -> Failure {
         match wrong {
-            Wrong::Twice(name) => conflict(name, BESIDE_AND_INSIDE),
-            Wrong::NoObject(value) => {
+            ArgumentConflict::GivenTwice(name) => conflict(name, BESIDE_AND_INSIDE),
+            ArgumentConflict::ParamsNotObject(value) => {
                 let message = format!("`params` must be an object{}", self.got(value));
                 Failure::new(code::INVALID_PARAMS, message)
                     .hint("Parameters may also stand beside `action`, without `params`.")

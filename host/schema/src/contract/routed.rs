@@ -65,7 +65,7 @@ pub enum Mode {
 
 /// A call that could not be routed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Refused {
+pub struct RefusedCall {
     /// The command, to be echoed.
     pub command: Command,
     /// Why.

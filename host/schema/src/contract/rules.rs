@@ -6,16 +6,16 @@ use loggia_facade::{Action, Object};
 use serde_json::Value;
 
 use crate::{
-    contract::{defaults::Plan, example},
+    contract::{defaults::DefaultsPlan, example},
     model::{
         bounds,
-        compiled::Compiled,
+        compiled::CompiledSchema,
         keywords, limits,
         pattern::PatternBudget,
         resolve::resolve,
         sanitise::sanitise_object,
-        secrets::Secrets,
-        shape::{Member, Shape},
+        secrets::SecretMap,
+        shape::{ShapeMember, ValueShape},
         signature::signature,
         work,
     },
@@ -23,30 +23,30 @@ use crate::{
 };
 
 /// One action's parameter schema, made ready for calls.
-pub(crate) struct Rules {
+pub(crate) struct ActionRules {
     /// The resolved schema; see [`resolve`].
     pub schema: Value,
     /// The parameters, as a record.
-    pub shape: Shape,
+    pub shape: ValueShape,
     /// What is done to every call's parameters before they are validated.
-    pub plan: Plan,
+    pub defaults: DefaultsPlan,
     /// The action in one line.
     pub signature: String,
     /// Which of their values are never shown.
-    pub secrets: Secrets,
-    compiled: OnceLock<Result<Compiled, String>>,
+    pub secrets: SecretMap,
+    compiled: OnceLock<Result<CompiledSchema, String>>,
     example: OnceLock<Option<Value>>,
 }
 
-impl Rules {
+impl ActionRules {
     /// Reads the schema; compiles nothing yet.
     pub(crate) fn new(action: &Action) -> Result<Self, Vec<String>> {
         let schema = resolve(&action.params)?;
-        let shape = Shape::of(&schema);
+        let shape = ValueShape::from_schema(&schema);
         Ok(Self {
-            plan: Plan::of(&schema),
+            defaults: DefaultsPlan::from_schema(&schema),
             signature: signature(&action.name, &shape),
-            secrets: Secrets::of(&schema),
+            secrets: SecretMap::from_schema(&schema),
             shape,
             schema,
             compiled: OnceLock::new(),
@@ -56,20 +56,23 @@ impl Rules {
 
     /// What is wrong with the schema, its defaults and the action's examples. Compiles the validator, whose patterns take
     /// of the surface's budget; the caller bounds the work.
-    pub(crate) fn problems(
+    pub(crate) fn check(
         &self,
         action: &Action,
         budget: &PatternBudget,
         explain: impl Fn(&Value) -> String,
     ) -> Vec<String> {
         let Some(root) = self.schema.as_object() else { return Vec::new() };
-        let mut out = bounds::parameters(root);
+        let mut out = bounds::check_parameters(root);
         let mut names = Vec::new();
         keywords::property_names(root, &mut names);
         out.extend(
-            names.iter().filter(|name| root_lacks(root, name)).filter_map(|name| bounds::parameter(name)),
+            names
+                .iter()
+                .filter(|name| root_lacks(root, name))
+                .filter_map(|name| bounds::check_parameter_name(name)),
         );
-        let compiled = self.compiled.get_or_init(|| Compiled::new(&self.schema, budget));
+        let compiled = self.compiled.get_or_init(|| CompiledSchema::compile_with(&self.schema, budget));
         let compiled = match compiled {
             Ok(compiled) => compiled,
             Err(problem) => {
@@ -78,20 +81,20 @@ impl Rules {
             }
         };
         // What was resolved may lack what is wrong; clients get it whole where it is published raw.
-        if let Err(problem) = Compiled::alone(&Value::Object((*action.params).clone())) {
+        if let Err(problem) = CompiledSchema::compile(&Value::Object((*action.params).clone())) {
             out.push(format!("the schema of its parameters cannot be used: {problem}"));
             return out;
         }
-        if !bounds::clean_object(&sanitise_object(Arc::clone(&action.params))) {
+        if !bounds::is_clean_object(&sanitise_object(Arc::clone(&action.params))) {
             out.push(
                 "the schema of its parameters holds control or invisible characters in a name or a value; remove them"
                     .to_owned(),
             );
         }
-        defaults(&self.schema, &mut Vec::new(), &mut out);
+        check_defaults(&self.schema, &mut Vec::new(), &mut out);
         for (index, example) in action.examples.iter().enumerate() {
             let number = index + 1;
-            if let Some(problem) = bounds::example(example) {
+            if let Some(problem) = bounds::check_example(example) {
                 out.push(format!("its example {number} {problem}"));
                 continue;
             }
@@ -99,7 +102,7 @@ impl Rules {
             let example = Value::Object(example.clone());
             let valid = affordable && compiled.validator.is_valid(&example);
             let said = if valid { String::new() } else { explain(&example) };
-            if !affordable || work::exhausted().is_some() {
+            if !affordable || work::overrun().is_some() {
                 out.push(format!(
                     "its example {number} takes too much work to check: examples may take {} steps together; shorten \
                      it, or make the patterns simpler",
@@ -117,14 +120,14 @@ impl Rules {
     }
 
     /// The compiled schema, compiled on first use.
-    pub(crate) fn compiled(&self) -> Result<&Compiled, &str> {
-        self.compiled.get_or_init(|| Compiled::alone(&self.schema)).as_ref().map_err(String::as_str)
+    pub(crate) fn compiled(&self) -> Result<&CompiledSchema, &str> {
+        self.compiled.get_or_init(|| CompiledSchema::compile(&self.schema)).as_ref().map_err(String::as_str)
     }
 
     /// The parameters, in the author's order.
-    pub(crate) fn parameters(&self) -> &[Member] {
+    pub(crate) fn parameters(&self) -> &[ShapeMember] {
         match &self.shape {
-            Shape::Record { members, .. } => members,
+            ValueShape::Record { members, .. } => members,
             _ => &[],
         }
     }
@@ -142,17 +145,17 @@ impl Rules {
                     Some(example) => Value::Object(example.clone()),
                     None => example::synthesise(&self.schema),
                 };
-                let _bound = work::bound(limits::WORK);
+                let _bound = work::limit(limits::WORK);
                 let valid = self.compiled().is_ok_and(|compiled| compiled.validator.is_valid(&params));
                 let Value::Object(params) = params else { return None };
-                (valid && work::exhausted().is_none()).then(|| call(&action.name, &params))
+                (valid && work::overrun().is_none()).then(|| call_arguments(&action.name, &params))
             })
             .as_ref()
     }
 }
 
 /// `{"action": …, …}`
-pub(crate) fn call(action: &str, params: &Object) -> Value {
+pub(crate) fn call_arguments(action: &str, params: &Object) -> Value {
     let mut out = Object::new();
     out.insert("action".into(), action.into());
     out.extend(params.iter().map(|(name, value)| (name.clone(), value.clone())));
@@ -162,7 +165,7 @@ pub(crate) fn call(action: &str, params: &Object) -> Value {
 /// Compiles a schema alone.
 #[cfg(test)]
 pub(crate) fn compile(schema: &Value) -> Result<jsonschema::Validator, String> {
-    Compiled::alone(schema).map(|compiled| compiled.validator)
+    CompiledSchema::compile(schema).map(|compiled| compiled.validator)
 }
 
 fn root_lacks(root: &Object, name: &str) -> bool {
@@ -170,11 +173,11 @@ fn root_lacks(root: &Object, name: &str) -> bool {
 }
 
 /// Reports every default that its own schema refuses.
-fn defaults<'a>(schema: &'a Value, path: &mut Vec<&'a str>, out: &mut Vec<String>) {
+fn check_defaults<'a>(schema: &'a Value, path: &mut Vec<&'a str>, out: &mut Vec<String>) {
     let Value::Object(object) = schema else { return };
     if let Some(default) = object.get("default")
         && !default.is_null()
-        && Compiled::alone(schema).is_ok_and(|compiled| !compiled.validator.is_valid(default))
+        && CompiledSchema::compile(schema).is_ok_and(|compiled| !compiled.validator.is_valid(default))
     {
         out.push(format!(
             "the default {} of `{}` is not valid against its own schema",
@@ -184,12 +187,12 @@ fn defaults<'a>(schema: &'a Value, path: &mut Vec<&'a str>, out: &mut Vec<String
     }
     for (name, property) in object.get("properties").and_then(Value::as_object).into_iter().flatten() {
         path.push(name);
-        defaults(property, path, out);
+        check_defaults(property, path, out);
         path.pop();
     }
     if let Some(items) = object.get("items") {
         path.push("[]");
-        defaults(items, path, out);
+        check_defaults(items, path, out);
         path.pop();
     }
 }

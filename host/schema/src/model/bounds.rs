@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{
     model::nesting::nesting,
-    model::{host_action::Own, limits, sanitise::is_clean},
+    model::{host_action::HostAction, limits, sanitise::is_clean},
     text::show::{allowed, name as shown},
 };
 
@@ -16,14 +16,14 @@ use crate::{
 pub struct Problems(pub Vec<String>);
 
 /// Problems that are told: a surface that is no surface at all has more than anybody wants to read.
-const TOLD: usize = 64;
+const REPORTED: usize = 64;
 
 impl Problems {
     /// All that is wrong, as far as it is told.
-    pub(crate) fn of(mut problems: Vec<String>) -> Self {
-        let more = problems.len().saturating_sub(TOLD);
+    pub(crate) fn from_list(mut problems: Vec<String>) -> Self {
+        let more = problems.len().saturating_sub(REPORTED);
         if more > 0 {
-            problems.truncate(TOLD);
+            problems.truncate(REPORTED);
             problems.push(format!("and {more} more"));
         }
         Self(problems)
@@ -71,33 +71,39 @@ fn is_parameter(name: &str) -> bool {
 }
 
 /// Names, texts, counts and sizes of the whole surface. Schemas are only measured; [`node`] looks into them.
-pub(crate) fn surface(surface: &Surface) -> Vec<String> {
+pub(crate) fn check_surface(surface: &Surface) -> Vec<String> {
     let mut out = Vec::new();
     if !is_name(&surface.name) {
         out.push(format!("facade name \"{}\" {NAME}", shown(&surface.name)));
     }
-    text(&mut out, "the facade's title", &surface.title, limits::TITLE, true);
-    text(&mut out, "the facade's version", &surface.version, limits::VERSION, true);
-    text(&mut out, "the facade's summary", &surface.summary, limits::SUMMARY, false);
+    check_text(&mut out, "the facade's title", &surface.title, limits::TITLE, true);
+    check_text(&mut out, "the facade's version", &surface.version, limits::VERSION, true);
+    check_text(&mut out, "the facade's summary", &surface.summary, limits::SUMMARY, false);
     if let Some(instructions) = &surface.instructions {
-        text(&mut out, "the facade's instructions", instructions, limits::INSTRUCTIONS, true);
+        check_text(&mut out, "the facade's instructions", instructions, limits::INSTRUCTIONS, true);
     }
-    count(&mut out, "the facade", "actions", surface.actions.len(), limits::ACTIONS);
-    count(&mut out, "the facade", "wanted grants", surface.wants.len(), limits::WANTS);
+    check_count(&mut out, "the facade", "actions", surface.actions.len(), limits::ACTIONS);
+    check_count(&mut out, "the facade", "wanted grants", surface.wants.len(), limits::WANTS);
     for want in &surface.wants {
-        text(&mut out, "a wanted grant", &want.grant, limits::ACTION_SUMMARY, false);
-        text(&mut out, "a wanted grant's reason", &want.reason, limits::ACTION_SUMMARY, true);
+        check_text(&mut out, "a wanted grant", &want.grant, limits::ACTION_SUMMARY, false);
+        check_text(&mut out, "a wanted grant's reason", &want.reason, limits::ACTION_SUMMARY, true);
     }
     if surface.actions.is_empty() {
         out.push("the facade has no actions; give it at least one".into());
     }
-    names(&mut out, surface);
+    check_names(&mut out, surface);
     let mut total = surface.summary.len() + surface.instructions.as_ref().map_or(0, String::len);
     for action in &surface.actions {
         let who = format!("action `{}`", shown(&action.name));
-        text(&mut out, &format!("the summary of {who}"), &action.summary, limits::ACTION_SUMMARY, false);
-        count(&mut out, &who, "aliases", action.aliases.len(), limits::ALIASES);
-        count(&mut out, &who, "examples", action.examples.len(), limits::EXAMPLES);
+        check_text(
+            &mut out,
+            &format!("the summary of {who}"),
+            &action.summary,
+            limits::ACTION_SUMMARY,
+            false,
+        );
+        check_count(&mut out, &who, "aliases", action.aliases.len(), limits::ALIASES);
+        check_count(&mut out, &who, "examples", action.examples.len(), limits::EXAMPLES);
         for (what, schema) in
             [("parameters", Some(&*action.params)), ("data", object(action.data.as_deref()))]
         {
@@ -109,7 +115,7 @@ pub(crate) fn surface(surface: &Surface) -> Vec<String> {
                 }
                 continue;
             }
-            let size = size(schema);
+            let size = json_bytes(schema);
             total += size;
             if size > limits::SCHEMA {
                 out.push(format!(
@@ -119,7 +125,7 @@ pub(crate) fn surface(surface: &Surface) -> Vec<String> {
                 ));
             }
         }
-        total += action.summary.len() + action.examples.iter().map(size).sum::<usize>();
+        total += action.summary.len() + action.examples.iter().map(json_bytes).sum::<usize>();
     }
     if total > limits::TOTAL {
         out.push(format!(
@@ -136,7 +142,7 @@ pub(crate) fn too_deep(what: &str) -> String {
 }
 
 /// Names of actions and aliases: their form, that each stands for one action, that none is the host's.
-fn names(out: &mut Vec<String>, surface: &Surface) {
+fn check_names(out: &mut Vec<String>, surface: &Surface) {
     let mut taken: HashMap<String, usize> = HashMap::new();
     for (index, action) in surface.actions.iter().enumerate() {
         let who = shown(&action.name);
@@ -153,7 +159,7 @@ fn names(out: &mut Vec<String>, surface: &Surface) {
                 ));
             }
             let folded = name.to_ascii_lowercase();
-            if Own::NAMES.contains(&folded.as_str()) {
+            if HostAction::NAMES.contains(&folded.as_str()) {
                 out.push(format!(
                     "action `{who}`: the {what} `{}` is the host's own; choose another",
                     shown(name)
@@ -184,7 +190,7 @@ fn names(out: &mut Vec<String>, surface: &Surface) {
 }
 
 /// What is wrong with the root of an action's parameter schema, after its references were replaced.
-pub(crate) fn parameters(schema: &Object) -> Vec<String> {
+pub(crate) fn check_parameters(schema: &Object) -> Vec<String> {
     let mut out = Vec::new();
     if schema.get("type").is_none_or(|kind| kind != "object") {
         out.push("the schema of its parameters must have `\"type\": \"object\"` at its root".to_owned());
@@ -193,12 +199,12 @@ pub(crate) fn parameters(schema: &Object) -> Vec<String> {
     if properties.len() > limits::PARAMETERS {
         out.push(format!("has {} parameters; at most {} are allowed", properties.len(), limits::PARAMETERS));
     }
-    out.extend(properties.keys().filter_map(|name| parameter(name)));
+    out.extend(properties.keys().filter_map(|name| check_parameter_name(name)));
     out
 }
 
 /// What is wrong with a parameter's name.
-pub(crate) fn parameter(name: &str) -> Option<String> {
+pub(crate) fn check_parameter_name(name: &str) -> Option<String> {
     if RESERVED_NAMES.contains(&name) {
         Some(format!("the parameter name `{name}` is the host's own; choose another, for example `{name}_`"))
     } else if !is_parameter(name) {
@@ -213,7 +219,7 @@ pub(crate) fn parameter(name: &str) -> Option<String> {
 }
 
 /// What is wrong with one schema node, not looking at the schemas inside it.
-pub(crate) fn node(schema: &Object) -> Vec<String> {
+pub(crate) fn check_node(schema: &Object) -> Vec<String> {
     let mut out = Vec::new();
     for (keyword, value) in schema {
         match (keyword.as_str(), value) {
@@ -225,16 +231,22 @@ pub(crate) fn node(schema: &Object) -> Vec<String> {
                         limits::ENUM
                     ));
                 }
-                out.extend(values.iter().take(limits::ENUM).filter(|v| !clean(v)).map(hidden));
+                out.extend(
+                    values.iter().take(limits::ENUM).filter(|v| !is_clean_value(v)).map(hidden_characters),
+                );
             }
-            ("pattern", Value::String(pattern)) => regex(&mut out, pattern),
+            ("pattern", Value::String(pattern)) => check_pattern(&mut out, pattern),
             ("patternProperties", Value::Object(map)) => {
-                map.keys().for_each(|pattern| regex(&mut out, pattern));
+                map.keys().for_each(|pattern| check_pattern(&mut out, pattern));
             }
-            ("const" | "default" | "examples", value) if !clean(value) => out.push(hidden(value)),
+            ("const" | "default" | "examples", value) if !is_clean_value(value) => {
+                out.push(hidden_characters(value))
+            }
             ("properties", Value::Object(map)) => {
                 out.extend(
-                    map.keys().filter(|name| !is_clean(name)).map(|name| hidden(&name.as_str().into())),
+                    map.keys()
+                        .filter(|name| !is_clean(name))
+                        .map(|name| hidden_characters(&name.as_str().into())),
                 );
             }
             ("$dynamicRef" | "$recursiveRef" | "$dynamicAnchor" | "$vocabulary", _) => {
@@ -246,37 +258,37 @@ pub(crate) fn node(schema: &Object) -> Vec<String> {
     out
 }
 
-fn regex(out: &mut Vec<String>, pattern: &str) {
+fn check_pattern(out: &mut Vec<String>, pattern: &str) {
     if pattern.len() > limits::PATTERN {
         out.push(format!("a pattern is {} bytes; at most {} are allowed", pattern.len(), limits::PATTERN));
     }
 }
 
-fn hidden(value: &Value) -> String {
+fn hidden_characters(value: &Value) -> String {
     format!("the value {} holds control or invisible characters; remove them", allowed(value))
 }
 
 /// Whether a value shows everything that it holds.
-fn clean(value: &Value) -> bool {
+fn is_clean_value(value: &Value) -> bool {
     match value {
         Value::String(text) => is_clean(text),
-        Value::Array(items) => items.iter().all(clean),
-        Value::Object(members) => clean_object(members),
+        Value::Array(items) => items.iter().all(is_clean_value),
+        Value::Object(members) => is_clean_object(members),
         _ => true,
     }
 }
 
 /// The same of an object's members.
-pub(crate) fn clean_object(members: &Object) -> bool {
-    members.iter().all(|(name, value)| is_clean(name) && clean(value))
+pub(crate) fn is_clean_object(members: &Object) -> bool {
+    members.iter().all(|(name, value)| is_clean(name) && is_clean_value(value))
 }
 
 /// What is wrong with an example's texts.
-pub(crate) fn example(example: &Object) -> Option<String> {
-    (!clean_object(example)).then(|| "holds control or invisible characters; remove them".to_owned())
+pub(crate) fn check_example(example: &Object) -> Option<String> {
+    (!is_clean_object(example)).then(|| "holds control or invisible characters; remove them".to_owned())
 }
 
-fn text(out: &mut Vec<String>, what: &str, text: &str, max: usize, may_be_empty: bool) {
+fn check_text(out: &mut Vec<String>, what: &str, text: &str, max: usize, may_be_empty: bool) {
     if text.trim().is_empty() && !may_be_empty {
         out.push(format!("{what} may not be empty; say in a sentence what it is for"));
     }
@@ -285,7 +297,7 @@ fn text(out: &mut Vec<String>, what: &str, text: &str, max: usize, may_be_empty:
     }
 }
 
-fn count(out: &mut Vec<String>, who: &str, what: &str, count: usize, max: usize) {
+fn check_count(out: &mut Vec<String>, who: &str, what: &str, count: usize, max: usize) {
     if count > max {
         out.push(format!("{who} has {count} {what}; at most {max} are allowed"));
     }
@@ -296,6 +308,6 @@ fn object(value: Option<&Value>) -> Option<&Object> {
 }
 
 /// Bytes of JSON.
-fn size(object: &Object) -> usize {
+fn json_bytes(object: &Object) -> usize {
     serde_json::to_string(object).map_or(usize::MAX, |text| text.len())
 }

@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use crate::{
     model::{
-        keywords::{self, Holds},
+        keywords::{self, SubschemaLayout},
         limits,
         nesting::nodes,
-        pattern::{PatternBudget, not_linear},
+        pattern::{PatternBudget, unsupported_pattern},
         sanitise::sanitise_line,
         work,
     },
@@ -20,30 +20,30 @@ use crate::{
 const NAME_STATES: usize = 64 << 10;
 
 /// A schema made ready to check values.
-pub(crate) struct Compiled {
+pub(crate) struct CompiledSchema {
     pub validator: Validator,
     /// Schemas in the schema.
     subschemas: usize,
     /// States of all patterns of names together.
-    names: usize,
+    name_states: usize,
 }
 
 /// How much work it would be to check a value, if that is too much.
-pub(crate) enum TooMuch {
+pub(crate) enum CostLimit {
     /// Its names against the patterns of names.
     Names,
     /// So many values.
     Values(usize),
 }
 
-impl Compiled {
+impl CompiledSchema {
     /// Compiles a schema alone.
     ///
     /// # Errors
     ///
     /// What is wrong with it, and where.
-    pub(crate) fn alone(schema: &Value) -> Result<Self, String> {
-        Self::new(schema, &PatternBudget::default())
+    pub(crate) fn compile(schema: &Value) -> Result<Self, String> {
+        Self::compile_with(schema, &PatternBudget::default())
     }
 
     /// Compiles one of several schemas, whose patterns share a budget.
@@ -51,12 +51,12 @@ impl Compiled {
     /// # Errors
     ///
     /// What is wrong with it, and where.
-    pub(crate) fn new(schema: &Value, budget: &PatternBudget) -> Result<Self, String> {
+    pub(crate) fn compile_with(schema: &Value, budget: &PatternBudget) -> Result<Self, String> {
         #[cfg(test)]
         COMPILED.with(|count| count.set(count.get() + 1));
-        let mut measured = Measured { budget, subschemas: 0, names: 0, problem: None };
+        let mut measured = SchemaSurvey { budget, subschemas: 0, names: 0, problem: None };
         measured.schema(schema, &mut String::new());
-        let Measured { subschemas, names, problem, .. } = measured;
+        let SchemaSurvey { subschemas, names, problem, .. } = measured;
         if let Some(problem) = problem {
             return Err(problem);
         }
@@ -83,28 +83,28 @@ impl Compiled {
                         "`type` must be one of string, integer, number, boolean, array, object, null, or a list of these"
                             .into()
                     }
-                    (_, "format") => not_linear(error.instance()),
+                    (_, "format") => unsupported_pattern(error.instance()),
                     // Shows the value, as JSON that hides what it likes.
                     _ => show::cut(&sanitise_line(&error.to_string(), usize::MAX), 300),
                 };
-                format!("{what}{}", at(path))
+                format!("{what}{}", place_suffix(path))
             })?;
-        Ok(Self { validator, subschemas, names })
+        Ok(Self { validator, subschemas, name_states: names })
     }
 
     /// Whether checking these parameters would be too much work. Where there are patterns of names, takes the work that
     /// they are.
-    pub(crate) fn too_much(&self, params: &Object) -> Option<TooMuch> {
+    pub(crate) fn check_cost(&self, params: &Object) -> Option<CostLimit> {
         let most = limits::CHECKS / self.subschemas.max(1);
         // Where the text of a message holds no more values, none need to be counted.
         if most < limits::NODES {
             let values = nodes(params.values(), most + 1);
             if values > most {
-                return Some(TooMuch::Values(most));
+                return Some(CostLimit::Values(most));
             }
         }
-        if self.names > 0 && !work::spend(name_bytes(params).saturating_mul(self.names)) {
-            return Some(TooMuch::Names);
+        if self.name_states > 0 && !work::spend(name_bytes(params).saturating_mul(self.name_states)) {
+            return Some(CostLimit::Names);
         }
         None
     }
@@ -112,7 +112,7 @@ impl Compiled {
     /// Takes the work that checking an example is; false where that is too much.
     pub(crate) fn spend(&self, example: &Object) -> bool {
         let checks = self.subschemas.saturating_mul(nodes(example.values(), usize::MAX));
-        let names = name_bytes(example).saturating_mul(self.names);
+        let names = name_bytes(example).saturating_mul(self.name_states);
         work::spend(checks.saturating_mul(CHECK).saturating_add(names))
     }
 }
@@ -120,19 +120,19 @@ impl Compiled {
 /// Steps of one check.
 const CHECK: usize = 4;
 
-fn at(path: &str) -> String {
+fn place_suffix(path: &str) -> String {
     if path.is_empty() { String::new() } else { format!(" (at {})", show::name(path)) }
 }
 
 /// Looks through a schema before it is compiled.
-struct Measured<'b> {
+struct SchemaSurvey<'b> {
     budget: &'b PatternBudget,
     subschemas: usize,
     names: usize,
     problem: Option<String>,
 }
 
-impl Measured<'_> {
+impl SchemaSurvey<'_> {
     fn schema(&mut self, schema: &Value, path: &mut String) {
         self.subschemas += 1;
         let Value::Object(schema) = schema else { return };
@@ -141,24 +141,24 @@ impl Measured<'_> {
             if self.problem.is_some() {
                 return;
             }
-            match (keywords::holds(keyword), value) {
-                (Some(Holds::One), value) => self.schema(value, step(path, &[keyword])),
-                (Some(Holds::Map), Value::Object(map)) => {
+            match (keywords::subschemas(keyword), value) {
+                (Some(SubschemaLayout::One), value) => self.schema(value, push_steps(path, &[keyword])),
+                (Some(SubschemaLayout::Map), Value::Object(map)) => {
                     for (name, value) in map {
-                        step(path, &[keyword, name]);
+                        push_steps(path, &[keyword, name]);
                         if keyword == "patternProperties" {
-                            match self.budget.names(name) {
+                            match self.budget.reserve_names(name) {
                                 Ok(states) => self.names += states,
-                                Err(said) => self.problem = Some(format!("{said}{}", at(path))),
+                                Err(said) => self.problem = Some(format!("{said}{}", place_suffix(path))),
                             }
                         }
                         self.schema(value, path);
                         path.truncate(length);
                     }
                 }
-                (Some(Holds::List), Value::Array(list)) => {
+                (Some(SubschemaLayout::List), Value::Array(list)) => {
                     list.iter().for_each(|value| {
-                        self.schema(value, step(path, &[keyword]));
+                        self.schema(value, push_steps(path, &[keyword]));
                         path.truncate(length);
                     });
                 }
@@ -169,7 +169,7 @@ impl Measured<'_> {
     }
 }
 
-fn step<'p>(path: &'p mut String, names: &[&str]) -> &'p mut String {
+fn push_steps<'p>(path: &'p mut String, names: &[&str]) -> &'p mut String {
     for name in names {
         path.push('/');
         path.push_str(name);

@@ -1,20 +1,20 @@
 //! The formats of JSON Schema that are asserted, each with a name that people know and a valid sample.
 
 /// A format.
-pub(crate) struct Format {
+pub(crate) struct StringFormat {
     /// The keyword's value.
-    key: &'static str,
+    keyword: &'static str,
     /// What people call it.
     pub name: &'static str,
     /// A valid one.
     pub sample: &'static str,
 }
 
-const fn format(key: &'static str, name: &'static str, sample: &'static str) -> Format {
-    Format { key, name, sample }
+const fn format(key: &'static str, name: &'static str, sample: &'static str) -> StringFormat {
+    StringFormat { keyword: key, name, sample }
 }
 
-const FORMATS: [Format; 15] = [
+const FORMATS: [StringFormat; 15] = [
     format("date", "date", "2026-01-31"),
     format("date-time", "date and time", "2026-01-31T09:00:00Z"),
     format("time", "time", "09:00:00Z"),
@@ -33,8 +33,8 @@ const FORMATS: [Format; 15] = [
 ];
 
 /// The format by its keyword's value; none for those that are not asserted, as `int64`.
-pub(crate) fn find(key: &str) -> Option<&'static Format> {
-    FORMATS.iter().find(|format| format.key == key)
+pub(crate) fn find(key: &str) -> Option<&'static StringFormat> {
+    FORMATS.iter().find(|format| format.keyword == key)
 }
 
 #[cfg(test)]
@@ -47,10 +47,10 @@ mod tests {
     #[test]
     fn every_format_is_asserted_and_its_sample_is_valid() {
         for format in &FORMATS {
-            let validator = compile(&json!({"format": format.key})).unwrap();
-            assert!(validator.is_valid(&json!(format.sample)), "{}: {}", format.key, format.sample);
-            if !matches!(format.key, "uri-reference") {
-                assert!(!validator.is_valid(&json!("[\\ {")), "{} is not asserted", format.key);
+            let validator = compile(&json!({"format": format.keyword})).unwrap();
+            assert!(validator.is_valid(&json!(format.sample)), "{}: {}", format.keyword, format.sample);
+            if !matches!(format.keyword, "uri-reference") {
+                assert!(!validator.is_valid(&json!("[\\ {")), "{} is not asserted", format.keyword);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 /// One of the host's own actions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Own {
+pub(crate) enum HostAction {
     /// Tells about the others.
     Describe,
     /// How a run stands; what came of it.
@@ -13,7 +13,7 @@ pub(crate) enum Own {
     Batch,
 }
 
-impl Own {
+impl HostAction {
     pub(crate) const ALL: [Self; 4] = [Self::Describe, Self::RunStatus, Self::RunCancel, Self::Batch];
 
     /// The names, which no action of a plugin may have.
@@ -44,7 +44,7 @@ impl Own {
     }
 
     /// Whether it is about runs.
-    pub(crate) fn is_of_runs(self) -> bool {
+    pub(crate) fn is_about_runs(self) -> bool {
         matches!(self, Self::RunStatus | Self::RunCancel)
     }
 

@@ -7,7 +7,7 @@ use crate::model::sanitise::sanitise_line;
 
 /// In what way a keyword holds further schemas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Holds {
+pub(crate) enum SubschemaLayout {
     /// One schema.
     One,
     /// Schemas by name.
@@ -17,7 +17,7 @@ pub(crate) enum Holds {
 }
 
 /// Whether, and in what way, a keyword holds further schemas.
-pub(crate) fn holds(keyword: &str) -> Option<Holds> {
+pub(crate) fn subschemas(keyword: &str) -> Option<SubschemaLayout> {
     Some(match keyword {
         "items"
         | "additionalProperties"
@@ -28,9 +28,11 @@ pub(crate) fn holds(keyword: &str) -> Option<Holds> {
         | "then"
         | "else"
         | "unevaluatedItems"
-        | "unevaluatedProperties" => Holds::One,
-        "properties" | "patternProperties" | "dependentSchemas" | "$defs" | "definitions" => Holds::Map,
-        "allOf" | "anyOf" | "oneOf" | "prefixItems" => Holds::List,
+        | "unevaluatedProperties" => SubschemaLayout::One,
+        "properties" | "patternProperties" | "dependentSchemas" | "$defs" | "definitions" => {
+            SubschemaLayout::Map
+        }
+        "allOf" | "anyOf" | "oneOf" | "prefixItems" => SubschemaLayout::List,
         _ => return None,
     })
 }
@@ -71,10 +73,10 @@ pub(crate) fn is_text(keyword: &str) -> bool {
 #[cfg(test)]
 pub(crate) fn children(schema: &Object) -> impl Iterator<Item = &Value> {
     schema.iter().flat_map(|(keyword, value)| {
-        let (one, map, list) = match (holds(keyword), value) {
-            (Some(Holds::One), value) => (Some(value), None, None),
-            (Some(Holds::Map), Value::Object(map)) => (None, Some(map.values()), None),
-            (Some(Holds::List), Value::Array(list)) => (None, None, Some(list.iter())),
+        let (one, map, list) = match (subschemas(keyword), value) {
+            (Some(SubschemaLayout::One), value) => (Some(value), None, None),
+            (Some(SubschemaLayout::Map), Value::Object(map)) => (None, Some(map.values()), None),
+            (Some(SubschemaLayout::List), Value::Array(list)) => (None, None, Some(list.iter())),
             _ => (None, None, None),
         };
         one.into_iter().chain(map.into_iter().flatten()).chain(list.into_iter().flatten())
@@ -155,12 +157,12 @@ pub(crate) fn property_names<'a>(schema: &'a Object, out: &mut Vec<&'a str>) {
 }
 
 /// Whether a list of names, as under `required`, holds one.
-pub(crate) fn lists(schema: &Object, keyword: &str, name: &str) -> bool {
+pub(crate) fn lists_name(schema: &Object, keyword: &str, name: &str) -> bool {
     schema.get(keyword).and_then(Value::as_array).is_some_and(|names| names.iter().any(|n| n == name))
 }
 
 /// The values of an `enum` or a `const`.
-pub(crate) fn values(schema: &Object) -> Option<&[Value]> {
+pub(crate) fn allowed_values(schema: &Object) -> Option<&[Value]> {
     match (schema.get("enum"), schema.get("const")) {
         (Some(Value::Array(values)), _) => Some(values),
         (_, Some(value)) => Some(std::slice::from_ref(value)),

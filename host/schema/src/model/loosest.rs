@@ -2,19 +2,19 @@
 //!
 //! Actions may give one name different kinds, and a schema may have alternatives; clients see one property.
 
-use crate::model::shape::{Member, Shape};
+use crate::model::shape::{ShapeMember, ValueShape};
 
-impl Shape {
+impl ValueShape {
     /// The narrowest shape that values of either have.
     pub(crate) fn loosest(self, other: Self) -> Self {
         match (self, other) {
             (Self::Any, _) | (_, Self::Any) => Self::Any,
             (Self::Union(mut shapes), Self::Union(more)) => {
-                more.into_iter().for_each(|shape| admit(&mut shapes, shape));
+                more.into_iter().for_each(|shape| add_to_union(&mut shapes, shape));
                 Self::Union(shapes)
             }
             (Self::Union(mut shapes), shape) | (shape, Self::Union(mut shapes)) => {
-                admit(&mut shapes, shape);
+                add_to_union(&mut shapes, shape);
                 Self::Union(shapes)
             }
             (one, other) => match one.same_kind(other) {
@@ -43,7 +43,7 @@ impl Shape {
             (Self::List(items), Self::List(more)) => Self::List(Box::new(items.loosest(*more))),
             (Self::Record { members, others }, Self::Record { members: more, others: also }) => {
                 Self::Record {
-                    members: either(members, others.as_deref(), more, also.as_deref()),
+                    members: merge_members(members, others.as_deref(), more, also.as_deref()),
                     others: match (others, also) {
                         (Some(a), Some(b)) => Some(Box::new(a.loosest(*b))),
                         (a, b) => a.or(b),
@@ -56,9 +56,9 @@ impl Shape {
 }
 
 /// Adds a shape to a union's, keeping one of each kind.
-fn admit(shapes: &mut Vec<Shape>, mut shape: Shape) {
+fn add_to_union(shapes: &mut Vec<ValueShape>, mut shape: ValueShape) {
     for known in shapes.iter_mut() {
-        match std::mem::replace(known, Shape::Any).same_kind(shape) {
+        match std::mem::replace(known, ValueShape::Any).same_kind(shape) {
             Ok(merged) => {
                 *known = merged;
                 return;
@@ -75,12 +75,12 @@ fn admit(shapes: &mut Vec<Shape>, mut shape: Shape) {
 
 /// The members of two records, required only where both require them; `others` and `also` are what further members of
 /// either look like.
-fn either(
-    mut members: Vec<Member>,
-    others: Option<&Shape>,
-    more: Vec<Member>,
-    also: Option<&Shape>,
-) -> Vec<Member> {
+fn merge_members(
+    mut members: Vec<ShapeMember>,
+    others: Option<&ValueShape>,
+    more: Vec<ShapeMember>,
+    also: Option<&ValueShape>,
+) -> Vec<ShapeMember> {
     for member in &mut members {
         if !more.iter().any(|m| m.name == member.name) {
             member.required = false;
@@ -108,10 +108,10 @@ fn either(
     members
 }
 
-impl Member {
-    fn loosen(&mut self, with: Option<&Shape>) {
+impl ShapeMember {
+    fn loosen(&mut self, with: Option<&ValueShape>) {
         if let Some(with) = with {
-            self.shape = std::mem::replace(&mut self.shape, Shape::Any).loosest(with.clone());
+            self.shape = std::mem::replace(&mut self.shape, ValueShape::Any).loosest(with.clone());
         }
     }
 }
@@ -146,7 +146,7 @@ mod tests {
                 json!({"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "integer"}]}}),
             ),
         ] {
-            let merged = Shape::of(&one).loosest(Shape::of(&other)).to_json();
+            let merged = ValueShape::from_schema(&one).loosest(ValueShape::from_schema(&other)).to_json();
             assert_eq!(Value::Object(merged), expected, "{one} with {other}");
         }
     }

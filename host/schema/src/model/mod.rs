@@ -5,6 +5,7 @@
 //! | `action_policy` | what an operator allows for each action |
 //! | `bounds` | names, counts and sizes that a surface may have |
 //! | `compiled` | a compiled validator, with its cost |
+//! | `constraints` | bounds, formats and defaults in words |
 //! | `formats` | the asserted values of `format`, with names and samples |
 //! | `host_action` | the actions that the host adds to a facade |
 //! | `keywords` | which keywords hold schemas, and which only annotate |
@@ -20,12 +21,12 @@
 //! | `signature` | an action and its parameters in one line |
 //! | `simplify` | rewrites equivalent alternatives into one form |
 //! | `view` | the actions that one tool offers to one caller |
-//! | `words` | bounds, formats and defaults in words |
 //! | `work` | the step budget of the current thread |
 
 pub(crate) mod action_policy;
 pub(crate) mod bounds;
 pub(crate) mod compiled;
+pub(crate) mod constraints;
 pub(crate) mod formats;
 pub(crate) mod host_action;
 pub(crate) mod keywords;
@@ -41,7 +42,6 @@ pub(crate) mod shape_reader;
 pub(crate) mod signature;
 pub(crate) mod simplify;
 pub(crate) mod view;
-pub(crate) mod words;
 pub(crate) mod work;
 
 #[cfg(test)]

@@ -52,7 +52,7 @@ impl PatternBudget {
     ///
     /// Why it cannot be used, to be read after its path.
     pub(super) fn compile(&self, pattern: &str, times: usize) -> Result<NFA, String> {
-        let refused = || not_linear(&pattern.into());
+        let refused = || unsupported_pattern(&pattern.into());
         let translated = jsonschema_regex::to_rust_regex(pattern).map_err(|()| refused())?;
         let config = thompson::Config::new()
             .which_captures(WhichCaptures::None)
@@ -76,7 +76,7 @@ impl PatternBudget {
     /// # Errors
     ///
     /// As for other patterns.
-    pub(crate) fn names(&self, pattern: &str) -> Result<usize, String> {
+    pub(crate) fn reserve_names(&self, pattern: &str) -> Result<usize, String> {
         // Forwards, backwards, and what is derived of both.
         Ok(self.compile(pattern, 4)?.states().len())
     }
@@ -97,18 +97,18 @@ impl PatternBudget {
 pub(super) struct Pattern {
     text: String,
     dfa: DFA,
-    spare: Mutex<Option<States>>,
+    spare: Mutex<Option<DfaStates>>,
 }
 
 /// The states that a search has built.
-struct States {
+struct DfaStates {
     cache: Cache,
     /// The largest growth by one state.
     widest: usize,
 }
 
 /// There are no steps left.
-struct Spent;
+struct OutOfSteps;
 
 impl Pattern {
     pub(super) fn new(text: &str, nfa: NFA) -> Result<Self, String> {
@@ -130,80 +130,81 @@ impl Pattern {
             }
             found
         });
-        found.unwrap_or_else(|Spent| {
-            work::exhaust(&self.text, text);
+        found.unwrap_or_else(|OutOfSteps| {
+            work::record_overrun(&self.text, text);
             false
         })
     }
 
     /// Those of an earlier search, or none yet.
-    fn states(&self) -> Result<States, Spent> {
+    fn states(&self) -> Result<DfaStates, OutOfSteps> {
         let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(states) = spare {
             return Ok(states);
         }
         spend(self.dfa.get_nfa().states().len())?;
-        Ok(States { cache: self.dfa.create_cache(), widest: 0 })
+        Ok(DfaStates { cache: self.dfa.create_cache(), widest: 0 })
     }
 
-    fn search(&self, states: &mut States, text: &str) -> Result<bool, Spent> {
+    fn search(&self, states: &mut DfaStates, text: &str) -> Result<bool, OutOfSteps> {
         let dfa = &self.dfa;
-        let Some(mut state) = states.end(|cache| dfa.start_state_forward(cache, &Input::new(text)).ok())?
+        let Some(mut state) =
+            states.build_edge(|cache| dfa.start_state_forward(cache, &Input::new(text)).ok())?
         else {
-            return self.search_slowly(text);
+            return self.search_nfa(text);
         };
         for chunk in text.as_bytes().chunks(CHUNK) {
             spend(chunk.len())?;
             for byte in chunk {
                 if state.is_tagged() {
-                    if let Some(found) = decided(state) {
+                    if let Some(found) = verdict(state) {
                         return Ok(found);
                     }
-                    return self.search_slowly(text);
+                    return self.search_nfa(text);
                 }
                 let mut next = dfa.next_state_untagged(&states.cache, state, *byte);
                 if next.is_unknown() {
                     match states.build(|cache| dfa.next_state(cache, state, *byte).ok())? {
                         Some(built) => next = built,
-                        None => return self.search_slowly(text),
+                        None => return self.search_nfa(text),
                     }
                 }
                 state = next;
             }
         }
         // A match is known one byte late.
-        let end = match decided(state) {
+        let end = match verdict(state) {
             None if state.is_quit() => None,
-            None => states.end(|cache| dfa.next_eoi_state(cache, state).ok())?,
+            None => states.build_edge(|cache| dfa.next_eoi_state(cache, state).ok())?,
             Some(found) => return Ok(found),
         };
         match end {
             Some(end) if !end.is_quit() => Ok(end.is_match()),
-            _ => self.search_slowly(text),
+            _ => self.search_nfa(text),
         }
     }
 
     /// For `\b` beside letters that are not ASCII, and programs of which no two states fit into the cache.
-    fn search_slowly(&self, text: &str) -> Result<bool, Spent> {
+    fn search_nfa(&self, text: &str) -> Result<bool, OutOfSteps> {
         let nfa = self.dfa.get_nfa();
         spend((text.len() + 1).saturating_mul(nfa.states().len()).saturating_mul(BUILD))?;
-        let Ok(machine) = PikeVM::new_from_nfa(nfa.clone()) else { return Err(Spent) };
+        let Ok(machine) = PikeVM::new_from_nfa(nfa.clone()) else { return Err(OutOfSteps) };
         Ok(machine.is_match(&mut machine.create_cache(), text))
     }
 }
 
 /// What a state says of the whole search.
-fn decided(state: LazyStateID) -> Option<bool> {
+fn verdict(state: LazyStateID) -> Option<bool> {
     (state.is_match() || state.is_dead()).then(|| state.is_match())
 }
 
-fn spend(steps: usize) -> Result<(), Spent> {
-    if work::spend(steps) { Ok(()) } else { Err(Spent) }
+fn spend(steps: usize) -> Result<(), OutOfSteps> {
+    if work::spend(steps) { Ok(()) } else { Err(OutOfSteps) }
 }
 
-impl States {
+impl DfaStates {
     /// Builds the state that a byte leads to. One that was there already took as much work as the largest.
-    fn build<T>(&mut self, build: impl FnOnce(&mut Cache) -> T) -> Result<T, Spent> {
+    fn build<T>(&mut self, build: impl FnOnce(&mut Cache) -> T) -> Result<T, OutOfSteps> {
         let (built, grown) = self.grow(build);
         spend(BUILD * if grown > 0 { grown } else { self.widest })?;
         Ok(built)
@@ -211,7 +212,7 @@ impl States {
 
     /// The first state, or the one that the end of a text leads to. They are built once for each state that was built, and
     /// are then at hand, so only what grows is charged: an array of many short texts is no work.
-    fn end<T>(&mut self, build: impl FnOnce(&mut Cache) -> T) -> Result<T, Spent> {
+    fn build_edge<T>(&mut self, build: impl FnOnce(&mut Cache) -> T) -> Result<T, OutOfSteps> {
         let (built, grown) = self.grow(build);
         spend(BUILD * grown)?;
         Ok(built)
@@ -241,7 +242,7 @@ impl<'i> Keyword<'i> for Pattern {
 }
 
 /// A pattern that the engine cannot have.
-pub(crate) fn not_linear(pattern: &Value) -> String {
+pub(crate) fn unsupported_pattern(pattern: &Value) -> String {
     format!(
         "{} cannot be used as a pattern; it must match in linear time, so without look-around and back-references, and \
          be small when compiled",

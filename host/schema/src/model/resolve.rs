@@ -13,9 +13,9 @@ use serde_json::Value;
 use crate::{
     model::{
         bounds,
-        keywords::{self, Holds},
+        keywords::{self, SubschemaLayout},
         limits,
-        simplify::{over, simplify},
+        simplify::{overlay, simplify},
     },
     text::show,
 };
@@ -48,7 +48,7 @@ struct Resolver<'a> {
 }
 
 impl<'a> Resolver<'a> {
-    fn problem(&mut self, text: impl std::fmt::Display) {
+    fn add_problem(&mut self, text: impl std::fmt::Display) {
         if self.problems.len() < 16 {
             // A name may hold anything, and be long.
             let path: Vec<String> = self.path.iter().map(|name| show::name(name)).collect();
@@ -71,13 +71,13 @@ impl<'a> Resolver<'a> {
     fn object(&mut self, schema: &'a Object, depth: usize) -> Object {
         self.subschemas += 1;
         if depth > limits::DEPTH {
-            self.problem(format_args!("nests deeper than {} levels; flatten it", limits::DEPTH));
+            self.add_problem(format_args!("nests deeper than {} levels; flatten it", limits::DEPTH));
             return Object::new();
         }
         if self.subschemas > limits::SUBSCHEMAS || self.bytes > limits::RESOLVED {
             // Said once: the rest is not looked at.
             if self.subschemas <= limits::SUBSCHEMAS + 1 || self.bytes <= limits::RESOLVED * 2 {
-                self.problem(format_args!(
+                self.add_problem(format_args!(
                     "the schema grows beyond {} subschemas or {} KiB when its `$ref`s are replaced; make it smaller",
                     limits::SUBSCHEMAS,
                     limits::RESOLVED / 1024
@@ -87,13 +87,13 @@ impl<'a> Resolver<'a> {
             self.bytes = limits::RESOLVED * 2 + 1;
             return Object::new();
         }
-        for text in bounds::node(schema) {
-            self.problem(text);
+        for text in bounds::check_node(schema) {
+            self.add_problem(text);
         }
         let mut out = Object::new();
         let mut target = None;
         for (keyword, value) in schema {
-            let value = match (keywords::holds(keyword), value) {
+            let value = match (keywords::subschemas(keyword), value) {
                 // An anchor is a name; what it would be for, a `$ref` by it, is refused.
                 _ if matches!(
                     keyword.as_str(),
@@ -104,7 +104,7 @@ impl<'a> Resolver<'a> {
                 }
                 _ if keyword == "$id" => {
                     if !std::ptr::eq(schema, self.root) {
-                        self.problem("`$id` inside a schema is not supported; take it out");
+                        self.add_problem("`$id` inside a schema is not supported; take it out");
                     }
                     continue;
                 }
@@ -112,8 +112,8 @@ impl<'a> Resolver<'a> {
                     target = self.reference(value, depth);
                     continue;
                 }
-                (Some(Holds::One), value) => self.schema(value, depth + 1),
-                (Some(Holds::Map), Value::Object(map)) => Value::Object(
+                (Some(SubschemaLayout::One), value) => self.schema(value, depth + 1),
+                (Some(SubschemaLayout::Map), Value::Object(map)) => Value::Object(
                     map.iter()
                         .map(|(name, value)| {
                             self.path.push(name);
@@ -123,7 +123,7 @@ impl<'a> Resolver<'a> {
                         })
                         .collect(),
                 ),
-                (Some(Holds::List), Value::Array(list)) => {
+                (Some(SubschemaLayout::List), Value::Array(list)) => {
                     Value::Array(list.iter().map(|value| self.schema(value, depth + 1)).collect())
                 }
                 (_, value) => value.clone(),
@@ -139,18 +139,18 @@ impl<'a> Resolver<'a> {
     /// What a `$ref` names, resolved.
     fn reference(&mut self, reference: &'a Value, depth: usize) -> Option<Value> {
         let Some(reference) = reference.as_str() else {
-            self.problem("`$ref` must be a text");
+            self.add_problem("`$ref` must be a text");
             return None;
         };
         let Some(target) = reference.strip_prefix("#/").and_then(|_| self.find(&reference[1..])) else {
-            self.problem(format_args!(
+            self.add_problem(format_args!(
                 "`$ref` \"{}\" names nothing in this schema; only `#/$defs/…` of the same schema can be used",
                 show::name(reference)
             ));
             return None;
         };
         if self.open.contains(&reference) || reference == "#" {
-            self.problem(format_args!(
+            self.add_problem(format_args!(
                 "`$ref` \"{}\" leads back to itself; clients cannot read recursive schemas, so take an `object` \
                  without `properties`, or ids instead of nested values",
                 show::name(reference)
@@ -161,7 +161,7 @@ impl<'a> Resolver<'a> {
         self.open.push(reference);
         // Following a reference is no level of nesting; how many are open at once is bounded by itself.
         let out = if self.open.len() > limits::DEPTH * 2 {
-            self.problem("a `$ref` leads to a `$ref` too many times; flatten it");
+            self.add_problem("a `$ref` leads to a `$ref` too many times; flatten it");
             Value::Bool(true)
         } else {
             self.schema(target, depth)
@@ -185,7 +185,7 @@ impl<'a> Resolver<'a> {
 /// A schema together with another that must hold too. Where the one only tells, they become one.
 fn beside(out: Object, target: Value) -> Object {
     match target {
-        Value::Object(target) if out.keys().all(|key| keywords::is_annotation(key)) => over(target, out),
+        Value::Object(target) if out.keys().all(|key| keywords::is_annotation(key)) => overlay(target, out),
         target => {
             let mut out = out;
             match out.get_mut("allOf").and_then(Value::as_array_mut) {

@@ -6,7 +6,7 @@ use loggia_facade::{Action, Object, Surface};
 pub(crate) use loggia_text::{is_clean, sanitise_line, sanitise_text};
 use serde_json::Value;
 
-use crate::model::keywords::{self, Holds};
+use crate::model::keywords::{self, SubschemaLayout};
 
 /// Strips every text of a surface: titles, summaries, reasons, and titles, descriptions and hints inside schemas.
 ///
@@ -31,8 +31,8 @@ pub fn sanitise_surface(surface: Surface) -> Surface {
                 summary: block(action.summary),
                 params: sanitise_object(action.params),
                 data: action.data.map(|mut data| {
-                    if needs(&data, 0) {
-                        schema(Arc::make_mut(&mut data), 0);
+                    if needs_change(&data, 0) {
+                        sanitise_schema(Arc::make_mut(&mut data), 0);
                     }
                     data
                 }),
@@ -49,8 +49,8 @@ pub fn sanitise_surface(surface: Surface) -> Surface {
 
 /// A schema without what a reader cannot see in its texts.
 pub(crate) fn sanitise_object(mut object: Arc<Object>) -> Arc<Object> {
-    if members_need(&object, 0) {
-        members(Arc::make_mut(&mut object), 0);
+    if members_need_change(&object, 0) {
+        sanitise_members(Arc::make_mut(&mut object), 0);
     }
     object
 }
@@ -59,25 +59,27 @@ pub(crate) fn sanitise_object(mut object: Arc<Object>) -> Arc<Object> {
 const DEPTH: usize = 64;
 
 /// Whether anything in a schema would be changed: most need nothing, and are then not copied.
-fn needs(value: &Value, depth: usize) -> bool {
+fn needs_change(value: &Value, depth: usize) -> bool {
     match value {
-        Value::Object(object) => members_need(object, depth),
+        Value::Object(object) => members_need_change(object, depth),
         _ => false,
     }
 }
 
-fn members_need(object: &Object, depth: usize) -> bool {
+fn members_need_change(object: &Object, depth: usize) -> bool {
     depth < DEPTH
         && object.iter().any(|(key, value)| match value {
             value if keywords::is_text(key) => any_text(value, &|text| {
                 !is_clean(text) || text.contains(['\t', '\r', '\u{2028}', '\u{2029}'])
             }),
-            _ => match keywords::holds(key) {
-                Some(Holds::One) => needs(value, depth + 1),
-                Some(Holds::Map) => {
-                    value.as_object().is_some_and(|m| m.values().any(|v| needs(v, depth + 1)))
+            _ => match keywords::subschemas(key) {
+                Some(SubschemaLayout::One) => needs_change(value, depth + 1),
+                Some(SubschemaLayout::Map) => {
+                    value.as_object().is_some_and(|m| m.values().any(|v| needs_change(v, depth + 1)))
                 }
-                Some(Holds::List) => value.as_array().is_some_and(|a| a.iter().any(|v| needs(v, depth + 1))),
+                Some(SubschemaLayout::List) => {
+                    value.as_array().is_some_and(|a| a.iter().any(|v| needs_change(v, depth + 1)))
+                }
                 None => false,
             },
         })
@@ -93,15 +95,15 @@ fn any_text(value: &Value, is: &impl Fn(&str) -> bool) -> bool {
     }
 }
 
-fn every_text(value: &mut Value) {
+fn sanitise_texts(value: &mut Value) {
     match value {
         Value::String(text) => *text = sanitise_text(text, usize::MAX),
-        Value::Array(items) => items.iter_mut().for_each(every_text),
+        Value::Array(items) => items.iter_mut().for_each(sanitise_texts),
         Value::Object(members) => {
             *members = std::mem::take(members)
                 .into_iter()
                 .map(|(name, mut value)| {
-                    every_text(&mut value);
+                    sanitise_texts(&mut value);
                     (sanitise_line(&name, usize::MAX), value)
                 })
                 .collect();
@@ -110,22 +112,26 @@ fn every_text(value: &mut Value) {
     }
 }
 
-fn schema(value: &mut Value, depth: usize) {
+fn sanitise_schema(value: &mut Value, depth: usize) {
     if let Value::Object(object) = value {
-        members(object, depth);
+        sanitise_members(object, depth);
     }
 }
 
-fn members(object: &mut Object, depth: usize) {
+fn sanitise_members(object: &mut Object, depth: usize) {
     if depth >= DEPTH {
         return;
     }
     for (key, value) in object.iter_mut() {
-        match (keywords::holds(key), value) {
-            (None, value) if keywords::is_text(key) => every_text(value),
-            (Some(Holds::One), value) => schema(value, depth + 1),
-            (Some(Holds::Map), Value::Object(map)) => map.values_mut().for_each(|v| schema(v, depth + 1)),
-            (Some(Holds::List), Value::Array(list)) => list.iter_mut().for_each(|v| schema(v, depth + 1)),
+        match (keywords::subschemas(key), value) {
+            (None, value) if keywords::is_text(key) => sanitise_texts(value),
+            (Some(SubschemaLayout::One), value) => sanitise_schema(value, depth + 1),
+            (Some(SubschemaLayout::Map), Value::Object(map)) => {
+                map.values_mut().for_each(|v| sanitise_schema(v, depth + 1))
+            }
+            (Some(SubschemaLayout::List), Value::Array(list)) => {
+                list.iter_mut().for_each(|v| sanitise_schema(v, depth + 1))
+            }
             _ => {}
         }
     }

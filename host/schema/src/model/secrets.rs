@@ -9,7 +9,7 @@ use loggia_facade::Object;
 use serde_json::Value;
 
 use crate::model::{
-    keywords::{self, Holds},
+    keywords::{self, SubschemaLayout},
     resolve::resolve,
 };
 
@@ -21,16 +21,16 @@ pub const REDACTED: &str = "(redacted)";
 #[must_use]
 pub fn redact(schema: &Object, value: &Value) -> Value {
     match resolve(schema) {
-        Ok(schema) => Secrets::of(&schema).redact(value),
+        Ok(schema) => SecretMap::from_schema(&schema).redact(value),
         Err(_) => REDACTED.into(),
     }
 }
 
 /// The secrets in the values of one schema.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Secrets {
+pub(crate) struct SecretMap {
     /// The value itself is one.
-    here: bool,
+    is_secret: bool,
     /// By name, in the members of an object; those without secrets too, since only what is known may be shown.
     members: Vec<(String, Self)>,
     /// In members without a name of their own.
@@ -43,33 +43,33 @@ pub(crate) struct Secrets {
 
 /// What may be shown of a value.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Sight<'a> {
+pub(crate) enum ValueVisibility<'a> {
     /// All of it.
     Whole,
     /// What is left when its secrets are taken out.
-    Without(&'a Secrets),
+    Without(&'a SecretMap),
     /// Nothing, not even its length.
     Hidden,
 }
 
-impl Secrets {
+impl SecretMap {
     /// The secrets in values of a resolved schema.
-    pub(crate) fn of(schema: &Value) -> Self {
+    pub(crate) fn from_schema(schema: &Value) -> Self {
         let mut out = Self::default();
         out.read(schema);
         // Most schemas have none, and are then never looked into again.
-        if out.any() { out } else { Self::default() }
+        if out.has_secrets() { out } else { Self::default() }
     }
 
     fn read(&mut self, schema: &Value) {
         let Value::Object(schema) = schema else { return };
-        self.here |= is_marked(schema);
+        self.is_secret |= is_marked(schema);
         let mut beside = false;
         for (keyword, value) in schema {
             match keyword.as_str() {
                 "properties" => {
                     for (name, value) in value.as_object().into_iter().flatten() {
-                        self.named(name).read(value);
+                        self.member_mut(name).read(value);
                     }
                 }
                 "patternProperties" => {
@@ -80,23 +80,23 @@ impl Secrets {
                     self.others.get_or_insert_default().read(value);
                 }
                 // A name is what it speaks of, and names are shown.
-                "propertyNames" => self.here |= value.as_object().is_some_and(is_marked),
+                "propertyNames" => self.is_secret |= value.as_object().is_some_and(is_marked),
                 "items" | "contains" | "unevaluatedItems" => self.items.get_or_insert_default().read(value),
                 "prefixItems" => {
                     let items = self.items.get_or_insert_default();
                     value.as_array().into_iter().flatten().for_each(|value| items.read(value));
                 }
                 // Everything else that holds schemas speaks of the same value.
-                _ => match (keywords::holds(keyword), value) {
-                    (Some(Holds::One), value) => {
+                _ => match (keywords::subschemas(keyword), value) {
+                    (Some(SubschemaLayout::One), value) => {
                         beside = true;
                         self.read(value);
                     }
-                    (Some(Holds::Map), Value::Object(map)) => {
+                    (Some(SubschemaLayout::Map), Value::Object(map)) => {
                         beside = true;
                         map.values().for_each(|value| self.read(value));
                     }
-                    (Some(Holds::List), Value::Array(list)) => {
+                    (Some(SubschemaLayout::List), Value::Array(list)) => {
                         beside = true;
                         list.iter().for_each(|value| self.read(value));
                     }
@@ -104,21 +104,21 @@ impl Secrets {
                 },
             }
         }
-        self.spread(beside);
+        self.propagate(beside);
     }
 
     /// Lets members know what speaks of them without naming them.
-    fn spread(&mut self, beside: bool) {
-        let patterns = self.patterns.clone().filter(|patterns| patterns.any());
+    fn propagate(&mut self, beside: bool) {
+        let patterns = self.patterns.clone().filter(|patterns| patterns.has_secrets());
         // In one schema `additionalProperties` speaks of nothing that is named; of several, one may name it and
         // another not.
-        let others = self.others.clone().filter(|others| beside && others.any());
+        let others = self.others.clone().filter(|others| beside && others.has_secrets());
         for all in [patterns, others].into_iter().flatten() {
             self.members.iter_mut().for_each(|(_, member)| member.merge(&all));
         }
     }
 
-    fn named(&mut self, name: &str) -> &mut Self {
+    fn member_mut(&mut self, name: &str) -> &mut Self {
         let index = self.members.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
             self.members.push((name.to_owned(), Self::default()));
             self.members.len() - 1
@@ -127,9 +127,9 @@ impl Secrets {
     }
 
     fn merge(&mut self, other: &Self) {
-        self.here |= other.here;
+        self.is_secret |= other.is_secret;
         for (name, member) in &other.members {
-            self.named(name).merge(member);
+            self.member_mut(name).merge(member);
         }
         for (own, other) in [
             (&mut self.others, &other.others),
@@ -143,11 +143,11 @@ impl Secrets {
     }
 
     /// Whether there is any.
-    pub(crate) fn any(&self) -> bool {
+    pub(crate) fn has_secrets(&self) -> bool {
         let inner = [&self.others, &self.patterns, &self.items];
-        self.here
-            || self.members.iter().any(|(_, member)| member.any())
-            || inner.into_iter().flatten().any(|inner| inner.any())
+        self.is_secret
+            || self.members.iter().any(|(_, member)| member.has_secrets())
+            || inner.into_iter().flatten().any(|inner| inner.has_secrets())
     }
 
     fn knows_members(&self) -> bool {
@@ -158,55 +158,55 @@ impl Secrets {
     fn member(&self, name: &str) -> Option<&Self> {
         let named = self.members.iter().find(|(known, _)| known == name).map(|(_, member)| member);
         named
-            .or(self.others.as_deref().filter(|others| others.any()))
+            .or(self.others.as_deref().filter(|others| others.has_secrets()))
             .or(self.patterns.as_deref())
             .or(self.others.as_deref())
     }
 
     /// What may be shown at a place within a value.
-    pub(crate) fn at(&self, place: &Location) -> Sight<'_> {
+    pub(crate) fn visibility_at(&self, place: &Location) -> ValueVisibility<'_> {
         let mut within = self;
         for segment in place.segments() {
-            if within.here {
-                return Sight::Hidden;
+            if within.is_secret {
+                return ValueVisibility::Hidden;
             }
-            if !within.any() {
-                return Sight::Whole;
+            if !within.has_secrets() {
+                return ValueVisibility::Whole;
             }
-            within = match within.inside(&segment) {
+            within = match within.descend(&segment) {
                 Some(inner) => inner,
-                None => return Sight::Hidden,
+                None => return ValueVisibility::Hidden,
             };
         }
-        within.sight()
+        within.visibility()
     }
 
     /// What may be shown of the value of a parameter.
-    pub(crate) fn of_parameter(&self, name: &str) -> Sight<'_> {
+    pub(crate) fn parameter_visibility(&self, name: &str) -> ValueVisibility<'_> {
         match self.member(name) {
-            _ if !self.any() => Sight::Whole,
-            _ if self.here => Sight::Hidden,
-            Some(member) => member.sight(),
-            None => Sight::Hidden,
+            _ if !self.has_secrets() => ValueVisibility::Whole,
+            _ if self.is_secret => ValueVisibility::Hidden,
+            Some(member) => member.visibility(),
+            None => ValueVisibility::Hidden,
         }
     }
 
-    fn sight(&self) -> Sight<'_> {
-        match (self.here, self.any()) {
-            (true, _) => Sight::Hidden,
-            (false, true) => Sight::Without(self),
-            (false, false) => Sight::Whole,
+    fn visibility(&self) -> ValueVisibility<'_> {
+        match (self.is_secret, self.has_secrets()) {
+            (true, _) => ValueVisibility::Hidden,
+            (false, true) => ValueVisibility::Without(self),
+            (false, false) => ValueVisibility::Whole,
         }
     }
 
     /// How many segments of a place may be named: below a secret, names are part of it.
-    pub(crate) fn nameable(&self, place: &Location) -> usize {
+    pub(crate) fn nameable_segments(&self, place: &Location) -> usize {
         let mut within = Some(self);
         let mut count = 0;
         for segment in place.segments() {
             match within {
-                Some(secrets) if secrets.here => return count,
-                Some(secrets) => within = secrets.inside(&segment),
+                Some(secrets) if secrets.is_secret => return count,
+                Some(secrets) => within = secrets.descend(&segment),
                 None => {}
             }
             count += 1;
@@ -214,7 +214,7 @@ impl Secrets {
         count
     }
 
-    fn inside(&self, segment: &LocationSegment<'_>) -> Option<&Self> {
+    fn descend(&self, segment: &LocationSegment<'_>) -> Option<&Self> {
         match segment {
             LocationSegment::Property(name) => self.member(name),
             LocationSegment::Index(_) => self.items.as_deref(),
@@ -224,16 +224,16 @@ impl Secrets {
     /// A value without its secrets.
     fn redact(&self, value: &Value) -> Value {
         match value {
-            value if !self.any() => value.clone(),
-            Value::Null | Value::Bool(_) if !self.here => value.clone(),
-            Value::Object(members) if !self.here && self.knows_members() => members
+            value if !self.has_secrets() => value.clone(),
+            Value::Null | Value::Bool(_) if !self.is_secret => value.clone(),
+            Value::Object(members) if !self.is_secret && self.knows_members() => members
                 .iter()
                 .map(|(name, value)| {
                     let shown = self.member(name).map_or_else(|| REDACTED.into(), |of| of.redact(value));
                     (name.clone(), shown)
                 })
                 .collect(),
-            Value::Array(items) if !self.here && self.items.is_some() => items
+            Value::Array(items) if !self.is_secret && self.items.is_some() => items
                 .iter()
                 .map(|item| self.items.as_ref().map_or(Value::Null, |of| of.redact(item)))
                 .collect(),
@@ -242,9 +242,9 @@ impl Secrets {
     }
 }
 
-impl Sight<'_> {
+impl ValueVisibility<'_> {
     /// What may be shown; none where nothing may.
-    pub(crate) fn of(self, value: &Value) -> Option<Value> {
+    pub(crate) fn reveal(self, value: &Value) -> Option<Value> {
         match self {
             Self::Whole => Some(value.clone()),
             Self::Hidden => None,
@@ -269,7 +269,10 @@ mod tests {
     /// What is shown of the parameter `p`.
     fn check(schema: Value, sent: Value, expected: Value) {
         let root = json!({"type": "object", "properties": {"p": schema}, "additionalProperties": false});
-        let shown = Secrets::of(&root).of_parameter("p").of(&sent).unwrap_or_else(|| REDACTED.into());
+        let shown = SecretMap::from_schema(&root)
+            .parameter_visibility("p")
+            .reveal(&sent)
+            .unwrap_or_else(|| REDACTED.into());
         assert_eq!(shown, expected, "{sent} by {schema}");
     }
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 /// What a value looks like.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Shape {
+pub(crate) enum ValueShape {
     /// Any JSON.
     Any,
     Boolean,
@@ -20,27 +20,27 @@ pub(crate) enum Shape {
     },
     /// A text; one of these, if they are given.
     Text(Option<Vec<String>>),
-    List(Box<Shape>),
+    List(Box<ValueShape>),
     Record {
-        members: Vec<Member>,
+        members: Vec<ShapeMember>,
         /// What members without a name of their own look like, where there may be such.
-        others: Option<Box<Shape>>,
+        others: Option<Box<ValueShape>>,
     },
     /// Any of several, at most one of each kind.
-    Union(Vec<Shape>),
+    Union(Vec<ValueShape>),
 }
 
 /// A member of a record: a parameter, where the record is an action's parameters.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Member {
+pub(crate) struct ShapeMember {
     pub name: String,
     pub required: bool,
-    pub shape: Shape,
+    pub shape: ValueShape,
     /// What the author says of it, and its bounds in words.
     pub text: String,
 }
 
-impl Shape {
+impl ValueShape {
     /// What an MCP client sees of it: type, enum, items, properties and required.
     pub(crate) fn to_json(&self) -> Object {
         let mut out = Map::new();

@@ -4,28 +4,27 @@ use loggia_facade::Object;
 use serde_json::Value;
 
 use crate::model::{
-    keywords,
-    shape::{Member, Shape},
-    words,
+    constraints, keywords,
+    shape::{ShapeMember, ValueShape},
 };
 
-impl Shape {
+impl ValueShape {
     /// The shape of a resolved schema.
-    pub(crate) fn of(schema: &Value) -> Self {
+    pub(crate) fn from_schema(schema: &Value) -> Self {
         // A schema that takes nothing but null has no shape; nobody needs to send it anything.
         Self::read(schema).unwrap_or(Self::Any)
     }
 
     fn read(schema: &Value) -> Option<Self> {
         let Value::Object(schema) = schema else { return Some(Self::Any) };
-        let own = Self::own(schema);
+        let own = Self::from_own_keywords(schema);
         let beside = keywords::conjuncts(schema).map(Self::from_object);
         let instead = keywords::alternatives(schema)
             .map(|branches| loosest_of(branches.iter().filter_map(Self::read)).unwrap_or(Self::Any));
         match own {
-            Own::Nothing => None,
-            Own::Anything => Some(beside.chain(instead).fold(Self::Any, Self::both)),
-            Own::Shape(shape) => Some(beside.chain(instead).fold(shape, Self::both)),
+            OwnShape::Nothing => None,
+            OwnShape::Anything => Some(beside.chain(instead).fold(Self::Any, Self::intersect)),
+            OwnShape::Shape(shape) => Some(beside.chain(instead).fold(shape, Self::intersect)),
         }
     }
 
@@ -34,23 +33,23 @@ impl Shape {
     }
 
     /// The shape by a schema's own keywords, without its alternatives and conjuncts.
-    fn own(schema: &Object) -> Own {
-        if let Some(values) = keywords::values(schema) {
-            let shapes = values.iter().filter_map(Self::of_constant);
-            return loosest_of(shapes).map_or(Own::Nothing, Own::Shape);
+    fn from_own_keywords(schema: &Object) -> OwnShape {
+        if let Some(values) = keywords::allowed_values(schema) {
+            let shapes = values.iter().filter_map(Self::from_constant);
+            return loosest_of(shapes).map_or(OwnShape::Nothing, OwnShape::Shape);
         }
         let kinds: Vec<&str> = match schema.get("type") {
             Some(Value::String(kind)) => vec![kind],
             Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
             _ if schema.contains_key("properties") => vec!["object"],
             _ if schema.contains_key("items") => vec!["array"],
-            _ => return Own::Anything,
+            _ => return OwnShape::Anything,
         };
-        let shapes = kinds.iter().filter_map(|kind| Self::of_kind(kind, schema));
-        loosest_of(shapes).map_or(Own::Nothing, Own::Shape)
+        let shapes = kinds.iter().filter_map(|kind| Self::from_type(kind, schema));
+        loosest_of(shapes).map_or(OwnShape::Nothing, OwnShape::Shape)
     }
 
-    fn of_kind(kind: &str, schema: &Object) -> Option<Self> {
+    fn from_type(kind: &str, schema: &Object) -> Option<Self> {
         Some(match kind {
             "boolean" => Self::Boolean,
             "integer" | "number" => Self::Number { integer: kind == "integer" },
@@ -77,25 +76,25 @@ impl Shape {
         let members = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
         let members = members
             .filter(|(_, schema)| **schema != Value::Bool(false))
-            .map(|(name, of)| Member {
+            .map(|(name, of)| ShapeMember {
                 name: name.clone(),
-                required: keywords::lists(schema, "required", name),
-                shape: Self::of(of),
-                text: words::describe(of),
+                required: keywords::lists_name(schema, "required", name),
+                shape: Self::from_schema(of),
+                text: constraints::describe(of),
             })
             .collect();
         let others = match schema.get("additionalProperties").or_else(|| schema.get("unevaluatedProperties"))
         {
             Some(Value::Bool(true)) => Some(Self::Any),
-            Some(schema @ Value::Object(_)) => Some(Self::of(schema)),
+            Some(schema @ Value::Object(_)) => Some(Self::from_schema(schema)),
             _ => None,
         };
         let patterns = schema.get("patternProperties").and_then(Value::as_object).into_iter().flatten();
-        let others = loosest_of(patterns.map(|(_, schema)| Self::of(schema)).chain(others));
+        let others = loosest_of(patterns.map(|(_, schema)| Self::from_schema(schema)).chain(others));
         Self::Record { members, others: others.map(Box::new) }
     }
 
-    fn of_constant(value: &Value) -> Option<Self> {
+    fn from_constant(value: &Value) -> Option<Self> {
         Some(match value {
             Value::Null => return None,
             Value::Bool(_) => Self::Boolean,
@@ -107,7 +106,7 @@ impl Shape {
     }
 
     /// The shape that a value has which has both; the first, where they do not agree.
-    fn both(self, other: Self) -> Self {
+    fn intersect(self, other: Self) -> Self {
         match (self, other) {
             (Self::Any, shape) | (shape, Self::Any) => shape,
             (Self::Record { mut members, others }, Self::Record { members: more, others: also }) => {
@@ -115,7 +114,8 @@ impl Shape {
                     match members.iter_mut().find(|m| m.name == member.name) {
                         Some(known) => {
                             known.required |= member.required;
-                            known.shape = std::mem::replace(&mut known.shape, Self::Any).both(member.shape);
+                            known.shape =
+                                std::mem::replace(&mut known.shape, Self::Any).intersect(member.shape);
                         }
                         None => members.push(member),
                     }
@@ -128,16 +128,16 @@ impl Shape {
     }
 }
 
-enum Own {
+enum OwnShape {
     /// Nothing but null.
     Nothing,
     /// The keywords say nothing about kinds.
     Anything,
-    Shape(Shape),
+    Shape(ValueShape),
 }
 
-fn loosest_of(shapes: impl Iterator<Item = Shape>) -> Option<Shape> {
-    shapes.reduce(Shape::loosest)
+fn loosest_of(shapes: impl Iterator<Item = ValueShape>) -> Option<ValueShape> {
+    shapes.reduce(ValueShape::loosest)
 }
 
 #[cfg(test)]
@@ -150,7 +150,7 @@ mod tests {
     fn check(schema: Value, expected: Value) {
         let root = json!({"type": "object", "properties": {"p": schema}});
         let resolved = crate::model::resolve::resolve(root.as_object().unwrap()).unwrap();
-        let shape = Shape::of(&resolved["properties"]["p"]);
+        let shape = ValueShape::from_schema(&resolved["properties"]["p"]);
         assert_eq!(Value::Object(shape.to_json()), expected, "{schema}");
     }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::{
-    model::shape::{Member, Shape},
+    model::shape::{ShapeMember, ValueShape},
     text::show::is_word,
 };
 
@@ -15,19 +15,19 @@ const WORDS: usize = 24;
 const LEVELS: usize = 3;
 
 /// The signature of an action with these parameters.
-pub(crate) fn signature(name: &str, parameters: &Shape) -> String {
-    signed(name, parameters, true)
+pub(crate) fn signature(name: &str, parameters: &ValueShape) -> String {
+    signature_with(name, parameters, true)
 }
 
 /// The same where it is read on every turn: what is any text has no type. Most parameters are.
-pub(crate) fn brief(name: &str, parameters: &Shape) -> String {
-    signed(name, parameters, false)
+pub(crate) fn brief(name: &str, parameters: &ValueShape) -> String {
+    signature_with(name, parameters, false)
 }
 
-fn signed(name: &str, parameters: &Shape, types_text: bool) -> String {
+fn signature_with(name: &str, parameters: &ValueShape, types_text: bool) -> String {
     let mut out = String::new();
     for levels in (1..=LEVELS).rev() {
-        out = format!("{name}({})", members(parameters, levels, types_text));
+        out = format!("{name}({})", member_list(parameters, levels, types_text));
         if out.len() <= LONG {
             break;
         }
@@ -35,21 +35,21 @@ fn signed(name: &str, parameters: &Shape, types_text: bool) -> String {
     out
 }
 
-fn members(shape: &Shape, levels: usize, types_text: bool) -> String {
+fn member_list(shape: &ValueShape, levels: usize, types_text: bool) -> String {
     let mut out = String::new();
-    if let Shape::Record { members, others } = shape {
-        for (index, Member { name, required, shape, .. }) in members.iter().enumerate() {
+    if let ValueShape::Record { members, others } = shape {
+        for (index, ShapeMember { name, required, shape, .. }) in members.iter().enumerate() {
             let comma = if index > 0 { ", " } else { "" };
             let mark = if *required { "" } else { "?" };
             let name = if is_identifier(name) { name.clone() } else { format!("{name:?}") };
             let _ = write!(out, "{comma}{name}{mark}");
-            if types_text || *shape != Shape::Text(None) {
-                let _ = write!(out, ": {}", typed(shape, levels - 1, types_text));
+            if types_text || *shape != ValueShape::Text(None) {
+                let _ = write!(out, ": {}", type_text_with(shape, levels - 1, types_text));
             }
         }
         if let Some(others) = others {
             let comma = if members.is_empty() { "" } else { ", " };
-            let _ = write!(out, "{comma}[name]: {}", typed(others, levels - 1, types_text));
+            let _ = write!(out, "{comma}[name]: {}", type_text_with(others, levels - 1, types_text));
         }
     }
     out
@@ -61,19 +61,19 @@ fn is_identifier(name: &str) -> bool {
 }
 
 /// The kind of a value, as TypeScript would write it.
-pub(crate) fn kind(shape: &Shape, levels: usize) -> String {
-    typed(shape, levels, true)
+pub(crate) fn type_text(shape: &ValueShape, levels: usize) -> String {
+    type_text_with(shape, levels, true)
 }
 
-fn typed(shape: &Shape, levels: usize, types_text: bool) -> String {
-    let kind = |shape: &Shape| typed(shape, levels, types_text);
+fn type_text_with(shape: &ValueShape, levels: usize, types_text: bool) -> String {
+    let kind = |shape: &ValueShape| type_text_with(shape, levels, types_text);
     match shape {
-        Shape::Any => "any".into(),
-        Shape::Boolean => "boolean".into(),
-        Shape::Number { integer: true, .. } => "integer".into(),
-        Shape::Number { .. } => "number".into(),
-        Shape::Text(None) => "string".into(),
-        Shape::Text(Some(values)) => {
+        ValueShape::Any => "any".into(),
+        ValueShape::Boolean => "boolean".into(),
+        ValueShape::Number { integer: true, .. } => "integer".into(),
+        ValueShape::Number { .. } => "number".into(),
+        ValueShape::Text(None) => "string".into(),
+        ValueShape::Text(Some(values)) => {
             let mut words: Vec<String> = values
                 .iter()
                 .take(WORDS)
@@ -84,17 +84,17 @@ fn typed(shape: &Shape, levels: usize, types_text: bool) -> String {
             }
             words.join("|")
         }
-        Shape::List(items) => match &**items {
-            Shape::Any => "any[]".into(),
-            Shape::Union(_) | Shape::Text(Some(_)) => format!("({})[]", kind(items)),
+        ValueShape::List(items) => match &**items {
+            ValueShape::Any => "any[]".into(),
+            ValueShape::Union(_) | ValueShape::Text(Some(_)) => format!("({})[]", kind(items)),
             items => format!("{}[]", kind(items)),
         },
-        Shape::Record { members: known, others } => match (known.is_empty(), others) {
+        ValueShape::Record { members: known, others } => match (known.is_empty(), others) {
             (true, None) => "object".into(),
             _ if levels == 0 => "object".into(),
-            _ => format!("{{{}}}", members(shape, levels, types_text)),
+            _ => format!("{{{}}}", member_list(shape, levels, types_text)),
         },
-        Shape::Union(shapes) => shapes.iter().map(kind).collect::<Vec<_>>().join("|"),
+        ValueShape::Union(shapes) => shapes.iter().map(kind).collect::<Vec<_>>().join("|"),
     }
 }
 
@@ -107,7 +107,7 @@ mod tests {
     fn check(properties: Value, required: Value, expected: &str) {
         let schema = json!({"type": "object", "properties": properties, "required": required});
         let resolved = crate::model::resolve::resolve(schema.as_object().unwrap()).unwrap();
-        assert_eq!(signature("go", &Shape::of(&resolved)), expected);
+        assert_eq!(signature("go", &ValueShape::from_schema(&resolved)), expected);
     }
 
     #[test]
@@ -152,7 +152,7 @@ mod tests {
             "env": {"type": "object", "additionalProperties": text}, "at": {"anyOf": [text, {"type": "integer"}]}}});
         let resolved = crate::model::resolve::resolve(schema.as_object().unwrap()).unwrap();
         assert_eq!(
-            brief("go", &Shape::of(&resolved)),
+            brief("go", &ValueShape::from_schema(&resolved)),
             "go(id, n?: integer, state?: on|off, tags?: string[], who?: {name?}, env?: {[name]: string}, \
              at?: string|integer)"
         );
@@ -171,6 +171,6 @@ mod tests {
     fn other_members_are_shown_where_they_are_allowed() {
         let schema =
             json!({"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": true});
-        assert_eq!(signature("go", &Shape::of(&schema)), "go(a?: string, [name]: any)");
+        assert_eq!(signature("go", &ValueShape::from_schema(&schema)), "go(a?: string, [name]: any)");
     }
 }

@@ -16,18 +16,18 @@ pub(crate) fn simplify(mut schema: Object) -> Object {
         let simpler = match list.as_slice() {
             [Value::Object(only)] => Some(only.clone()),
             _ if keyword == "allOf" => None,
-            branches => nullable(branches).or_else(|| constants(branches)),
+            branches => merge_nullable(branches).or_else(|| merge_constants(branches)),
         };
         if let Some(simpler) = simpler {
             schema.shift_remove(keyword);
-            return over(simpler, schema);
+            return overlay(simpler, schema);
         }
     }
     schema
 }
 
 /// Alternatives that are constants, as one `enum`. What the author said of each is kept under [`VALUES`].
-fn constants(branches: &[Value]) -> Option<Object> {
+fn merge_constants(branches: &[Value]) -> Option<Object> {
     let mut values: Vec<Value> = Vec::new();
     let mut told = Object::new();
     for branch in branches {
@@ -44,8 +44,8 @@ fn constants(branches: &[Value]) -> Option<Object> {
         };
         for value in of_branch {
             // A value that stands twice is valid under `anyOf` and not under `oneOf`.
-            let again = values.iter().any(|known| same(known, &value));
-            if value.is_array() || value.is_object() || again || !of_type(branch, &value) {
+            let again = values.iter().any(|known| is_same_number(known, &value));
+            if value.is_array() || value.is_object() || again || !matches_type(branch, &value) {
                 return None;
             }
             if let (Value::String(value), Some(text), None) =
@@ -62,13 +62,13 @@ fn constants(branches: &[Value]) -> Option<Object> {
     }
     out.insert("enum".into(), Value::Array(values));
     if !told.is_empty() {
-        out.insert(VALUES.into(), Value::Object(told));
+        out.insert(VALUE_TEXTS.into(), Value::Object(told));
     }
     Some(out)
 }
 
 /// Whether JSON Schema takes two values that are no lists or objects for the same: `1` and `1.0` are.
-fn same(one: &Value, other: &Value) -> bool {
+fn is_same_number(one: &Value, other: &Value) -> bool {
     match (one.as_f64(), other.as_f64()) {
         (Some(one), Some(other)) => one == other,
         _ => one == other,
@@ -76,10 +76,10 @@ fn same(one: &Value, other: &Value) -> bool {
 }
 
 /// What the author said of each value of an `enum`: an annotation of ours.
-pub(crate) const VALUES: &str = "x-values";
+pub(crate) const VALUE_TEXTS: &str = "x-values";
 
 /// Whether a constant agrees with the `type` beside it, if there is one.
-fn of_type(schema: &Object, value: &Value) -> bool {
+fn matches_type(schema: &Object, value: &Value) -> bool {
     let name = match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",
@@ -97,7 +97,7 @@ fn of_type(schema: &Object, value: &Value) -> bool {
 }
 
 /// One schema or null, as that schema with `null` in its types.
-fn nullable(branches: &[Value]) -> Option<Object> {
+fn merge_nullable(branches: &[Value]) -> Option<Object> {
     let is_null = |branch: &Value| {
         branch.as_object().is_some_and(|b| {
             b.get("type").is_some_and(|kind| kind == "null")
@@ -131,7 +131,7 @@ fn nullable(branches: &[Value]) -> Option<Object> {
 }
 
 /// `upper` laid over `lower`.
-pub(crate) fn over(mut lower: Object, upper: Object) -> Object {
+pub(crate) fn overlay(mut lower: Object, upper: Object) -> Object {
     lower.extend(upper);
     lower
 }

@@ -4,7 +4,7 @@
 //! several; each of them then takes only its own actions, or an "always allow" for reading would allow writing. And a
 //! caller who may not call all of a facade's actions sees a narrower one of the same name.
 
-use crate::model::host_action::Own;
+use crate::model::host_action::HostAction;
 
 /// Which of a facade's actions one MCP tool shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,11 +12,11 @@ pub struct View {
     /// Bit by bit, in the order of the surface: a facade has at most 64 actions.
     actions: u64,
     /// The host's own actions that it takes beside `describe`, bit by bit.
-    own: u8,
+    host_actions: u8,
     /// The action that is meant where none is named.
-    pub(crate) meant: Option<Meant>,
+    pub(crate) default_target: Option<CommandTarget>,
     /// The other tools of the facade: which actions, under which name.
-    pub(crate) others: Vec<(u64, String)>,
+    pub(crate) other_tools: Vec<(u64, String)>,
     /// The actions that its caller may not call, bit by bit; whichever tool shows them to others.
     withheld: u64,
 }
@@ -24,11 +24,11 @@ pub struct View {
 /// What a command names; or what is meant where there is none. A tool that is a single action, of the facade's or of
 /// the host's (`notes_add`, `notes_run_status`), always means that one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Meant {
+pub(crate) enum CommandTarget {
     /// An action of the facade.
     Action(usize),
     /// An action of the host's, and whether it is to bring its trace.
-    Own(Own, bool),
+    Host(HostAction, bool),
 }
 
 const _: () = assert!(crate::model::limits::ACTIONS <= 64);
@@ -36,23 +36,29 @@ const _: () = assert!(crate::model::limits::ACTIONS <= 64);
 impl View {
     /// All actions, as other facades and the operator see them.
     pub fn whole() -> Self {
-        Self { actions: u64::MAX, own: u8::MAX, meant: None, others: Vec::new(), withheld: 0 }
+        Self {
+            actions: u64::MAX,
+            host_actions: u8::MAX,
+            default_target: None,
+            other_tools: Vec::new(),
+            withheld: 0,
+        }
     }
 
     /// These actions, by their places in the surface.
-    pub(crate) fn of(actions: u64, meant: Option<Meant>, others: Vec<(u64, String)>) -> Self {
-        Self { actions, own: 0, meant, others, withheld: 0 }
+    pub(crate) fn new(actions: u64, meant: Option<CommandTarget>, others: Vec<(u64, String)>) -> Self {
+        Self { actions, host_actions: 0, default_target: meant, other_tools: others, withheld: 0 }
     }
 
     /// With these actions of the host's.
-    pub(crate) fn with_own(mut self, own: &[Own]) -> Self {
-        self.own = own.iter().fold(0, |bits, own| bits | 1 << *own as u8);
+    pub(crate) fn with_host_actions(mut self, own: &[HostAction]) -> Self {
+        self.host_actions = own.iter().fold(0, |bits, own| bits | 1 << *own as u8);
         self
     }
 
     /// Whether it takes this action of the host's. To be told of actions is everybody's.
-    pub(crate) fn has(&self, own: Own) -> bool {
-        own == Own::Describe || self.own >> own as u8 & 1 == 1
+    pub(crate) fn has_host_action(&self, own: HostAction) -> bool {
+        own == HostAction::Describe || self.host_actions >> own as u8 & 1 == 1
     }
 
     /// What is left of it without the `withheld` actions, of a facade that has `all` of these; none where nothing is.
@@ -65,26 +71,27 @@ impl View {
         if left == 0 && !(is_of_host && runs) {
             return None;
         }
-        let is_withheld = |meant: &Meant| matches!(meant, Meant::Action(index) if bit(withheld, *index));
-        let others = self.others.iter().map(|(actions, tool)| (actions & !withheld, tool.clone()));
+        let is_withheld =
+            |meant: &CommandTarget| matches!(meant, CommandTarget::Action(index) if bit(withheld, *index));
+        let others = self.other_tools.iter().map(|(actions, tool)| (actions & !withheld, tool.clone()));
         Some(Self {
             actions: self.actions & !withheld,
-            own: if runs { self.own } else { self.own & DESCRIBE },
-            meant: self.meant.filter(|meant| !is_withheld(meant)),
-            others: others.filter(|(actions, _)| *actions != 0).collect(),
+            host_actions: if runs { self.host_actions } else { self.host_actions & DESCRIBE },
+            default_target: self.default_target.filter(|meant| !is_withheld(meant)),
+            other_tools: others.filter(|(actions, _)| *actions != 0).collect(),
             withheld: self.withheld | withheld,
         })
     }
 
     /// The other tool that takes an action.
     pub(crate) fn other_tool(&self, action: usize) -> Option<&str> {
-        let other = self.others.iter().find(|(actions, _)| bit(*actions, action));
+        let other = self.other_tools.iter().find(|(actions, _)| bit(*actions, action));
         other.map(|(_, tool)| tool.as_str())
     }
 
     /// Whether it is one action, which is meant however the tool is called: there is no `describe` beside it.
-    pub(crate) fn is_single(&self) -> bool {
-        self.meant.is_some() && self.actions.count_ones() <= 1 && self.own & DESCRIBE == 0
+    pub(crate) fn is_single_action(&self) -> bool {
+        self.default_target.is_some() && self.actions.count_ones() <= 1 && self.host_actions & DESCRIBE == 0
     }
 
     /// Whether it shows the action at this place in the surface.
@@ -98,7 +105,7 @@ impl View {
     }
 }
 
-const DESCRIBE: u8 = 1 << Own::Describe as u8;
+const DESCRIBE: u8 = 1 << HostAction::Describe as u8;
 
 fn bit(actions: u64, index: usize) -> bool {
     u32::try_from(index).ok().and_then(|index| actions.checked_shr(index)).is_some_and(|bits| bits & 1 == 1)

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 
 /// A text that could not be matched within the allowed work.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Exhausted {
+pub(crate) struct WorkOverrun {
     /// The pattern it was matched against.
     pub pattern: String,
     /// Where the text lies, so that its parameter can be found.
@@ -15,27 +15,27 @@ pub(crate) struct Exhausted {
 }
 
 #[derive(Default)]
-struct Work {
+struct WorkBudget {
     left: usize,
-    bounded: bool,
-    exhausted: Option<Exhausted>,
+    is_limited: bool,
+    overrun: Option<WorkOverrun>,
 }
 
 thread_local! {
-    static WORK: RefCell<Work> = RefCell::default();
+    static WORK: RefCell<WorkBudget> = RefCell::default();
 }
 
 /// Gives this thread so many steps until the returned guard is dropped.
 #[must_use]
-pub(crate) fn bound(steps: usize) -> Bound {
-    let own = Work { left: steps, bounded: true, exhausted: None };
-    Bound(WORK.with(|work| work.replace(own)))
+pub(crate) fn limit(steps: usize) -> WorkGuard {
+    let own = WorkBudget { left: steps, is_limited: true, overrun: None };
+    WorkGuard(WORK.with(|work| work.replace(own)))
 }
 
 /// While it lives, the work of this thread is bounded. What held before holds again afterwards.
-pub(crate) struct Bound(Work);
+pub(crate) struct WorkGuard(WorkBudget);
 
-impl Drop for Bound {
+impl Drop for WorkGuard {
     fn drop(&mut self) {
         WORK.with(|work| drop(work.replace(std::mem::take(&mut self.0))));
     }
@@ -44,24 +44,24 @@ impl Drop for Bound {
 /// Takes steps; false where fewer are left, and none is left from then on.
 pub(crate) fn spend(steps: usize) -> bool {
     WORK.with_borrow_mut(|work| {
-        if !work.bounded {
+        if !work.is_limited {
             return true;
         }
         let left = work.left.checked_sub(steps);
         work.left = left.unwrap_or(0);
-        left.is_some() && work.exhausted.is_none()
+        left.is_some() && work.overrun.is_none()
     })
 }
 
 /// Notes which text used the work up; the first counts.
-pub(crate) fn exhaust(pattern: &str, text: &str) {
+pub(crate) fn record_overrun(pattern: &str, text: &str) {
     WORK.with_borrow_mut(|work| {
-        let at = || Exhausted { pattern: pattern.to_owned(), text: text.as_ptr() };
-        work.exhausted.get_or_insert_with(at);
+        let at = || WorkOverrun { pattern: pattern.to_owned(), text: text.as_ptr() };
+        work.overrun.get_or_insert_with(at);
     });
 }
 
 /// The text that used the work up. While there is one, no verdict of the validator counts.
-pub(crate) fn exhausted() -> Option<Exhausted> {
-    WORK.with_borrow(|work| work.exhausted.clone())
+pub(crate) fn overrun() -> Option<WorkOverrun> {
+    WORK.with_borrow(|work| work.overrun.clone())
 }

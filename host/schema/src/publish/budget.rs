@@ -13,7 +13,7 @@ pub struct Ladder(pub Vec<(Form, usize)>);
 
 /// What was chosen for the whole list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fit {
+pub struct BudgetFit {
     /// The form of each facade, in their order.
     pub forms: Vec<Form>,
     /// The tokens of the whole list.
@@ -39,19 +39,19 @@ impl Form {
 /// As long as it does not fit, the facade on which most is saved steps down, the first of them where several save the
 /// same: few facades lose much, instead of all losing something, and the same facades always do. Then those step up
 /// again for which room was left over. If nothing fits, each has its cheapest form.
-pub fn fit(ladders: &[Ladder], budget: usize) -> Fit {
+pub fn fit(ladders: &[Ladder], budget: usize) -> BudgetFit {
     let mut at = vec![0; ladders.len()];
     let mut tokens = total(ladders, &at);
     while tokens > budget {
-        let Some((facade, step, saved)) = best(ladders, &at) else { break };
+        let Some((facade, step, saved)) = best_step(ladders, &at) else { break };
         at[facade] = step;
         tokens -= saved;
     }
     if tokens <= budget {
-        climb(ladders, &mut at, &mut tokens, budget);
+        step_up(ladders, &mut at, &mut tokens, budget);
     }
     let forms = ladders.iter().zip(&at).filter_map(|(ladder, at)| ladder.0.get(*at)).map(|(form, _)| *form);
-    Fit { forms: forms.collect(), tokens, fits: tokens <= budget }
+    BudgetFit { forms: forms.collect(), tokens, fits: tokens <= budget }
 }
 
 fn total(ladders: &[Ladder], at: &[usize]) -> usize {
@@ -60,7 +60,7 @@ fn total(ladders: &[Ladder], at: &[usize]) -> usize {
 
 /// The facade on which a step down saves most, the step, and what it saves. A form that is poorer and dearer is no
 /// step, so the next below it is looked at.
-fn best(ladders: &[Ladder], at: &[usize]) -> Option<(usize, usize, usize)> {
+fn best_step(ladders: &[Ladder], at: &[usize]) -> Option<(usize, usize, usize)> {
     let steps = ladders.iter().zip(at).enumerate().filter_map(|(facade, (ladder, at))| {
         let now = ladder.cost(*at);
         let next = (at + 1..ladder.0.len()).find(|step| ladder.cost(*step) < now)?;
@@ -71,7 +71,7 @@ fn best(ladders: &[Ladder], at: &[usize]) -> Option<(usize, usize, usize)> {
 }
 
 /// Takes back steps that turned out not to be needed, those of the first facades first.
-fn climb(ladders: &[Ladder], at: &mut [usize], tokens: &mut usize, budget: usize) {
+fn step_up(ladders: &[Ladder], at: &mut [usize], tokens: &mut usize, budget: usize) {
     for (ladder, at) in ladders.iter().zip(at.iter_mut()) {
         let rest = *tokens - ladder.cost(*at);
         if let Some(richer) = (0..*at).find(|step| rest + ladder.cost(*step) <= budget) {
@@ -96,7 +96,7 @@ mod tests {
     fn check(ladders: &[&[usize]], budget: usize, forms: &[Form], tokens: usize, fits: bool) {
         let of = |costs: &&[usize]| Ladder(Flat.steps().into_iter().zip(costs.iter().copied()).collect());
         let ladders: Vec<Ladder> = ladders.iter().map(of).collect();
-        let expected = Fit { forms: forms.to_vec(), tokens, fits };
+        let expected = BudgetFit { forms: forms.to_vec(), tokens, fits };
         assert_eq!(fit(&ladders, budget), expected, "{ladders:?} in {budget}");
     }
 

@@ -6,7 +6,7 @@
 use loggia_facade::Object;
 use serde_json::Value;
 
-use crate::publish::{description::units, tool::Published};
+use crate::publish::{description::utf16_len, tool::Published};
 
 use Severity::{Confuses, Degrades, Rejects};
 
@@ -22,17 +22,17 @@ pub enum Severity {
 }
 
 /// Something that clients do not take, or not whole.
-pub(crate) struct Rule<T> {
-    pub at: At,
+pub(crate) struct ClientRule<T> {
+    pub scope: LintScope,
     pub breaks: T,
-    pub said: &'static str,
+    pub problem: &'static str,
     pub clients: &'static [&'static str],
     pub severity: Severity,
 }
 
 /// Where in a tool a rule looks.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum At {
+pub(crate) enum LintScope {
     Name,
     Description,
     /// The root of the input schema.
@@ -46,10 +46,10 @@ pub(crate) enum At {
 }
 
 /// Whether a tool's name or description breaks a rule.
-pub(crate) type Breaks = fn(&Published) -> bool;
+pub(crate) type ToolPredicate = fn(&Published) -> bool;
 
 /// What breaks a rule about a schema.
-pub(crate) enum Broken {
+pub(crate) enum SchemaPredicate {
     /// One of these keywords.
     Keys(&'static [&'static str]),
     /// Anything else.
@@ -58,117 +58,119 @@ pub(crate) enum Broken {
 
 const fn row<T>(
     severity: Severity,
-    at: At,
+    at: LintScope,
     clients: &'static [&'static str],
     breaks: T,
     said: &'static str,
-) -> Rule<T> {
-    Rule { at, breaks, said, clients, severity }
+) -> ClientRule<T> {
+    ClientRule { scope: at, breaks, problem: said, clients, severity }
 }
 
 /// Rules about a tool's name and description.
-pub(crate) const TOOL: &[Rule<Breaks>] = &[
+pub(crate) const TOOL: &[ClientRule<ToolPredicate>] = &[
     row(
         Rejects,
-        At::Name,
+        LintScope::Name,
         &["Claude", "OpenAI", "Gemini", "Bedrock"],
         |tool| !is_tool_name(&tool.name),
         "must be 1 to 64 characters of a-z, A-Z, 0-9, `_` and `-`",
     ),
     row(
         Degrades,
-        At::Name,
+        LintScope::Name,
         &["Cursor", "Claude Code", "Gemini CLI"],
         |tool| tool.name.len() > 52,
         "is longer than 52 characters: with the server's name before it, it is cut or left out",
     ),
-    row(Rejects, At::Description, &["Bedrock"], |tool| tool.description.trim().is_empty(), "is empty"),
+    row(Rejects, LintScope::Description, &["Bedrock"], |tool| tool.description.trim().is_empty(), "is empty"),
     row(
         Degrades,
-        At::Description,
+        LintScope::Description,
         &["VS Code with GPT-4"],
-        |tool| units(&tool.description) > 1024,
+        |tool| utf16_len(&tool.description) > 1024,
         "is longer than 1024 characters: the rest is cut",
     ),
     row(
         Degrades,
-        At::Description,
+        LintScope::Description,
         &["Claude Code"],
-        |tool| units(&tool.description) > 2048,
+        |tool| utf16_len(&tool.description) > 2048,
         "is longer than 2048 characters: the rest is cut",
     ),
 ];
 
 /// Rules about schemas.
-pub(crate) const SCHEMA: &[Rule<Broken>] = &[
+pub(crate) const SCHEMA: &[ClientRule<SchemaPredicate>] = &[
     row(
         Rejects,
-        At::Input,
+        LintScope::Input,
         &["Claude", "OpenAI", "VS Code", "Codex"],
-        Broken::Keys(&["oneOf", "anyOf", "allOf", "not", "if", "enum"]),
+        SchemaPredicate::Keys(&["oneOf", "anyOf", "allOf", "not", "if", "enum"]),
         "is not taken at the root",
     ),
     row(
         Rejects,
-        At::Input,
+        LintScope::Input,
         &["Claude Code", "OpenAI", "MCP's TypeScript SDK"],
-        Broken::Node(|schema| !is(schema, "object")),
+        SchemaPredicate::Node(|schema| !is(schema, "object")),
         "must have the type object",
     ),
     row(
         Rejects,
-        At::Input,
+        LintScope::Input,
         &["OpenAI", "Copilot CLI"],
-        Broken::Node(|schema| !schema.get("properties").is_some_and(Value::is_object)),
+        SchemaPredicate::Node(|schema| !schema.get("properties").is_some_and(Value::is_object)),
         "must have `properties`, even if there are none",
     ),
     row(
         Rejects,
-        At::Input,
+        LintScope::Input,
         &["Claude", "Gemini", "Bedrock"],
-        Broken::Node(|schema| !properties(schema).all(|(name, _)| is_key(name))),
+        SchemaPredicate::Node(|schema| !properties(schema).all(|(name, _)| is_key(name))),
         "has a parameter whose name is not 1 to 64 characters of a-z, A-Z, 0-9, `_`, `-` and `.`",
     ),
     row(
         Confuses,
-        At::Input,
+        LintScope::Input,
         &["all models"],
-        Broken::Node(|schema| properties(schema).count() > 20),
+        SchemaPredicate::Node(|schema| properties(schema).count() > 20),
         "has more than 20 parameters",
     ),
     row(
         Rejects,
-        At::Every,
+        LintScope::Every,
         &["Gemini", "VS Code", "Claude Desktop"],
-        Broken::Keys(&["$ref", "$dynamicRef"]),
+        SchemaPredicate::Keys(&["$ref", "$dynamicRef"]),
         "is not followed, and its definitions are dropped",
     ),
     row(
         Rejects,
-        At::Every,
+        LintScope::Every,
         &["Gemini"],
-        Broken::Keys(&["$defs", "definitions", "$schema", "$id", "$anchor", "const"]),
+        SchemaPredicate::Keys(&["$defs", "definitions", "$schema", "$id", "$anchor", "const"]),
         "is not known",
     ),
     row(
         Rejects,
-        At::Every,
+        LintScope::Every,
         &["Gemini"],
-        Broken::Node(|schema| schema.get("type").is_some_and(Value::is_array)),
+        SchemaPredicate::Node(|schema| schema.get("type").is_some_and(Value::is_array)),
         "has a list of types",
     ),
     row(
         Rejects,
-        At::Every,
+        LintScope::Every,
         &["Gemini", "VS Code"],
-        Broken::Node(|schema| is(schema, "array") && !schema.get("items").is_some_and(Value::is_object)),
+        SchemaPredicate::Node(|schema| {
+            is(schema, "array") && !schema.get("items").is_some_and(Value::is_object)
+        }),
         "is an array without `items`",
     ),
     row(
         Rejects,
-        At::Every,
+        LintScope::Every,
         &["Gemini"],
-        Broken::Node(|schema| {
+        SchemaPredicate::Node(|schema| {
             let items = schema.get("items").and_then(Value::as_object);
             items.is_some_and(|items| is(items, "object") && !items.contains_key("properties"))
         }),
@@ -176,23 +178,25 @@ pub(crate) const SCHEMA: &[Rule<Broken>] = &[
     ),
     row(
         Rejects,
-        At::Every,
+        LintScope::Every,
         &["Gemini"],
-        Broken::Node(|schema| list(schema, "enum").any(|value| value.as_str().is_none_or(str::is_empty))),
+        SchemaPredicate::Node(|schema| {
+            list(schema, "enum").any(|value| value.as_str().is_none_or(str::is_empty))
+        }),
         "has an `enum` of something else than words",
     ),
     row(
         Rejects,
-        At::Every,
+        LintScope::Every,
         &["Gemini CLI"],
-        Broken::Node(|schema| schema.contains_key("type") && schema.contains_key("anyOf")),
+        SchemaPredicate::Node(|schema| schema.contains_key("type") && schema.contains_key("anyOf")),
         "has both `type` and `anyOf`",
     ),
     row(
         Rejects,
-        At::Every,
+        LintScope::Every,
         &["Gemini"],
-        Broken::Node(|schema| {
+        SchemaPredicate::Node(|schema| {
             let known = |name: &Value| properties(schema).any(|(known, _)| name == known);
             !list(schema, "required").all(known)
         }),
@@ -200,9 +204,9 @@ pub(crate) const SCHEMA: &[Rule<Broken>] = &[
     ),
     row(
         Rejects,
-        At::Every,
+        LintScope::Every,
         &["Gemini"],
-        Broken::Node(|schema| {
+        SchemaPredicate::Node(|schema| {
             let other = schema.get("type").is_some_and(|kind| kind.is_string() && kind != "object");
             other && (schema.contains_key("properties") || schema.contains_key("required"))
         }),
@@ -210,16 +214,16 @@ pub(crate) const SCHEMA: &[Rule<Broken>] = &[
     ),
     row(
         Rejects,
-        At::Every,
+        LintScope::Every,
         &["OpenAI", "Gemini"],
-        Broken::Node(|schema| properties(schema).any(|(_, of)| !of.is_object())),
+        SchemaPredicate::Node(|schema| properties(schema).any(|(_, of)| !of.is_object())),
         "has a property whose schema is true or false",
     ),
     row(
         Degrades,
-        At::Inner,
+        LintScope::Inner,
         &["Codex", "Gemini"],
-        Broken::Keys(&[
+        SchemaPredicate::Keys(&[
             "oneOf",
             "allOf",
             "not",
@@ -232,30 +236,32 @@ pub(crate) const SCHEMA: &[Rule<Broken>] = &[
     ),
     row(
         Degrades,
-        At::Inner,
+        LintScope::Inner,
         &["LangChain", "small models"],
-        Broken::Keys(&["anyOf"]),
+        SchemaPredicate::Keys(&["anyOf"]),
         "is merged into one, or the wrong branch is taken",
     ),
     row(
         Degrades,
-        At::Inner,
+        LintScope::Inner,
         &["VS Code with GPT", "Gemini"],
-        Broken::Node(|schema| is(schema, "object") && properties(schema).next().is_none()),
+        SchemaPredicate::Node(|schema| is(schema, "object") && properties(schema).next().is_none()),
         "is an object without known members, of which the model sees nothing",
     ),
     row(
         Degrades,
-        At::Inner,
+        LintScope::Inner,
         &["Gemini"],
-        Broken::Node(|schema| !["type", "anyOf", "enum", "$ref"].iter().any(|key| schema.contains_key(*key))),
+        SchemaPredicate::Node(|schema| {
+            !["type", "anyOf", "enum", "$ref"].iter().any(|key| schema.contains_key(*key))
+        }),
         "has no type",
     ),
     row(
         Degrades,
-        At::Inner,
+        LintScope::Inner,
         &["Codex", "VS Code with GPT-4"],
-        Broken::Keys(&[
+        SchemaPredicate::Keys(&[
             "minimum",
             "maximum",
             "exclusiveMinimum",
@@ -274,25 +280,25 @@ pub(crate) const SCHEMA: &[Rule<Broken>] = &[
     ),
     row(
         Degrades,
-        At::Inner,
+        LintScope::Inner,
         &["VS Code with GPT-4"],
-        Broken::Node(|schema| {
-            schema.get("description").and_then(Value::as_str).is_some_and(|text| units(text) > 1024)
+        SchemaPredicate::Node(|schema| {
+            schema.get("description").and_then(Value::as_str).is_some_and(|text| utf16_len(text) > 1024)
         }),
         "has a description of more than 1024 characters: the rest is cut",
     ),
     row(
         Rejects,
-        At::Output,
+        LintScope::Output,
         &["MCP's TypeScript SDK"],
-        Broken::Node(|schema| !is(schema, "object")),
+        SchemaPredicate::Node(|schema| !is(schema, "object")),
         "must have the type object, or the whole list of tools fails",
     ),
     row(
         Degrades,
-        At::Output,
+        LintScope::Output,
         &["Cursor"],
-        Broken::Keys(&["oneOf", "anyOf", "allOf", "$ref"]),
+        SchemaPredicate::Keys(&["oneOf", "anyOf", "allOf", "$ref"]),
         "is too much at the root",
     ),
 ];

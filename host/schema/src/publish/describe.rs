@@ -6,18 +6,18 @@ use serde_json::Value;
 use crate::{
     contract::{
         build::Contract,
-        host_rules::Asked,
-        rules::{Rules, call},
+        host_rules::HostRules,
+        rules::{ActionRules, call_arguments},
     },
     model::{
-        host_action::Own,
-        keywords::{self, Holds},
+        constraints,
+        host_action::HostAction,
+        keywords::{self, SubschemaLayout},
         sanitise::sanitise_line,
-        shape::{Member, Shape},
-        signature::{kind, signature},
-        simplify::VALUES,
+        shape::{ShapeMember, ValueShape},
+        signature::{signature, type_text},
+        simplify::VALUE_TEXTS,
         view::View,
-        words,
     },
     text::show,
 };
@@ -39,9 +39,9 @@ impl Contract {
     pub fn describe(&self, of: Option<&str>, detail: Detail, view: &View) -> Result<Value, Failure> {
         let Some(name) = of else { return Ok(self.list(detail, view)) };
         match self.index(name) {
-            Some(index) => self.in_view(index, view).map(|index| self.one(index, detail)),
-            None => match self.own_in(name, view) {
-                Some((own, _)) => Ok(self.one_of_the_hosts(own, detail, view)),
+            Some(index) => self.in_view(index, view).map(|index| self.describe_action(index, detail)),
+            None => match self.host_action_in(name, view) {
+                Some((own, _)) => Ok(self.describe_host_action(own, detail, view)),
                 None => Err(self.unknown_action(name, view)),
             },
         }
@@ -51,7 +51,7 @@ impl Contract {
         let room = (ROOM * self.surface().actions.len()).max(LEAST_ROOM);
         let mut list = Value::Null;
         for terse in TERSENESS {
-            list = self.list_as(detail, view, terse);
+            list = self.list_with(detail, view, terse);
             // Who asks for everything gets it.
             if detail == Detail::Full || show::fits(&list, room) {
                 break;
@@ -60,43 +60,46 @@ impl Contract {
         list
     }
 
-    fn list_as(&self, detail: Detail, view: &View, (summary, optional): (usize, bool)) -> Value {
+    fn list_with(&self, detail: Detail, view: &View, (summary, optional): (usize, bool)) -> Value {
         let surface = self.surface();
         let shown = surface.actions.iter().zip(self.rules()).enumerate();
         let actions = shown.filter(|(index, _)| view.shows(*index)).map(|(_, (action, rules))| {
             let mut out = Object::new();
             // The signature begins with the name.
             match detail {
-                Detail::Minimal => put(&mut out, "name", action.name.as_str()),
-                _ if optional => put(&mut out, "signature", rules.signature.as_str()),
-                _ => put(&mut out, "signature", short(&action.name, &rules.shape)),
+                Detail::Minimal => insert(&mut out, "name", action.name.as_str()),
+                _ if optional => insert(&mut out, "signature", rules.signature.as_str()),
+                _ => insert(&mut out, "signature", required_signature(&action.name, &rules.shape)),
             }
-            put(&mut out, "effect", action.effect.as_str());
+            insert(&mut out, "effect", action.effect.as_str());
             if self.confirms(&action.name) {
-                put(&mut out, "confirm", true);
+                insert(&mut out, "confirm", true);
             }
-            put(&mut out, "summary", show::cut(&sanitise_line(&action.summary, usize::MAX), summary));
+            insert(&mut out, "summary", show::cut(&sanitise_line(&action.summary, usize::MAX), summary));
             if detail == Detail::Full {
-                put(&mut out, "params", (*action.params).clone());
+                insert(&mut out, "params", (*action.params).clone());
             }
             Value::Object(out)
         });
         let mut out = Object::new();
-        put(&mut out, "facade", surface.name.as_str());
-        put(&mut out, "version", surface.version.as_str());
-        put(&mut out, "summary", surface.summary.as_str());
-        if let Some(meant) = view.meant.or_else(|| self.meant_in(view)) {
-            put(&mut out, "default_action", self.name_of(meant));
+        insert(&mut out, "facade", surface.name.as_str());
+        insert(&mut out, "version", surface.version.as_str());
+        insert(&mut out, "summary", surface.summary.as_str());
+        if let Some(meant) = view.default_target.or_else(|| self.default_target(view)) {
+            insert(&mut out, "default_action", self.target_name(meant));
         }
-        put(&mut out, "actions", actions.collect::<Vec<_>>());
-        put(
+        insert(&mut out, "actions", actions.collect::<Vec<_>>());
+        insert(
             &mut out,
             "host_actions",
-            self.own().filter(|own| view.has(*own)).map(|own| in_short(own, detail)).collect::<Object>(),
+            self.host_actions()
+                .filter(|own| view.has_host_action(*own))
+                .map(|own| host_action_entry(own, detail))
+                .collect::<Object>(),
         );
         let others = self.other_tools(view);
         if !others.is_empty() {
-            put(&mut out, "other_tools", others);
+            insert(&mut out, "other_tools", others);
         }
         Value::Object(out)
     }
@@ -104,21 +107,21 @@ impl Contract {
     /// The facade's other tools, each with its actions.
     fn other_tools(&self, view: &View) -> Object {
         let names = |bits: u64| {
-            let of_tool = View::of(bits, None, Vec::new());
+            let of_tool = View::new(bits, None, Vec::new());
             let actions = self.surface().actions.iter().enumerate();
             let shown = actions.filter(|(index, _)| of_tool.shows(*index) && !view.shows(*index));
             shown.map(|(_, action)| Value::from(action.name.as_str())).collect::<Vec<_>>()
         };
-        let tools = view.others.iter().map(|(bits, tool)| (tool.clone(), names(*bits)));
+        let tools = view.other_tools.iter().map(|(bits, tool)| (tool.clone(), names(*bits)));
         tools.filter(|(_, names)| !names.is_empty()).map(|(tool, names)| (tool, names.into())).collect()
     }
 
-    fn one(&self, index: usize, detail: Detail) -> Value {
+    fn describe_action(&self, index: usize, detail: Detail) -> Value {
         let (action, rules) = (&self.surface().actions[index], &self.rules()[index]);
         let mut out = Object::new();
-        put(&mut out, "name", action.name.as_str());
-        put(&mut out, "summary", action.summary.as_str());
-        put(&mut out, "effect", action.effect.as_str());
+        insert(&mut out, "name", action.name.as_str());
+        insert(&mut out, "summary", action.summary.as_str());
+        insert(&mut out, "effect", action.effect.as_str());
         for (key, holds) in [
             ("confirm", self.confirms(&action.name)),
             ("idempotent", action.idempotent),
@@ -127,49 +130,49 @@ impl Contract {
             ("details", action.details),
         ] {
             if holds {
-                put(&mut out, key, true);
+                insert(&mut out, key, true);
             }
         }
         if !action.aliases.is_empty() {
-            put(&mut out, "aliases", action.aliases.clone());
+            insert(&mut out, "aliases", action.aliases.clone());
         }
-        put(&mut out, "signature", rules.signature.as_str());
+        insert(&mut out, "signature", rules.signature.as_str());
         if detail == Detail::Full {
-            put(&mut out, "params", (*action.params).clone());
+            insert(&mut out, "params", (*action.params).clone());
             if let Some(data) = &action.data {
                 let mut data = (**data).clone();
-                outward(&mut data);
-                put(&mut out, "data", data);
+                remove_internal(&mut data);
+                insert(&mut out, "data", data);
             }
         } else {
-            put(&mut out, "params", parameters(rules));
+            insert(&mut out, "params", parameters(rules));
         }
         let examples: Vec<Value> = if action.examples.is_empty() {
             rules.example(action).cloned().into_iter().collect()
         } else {
-            action.examples.iter().map(|example| call(&action.name, example)).collect()
+            action.examples.iter().map(|example| call_arguments(&action.name, example)).collect()
         };
         if !examples.is_empty() {
-            put(&mut out, "examples", examples);
+            insert(&mut out, "examples", examples);
         }
         Value::Object(out)
     }
 
-    fn one_of_the_hosts(&self, own: Own, detail: Detail, view: &View) -> Value {
-        let Asked { action, rules } = Asked::of(own);
+    fn describe_host_action(&self, own: HostAction, detail: Detail, view: &View) -> Value {
+        let HostRules { action, rules } = HostRules::get(own);
         let mut out = Object::new();
-        put(&mut out, "name", own.name());
-        put(&mut out, "summary", own.summary());
-        put(&mut out, "signature", rules.signature.as_str());
+        insert(&mut out, "name", own.name());
+        insert(&mut out, "summary", own.summary());
+        insert(&mut out, "signature", rules.signature.as_str());
         let params = if detail == Detail::Full { (*action.params).clone() } else { parameters(rules) };
-        put(&mut out, "params", params);
-        put(&mut out, "examples", vec![self.asked_example(own, view)]);
+        insert(&mut out, "params", params);
+        insert(&mut out, "examples", vec![self.host_example(own, view)]);
         Value::Object(out)
     }
 }
 
 /// Leaves out of a result's schema what the envelope leaves out of the result: members whose name begins with `_`.
-fn outward(schema: &mut Value) {
+fn remove_internal(schema: &mut Value) {
     let Value::Object(schema) = schema else { return };
     let own = |name: &str| name.starts_with('_');
     for (keyword, value) in schema.iter_mut() {
@@ -180,21 +183,21 @@ fn outward(schema: &mut Value) {
         }
     }
     for (keyword, value) in schema.iter_mut() {
-        match (keywords::holds(keyword), value) {
-            (Some(Holds::One), value) => outward(value),
-            (Some(Holds::Map), Value::Object(map)) => map.values_mut().for_each(outward),
-            (Some(Holds::List), Value::Array(list)) => list.iter_mut().for_each(outward),
+        match (keywords::subschemas(keyword), value) {
+            (Some(SubschemaLayout::One), value) => remove_internal(value),
+            (Some(SubschemaLayout::Map), Value::Object(map)) => map.values_mut().for_each(remove_internal),
+            (Some(SubschemaLayout::List), Value::Array(list)) => list.iter_mut().for_each(remove_internal),
             _ => {}
         }
     }
 }
 
 /// A signature of what is required, where all parameters would be too many: `create(title: string, …)`.
-fn short(name: &str, parameters: &Shape) -> String {
-    let Shape::Record { members, others } = parameters else { return signature(name, parameters) };
-    let required: Vec<Member> = members.iter().filter(|member| member.required).cloned().collect();
+fn required_signature(name: &str, parameters: &ValueShape) -> String {
+    let ValueShape::Record { members, others } = parameters else { return signature(name, parameters) };
+    let required: Vec<ShapeMember> = members.iter().filter(|member| member.required).cloned().collect();
     let (none, left) = (required.is_empty(), required.len() < members.len() || others.is_some());
-    let whole = signature(name, &Shape::Record { members: required, others: None });
+    let whole = signature(name, &ValueShape::Record { members: required, others: None });
     match (whole.strip_suffix(')'), left, none) {
         (Some(begun), true, true) => format!("{begun}…)"),
         (Some(begun), true, false) => format!("{begun}, …)"),
@@ -203,34 +206,34 @@ fn short(name: &str, parameters: &Shape) -> String {
 }
 
 /// One of the host's actions, as a list has it.
-fn in_short(own: Own, detail: Detail) -> (String, Value) {
-    let key = if detail == Detail::Minimal { own.name() } else { &Asked::of(own).rules.signature };
+fn host_action_entry(own: HostAction, detail: Detail) -> (String, Value) {
+    let key = if detail == Detail::Minimal { own.name() } else { &HostRules::get(own).rules.signature };
     (key.to_owned(), own.summary().into())
 }
 
 /// The parameters by name: what kind they are, whether they are required, what the author says, with bounds in words.
-fn parameters(rules: &Rules) -> Object {
+fn parameters(rules: &ActionRules) -> Object {
     let schemas = rules.schema.as_object();
     let parameter = |name: &str, required: bool, shape| {
         let mut out = Object::new();
-        put(&mut out, "type", kind(shape, 3));
+        insert(&mut out, "type", type_text(shape, 3));
         if required {
-            put(&mut out, "required", true);
+            insert(&mut out, "required", true);
         }
         let Some(schema) = schemas.and_then(|root| keywords::property(root, name)) else {
             return Value::Object(out);
         };
-        let text = words::describe(schema);
+        let text = constraints::describe(schema);
         if !text.is_empty() {
-            put(&mut out, "description", text);
+            insert(&mut out, "description", text);
         }
-        if let Some(told) = schema.get(VALUES) {
-            put(&mut out, "values", told.clone());
+        if let Some(told) = schema.get(VALUE_TEXTS) {
+            insert(&mut out, "values", told.clone());
         }
         let when = keywords::when_to_change(schema).filter(|when| keywords::hint(schema) != Some(*when));
         for (key, advice) in [("hint", keywords::hint(schema)), ("when_to_change", when)] {
             if let Some(advice) = advice {
-                put(&mut out, key, sanitise_line(advice, usize::MAX));
+                insert(&mut out, key, sanitise_line(advice, usize::MAX));
             }
         }
         Value::Object(out)
@@ -242,6 +245,6 @@ fn parameters(rules: &Rules) -> Object {
         .collect()
 }
 
-fn put(out: &mut Object, key: &str, value: impl Into<Value>) {
+fn insert(out: &mut Object, key: &str, value: impl Into<Value>) {
     out.insert(key.to_owned(), value.into());
 }

@@ -7,23 +7,23 @@ use loggia_facade::{Action, Effect};
 
 use crate::{
     model::{limits, sanitise::sanitise_line},
-    publish::part::Part,
+    publish::part::ToolPart,
 };
 
 /// A tool's description, and the lines that did not fit into it.
-pub(crate) struct Lines {
-    pub description: String,
+pub(crate) struct ToolDescription {
+    pub text: String,
     pub spilled: Vec<String>,
 }
 
-impl Lines {
+impl ToolDescription {
     /// Lays out these lines under the facade's summary.
-    pub(crate) fn of(part: &Part<'_>, lines: impl IntoIterator<Item = String>) -> Self {
+    pub(crate) fn new(part: &ToolPart<'_>, lines: impl IntoIterator<Item = String>) -> Self {
         let mut description = sanitise_line(&part.contract.surface().summary, usize::MAX);
-        let mut length = units(&description);
+        let mut length = utf16_len(&description);
         let mut spilled = Vec::new();
         for line in lines {
-            let units = 1 + units(&line);
+            let units = 1 + utf16_len(&line);
             if spilled.is_empty() && length + units <= limits::DESCRIPTION {
                 length += units;
                 description.push('\n');
@@ -32,20 +32,20 @@ impl Lines {
                 spilled.push(line);
             }
         }
-        Self { description, spilled }
+        Self { text: description, spilled }
     }
 }
 
 /// `add: Add a note.`: each action with what it does. The host's own need no line: their names say it, and what their
 /// parameters are told to be. Nor does one of which the facade's summary has said all.
-pub(crate) fn summaries(part: &Part<'_>) -> Vec<String> {
+pub(crate) fn summaries(part: &ToolPart<'_>) -> Vec<String> {
     let above = sanitise_line(&part.contract.surface().summary, usize::MAX);
-    let said = part.actions.iter().map(|(action, _)| (&action.name, said(action)));
+    let said = part.actions.iter().map(|(action, _)| (&action.name, summary_line(action)));
     said.filter(|(_, said)| *said != above).map(|(name, said)| format!("{name}: {said}")).collect()
 }
 
 /// An action's summary, with a warning where it may lose something for good: annotations speak of the whole tool.
-fn said(action: &Action) -> String {
+fn summary_line(action: &Action) -> String {
     format!("{}{}", warning(action), sanitise_line(&action.summary, usize::MAX))
 }
 
@@ -64,6 +64,6 @@ pub(crate) fn with_spilled(mut text: String, spilled: &[String]) -> String {
 }
 
 /// The length of a text as JavaScript clients count it.
-pub(crate) fn units(text: &str) -> usize {
+pub(crate) fn utf16_len(text: &str) -> usize {
     text.encode_utf16().count()
 }

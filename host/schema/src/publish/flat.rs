@@ -8,12 +8,12 @@ use loggia_facade::Object;
 use serde_json::{Value, json};
 
 use crate::{
-    model::shape::{Member, Shape},
+    model::shape::{ShapeMember, ValueShape},
     publish::{
-        description::{Lines, summaries, with_spilled},
+        description::{ToolDescription, summaries, with_spilled},
         host_parameters,
-        parameters::Parameters,
-        part::Part,
+        parameters::ParameterTable,
+        part::ToolPart,
         tool::Published,
     },
 };
@@ -22,29 +22,29 @@ use crate::{
 const LEGEND: &str = "Parameters: [actions], * = required.";
 
 /// Makes the flat form.
-pub(crate) fn publish(part: &Part<'_>) -> Published {
-    let Lines { description, spilled } = Lines::of(part, summaries(part));
+pub(crate) fn publish(part: &ToolPart<'_>) -> Published {
+    let ToolDescription { text: description, spilled } = ToolDescription::new(part, summaries(part));
     let parameters = parameters(part);
     let legend = if parameters.name_actions() { LEGEND } else { "What to do." };
     let mut properties = Object::new();
-    properties.insert("action".into(), action(part, legend, &spilled));
+    properties.insert("action".into(), action_property(part, legend, &spilled));
     properties.extend(parameters.publish());
-    Published::of(part, description, root(part, properties, is_open(part)))
+    Published::from_part(part, description, root_schema(part, properties, is_open(part)))
 }
 
 /// The property that names the action.
-pub(crate) fn action(part: &Part<'_>, text: &str, spilled: &[String]) -> Value {
-    let default = part.meant.map_or(String::new(), |name| format!(" Default {name}."));
+pub(crate) fn action_property(part: &ToolPart<'_>, text: &str, spilled: &[String]) -> Value {
+    let default = part.default_action.map_or(String::new(), |name| format!(" Default {name}."));
     let text = with_spilled(format!("{text}{default}"), spilled);
     json!({"type": "string", "enum": part.names(), "description": text})
 }
 
 /// The root of a tool that takes an action.
-pub(crate) fn root(part: &Part<'_>, properties: Object, is_open: bool) -> Object {
+pub(crate) fn root_schema(part: &ToolPart<'_>, properties: Object, is_open: bool) -> Object {
     let mut schema = Object::new();
     schema.insert("type".into(), "object".into());
     schema.insert("properties".into(), properties.into());
-    if part.meant.is_none() {
+    if part.default_action.is_none() {
         schema.insert("required".into(), json!(["action"]));
     }
     if !is_open {
@@ -54,30 +54,37 @@ pub(crate) fn root(part: &Part<'_>, properties: Object, is_open: bool) -> Object
 }
 
 /// Whether an action takes parameters that it does not name.
-fn is_open(part: &Part<'_>) -> bool {
-    let open = |shape: &Shape| matches!(shape, Shape::Record { others: Some(_), .. });
+fn is_open(part: &ToolPart<'_>) -> bool {
+    let open = |shape: &ValueShape| matches!(shape, ValueShape::Record { others: Some(_), .. });
     part.actions.iter().any(|(_, rules)| open(&rules.shape))
 }
 
-fn parameters<'a>(part: &Part<'a>) -> Parameters<'a> {
-    let mut out = Parameters::of(part.actions.iter().map(|(action, _)| action.name.as_str()).collect());
+fn parameters<'a>(part: &ToolPart<'a>) -> ParameterTable<'a> {
+    let mut out = ParameterTable::new(part.actions.iter().map(|(action, _)| action.name.as_str()).collect());
     for (action, rules) in &part.actions {
         out.add(&action.name, rules.parameters().iter().cloned());
     }
-    beside(part, &mut out, |_| true);
-    for own in &part.own {
-        out.add(own.name(), host_parameters::of_own(*own));
+    add_host_parameters(part, &mut out, |_| true);
+    for own in &part.host_actions {
+        out.add(own.name(), host_parameters::for_host_action(*own));
     }
     out
 }
 
 /// Adds those of what the host takes beside the parameters of actions.
-pub(crate) fn beside<'a>(part: &Part<'a>, out: &mut Parameters<'a>, of_these: fn(&Member) -> bool) {
+pub(crate) fn add_host_parameters<'a>(
+    part: &ToolPart<'a>,
+    out: &mut ParameterTable<'a>,
+    of_these: fn(&ShapeMember) -> bool,
+) {
     for (action, _) in &part.actions {
-        out.add(&action.name, host_parameters::of_action(part.contract, action).into_iter().filter(of_these));
+        out.add(
+            &action.name,
+            host_parameters::for_action(part.contract, action).into_iter().filter(of_these),
+        );
     }
-    for own in &part.own {
-        out.add(own.name(), host_parameters::beside_own(*own).into_iter().filter(of_these));
+    for own in &part.host_actions {
+        out.add(own.name(), host_parameters::beside_host_action(*own).into_iter().filter(of_these));
     }
 }
 

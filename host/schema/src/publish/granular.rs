@@ -15,13 +15,13 @@ use serde_json::json;
 use crate::{
     contract::build::Contract,
     model::{
-        host_action::Own,
+        host_action::HostAction,
         limits,
         sanitise::sanitise_line,
-        shape::{Member, Shape},
-        view::{Meant, View},
+        shape::{ShapeMember, ValueShape},
+        view::{CommandTarget, View},
     },
-    publish::{host_parameters, parameters::alone, part::title, tool::Published},
+    publish::{host_parameters, parameters::property_schema, part::title, tool::Published},
 };
 
 impl Contract {
@@ -29,32 +29,36 @@ impl Contract {
     /// measured by. The parameters are the action's own, and no tool is about runs.
     pub fn bare(&self) -> Vec<Published> {
         let surface = self.surface();
-        let names = names(&surface.name, surface.actions.iter().map(|action| action.name.as_str()));
-        actions(self, &names, |_| Vec::new())
+        let names = tool_names(&surface.name, surface.actions.iter().map(|action| action.name.as_str()));
+        action_tools(self, &names, |_| Vec::new())
     }
 }
 
 /// Makes one tool for each action, called like the action alone where `own_names`.
 pub(crate) fn publish(contract: &Contract, own_names: bool) -> Vec<Published> {
     let surface = contract.surface();
-    let own = contract.own().filter(|own| own.is_of_runs());
-    let own: Vec<Own> = own.filter(|_| surface.actions.iter().any(|action| action.long_running)).collect();
+    let own = contract.host_actions().filter(|own| own.is_about_runs());
+    let own: Vec<HostAction> =
+        own.filter(|_| surface.actions.iter().any(|action| action.long_running)).collect();
     let names = surface.actions.iter().map(|action| action.name.as_str());
-    let mut names = self::names(&surface.name, names.chain(own.iter().map(|own| own.name())));
+    let mut names = self::tool_names(&surface.name, names.chain(own.iter().map(|own| own.name())));
     if own_names {
         names.iter_mut().zip(&surface.actions).for_each(|(name, action)| name.clone_from(&action.name));
     }
-    let mut out = actions(contract, &names, |action| host_parameters::of_action(contract, action));
-    let tools = tools(contract, &names);
+    let mut out = action_tools(contract, &names, |action| host_parameters::for_action(contract, action));
+    let tools = tool_views(contract, &names);
     let facade = title(contract);
     for (own, name) in own.iter().zip(names.iter().skip(surface.actions.len())) {
-        let members =
-            host_parameters::of_own(*own).into_iter().chain(host_parameters::beside_own(*own)).collect();
-        let schema = plain(&Shape::Record { members, others: None }, Vec::new());
-        let view = View::of(0, Some(Meant::Own(*own, false)), tools.clone()).with_own(&[*own]);
+        let members = host_parameters::for_host_action(*own)
+            .into_iter()
+            .chain(host_parameters::beside_host_action(*own))
+            .collect();
+        let schema = object_schema(&ValueShape::Record { members, others: None }, Vec::new());
+        let view =
+            View::new(0, Some(CommandTarget::Host(*own, false)), tools.clone()).with_host_actions(&[*own]);
         let named = (name.clone(), format!("{facade}: {}", own.name()));
         let mut tool = Published::new(named, own.summary().to_owned(), schema, std::iter::empty(), view);
-        if *own == Own::RunCancel {
+        if *own == HostAction::RunCancel {
             // Who ends a run twice has ended it.
             (tool.effect, tool.read_only, tool.idempotent) = (Effect::Write, false, true);
         }
@@ -64,34 +68,39 @@ pub(crate) fn publish(contract: &Contract, own_names: bool) -> Vec<Published> {
 }
 
 /// The facade's own actions under these names, each with what is added to its parameters.
-fn actions(contract: &Contract, names: &[String], added: impl Fn(&Action) -> Vec<Member>) -> Vec<Published> {
-    let (tools, facade) = (tools(contract, names), title(contract));
+fn action_tools(
+    contract: &Contract,
+    names: &[String],
+    added: impl Fn(&Action) -> Vec<ShapeMember>,
+) -> Vec<Published> {
+    let (tools, facade) = (tool_views(contract, names), title(contract));
     let known = contract.surface().actions.iter().zip(contract.rules()).zip(names).enumerate();
     let published = known.map(|(index, ((action, rules), name))| {
         let others = tools.iter().filter(|(actions, _)| *actions != 1 << index).cloned().collect();
-        let view = View::of(1 << index, Some(Meant::Action(index)), others);
+        let view = View::new(1 << index, Some(CommandTarget::Action(index)), others);
         let named = (name.clone(), format!("{facade}: {}", action.name));
         let description = sanitise_line(&action.summary, usize::MAX);
-        let schema = plain(&rules.shape, added(action));
+        let schema = object_schema(&rules.shape, added(action));
         Published::new(named, description, schema, std::iter::once(action), view)
     });
     published.collect()
 }
 
 /// Which tool takes which action.
-fn tools(contract: &Contract, names: &[String]) -> Vec<(u64, String)> {
+fn tool_views(contract: &Contract, names: &[String]) -> Vec<(u64, String)> {
     let actions = names.iter().take(contract.surface().actions.len()).enumerate();
     actions.map(|(index, name)| (1 << index, name.clone())).collect()
 }
 
 /// An object schema of these parameters, plain enough for every client, and of what the host adds to them.
-pub(crate) fn plain(shape: &Shape, added: Vec<Member>) -> Object {
+pub(crate) fn object_schema(shape: &ValueShape, added: Vec<ShapeMember>) -> Object {
     let (known, others) = match shape {
-        Shape::Record { members, others } => (members.as_slice(), others.as_deref()),
+        ValueShape::Record { members, others } => (members.as_slice(), others.as_deref()),
         _ => (&[][..], Some(shape)),
     };
-    let members: Vec<&Member> = known.iter().chain(&added).collect();
-    let properties: Object = members.iter().map(|member| (member.name.clone(), alone(member))).collect();
+    let members: Vec<&ShapeMember> = known.iter().chain(&added).collect();
+    let properties: Object =
+        members.iter().map(|member| (member.name.clone(), property_schema(member))).collect();
     let required: Vec<&str> =
         members.iter().filter(|member| member.required).map(|member| member.name.as_str()).collect();
     let mut out = Object::new();
@@ -107,7 +116,7 @@ pub(crate) fn plain(shape: &Shape, added: Vec<Member>) -> Object {
 }
 
 /// The tools' names: facade and action, shortened where that is longer than clients take.
-fn names<'a>(facade: &str, actions: impl Iterator<Item = &'a str>) -> Vec<String> {
+fn tool_names<'a>(facade: &str, actions: impl Iterator<Item = &'a str>) -> Vec<String> {
     let whole: Vec<String> = actions.map(|action| format!("{facade}_{action}")).collect();
     let is_short = |name: &String| name.len() <= limits::TOOL_NAME;
     let mut taken: HashSet<String> = whole.iter().filter(|name| is_short(name)).cloned().collect();

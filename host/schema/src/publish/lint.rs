@@ -6,9 +6,9 @@ use loggia_facade::Object;
 use serde_json::Value;
 
 use crate::{
-    model::keywords::{Holds, holds},
+    model::keywords::{SubschemaLayout, subschemas},
     publish::{
-        clients::{At, Broken, SCHEMA, Severity, TOOL},
+        clients::{LintScope, SCHEMA, SchemaPredicate, Severity, TOOL},
         tool::Published,
     },
     text::show,
@@ -16,58 +16,63 @@ use crate::{
 
 /// Something of a tool that clients do not take, or not whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct LintFinding {
     /// Where: `name`, `description`, `inputSchema.properties.limit`.
     pub path: String,
     /// What is wrong there.
-    pub said: String,
+    pub problem: String,
     /// Who does not take it.
     pub clients: &'static [&'static str],
     /// What they do.
     pub severity: Severity,
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for LintFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let does = match self.severity {
             Severity::Confuses => "more wrong calls by",
             Severity::Degrades => "lost on",
             Severity::Rejects => "rejected by",
         };
-        write!(f, "{} {} ({does} {})", self.path, self.said, self.clients.join(", "))
+        write!(f, "{} {} ({does} {})", self.path, self.problem, self.clients.join(", "))
     }
 }
 
 /// Everything in a tool that clients do not take, or not whole: in the order of the tool, and always the same.
-pub fn lint(tool: &Published) -> Vec<Finding> {
+pub fn lint(tool: &Published) -> Vec<LintFinding> {
     let mut out = Vec::new();
     for rule in TOOL.iter().filter(|rule| (rule.breaks)(tool)) {
-        let path = if rule.at == At::Name { "name" } else { "description" };
-        out.push(Finding {
+        let path = if rule.scope == LintScope::Name { "name" } else { "description" };
+        out.push(LintFinding {
             path: path.to_owned(),
-            said: rule.said.to_owned(),
+            problem: rule.problem.to_owned(),
             clients: rule.clients,
             severity: rule.severity,
         });
     }
-    node(&mut out, &tool.input_schema, &mut "inputSchema".to_owned(), &[At::Input, At::Every]);
+    lint_schema(
+        &mut out,
+        &tool.input_schema,
+        &mut "inputSchema".to_owned(),
+        &[LintScope::Input, LintScope::Every],
+    );
     if let Some(schema) = &tool.output_schema {
-        check(&mut out, schema, "outputSchema", &[At::Output]);
+        check_node(&mut out, schema, "outputSchema", &[LintScope::Output]);
     }
     out
 }
 
 /// One schema, and those inside it. A surface's bounds keep them from being deep.
-fn node(out: &mut Vec<Finding>, schema: &Object, path: &mut String, at: &[At]) {
-    check(out, schema, path, at);
+fn lint_schema(out: &mut Vec<LintFinding>, schema: &Object, path: &mut String, at: &[LintScope]) {
+    check_node(out, schema, path, at);
     let length = path.len();
     for (keyword, value) in schema {
-        let children: Vec<(String, &Value)> = match (holds(keyword), value) {
-            (Some(Holds::One), value) => vec![(format!(".{keyword}"), value)],
-            (Some(Holds::Map), Value::Object(map)) => {
+        let children: Vec<(String, &Value)> = match (subschemas(keyword), value) {
+            (Some(SubschemaLayout::One), value) => vec![(format!(".{keyword}"), value)],
+            (Some(SubschemaLayout::Map), Value::Object(map)) => {
                 map.iter().map(|(name, of)| (format!(".{keyword}.{}", show::name(name)), of)).collect()
             }
-            (Some(Holds::List), Value::Array(list)) => {
+            (Some(SubschemaLayout::List), Value::Array(list)) => {
                 list.iter().enumerate().map(|(index, of)| (format!(".{keyword}[{index}]"), of)).collect()
             }
             _ => Vec::new(),
@@ -75,25 +80,25 @@ fn node(out: &mut Vec<Finding>, schema: &Object, path: &mut String, at: &[At]) {
         for (step, child) in children {
             let Value::Object(child) = child else { continue };
             path.push_str(&step);
-            node(out, child, path, &[At::Inner, At::Every]);
+            lint_schema(out, child, path, &[LintScope::Inner, LintScope::Every]);
             path.truncate(length);
         }
     }
 }
 
-fn check(out: &mut Vec<Finding>, schema: &Object, path: &str, at: &[At]) {
-    for rule in SCHEMA.iter().filter(|rule| at.contains(&rule.at)) {
+fn check_node(out: &mut Vec<LintFinding>, schema: &Object, path: &str, at: &[LintScope]) {
+    for rule in SCHEMA.iter().filter(|rule| at.contains(&rule.scope)) {
         let places: Vec<String> = match &rule.breaks {
-            Broken::Node(breaks) if breaks(schema) => vec![path.to_owned()],
-            Broken::Node(_) => Vec::new(),
-            Broken::Keys(keys) => {
+            SchemaPredicate::Node(breaks) if breaks(schema) => vec![path.to_owned()],
+            SchemaPredicate::Node(_) => Vec::new(),
+            SchemaPredicate::Keys(keys) => {
                 let keys = keys.iter().filter(|key| schema.contains_key(**key));
                 keys.map(|key| format!("{path}.{key}")).collect()
             }
         };
-        out.extend(places.into_iter().map(|path| Finding {
+        out.extend(places.into_iter().map(|path| LintFinding {
             path,
-            said: rule.said.to_owned(),
+            problem: rule.problem.to_owned(),
             clients: rule.clients,
             severity: rule.severity,
         }));
@@ -117,7 +122,7 @@ pub(crate) mod tests {
         },
     };
 
-    fn told(findings: &[Finding]) -> String {
+    fn told(findings: &[LintFinding]) -> String {
         findings.iter().fold(String::new(), |mut out, finding| {
             let _ = writeln!(out, "{finding}");
             out
@@ -160,10 +165,10 @@ pub(crate) mod tests {
         out.push_str(&told(&lint(&tool)));
         insta::assert_snapshot!("lint_everything", out);
         for (index, rule) in SCHEMA.iter().enumerate() {
-            assert!(out.contains(rule.said), "rule {index} is not tried: {}", rule.said);
+            assert!(out.contains(rule.problem), "rule {index} is not tried: {}", rule.problem);
         }
         for rule in TOOL {
-            assert!(out.contains(rule.said), "{}", rule.said);
+            assert!(out.contains(rule.problem), "{}", rule.problem);
         }
     }
 
@@ -214,7 +219,7 @@ pub(crate) mod tests {
                     if form == Form::Raw && contract.surface().actions.len() == 1 {
                         continue;
                     }
-                    let rejected: Vec<Finding> =
+                    let rejected: Vec<LintFinding> =
                         lint(&tool).into_iter().filter(|f| f.severity == Severity::Rejects).collect();
                     let schema = &tool.input_schema;
                     assert!(rejected.is_empty(), "{}: {}\n{schema:?}", form.as_str(), told(&rejected));

@@ -7,7 +7,7 @@ use loggia_facade::Object;
 use serde_json::{Value, json};
 
 /// The schema of the envelope.
-pub(crate) fn schema() -> Object {
+pub(crate) fn envelope_schema() -> Object {
     let text = json!({"type": "string"});
     let object = json!({"type": "object", "properties": {}, "additionalProperties": true});
     let properties: [(&str, Value); 12] = [

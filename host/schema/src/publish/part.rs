@@ -3,41 +3,41 @@
 use loggia_facade::{Action, Effect};
 
 use crate::{
-    contract::{build::Contract, rules::Rules},
+    contract::{build::Contract, rules::ActionRules},
     model::{
-        host_action::Own,
-        view::{Meant, View},
+        host_action::HostAction,
+        view::{CommandTarget, View},
     },
     publish::expose::Split,
 };
 
 /// The part of a facade that one tool shows.
-pub(crate) struct Part<'a> {
+pub(crate) struct ToolPart<'a> {
     pub contract: &'a Contract,
     /// The tool's name.
     pub name: String,
     /// The tool's name for people.
     pub title: String,
     /// The actions it shows, in the order of the surface.
-    pub actions: Vec<(&'a Action, &'a Rules)>,
+    pub actions: Vec<(&'a Action, &'a ActionRules)>,
     /// The host's actions that make sense beside them.
-    pub own: Vec<Own>,
+    pub host_actions: Vec<HostAction>,
     /// The action that is meant where none is named.
-    pub meant: Option<&'a str>,
+    pub default_action: Option<&'a str>,
     pub view: View,
 }
 
-impl<'a> Part<'a> {
+impl<'a> ToolPart<'a> {
     /// The parts of a facade, by how its policy splits it, as far as a caller may call these actions. The tools are the
     /// same for every caller, however much of them is left.
     pub(crate) fn all(contract: &'a Contract, split: Split, allows: &impl Fn(&str) -> bool) -> Vec<Self> {
         let surface = contract.surface();
-        let reads = mask(contract, |action| action.effect == Effect::Read);
-        let writes = mask(contract, |action| action.effect != Effect::Read);
+        let reads = action_bits(contract, |action| action.effect == Effect::Read);
+        let writes = action_bits(contract, |action| action.effect != Effect::Read);
         let title = title(contract);
         if split == Split::None || reads == 0 || writes == 0 {
             let view = contract.narrow(&View::whole(), allows);
-            let meant = |view: &View| contract.meant().filter(|index| view.shows(*index));
+            let meant = |view: &View| contract.default_action().filter(|index| view.shows(*index));
             let part = |view: View| Self::new(contract, surface.name.clone(), title, meant(&view), view);
             return view.map(part).into_iter().collect();
         }
@@ -50,8 +50,9 @@ impl<'a> Part<'a> {
         .filter_map(|(actions, name, title, others)| {
             // The only action of a tool needs no naming, and the facade's default is one where it is shown.
             let only = (actions.count_ones() == 1).then_some(actions.trailing_zeros() as usize);
-            let meant = contract.meant().filter(|index| actions >> index & 1 == 1).or(only);
-            let view = contract.narrow(&View::of(actions, meant.map(Meant::Action), others), allows)?;
+            let meant = contract.default_action().filter(|index| actions >> index & 1 == 1).or(only);
+            let view =
+                contract.narrow(&View::new(actions, meant.map(CommandTarget::Action), others), allows)?;
             let meant = meant.filter(|index| view.shows(*index));
             Some(Self::new(contract, name, title, meant, view))
         })
@@ -65,15 +66,16 @@ impl<'a> Part<'a> {
             actions.filter(|(index, _)| view.shows(*index)).map(|(_, shown)| shown).collect();
         // A run is looked for at the tool that began it.
         let runs = contract.terms().batch || actions.iter().any(|(action, _)| action.long_running);
-        let own: Vec<Own> = contract.own().filter(|own| runs || !own.is_of_runs()).collect();
-        let view = view.with_own(&own);
-        Self { contract, name, title, actions, own, meant, view }
+        let own: Vec<HostAction> =
+            contract.host_actions().filter(|own| runs || !own.is_about_runs()).collect();
+        let view = view.with_host_actions(&own);
+        Self { contract, name, title, actions, host_actions: own, default_action: meant, view }
     }
 
     /// The names of all its actions, the host's own last.
     pub(crate) fn names(&self) -> Vec<&'a str> {
         let names = self.actions.iter().map(|(action, _)| action.name.as_str());
-        names.chain(self.own.iter().map(|own| own.name())).collect()
+        names.chain(self.host_actions.iter().map(|own| own.name())).collect()
     }
 }
 
@@ -84,7 +86,7 @@ pub(crate) fn title(contract: &Contract) -> String {
 }
 
 /// The places of these actions in the surface, bit by bit.
-fn mask(contract: &Contract, holds: impl Fn(&Action) -> bool) -> u64 {
+fn action_bits(contract: &Contract, holds: impl Fn(&Action) -> bool) -> u64 {
     let actions = contract.surface().actions.iter().enumerate();
     actions.filter(|(_, action)| holds(action)).fold(0, |mask, (index, _)| mask | 1 << index)
 }

@@ -7,7 +7,7 @@ use crate::{
     contract::build::Contract,
     model::{
         sanitise::sanitise_line,
-        view::{Meant, View},
+        view::{CommandTarget, View},
     },
     publish::{part::title, tool::Published},
 };
@@ -20,7 +20,7 @@ pub(crate) fn publish(contract: &Contract) -> Option<Published> {
     let [action] = surface.actions.as_slice() else { return None };
     let summary = sanitise_line(&surface.summary, usize::MAX);
     let description = format!("{summary}\n{}", sanitise_line(&action.summary, usize::MAX));
-    let view = View::of(1, Some(Meant::Action(0)), Vec::new());
+    let view = View::new(1, Some(CommandTarget::Action(0)), Vec::new());
     let named = (surface.name.clone(), title(contract));
     Some(Published::new(named, description, Arc::clone(&action.params), std::iter::once(action), view))
 }

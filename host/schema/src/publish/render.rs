@@ -10,7 +10,7 @@ use crate::{
     publish::{
         expose::{Expose, Form},
         flat, granular, nested, output_schema,
-        part::Part,
+        part::ToolPart,
         raw,
         tool::Published,
     },
@@ -30,7 +30,7 @@ impl Contract {
     /// The same for a caller who may call only these of its actions: tools of the same names, each with the caller's
     /// actions alone, and without those of which nothing is left.
     pub fn publish_of(&self, expose: &Expose, allows: impl Fn(&str) -> bool) -> Vec<Published> {
-        let parts = || Part::all(self, expose.split, &allows);
+        let parts = || ToolPart::all(self, expose.split, &allows);
         let left = |tool: Published| Some(Published { view: self.narrow(&tool.view, &allows)?, ..tool });
         let mut tools: Vec<Published> = match self.form(expose.form) {
             Form::Raw => raw::publish(self).into_iter().filter_map(left).collect(),
@@ -43,7 +43,7 @@ impl Contract {
             Form::Union => parts().iter().map(nested::union).collect(),
         };
         if expose.output_schema {
-            let schema = Arc::new(output_schema::schema());
+            let schema = Arc::new(output_schema::envelope_schema());
             tools.iter_mut().for_each(|tool| tool.output_schema = Some(Arc::clone(&schema)));
         }
         tools

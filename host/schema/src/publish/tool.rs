@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use loggia_facade::{Action, Effect, Object};
 
-use crate::{model::view::View, publish::part::Part};
+use crate::{model::view::View, publish::part::ToolPart};
 
 /// One MCP tool: what a client sees of a facade, or of a part of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,7 +35,7 @@ pub struct Published {
 
 impl Published {
     /// A tool that shows a part of a facade.
-    pub(crate) fn of(part: &Part<'_>, description: String, input_schema: Object) -> Self {
+    pub(crate) fn from_part(part: &ToolPart<'_>, description: String, input_schema: Object) -> Self {
         let actions = part.actions.iter().map(|(action, _)| *action);
         Self::new(
             (part.name.clone(), part.title.clone()),

@@ -10,7 +10,7 @@ use crate::{
         build::Contract,
         routed::{Routed, Target},
     },
-    model::{bounds, host_action::Own, view::View},
+    model::{bounds, host_action::HostAction, view::View},
     tests::fixture,
 };
 
@@ -91,14 +91,14 @@ fn what_does_not_agree_is_refused() {
 fn all_reserved_names_are_listed() {
     let names = |head| rows(head).into_iter().map(|row| row[0].clone()).collect::<Vec<_>>();
     assert_eq!(names("| name | what it holds |"), bounds::RESERVED_NAMES);
-    assert_eq!(names("| action | what it does |"), Own::NAMES);
+    assert_eq!(names("| action | what it does |"), HostAction::NAMES);
     for name in bounds::RESERVED_NAMES {
         let schema =
             json!({"type": "object", "anyOf": [{"properties": {"x": {}}}, {"properties": {name: {}}}]});
         let refused = Contract::new(Arc::new(fixture::surface("one", vec![fixture::action("go", schema)])));
         assert!(refused.unwrap_err().to_string().contains(&format!("`{name}` is the host's own")));
     }
-    for name in Own::NAMES {
+    for name in HostAction::NAMES {
         let mut alias = fixture::action("go", json!({"type": "object"}));
         alias.aliases = vec![name.to_uppercase()];
         for action in [alias, fixture::action(name, json!({"type": "object"}))] {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     contract::{build::Contract, rules::compile},
-    model::{action_policy::Terms, keywords, resolve::resolve, shape::Shape, view::View},
+    model::{action_policy::Terms, keywords, resolve::resolve, shape::ValueShape, view::View},
     publish::{
         expose::{Expose, Form},
         lint::tests::accepted,
@@ -181,7 +181,7 @@ fn what_is_published_is_never_stricter_than_the_gate() {
         let params = random.params();
         let Ok(resolved) = resolve(params.as_object().unwrap()) else { continue };
         let Ok(strict) = compile(&resolved) else { continue };
-        let published = compile(&Value::Object(Shape::of(&resolved).to_json())).unwrap();
+        let published = compile(&Value::Object(ValueShape::from_schema(&resolved).to_json())).unwrap();
         for _ in 0..20 {
             let value = json!({"p": random.value(3)});
             // Published properties are plain: that null would do as well is left out.

@@ -2,16 +2,16 @@
 //!
 //! A wrong guess sends a model astray, so short names are guessed with care: `get` is not `set`, `list` is not `lint`.
 
-use crate::text::show::GOT;
+use crate::text::show::VALUE_CHARS;
 
 /// The nearest of several names, if one is near enough to be what was meant.
 pub fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    if name.len() > GOT {
+    if name.len() > VALUE_CHARS {
         return None;
     }
-    let sent = folded(name);
-    let known: Vec<(&str, Folded)> = among.into_iter().map(|name| (name, folded(name))).collect();
-    let slips = known.iter().filter_map(|(name, known)| Some((slip(&sent, known)?, *name)));
+    let sent = fold(name);
+    let known: Vec<(&str, FoldedName)> = among.into_iter().map(|name| (name, fold(name))).collect();
+    let slips = known.iter().filter_map(|(name, known)| Some((slips(&sent, known)?, *name)));
     let best = slips.fold(None, |best: Option<(usize, &str)>, next| match best {
         Some(best) if best.0 <= next.0 => Some(best),
         _ => Some(next),
@@ -28,21 +28,21 @@ pub fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Opti
 }
 
 /// A name as far as it matters: `createdAfter`, `created-after` and `created_after` are one.
-struct Folded {
+struct FoldedName {
     text: String,
     length: usize,
 }
 
-fn folded(name: &str) -> Folded {
+fn fold(name: &str) -> FoldedName {
     let text: String = name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-    Folded { length: text.chars().count(), text }
+    FoldedName { length: text.chars().count(), text }
 }
 
 /// How many slips make the one name of the other, if so few were likely: a letter left out, added, mistaken, or two
 /// swapped.
-fn slip(sent: &Folded, known: &Folded) -> Option<usize> {
+fn slips(sent: &FoldedName, known: &FoldedName) -> Option<usize> {
     let shorter = sent.length.min(known.length);
-    if shorter == 0 || sent.length.abs_diff(known.length) > MOST {
+    if shorter == 0 || sent.length.abs_diff(known.length) > MAX_SLIPS {
         return None;
     }
     let distance = strsim::osa_distance(&sent.text, &known.text);
@@ -53,20 +53,20 @@ fn slip(sent: &Folded, known: &Folded) -> Option<usize> {
         (1, 1) => false,
         (1, 2) => first && sent.length != known.length,
         // In a short word, another letter makes another word.
-        (1, 3 | 4) if sent.length == known.length => swapped(&sent.text, &known.text),
+        (1, 3 | 4) if sent.length == known.length => is_permutation(&sent.text, &known.text),
         (1, 3 | 4) => first || last,
         (1, _) => true,
-        (2, 6..) | (MOST, 10..) => first,
+        (2, 6..) | (MAX_SLIPS, 10..) => first,
         _ => false,
     };
     likely.then_some(distance)
 }
 
 /// The most slips that are still one name.
-const MOST: usize = 3;
+const MAX_SLIPS: usize = 3;
 
 /// Whether two words have the same letters.
-fn swapped(one: &str, other: &str) -> bool {
+fn is_permutation(one: &str, other: &str) -> bool {
     let sorted = |word: &str| {
         let mut word: Vec<char> = word.chars().collect();
         word.sort_unstable();
@@ -76,7 +76,7 @@ fn swapped(one: &str, other: &str) -> bool {
 }
 
 /// Whether one name is a part of the other: `desc` of `description`, `notes.search` and `search`.
-fn is_part(sent: &str, sent_folded: &Folded, known: &str, known_folded: &Folded) -> bool {
+fn is_part(sent: &str, sent_folded: &FoldedName, known: &str, known_folded: &FoldedName) -> bool {
     let begins = sent_folded.length >= 3 && known_folded.text.starts_with(&sent_folded.text);
     begins || is_word_of(known, sent) || is_word_of(sent, known)
 }

@@ -13,7 +13,7 @@ pub(crate) fn push(path: &mut String, segment: &LocationSegment<'_>) {
         LocationSegment::Index(index) => write!(path, "[{index}]"),
         LocationSegment::Property(name) if path.is_empty() => write!(path, "{}", show::name(name)),
         LocationSegment::Property(name) if name.contains(['.', '[', '"', ' ']) => {
-            write!(path, "[{}]", show::json(&Value::String(name.to_string()), show::GOT))
+            write!(path, "[{}]", show::json(&Value::String(name.to_string()), show::VALUE_CHARS))
         }
         LocationSegment::Property(name) => write!(path, ".{}", show::name(name)),
     };

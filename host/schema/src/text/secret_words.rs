@@ -17,7 +17,7 @@ pub(crate) fn names_secret(name: &str) -> bool {
 }
 
 /// Whether a text, as it is shown to the person, asks for a secret.
-pub(crate) fn tells_of_secret(text: &str) -> bool {
+pub(crate) fn asks_for_secret(text: &str) -> bool {
     let folded = text.to_lowercase();
     let mut before = "";
     folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).any(|word| {

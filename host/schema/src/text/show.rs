@@ -10,11 +10,11 @@ pub(crate) use loggia_text::shorten as cut;
 use crate::model::sanitise::sanitise_line;
 
 /// Characters of a value that a message shows.
-pub(crate) const GOT: usize = 80;
+pub(crate) const VALUE_CHARS: usize = 80;
 
 /// A value as JSON, cut to [`GOT`] characters, however large it is.
 pub(crate) fn value(value: &Value) -> String {
-    json(value, GOT)
+    json(value, VALUE_CHARS)
 }
 
 /// A value as JSON, cut to so many characters.
@@ -52,7 +52,7 @@ pub(crate) fn fits(value: &Value, max: usize) -> bool {
 
 /// A name that a caller sent.
 pub(crate) fn name(text: &str) -> String {
-    mention(text, GOT)
+    mention(text, VALUE_CHARS)
 }
 
 /// `` `a`, `b` and `c` ``.
@@ -75,7 +75,7 @@ pub(crate) fn names<T: AsRef<str>>(names: &[T], conjunction: &str) -> String {
 pub(crate) fn allowed(value: &Value) -> String {
     match value {
         Value::String(text) if is_word(text) => text.clone(),
-        value => json(value, GOT),
+        value => json(value, VALUE_CHARS),
     }
 }
 
@@ -106,6 +106,6 @@ mod tests {
         ] {
             assert_eq!(value(&shown), expected);
         }
-        assert_eq!(name(&"x".repeat(500)).chars().count(), GOT);
+        assert_eq!(name(&"x".repeat(500)).chars().count(), VALUE_CHARS);
     }
 }

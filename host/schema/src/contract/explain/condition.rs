@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::{
     contract::explain::context::ErrorContext,
-    model::keywords::{self, values},
+    model::keywords::{self, allowed_values},
     text::show::{self, allowed},
 };
 
@@ -37,7 +37,7 @@ pub(crate) fn required_clause(context: &ErrorContext<'_>, error: &ValidationErro
         let schema = context.schema(error)?.as_object()?;
         let given = schema.get("dependentRequired")?.as_object()?.iter();
         given
-            .filter(|_| !keywords::lists(schema, "required", name))
+            .filter(|_| !keywords::lists_name(schema, "required", name))
             .find(|(given, wants)| {
                 error.instance().get(given).is_some()
                     && wants.as_array().is_some_and(|wants| wants.iter().any(|want| want == name))
@@ -53,7 +53,7 @@ fn describe_if(condition: &Value, holds: bool) -> Option<String> {
     let properties = condition.get("properties").and_then(Value::as_object);
     match properties.map(|properties| properties.iter().collect::<Vec<_>>()).as_deref() {
         Some([(name, schema)]) => {
-            let values = match values(schema.as_object()?)? {
+            let values = match allowed_values(schema.as_object()?)? {
                 [only] => allowed(only),
                 several => {
                     let several: Vec<String> = several.iter().take(8).map(allowed).collect();

@@ -5,8 +5,8 @@ use loggia_facade::Action;
 use serde_json::Value;
 
 use crate::{
-    contract::rules::Rules,
-    model::{keywords, secrets::Sight},
+    contract::rules::ActionRules,
+    model::{keywords, secrets::ValueVisibility},
     text::{near, path, show},
 };
 
@@ -15,11 +15,11 @@ const PATH: usize = 200;
 
 /// A refused call: its parameters, and what the explanation may refer to.
 pub(crate) struct ErrorContext<'a> {
-    pub rules: &'a Rules,
+    pub rules: &'a ActionRules,
     pub action: &'a str,
     pub instance: &'a Value,
     /// Actions of the facade, searched for the owner of a parameter that this action does not have.
-    pub others: &'a [(&'a Action, &'a Rules)],
+    pub others: &'a [(&'a Action, &'a ActionRules)],
     /// Hides all values that were sent: they include parameters of other actions, which may be secret.
     pub discreet: bool,
 }
@@ -34,26 +34,26 @@ impl<'a> ErrorContext<'a> {
 
     /// ` (got "standard")`; empty for a secret.
     pub(crate) fn got(&self, error: &ValidationError<'_>) -> String {
-        match self.rules.secrets.at(error.instance_path()) {
+        match self.rules.secrets.visibility_at(error.instance_path()) {
             _ if self.discreet => String::new(),
             // No copy: the value may be large.
-            Sight::Whole => format!(" (got {})", show::value(error.instance())),
+            ValueVisibility::Whole => format!(" (got {})", show::value(error.instance())),
             sight => sight
-                .of(error.instance())
+                .reveal(error.instance())
                 .map_or_else(String::new, |shown| format!(" (got {})", show::value(&shown))),
         }
     }
 
     /// Whether the refused value must be hidden altogether.
     pub(crate) fn is_secret(&self, error: &ValidationError<'_>) -> bool {
-        matches!(self.rules.secrets.at(error.instance_path()), Sight::Hidden)
+        matches!(self.rules.secrets.visibility_at(error.instance_path()), ValueVisibility::Hidden)
     }
 
     /// The subject of a message about an error.
     pub(crate) fn subject(&self, error: &ValidationError<'_>) -> String {
         let path = self.path(error);
         let place = error.instance_path();
-        let part = self.rules.secrets.nameable(place) < place.segments().count();
+        let part = self.rules.secrets.nameable_segments(place) < place.segments().count();
         match path.as_str() {
             "" => "the call".to_owned(),
             path if part => format!("a part of `{path}`"),
@@ -65,7 +65,7 @@ impl<'a> ErrorContext<'a> {
     pub(crate) fn path(&self, error: &ValidationError<'_>) -> String {
         let place = error.instance_path();
         let mut shown = String::new();
-        for segment in place.segments().take(self.rules.secrets.nameable(place)) {
+        for segment in place.segments().take(self.rules.secrets.nameable_segments(place)) {
             path::push(&mut shown, &segment);
         }
         show::cut(&shown, PATH)

@@ -6,7 +6,7 @@ use jsonschema::{JsonType, error::TypeKind};
 use serde_json::Value;
 
 use crate::{
-    model::{keywords::values, shape::Shape, signature::kind, words},
+    model::{constraints, keywords::allowed_values, shape::ValueShape, signature::type_text},
     text::show::allowed,
 };
 
@@ -16,16 +16,18 @@ const LISTED: usize = 40;
 const LONG: usize = 400;
 
 /// The kinds of values that a `type` allows.
-pub(crate) fn kinds(kind: &TypeKind) -> String {
+pub(crate) fn type_names(kind: &TypeKind) -> String {
     let names: Vec<&str> = match kind {
-        TypeKind::Single(kind) => vec![a(*kind)],
+        TypeKind::Single(kind) => vec![with_article(*kind)],
         // That null would do is no news to somebody who sent something.
-        TypeKind::Multiple(kinds) => kinds.iter().filter(|kind| *kind != JsonType::Null).map(a).collect(),
+        TypeKind::Multiple(kinds) => {
+            kinds.iter().filter(|kind| *kind != JsonType::Null).map(with_article).collect()
+        }
     };
     names.join(" or ")
 }
 
-fn a(kind: JsonType) -> &'static str {
+fn with_article(kind: JsonType) -> &'static str {
     match kind {
         JsonType::Array => "an array",
         JsonType::Boolean => "true or false",
@@ -39,24 +41,24 @@ fn a(kind: JsonType) -> &'static str {
 
 /// What a schema wants, in a few words.
 pub(crate) fn phrase(schema: &Value) -> String {
-    fn of(shape: &Shape) -> String {
+    fn of(shape: &ValueShape) -> String {
         match shape {
-            Shape::Boolean => "true or false".into(),
-            Shape::Number { integer: true, .. } => "an integer".into(),
-            Shape::Number { .. } => "a number".into(),
-            Shape::Text(None) => "a string".into(),
-            Shape::Text(Some(values)) if values.len() > 1 => {
-                format!("one of {}", kind(shape, 1).replace('|', ", "))
+            ValueShape::Boolean => "true or false".into(),
+            ValueShape::Number { integer: true, .. } => "an integer".into(),
+            ValueShape::Number { .. } => "a number".into(),
+            ValueShape::Text(None) => "a string".into(),
+            ValueShape::Text(Some(values)) if values.len() > 1 => {
+                format!("one of {}", type_text(shape, 1).replace('|', ", "))
             }
-            Shape::List(_) => "an array".into(),
-            Shape::Union(shapes) => shapes.iter().map(of).collect::<Vec<_>>().join(" or "),
-            other => kind(other, 2),
+            ValueShape::List(_) => "an array".into(),
+            ValueShape::Union(shapes) => shapes.iter().map(of).collect::<Vec<_>>().join(" or "),
+            other => type_text(other, 2),
         }
     }
-    match schema.as_object().and_then(values) {
+    match schema.as_object().and_then(allowed_values) {
         Some([only]) => allowed(only),
-        Some(values) => format!("one of {}", list(values)),
-        None => of(&Shape::of(schema)),
+        Some(values) => format!("one of {}", list_values(values)),
+        None => of(&ValueShape::from_schema(schema)),
     }
 }
 
@@ -64,13 +66,13 @@ pub(crate) fn phrase(schema: &Value) -> String {
 pub(crate) fn one_of(options: &Value) -> String {
     match options.as_array().map(Vec::as_slice) {
         Some([only]) => allowed(only),
-        Some(values) => format!("one of {}", list(values)),
+        Some(values) => format!("one of {}", list_values(values)),
         None => "one of its values".to_owned(),
     }
 }
 
 /// Values, as far as they are worth reading.
-pub(crate) fn list(values: &[Value]) -> String {
+pub(crate) fn list_values(values: &[Value]) -> String {
     let mut shown = String::new();
     for (index, value) in values.iter().filter(|value| !value.is_null()).enumerate() {
         if index > 0 {
@@ -86,7 +88,7 @@ pub(crate) fn list(values: &[Value]) -> String {
 }
 
 /// ` (got 5)`, counting what was sent.
-pub(crate) fn long(sent: &Value) -> String {
+pub(crate) fn got_length(sent: &Value) -> String {
     let length = match sent {
         Value::String(text) => text.chars().count(),
         Value::Array(items) => items.len(),
@@ -103,13 +105,13 @@ pub(crate) fn count(count: u64, unit: &str) -> String {
 }
 
 /// What a schema wants, with its bounds.
-pub(crate) fn wanted(schema: &Value) -> String {
-    let bounds = words::bounds(schema);
+pub(crate) fn phrase_with_constraints(schema: &Value) -> String {
+    let bounds = constraints::constraints(schema);
     match phrase(schema) {
         phrase if bounds.is_empty() => phrase,
         phrase if phrase == "any" => format!("a value with {bounds}"),
         // Values that are listed are the bounds.
-        phrase if schema.as_object().and_then(values).is_some() => phrase,
+        phrase if schema.as_object().and_then(allowed_values).is_some() => phrase,
         phrase => format!("{phrase} ({bounds})"),
     }
 }

@@ -8,10 +8,10 @@ use crate::{
         alternatives::{self, Selection},
         condition,
         context::ErrorContext,
-        phrase::{count, kinds, list, long, one_of, phrase, wanted},
+        phrase::{count, got_length, list_values, one_of, phrase, phrase_with_constraints, type_names},
         violation::{SchemaViolation, ViolationOrder},
     },
-    model::{formats, keywords, shape::Shape},
+    model::{formats, keywords, shape::ValueShape},
     text::{
         near, path,
         show::{self, allowed},
@@ -76,7 +76,7 @@ fn simple(context: &ErrorContext<'_>, error: &ValidationError<'_>) -> SchemaViol
     let null = Value::Null;
     let sent = if secret { &null } else { &**error.instance() };
     let predicate = match error.kind() {
-        Kind::Type { kind } => format!("must be {}{got}", kinds(kind)),
+        Kind::Type { kind } => format!("must be {}{got}", type_names(kind)),
         Kind::Enum { .. } | Kind::Constant { .. } if secret => "must be one of its allowed values".to_owned(),
         Kind::Enum { options } => format!("must be {}{got}", one_of(options)),
         Kind::Constant { expected_value } => format!("must be {}{got}", allowed(expected_value)),
@@ -87,10 +87,10 @@ fn simple(context: &ErrorContext<'_>, error: &ValidationError<'_>) -> SchemaViol
         Kind::MultipleOf { multiple_of } => format!("must be a multiple of {multiple_of}{got}"),
         Kind::MinLength { limit: 1 } => "must not be empty".to_owned(),
         Kind::MinLength { limit } => {
-            format!("must have at least {}{}", count(*limit, "character"), long(sent))
+            format!("must have at least {}{}", count(*limit, "character"), got_length(sent))
         }
         Kind::MaxLength { limit } => {
-            format!("must have at most {}{}", count(*limit, "character"), long(sent))
+            format!("must have at most {}{}", count(*limit, "character"), got_length(sent))
         }
         // The keyword of `pattern.rs`; patterns of property names are the validator's own.
         Kind::Custom { .. } => {
@@ -109,10 +109,14 @@ fn simple(context: &ErrorContext<'_>, error: &ValidationError<'_>) -> SchemaViol
             None => format!("must be of the format {}{got}", show::name(format)),
         },
         Kind::MinItems { limit: 1 } => "must hold at least one item".to_owned(),
-        Kind::MinItems { limit } => format!("must hold at least {}{}", count(*limit, "item"), long(sent)),
-        Kind::MaxItems { limit } => format!("must hold at most {}{}", count(*limit, "item"), long(sent)),
+        Kind::MinItems { limit } => {
+            format!("must hold at least {}{}", count(*limit, "item"), got_length(sent))
+        }
+        Kind::MaxItems { limit } => {
+            format!("must hold at most {}{}", count(*limit, "item"), got_length(sent))
+        }
         Kind::AdditionalItems { limit } => {
-            format!("must hold at most {}{}", count(*limit as u64, "item"), long(sent))
+            format!("must hold at most {}{}", count(*limit as u64, "item"), got_length(sent))
         }
         Kind::UnevaluatedItems { .. }
             if let Some(wanted) = unevaluated(context, error, "unevaluatedItems") =>
@@ -121,17 +125,17 @@ fn simple(context: &ErrorContext<'_>, error: &ValidationError<'_>) -> SchemaViol
         }
         Kind::UnevaluatedItems { unexpected } => {
             let many = count(unexpected.len().max(1) as u64, "item");
-            format!("holds {many} too many{}", long(sent))
+            format!("holds {many} too many{}", got_length(sent))
         }
         Kind::UniqueItems => match repeated(sent) {
             Some((first, second)) => format!("must not repeat an item (item {second} is item {first} again)"),
             None => "must not repeat an item".to_owned(),
         },
         Kind::MinProperties { limit } => {
-            format!("must have at least {}{}", count(*limit, "member"), long(sent))
+            format!("must have at least {}{}", count(*limit, "member"), got_length(sent))
         }
         Kind::MaxProperties { limit } => {
-            format!("must have at most {}{}", count(*limit, "member"), long(sent))
+            format!("must have at most {}{}", count(*limit, "member"), got_length(sent))
         }
         Kind::PropertyNames { error } => {
             let inner = simple(context, error).message;
@@ -206,7 +210,7 @@ fn null_for_required(context: &ErrorContext<'_>, error: &ValidationError<'_>) ->
     let (parent, name) = schema.rsplit_once('/')?.0.rsplit_once("/properties/")?;
     let name = name.replace("~1", "/").replace("~0", "~");
     let parent = context.rules.schema.pointer(parent)?.as_object()?;
-    keywords::lists(parent, "required", &name).then(|| SchemaViolation {
+    keywords::lists_name(parent, "required", &name).then(|| SchemaViolation {
         place: error.instance_path().as_str().to_owned(),
         rank: 0,
         order: ViolationOrder::Missing,
@@ -246,9 +250,9 @@ fn add_unknown(
         } else if context.is_secret(error) {
             format!("{} has a member that it cannot have", context.subject(error))
         } else {
-            let known = context.schema(error).map(Shape::of);
+            let known = context.schema(error).map(ValueShape::from_schema);
             let near = match &known {
-                Some(Shape::Record { members, .. }) => {
+                Some(ValueShape::Record { members, .. }) => {
                     near::nearest(name, members.iter().map(|member| member.name.as_str()))
                 }
                 _ => None,
@@ -262,7 +266,7 @@ fn add_unknown(
 
 /// The form that a keyword requires of further members or items; none if it allows no further ones.
 fn unevaluated(context: &ErrorContext<'_>, error: &ValidationError<'_>, keyword: &str) -> Option<String> {
-    context.schema(error)?.get(keyword).filter(|schema| schema.is_object()).map(wanted)
+    context.schema(error)?.get(keyword).filter(|schema| schema.is_object()).map(phrase_with_constraints)
 }
 
 /// A violation of `not`, as a predicate.
@@ -274,12 +278,12 @@ fn not(schema: &Value) -> String {
             names => format!("must not have {} together", show::names(names, "and")),
         };
     }
-    match schema.as_object().and_then(keywords::values) {
+    match schema.as_object().and_then(keywords::allowed_values) {
         Some([only]) => format!("must not be {}", allowed(only)),
-        Some(values) => format!("must not be any of {}", list(values)),
+        Some(values) => format!("must not be any of {}", list_values(values)),
         None => match schema.get("pattern").and_then(Value::as_str) {
             Some(pattern) => format!("must not match {}", show::cut(pattern, 120)),
-            None => format!("must not be {}", wanted(schema)),
+            None => format!("must not be {}", phrase_with_constraints(schema)),
         },
     }
 }
@@ -288,7 +292,9 @@ fn not(schema: &Value) -> String {
 fn contains(context: &ErrorContext<'_>, error: &ValidationError<'_>) -> String {
     let schema = context.schema(error);
     let bound = |keyword| schema.and_then(|schema| schema.get(keyword)).and_then(Value::as_u64);
-    let item = schema.and_then(|schema| schema.get("contains")).map_or_else(|| "any".to_owned(), wanted);
+    let item = schema
+        .and_then(|schema| schema.get("contains"))
+        .map_or_else(|| "any".to_owned(), phrase_with_constraints);
     let many =
         |limit| if limit == 1 { "1 item that is".to_owned() } else { format!("{limit} items that are each") };
     match (error.schema_path().as_str().rsplit('/').next(), bound("minContains"), bound("maxContains")) {

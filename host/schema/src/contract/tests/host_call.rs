@@ -8,7 +8,7 @@ use crate::contract::{
     build::Contract,
     routed::{Mode, Target},
 };
-use crate::model::host_action::Own;
+use crate::model::host_action::HostAction;
 use crate::model::view::View;
 use crate::{contract::routed::Routed, model::action_policy::Terms, tests::fixture};
 use loggia_facade::{Failure, code};
@@ -115,8 +115,8 @@ fn a_batch_shows_nothing_of_calls_that_may_hold_secrets() {
 
 #[test]
 fn every_example_of_a_hosts_action_is_a_valid_call() {
-    for own in Own::ALL {
-        let example = contract().asked_example(own, &View::whole());
+    for own in HostAction::ALL {
+        let example = contract().host_example(own, &View::whole());
         let routed = contract().route(example.as_object().unwrap().clone(), &View::whole());
         assert!(routed.is_ok_and(|routed| routed.command.name.as_deref() == Some(own.name())), "{example}");
     }

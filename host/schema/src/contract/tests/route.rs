@@ -8,14 +8,14 @@ use crate::tests::fixture;
 use crate::{
     contract::{
         build::Contract,
-        routed::{Refused, Routed, Target},
+        routed::{RefusedCall, Routed, Target},
     },
     model::view::View,
 };
 use loggia_facade::*;
 use serde_json::Value;
 
-fn route(sent: &Value) -> Result<Routed, Box<Refused>> {
+fn route(sent: &Value) -> Result<Routed, Box<RefusedCall>> {
     let contract = Contract::new(Arc::new(fixture::notes())).unwrap();
     contract.route(sent.as_object().unwrap().clone(), &View::whole())
 }
@@ -126,7 +126,7 @@ fn what_cannot_be_routed_says_why() {
         json!({"action": "describe", "name": "add"}),
     ] {
         let refused = route(&sent).unwrap_err();
-        let Refused { command, failure } = *refused;
+        let RefusedCall { command, failure } = *refused;
         let _ = writeln!(
             out,
             "{}\n  {}={} {}{}",

@@ -84,9 +84,9 @@ fn a_search_stops_when_its_work_is_used_up() {
         (r"\b\w{500}ä\b", "ä".repeat(100_000)),
     ] {
         let pattern = pattern(text);
-        let _bound = work::bound(limits::WORK);
+        let _bound = work::limit(limits::WORK);
         assert!(!pattern.is_match(&sent), "{text}");
-        let exhausted = work::exhausted().unwrap_or_else(|| panic!("{text} ended"));
+        let exhausted = work::overrun().unwrap_or_else(|| panic!("{text} ended"));
         assert_eq!((exhausted.pattern.as_str(), exhausted.text), (text, sent.as_ptr()));
         // From then on nothing is matched.
         assert!(!pattern.is_match("d"), "{text}");
@@ -100,8 +100,8 @@ fn ordinary_patterns_are_matched_against_long_texts() {
         [("^[a-z .]+$", true), ("^\\S", true), ("[.]$", true), ("^.{1,2000}$", false), ("\\d{4}", false)]
     {
         let pattern = pattern(text);
-        let _bound = work::bound(limits::WORK);
-        assert_eq!((pattern.is_match(&long), work::exhausted()), (expected, None), "{text}");
+        let _bound = work::limit(limits::WORK);
+        assert_eq!((pattern.is_match(&long), work::overrun()), (expected, None), "{text}");
     }
 }
 
@@ -109,19 +109,19 @@ fn ordinary_patterns_are_matched_against_long_texts() {
 fn many_short_texts_are_matched_against_ordinary_patterns() {
     for text in ["^[A-Za-z0-9_-]{1,128}$", "^[0-9a-f]{8}-[0-9a-f]{4}$", r"^\d{4}-\d\d$", "^n_"] {
         let pattern = pattern(text);
-        let _bound = work::bound(limits::WORK);
+        let _bound = work::limit(limits::WORK);
         for n in 0..20_000 {
             pattern.is_match(&format!("n_{n:08x}-{:04x}", n % 97));
         }
-        assert_eq!(work::exhausted(), None, "{text}");
+        assert_eq!(work::overrun(), None, "{text}");
     }
 }
 
 #[test]
 fn the_work_of_a_bound_within_another_is_its_own() {
-    let outer = work::bound(10);
+    let outer = work::limit(10);
     {
-        let _inner = work::bound(5);
+        let _inner = work::limit(5);
         assert!(work::spend(5) && !work::spend(1));
     }
     assert!(work::spend(10) && !work::spend(1));

@@ -81,7 +81,7 @@ fn the_hosts_own_actions_tell_their_parameters() {
 #[test]
 fn a_tool_that_shows_some_actions_tells_of_them_and_names_the_other_tool() {
     let contract = Contract::new(Arc::new(fixture::notes())).unwrap();
-    let reads = View::of(0b01110, None, vec![(0b10001, "notes_write".into())]);
+    let reads = View::new(0b01110, None, vec![(0b10001, "notes_write".into())]);
     let told = contract.describe(None, Detail::Minimal, &reads).unwrap();
     let names: Vec<_> = told["actions"].as_array().unwrap().iter().map(|a| a["name"].clone()).collect();
     assert_eq!(names, ["search", "list", "get"]);

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::{
-    model::{formats, sanitise::sanitise_line, secrets::Secrets},
+    model::{formats, sanitise::sanitise_line, secrets::SecretMap},
     text::show::{allowed, cut, json},
 };
 
@@ -18,7 +18,7 @@ pub(crate) fn describe(schema: &Value) -> String {
         .iter()
         .find_map(|key| schema.get(*key)?.as_str().filter(|text| !text.trim().is_empty()))
         .map_or_else(String::new, |text| sanitise_line(text, usize::MAX));
-    let bounds = bounds(schema);
+    let bounds = constraints(schema);
     match (said.is_empty(), bounds.is_empty()) {
         (_, true) => said,
         (true, false) => bounds,
@@ -27,15 +27,15 @@ pub(crate) fn describe(schema: &Value) -> String {
 }
 
 /// Bounds and default of a resolved schema, joined by commas; empty where there are none.
-pub(crate) fn bounds(schema: &Value) -> String {
-    let mut out = demands(schema);
+pub(crate) fn constraints(schema: &Value) -> String {
+    let mut out = collect(schema);
     match schema.get("default") {
         None | Some(Value::Null) => {}
         // Nothing is what anybody expects of a list or a text that was left out.
         Some(Value::Array(items)) if items.is_empty() => {}
         Some(Value::Object(members)) if members.is_empty() => {}
         Some(Value::String(text)) if text.is_empty() => {}
-        Some(_) if Secrets::of(schema).any() => out.push("has a default".into()),
+        Some(_) if SecretMap::from_schema(schema).has_secrets() => out.push("has a default".into()),
         Some(default) => out.push(format!("default {}", cut(&allowed(default), DEFAULT))),
     }
     if schema.get("deprecated") == Some(&Value::Bool(true)) {
@@ -44,11 +44,11 @@ pub(crate) fn bounds(schema: &Value) -> String {
     out.join(", ")
 }
 
-fn demands(schema: &Value) -> Vec<String> {
+fn collect(schema: &Value) -> Vec<String> {
     let mut out = Vec::new();
     let text = |key: &str| schema.get(key).and_then(Value::as_str);
     let count = |key: &str| schema.get(key).and_then(Value::as_u64);
-    if let Some(values) = schema.as_object().and_then(crate::model::keywords::values)
+    if let Some(values) = schema.as_object().and_then(crate::model::keywords::allowed_values)
         && !values.iter().all(|value| value.is_null() || value.as_str().is_some_and(|text| !text.is_empty()))
     {
         let values: Vec<String> = values.iter().take(32).map(allowed).collect();
@@ -57,7 +57,7 @@ fn demands(schema: &Value) -> Vec<String> {
             values => format!("one of {}", values.join(", ")),
         });
     }
-    numbers(schema, &mut out);
+    number_range(schema, &mut out);
     if let Some(span) = span(count("minLength"), count("maxLength"), "character") {
         out.push(span);
     }
@@ -77,7 +77,7 @@ fn demands(schema: &Value) -> Vec<String> {
         out.push(span);
     }
     if let Some(items) = schema.get("items") {
-        let each = demands(items);
+        let each = collect(items);
         if !each.is_empty() {
             out.push(format!("each {}", each.join(" and ")));
         }
@@ -85,7 +85,7 @@ fn demands(schema: &Value) -> Vec<String> {
     out
 }
 
-fn numbers(schema: &Value, out: &mut Vec<String>) {
+fn number_range(schema: &Value, out: &mut Vec<String>) {
     let bound = |key: &str| schema.get(key).filter(|value| value.is_number());
     let unsigned = schema.get("format").and_then(Value::as_str).is_some_and(|f| f.starts_with("uint"));
     match (bound("minimum"), bound("maximum")) {
