@@ -1,8 +1,9 @@
-//! What Loggia does with JSON Schema. Pure: no I/O, no async, no WebAssembly, no MCP; the gate uses it for every call,
-//! and the SDK's `testing` module uses it natively, so that a facade is tested by the rules it will meet.
+//! JSON Schema for facades: bounds, validation, explained errors and published forms. Pure: no I/O, no async, no
+//! WebAssembly, no MCP. The gate uses it for every call, and the SDK's `testing` module natively, so that tests of a
+//! facade apply the host's rules.
 //!
-//! A facade's [`Surface`](loggia_facade::Surface) becomes a [`Contract`]: checked against the bounds, with its published
-//! form made. A call then goes through three steps:
+//! A facade's [`Surface`](loggia_facade::Surface) becomes a [`Contract`], which is checked against the bounds and can be
+//! published. A call is routed, then prepared:
 //!
 //! ```text
 //! arguments ──route──▶ command, action, parameters ──prepare──▶ complete, valid parameters
@@ -37,17 +38,14 @@
 //!
 //! | room | what it holds |
 //! |---|---|
-//! | `text` | how values and names are shown, and which name was meant |
-//! | `model` | schemas and the data derived from them: bounds, kinds, secrets, validators |
-//! | `contract` | a checked surface, and every call held to it |
-//! | `publish` | what MCP clients see of it |
+//! | `text` | values and names in messages; "did you mean" |
+//! | `model` | schemas and the data derived from them: bounds, shapes, secrets, validators |
+//! | `contract` | a checked surface, and the calls to it |
+//! | `publish` | the tools that MCP clients see |
 //!
 //! Imports go one way: `text` <- `model` <- `contract` <- `publish`. `impl Contract` blocks live in the last two.
 
-#![allow(
-    clippy::result_large_err,
-    reason = "a Failure is large, told once, and never on a path that must be fast"
-)]
+#![allow(clippy::result_large_err, reason = "a Failure is large, but never returned on a fast path")]
 
 mod contract;
 mod model;

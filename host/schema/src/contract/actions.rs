@@ -1,4 +1,4 @@
-//! Finds actions by name, among those that a tool shows, and refuses the others.
+//! Finds actions by name among those that a tool offers, and refuses the others.
 
 use loggia_facade::{Action, Failure, code};
 use serde_json::json;
@@ -10,26 +10,34 @@ use crate::{
 };
 
 impl Contract {
-    /// The action by name, alias, or other case; otherwise a failure that lists the available actions.
+    /// Finds an action by name, alias, or other case.
+    ///
+    /// # Errors
+    ///
+    /// A failure that lists the available actions.
     pub fn action(&self, name: &str) -> Result<&Action, Failure> {
         self.action_in(name, &View::whole())
     }
 
-    /// The same among the actions that a tool of this view takes.
+    /// Finds an action among those that a tool of this view offers.
+    ///
+    /// # Errors
+    ///
+    /// A failure that lists the available actions.
     pub fn action_in(&self, name: &str, view: &View) -> Result<&Action, Failure> {
         let index = self.index(name).ok_or_else(|| self.unknown_action(name, view))?;
         Ok(&self.surface.actions[self.in_view(index, view)?])
     }
 
-    /// Says that there is no such action, or that it is not to be called, and which there are.
+    /// The failure for a name that is unknown, or that the policy denies. Lists the available actions.
     pub(crate) fn unknown_action(&self, name: &str, view: &View) -> Failure {
         if self.terms.deny.iter().any(|denied| denied.eq_ignore_ascii_case(name)) {
-            let said = format!("access denied: the operator does not allow `{}`", show::name(name));
-            return Failure::new(code::DENIED, format!("{said}. {}", self.available(view)));
+            let reason = format!("access denied: the operator does not allow `{}`", show::name(name));
+            return Failure::new(code::DENIED, format!("{reason}. {}", self.available(view)));
         }
         if name.eq_ignore_ascii_case(HostAction::Batch.name()) && !self.terms.batch {
-            let said = "access denied: the policy does not allow `batch`";
-            return Failure::new(code::DENIED, format!("{said}. {}", self.available(view)))
+            let reason = "access denied: the policy does not allow `batch`";
+            return Failure::new(code::DENIED, format!("{reason}. {}", self.available(view)))
                 .hint("Make the calls one by one. The operator can set `actions.batch = true`.");
         }
         let message = format!("Unknown action: \"{}\". {}", show::name(name), self.available(view));
@@ -39,11 +47,11 @@ impl Contract {
         match near::nearest(name, names) {
             Some(near) => failure.hint(format!("Did you mean \"{near}\"?")),
             None if HostAction::NAMES.contains(&name) => {
-                failure.hint("This facade has no such action; `describe` lists what it has.")
+                failure.hint("This facade has no such action; use `describe` for a list.")
             }
-            None if !name.is_ascii() => {
-                failure.hint("Names of actions hold ASCII letters only; others may look like them.")
-            }
+            None if !name.is_ascii() => failure.hint(
+                "Action names contain only ASCII letters; similar characters of other scripts do not match.",
+            ),
             None => failure,
         }
     }
@@ -60,7 +68,7 @@ impl Contract {
         actions.filter(|(index, _)| view.shows(*index)).map(|(_, action)| action)
     }
 
-    /// The action at this place in the surface, if a tool of this view takes it; else why not.
+    /// Checks that a tool of this view offers the action at this index.
     pub(crate) fn in_view(&self, action: usize, view: &View) -> Result<usize, Failure> {
         match action {
             _ if view.shows(action) => Ok(action),
@@ -69,21 +77,21 @@ impl Contract {
         }
     }
 
-    /// Refuses an action that the caller may not call.
+    /// The failure for an action that the caller's scopes do not include.
     fn access_denied(&self, action: usize, view: &View) -> Failure {
         let scope = format!("{}:{}", self.surface().name, self.surface().actions[action].name);
-        let said = format!("access denied: the caller's scopes do not hold `{scope}`");
-        let failure = Failure::new(code::DENIED, format!("{said}. {}", self.available(view)))
+        let reason = format!("access denied: the caller's scopes do not hold `{scope}`");
+        let failure = Failure::new(code::DENIED, format!("{reason}. {}", self.available(view)))
             .hint(format!("the token needs the scope `{scope}`"));
         Failure { details: Some(json!({ "scope": scope })), ..failure }
     }
 
-    /// The host's action of this name, if a tool of this view takes it, and whether it was asked for with its trace.
+    /// Finds a host action that a tool of this view accepts, and whether its name asks for the trace.
     pub(crate) fn host_action_in(&self, name: &str, view: &View) -> Option<(HostAction, bool)> {
-        self.find_host_action(name).filter(|(own, _)| view.has_host_action(*own))
+        self.find_host_action(name).filter(|(host_action, _)| view.has_host_action(*host_action))
     }
 
-    /// Refuses an action that another tool of the same facade shows.
+    /// The failure for an action that another tool of the facade offers.
     fn other_tool_failure(&self, action: usize, view: &View) -> Failure {
         let name = &self.surface().actions[action].name;
         let tool = view.other_tool(action).unwrap_or("another tool");
@@ -96,14 +104,14 @@ impl Contract {
 }
 
 impl Contract {
-    /// Whether calls of this facade can become runs.
+    /// Whether calls to this facade can become runs.
     pub fn has_runs(&self) -> bool {
         self.terms().batch || self.surface().actions.iter().any(|action| action.long_running)
     }
 
-    /// The host's actions that this facade has.
+    /// The host actions of this facade.
     pub(crate) fn host_actions(&self) -> impl Iterator<Item = HostAction> {
-        let has = |own: &HostAction| match own {
+        let has = |host_action: &HostAction| match host_action {
             HostAction::Describe => true,
             HostAction::RunStatus | HostAction::RunCancel => self.has_runs(),
             HostAction::Batch => self.terms().batch,
@@ -111,16 +119,21 @@ impl Contract {
         HostAction::ALL.into_iter().filter(has)
     }
 
-    /// The names of the host's actions that a tool of this facade takes.
+    /// The names of the host actions that a tool of this view accepts.
     pub(crate) fn host_action_names<'a>(&'a self, view: &'a View) -> impl Iterator<Item = &'a str> {
-        self.host_actions().filter(|own| view.has_host_action(*own)).map(|own| -> &'a str { own.name() })
+        self.host_actions()
+            .filter(|host_action| view.has_host_action(*host_action))
+            .map(|host_action| -> &'a str { host_action.name() })
     }
 
-    /// The host's action of this name, and whether it was asked for with its trace. `status` and `result` are what
-    /// other servers call a run's status; they mean it where the facade has no such action of its own.
+    /// Finds a host action, and whether its name asks for the trace. `status` and `result`, which other servers use
+    /// for the status of a run, are aliases if the facade has no such action.
     pub(crate) fn find_host_action(&self, name: &str) -> Option<(HostAction, bool)> {
-        if let Some(own) = HostAction::find(name) {
-            return self.host_actions().find(|known| *known == own).map(|own| (own, false));
+        if let Some(host_action) = HostAction::find(name) {
+            return self
+                .host_actions()
+                .find(|known| *known == host_action)
+                .map(|host_action| (host_action, false));
         }
         let is = |alias: &str| name.eq_ignore_ascii_case(alias);
         let alias = (is("status") || is("result")) && self.has_runs() && self.index(name).is_none();

@@ -1,4 +1,4 @@
-//! A surface, checked and made ready to be called and published.
+//! Construction of contracts: checks a surface and builds the rules of its actions.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -20,21 +20,23 @@ use crate::{
     text::show,
 };
 
-/// A facade's surface, checked against the bounds, with its validators at hand.
+/// A facade's surface, checked against the bounds, with the rules of its actions.
 pub struct Contract {
     pub(crate) surface: Arc<Surface>,
     /// One for each action, in their order.
     pub(crate) rules: Vec<ActionRules>,
-    /// Names and aliases, and both in lower case.
+    /// Names and aliases, as written and in lower case, with the index of their action.
     names: HashMap<String, usize>,
     pub(crate) terms: Terms,
 }
 
 impl Contract {
-    /// Checks the whole surface: bounds, names, schemas, defaults, examples. Every problem is reported, not only the
-    /// first. The surface's texts should have been [sanitised](crate::sanitise_surface).
+    /// Checks a surface: bounds, names, schemas, defaults and examples. Compiles every validator, so that no call has
+    /// to. The texts should be [sanitised](crate::sanitise_surface).
     ///
-    /// This compiles every validator, so that no call has to.
+    /// # Errors
+    ///
+    /// All problems, not only the first.
     pub fn new(surface: Arc<Surface>) -> Result<Self, Problems> {
         HostRules::compile_all();
         let mut problems = bounds::check_surface(&surface);
@@ -55,8 +57,8 @@ impl Contract {
         if problems.is_empty() { Self::build(surface, rules) } else { Err(Problems::from_list(problems)) }
     }
 
-    /// For a surface that [`new`](Self::new) has accepted before, as one from a cache: nothing is checked that does
-    /// not have to be, and validators are compiled on first use.
+    /// Builds the contract of a surface that [`new`](Self::new) has accepted before, for example from a cache. Checks
+    /// only what is needed; validators are compiled at first use.
     pub fn known(surface: Arc<Surface>) -> Result<Self, Problems> {
         let rules = read_rules(&surface);
         Self::build(surface, rules)
@@ -77,7 +79,7 @@ impl Contract {
         Ok(Self::from_parts(surface, ready))
     }
 
-    /// Of actions and rules that belong together.
+    /// Combines a surface with the rules of its actions, under the default policy.
     pub(crate) fn from_parts(surface: Arc<Surface>, rules: Vec<ActionRules>) -> Self {
         let mut names = HashMap::new();
         for (index, action) in surface.actions.iter().enumerate() {
@@ -89,18 +91,18 @@ impl Contract {
         Self { surface, rules, names, terms: Terms::default() }
     }
 
-    /// What the facade publishes about itself.
+    /// The metadata that the facade publishes.
     pub fn surface(&self) -> &Arc<Surface> {
         &self.surface
     }
 
-    /// The action in one line: `update(id: string, depth?: xs|s|m|l)`.
+    /// The action on one line: `update(id: string, depth?: xs|s|m|l)`.
     pub fn signature(&self, action: &Action) -> &str {
         self.rules_of(action).map_or("", |rules| &rules.signature)
     }
 
-    /// Compiles every validator that is not compiled yet; worth calling in the background after
-    /// [`known`](Self::known), so that no call waits for it.
+    /// Compiles the validators that are not compiled yet. Call it in the background after [`known`](Self::known), so
+    /// that no call has to wait.
     pub fn compile(&self) -> Result<(), Problems> {
         HostRules::compile_all();
         let broken: Vec<String> = self
@@ -113,12 +115,12 @@ impl Contract {
         if broken.is_empty() { Ok(()) } else { Err(Problems::from_list(broken)) }
     }
 
-    /// The index of an action, by name, alias, or other case.
+    /// Finds the index of an action by name, alias, or other case.
     pub(crate) fn index(&self, name: &str) -> Option<usize> {
         self.names.get(name).or_else(|| self.names.get(&name.to_ascii_lowercase())).copied()
     }
 
-    /// The action that is meant where none is named.
+    /// The action of a call that names none.
     pub(crate) fn default_action(&self) -> Option<usize> {
         match &self.surface.default_action {
             Some(name) => self.index(name),
@@ -126,7 +128,7 @@ impl Contract {
         }
     }
 
-    /// Whether some action takes values that must not be shown.
+    /// Whether any action has secret parameters.
     pub(crate) fn has_secrets(&self) -> bool {
         self.rules.iter().any(|rules| rules.secrets.has_secrets())
     }
@@ -147,7 +149,7 @@ impl std::fmt::Debug for Contract {
     }
 }
 
-/// Reads every action's schema, or says what is wrong with it.
+/// Reads the schema of every action, or lists its problems.
 fn read_rules(surface: &Surface) -> Vec<Result<ActionRules, Vec<String>>> {
     let read = |action: &Action| {
         if nesting::nesting(action.params.values()) > limits::NESTING {

@@ -1,11 +1,12 @@
-//! Harmless slips that models make, mended where the schema leaves no doubt what was meant.
+//! Fixes harmless slips of models, if the schema leaves no doubt about the intended value.
 //!
-//! - A number or a boolean sent as text: `"5"`, `"true"`.
+//! - A number or a boolean sent as a string: `"5"`, `"true"`.
 //! - An array or an object sent as JSON text.
-//! - `null` for an optional parameter that takes no null: as if it were absent.
+//! - `null` for an optional parameter that does not accept null: treated as absent.
 //! - An `enum` value in another case.
 //!
-//! Never a number for a text: an id `007` is not `7`. Only values that their schema refuses are touched.
+//! A number is never converted to a string: the id `007` is not `7`. Only values that their schema refuses are
+//! changed.
 
 use loggia_facade::{Object, json};
 use serde_json::{Number, Value};
@@ -18,7 +19,7 @@ use crate::{
     },
 };
 
-/// Kinds of JSON values, as a set of bits.
+/// A set of JSON types, as bits.
 type Kinds = u8;
 const NULL: Kinds = 1;
 const BOOLEAN: Kinds = 2;
@@ -29,7 +30,7 @@ const LIST: Kinds = 32;
 const RECORD: Kinds = 64;
 const ALL: Kinds = 127;
 
-/// Mends the members of an object; `changed` learns which.
+/// Coerces the members of an object. Calls `changed` with the name of each changed member.
 pub(crate) fn coerce_members(schema: &Object, object: &mut Object, changed: &mut impl FnMut(&str)) {
     for part in applicable_schemas(schema, &*object) {
         coerce_own_members(part, object, changed);
@@ -56,14 +57,14 @@ fn coerce_own_members(schema: &Object, object: &mut Object, changed: &mut impl F
     }
 }
 
-/// Mends a value; whether it did.
+/// Coerces a value. Returns whether it changed.
 fn coerce_value(schema: &Value, value: &mut Value) -> bool {
     let Value::Object(schema) = schema else { return false };
     let mut changed = false;
     if let Value::String(text) = value
-        && let Some(meant) = parse_text(schema, text)
+        && let Some(parsed) = parse_text(schema, text)
     {
-        *value = meant;
+        *value = parsed;
         changed = true;
     }
     match value {
@@ -85,7 +86,7 @@ fn coerce_value(schema: &Value, value: &mut Value) -> bool {
     changed
 }
 
-/// What a text was meant to be.
+/// Converts a string to the type that the schema expects.
 fn parse_text(schema: &Object, text: &str) -> Option<Value> {
     let wanted = kinds_of(schema);
     if wanted & TEXT != 0 {
@@ -115,7 +116,7 @@ fn parse_text(schema: &Object, text: &str) -> Option<Value> {
     None
 }
 
-/// The one allowed text that differs only in case.
+/// The one allowed string that differs only in case.
 fn other_case(schema: &Object, text: &str) -> Option<Value> {
     let mut allowed = Vec::new();
     if !words(schema, &mut allowed) || allowed.contains(&text) {
@@ -129,7 +130,7 @@ fn other_case(schema: &Object, text: &str) -> Option<Value> {
     }
 }
 
-/// Collects the texts that a schema allows; false where it allows any.
+/// Collects the strings that a schema allows; false if it allows any string.
 fn words<'a>(schema: &'a Object, out: &mut Vec<&'a str>) -> bool {
     if let Some(values) = allowed_values(schema) {
         out.extend(values.iter().filter_map(Value::as_str));
@@ -148,7 +149,7 @@ fn words<'a>(schema: &'a Object, out: &mut Vec<&'a str>) -> bool {
     listed
 }
 
-/// The schemas that speak of an object: itself, what must hold beside it, and the alternative that is meant.
+/// The schemas that apply to an object: itself, its `allOf`, and the chosen alternative.
 fn applicable_schemas<'a>(schema: &'a Object, object: &Object) -> Vec<&'a Object> {
     let mut out = vec![schema];
     for part in keywords::conjuncts(schema) {
@@ -162,7 +163,7 @@ fn applicable_schemas<'a>(schema: &'a Object, object: &Object) -> Vec<&'a Object
     out
 }
 
-/// The only alternative that an object can be, by its constants.
+/// The only alternative that matches an object's constants.
 fn chosen<'a>(branches: &'a [Value], object: &Object) -> Option<&'a Object> {
     let mut possible =
         branches.iter().filter(|b| kinds(b) & (RECORD | LIST) != 0).filter_map(Value::as_object).filter(
@@ -182,7 +183,7 @@ fn chosen<'a>(branches: &'a [Value], object: &Object) -> Option<&'a Object> {
     }
 }
 
-/// The kinds of values that a schema can accept.
+/// The types that a schema can accept.
 fn kinds(schema: &Value) -> Kinds {
     match schema {
         Value::Object(schema) => kinds_of(schema),

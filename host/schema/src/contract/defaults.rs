@@ -1,20 +1,20 @@
-//! What is done to every call's parameters before they are validated: defaults are filled in, and whole numbers that
-//! a client wrote as `5.0` become `5`, since JSON Schema takes both for an integer and most languages do not.
+//! Fills in defaults before validation, and converts `5.0` to `5` for integers: JSON Schema accepts both, most
+//! languages do not.
 
 use loggia_facade::Object;
 use serde_json::{Number, Value};
 
 use crate::model::keywords;
 
-/// What is to be done to a value of one schema.
+/// Defaults and integers in values of one schema.
 #[derive(Debug, Default)]
 pub(crate) struct DefaultsPlan {
     /// The value is an integer.
     integer: bool,
     members: Vec<MemberDefault>,
-    /// For each member that has no name of its own.
+    /// Members covered by `additionalProperties`.
     others: Option<Box<DefaultsPlan>>,
-    /// For each item of a list.
+    /// Items of a list.
     items: Option<Box<DefaultsPlan>>,
 }
 
@@ -26,7 +26,7 @@ struct MemberDefault {
 }
 
 impl DefaultsPlan {
-    /// The plan for values of a resolved schema.
+    /// Collects the defaults of a resolved schema.
     pub(crate) fn from_schema(schema: &Value) -> Self {
         let mut plan = Self::default();
         if let Value::Object(schema) = schema {
@@ -44,7 +44,7 @@ impl DefaultsPlan {
             _ => false,
         };
         for (name, schema) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
-            // A default of null says that there is none: the parameter stays away.
+            // A default of null means that there is none.
             let default = schema.get("default").filter(|default| !default.is_null()).cloned();
             let plan = Self::from_schema(schema);
             if default.is_some() || !plan.is_empty() {
@@ -69,7 +69,8 @@ impl DefaultsPlan {
         !self.integer && self.members.is_empty() && self.others.is_none() && self.items.is_none()
     }
 
-    /// Carries the plan out on a call's parameters; `changed` learns which of them got a default, or hold one.
+    /// Fills in the defaults of parameters. Calls `changed` with each parameter that got a default, or contains one
+    /// that did.
     pub(crate) fn fill(&self, params: &mut Object, changed: &mut impl FnMut(&str)) {
         for member in &self.members {
             match params.get_mut(&member.name) {
@@ -95,7 +96,7 @@ impl DefaultsPlan {
         }
     }
 
-    /// Whether a default was filled in.
+    /// Fills in the defaults within a value. Returns whether there were any.
     fn fill_value(&self, value: &mut Value) -> bool {
         let mut filled = false;
         match value {
@@ -120,9 +121,9 @@ impl DefaultsPlan {
     }
 }
 
-/// A float that is a whole number, as an integer.
+/// Converts a float without a fraction to an integer.
 pub(crate) fn to_integer(number: &Number) -> Option<Number> {
-    /// From here on a float no longer tells neighbouring integers apart.
+    /// From here on, floats cannot represent every integer.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let float = number.as_f64()?;
     #[allow(clippy::cast_possible_truncation, reason = "whole and within 2^53")]

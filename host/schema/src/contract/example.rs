@@ -1,4 +1,4 @@
-//! Parameters made up from a schema. Whether they are valid is for the caller to check.
+//! Generates example parameters from a schema. The caller checks whether they are valid.
 
 use loggia_facade::Object;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::model::{
     keywords::{self, allowed_values},
 };
 
-/// A plausible value of a resolved schema, with nothing in it that is not required.
+/// Generates a plausible value of a resolved schema, with required members only.
 pub(crate) fn synthesise(schema: &Value) -> Value {
     let Value::Object(schema) = schema else { return json!("any") };
     let given = schema.get("examples").and_then(Value::as_array).and_then(|examples| examples.first());
@@ -38,7 +38,7 @@ pub(crate) fn synthesise(schema: &Value) -> Value {
     }
 }
 
-/// The first alternative, or what must hold beside.
+/// The first alternative, or the first schema of `allOf`.
 fn alternative(schema: &Object) -> Option<&Value> {
     let beside = schema.get("allOf").and_then(Value::as_array);
     keywords::alternatives(schema).chain(beside).find_map(|branches| branches.first())
@@ -58,7 +58,7 @@ fn object_example(schema: &Object) -> Object {
     out
 }
 
-/// Adds what `part` requires, with values by `part` or by the `whole`.
+/// Adds the members that `part` requires, by the schemas of `part` or of the `whole`.
 fn require(part: &Object, whole: &Object, out: &mut Object) {
     let required = part.get("required").and_then(Value::as_array).into_iter().flatten();
     for name in required.filter_map(Value::as_str) {

@@ -1,5 +1,4 @@
-//! The parameters of the host's own actions, held to schemas as those of plugins are: so their errors teach as much,
-//! and `describe` tells of them in the same words.
+//! Calls of host actions.
 
 use loggia_facade::{Failure, Object};
 use serde_json::{Value, json};
@@ -16,34 +15,34 @@ use crate::{
 };
 
 impl Contract {
-    /// What one of the host's own actions is to do.
+    /// Validates the parameters of a host action and returns the target of the call.
     pub(crate) fn host_target(
         &self,
-        own: HostAction,
+        host_action: HostAction,
         trace: bool,
         mut params: Object,
         view: &View,
     ) -> Result<Target, Failure> {
-        let HostRules { action, rules } = HostRules::get(own);
+        let HostRules { action, rules } = HostRules::get(host_action);
         self.drop_foreign_nulls(rules, &mut params, view);
-        // Parameters of a batch's calls may be secrets; which, is known when the calls are.
-        let discreet = own == HostAction::Batch && self.has_secrets();
+        // The items may contain secrets; which ones is unknown before they are routed.
+        let discreet = host_action == HostAction::Batch && self.has_secrets();
         let params = complete(action, rules, params, |value| {
             let mut failure = self.explain(action, rules, value, (discreet, view));
             failure.expected = Some(rules.signature.clone());
-            failure.example = Some(self.host_example(own, view));
-            failure.hint = failure.hint.or_else(|| advice(own));
+            failure.example = Some(self.host_example(host_action, view));
+            failure.hint = failure.hint.or_else(|| advice(host_action));
             failure
         })?
         .params;
-        Ok(target_of_valid(own, trace, params))
+        Ok(target_of_valid(host_action, trace, params))
     }
 
-    /// Arguments of one valid call of a host's action.
-    pub(crate) fn host_example(&self, own: HostAction, view: &View) -> Value {
+    /// Arguments of a valid call of a host action.
+    pub(crate) fn host_example(&self, host_action: HostAction, view: &View) -> Value {
         let mut known = self.surface().actions.iter().zip(self.rules()).enumerate();
         let first = known.find(|(index, _)| view.shows(*index)).map(|(_, first)| first);
-        let params = match (own, first) {
+        let params = match (host_action, first) {
             (HostAction::Describe, Some((action, _))) => json!({"of": action.name}),
             (HostAction::Batch, Some((action, rules))) => {
                 let item = rules.example(action).cloned();
@@ -54,22 +53,22 @@ impl Contract {
             }
             _ => json!({}),
         };
-        params.as_object().map_or(Value::Null, |params| call_arguments(own.name(), params))
+        params.as_object().map_or(Value::Null, |params| call_arguments(host_action.name(), params))
     }
 }
 
-/// What is said of every wrong call.
-fn advice(own: HostAction) -> Option<String> {
-    (own == HostAction::Describe).then(|| "Name the action in `of`.".to_owned())
+/// The hint of every invalid call.
+fn advice(host_action: HostAction) -> Option<String> {
+    (host_action == HostAction::Describe).then(|| "Name the action in `of`.".to_owned())
 }
 
-/// From parameters that are valid.
-fn target_of_valid(own: HostAction, trace: bool, mut params: Object) -> Target {
+/// Reads validated parameters.
+fn target_of_valid(host_action: HostAction, trace: bool, mut params: Object) -> Target {
     let mut text = |name: &str| match params.shift_remove(name) {
         Some(Value::String(text)) => Some(text),
         _ => None,
     };
-    match own {
+    match host_action {
         HostAction::Describe => Target::Describe { of: text("of") },
         HostAction::RunStatus => Target::RunStatus {
             run_id: text("run_id"),

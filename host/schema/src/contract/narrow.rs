@@ -11,31 +11,32 @@ use crate::{
 };
 
 impl Contract {
-    /// Whether a tool of this view takes an action, by its own name; and if so, whether the tool means it without being
-    /// told.
+    /// Whether a tool of this view accepts an action, by its own name; and if so, whether the action is the tool's
+    /// default.
     pub fn takes(&self, action: &str, view: &View) -> Option<bool> {
         let named = match self.index(action) {
             Some(index) => Some(CommandTarget::Action(index)).filter(|_| view.shows(index)),
-            None => self.host_action_in(action, view).map(|(own, trace)| CommandTarget::Host(own, trace)),
+            None => self
+                .host_action_in(action, view)
+                .map(|(host_action, trace)| CommandTarget::Host(host_action, trace)),
         };
         match (named, view.default_target) {
             (None, _) => None,
-            (named, Some(meant)) if view.is_single_action() => (named == Some(meant)).then_some(true),
-            (named, meant) => Some(named == meant),
+            (named, Some(default)) if view.is_single_action() => (named == Some(default)).then_some(true),
+            (named, default) => Some(named == default),
         }
     }
 
-    /// Whether a run of this action may be ended through a tool of this view: through one that takes the action, or is
-    /// there for nothing else. Else a tool that only reads would end what writes.
+    /// Whether a tool of this view may cancel runs of an action: it accepts the action, or exists to cancel runs.
+    /// Otherwise a read-only tool could cancel a write.
     pub fn may_end(&self, action: &str, view: &View) -> bool {
         matches!(view.default_target, Some(CommandTarget::Host(HostAction::RunCancel, _)))
             || self.takes(action, view).is_some()
     }
 
-    /// A tool of this view for a caller who may call only some of the facade's actions; none where nothing is left of it.
+    /// Restricts a tool to the actions that a caller may call; none if nothing is left.
     ///
-    /// It never means another action than the whole tool does: who calls it without naming one would else be answered by
-    /// whichever is left.
+    /// The default action never changes: a call that names no action must not be answered by whichever action is left.
     pub fn narrow(&self, view: &View, allows: impl Fn(&str) -> bool) -> Option<View> {
         let bits = |holds: &dyn Fn(&Action) -> bool| {
             let actions = self.surface().actions.iter().enumerate();

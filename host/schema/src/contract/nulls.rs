@@ -1,7 +1,7 @@
-//! Parameters that were left out by saying null.
+//! Removes nulls that stand for absent parameters of other actions.
 //!
-//! A client that has to send every parameter of a tool (OpenAI's strict mode, models that are generated from the schema)
-//! sends null for those that the action does not take: parameters of other actions, and the host's.
+//! A client that must send every parameter of a tool (OpenAI's strict mode, models generated from the schema) sends
+//! null for the parameters of other actions and of the host.
 
 use loggia_facade::Object;
 use serde_json::Value;
@@ -12,8 +12,8 @@ use crate::{
 };
 
 impl Contract {
-    /// Takes out each null whose name another action takes, or the host, but not this one. Other nulls stay: those of the
-    /// action's own parameters are its schema's to judge, and a name that nobody knows is a mistake.
+    /// Removes each null whose name belongs to another action or to the host, but not to this action. Nulls of the
+    /// action's own parameters are left to its schema; unknown names are errors.
     pub(crate) fn drop_foreign_nulls(&self, rules: &ActionRules, params: &mut Object, view: &View) {
         if !params.values().any(Value::is_null) || accepts_any_name(rules) {
             return;
@@ -25,17 +25,17 @@ impl Contract {
         });
     }
 
-    /// Of actions that the caller may not call, it is not told that they have such a parameter.
+    /// Actions that the caller may not call are ignored, so that their parameters stay undisclosed.
     fn is_parameter_of_another(&self, name: &str, view: &View) -> bool {
         self.rules().iter().enumerate().any(|(index, rules)| !view.withholds(index) && rules.has(name))
     }
 }
 
 fn is_host_parameter(name: &str) -> bool {
-    HostAction::ALL.iter().any(|own| own.parameters().contains(&name))
+    HostAction::ALL.iter().any(|host_action| host_action.parameters().contains(&name))
 }
 
-/// Whether a null may be a value of the action's under any name.
+/// Whether a null could be valid under any name.
 fn accepts_any_name(rules: &ActionRules) -> bool {
     !matches!(&rules.shape, ValueShape::Record { others: None, .. })
 }

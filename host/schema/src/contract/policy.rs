@@ -9,12 +9,12 @@ use crate::{
 };
 
 impl Contract {
-    /// The same contract under an operator's terms.
+    /// Applies an operator's policy.
     ///
     /// # Errors
     ///
-    /// If the terms name an action that the facade does not have, since an operator who misspells what is to be
-    /// denied would believe it denied; or if they leave no action.
+    /// If the policy names an action that the facade does not have, because an operator who misspells an action would
+    /// believe it denied; or if it denies all actions.
     pub fn under(mut self, terms: Terms) -> Result<Self, Problems> {
         let mut problems = Vec::new();
         for (key, names) in [("deny", &terms.deny), ("confirm", &terms.confirm)] {
@@ -34,9 +34,9 @@ impl Contract {
             return Err(Problems(problems));
         }
         if self.surface.actions.iter().all(|action| denied(&action.name)) {
-            let said =
-                "the policy's `actions.deny` leaves no action: take the plugin out of the folder instead";
-            return Err(Problems(vec![said.to_owned()]));
+            let problem =
+                "the policy's `actions.deny` leaves no action: remove the plugin from the folder instead";
+            return Err(Problems(vec![problem.to_owned()]));
         }
         if !terms.deny.is_empty() {
             let mut surface = (*self.surface).clone();
@@ -51,12 +51,12 @@ impl Contract {
         Ok(self)
     }
 
-    /// What the operator's policy says of the actions.
+    /// The operator's policy.
     pub fn terms(&self) -> &Terms {
         &self.terms
     }
 
-    /// Whether a person is to be asked before this action runs.
+    /// Whether an action needs a person's confirmation.
     pub fn confirms(&self, action: &str) -> bool {
         self.terms.confirm.iter().any(|name| name == action)
     }

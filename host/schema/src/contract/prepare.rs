@@ -1,4 +1,4 @@
-//! A call's parameters, made complete and checked.
+//! Completes and validates the parameters of a call.
 
 use loggia_facade::{Action, Failure, Object, code};
 use serde_json::Value;
@@ -21,32 +21,41 @@ use crate::{
     text::show,
 };
 
-/// Parameters that are valid against an action's schema.
+/// Parameters that are valid by an action's schema.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PreparedParams {
-    /// With defaults filled in and harmless slips mended.
+    /// The parameters, with defaults and coercions applied.
     pub params: Object,
-    /// Those that a default or a coercion changed, with the values that are used: long values cut, secrets redacted.
+    /// The parameters that a default or a coercion changed: long values cut, secrets redacted.
     pub resolved: Object,
 }
 
-/// Parameters that `resolved` reports: more than a schema names, fewer than a caller can send.
+/// Parameters in `resolved`: more than a schema defines, fewer than a caller can send.
 const REPORTED: usize = 128;
-/// Characters of a signature that a failure shows.
+/// Characters of the signature in a failure.
 const EXPECTED: usize = 1000;
-/// Bytes of an example that a failure shows; a longer one teaches no more.
+/// Bytes of the example in a failure; longer ones are left out.
 const EXAMPLE: usize = 1000;
-/// Characters of a value that `resolved` shows.
+/// Characters of a value in `resolved`.
 const RESOLVED: usize = 200;
 
 impl Contract {
-    /// Makes parameters complete and checks them, for one action of this contract's surface: fills in defaults,
-    /// mends harmless slips (a number sent as text, an array sent as JSON text, …), and validates strictly.
+    /// Completes and validates the parameters of an action: fills in defaults, coerces harmless slips (a number sent
+    /// as a string, an array sent as JSON text, …), and validates strictly.
+    ///
+    /// # Errors
+    ///
+    /// A failure that explains how to fix the call.
     pub fn prepare(&self, action: &Action, params: Object) -> Result<PreparedParams, Failure> {
         self.prepare_in(action, params, &View::whole())
     }
 
-    /// The same for a call to a tool of this view: of what its caller may not call, a refusal says nothing.
+    /// Completes and validates the parameters of a call to a tool of this view. Failures do not mention actions that
+    /// the caller may not call.
+    ///
+    /// # Errors
+    ///
+    /// A failure that explains how to fix the call.
     pub fn prepare_in(
         &self,
         action: &Action,
@@ -66,7 +75,7 @@ impl Contract {
         })
     }
 
-    /// Says what is wrong with parameters, which are one object.
+    /// Explains why parameters are invalid. `value` is an object.
     pub(crate) fn explain(
         &self,
         action: &Action,
@@ -74,10 +83,10 @@ impl Contract {
         value: &Value,
         (discreet, view): (bool, &View),
     ) -> Failure {
-        let own = self.host_actions().map(|own| (&HostRules::get(own).action, &HostRules::get(own).rules));
+        let host_actions = self.host_actions().map(HostRules::get).map(|host| (&host.action, &host.rules));
         let known = self.surface().actions.iter().zip(self.rules()).enumerate();
         let known = known.filter(|(index, _)| !view.withholds(*index)).map(|(_, known)| known);
-        let others: Vec<_> = known.chain(own).collect();
+        let others: Vec<_> = known.chain(host_actions).collect();
         failure::explain(&ErrorContext {
             rules,
             action: &action.name,
@@ -87,8 +96,8 @@ impl Contract {
         })
     }
 
-    /// All parameters of a prepared call as `resolved_inputs` shows them: long values cut, secrets redacted. For runs,
-    /// whose caller may be another turn, or another person, than the one that began them.
+    /// All parameters of a prepared call: long values cut, secrets redacted. Runs show these, because their caller may
+    /// be another turn, or another person, than the one who started them.
     pub fn resolved_all(&self, action: &Action, params: &Object) -> Object {
         let Some(rules) = self.rules_of(action) else { return Object::new() };
         let mut all = ChangedParams::default();
@@ -97,7 +106,7 @@ impl Contract {
     }
 }
 
-/// Makes parameters complete and checks them; where they are refused, `refuse` says why.
+/// Completes and validates parameters. If they are invalid, `refuse` explains why.
 pub(crate) fn complete(
     action: &Action,
     rules: &ActionRules,
@@ -107,7 +116,7 @@ pub(crate) fn complete(
     if nesting::nesting(params.values()) > limits::NESTING {
         let message = format!("the parameters nest deeper than {} levels", limits::NESTING);
         let failure = Failure::new(code::INVALID_PARAMS, message).hint("Send less deeply nested values.");
-        // What else is wrong with them is not looked at; what they should be is the same.
+        // Other problems are not searched for, but the expected form is the same.
         let Failure { expected, example, .. } = refuse(&Value::Object(Object::new()));
         return Err(Failure { expected, example, ..failure });
     }
@@ -115,13 +124,13 @@ pub(crate) fn complete(
         Failure::new(code::INTERNAL, format!("the schema of `{}` cannot be used: {problem}", action.name))
     })?;
     let _bound = work::limit(limits::WORK);
-    if let Some(too_much) = compiled.check_cost(&params) {
-        return Err(cost_failure(&too_much));
+    if let Some(limit) = compiled.check_cost(&params) {
+        return Err(cost_failure(&limit));
     }
     let mut changed = ChangedParams::default();
     let mut params = params;
     rules.defaults.fill(&mut params, &mut |name| changed.add(name));
-    // The validator takes whole values only; the object moves in and out, nothing is copied.
+    // The validator accepts only whole values; the object is moved in and out, not copied.
     let mut value = Value::Object(params);
     if !is_valid(compiled, &value)? {
         if let (Value::Object(params), Some(schema)) = (&mut value, rules.schema.as_object()) {
@@ -130,35 +139,35 @@ pub(crate) fn complete(
         }
         if !is_valid(compiled, &value)? {
             let failure = refuse(&value);
-            // What was found out after the work was used up is not true.
+            // Results after the budget was spent are meaningless.
             return Err(work::overrun().map_or(failure, |spent| match_overrun(&spent, &value)));
         }
     }
     let Value::Object(params) = value else {
-        return Err(Failure::new(code::INTERNAL, "parameters are no object"));
+        return Err(Failure::new(code::INTERNAL, "the parameters are not an object"));
     };
     let resolved = changed.into_resolved(&params, rules);
     Ok(PreparedParams { params, resolved })
 }
 
-/// Whether the validator takes the parameters.
+/// Whether the validator accepts the parameters.
 fn is_valid(compiled: &CompiledSchema, params: &Value) -> Result<bool, Failure> {
     let valid = compiled.validator.is_valid(params);
     work::overrun().map_or(Ok(valid), |spent| Err(match_overrun(&spent, params)))
 }
 
-/// A text that its pattern makes too much work of.
+/// The failure for a text whose matching exceeds the budget.
 fn match_overrun(spent: &WorkOverrun, params: &Value) -> Failure {
     let lies_in = |value: &Value| contains_text(value, spent.text);
     let found = params.as_object().into_iter().flatten().find(|(_, value)| lies_in(value));
     let subject = found.map_or_else(|| "a name".to_owned(), |(name, _)| format!("`{}`", show::name(name)));
     let pattern = show::cut(&spent.pattern, 120);
-    let said =
+    let message =
         format!("{subject} takes too much work to match against {pattern} (at most {} steps)", limits::WORK);
-    Failure::new(code::INVALID_PARAMS, said).hint("Send a shorter text.")
+    Failure::new(code::INVALID_PARAMS, message).hint("Send a shorter text.")
 }
 
-/// Whether a value holds the very text that lies there.
+/// Whether a value contains the string at this address.
 fn contains_text(value: &Value, text: *const u8) -> bool {
     match value {
         Value::String(own) => std::ptr::eq(own.as_ptr(), text),
@@ -168,9 +177,9 @@ fn contains_text(value: &Value, text: *const u8) -> bool {
     }
 }
 
-/// Parameters that the schema makes too much work of, whatever they hold.
-fn cost_failure(too_much: &CostLimit) -> Failure {
-    let said = match too_much {
+/// The failure for parameters whose validation would exceed a limit.
+fn cost_failure(limit: &CostLimit) -> Failure {
+    let message = match limit {
         CostLimit::Names => {
             let most = limits::WORK;
             format!(
@@ -179,10 +188,10 @@ fn cost_failure(too_much: &CostLimit) -> Failure {
         }
         CostLimit::Values(most) => format!("the parameters hold more than {most} values, too many to check"),
     };
-    Failure::new(code::INVALID_PARAMS, said).hint("Pass less at once, in several calls.")
+    Failure::new(code::INVALID_PARAMS, message).hint("Pass less at once, in several calls.")
 }
 
-/// The parameters that were changed, in the order in which they were.
+/// The names of changed parameters, in the order of the changes.
 #[derive(Default)]
 struct ChangedParams(Vec<String>);
 
@@ -196,7 +205,7 @@ impl ChangedParams {
     fn into_resolved(self, params: &Object, rules: &ActionRules) -> Object {
         let mut out = Object::new();
         for name in self.0 {
-            // Absent: a null that meant nothing.
+            // A coerced null is absent.
             let Some(value) = params.get(&name) else { continue };
             let shown = match rules.secrets.parameter_visibility(&name) {
                 ValueVisibility::Whole => shorten_value(value),
@@ -208,7 +217,7 @@ impl ChangedParams {
     }
 }
 
-/// A value, or the beginning of its JSON where it is long.
+/// A value, or the beginning of its JSON if it is long.
 fn shorten_value(value: &Value) -> Value {
     match value {
         Value::String(text) => Value::String(show::cut(text, RESOLVED)),
@@ -229,7 +238,7 @@ mod tests {
     use super::*;
     use crate::tests::fixture;
 
-    /// What `set` of the fixture makes of its parameters: those it gets, and those said to be resolved.
+    /// What `set` of the fixture makes of its parameters: those it gets, and those message to be resolved.
     fn check(sent: Value, params: Value, resolved: Value) {
         let contract = Contract::new(Arc::new(fixture::settings())).unwrap();
         let prepared = contract.prepare(contract.action("set").unwrap(), sent.as_object().unwrap().clone());

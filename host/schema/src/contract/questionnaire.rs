@@ -1,7 +1,7 @@
-//! Questions to a person, as MCP clients show them: flat objects of texts, numbers, choices and yes or no.
+//! Forms that ask a person: flat objects of strings, numbers, choices and booleans, as MCP clients show them.
 //!
-//! A form is read key by key and written anew: what is not named here is refused, not passed on. So nothing in it can be a
-//! reference, a pattern or another schema, and checking an answer is cheap.
+//! A form is rebuilt from known keys; unknown keys are refused. So it contains no references, patterns or nested
+//! schemas, and checking an answer is cheap.
 
 use loggia_facade::Object;
 use serde_json::Value;
@@ -17,20 +17,20 @@ use crate::{
     },
 };
 
-/// Fields of a form: a person fills them in.
+/// Fields of a form.
 const FIELDS: usize = 16;
 /// Bytes of a form's schema.
 const BYTES: usize = 16 << 10;
-/// Choices of one field.
+/// Choices of a field.
 const CHOICES: usize = 100;
-/// Bytes of a title, of the form, a field or a choice.
+/// Bytes of a title.
 const TITLE: usize = 200;
 /// Bytes of a description.
 const DESCRIPTION: usize = 1000;
-/// Bytes of a field's name, a choice, or a default.
+/// Bytes of a field name, a choice, or a default.
 const VALUE: usize = 500;
 
-/// A form whose answers can be checked.
+/// A validated form that checks answers.
 pub struct Questionnaire {
     compiled: CompiledSchema,
     schema: Object,
@@ -38,15 +38,15 @@ pub struct Questionnaire {
 
 const FORMATS: [&str; 4] = ["email", "uri", "date", "date-time"];
 
-/// Why a part of a form is refused, to be read after its name.
+/// The problem of a form or a field, to be read after its name.
 type FieldProblem = String;
 
 impl Questionnaire {
-    /// Checks a question's schema.
+    /// Validates the schema of a form.
     ///
     /// # Errors
     ///
-    /// What clients would not show of it, and what must not be asked: a form is no place for secrets.
+    /// The first part that clients would not show, or that asks for a secret.
     pub fn new(schema: &Object) -> Result<Self, String> {
         let bytes = serde_json::to_string(schema).map_or(usize::MAX, |text| text.len());
         if bytes > BYTES {
@@ -58,17 +58,17 @@ impl Questionnaire {
             match (key.as_str(), value) {
                 ("type", Value::String(kind)) if kind == "object" => {}
                 ("type", _) => return Err("its type must be object".to_owned()),
-                // Clients read all forms by one draft.
+                // Clients read all forms by the same draft.
                 ("$schema", Value::String(_)) => {}
                 ("title" | "description", value) => {
-                    let shown = read_text(key, value).map_err(|said| format!("it {said}"))?;
+                    let shown = read_text(key, value).map_err(|problem| format!("it {problem}"))?;
                     out.insert(key.clone(), shown);
                 }
                 ("additionalProperties", Value::Bool(_)) => {}
                 ("required", Value::Array(names)) if names.iter().all(Value::is_string) => {
-                    // Clients show these names too, also those of no field.
+                    // Clients show these names even if there is no such field.
                     for name in names.iter().filter_map(Value::as_str) {
-                        check_name(name).map_err(|said| format!("a name that it requires {said}"))?;
+                        check_name(name).map_err(|problem| format!("a name that it requires {problem}"))?;
                     }
                     out.insert(key.clone(), value.clone());
                 }
@@ -78,13 +78,16 @@ impl Questionnaire {
                     }
                     for (name, given) in given {
                         let read = check_name(name).and_then(|()| read_field(name, given));
-                        let read = read.map_err(|said| format!("its field `{}` {said}", show::name(name)))?;
+                        let read =
+                            read.map_err(|problem| format!("its field `{}` {problem}", show::name(name)))?;
                         fields.insert(name.clone(), read.into());
                     }
                 }
                 ("properties", _) => return Err("its properties are not an object".to_owned()),
                 ("required", _) => return Err("its `required` is not a list of names".to_owned()),
-                (other, _) => return Err(format!("clients show no `{}`", show::name(other))),
+                (other, _) => {
+                    return Err(format!("it has `{}`, which clients do not show", show::name(other)));
+                }
             }
         }
         out.insert("type".into(), "object".into());
@@ -93,16 +96,16 @@ impl Questionnaire {
         Ok(Self { compiled, schema: out })
     }
 
-    /// The form as it is shown: its texts hide nothing, and stay on their lines.
+    /// The form as clients show it, with sanitised texts.
     pub fn schema(&self) -> &Object {
         &self.schema
     }
 
-    /// Whether an answer fits.
+    /// Checks an answer.
     ///
     /// # Errors
     ///
-    /// The first thing that does not fit, without the person's words.
+    /// The first mismatch, without the person's input.
     pub fn check(&self, answer: &Value) -> Result<(), String> {
         let Value::Object(members) = answer else { return Err("it is not an object".to_owned()) };
         let fields = self.schema.get("properties").and_then(Value::as_object);
@@ -128,10 +131,10 @@ impl Questionnaire {
     }
 }
 
-/// Reads one member of a field's schema; none for a member that no form has.
+/// Reads one member of a field's schema; none for unknown members.
 type MemberReader = fn(&str, &Value) -> Option<Result<Value, FieldProblem>>;
 
-/// What the keys of a field of this type are read by; none for a type that clients do not show.
+/// The reader for fields of a type; none for types that clients do not show.
 fn member_reader(kind: &str) -> Option<MemberReader> {
     Some(match kind {
         "string" => |key, value| {
@@ -148,14 +151,14 @@ fn member_reader(kind: &str) -> Option<MemberReader> {
         "number" => |key, value| {
             Some(match key {
                 "minimum" | "maximum" | "default" if value.is_number() => Ok(value.clone()),
-                "minimum" | "maximum" | "default" => Err("has a bound that is no number".to_owned()),
+                "minimum" | "maximum" | "default" => Err("has a bound that is not a number".to_owned()),
                 _ => return None,
             })
         },
         "integer" => |key, value| {
             Some(match key {
                 "minimum" | "maximum" | "default" if value.is_i64() => Ok(value.clone()),
-                "minimum" | "maximum" | "default" => Err("has a bound that is no whole number".to_owned()),
+                "minimum" | "maximum" | "default" => Err("has a bound that is not an integer".to_owned()),
                 _ => return None,
             })
         },
@@ -194,7 +197,7 @@ fn read_field(name: &str, field: &Value) -> Result<Object, FieldProblem> {
         let read = match key.as_str() {
             "type" => Ok(value.clone()),
             "title" | "description" => read_text(key, value),
-            // As optional fields are written by some generators.
+            // Some generators write optional fields this way.
             "default" if value.is_null() => continue,
             key => match reader(key, value) {
                 Some(read) => read,
@@ -210,9 +213,9 @@ fn read_field(name: &str, field: &Value) -> Result<Object, FieldProblem> {
     if kind == "array" && !out.contains_key("items") {
         return Err(NO_CHOICES.to_owned());
     }
-    // Nothing but a free text can hold one.
-    let told = ["title", "description"].iter().filter_map(|key| out.get(*key)?.as_str());
-    if kind == "string" && !choices && told.into_iter().any(asks_for_secret) {
+    // Only free text can contain a secret.
+    let texts = ["title", "description"].iter().filter_map(|key| out.get(*key)?.as_str());
+    if kind == "string" && !choices && texts.into_iter().any(asks_for_secret) {
         return Err(SECRET.to_owned());
     }
     Ok(out)
@@ -231,20 +234,20 @@ fn check_name(name: &str) -> Result<(), FieldProblem> {
 pub(super) const HIDES: &str =
     "has a name or a value with control or invisible characters, or of more than 500 bytes";
 
-/// A text for the person: on one line, hiding nothing.
+/// Reads a text for the person: one line, without invisible characters.
 fn read_text(key: &str, value: &Value) -> Result<Value, FieldProblem> {
     let most = if key == "title" { TITLE } else { DESCRIPTION };
-    let text = value.as_str().ok_or_else(|| format!("has a `{key}` that is no string"))?;
+    let text = value.as_str().ok_or_else(|| format!("has a `{key}` that is not a string"))?;
     Ok(sanitise_line(text, most).into())
 }
 
-/// A value that is compared, so it is taken as it is, or not at all.
+/// Reads a value that answers are compared with, so it is taken unchanged or refused.
 fn read_word(value: &Value) -> Result<Value, FieldProblem> {
-    check_name(value.as_str().ok_or("has a choice or a default that is no string")?)?;
+    check_name(value.as_str().ok_or("has a choice or a default that is not a string")?)?;
     Ok(value.clone())
 }
 
-/// At most so many of a list, each read.
+/// Reads a list of choices.
 fn read_list(
     value: &Value,
     read: impl Fn(&Value) -> Result<Value, FieldProblem>,
@@ -254,7 +257,7 @@ fn read_list(
             Err(format!("has {} choices, more than {CHOICES}", values.len()))
         }
         Value::Array(values) => values.iter().map(read).collect(),
-        _ => Err("has choices that are no list".to_owned()),
+        _ => Err("has choices that are not a list".to_owned()),
     }
 }
 
@@ -266,10 +269,12 @@ fn read_titles(value: &Value) -> Result<Value, FieldProblem> {
     read_list(value, |value| read_text("title", value))
 }
 
-/// Choices with titles.
+/// Reads choices with titles.
 fn read_choices(value: &Value) -> Result<Value, FieldProblem> {
     read_list(value, |choice| {
-        let Value::Object(choice) = choice else { return Err("has a choice that is no object".to_owned()) };
+        let Value::Object(choice) = choice else {
+            return Err("has a choice that is not an object".to_owned());
+        };
         let mut out = Object::new();
         for (key, value) in choice {
             let read = match key.as_str() {
@@ -287,7 +292,7 @@ fn read_choices(value: &Value) -> Result<Value, FieldProblem> {
     })
 }
 
-/// What a list may hold.
+/// Reads the `items` of a list.
 fn read_items(value: &Value) -> Result<Value, FieldProblem> {
     let Value::Object(items) = value else { return Err(NO_CHOICES.to_owned()) };
     let mut out = Object::new();
@@ -311,7 +316,7 @@ fn read_items(value: &Value) -> Result<Value, FieldProblem> {
 fn read_length(value: &Value) -> Result<Value, FieldProblem> {
     match value.as_u64() {
         Some(length) if length <= u32::MAX.into() => Ok(value.clone()),
-        _ => Err("has a length that is no whole number".to_owned()),
+        _ => Err("has a length that is not an integer".to_owned()),
     }
 }
 

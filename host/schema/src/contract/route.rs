@@ -1,7 +1,7 @@
-//! A client's arguments, split into command, action, parameters and what is the host's own.
+//! Splits the arguments of a call into command, action, parameters and host arguments.
 //!
-//! Three shapes are accepted, and their mixtures: `{action, …flat}`, `{action, params: {…}}`, `{cmd, params}`. What is
-//! given twice must agree.
+//! Three shapes are accepted, and mixtures of them: `{action, …flat}`, `{action, params: {…}}`, `{cmd, params}`.
+//! Repeated arguments must agree.
 
 use loggia_facade::{Command, Detail, Failure, Object, code, json};
 use serde_json::Value;
@@ -15,10 +15,10 @@ use crate::{
     text::{near, show},
 };
 
-/// The host's own arguments.
+/// The host's arguments in a call.
 #[derive(Default)]
 struct HostArguments {
-    /// Every name of an action that was given, and under which key.
+    /// Every name of an action that was given, with its key.
     named: Vec<(&'static str, Value)>,
     params: Option<Value>,
     detail: Option<Value>,
@@ -27,22 +27,28 @@ struct HostArguments {
 }
 
 impl Contract {
-    /// Splits a client's arguments into command, action and parameters.
+    /// Splits the arguments of a call to a tool of this view.
     ///
-    /// Parameters are not looked at; that is [`prepare`](Self::prepare)'s. The view is the tool that was called.
+    /// Parameters are not validated; see [`prepare`](Self::prepare).
+    ///
+    /// # Errors
+    ///
+    /// A failure, with the command to echo.
     pub fn route(&self, arguments: Object, view: &View) -> Result<Routed, Box<RefusedCall>> {
         let mut host = HostArguments::default();
         let mut params = arguments;
-        let gathered = host.gather(&mut params).map_err(|wrong| self.conflict_failure(&wrong));
-        let (command, meant) = self.command(&host, &params, view);
+        let gathered = host.gather(&mut params).map_err(|conflict| self.conflict_failure(&conflict));
+        let (command, target) = self.command(&host, &params, view);
         let routed = gathered.and_then(|()| {
-            let meant = meant?;
+            let target = target?;
             let detail = self.detail(host.detail.as_ref())?;
             let wait = flag("wait", host.wait.as_ref(), |value| self.got(value))?;
             let confirm = flag("confirm", host.confirm.as_ref(), |value| self.got(value))?;
-            let target = match meant {
+            let target = match target {
                 CommandTarget::Action(action) => Target::Action { action, params },
-                CommandTarget::Host(own, trace) => self.host_target(own, trace, params, view)?,
+                CommandTarget::Host(host_action, trace) => {
+                    self.host_target(host_action, trace, params, view)?
+                }
             };
             Ok((target, detail, wait, confirm))
         });
@@ -52,7 +58,7 @@ impl Contract {
         }
     }
 
-    /// The command to be echoed, and what it means.
+    /// The command to echo, and its target.
     fn command(
         &self,
         host: &HostArguments,
@@ -77,37 +83,39 @@ impl Contract {
                     if find(other)? != found {
                         let places =
                             if first.0 == other.0 { BESIDE_AND_INSIDE } else { "in `action` and in `cmd`" };
-                        return Err((Some(self.target_name(found)), conflict("action", places)));
+                        return Err((Some(self.target_name(found)), given_twice("action", places)));
                     }
                 }
                 Ok(found)
             }),
             None => match view.default_target.or_else(|| self.default_target(view)) {
-                Some(meant) => Ok(meant),
+                Some(target) => Ok(target),
                 None => Err((None, self.missing_action(params, view))),
             },
         };
         match found {
-            Ok(meant) => (Command { key, name: Some(self.target_name(meant)) }, Ok(meant)),
+            Ok(target) => (Command { key, name: Some(self.target_name(target)) }, Ok(target)),
             Err((name, failure)) => (Command { key, name }, Err(failure)),
         }
     }
 
-    /// The action that is meant where none is named, if the tool shows it.
+    /// The target of a call that names no action, if the tool offers it.
     pub(crate) fn default_target(&self, view: &View) -> Option<CommandTarget> {
-        self.default_action().filter(|meant| view.shows(*meant)).map(CommandTarget::Action)
+        self.default_action().filter(|target| view.shows(*target)).map(CommandTarget::Action)
     }
 
-    /// No action was named.
+    /// The failure for a call that names no action.
     fn missing_action(&self, params: &Object, view: &View) -> Failure {
         let message = format!("`action` is required. {}", self.available(view));
         let failure = Failure::new(code::INVALID_PARAMS, message);
-        // Names that other servers use for it, and misspelt ones.
-        let meant =
+        // Names that other servers use for `action`, and misspelt ones.
+        let is_near =
             |name: &str| near::nearest(name, ["action", "cmd", "command", "operation", "method"]).is_some();
-        // Not more of them than a person writes.
-        match params.iter().take(32).find(|(name, value)| value.is_string() && meant(name)) {
-            Some((name, _)) => failure.hint(format!("Did you mean `action` by `{}`?", show::name(name))),
+        // More than a person would write.
+        match params.iter().take(32).find(|(name, value)| value.is_string() && is_near(name)) {
+            Some((name, _)) => {
+                failure.hint(format!("Did you mean `action` instead of `{}`?", show::name(name)))
+            }
             None => failure,
         }
     }
@@ -116,29 +124,28 @@ impl Contract {
         match self.index(name) {
             Some(index) => self.in_view(index, view).map(CommandTarget::Action),
             None => match self.host_action_in(name, view) {
-                Some((own, trace)) => Ok(CommandTarget::Host(own, trace)),
+                Some((host_action, trace)) => Ok(CommandTarget::Host(host_action, trace)),
                 None => Err(self.unknown_action(name, view)),
             },
         }
     }
 
-    pub(crate) fn target_name(&self, meant: CommandTarget) -> String {
-        match meant {
+    pub(crate) fn target_name(&self, target: CommandTarget) -> String {
+        match target {
             CommandTarget::Action(index) => self.surface().actions[index].name.clone(),
-            CommandTarget::Host(own, _) => own.name().to_owned(),
+            CommandTarget::Host(host_action, _) => host_action.name().to_owned(),
         }
     }
 }
 
 impl HostArguments {
-    /// Takes the host's own arguments out, from beside the parameters and from inside `params`, and leaves the
-    /// parameters of the action.
+    /// Moves the host's arguments out of the parameters and out of `params`, and merges the rest.
     fn gather(&mut self, params: &mut Object) -> Result<(), ArgumentConflict> {
         self.take(params)?;
         while let Some(inner) = self.params.take() {
             let mut inner = match inner {
                 Value::Object(inner) => inner,
-                // A text within the text may hold another, but never a longer one.
+                // The text may contain another `params` as text, but only a shorter one.
                 Value::String(text) => match json::parse(&text) {
                     Ok(Value::Object(inner)) => inner,
                     _ => return Err(ArgumentConflict::ParamsNotObject(Value::String(text))),
@@ -152,7 +159,7 @@ impl HostArguments {
             }
             for (name, value) in inner {
                 match params.get(&name) {
-                    // A null beside `params`, or in it, says that the value is in the other place.
+                    // A null beside or inside `params` means that the value is in the other place.
                     Some(known) if *known == value || value.is_null() => {}
                     None | Some(Value::Null) => {
                         params.insert(name, value);
@@ -165,7 +172,7 @@ impl HostArguments {
     }
 
     fn take(&mut self, from: &mut Object) -> Result<(), ArgumentConflict> {
-        // A null is what some clients send for an argument that was left out.
+        // Some clients send null for absent arguments.
         let mut take = |name: &str| from.shift_remove(name).filter(|value| !value.is_null());
         for key in ["action", "cmd"] {
             self.named.extend(take(key).map(|value| (key, value)));
@@ -188,15 +195,15 @@ impl HostArguments {
     }
 }
 
-/// What is wrong with the shape of a call.
+/// A malformed call.
 enum ArgumentConflict {
-    /// `params` is this.
+    /// `params` has this value.
     ParamsNotObject(Value),
-    /// Two values for one name.
+    /// Two values for this name.
     GivenTwice(String),
 }
 
-/// Whether two values mean the same to the host: `true` and `"True"` do.
+/// Whether two values are equal to the host: `true` and `"True"` are.
 fn is_same_argument(one: &Value, other: &Value) -> bool {
     let word = |value: &Value| match value {
         Value::String(word) => Some(word.to_ascii_lowercase()),
@@ -220,19 +227,19 @@ impl Contract {
         }
     }
 
-    fn conflict_failure(&self, wrong: &ArgumentConflict) -> Failure {
-        match wrong {
-            ArgumentConflict::GivenTwice(name) => conflict(name, BESIDE_AND_INSIDE),
+    fn conflict_failure(&self, conflict: &ArgumentConflict) -> Failure {
+        match conflict {
+            ArgumentConflict::GivenTwice(name) => given_twice(name, BESIDE_AND_INSIDE),
             ArgumentConflict::ParamsNotObject(value) => {
                 let message = format!("`params` must be an object{}", self.got(value));
                 Failure::new(code::INVALID_PARAMS, message)
-                    .hint("Parameters may also stand beside `action`, without `params`.")
+                    .hint("Parameters can also be given next to `action`, without `params`.")
             }
         }
     }
 
-    /// ` (got 5)`. Which parameter a misplaced value was meant for is not known, so where any of them is a secret,
-    /// only its kind is told.
+    /// ` (got 5)`. Only the type is shown if any parameter is secret, because a misplaced value may belong to that
+    /// one.
     fn got(&self, value: &Value) -> String {
         let kind = match value {
             value if !self.has_secrets() => return format!(" (got {})", show::value(value)),
@@ -247,7 +254,7 @@ impl Contract {
     }
 }
 
-/// A boolean, or its word.
+/// Reads a boolean, or its name as a string.
 fn flag(name: &str, value: Option<&Value>, got: impl Fn(&Value) -> String) -> Result<Option<bool>, Failure> {
     match value {
         None => Ok(None),
@@ -263,7 +270,7 @@ fn flag(name: &str, value: Option<&Value>, got: impl Fn(&Value) -> String) -> Re
 
 const BESIDE_AND_INSIDE: &str = "beside `params` and inside it";
 
-fn conflict(name: &str, places: &str) -> Failure {
+fn given_twice(name: &str, places: &str) -> Failure {
     let name = show::name(name);
     Failure::new(code::INVALID_PARAMS, format!("`{name}` is given twice, {places}, with different values"))
         .hint(format!("Give `{name}` once."))

@@ -2,72 +2,72 @@
 
 use loggia_facade::{Command, Detail, Failure, Object};
 
-/// What a call is, before its parameters were looked at.
+/// A routed call. Its parameters are not validated yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Routed {
-    /// The command, to be echoed.
+    /// The command to echo.
     pub command: Command,
-    /// What is to be done.
+    /// The requested operation.
     pub target: Target,
-    /// How much of a result the caller wants.
+    /// The requested level of detail.
     pub detail: Detail,
-    /// Whether the caller wants to wait for the result, if it says so.
+    /// Whether the caller wants to wait for the result, if specified.
     pub wait: Option<bool>,
-    /// Whether the caller confirms what a policy wants confirmed, if it says so.
+    /// Whether the caller confirms the call, if specified.
     pub confirm: Option<bool>,
 }
 
-/// What is to be done.
+/// The requested operation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Target {
-    /// One of the facade's actions is to be run.
+    /// Runs an action of the facade.
     Action {
-        /// Its index in the surface's actions.
+        /// The index of the action in the surface.
         action: usize,
-        /// Its parameters, as they were sent.
+        /// The parameters, as sent.
         params: Object,
     },
-    /// The host is to tell about the facade, or about one action.
+    /// Describes the facade, or one action.
     Describe {
-        /// The action, as it was sent.
+        /// The name of the action, as sent.
         of: Option<String>,
     },
-    /// The host is to tell how a run stands or, without one, which there are.
+    /// Returns the status of a run, or lists the caller's runs.
     RunStatus {
-        /// The run, as it was sent.
+        /// The id of the run, as sent.
         run_id: Option<String>,
-        /// With what it said meanwhile.
+        /// Whether to include the trace.
         include_trace: bool,
     },
-    /// The host is to end a run.
+    /// Cancels a run.
     RunCancel {
-        /// The run, as it was sent.
+        /// The id of the run, as sent.
         run_id: String,
     },
-    /// Several calls are to be made.
+    /// Makes several calls.
     Batch {
-        /// Their arguments.
+        /// The arguments of each call.
         items: Vec<Object>,
-        /// What follows a failure.
+        /// The reaction to a failure.
         mode: Mode,
     },
 }
 
-/// What follows when a call of a batch fails.
+/// The reaction of a batch to a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
-    /// The rest is not run.
+    /// Skips the remaining calls.
     #[default]
     Stop,
-    /// The rest is run.
+    /// Makes the remaining calls.
     Continue,
 }
 
 /// A call that could not be routed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RefusedCall {
-    /// The command, to be echoed.
+    /// The command to echo.
     pub command: Command,
-    /// Why.
+    /// The reason.
     pub failure: Failure,
 }

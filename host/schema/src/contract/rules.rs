@@ -1,4 +1,4 @@
-//! One action's parameter schema, made ready for calls.
+//! One action's parameter schema, ready for calls.
 
 use std::sync::{Arc, OnceLock};
 
@@ -22,24 +22,28 @@ use crate::{
     text::show,
 };
 
-/// One action's parameter schema, made ready for calls.
+/// One action's parameter schema, with everything derived from it.
 pub(crate) struct ActionRules {
     /// The resolved schema; see [`resolve`].
     pub schema: Value,
     /// The parameters, as a record.
     pub shape: ValueShape,
-    /// What is done to every call's parameters before they are validated.
+    /// Defaults that are filled in before validation.
     pub defaults: DefaultsPlan,
-    /// The action in one line.
+    /// The action on one line.
     pub signature: String,
-    /// Which of their values are never shown.
+    /// Parameters that must not be shown.
     pub secrets: SecretMap,
     compiled: OnceLock<Result<CompiledSchema, String>>,
     example: OnceLock<Option<Value>>,
 }
 
 impl ActionRules {
-    /// Reads the schema; compiles nothing yet.
+    /// Resolves the schema of an action. The validator is compiled at first use.
+    ///
+    /// # Errors
+    ///
+    /// The problems of the schema.
     pub(crate) fn new(action: &Action) -> Result<Self, Vec<String>> {
         let schema = resolve(&action.params)?;
         let shape = ValueShape::from_schema(&schema);
@@ -54,8 +58,8 @@ impl ActionRules {
         })
     }
 
-    /// What is wrong with the schema, its defaults and the action's examples. Compiles the validator, whose patterns take
-    /// of the surface's budget; the caller bounds the work.
+    /// Checks the schema, its defaults and the action's examples. Compiles the validator, whose patterns are charged
+    /// to `budget`; the caller limits the work.
     pub(crate) fn check(
         &self,
         action: &Action,
@@ -80,7 +84,7 @@ impl ActionRules {
                 return out;
             }
         };
-        // What was resolved may lack what is wrong; clients get it whole where it is published raw.
+        // The resolved schema may lack an invalid part, but the `raw` form publishes the original.
         if let Err(problem) = CompiledSchema::compile(&Value::Object((*action.params).clone())) {
             out.push(format!("the schema of its parameters cannot be used: {problem}"));
             return out;
@@ -101,7 +105,7 @@ impl ActionRules {
             let affordable = compiled.spend(example);
             let example = Value::Object(example.clone());
             let valid = affordable && compiled.validator.is_valid(&example);
-            let said = if valid { String::new() } else { explain(&example) };
+            let reason = if valid { String::new() } else { explain(&example) };
             if !affordable || work::overrun().is_some() {
                 out.push(format!(
                     "its example {number} takes too much work to check: examples may take {} steps together; shorten \
@@ -112,14 +116,14 @@ impl ActionRules {
             }
             if !valid {
                 out.push(format!(
-                    "its example {number} is not valid: {said}; mend the example or the schema"
+                    "its example {number} is not valid: {reason}; fix the example or the schema"
                 ));
             }
         }
         out
     }
 
-    /// The compiled schema, compiled on first use.
+    /// The compiled schema, compiled at first use.
     pub(crate) fn compiled(&self) -> Result<&CompiledSchema, &str> {
         self.compiled.get_or_init(|| CompiledSchema::compile(&self.schema)).as_ref().map_err(String::as_str)
     }
@@ -137,7 +141,7 @@ impl ActionRules {
         self.parameters().iter().any(|member| member.name == name)
     }
 
-    /// Arguments of one valid call: the author's, otherwise made from the schema; none where that fails.
+    /// Arguments of a valid call: the author's example, or a generated one; none if that is invalid.
     pub(crate) fn example(&self, action: &Action) -> Option<&Value> {
         self.example
             .get_or_init(|| {
@@ -172,7 +176,7 @@ fn root_lacks(root: &Object, name: &str) -> bool {
     root.get("properties").is_none_or(|properties| properties.get(name).is_none())
 }
 
-/// Reports every default that its own schema refuses.
+/// Reports defaults that their own schema refuses.
 fn check_defaults<'a>(schema: &'a Value, path: &mut Vec<&'a str>, out: &mut Vec<String>) {
     let Value::Object(object) = schema else { return };
     if let Some(default) = object.get("default")

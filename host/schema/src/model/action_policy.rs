@@ -1,12 +1,12 @@
-//! What an operator's policy says of a facade's actions.
+//! The part of an operator's policy that is about actions.
 
-/// What an operator's policy says of a facade's actions. The default adds nothing and takes nothing away.
+/// The part of an operator's policy that is about a facade's actions. The default changes nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Terms {
-    /// Actions that nobody may call: neither published nor run.
+    /// Actions that are neither published nor run.
     pub deny: Vec<String>,
-    /// Actions before which a person is asked.
+    /// Actions that need a person's confirmation.
     pub confirm: Vec<String>,
-    /// Whether several calls may be made in one.
+    /// Whether `batch` is available.
     pub batch: bool,
 }

@@ -1,4 +1,4 @@
-//! What a surface may hold: names, sizes, and what each schema node may say.
+//! Checks names, texts, counts and sizes of a surface, and single schema nodes.
 
 use std::{collections::HashMap, fmt};
 
@@ -11,15 +11,15 @@ use crate::{
     text::show::{allowed, name as shown},
 };
 
-/// Everything that is wrong with a surface. Each line names the action and says what to do.
+/// All problems of a surface. Each line names the action and the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct Problems(pub Vec<String>);
 
-/// Problems that are told: a surface that is no surface at all has more than anybody wants to read.
+/// Problems that are reported.
 const REPORTED: usize = 64;
 
 impl Problems {
-    /// All that is wrong, as far as it is told.
+    /// Keeps the first 64 problems and counts the rest.
     pub(crate) fn from_list(mut problems: Vec<String>) -> Self {
         let more = problems.len().saturating_sub(REPORTED);
         if more > 0 {
@@ -36,7 +36,7 @@ impl fmt::Display for Problems {
     }
 }
 
-/// Arguments that are the host's own, beside the parameters of every action.
+/// Host arguments that are accepted beside the parameters of every action.
 pub(crate) const RESERVED_NAMES: [&str; 6] = ["action", "cmd", "params", "detail", "wait", "confirm"];
 
 const NAME: &str = "must be 1 to 32 characters of a-z, 0-9, `_` and `-`, and begin with a letter, because clients accept no others";
@@ -50,7 +50,7 @@ pub(crate) fn is_name(name: &str) -> bool {
 
 const ACTION: &str = "must be 1 to 64 characters of a-z, 0-9, `_` and `-`, and begin with a letter or a digit, because clients accept no others";
 
-/// `^[a-z0-9][a-z0-9_-]{0,63}$`: as long as a tool's name may be, since an action can be a tool of its own.
+/// `^[a-z0-9][a-z0-9_-]{0,63}$`: the length of a tool's name, because an action can be a tool of its own.
 fn is_action(name: &str) -> bool {
     name.len() <= limits::TOOL_NAME
         && name.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
@@ -63,14 +63,14 @@ fn is_alias(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
 }
 
-/// `^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$`: what all model vendors accept as a key.
+/// `^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$`: the keys that all model vendors accept.
 fn is_parameter(name: &str) -> bool {
     name.len() <= 64
         && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
 }
 
-/// Names, texts, counts and sizes of the whole surface. Schemas are only measured; [`node`] looks into them.
+/// Checks names, texts, counts and sizes of a surface. Schemas are only measured; see [`check_node`].
 pub(crate) fn check_surface(surface: &Surface) -> Vec<String> {
     let mut out = Vec::new();
     if !is_name(&surface.name) {
@@ -109,7 +109,7 @@ pub(crate) fn check_surface(surface: &Surface) -> Vec<String> {
         {
             let Some(schema) = schema else { continue };
             if nesting(schema.values()) > limits::NESTING {
-                // Of the parameters it is told where they are read.
+                // Parameters that are too deep are reported by the reader of rules.
                 if what == "data" {
                     out.push(format!("{who}: {}", too_deep(what)));
                 }
@@ -136,12 +136,12 @@ pub(crate) fn check_surface(surface: &Surface) -> Vec<String> {
     out
 }
 
-/// A schema that is too deep to be looked into.
+/// The problem of a schema that is too deep to be examined.
 pub(crate) fn too_deep(what: &str) -> String {
     format!("the schema of its {what} nests far too deep; flatten it")
 }
 
-/// Names of actions and aliases: their form, that each stands for one action, that none is the host's.
+/// Checks names and aliases of actions: their form, that they are unique, that none is a host action.
 fn check_names(out: &mut Vec<String>, surface: &Surface) {
     let mut taken: HashMap<String, usize> = HashMap::new();
     for (index, action) in surface.actions.iter().enumerate() {
@@ -165,7 +165,7 @@ fn check_names(out: &mut Vec<String>, surface: &Surface) {
                     shown(name)
                 ));
             }
-            // Another spelling of its own name is needless, and harmless.
+            // An alias that repeats its action's own name is harmless.
             let Some(other) = taken.insert(folded, index).filter(|other| *other != index || what == "name")
             else {
                 continue;
@@ -175,8 +175,8 @@ fn check_names(out: &mut Vec<String>, surface: &Surface) {
                 format!("two actions are named `{who}`; every action needs a name of its own")
             } else {
                 format!(
-                    "action `{who}`: the {what} `{}` also stands for `{other}`; every name and alias must stand for \
-                     one action, whatever its case",
+                    "action `{who}`: the {what} `{}` is also a name of `{other}`; names and aliases must be unique, \
+                     regardless of case",
                     shown(name)
                 )
             });
@@ -189,7 +189,7 @@ fn check_names(out: &mut Vec<String>, surface: &Surface) {
     }
 }
 
-/// What is wrong with the root of an action's parameter schema, after its references were replaced.
+/// Checks the root of a resolved parameter schema.
 pub(crate) fn check_parameters(schema: &Object) -> Vec<String> {
     let mut out = Vec::new();
     if schema.get("type").is_none_or(|kind| kind != "object") {
@@ -203,7 +203,7 @@ pub(crate) fn check_parameters(schema: &Object) -> Vec<String> {
     out
 }
 
-/// What is wrong with a parameter's name.
+/// Checks the name of a parameter.
 pub(crate) fn check_parameter_name(name: &str) -> Option<String> {
     if RESERVED_NAMES.contains(&name) {
         Some(format!("the parameter name `{name}` is the host's own; choose another, for example `{name}_`"))
@@ -218,7 +218,7 @@ pub(crate) fn check_parameter_name(name: &str) -> Option<String> {
     }
 }
 
-/// What is wrong with one schema node, not looking at the schemas inside it.
+/// Checks one schema node, without its subschemas.
 pub(crate) fn check_node(schema: &Object) -> Vec<String> {
     let mut out = Vec::new();
     for (keyword, value) in schema {
@@ -268,7 +268,7 @@ fn hidden_characters(value: &Value) -> String {
     format!("the value {} holds control or invisible characters; remove them", allowed(value))
 }
 
-/// Whether a value shows everything that it holds.
+/// Whether no text in a value has hidden characters.
 fn is_clean_value(value: &Value) -> bool {
     match value {
         Value::String(text) => is_clean(text),
@@ -278,12 +278,12 @@ fn is_clean_value(value: &Value) -> bool {
     }
 }
 
-/// The same of an object's members.
+/// Whether no name and no text in an object has hidden characters.
 pub(crate) fn is_clean_object(members: &Object) -> bool {
     members.iter().all(|(name, value)| is_clean(name) && is_clean_value(value))
 }
 
-/// What is wrong with an example's texts.
+/// Checks the texts of an example.
 pub(crate) fn check_example(example: &Object) -> Option<String> {
     (!is_clean_object(example)).then(|| "holds control or invisible characters; remove them".to_owned())
 }
@@ -307,7 +307,7 @@ fn object(value: Option<&Value>) -> Option<&Object> {
     value.and_then(Value::as_object)
 }
 
-/// Bytes of JSON.
+/// Size as JSON, in bytes.
 fn json_bytes(object: &Object) -> usize {
     serde_json::to_string(object).map_or(usize::MAX, |text| text.len())
 }

@@ -1,4 +1,4 @@
-//! A schema made ready to check values: JSON Schema 2020-12, formats asserted, patterns bounded, nothing fetched.
+//! A compiled schema: JSON Schema 2020-12, formats asserted, patterns bounded, remote references refused.
 
 use jsonschema::{Draft, PatternOptions, Validator, error::ValidationErrorKind as Kind};
 use loggia_facade::Object;
@@ -16,41 +16,41 @@ use crate::{
     text::show,
 };
 
-/// Bytes of states that one search by a pattern of names may keep.
+/// Bytes of DFA states that one search by a pattern of names may keep.
 const NAME_STATES: usize = 64 << 10;
 
-/// A schema made ready to check values.
+/// A compiled schema, with the cost of checking values by it.
 pub(crate) struct CompiledSchema {
     pub validator: Validator,
-    /// Schemas in the schema.
+    /// Subschemas, including the root.
     subschemas: usize,
-    /// States of all patterns of names together.
+    /// NFA states of all `patternProperties` together.
     name_states: usize,
 }
 
-/// How much work it would be to check a value, if that is too much.
+/// The limit that checking a value would exceed.
 pub(crate) enum CostLimit {
-    /// Its names against the patterns of names.
+    /// Matching its names against `patternProperties`.
     Names,
-    /// So many values.
+    /// The number of its values; this many are allowed.
     Values(usize),
 }
 
 impl CompiledSchema {
-    /// Compiles a schema alone.
+    /// Compiles a schema with a pattern budget of its own.
     ///
     /// # Errors
     ///
-    /// What is wrong with it, and where.
+    /// The problem and its place.
     pub(crate) fn compile(schema: &Value) -> Result<Self, String> {
         Self::compile_with(schema, &PatternBudget::default())
     }
 
-    /// Compiles one of several schemas, whose patterns share a budget.
+    /// Compiles a schema whose patterns share a budget with others.
     ///
     /// # Errors
     ///
-    /// What is wrong with it, and where.
+    /// The problem and its place.
     pub(crate) fn compile_with(schema: &Value, budget: &PatternBudget) -> Result<Self, String> {
         #[cfg(test)]
         COMPILED.with(|count| count.set(count.get() + 1));
@@ -84,7 +84,7 @@ impl CompiledSchema {
                             .into()
                     }
                     (_, "format") => unsupported_pattern(error.instance()),
-                    // Shows the value, as JSON that hides what it likes.
+                    // The message contains JSON of the author, which may have hidden characters.
                     _ => show::cut(&sanitise_line(&error.to_string(), usize::MAX), 300),
                 };
                 format!("{what}{}", place_suffix(path))
@@ -92,11 +92,11 @@ impl CompiledSchema {
         Ok(Self { validator, subschemas, name_states: names })
     }
 
-    /// Whether checking these parameters would be too much work. Where there are patterns of names, takes the work that
-    /// they are.
+    /// Returns the limit that checking these parameters would exceed. Charges the matching of names to the work
+    /// budget.
     pub(crate) fn check_cost(&self, params: &Object) -> Option<CostLimit> {
         let most = limits::CHECKS / self.subschemas.max(1);
-        // Where the text of a message holds no more values, none need to be counted.
+        // Parsed messages never have more than `NODES` values, so counting them is needless.
         if most < limits::NODES {
             let values = nodes(params.values(), most + 1);
             if values > most {
@@ -109,7 +109,7 @@ impl CompiledSchema {
         None
     }
 
-    /// Takes the work that checking an example is; false where that is too much.
+    /// Charges the work of checking an example; false if the budget does not cover it.
     pub(crate) fn spend(&self, example: &Object) -> bool {
         let checks = self.subschemas.saturating_mul(nodes(example.values(), usize::MAX));
         let names = name_bytes(example).saturating_mul(self.name_states);
@@ -117,14 +117,14 @@ impl CompiledSchema {
     }
 }
 
-/// Steps of one check.
+/// Steps charged for one check.
 const CHECK: usize = 4;
 
 fn place_suffix(path: &str) -> String {
     if path.is_empty() { String::new() } else { format!(" (at {})", show::name(path)) }
 }
 
-/// Looks through a schema before it is compiled.
+/// Measures a schema before it is compiled.
 struct SchemaSurvey<'b> {
     budget: &'b PatternBudget,
     subschemas: usize,
@@ -149,7 +149,7 @@ impl SchemaSurvey<'_> {
                         if keyword == "patternProperties" {
                             match self.budget.reserve_names(name) {
                                 Ok(states) => self.names += states,
-                                Err(said) => self.problem = Some(format!("{said}{}", place_suffix(path))),
+                                Err(reason) => self.problem = Some(format!("{reason}{}", place_suffix(path))),
                             }
                         }
                         self.schema(value, path);
@@ -177,7 +177,7 @@ fn push_steps<'p>(path: &'p mut String, names: &[&str]) -> &'p mut String {
     path
 }
 
-/// The length of all names.
+/// Bytes of all names in a value.
 fn name_bytes(params: &Object) -> usize {
     fn of(value: &Value) -> usize {
         match value {
@@ -191,6 +191,6 @@ fn name_bytes(params: &Object) -> usize {
 
 #[cfg(test)]
 thread_local! {
-    /// How many schemas this thread has compiled.
+    /// Schemas that this thread has compiled.
     pub(crate) static COMPILED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }

@@ -1,4 +1,4 @@
-//! What a schema demands, in words: clients drop bounds, formats and defaults from what they show the model.
+//! Constraints in words. Clients drop bounds, formats and defaults from the schemas that models see.
 
 use serde_json::Value;
 
@@ -7,31 +7,31 @@ use crate::{
     text::show::{allowed, cut, json},
 };
 
-/// Characters of a default that are shown.
+/// Characters of a default.
 const DEFAULT: usize = 40;
-/// Characters of a pattern that are shown.
+/// Characters of a pattern.
 const PATTERN: usize = 60;
 
-/// What the author says of a parameter, and its bounds and default in words.
+/// Describes a parameter: the author's text, then its constraints and default.
 pub(crate) fn describe(schema: &Value) -> String {
-    let said = ["description", "title"]
+    let text = ["description", "title"]
         .iter()
         .find_map(|key| schema.get(*key)?.as_str().filter(|text| !text.trim().is_empty()))
         .map_or_else(String::new, |text| sanitise_line(text, usize::MAX));
     let bounds = constraints(schema);
-    match (said.is_empty(), bounds.is_empty()) {
-        (_, true) => said,
+    match (text.is_empty(), bounds.is_empty()) {
+        (_, true) => text,
         (true, false) => bounds,
-        (false, false) => format!("{}; {bounds}", said.trim_end_matches(['.', ';'])),
+        (false, false) => format!("{}; {bounds}", text.trim_end_matches(['.', ';'])),
     }
 }
 
-/// Bounds and default of a resolved schema, joined by commas; empty where there are none.
+/// Lists the constraints and the default of a resolved schema, separated by commas. May be empty.
 pub(crate) fn constraints(schema: &Value) -> String {
     let mut out = collect(schema);
     match schema.get("default") {
         None | Some(Value::Null) => {}
-        // Nothing is what anybody expects of a list or a text that was left out.
+        // An empty default is what readers expect anyway.
         Some(Value::Array(items)) if items.is_empty() => {}
         Some(Value::Object(members)) if members.is_empty() => {}
         Some(Value::String(text)) if text.is_empty() => {}
@@ -89,7 +89,7 @@ fn number_range(schema: &Value, out: &mut Vec<String>) {
     let bound = |key: &str| schema.get(key).filter(|value| value.is_number());
     let unsigned = schema.get("format").and_then(Value::as_str).is_some_and(|f| f.starts_with("uint"));
     match (bound("minimum"), bound("maximum")) {
-        // That a count is not negative goes without saying.
+        // Counts are not negative.
         (Some(min), None) if unsigned && min.as_f64() == Some(0.0) => {}
         (Some(min), Some(max)) if min.as_f64() < Some(0.0) => out.push(format!("{min} to {max}")),
         (Some(min), Some(max)) => out.push(format!("{min}-{max}")),
@@ -108,7 +108,7 @@ fn number_range(schema: &Value, out: &mut Vec<String>) {
     }
 }
 
-/// `1-50 items`, `min 2 characters`, `not empty`.
+/// A range of counts: `1-50 items`, `min 2 characters`, `not empty`.
 fn span(min: Option<u64>, max: Option<u64>, unit: &str) -> Option<String> {
     let units = |count: u64| match (unit, count) {
         (unit, 1) => unit.to_owned(),

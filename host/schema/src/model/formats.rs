@@ -1,12 +1,12 @@
-//! The formats of JSON Schema that are asserted, each with a name that people know and a valid sample.
+//! The asserted values of `format`.
 
-/// A format.
+/// An asserted value of `format`.
 pub(crate) struct StringFormat {
-    /// The keyword's value.
+    /// The value of the keyword.
     keyword: &'static str,
-    /// What people call it.
+    /// The name in messages.
     pub name: &'static str,
-    /// A valid one.
+    /// A valid sample.
     pub sample: &'static str,
 }
 
@@ -32,7 +32,7 @@ const FORMATS: [StringFormat; 15] = [
     format("uri-template", "URI template", "https://example.com/{id}"),
 ];
 
-/// The format by its keyword's value; none for those that are not asserted, as `int64`.
+/// Finds an asserted format by the value of its keyword; none for others, such as `int64`.
 pub(crate) fn find(key: &str) -> Option<&'static StringFormat> {
     FORMATS.iter().find(|format| format.keyword == key)
 }

@@ -1,29 +1,29 @@
-//! The host's own actions, which every facade has beside its own, where they make sense.
+//! The actions that the host adds to every facade for which they make sense.
 
-/// One of the host's own actions.
+/// An action of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HostAction {
-    /// Tells about the others.
+    /// Describes the facade or one action.
     Describe,
-    /// How a run stands; what came of it.
+    /// Returns the state and the result of a run.
     RunStatus,
-    /// Ends a run.
+    /// Cancels a run.
     RunCancel,
-    /// Several calls in one.
+    /// Makes several calls.
     Batch,
 }
 
 impl HostAction {
     pub(crate) const ALL: [Self; 4] = [Self::Describe, Self::RunStatus, Self::RunCancel, Self::Batch];
 
-    /// The names, which no action of a plugin may have.
+    /// Reserved names: no plugin may use them for an action or an alias.
     pub(crate) const NAMES: [&str; 4] = ["describe", "run_status", "run_cancel", "batch"];
 
     pub(crate) fn name(self) -> &'static str {
         Self::NAMES[self as usize]
     }
 
-    /// What a tool of its own says of it.
+    /// The description of a tool that is this action alone.
     pub(crate) fn summary(self) -> &'static str {
         match self {
             Self::Describe => "The parameters and examples of an action.",
@@ -33,7 +33,7 @@ impl HostAction {
         }
     }
 
-    /// Its parameters; those beside `wait` and `detail`, which are understood everywhere.
+    /// The parameters, without `wait` and `detail`, which every action accepts.
     pub(crate) fn parameters(self) -> &'static [&'static str] {
         match self {
             Self::Describe => &["of"],
@@ -43,12 +43,12 @@ impl HostAction {
         }
     }
 
-    /// Whether it is about runs.
+    /// Whether the action manages runs.
     pub(crate) fn is_about_runs(self) -> bool {
         matches!(self, Self::RunStatus | Self::RunCancel)
     }
 
     pub(crate) fn find(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|own| name.eq_ignore_ascii_case(own.name()))
+        Self::ALL.into_iter().find(|host_action| name.eq_ignore_ascii_case(host_action.name()))
     }
 }

@@ -1,22 +1,22 @@
-//! What the keywords of JSON Schema 2020-12 hold, and which of them only tell.
+//! Keywords of JSON Schema 2020-12: which hold subschemas, and which only annotate.
 
 use loggia_facade::Object;
 use serde_json::Value;
 
 use crate::model::sanitise::sanitise_line;
 
-/// In what way a keyword holds further schemas.
+/// How a keyword holds subschemas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SubschemaLayout {
-    /// One schema.
+    /// A single schema.
     One,
     /// Schemas by name.
     Map,
-    /// Schemas in a list.
+    /// A list of schemas.
     List,
 }
 
-/// Whether, and in what way, a keyword holds further schemas.
+/// The layout of the subschemas that a keyword holds; none for other keywords.
 pub(crate) fn subschemas(keyword: &str) -> Option<SubschemaLayout> {
     Some(match keyword {
         "items"
@@ -37,7 +37,7 @@ pub(crate) fn subschemas(keyword: &str) -> Option<SubschemaLayout> {
     })
 }
 
-/// Whether a keyword tells something to readers and constrains nothing.
+/// Whether a keyword only annotates and constrains nothing.
 pub(crate) fn is_annotation(keyword: &str) -> bool {
     matches!(
         keyword,
@@ -54,7 +54,7 @@ pub(crate) fn is_annotation(keyword: &str) -> bool {
         || keyword.starts_with("x-")
 }
 
-/// Whether a keyword's value is text for readers, or holds some, and nothing else.
+/// Whether the value of a keyword is text for readers, or an object of such texts.
 pub(crate) fn is_text(keyword: &str) -> bool {
     matches!(
         keyword,
@@ -69,7 +69,7 @@ pub(crate) fn is_text(keyword: &str) -> bool {
     )
 }
 
-/// The schemas directly inside a schema.
+/// The direct subschemas of a schema.
 #[cfg(test)]
 pub(crate) fn children(schema: &Object) -> impl Iterator<Item = &Value> {
     schema.iter().flat_map(|(keyword, value)| {
@@ -83,12 +83,12 @@ pub(crate) fn children(schema: &Object) -> impl Iterator<Item = &Value> {
     })
 }
 
-/// The author's advice on how to set a parameter.
+/// The author's advice on how to set a parameter: `x-hint`.
 pub(crate) fn hint(schema: &Value) -> Option<&str> {
     text(schema.get("x-hint"))
 }
 
-/// The author's advice on when to change a parameter, in any of the places where such advice stands.
+/// The author's advice on when to change a parameter, under any of the keys in use.
 pub(crate) fn when_to_change(schema: &Value) -> Option<&str> {
     let own = ["x-when-to-change", "when_to_change"].iter().find_map(|key| text(schema.get(*key)));
     own.or_else(|| {
@@ -96,7 +96,7 @@ pub(crate) fn when_to_change(schema: &Value) -> Option<&str> {
     })
 }
 
-/// All that the author advises of a parameter, on one line.
+/// All advice of the author on a parameter, on one line.
 pub(crate) fn advice(schema: &Value) -> Option<String> {
     let (hint, when) = (hint(schema), when_to_change(schema));
     let both = hint.into_iter().chain(when.filter(|when| hint != Some(*when)));
@@ -111,23 +111,23 @@ fn text(value: Option<&Value>) -> Option<&str> {
     value?.as_str().filter(|text| !text.trim().is_empty())
 }
 
-/// The lists of alternatives of a schema: its `anyOf` and its `oneOf`.
+/// The alternatives of a schema: its `anyOf` and its `oneOf`.
 pub(crate) fn alternatives(schema: &Object) -> impl Iterator<Item = &Vec<Value>> {
     ["anyOf", "oneOf"].iter().filter_map(|key| schema.get(*key)?.as_array())
 }
 
-/// The schemas that must hold beside a schema: its `allOf`.
+/// The schemas of `allOf`.
 pub(crate) fn conjuncts(schema: &Object) -> impl Iterator<Item = &Object> {
     schema.get("allOf").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object)
 }
 
-/// The schemas that must hold where some property is given: its `dependentSchemas`.
+/// The schemas of `dependentSchemas`.
 fn dependents(schema: &Object) -> impl Iterator<Item = &Object> {
     let map = schema.get("dependentSchemas").and_then(Value::as_object);
     map.into_iter().flat_map(|map| map.values().filter_map(Value::as_object))
 }
 
-/// The schema of a property: of its own, or in one of the schemas that hold beside or instead.
+/// Finds the schema of a property, in the schema itself or in those that apply beside it or instead of it.
 pub(crate) fn property<'a>(schema: &'a Object, name: &str) -> Option<&'a Value> {
     schema.get("properties").and_then(|properties| properties.get(name)).or_else(|| {
         conjuncts(schema)
@@ -138,7 +138,7 @@ pub(crate) fn property<'a>(schema: &'a Object, name: &str) -> Option<&'a Value> 
     })
 }
 
-/// Every name that a schema of an object gives to a property, wherever in it.
+/// Collects every property name that a schema defines, including those in applied subschemas.
 pub(crate) fn property_names<'a>(schema: &'a Object, out: &mut Vec<&'a str>) {
     for name in schema.get("properties").and_then(Value::as_object).into_iter().flat_map(Object::keys) {
         if !out.contains(&name.as_str()) {
@@ -156,12 +156,12 @@ pub(crate) fn property_names<'a>(schema: &'a Object, out: &mut Vec<&'a str>) {
     }
 }
 
-/// Whether a list of names, as under `required`, holds one.
+/// Whether a list of names, such as `required`, contains a name.
 pub(crate) fn lists_name(schema: &Object, keyword: &str, name: &str) -> bool {
     schema.get(keyword).and_then(Value::as_array).is_some_and(|names| names.iter().any(|n| n == name))
 }
 
-/// The values of an `enum` or a `const`.
+/// The values of `enum` or `const`.
 pub(crate) fn allowed_values(schema: &Object) -> Option<&[Value]> {
     match (schema.get("enum"), schema.get("const")) {
         (Some(Value::Array(values)), _) => Some(values),

@@ -1,14 +1,15 @@
-//! How large a surface may be. Every bound stops a way to exhaust the host, a client or a model's context.
+//! Limits of a surface and of the calls to it. Each one prevents the exhaustion of the host, a client, or a model's
+//! context.
 
-/// A title, in bytes.
+/// Bytes of a title.
 pub const TITLE: usize = 128;
-/// A version, in bytes.
+/// Bytes of a version.
 pub const VERSION: usize = 64;
-/// A facade's summary, in bytes: it begins the tool's description, of which clients show 1,024 characters.
+/// Bytes of a facade's summary. It begins the tool's description, of which clients show 1,024 characters.
 pub const SUMMARY: usize = 800;
-/// An action's summary, in bytes.
+/// Bytes of an action's summary.
 pub const ACTION_SUMMARY: usize = 1024;
-/// A facade's instructions, in bytes.
+/// Bytes of a facade's instructions.
 pub const INSTRUCTIONS: usize = 4096;
 /// Actions of a facade.
 pub const ACTIONS: usize = 64;
@@ -18,46 +19,47 @@ pub const ALIASES: usize = 8;
 pub const PARAMETERS: usize = 64;
 /// Examples of an action.
 pub const EXAMPLES: usize = 8;
-/// Capabilities a facade may ask for.
+/// Grants that a facade may ask for.
 pub const WANTS: usize = 32;
-/// One schema, in bytes of JSON.
+/// Bytes of one schema, as JSON.
 pub const SCHEMA: usize = 32 * 1024;
-/// One schema after its `$ref`s were replaced by what they name, in bytes of JSON: stops definitions that double.
+/// Bytes of one resolved schema, as JSON: stops definitions that grow exponentially by `$ref`.
 pub const RESOLVED: usize = 256 * 1024;
-/// Everything a facade publishes, in bytes of JSON.
+/// Bytes of everything that a facade publishes, as JSON.
 pub const TOTAL: usize = 256 * 1024;
-/// Schemas inside schemas.
+/// Levels of nested schemas.
 pub const DEPTH: usize = 16;
-/// Schemas in one schema, counted after `$ref`s were replaced.
+/// Subschemas of one resolved schema.
 pub const SUBSCHEMAS: usize = 1000;
 /// Values of one `enum`.
 pub const ENUM: usize = 256;
-/// A `pattern`, in bytes.
+/// Bytes of a `pattern`.
 pub const PATTERN: usize = 256;
-/// A compiled `pattern`, in bytes.
+/// Bytes of a compiled `pattern`.
 pub const COMPILED_PATTERN: usize = 1024 * 1024;
-/// All compiled patterns of a facade together, in bytes, with the 16 KiB that each may keep between searches: so at most
-/// 512 of them.
+/// Bytes of all compiled patterns of a facade, each with the 16 KiB that it may keep between searches: at most 512
+/// patterns.
 pub const PATTERNS: usize = 8 * 1024 * 1024;
-/// Steps that patterns may take for one call; about a nanosecond each.
+/// Steps of pattern matching per call; one takes about a nanosecond.
 pub const WORK: usize = 6_000_000;
-/// The same for all examples of a facade, when it is loaded.
+/// Steps of pattern matching for all examples of a facade, at load.
 pub const WORK_AT_LOAD: usize = 40_000_000;
-/// A text that has to be a regular expression (`"format": "regex"`), in bytes.
+/// Bytes of a text with `"format": "regex"`.
 pub const REGEX: usize = 8 * 1024;
-/// How often a schema within a schema is held against a value within the parameters: the product of both.
+/// Checks per call: subschemas times values in the parameters.
 pub const CHECKS: usize = 10_000_000;
-/// Values in one JSON text of a client's or a plugin's: each takes some 70 bytes of memory, and two of text.
+/// Values in one JSON text from a client or a plugin. Each takes about 70 bytes of memory, and at least two bytes of
+/// text.
 pub const NODES: usize = loggia_facade::json::VALUES;
-/// Arrays and objects inside each other, in schemas, in examples and in a call's parameters.
+/// Levels of nested arrays and objects, in schemas, examples and parameters.
 pub const NESTING: usize = 64;
 /// Characters of a tool's description that every client shows.
 pub const DESCRIPTION: usize = 1024;
-/// Characters of what one parameter's published description says for one group of actions.
+/// Characters of a parameter's description, per group of actions.
 pub const PARAMETER_TEXT: usize = 400;
-/// A tool's name, in bytes: what Claude, OpenAI and Gemini take at most.
+/// Bytes of a tool's name: the maximum of Claude, OpenAI and Gemini.
 pub const TOOL_NAME: usize = 64;
-/// Faults that one failure reports.
+/// Violations that one failure reports.
 pub const FAULTS: usize = 5;
-/// Calls in one batch.
+/// Calls in a batch.
 pub const BATCH: usize = 50;

@@ -1,11 +1,11 @@
-//! The loosest of several shapes: what holds the values of all of them.
+//! Merges shapes into the narrowest shape that covers all of them.
 //!
-//! Actions may give one name different kinds, and a schema may have alternatives; clients see one property.
+//! Actions may use one name for different types, and a schema may have alternatives; clients see one property.
 
 use crate::model::shape::{ShapeMember, ValueShape};
 
 impl ValueShape {
-    /// The narrowest shape that values of either have.
+    /// Returns the narrowest shape that covers both.
     pub(crate) fn loosest(self, other: Self) -> Self {
         match (self, other) {
             (Self::Any, _) | (_, Self::Any) => Self::Any,
@@ -24,7 +24,7 @@ impl ValueShape {
         }
     }
 
-    /// The loosest of two that are of one kind, and no unions; otherwise both again.
+    /// Merges two shapes of one kind that are no unions; otherwise returns both.
     fn same_kind(self, other: Self) -> Result<Self, Box<[Self; 2]>> {
         Ok(match (self, other) {
             (Self::Boolean, Self::Boolean) => Self::Boolean,
@@ -55,7 +55,7 @@ impl ValueShape {
     }
 }
 
-/// Adds a shape to a union's, keeping one of each kind.
+/// Adds a shape to a union, which keeps one shape of each kind.
 fn add_to_union(shapes: &mut Vec<ValueShape>, mut shape: ValueShape) {
     for known in shapes.iter_mut() {
         match std::mem::replace(known, ValueShape::Any).same_kind(shape) {
@@ -73,8 +73,8 @@ fn add_to_union(shapes: &mut Vec<ValueShape>, mut shape: ValueShape) {
     shapes.push(shape);
 }
 
-/// The members of two records, required only where both require them; `others` and `also` are what further members of
-/// either look like.
+/// Merges the members of two records: required only if both require them. `others` and `also` are the shapes of
+/// further members of either record.
 fn merge_members(
     mut members: Vec<ShapeMember>,
     others: Option<&ValueShape>,

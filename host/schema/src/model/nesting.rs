@@ -1,10 +1,10 @@
-//! How deep and how large JSON values are, without looking further than needed.
+//! Depth and number of JSON values, counted no further than needed.
 
 use serde_json::Value;
 
 use crate::model::limits;
 
-/// How deep arrays and objects lie inside each other, looking no deeper than the bound.
+/// Returns the depth of nested arrays and objects, up to [`limits::NESTING`] + 1.
 pub(crate) fn nesting<'a>(values: impl Iterator<Item = &'a Value>) -> usize {
     fn of(value: &Value, left: usize) -> usize {
         let inner = match value {
@@ -18,7 +18,7 @@ pub(crate) fn nesting<'a>(values: impl Iterator<Item = &'a Value>) -> usize {
     1 + values.map(|value| of(value, limits::NESTING)).max().unwrap_or(0)
 }
 
-/// How many values there are, counting no further than this.
+/// Counts values, up to `most`.
 pub(crate) fn nodes<'a>(values: impl Iterator<Item = &'a Value>, most: usize) -> usize {
     let mut count = 0;
     for value in values {

@@ -1,9 +1,9 @@
-//! Patterns of strings, matched one step at a time.
+//! Regular expressions for strings, with a bounded number of steps.
 //!
-//! The `regex` crate promises linear time, but linear in pattern times text, and its searches cannot be stopped: 150 KB
-//! against `a[ab]{0,5000}c` keep a thread for half a minute. Here a DFA is built lazily and stepped by hand. A byte whose
-//! state is known costs one step; one whose state has to be built costs as many as that is work. Who has no steps left
-//! (`work.rs`) stops.
+//! The `regex` crate is linear, but in pattern times text, and its searches cannot be interrupted: 150 KB against
+//! `a[ab]{0,5000}c` take half a minute. Here a DFA is built lazily and stepped by hand. A byte whose next state exists
+//! costs one step; building a state costs as many steps as it is work. When the budget of the thread (`work.rs`) is
+//! spent, the search stops.
 
 use std::sync::{
     Arc, Mutex, PoisonError,
@@ -26,16 +26,19 @@ use crate::{
     text::show,
 };
 
-/// Bytes that the states of one search may take before they are forgotten and built anew.
+/// Bytes of DFA states of one search, after which the cache is cleared.
 const STATES: usize = 256 << 10;
-/// Bytes of states that a pattern keeps between searches.
+/// Bytes of DFA states that a pattern keeps between searches.
 const SPARE: usize = 16 << 10;
-/// Steps for each byte by which building a state makes the cache grow: it is about as many as the state has threads.
+/// Steps charged per byte by which a new state grows the cache, about one for each NFA thread in the state.
 const BUILD: usize = 4;
-/// Bytes that are searched before their steps are taken.
+/// Bytes that are searched per charge.
 const CHUNK: usize = 1024;
 
-/// What the compiled patterns of one surface may take together, in bytes. Clones share what is left.
+/// Memory budget of the compiled patterns of one surface, in bytes. Clones share it.
+///
+/// The counter is atomic because validators compile on any thread. It only decreases, and nothing else depends on its
+/// order, so `Relaxed` suffices.
 #[derive(Clone)]
 pub(crate) struct PatternBudget(Arc<AtomicUsize>);
 
@@ -46,11 +49,12 @@ impl Default for PatternBudget {
 }
 
 impl PatternBudget {
-    /// Compiles a pattern and takes what it keeps from the budget: its program `times` over, and the states between searches.
+    /// Compiles a pattern and charges its memory to the budget: `times` its program, and the states that it keeps
+    /// between searches.
     ///
     /// # Errors
     ///
-    /// Why it cannot be used, to be read after its path.
+    /// The reason, without the place in the schema.
     pub(super) fn compile(&self, pattern: &str, times: usize) -> Result<NFA, String> {
         let refused = || unsupported_pattern(&pattern.into());
         let translated = jsonschema_regex::to_rust_regex(pattern).map_err(|()| refused())?;
@@ -71,30 +75,35 @@ impl PatternBudget {
         Ok(nfa)
     }
 
-    /// Takes a pattern of names into account, which the validator compiles itself; its number of states.
+    /// Charges a pattern of `patternProperties`, which the validator compiles itself. Returns its number of NFA
+    /// states.
     ///
     /// # Errors
     ///
-    /// As for other patterns.
+    /// As for [`compile`](Self::compile).
     pub(crate) fn reserve_names(&self, pattern: &str) -> Result<usize, String> {
-        // Forwards, backwards, and what is derived of both.
+        // The `regex` crate keeps a forward, a reverse and two derived programs.
         Ok(self.compile(pattern, 4)?.states().len())
     }
 
-    /// The keyword `pattern`, for the validator.
+    /// Compiles the keyword `pattern` for the validator.
     pub(crate) fn keyword<'a>(
         &self,
         pattern: &'a Value,
     ) -> Result<Box<dyn for<'i> Keyword<'i>>, ValidationError<'a>> {
         let pattern =
             pattern.as_str().ok_or_else(|| ValidationError::schema("a pattern must be a string"))?;
-        let compiled = self.compile(pattern, 1).and_then(|nfa| Pattern::new(pattern, nfa));
+        let compiled = self.compile(pattern, 1).and_then(|nfa| BoundedPattern::new(pattern, nfa));
         Ok(Box::new(compiled.map_err(ValidationError::schema)?))
     }
 }
 
 /// A compiled pattern.
-pub(super) struct Pattern {
+///
+/// `spare` holds the states of an earlier search, so that the next one need not build them again. A search takes them
+/// out and returns them at its end; the lock is held only for these two moves. Concurrent searches that find nothing
+/// build their own, so no search waits for another.
+pub(super) struct BoundedPattern {
     text: String,
     dfa: DFA,
     spare: Mutex<Option<DfaStates>>,
@@ -103,16 +112,16 @@ pub(super) struct Pattern {
 /// The states that a search has built.
 struct DfaStates {
     cache: Cache,
-    /// The largest growth by one state.
+    /// Largest growth of the cache by one state, in bytes.
     widest: usize,
 }
 
-/// There are no steps left.
+/// The work budget is spent.
 struct OutOfSteps;
 
-impl Pattern {
+impl BoundedPattern {
     pub(super) fn new(text: &str, nfa: NFA) -> Result<Self, String> {
-        // Of bytes that are not ASCII the DFA cannot tell whether they are part of a word, and stops.
+        // The DFA cannot decide word boundaries at non-ASCII bytes and quits there.
         let config =
             Config::new().unicode_word_boundary(true).cache_capacity(STATES).skip_cache_capacity_check(true);
         let dfa = DFA::builder().configure(config).build_from_nfa(nfa);
@@ -121,7 +130,7 @@ impl Pattern {
         Ok(Self { text: text.to_owned(), dfa, spare: Mutex::default() })
     }
 
-    /// Whether it is found in a text. Where there are no steps left, the answer means nothing.
+    /// Searches a text. If the budget is spent, the result is meaningless and the overrun is recorded.
     pub(super) fn is_match(&self, text: &str) -> bool {
         let found = self.states().and_then(|mut states| {
             let found = self.search(&mut states, text);
@@ -136,7 +145,7 @@ impl Pattern {
         })
     }
 
-    /// Those of an earlier search, or none yet.
+    /// Takes the states of an earlier search, or creates an empty cache.
     fn states(&self) -> Result<DfaStates, OutOfSteps> {
         let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(states) = spare {
@@ -172,7 +181,7 @@ impl Pattern {
                 state = next;
             }
         }
-        // A match is known one byte late.
+        // The DFA reports a match one byte late.
         let end = match verdict(state) {
             None if state.is_quit() => None,
             None => states.build_edge(|cache| dfa.next_eoi_state(cache, state).ok())?,
@@ -184,7 +193,8 @@ impl Pattern {
         }
     }
 
-    /// For `\b` beside letters that are not ASCII, and programs of which no two states fit into the cache.
+    /// Searches by the NFA: for `\\b` next to non-ASCII letters, and for programs of which no two states fit into the
+    /// cache.
     fn search_nfa(&self, text: &str) -> Result<bool, OutOfSteps> {
         let nfa = self.dfa.get_nfa();
         spend((text.len() + 1).saturating_mul(nfa.states().len()).saturating_mul(BUILD))?;
@@ -193,7 +203,7 @@ impl Pattern {
     }
 }
 
-/// What a state says of the whole search.
+/// The result of the search, if a state decides it.
 fn verdict(state: LazyStateID) -> Option<bool> {
     (state.is_match() || state.is_dead()).then(|| state.is_match())
 }
@@ -203,15 +213,16 @@ fn spend(steps: usize) -> Result<(), OutOfSteps> {
 }
 
 impl DfaStates {
-    /// Builds the state that a byte leads to. One that was there already took as much work as the largest.
+    /// Builds the state that a byte leads to. If the cache did not grow, the state was rebuilt, and is charged as the
+    /// largest one.
     fn build<T>(&mut self, build: impl FnOnce(&mut Cache) -> T) -> Result<T, OutOfSteps> {
         let (built, grown) = self.grow(build);
         spend(BUILD * if grown > 0 { grown } else { self.widest })?;
         Ok(built)
     }
 
-    /// The first state, or the one that the end of a text leads to. They are built once for each state that was built, and
-    /// are then at hand, so only what grows is charged: an array of many short texts is no work.
+    /// Builds the first state, or the state after the last byte. The cache keeps both, so only growth is charged: an
+    /// array of many short strings is cheap.
     fn build_edge<T>(&mut self, build: impl FnOnce(&mut Cache) -> T) -> Result<T, OutOfSteps> {
         let (built, grown) = self.grow(build);
         spend(BUILD * grown)?;
@@ -227,11 +238,11 @@ impl DfaStates {
     }
 }
 
-impl<'i> Keyword<'i> for Pattern {
+impl<'i> Keyword<'i> for BoundedPattern {
     fn validate(&self, instance: &'i Value) -> Result<(), ValidationError<'i>> {
         match Keyword::is_valid(self, instance) {
             true => Ok(()),
-            // Said in `fault.rs`, from the schema.
+            // `translate.rs` words the message, from the schema.
             false => Err(ValidationError::custom("it does not match the pattern")),
         }
     }
@@ -241,7 +252,7 @@ impl<'i> Keyword<'i> for Pattern {
     }
 }
 
-/// A pattern that the engine cannot have.
+/// The problem of a pattern that the engine does not support.
 pub(crate) fn unsupported_pattern(pattern: &Value) -> String {
     format!(
         "{} cannot be used as a pattern; it must match in linear time, so without look-around and back-references, and \

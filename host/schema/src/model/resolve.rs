@@ -1,11 +1,11 @@
-//! An author's schema, brought into the one form that the rest of this crate works on.
+//! Resolves an author's schema into the form that the rest of this crate reads.
 //!
-//! - Every `$ref` is replaced by what it names; what names itself, or another document, is refused.
-//! - Nullable alternatives become a type list, alternatives of constants an `enum`, single alternatives vanish: what
-//!   generators write in many ways is then explained, published and coerced in one.
-//! - The root refuses unknown parameters, unless the author allowed them.
+//! - Every `$ref` is replaced by its target. Recursive and remote references are refused.
+//! - Nullable alternatives become a type list, alternatives of constants an `enum`, single alternatives are unwrapped,
+//!   so that the variants written by different generators are explained, published and coerced alike.
+//! - The root refuses unknown parameters, unless the author allows them.
 //!
-//! The result accepts exactly what the author's schema accepts, save the unknown parameters.
+//! Apart from unknown parameters, the result accepts exactly what the author's schema accepts.
 
 use loggia_facade::Object;
 use serde_json::Value;
@@ -20,10 +20,14 @@ use crate::{
     text::show,
 };
 
-/// Characters of a place that a problem tells.
+/// Characters of a place in a problem.
 const PLACE: usize = 200;
 
-/// The resolved form of a parameter schema; otherwise every problem found, without the action's name.
+/// Resolves a parameter schema.
+///
+/// # Errors
+///
+/// All problems found, without the action's name.
 pub(crate) fn resolve(root: &Object) -> Result<Value, Vec<String>> {
     let mut resolver =
         Resolver { root, open: Vec::new(), path: Vec::new(), subschemas: 0, bytes: 0, problems: Vec::new() };
@@ -40,7 +44,7 @@ struct Resolver<'a> {
     root: &'a Object,
     /// The references being followed, outermost first.
     open: Vec<&'a str>,
-    /// Where we are, for messages.
+    /// The current place, for messages.
     path: Vec<&'a str>,
     subschemas: usize,
     bytes: usize,
@@ -50,7 +54,7 @@ struct Resolver<'a> {
 impl<'a> Resolver<'a> {
     fn add_problem(&mut self, text: impl std::fmt::Display) {
         if self.problems.len() < 16 {
-            // A name may hold anything, and be long.
+            // Names are untrusted, and may be long.
             let path: Vec<String> = self.path.iter().map(|name| show::name(name)).collect();
             let place = if path.is_empty() {
                 "its root".into()
@@ -75,7 +79,7 @@ impl<'a> Resolver<'a> {
             return Object::new();
         }
         if self.subschemas > limits::SUBSCHEMAS || self.bytes > limits::RESOLVED {
-            // Said once: the rest is not looked at.
+            // Reported once; the rest of the schema is skipped.
             if self.subschemas <= limits::SUBSCHEMAS + 1 || self.bytes <= limits::RESOLVED * 2 {
                 self.add_problem(format_args!(
                     "the schema grows beyond {} subschemas or {} KiB when its `$ref`s are replaced; make it smaller",
@@ -94,7 +98,7 @@ impl<'a> Resolver<'a> {
         let mut target = None;
         for (keyword, value) in schema {
             let value = match (keywords::subschemas(keyword), value) {
-                // An anchor is a name; what it would be for, a `$ref` by it, is refused.
+                // An anchor is only a name; a `$ref` to it is refused.
                 _ if matches!(
                     keyword.as_str(),
                     "$schema" | "$comment" | "$defs" | "definitions" | "$anchor"
@@ -136,10 +140,10 @@ impl<'a> Resolver<'a> {
         simplify(out)
     }
 
-    /// What a `$ref` names, resolved.
+    /// Resolves the target of a `$ref`.
     fn reference(&mut self, reference: &'a Value, depth: usize) -> Option<Value> {
         let Some(reference) = reference.as_str() else {
-            self.add_problem("`$ref` must be a text");
+            self.add_problem("`$ref` must be a string");
             return None;
         };
         let Some(target) = reference.strip_prefix("#/").and_then(|_| self.find(&reference[1..])) else {
@@ -159,9 +163,9 @@ impl<'a> Resolver<'a> {
         }
         self.bytes += serde_json::to_string(target).map_or(0, |text| text.len());
         self.open.push(reference);
-        // Following a reference is no level of nesting; how many are open at once is bounded by itself.
+        // References do not count as nesting; the number of open ones has its own limit.
         let out = if self.open.len() > limits::DEPTH * 2 {
-            self.add_problem("a `$ref` leads to a `$ref` too many times; flatten it");
+            self.add_problem("a `$ref` leads through too many other `$ref`s; flatten it");
             Value::Bool(true)
         } else {
             self.schema(target, depth)
@@ -170,7 +174,7 @@ impl<'a> Resolver<'a> {
         Some(out)
     }
 
-    /// What a JSON pointer names.
+    /// Finds the target of a JSON pointer.
     fn find(&self, pointer: &str) -> Option<&'a Value> {
         let mut tokens = pointer.split('/').skip(1).map(|token| token.replace("~1", "/").replace("~0", "~"));
         let first = self.root.get(&tokens.next()?)?;
@@ -182,7 +186,8 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// A schema together with another that must hold too. Where the one only tells, they become one.
+/// Combines the siblings of a `$ref` with its target. Annotations are merged into the target; constraints keep it in
+/// an `allOf`.
 fn beside(out: Object, target: Value) -> Object {
     match target {
         Value::Object(target) if out.keys().all(|key| keywords::is_annotation(key)) => overlay(target, out),
@@ -199,7 +204,7 @@ fn beside(out: Object, target: Value) -> Object {
     }
 }
 
-/// Refuses parameters that the schema does not name, unless its author allowed them.
+/// Refuses parameters that the schema does not define, unless its author allows them.
 fn refuse_unknown(root: &mut Object) {
     if root.contains_key("additionalProperties") || root.contains_key("unevaluatedProperties") {
         return;

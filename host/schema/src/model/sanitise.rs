@@ -1,4 +1,4 @@
-//! The texts of a surface, without what a reader cannot see.
+//! Removes invisible characters from the texts of a surface.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use crate::model::keywords::{self, SubschemaLayout};
 
-/// Strips every text of a surface: titles, summaries, reasons, and titles, descriptions and hints inside schemas.
+/// Sanitises every text of a surface: titles, summaries, reasons, and titles, descriptions and hints inside schemas.
 ///
-/// Names, enum values and examples are left as they are, since they mean something to the plugin;
-/// [`Contract::new`](crate::Contract::new) refuses a surface in which they hide something. Nothing is cut here, so that
-/// the bounds can say what is too long.
+/// Names, enum values and examples are kept, because the plugin gives them a meaning;
+/// [`Contract::new`](crate::Contract::new) refuses a surface in which they have hidden characters. Texts are not
+/// shortened, so that the bounds can report their real length.
 #[must_use]
 pub fn sanitise_surface(surface: Surface) -> Surface {
     let line = |text: String| sanitise_line(&text, usize::MAX);
@@ -47,7 +47,7 @@ pub fn sanitise_surface(surface: Surface) -> Surface {
     }
 }
 
-/// A schema without what a reader cannot see in its texts.
+/// Sanitises the texts in a schema.
 pub(crate) fn sanitise_object(mut object: Arc<Object>) -> Arc<Object> {
     if members_need_change(&object, 0) {
         sanitise_members(Arc::make_mut(&mut object), 0);
@@ -55,10 +55,10 @@ pub(crate) fn sanitise_object(mut object: Arc<Object>) -> Arc<Object> {
     object
 }
 
-/// How deep a schema is looked into; the bounds refuse what is deeper.
+/// Depth to which schemas are examined; the bounds refuse deeper ones.
 const DEPTH: usize = 64;
 
-/// Whether anything in a schema would be changed: most need nothing, and are then not copied.
+/// Whether sanitising would change a schema. Most need no change and are not copied.
 fn needs_change(value: &Value, depth: usize) -> bool {
     match value {
         Value::Object(object) => members_need_change(object, depth),
@@ -85,7 +85,7 @@ fn members_need_change(object: &Object, depth: usize) -> bool {
         })
 }
 
-/// Whether any text in an annotation, which may be an object of texts, is such.
+/// Whether any text in an annotation satisfies a predicate. An annotation may be an object of texts.
 fn any_text(value: &Value, is: &impl Fn(&str) -> bool) -> bool {
     match value {
         Value::String(text) => is(text),

@@ -1,8 +1,8 @@
-//! Which parts of a call's parameters are never shown: not in errors, not in `resolved_inputs`.
+//! The parts of a call's parameters that must never be shown: not in errors, not in `resolved_inputs`.
 //!
-//! An author marks a schema by `writeOnly`, `x-secret` or `format: password`. What such a schema speaks of is hidden;
-//! what encloses it is shown without it. Where it is not clear which schema speaks of a value (alternatives, members
-//! that nobody named, a text where an object was wanted), the value is hidden: a message that says less does no harm.
+//! Authors mark a schema with `writeOnly`, `x-secret` or `format: password`. Values under such a schema are hidden;
+//! enclosing values are shown without them. If it is unclear which schema applies to a value (alternatives, undefined
+//! members, a string where an object is expected), the value is hidden.
 
 use jsonschema::paths::{Location, LocationSegment};
 use loggia_facade::Object;
@@ -13,11 +13,11 @@ use crate::model::{
     resolve::resolve,
 };
 
-/// What stands for a value that must not be shown.
+/// Replaces a secret value.
 pub const REDACTED: &str = "(redacted)";
 
-/// A value without what its schema marks as secret: [`REDACTED`] stands in its place. Nothing is shown by a schema that
-/// cannot be used.
+/// Replaces the values that a schema marks as secret by [`REDACTED`]. If the schema is unusable, the whole value is
+/// replaced.
 #[must_use]
 pub fn redact(schema: &Object, value: &Value) -> Value {
     match resolve(schema) {
@@ -26,38 +26,38 @@ pub fn redact(schema: &Object, value: &Value) -> Value {
     }
 }
 
-/// The secrets in the values of one schema.
+/// The secret places in values of one schema.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct SecretMap {
-    /// The value itself is one.
+    /// The value itself is secret.
     is_secret: bool,
-    /// By name, in the members of an object; those without secrets too, since only what is known may be shown.
+    /// Named members, including those without secrets: members that are not listed are hidden.
     members: Vec<(String, Self)>,
-    /// In members without a name of their own.
+    /// Members covered by `additionalProperties`.
     others: Option<Box<Self>>,
-    /// In members whose name matches some pattern.
+    /// Members covered by `patternProperties`.
     patterns: Option<Box<Self>>,
-    /// In the items of a list.
+    /// Items of a list.
     items: Option<Box<Self>>,
 }
 
-/// What may be shown of a value.
+/// The part of a value that may be shown.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ValueVisibility<'a> {
     /// All of it.
     Whole,
-    /// What is left when its secrets are taken out.
+    /// Everything but its secrets.
     Without(&'a SecretMap),
     /// Nothing, not even its length.
     Hidden,
 }
 
 impl SecretMap {
-    /// The secrets in values of a resolved schema.
+    /// Collects the secrets of a resolved schema.
     pub(crate) fn from_schema(schema: &Value) -> Self {
         let mut out = Self::default();
         out.read(schema);
-        // Most schemas have none, and are then never looked into again.
+        // Most schemas have none; an empty map ends every search at once.
         if out.has_secrets() { out } else { Self::default() }
     }
 
@@ -79,14 +79,14 @@ impl SecretMap {
                 "additionalProperties" | "unevaluatedProperties" if *value != Value::Bool(false) => {
                     self.others.get_or_insert_default().read(value);
                 }
-                // A name is what it speaks of, and names are shown.
+                // It applies to names, and names are shown.
                 "propertyNames" => self.is_secret |= value.as_object().is_some_and(is_marked),
                 "items" | "contains" | "unevaluatedItems" => self.items.get_or_insert_default().read(value),
                 "prefixItems" => {
                     let items = self.items.get_or_insert_default();
                     value.as_array().into_iter().flatten().for_each(|value| items.read(value));
                 }
-                // Everything else that holds schemas speaks of the same value.
+                // All other subschemas apply to the same value.
                 _ => match (keywords::subschemas(keyword), value) {
                     (Some(SubschemaLayout::One), value) => {
                         beside = true;
@@ -107,11 +107,11 @@ impl SecretMap {
         self.propagate(beside);
     }
 
-    /// Lets members know what speaks of them without naming them.
+    /// Applies to named members what covers them without naming them.
     fn propagate(&mut self, beside: bool) {
         let patterns = self.patterns.clone().filter(|patterns| patterns.has_secrets());
-        // In one schema `additionalProperties` speaks of nothing that is named; of several, one may name it and
-        // another not.
+        // Within one schema, `additionalProperties` does not cover named members; of several schemas, one may name a
+        // member that another does not.
         let others = self.others.clone().filter(|others| beside && others.has_secrets());
         for all in [patterns, others].into_iter().flatten() {
             self.members.iter_mut().for_each(|(_, member)| member.merge(&all));
@@ -142,7 +142,7 @@ impl SecretMap {
         }
     }
 
-    /// Whether there is any.
+    /// Whether there are any secrets.
     pub(crate) fn has_secrets(&self) -> bool {
         let inner = [&self.others, &self.patterns, &self.items];
         self.is_secret
@@ -154,7 +154,7 @@ impl SecretMap {
         !self.members.is_empty() || self.others.is_some() || self.patterns.is_some()
     }
 
-    /// The secrets in a member; none where nobody knows.
+    /// The secrets of a member; none if no schema covers it.
     fn member(&self, name: &str) -> Option<&Self> {
         let named = self.members.iter().find(|(known, _)| known == name).map(|(_, member)| member);
         named
@@ -163,7 +163,7 @@ impl SecretMap {
             .or(self.others.as_deref())
     }
 
-    /// What may be shown at a place within a value.
+    /// Returns what may be shown of the value at a place.
     pub(crate) fn visibility_at(&self, place: &Location) -> ValueVisibility<'_> {
         let mut within = self;
         for segment in place.segments() {
@@ -181,7 +181,7 @@ impl SecretMap {
         within.visibility()
     }
 
-    /// What may be shown of the value of a parameter.
+    /// Returns what may be shown of a parameter.
     pub(crate) fn parameter_visibility(&self, name: &str) -> ValueVisibility<'_> {
         match self.member(name) {
             _ if !self.has_secrets() => ValueVisibility::Whole,
@@ -199,7 +199,7 @@ impl SecretMap {
         }
     }
 
-    /// How many segments of a place may be named: below a secret, names are part of it.
+    /// Counts the leading segments of a place that may be named: below a secret, names are part of it.
     pub(crate) fn nameable_segments(&self, place: &Location) -> usize {
         let mut within = Some(self);
         let mut count = 0;
@@ -221,7 +221,7 @@ impl SecretMap {
         }
     }
 
-    /// A value without its secrets.
+    /// Replaces the secrets of a value.
     fn redact(&self, value: &Value) -> Value {
         match value {
             value if !self.has_secrets() => value.clone(),
@@ -243,7 +243,7 @@ impl SecretMap {
 }
 
 impl ValueVisibility<'_> {
-    /// What may be shown; none where nothing may.
+    /// Returns the part of a value that may be shown, if any.
     pub(crate) fn reveal(self, value: &Value) -> Option<Value> {
         match self {
             Self::Whole => Some(value.clone()),
@@ -253,7 +253,7 @@ impl ValueVisibility<'_> {
     }
 }
 
-/// Whether an author says that values are secret.
+/// Whether an author marks values as secret.
 fn is_marked(schema: &Object) -> bool {
     schema.get("writeOnly") == Some(&Value::Bool(true))
         || schema.get("x-secret") == Some(&Value::Bool(true))

@@ -1,47 +1,47 @@
-//! A schema reduced to what a model needs to see: kinds, names and allowed words.
+//! A schema reduced to what models need: types, names and allowed strings.
 //!
-//! A shape is never stricter than its schema (save that null is left out, that what has `properties` is taken for an
-//! object, and an object that is silent about other members for one that has none), so it is what the published forms and the signatures are made from, while the gate validates against
-//! the schema itself.
+//! Published forms and signatures are made from shapes, while the gate validates against the schema. A shape accepts
+//! at least what its schema accepts, with three exceptions: null is left out, a schema with `properties` counts as an
+//! object, and an object without `additionalProperties` counts as closed.
 
 use loggia_facade::Object;
 use serde_json::{Map, Value};
 
-/// What a value looks like.
+/// The type of a value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ValueShape {
-    /// Any JSON.
+    /// Any JSON value.
     Any,
     Boolean,
-    /// A number; a whole one, if it is true. Bounds are told in words: most clients drop them from what a model sees,
-    /// and those that do not would have them twice.
+    /// A number. Bounds are part of the description: most clients drop them from schemas, and the rest would show them
+    /// twice.
     Number {
         integer: bool,
     },
-    /// A text; one of these, if they are given.
+    /// A string; one of these values, if they are given.
     Text(Option<Vec<String>>),
     List(Box<ValueShape>),
     Record {
         members: Vec<ShapeMember>,
-        /// What members without a name of their own look like, where there may be such.
+        /// The shape of further members, if they are allowed.
         others: Option<Box<ValueShape>>,
     },
-    /// Any of several, at most one of each kind.
+    /// Any of several shapes, at most one of each kind.
     Union(Vec<ValueShape>),
 }
 
-/// A member of a record: a parameter, where the record is an action's parameters.
+/// A member of a record. At the root, a parameter of an action.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ShapeMember {
     pub name: String,
     pub required: bool,
     pub shape: ValueShape,
-    /// What the author says of it, and its bounds in words.
+    /// The author's description, with constraints.
     pub text: String,
 }
 
 impl ValueShape {
-    /// What an MCP client sees of it: type, enum, items, properties and required.
+    /// Renders the JSON Schema that MCP clients see: `type`, `enum`, `items`, `properties` and `required`.
     pub(crate) fn to_json(&self) -> Object {
         let mut out = Map::new();
         match self {
@@ -50,7 +50,7 @@ impl ValueShape {
             Self::Number { integer } => put(&mut out, "type", if *integer { "integer" } else { "number" }),
             Self::Text(values) => {
                 put(&mut out, "type", "string");
-                // Gemini takes no empty word; then all are told in the description.
+                // Gemini rejects empty strings in `enum`; the description lists the values then.
                 if let Some(values) = values
                     && !values.iter().any(String::is_empty)
                 {

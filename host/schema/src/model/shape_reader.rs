@@ -1,4 +1,4 @@
-//! Derives a shape from a schema.
+//! Derives shapes from resolved schemas.
 
 use loggia_facade::Object;
 use serde_json::Value;
@@ -9,9 +9,9 @@ use crate::model::{
 };
 
 impl ValueShape {
-    /// The shape of a resolved schema.
+    /// Derives the shape of a resolved schema.
     pub(crate) fn from_schema(schema: &Value) -> Self {
-        // A schema that takes nothing but null has no shape; nobody needs to send it anything.
+        // A schema that accepts only null has no shape.
         Self::read(schema).unwrap_or(Self::Any)
     }
 
@@ -32,7 +32,7 @@ impl ValueShape {
         Self::read(&Value::Object(schema.clone())).unwrap_or(Self::Any)
     }
 
-    /// The shape by a schema's own keywords, without its alternatives and conjuncts.
+    /// Derives a shape from a schema's own keywords, without alternatives and `allOf`.
     fn from_own_keywords(schema: &Object) -> OwnShape {
         if let Some(values) = keywords::allowed_values(schema) {
             let shapes = values.iter().filter_map(Self::from_constant);
@@ -105,7 +105,7 @@ impl ValueShape {
         })
     }
 
-    /// The shape that a value has which has both; the first, where they do not agree.
+    /// Merges two shapes that both apply. If they conflict, the first wins.
     fn intersect(self, other: Self) -> Self {
         match (self, other) {
             (Self::Any, shape) | (shape, Self::Any) => shape,
@@ -129,9 +129,9 @@ impl ValueShape {
 }
 
 enum OwnShape {
-    /// Nothing but null.
+    /// Only null.
     Nothing,
-    /// The keywords say nothing about kinds.
+    /// No keyword restricts the type.
     Anything,
     Shape(ValueShape),
 }

@@ -1,4 +1,4 @@
-//! An action and its parameters in one line: `update(id: string, depth?: xs|s|m|l)`.
+//! Signatures: an action and its parameters on one line: `update(id: string, depth?: xs|s|m|l)`.
 
 use std::fmt::Write as _;
 
@@ -7,19 +7,20 @@ use crate::{
     text::show::is_word,
 };
 
-/// Characters beyond which nested objects are not spelled out.
+/// Characters of a signature, beyond which nested objects are abbreviated.
 const LONG: usize = 400;
-/// Words of an enum that are spelled out.
+/// Enum values that are listed.
 const WORDS: usize = 24;
-/// Levels of nested objects that are spelled out.
+/// Levels of nested objects that are listed.
 const LEVELS: usize = 3;
 
-/// The signature of an action with these parameters.
+/// Renders the signature of an action.
 pub(crate) fn signature(name: &str, parameters: &ValueShape) -> String {
     signature_with(name, parameters, true)
 }
 
-/// The same where it is read on every turn: what is any text has no type. Most parameters are.
+/// Renders a signature without the type `string`, which most parameters have: for texts that models read on every
+/// turn.
 pub(crate) fn brief(name: &str, parameters: &ValueShape) -> String {
     signature_with(name, parameters, false)
 }
@@ -55,12 +56,12 @@ fn member_list(shape: &ValueShape, levels: usize, types_text: bool) -> String {
     out
 }
 
-/// Whether a parameter's name can stand bare.
+/// Whether a parameter's name needs no quotes.
 fn is_identifier(name: &str) -> bool {
     name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.')) && !name.is_empty()
 }
 
-/// The kind of a value, as TypeScript would write it.
+/// Renders a type in TypeScript notation.
 pub(crate) fn type_text(shape: &ValueShape, levels: usize) -> String {
     type_text_with(shape, levels, true)
 }

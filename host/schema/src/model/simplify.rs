@@ -1,12 +1,12 @@
-//! Schemas that say the same in fewer words: what generators write in many ways is then explained, published and
-//! coerced in one.
+//! Rewrites schemas into shorter equivalent ones, so that the variants written by different generators are explained,
+//! published and coerced alike.
 
 use loggia_facade::Object;
 use serde_json::Value;
 
 use crate::model::keywords;
 
-/// Unwraps and merges what can be said more simply, without changing what is accepted.
+/// Unwraps and merges alternatives without changing the accepted values.
 pub(crate) fn simplify(mut schema: Object) -> Object {
     for keyword in ["allOf", "anyOf", "oneOf"] {
         let Some(Value::Array(list)) = schema.get(keyword) else { continue };
@@ -26,10 +26,10 @@ pub(crate) fn simplify(mut schema: Object) -> Object {
     schema
 }
 
-/// Alternatives that are constants, as one `enum`. What the author said of each is kept under [`VALUES`].
+/// Merges alternatives of constants into one `enum`. The author's texts about them are kept under [`VALUE_TEXTS`].
 fn merge_constants(branches: &[Value]) -> Option<Object> {
     let mut values: Vec<Value> = Vec::new();
-    let mut told = Object::new();
+    let mut texts = Object::new();
     for branch in branches {
         let branch = branch.as_object()?;
         let plain = |key: &str| matches!(key, "const" | "enum" | "type") || keywords::is_annotation(key);
@@ -43,7 +43,7 @@ fn merge_constants(branches: &[Value]) -> Option<Object> {
             _ => return None,
         };
         for value in of_branch {
-            // A value that stands twice is valid under `anyOf` and not under `oneOf`.
+            // A repeated value is valid under `anyOf`, but not under `oneOf`.
             let again = values.iter().any(|known| is_same_number(known, &value));
             if value.is_array() || value.is_object() || again || !matches_type(branch, &value) {
                 return None;
@@ -51,7 +51,7 @@ fn merge_constants(branches: &[Value]) -> Option<Object> {
             if let (Value::String(value), Some(text), None) =
                 (&value, branch.get("description"), branch.get("enum"))
             {
-                told.insert(value.clone(), text.clone());
+                texts.insert(value.clone(), text.clone());
             }
             values.push(value);
         }
@@ -61,13 +61,13 @@ fn merge_constants(branches: &[Value]) -> Option<Object> {
         out.insert("type".into(), "string".into());
     }
     out.insert("enum".into(), Value::Array(values));
-    if !told.is_empty() {
-        out.insert(VALUE_TEXTS.into(), Value::Object(told));
+    if !texts.is_empty() {
+        out.insert(VALUE_TEXTS.into(), Value::Object(texts));
     }
     Some(out)
 }
 
-/// Whether JSON Schema takes two values that are no lists or objects for the same: `1` and `1.0` are.
+/// Whether JSON Schema considers two scalars equal: `1` and `1.0` are.
 fn is_same_number(one: &Value, other: &Value) -> bool {
     match (one.as_f64(), other.as_f64()) {
         (Some(one), Some(other)) => one == other,
@@ -75,10 +75,10 @@ fn is_same_number(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// What the author said of each value of an `enum`: an annotation of ours.
+/// Annotation that holds the author's text for each value of an `enum`.
 pub(crate) const VALUE_TEXTS: &str = "x-values";
 
-/// Whether a constant agrees with the `type` beside it, if there is one.
+/// Whether a constant agrees with the `type` beside it.
 fn matches_type(schema: &Object, value: &Value) -> bool {
     let name = match value {
         Value::Null => "null",
@@ -96,7 +96,7 @@ fn matches_type(schema: &Object, value: &Value) -> bool {
     }
 }
 
-/// One schema or null, as that schema with `null` in its types.
+/// Merges a schema and null into that schema with `null` among its types.
 fn merge_nullable(branches: &[Value]) -> Option<Object> {
     let is_null = |branch: &Value| {
         branch.as_object().is_some_and(|b| {
@@ -109,7 +109,7 @@ fn merge_nullable(branches: &[Value]) -> Option<Object> {
         _ => return None,
     };
     let mut out = other.as_object()?.clone();
-    // These say something about null as well; the keywords that remain speak of one type each.
+    // These keywords apply to null as well; the others apply to one type each.
     if ["const", "anyOf", "oneOf", "allOf", "not", "if"].iter().any(|key| out.contains_key(*key)) {
         return None;
     }
@@ -130,7 +130,7 @@ fn merge_nullable(branches: &[Value]) -> Option<Object> {
     Some(out)
 }
 
-/// `upper` laid over `lower`.
+/// Copies the keywords of `upper` over those of `lower`.
 pub(crate) fn overlay(mut lower: Object, upper: Object) -> Object {
     lower.extend(upper);
     lower

@@ -1,33 +1,33 @@
-//! Which of a facade's actions one MCP tool shows.
+//! The actions that one MCP tool offers to one caller.
 //!
-//! Most facades are one tool. Where a client's approvals or its tool search ask for it, one facade is published as
-//! several; each of them then takes only its own actions, or an "always allow" for reading would allow writing. And a
-//! caller who may not call all of a facade's actions sees a narrower one of the same name.
+//! Most facades are one tool. A facade can be published as several, so that a client's "always allow" for reading does
+//! not allow writing, or for clients with tool search; each tool accepts only its own actions. For a caller with fewer
+//! rights, a tool offers fewer actions under the same name.
 
 use crate::model::host_action::HostAction;
 
-/// Which of a facade's actions one MCP tool shows.
+/// The actions that one MCP tool offers to one caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
-    /// Bit by bit, in the order of the surface: a facade has at most 64 actions.
+    /// The tool's actions, one bit each in the order of the surface. A facade has at most 64.
     actions: u64,
-    /// The host's own actions that it takes beside `describe`, bit by bit.
+    /// The host actions that it accepts beside `describe`, one bit each.
     host_actions: u8,
-    /// The action that is meant where none is named.
+    /// The target of a call that names no action.
     pub(crate) default_target: Option<CommandTarget>,
-    /// The other tools of the facade: which actions, under which name.
+    /// Actions and names of the facade's other tools.
     pub(crate) other_tools: Vec<(u64, String)>,
-    /// The actions that its caller may not call, bit by bit; whichever tool shows them to others.
+    /// The actions that the caller may not call, whichever tool offers them to others.
     withheld: u64,
 }
 
-/// What a command names; or what is meant where there is none. A tool that is a single action, of the facade's or of
-/// the host's (`notes_add`, `notes_run_status`), always means that one.
+/// The target of a command. A tool that is one action, of the facade (`notes_add`) or the host (`notes_run_status`),
+/// has a fixed target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CommandTarget {
-    /// An action of the facade.
+    /// An action of the facade, by index.
     Action(usize),
-    /// An action of the host's, and whether it is to bring its trace.
+    /// A host action, and whether it includes the trace.
     Host(HostAction, bool),
 }
 
@@ -45,25 +45,29 @@ impl View {
         }
     }
 
-    /// These actions, by their places in the surface.
-    pub(crate) fn new(actions: u64, meant: Option<CommandTarget>, others: Vec<(u64, String)>) -> Self {
-        Self { actions, host_actions: 0, default_target: meant, other_tools: others, withheld: 0 }
+    /// A view of these actions.
+    pub(crate) fn new(
+        actions: u64,
+        default_target: Option<CommandTarget>,
+        others: Vec<(u64, String)>,
+    ) -> Self {
+        Self { actions, host_actions: 0, default_target, other_tools: others, withheld: 0 }
     }
 
-    /// With these actions of the host's.
-    pub(crate) fn with_host_actions(mut self, own: &[HostAction]) -> Self {
-        self.host_actions = own.iter().fold(0, |bits, own| bits | 1 << *own as u8);
+    /// Adds host actions.
+    pub(crate) fn with_host_actions(mut self, added: &[HostAction]) -> Self {
+        self.host_actions = added.iter().fold(0, |bits, host_action| bits | 1 << *host_action as u8);
         self
     }
 
-    /// Whether it takes this action of the host's. To be told of actions is everybody's.
-    pub(crate) fn has_host_action(&self, own: HostAction) -> bool {
-        own == HostAction::Describe || self.host_actions >> own as u8 & 1 == 1
+    /// Whether it accepts a host action. Every view accepts `describe`.
+    pub(crate) fn has_host_action(&self, host_action: HostAction) -> bool {
+        host_action == HostAction::Describe || self.host_actions >> host_action as u8 & 1 == 1
     }
 
-    /// What is left of it without the `withheld` actions, of a facade that has `all` of these; none where nothing is.
+    /// Removes the `withheld` actions, of `all` actions of the facade; none if nothing is left.
     pub(crate) fn without(&self, withheld: u64, all: u64, long_running: u64, batch: bool) -> Option<Self> {
-        // A tool that is one of the host's actions is there for runs.
+        // A tool that is a host action manages runs.
         let is_of_host = self.actions & all == 0;
         let left = self.actions & all & !withheld;
         let runs =
@@ -72,34 +76,34 @@ impl View {
             return None;
         }
         let is_withheld =
-            |meant: &CommandTarget| matches!(meant, CommandTarget::Action(index) if bit(withheld, *index));
+            |target: &CommandTarget| matches!(target, CommandTarget::Action(index) if bit(withheld, *index));
         let others = self.other_tools.iter().map(|(actions, tool)| (actions & !withheld, tool.clone()));
         Some(Self {
             actions: self.actions & !withheld,
             host_actions: if runs { self.host_actions } else { self.host_actions & DESCRIBE },
-            default_target: self.default_target.filter(|meant| !is_withheld(meant)),
+            default_target: self.default_target.filter(|target| !is_withheld(target)),
             other_tools: others.filter(|(actions, _)| *actions != 0).collect(),
             withheld: self.withheld | withheld,
         })
     }
 
-    /// The other tool that takes an action.
+    /// The other tool that accepts an action.
     pub(crate) fn other_tool(&self, action: usize) -> Option<&str> {
         let other = self.other_tools.iter().find(|(actions, _)| bit(*actions, action));
         other.map(|(_, tool)| tool.as_str())
     }
 
-    /// Whether it is one action, which is meant however the tool is called: there is no `describe` beside it.
+    /// Whether the tool is a single action without `describe`, so that every call is for it.
     pub(crate) fn is_single_action(&self) -> bool {
         self.default_target.is_some() && self.actions.count_ones() <= 1 && self.host_actions & DESCRIBE == 0
     }
 
-    /// Whether it shows the action at this place in the surface.
+    /// Whether it offers the action at this index.
     pub fn shows(&self, action: usize) -> bool {
         bit(self.actions, action)
     }
 
-    /// Whether its caller may not call the action at this place in the surface.
+    /// Whether the caller may not call the action at this index.
     pub(crate) fn withholds(&self, action: usize) -> bool {
         bit(self.withheld, action)
     }

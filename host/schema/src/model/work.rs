@@ -1,16 +1,17 @@
-//! How much work checking one call's parameters may be, in steps that are the same on every machine.
+//! The work budget of a call, in steps that are the same on every machine.
 //!
-//! A search by a regular expression cannot be interrupted and the validator knows no clock, so patterns
-//! (`pattern.rs`) ask here for each step before they take it. One step is about a nanosecond of optimised code.
+//! A regular expression search cannot be interrupted and the validator has no deadline, so patterns (`pattern.rs`)
+//! charge every step here before they take it. One step takes about a nanosecond of optimised code. The budget is per
+//! thread, because the validator passes no context to its keywords.
 
 use std::cell::RefCell;
 
-/// A text that could not be matched within the allowed work.
+/// A text whose matching exceeded the budget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WorkOverrun {
-    /// The pattern it was matched against.
+    /// The pattern.
     pub pattern: String,
-    /// Where the text lies, so that its parameter can be found.
+    /// The address of the text, by which its parameter is found.
     pub text: *const u8,
 }
 
@@ -25,14 +26,14 @@ thread_local! {
     static WORK: RefCell<WorkBudget> = RefCell::default();
 }
 
-/// Gives this thread so many steps until the returned guard is dropped.
+/// Limits the work of this thread until the returned guard is dropped.
 #[must_use]
 pub(crate) fn limit(steps: usize) -> WorkGuard {
     let own = WorkBudget { left: steps, is_limited: true, overrun: None };
     WorkGuard(WORK.with(|work| work.replace(own)))
 }
 
-/// While it lives, the work of this thread is bounded. What held before holds again afterwards.
+/// Limits the work of its thread while it lives. Dropping it restores the previous budget.
 pub(crate) struct WorkGuard(WorkBudget);
 
 impl Drop for WorkGuard {
@@ -41,7 +42,7 @@ impl Drop for WorkGuard {
     }
 }
 
-/// Takes steps; false where fewer are left, and none is left from then on.
+/// Charges steps. False if fewer are left; the budget is empty from then on.
 pub(crate) fn spend(steps: usize) -> bool {
     WORK.with_borrow_mut(|work| {
         if !work.is_limited {
@@ -53,7 +54,7 @@ pub(crate) fn spend(steps: usize) -> bool {
     })
 }
 
-/// Notes which text used the work up; the first counts.
+/// Records the text that exceeded the budget. Only the first one is kept.
 pub(crate) fn record_overrun(pattern: &str, text: &str) {
     WORK.with_borrow_mut(|work| {
         let at = || WorkOverrun { pattern: pattern.to_owned(), text: text.as_ptr() };
@@ -61,7 +62,7 @@ pub(crate) fn record_overrun(pattern: &str, text: &str) {
     });
 }
 
-/// The text that used the work up. While there is one, no verdict of the validator counts.
+/// The text that exceeded the budget. If there is one, results of the validator are meaningless.
 pub(crate) fn overrun() -> Option<WorkOverrun> {
     WORK.with_borrow(|work| work.overrun.clone())
 }

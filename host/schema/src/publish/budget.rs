@@ -1,29 +1,29 @@
-//! Which form each facade is published in, so that the whole list of tools fits a number of tokens.
+//! Picks a form for each facade, so that the whole list of tools fits a token budget.
 //!
-//! Pure: tokens are counted elsewhere. Each facade begins at its richest form and steps down, never up, so a list that
-//! fits is published as it is configured.
+//! Tokens are counted elsewhere. Each facade starts at its richest form and only steps down, so a list that fits is
+//! published as configured.
 
 use crate::publish::expose::Form;
 
-/// The forms that a facade may be published in, the richest first, each with its tokens. Never empty.
+/// The forms that a facade may have, the richest first, each with its tokens. Never empty.
 ///
-/// A facade whose policy names its form has only that one.
+/// A facade whose policy specifies the form has only that one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ladder(pub Vec<(Form, usize)>);
 
-/// What was chosen for the whole list.
+/// The forms chosen for the whole list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BudgetFit {
     /// The form of each facade, in their order.
     pub forms: Vec<Form>,
     /// The tokens of the whole list.
     pub tokens: usize,
-    /// Whether that is within the budget; if not, nothing is cheaper.
+    /// Whether the list fits the budget; otherwise every facade has its cheapest form.
     pub fits: bool,
 }
 
 impl Form {
-    /// The forms that may stand in for this one where tokens are short, this one first, none of them richer.
+    /// The forms that may replace this one to save tokens: this one first, none richer.
     pub fn steps(self) -> Vec<Self> {
         let shorter = match self {
             Self::Names => &[][..],
@@ -36,9 +36,9 @@ impl Form {
 
 /// Picks the richest form of each facade such that the whole list fits the budget.
 ///
-/// As long as it does not fit, the facade on which most is saved steps down, the first of them where several save the
-/// same: few facades lose much, instead of all losing something, and the same facades always do. Then those step up
-/// again for which room was left over. If nothing fits, each has its cheapest form.
+/// Until it fits, the facade that saves most steps down, the first of equals: a few facades lose much instead of all
+/// losing something, and always the same ones. Then facades step up again where tokens are left. If nothing fits, each
+/// has its cheapest form.
 pub fn fit(ladders: &[Ladder], budget: usize) -> BudgetFit {
     let mut at = vec![0; ladders.len()];
     let mut tokens = total(ladders, &at);
@@ -58,19 +58,18 @@ fn total(ladders: &[Ladder], at: &[usize]) -> usize {
     ladders.iter().zip(at).map(|(ladder, at)| ladder.cost(*at)).sum()
 }
 
-/// The facade on which a step down saves most, the step, and what it saves. A form that is poorer and dearer is no
-/// step, so the next below it is looked at.
+/// The step down that saves most: facade, step, tokens saved. Steps that save nothing are skipped.
 fn best_step(ladders: &[Ladder], at: &[usize]) -> Option<(usize, usize, usize)> {
     let steps = ladders.iter().zip(at).enumerate().filter_map(|(facade, (ladder, at))| {
         let now = ladder.cost(*at);
         let next = (at + 1..ladder.0.len()).find(|step| ladder.cost(*step) < now)?;
         Some((facade, next, now - ladder.cost(next)))
     });
-    // The last of equals is what `max_by_key` takes: they are turned round.
+    // `max_by_key` returns the last of equals, so the order is reversed.
     steps.rev().max_by_key(|(_, _, saved)| *saved)
 }
 
-/// Takes back steps that turned out not to be needed, those of the first facades first.
+/// Reverts steps that turned out to be needless, from the first facade on.
 fn step_up(ladders: &[Ladder], at: &mut [usize], tokens: &mut usize, budget: usize) {
     for (ladder, at) in ladders.iter().zip(at.iter_mut()) {
         let rest = *tokens - ladder.cost(*at);

@@ -1,7 +1,7 @@
-//! What clients and the model vendors behind them make of a tool: the table that [`lint`](crate::lint) goes by.
+//! Known limitations of MCP clients and the model vendors behind them: the table of [`lint`](crate::lint).
 //!
-//! Each row was seen in a client's source or in a report of its users. Where one client fails and another only loses
-//! something, the row says that it rejects, since one rejected tool can hide all tools of a server.
+//! Each row was observed in a client's source or reported by its users. A row has the worst severity among its
+//! clients, because one rejected tool can hide all tools of a server.
 
 use loggia_facade::Object;
 use serde_json::Value;
@@ -10,18 +10,18 @@ use crate::publish::{description::utf16_len, tool::Published};
 
 use Severity::{Confuses, Degrades, Rejects};
 
-/// What a client does with what it does not take.
+/// The reaction of a client to something that it does not support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// It shows all there is, and models call it wrongly more often.
+    /// It shows everything, but models make more invalid calls.
     Confuses,
-    /// It shows the model less than there is.
+    /// It shows the model less than was published.
     Degrades,
-    /// It refuses the tool, and may refuse all others of the server with it.
+    /// It refuses the tool, and possibly all other tools of the server.
     Rejects,
 }
 
-/// Something that clients do not take, or not whole.
+/// A limitation of some clients.
 pub(crate) struct ClientRule<T> {
     pub scope: LintScope,
     pub breaks: T,
@@ -30,7 +30,7 @@ pub(crate) struct ClientRule<T> {
     pub severity: Severity,
 }
 
-/// Where in a tool a rule looks.
+/// The part of a tool that a rule examines.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum LintScope {
     Name,
@@ -45,14 +45,14 @@ pub(crate) enum LintScope {
     Every,
 }
 
-/// Whether a tool's name or description breaks a rule.
+/// Whether a tool's name or description violates a rule.
 pub(crate) type ToolPredicate = fn(&Published) -> bool;
 
-/// What breaks a rule about a schema.
+/// Whether a schema violates a rule.
 pub(crate) enum SchemaPredicate {
-    /// One of these keywords.
+    /// It has one of these keywords.
     Keys(&'static [&'static str]),
-    /// Anything else.
+    /// It satisfies this predicate.
     Node(fn(&Object) -> bool),
 }
 
@@ -61,9 +61,9 @@ const fn row<T>(
     at: LintScope,
     clients: &'static [&'static str],
     breaks: T,
-    said: &'static str,
+    problem: &'static str,
 ) -> ClientRule<T> {
-    ClientRule { scope: at, breaks, problem: said, clients, severity }
+    ClientRule { scope: at, breaks, problem, clients, severity }
 }
 
 /// Rules about a tool's name and description.
@@ -106,7 +106,7 @@ pub(crate) const SCHEMA: &[ClientRule<SchemaPredicate>] = &[
         LintScope::Input,
         &["Claude", "OpenAI", "VS Code", "Codex"],
         SchemaPredicate::Keys(&["oneOf", "anyOf", "allOf", "not", "if", "enum"]),
-        "is not taken at the root",
+        "is not accepted at the root",
     ),
     row(
         Rejects,
@@ -183,7 +183,7 @@ pub(crate) const SCHEMA: &[ClientRule<SchemaPredicate>] = &[
         SchemaPredicate::Node(|schema| {
             list(schema, "enum").any(|value| value.as_str().is_none_or(str::is_empty))
         }),
-        "has an `enum` of something else than words",
+        "has an `enum` of other values than non-empty strings",
     ),
     row(
         Rejects,
@@ -200,7 +200,7 @@ pub(crate) const SCHEMA: &[ClientRule<SchemaPredicate>] = &[
             let known = |name: &Value| properties(schema).any(|(known, _)| name == known);
             !list(schema, "required").all(known)
         }),
-        "requires what its `properties` do not name",
+        "requires properties that it does not define",
     ),
     row(
         Rejects,
@@ -210,7 +210,7 @@ pub(crate) const SCHEMA: &[ClientRule<SchemaPredicate>] = &[
             let other = schema.get("type").is_some_and(|kind| kind.is_string() && kind != "object");
             other && (schema.contains_key("properties") || schema.contains_key("required"))
         }),
-        "has `properties` or `required` and is no object",
+        "has `properties` or `required`, but is not an object",
     ),
     row(
         Rejects,
@@ -299,7 +299,7 @@ pub(crate) const SCHEMA: &[ClientRule<SchemaPredicate>] = &[
         LintScope::Output,
         &["Cursor"],
         SchemaPredicate::Keys(&["oneOf", "anyOf", "allOf", "$ref"]),
-        "is too much at the root",
+        "is not supported at the root",
     ),
 ];
 

@@ -1,4 +1,4 @@
-//! What the `describe` action answers: in few tokens, and always of the surface that is served now.
+//! The result of the `describe` action, in few tokens.
 
 use loggia_facade::{Detail, Failure, Object};
 use serde_json::Value;
@@ -22,26 +22,30 @@ use crate::{
     text::show,
 };
 
-/// How much the list of all actions says of each, from much to little: characters of its summary, and whether its
-/// optional parameters are named.
+/// Levels of detail in the list of actions, from long to short: characters of a summary, and whether optional
+/// parameters are listed.
 const TERSENESS: [(usize, bool); 4] = [(160, true), (80, true), (48, true), (48, false)];
-/// Bytes of JSON that the list may take for each action before it says less: with 4.1 bytes for a token of o200k_base,
-/// thirty actions stay below 1,500 tokens.
+/// Bytes of JSON per action, above which the list becomes shorter. At 4.1 bytes per token of o200k_base, thirty
+/// actions stay below 1,500 tokens.
 const ROOM: usize = 190;
-/// Bytes that any list may take.
+/// Bytes of JSON that any list may have.
 const LEAST_ROOM: usize = 2400;
 
 impl Contract {
-    /// The data of `describe`: a terse list of the actions or, with `of`, one action's parameters, effect, hints and
-    /// examples. [`Detail::Full`] adds the whole schemas, [`Detail::Minimal`] leaves the signatures out.
+    /// The data of `describe`: a terse list of actions or, with `of`, the parameters, effect, hints and examples of
+    /// one action. [`Detail::Full`] adds the whole schemas, [`Detail::Minimal`] omits the signatures.
     ///
-    /// The view is the tool that was called: of a facade that is published as several, its actions alone.
+    /// Only actions of the view are included.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such action.
     pub fn describe(&self, of: Option<&str>, detail: Detail, view: &View) -> Result<Value, Failure> {
         let Some(name) = of else { return Ok(self.list(detail, view)) };
         match self.index(name) {
             Some(index) => self.in_view(index, view).map(|index| self.describe_action(index, detail)),
             None => match self.host_action_in(name, view) {
-                Some((own, _)) => Ok(self.describe_host_action(own, detail, view)),
+                Some((host_action, _)) => Ok(self.describe_host_action(host_action, detail, view)),
                 None => Err(self.unknown_action(name, view)),
             },
         }
@@ -52,7 +56,7 @@ impl Contract {
         let mut list = Value::Null;
         for terse in TERSENESS {
             list = self.list_with(detail, view, terse);
-            // Who asks for everything gets it.
+            // Full detail is never shortened.
             if detail == Detail::Full || show::fits(&list, room) {
                 break;
             }
@@ -85,16 +89,16 @@ impl Contract {
         insert(&mut out, "facade", surface.name.as_str());
         insert(&mut out, "version", surface.version.as_str());
         insert(&mut out, "summary", surface.summary.as_str());
-        if let Some(meant) = view.default_target.or_else(|| self.default_target(view)) {
-            insert(&mut out, "default_action", self.target_name(meant));
+        if let Some(target) = view.default_target.or_else(|| self.default_target(view)) {
+            insert(&mut out, "default_action", self.target_name(target));
         }
         insert(&mut out, "actions", actions.collect::<Vec<_>>());
         insert(
             &mut out,
             "host_actions",
             self.host_actions()
-                .filter(|own| view.has_host_action(*own))
-                .map(|own| host_action_entry(own, detail))
+                .filter(|host_action| view.has_host_action(*host_action))
+                .map(|host_action| host_action_entry(host_action, detail))
                 .collect::<Object>(),
         );
         let others = self.other_tools(view);
@@ -104,7 +108,7 @@ impl Contract {
         Value::Object(out)
     }
 
-    /// The facade's other tools, each with its actions.
+    /// The facade's other tools, with their actions.
     fn other_tools(&self, view: &View) -> Object {
         let names = |bits: u64| {
             let of_tool = View::new(bits, None, Vec::new());
@@ -158,27 +162,28 @@ impl Contract {
         Value::Object(out)
     }
 
-    fn describe_host_action(&self, own: HostAction, detail: Detail, view: &View) -> Value {
-        let HostRules { action, rules } = HostRules::get(own);
+    fn describe_host_action(&self, host_action: HostAction, detail: Detail, view: &View) -> Value {
+        let HostRules { action, rules } = HostRules::get(host_action);
         let mut out = Object::new();
-        insert(&mut out, "name", own.name());
-        insert(&mut out, "summary", own.summary());
+        insert(&mut out, "name", host_action.name());
+        insert(&mut out, "summary", host_action.summary());
         insert(&mut out, "signature", rules.signature.as_str());
         let params = if detail == Detail::Full { (*action.params).clone() } else { parameters(rules) };
         insert(&mut out, "params", params);
-        insert(&mut out, "examples", vec![self.host_example(own, view)]);
+        insert(&mut out, "examples", vec![self.host_example(host_action, view)]);
         Value::Object(out)
     }
 }
 
-/// Leaves out of a result's schema what the envelope leaves out of the result: members whose name begins with `_`.
+/// Removes members whose name begins with `_` from the schema of a result, as the envelope removes them from the
+/// result.
 fn remove_internal(schema: &mut Value) {
     let Value::Object(schema) = schema else { return };
-    let own = |name: &str| name.starts_with('_');
+    let is_internal = |name: &str| name.starts_with('_');
     for (keyword, value) in schema.iter_mut() {
         match (keyword.as_str(), value) {
-            ("properties", Value::Object(properties)) => properties.retain(|name, _| !own(name)),
-            ("required", Value::Array(names)) => names.retain(|name| !name.as_str().is_some_and(own)),
+            ("properties", Value::Object(properties)) => properties.retain(|name, _| !is_internal(name)),
+            ("required", Value::Array(names)) => names.retain(|name| !name.as_str().is_some_and(is_internal)),
             _ => {}
         }
     }
@@ -192,7 +197,7 @@ fn remove_internal(schema: &mut Value) {
     }
 }
 
-/// A signature of what is required, where all parameters would be too many: `create(title: string, …)`.
+/// Renders a signature with required parameters only: `create(title: string, …)`.
 fn required_signature(name: &str, parameters: &ValueShape) -> String {
     let ValueShape::Record { members, others } = parameters else { return signature(name, parameters) };
     let required: Vec<ShapeMember> = members.iter().filter(|member| member.required).cloned().collect();
@@ -205,13 +210,17 @@ fn required_signature(name: &str, parameters: &ValueShape) -> String {
     }
 }
 
-/// One of the host's actions, as a list has it.
-fn host_action_entry(own: HostAction, detail: Detail) -> (String, Value) {
-    let key = if detail == Detail::Minimal { own.name() } else { &HostRules::get(own).rules.signature };
-    (key.to_owned(), own.summary().into())
+/// A host action, as an entry of the list.
+fn host_action_entry(host_action: HostAction, detail: Detail) -> (String, Value) {
+    let key = if detail == Detail::Minimal {
+        host_action.name()
+    } else {
+        &HostRules::get(host_action).rules.signature
+    };
+    (key.to_owned(), host_action.summary().into())
 }
 
-/// The parameters by name: what kind they are, whether they are required, what the author says, with bounds in words.
+/// The parameters by name: type, whether it is required, the author's text and constraints.
 fn parameters(rules: &ActionRules) -> Object {
     let schemas = rules.schema.as_object();
     let parameter = |name: &str, required: bool, shape| {
@@ -227,8 +236,8 @@ fn parameters(rules: &ActionRules) -> Object {
         if !text.is_empty() {
             insert(&mut out, "description", text);
         }
-        if let Some(told) = schema.get(VALUE_TEXTS) {
-            insert(&mut out, "values", told.clone());
+        if let Some(texts) = schema.get(VALUE_TEXTS) {
+            insert(&mut out, "values", texts.clone());
         }
         let when = keywords::when_to_change(schema).filter(|when| keywords::hint(schema) != Some(*when));
         for (key, advice) in [("hint", keywords::hint(schema)), ("when_to_change", when)] {

@@ -1,7 +1,7 @@
-//! A tool's description: the facade's summary and one line for each action, within what every client shows.
+//! A tool's description: the facade's summary and one line per action, within what every client shows.
 //!
-//! Clients cut a description silently; what does not fit is spilled, whole lines at a time, into the description of a
-//! property, which they show whole.
+//! Clients cut long descriptions silently. Lines that do not fit are moved, whole, into the description of a property,
+//! which clients show in full.
 
 use loggia_facade::{Action, Effect};
 
@@ -10,14 +10,14 @@ use crate::{
     publish::part::ToolPart,
 };
 
-/// A tool's description, and the lines that did not fit into it.
+/// A tool's description, with the lines that did not fit.
 pub(crate) struct ToolDescription {
     pub text: String,
     pub spilled: Vec<String>,
 }
 
 impl ToolDescription {
-    /// Lays out these lines under the facade's summary.
+    /// Appends lines to the facade's summary.
     pub(crate) fn new(part: &ToolPart<'_>, lines: impl IntoIterator<Item = String>) -> Self {
         let mut description = sanitise_line(&part.contract.surface().summary, usize::MAX);
         let mut length = utf16_len(&description);
@@ -36,25 +36,25 @@ impl ToolDescription {
     }
 }
 
-/// `add: Add a note.`: each action with what it does. The host's own need no line: their names say it, and what their
-/// parameters are told to be. Nor does one of which the facade's summary has said all.
+/// One line per action: `add: Add a note.` Host actions need none, because their names and parameters explain them;
+/// nor does an action whose summary equals the facade's.
 pub(crate) fn summaries(part: &ToolPart<'_>) -> Vec<String> {
     let above = sanitise_line(&part.contract.surface().summary, usize::MAX);
-    let said = part.actions.iter().map(|(action, _)| (&action.name, summary_line(action)));
-    said.filter(|(_, said)| *said != above).map(|(name, said)| format!("{name}: {said}")).collect()
+    let lines = part.actions.iter().map(|(action, _)| (&action.name, summary_line(action)));
+    lines.filter(|(_, lines)| *lines != above).map(|(name, lines)| format!("{name}: {lines}")).collect()
 }
 
-/// An action's summary, with a warning where it may lose something for good: annotations speak of the whole tool.
+/// An action's summary, with a warning if it is destructive: MCP's annotations cover the whole tool.
 fn summary_line(action: &Action) -> String {
     format!("{}{}", warning(action), sanitise_line(&action.summary, usize::MAX))
 }
 
-/// What a line warns of.
+/// The warning before a summary.
 pub(crate) fn warning(action: &Action) -> &'static str {
     if action.effect == Effect::Destructive { "[destructive] " } else { "" }
 }
 
-/// A property's description, with the lines that the tool's had no room for.
+/// Appends the lines that did not fit into the tool's description.
 pub(crate) fn with_spilled(mut text: String, spilled: &[String]) -> String {
     for line in spilled {
         text.push('\n');
@@ -63,7 +63,7 @@ pub(crate) fn with_spilled(mut text: String, spilled: &[String]) -> String {
     text
 }
 
-/// The length of a text as JavaScript clients count it.
+/// Length in UTF-16 units, as JavaScript clients count.
 pub(crate) fn utf16_len(text: &str) -> usize {
     text.encode_utf16().count()
 }

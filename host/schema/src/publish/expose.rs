@@ -1,33 +1,33 @@
-//! How a facade is to be published.
+//! Options of publishing.
 
-/// How a facade is to be published.
+/// Options for publishing a facade.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Expose {
-    /// What an input schema shows.
+    /// The form of the input schema.
     pub form: Form,
-    /// Into how many tools.
+    /// The split into several tools.
     pub split: Split,
-    /// Whether the tool says what its results look like.
+    /// Whether to publish a schema of results.
     pub output_schema: bool,
-    /// Whether an action that is a tool of its own is called `add`, rather than `notes_add`.
+    /// Whether a tool of one action is named `add` instead of `notes_add`.
     pub own_names: bool,
 }
 
-/// What an input schema shows of a facade's actions.
+/// The form in which an input schema presents the actions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Form {
     /// One flat object: every parameter once, with the actions that take it.
     #[default]
     Flat,
-    /// `{action, params}`, with one line for each action.
+    /// `{action, params}`, with one line per action.
     Signatures,
-    /// The names of the actions; the rest by `describe`.
+    /// Only the names of the actions; details by `describe`.
     Names,
-    /// `{action, params}`, with one schema for each action's parameters.
+    /// `{action, params}`, with one schema per action.
     Union,
-    /// A one-action facade's schema, exactly as the plugin gave it.
+    /// The schema of a facade with one action, exactly as the plugin provides it.
     Raw,
-    /// Each action as a tool of its own.
+    /// One tool per action.
     Granular,
 }
 
@@ -36,7 +36,7 @@ impl Form {
     pub const ALL: [Self; 6] =
         [Self::Flat, Self::Signatures, Self::Names, Self::Union, Self::Raw, Self::Granular];
 
-    /// The word in policies and options.
+    /// The name in policies and options.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Flat => "flat",
@@ -48,19 +48,19 @@ impl Form {
         }
     }
 
-    /// The form of that name.
+    /// Finds a form by its name.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|form| form.as_str() == text)
     }
 }
 
-/// Into how many tools a facade is published.
+/// The split of a facade into several tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Split {
-    /// One.
+    /// One tool.
     #[default]
     None,
-    /// Two where it has both: `notes` for what reads, `notes_write` for the rest, because a client's "always allow" is
-    /// per tool.
+    /// Two tools if there are both effects: `notes` for reading, `notes_write` for the rest, because a client's
+    /// "always allow" is per tool.
     Effect,
 }

@@ -1,8 +1,9 @@
-//! The default published form: one flat object, `action` first, each parameter once.
+//! The `flat` form, the default: one flat object, `action` first, each parameter once.
 //!
-//! Clients reject or drop most of JSON Schema (one rejected tool can hide a whole server), so the root holds `type`,
-//! `properties`, `required` and `additionalProperties`, properties are plain (see [`Shape`]), and everything else is said
-//! in words. Which action takes which parameter stands before its description: `[add*, update] The text.`
+//! Clients reject or drop most of JSON Schema, and one rejected tool can hide a whole server. So the root has only
+//! `type`, `properties`, `required` and `additionalProperties`, properties are plain (see [`ValueShape`]), and
+//! everything else is in the descriptions. A description begins with the actions that take the parameter: `[add*,
+//! update] The text.`
 
 use loggia_facade::Object;
 use serde_json::{Value, json};
@@ -18,10 +19,10 @@ use crate::{
     },
 };
 
-/// How to read the descriptions of parameters.
+/// Explains the notation of the descriptions.
 const LEGEND: &str = "Parameters: [actions], * = required.";
 
-/// Makes the flat form.
+/// Publishes a part of a facade in this form.
 pub(crate) fn publish(part: &ToolPart<'_>) -> Published {
     let ToolDescription { text: description, spilled } = ToolDescription::new(part, summaries(part));
     let parameters = parameters(part);
@@ -32,14 +33,14 @@ pub(crate) fn publish(part: &ToolPart<'_>) -> Published {
     Published::from_part(part, description, root_schema(part, properties, is_open(part)))
 }
 
-/// The property that names the action.
+/// The property that selects the action.
 pub(crate) fn action_property(part: &ToolPart<'_>, text: &str, spilled: &[String]) -> Value {
     let default = part.default_action.map_or(String::new(), |name| format!(" Default {name}."));
     let text = with_spilled(format!("{text}{default}"), spilled);
     json!({"type": "string", "enum": part.names(), "description": text})
 }
 
-/// The root of a tool that takes an action.
+/// The input schema of a tool with an `action` property.
 pub(crate) fn root_schema(part: &ToolPart<'_>, properties: Object, is_open: bool) -> Object {
     let mut schema = Object::new();
     schema.insert("type".into(), "object".into());
@@ -53,7 +54,7 @@ pub(crate) fn root_schema(part: &ToolPart<'_>, properties: Object, is_open: bool
     schema
 }
 
-/// Whether an action takes parameters that it does not name.
+/// Whether any action accepts parameters that its schema does not name.
 fn is_open(part: &ToolPart<'_>) -> bool {
     let open = |shape: &ValueShape| matches!(shape, ValueShape::Record { others: Some(_), .. });
     part.actions.iter().any(|(_, rules)| open(&rules.shape))
@@ -65,13 +66,13 @@ fn parameters<'a>(part: &ToolPart<'a>) -> ParameterTable<'a> {
         out.add(&action.name, rules.parameters().iter().cloned());
     }
     add_host_parameters(part, &mut out, |_| true);
-    for own in &part.host_actions {
-        out.add(own.name(), host_parameters::for_host_action(*own));
+    for host_action in &part.host_actions {
+        out.add(host_action.name(), host_parameters::for_host_action(*host_action));
     }
     out
 }
 
-/// Adds those of what the host takes beside the parameters of actions.
+/// Adds those of the host's parameters that satisfy a predicate.
 pub(crate) fn add_host_parameters<'a>(
     part: &ToolPart<'a>,
     out: &mut ParameterTable<'a>,
@@ -83,8 +84,11 @@ pub(crate) fn add_host_parameters<'a>(
             host_parameters::for_action(part.contract, action).into_iter().filter(of_these),
         );
     }
-    for own in &part.host_actions {
-        out.add(own.name(), host_parameters::beside_host_action(*own).into_iter().filter(of_these));
+    for host_action in &part.host_actions {
+        out.add(
+            host_action.name(),
+            host_parameters::beside_host_action(*host_action).into_iter().filter(of_these),
+        );
     }
 }
 

@@ -1,11 +1,12 @@
-//! Each action as a tool of its own: `notes_add`. For clients that search their tools, and to measure the others by.
+//! The `granular` form: one tool per action, such as `notes_add`. For clients with tool search, and as a baseline for
+//! measuring the other forms.
 //!
-//! A tool takes what its action takes, and what the host adds to that very action. `describe` and `batch` have no place
-//! here: every tool shows its own parameters, and a client that makes several calls makes several calls. Runs need
-//! `notes_run_status` and `notes_run_cancel`, where an action is long-running.
+//! A tool has the parameters of its action, and those that the host adds to it. There is no `describe`, because every
+//! tool shows its own parameters, and no `batch`. If an action is long-running, `notes_run_status` and
+//! `notes_run_cancel` are added.
 //!
-//! To measure by, all that is left out ([`Contract::bare`]): a server that has a tool for each action has no runs, no
-//! levels of detail and no confirmation either, and what Loggia adds is not to make the other side look dear.
+//! The baseline ([`Contract::bare`]) has none of the host's additions: an ordinary server has no runs, levels of
+//! detail or confirmation, and must not be charged for them.
 
 use std::collections::HashSet;
 
@@ -25,8 +26,8 @@ use crate::{
 };
 
 impl Contract {
-    /// Each action as a tool of its own, as a server that knows nothing of Loggia would list it: what the forms are
-    /// measured by. The parameters are the action's own, and no tool is about runs.
+    /// One tool per action, as a server without Loggia would list it: the baseline for measuring the forms. Without
+    /// parameters and tools of the host.
     pub fn bare(&self) -> Vec<Published> {
         let surface = self.surface();
         let names = tool_names(&surface.name, surface.actions.iter().map(|action| action.name.as_str()));
@@ -34,32 +35,36 @@ impl Contract {
     }
 }
 
-/// Makes one tool for each action, called like the action alone where `own_names`.
+/// Publishes one tool per action, named like the action alone if `own_names` is set.
 pub(crate) fn publish(contract: &Contract, own_names: bool) -> Vec<Published> {
     let surface = contract.surface();
-    let own = contract.host_actions().filter(|own| own.is_about_runs());
-    let own: Vec<HostAction> =
-        own.filter(|_| surface.actions.iter().any(|action| action.long_running)).collect();
+    let host_actions = contract.host_actions().filter(|host_action| host_action.is_about_runs());
+    let host_actions: Vec<HostAction> =
+        host_actions.filter(|_| surface.actions.iter().any(|action| action.long_running)).collect();
     let names = surface.actions.iter().map(|action| action.name.as_str());
-    let mut names = self::tool_names(&surface.name, names.chain(own.iter().map(|own| own.name())));
+    let mut names = self::tool_names(
+        &surface.name,
+        names.chain(host_actions.iter().map(|host_action| host_action.name())),
+    );
     if own_names {
         names.iter_mut().zip(&surface.actions).for_each(|(name, action)| name.clone_from(&action.name));
     }
     let mut out = action_tools(contract, &names, |action| host_parameters::for_action(contract, action));
     let tools = tool_views(contract, &names);
     let facade = title(contract);
-    for (own, name) in own.iter().zip(names.iter().skip(surface.actions.len())) {
-        let members = host_parameters::for_host_action(*own)
+    for (host_action, name) in host_actions.iter().zip(names.iter().skip(surface.actions.len())) {
+        let members = host_parameters::for_host_action(*host_action)
             .into_iter()
-            .chain(host_parameters::beside_host_action(*own))
+            .chain(host_parameters::beside_host_action(*host_action))
             .collect();
         let schema = object_schema(&ValueShape::Record { members, others: None }, Vec::new());
-        let view =
-            View::new(0, Some(CommandTarget::Host(*own, false)), tools.clone()).with_host_actions(&[*own]);
-        let named = (name.clone(), format!("{facade}: {}", own.name()));
-        let mut tool = Published::new(named, own.summary().to_owned(), schema, std::iter::empty(), view);
-        if *own == HostAction::RunCancel {
-            // Who ends a run twice has ended it.
+        let view = View::new(0, Some(CommandTarget::Host(*host_action, false)), tools.clone())
+            .with_host_actions(&[*host_action]);
+        let named = (name.clone(), format!("{facade}: {}", host_action.name()));
+        let mut tool =
+            Published::new(named, host_action.summary().to_owned(), schema, std::iter::empty(), view);
+        if *host_action == HostAction::RunCancel {
+            // Cancelling a run twice has no further effect.
             (tool.effect, tool.read_only, tool.idempotent) = (Effect::Write, false, true);
         }
         out.push(tool);
@@ -67,7 +72,7 @@ pub(crate) fn publish(contract: &Contract, own_names: bool) -> Vec<Published> {
     out
 }
 
-/// The facade's own actions under these names, each with what is added to its parameters.
+/// One tool per action, under the given names. `added` returns the host's parameters for an action.
 fn action_tools(
     contract: &Contract,
     names: &[String],
@@ -86,13 +91,13 @@ fn action_tools(
     published.collect()
 }
 
-/// Which tool takes which action.
+/// The tool of each action.
 fn tool_views(contract: &Contract, names: &[String]) -> Vec<(u64, String)> {
     let actions = names.iter().take(contract.surface().actions.len()).enumerate();
     actions.map(|(index, name)| (1 << index, name.clone())).collect()
 }
 
-/// An object schema of these parameters, plain enough for every client, and of what the host adds to them.
+/// An object schema that every client can read, with the parameters of a shape and those that the host adds.
 pub(crate) fn object_schema(shape: &ValueShape, added: Vec<ShapeMember>) -> Object {
     let (known, others) = match shape {
         ValueShape::Record { members, others } => (members.as_slice(), others.as_deref()),
@@ -115,7 +120,7 @@ pub(crate) fn object_schema(shape: &ValueShape, added: Vec<ShapeMember>) -> Obje
     out
 }
 
-/// The tools' names: facade and action, shortened where that is longer than clients take.
+/// The names of the tools: facade and action, shortened to what clients accept.
 fn tool_names<'a>(facade: &str, actions: impl Iterator<Item = &'a str>) -> Vec<String> {
     let whole: Vec<String> = actions.map(|action| format!("{facade}_{action}")).collect();
     let is_short = |name: &String| name.len() <= limits::TOOL_NAME;
@@ -123,7 +128,7 @@ fn tool_names<'a>(facade: &str, actions: impl Iterator<Item = &'a str>) -> Vec<S
     whole.into_iter().map(|name| if is_short(&name) { name } else { shorten(&name, &mut taken) }).collect()
 }
 
-/// As much of a name as there is room for, and a digest of the whole, so that names that begin the same stay apart.
+/// Shortens a name and appends a digest of the whole, so that names with the same beginning stay distinct.
 fn shorten(name: &str, taken: &mut HashSet<String>) -> String {
     let mut digest = digest(name);
     loop {
@@ -138,7 +143,7 @@ fn shorten(name: &str, taken: &mut HashSet<String>) -> String {
     }
 }
 
-/// The same on every machine and in every version: clients remember what they allowed by name (FNV-1a).
+/// FNV-1a. The digest must be stable across machines and versions, because clients remember permissions by tool name.
 fn digest(name: &str) -> u32 {
     name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }

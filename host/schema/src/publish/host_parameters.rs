@@ -1,4 +1,4 @@
-//! The parameters that the host adds, each published only where it lives: on an action that it does something for.
+//! Parameters that the host adds, each only to the actions for which it has a meaning.
 
 use loggia_facade::{Action, Detail};
 
@@ -10,7 +10,7 @@ use crate::{
     },
 };
 
-/// What the host adds to an action of the facade's. These names are reserved: no action has such a parameter itself.
+/// The parameters that the host adds to an action. Their names are reserved.
 pub(crate) fn for_action(contract: &Contract, action: &Action) -> Vec<ShapeMember> {
     let mut out = Vec::new();
     if action.details {
@@ -26,9 +26,9 @@ pub(crate) fn for_action(contract: &Contract, action: &Action) -> Vec<ShapeMembe
     out
 }
 
-/// What one of the host's own actions takes beside its parameters.
-pub(crate) fn beside_host_action(own: HostAction) -> Vec<ShapeMember> {
-    match own {
+/// The parameters that the host adds to a host action.
+pub(crate) fn beside_host_action(host_action: HostAction) -> Vec<ShapeMember> {
+    match host_action {
         HostAction::RunStatus => {
             vec![optional("wait", ValueShape::Boolean, "true: answer when it has ended")]
         }
@@ -36,12 +36,12 @@ pub(crate) fn beside_host_action(own: HostAction) -> Vec<ShapeMember> {
     }
 }
 
-/// Of both that take it, so that a list of parameters says it once.
+/// Shared, so that a merged list of parameters has it once.
 const RUN: &str = "a run; run_status without it lists yours";
 
-/// The parameters of one of the host's own actions.
-pub(crate) fn for_host_action(own: HostAction) -> Vec<ShapeMember> {
-    match own {
+/// The parameters of a host action.
+pub(crate) fn for_host_action(host_action: HostAction) -> Vec<ShapeMember> {
+    match host_action {
         HostAction::Describe => vec![optional("of", ValueShape::Text(None), "action to explain")],
         HostAction::RunStatus => vec![
             optional("run_id", ValueShape::Text(None), RUN),
@@ -49,7 +49,7 @@ pub(crate) fn for_host_action(own: HostAction) -> Vec<ShapeMember> {
         ],
         HostAction::RunCancel => vec![required("run_id", ValueShape::Text(None), RUN)],
         HostAction::Batch => {
-            // Objects without known members are invisible to some clients.
+            // Some clients drop objects without known members.
             let members = vec![required("action", ValueShape::Text(None), "")];
             let call = ValueShape::Record { members, others: Some(Box::new(ValueShape::Any)) };
             vec![
@@ -82,9 +82,10 @@ mod tests {
 
     #[test]
     fn what_is_published_of_the_hosts_actions_is_what_they_take() {
-        for own in HostAction::ALL {
-            let names: Vec<String> = for_host_action(own).into_iter().map(|member| member.name).collect();
-            assert_eq!(names, own.parameters(), "{}", own.name());
+        for host_action in HostAction::ALL {
+            let names: Vec<String> =
+                for_host_action(host_action).into_iter().map(|member| member.name).collect();
+            assert_eq!(names, host_action.parameters(), "{}", host_action.name());
         }
     }
 }

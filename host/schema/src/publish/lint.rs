@@ -1,4 +1,4 @@
-//! What MCP clients would make of a published tool: which of them reject it, and which lose something of it.
+//! Checks a published tool against the known limitations of MCP clients.
 
 use std::fmt;
 
@@ -14,16 +14,16 @@ use crate::{
     text::show,
 };
 
-/// Something of a tool that clients do not take, or not whole.
+/// A limitation that a tool meets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LintFinding {
-    /// Where: `name`, `description`, `inputSchema.properties.limit`.
+    /// The place: `name`, `description`, `inputSchema.properties.limit`.
     pub path: String,
-    /// What is wrong there.
+    /// The problem.
     pub problem: String,
-    /// Who does not take it.
+    /// The affected clients.
     pub clients: &'static [&'static str],
-    /// What they do.
+    /// Their reaction.
     pub severity: Severity,
 }
 
@@ -38,7 +38,7 @@ impl fmt::Display for LintFinding {
     }
 }
 
-/// Everything in a tool that clients do not take, or not whole: in the order of the tool, and always the same.
+/// Checks a tool. Findings are in the order of the tool and reproducible.
 pub fn lint(tool: &Published) -> Vec<LintFinding> {
     let mut out = Vec::new();
     for rule in TOOL.iter().filter(|rule| (rule.breaks)(tool)) {
@@ -62,7 +62,7 @@ pub fn lint(tool: &Published) -> Vec<LintFinding> {
     out
 }
 
-/// One schema, and those inside it. A surface's bounds keep them from being deep.
+/// Checks a schema and its subschemas. The bounds of surfaces limit the recursion.
 fn lint_schema(out: &mut Vec<LintFinding>, schema: &Object, path: &mut String, at: &[LintScope]) {
     check_node(out, schema, path, at);
     let length = path.len();

@@ -1,7 +1,7 @@
-//! The published forms with the parameters apart: `{action, params}`.
+//! The forms with separate parameters, `{action, params}`: `signatures` lists the parameters in one line per action,
+//! `names` omits them, and `union` has one schema per action.
 //!
-//! `signatures` tells of the parameters in one line for each action, `names` not at all, and `union` in one schema for
-//! each action. What the host takes beside parameters (`detail`, `wait`, `confirm`) stands beside `params`.
+//! The host's parameters (`detail`, `wait`, `confirm`) are beside `params`.
 
 use loggia_facade::Object;
 use serde_json::{Value, json};
@@ -22,11 +22,11 @@ use crate::{
     },
 };
 
-/// What the action is told to be.
+/// Description of `action`.
 const ACTION_TEXT: &str = "What to do.";
 
-/// Every parameter, in the fewest tokens: one line for each action, as TypeScript would write it. What the actions do
-/// is for `describe` to tell, and for their names. Of the host's parameters only `confirm` needs more words than a line.
+/// Publishes all parameters in the fewest tokens: one TypeScript-like line per action. Summaries are left to
+/// `describe`. Of the host's parameters, only `confirm` needs a description of its own.
 pub(crate) fn signatures(part: &ToolPart<'_>) -> Published {
     let actions = part.actions.iter().map(|(action, rules)| {
         let (members, others) = match &rules.shape {
@@ -39,13 +39,14 @@ pub(crate) fn signatures(part: &ToolPart<'_>) -> Published {
         let shape = ValueShape::Record { members: members.into_iter().chain(added).collect(), others };
         format!("{}{}", warning(action), brief(&action.name, &shape))
     });
-    let own = part.host_actions.iter().map(|own| {
-        let members = host_parameters::for_host_action(*own)
+    let host_actions = part.host_actions.iter().map(|host_action| {
+        let members = host_parameters::for_host_action(*host_action)
             .into_iter()
-            .chain(host_parameters::beside_host_action(*own));
-        brief(own.name(), &record(members.collect()))
+            .chain(host_parameters::beside_host_action(*host_action));
+        brief(host_action.name(), &record(members.collect()))
     });
-    let ToolDescription { text: description, spilled } = ToolDescription::new(part, actions.chain(own));
+    let ToolDescription { text: description, spilled } =
+        ToolDescription::new(part, actions.chain(host_actions));
     let params = open_object(with_spilled(
         "As in its signature, untyped: string. More by `describe`.".to_owned(),
         &spilled,
@@ -53,22 +54,21 @@ pub(crate) fn signatures(part: &ToolPart<'_>) -> Published {
     publish(part, description, action_property(part, ACTION_TEXT, &[]), params, is_beside_params)
 }
 
-/// The names of the actions; the rest by `describe`.
+/// Publishes only the names of the actions.
 pub(crate) fn names(part: &ToolPart<'_>) -> Published {
     let ToolDescription { text: description, .. } = ToolDescription::new(part, []);
     let params = open_object("Ask `describe`, with the action in `of`.".to_owned());
     publish(part, description, action_property(part, ACTION_TEXT, &[]), params, |_| true)
 }
 
-/// One schema for each action's parameters.
+/// Publishes one schema per action.
 pub(crate) fn union(part: &ToolPart<'_>) -> Published {
     let ToolDescription { text: description, spilled } = ToolDescription::new(part, summaries(part));
     let actions = part.actions.iter().map(|(action, rules)| branch(&action.name, &rules.shape));
-    let own = part
-        .host_actions
-        .iter()
-        .map(|own| branch(own.name(), &record(host_parameters::for_host_action(*own))));
-    let branches: Vec<Value> = actions.chain(own).collect();
+    let host_actions = part.host_actions.iter().map(|host_action| {
+        branch(host_action.name(), &record(host_parameters::for_host_action(*host_action)))
+    });
+    let branches: Vec<Value> = actions.chain(host_actions).collect();
     publish(
         part,
         description,
@@ -78,7 +78,7 @@ pub(crate) fn union(part: &ToolPart<'_>) -> Published {
     )
 }
 
-/// Whether a host's parameter stands beside `params` where all else is in the signatures.
+/// Whether a host parameter of the `signatures` form is beside `params`.
 fn is_beside_params(member: &ShapeMember) -> bool {
     member.name == "confirm"
 }
@@ -100,15 +100,15 @@ fn publish(
     Published::from_part(part, description, root_schema(part, properties, false))
 }
 
-/// An object of which only words tell what is in it. It says that it is open: some clients take one without members for
-/// one that must be empty.
+/// An object whose members only the description names. `additionalProperties` is explicit, because some clients treat
+/// an object without members as one that must be empty.
 fn open_object(description: String) -> Value {
     json!({"type": "object", "properties": {}, "additionalProperties": true, "description": description})
 }
 
 fn branch(name: &str, shape: &ValueShape) -> Value {
     let mut out = Object::new();
-    // First, since it is what tells the branches apart.
+    // First, because it distinguishes the branches.
     out.insert("description".into(), name.into());
     out.extend(object_schema(shape, Vec::new()));
     out.into()

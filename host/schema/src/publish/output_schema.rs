@@ -1,7 +1,7 @@
-//! What a tool's results look like, where a policy has that published.
+//! The schema of results, if a policy publishes it.
 //!
-//! One envelope for all actions, and a permissive one: SDK clients refuse a result that does not match, and one that is
-//! refused hides what the plugin said. The root is an object without alternatives, or some clients drop the whole list.
+//! One permissive envelope for all actions: SDK clients reject results that do not match, which would hide the
+//! plugin's answer. The root is an object without alternatives, because some clients drop the whole list otherwise.
 
 use loggia_facade::Object;
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ pub(crate) fn envelope_schema() -> Object {
     let mut out = Object::new();
     out.insert("type".into(), "object".into());
     out.insert("properties".into(), properties.into());
-    // The command is echoed as `action` or as `cmd`, so only `ok` is sure.
+    // The command is echoed as `action` or as `cmd`, so only `ok` is certain.
     out.insert("required".into(), json!(["ok"]));
     out
 }

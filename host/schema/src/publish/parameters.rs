@@ -1,7 +1,7 @@
-//! The parameters of many actions, each name once: `[add*, update] The text.`
+//! Merges the parameters of many actions, each name once: `[add*, update] The text.`
 //!
-//! Where actions give one name different types or bounds, the property is the loosest that holds all; which action takes
-//! which parameter stands before its description, said as shortly as can be.
+//! If actions give one name different types, the property has the narrowest shape that covers all. Its description
+//! begins with the actions that take it, in the shortest notation.
 
 use loggia_facade::Object;
 use serde_json::Value;
@@ -14,43 +14,43 @@ use crate::{
     text::show,
 };
 
-/// Actions that are named as those which do not take a parameter: of more, a reader loses sight.
+/// Actions that are listed as not taking a parameter; a longer list is hard to read.
 const EXCEPTIONS: usize = 3;
 
-/// The parameters of a tool, in the order in which its actions name them.
+/// The parameters of a tool, in the order in which its actions define them.
 #[derive(Default)]
 pub(crate) struct ParameterTable<'a> {
-    /// The facade's own actions that the tool shows.
+    /// Actions of the facade that the tool offers.
     actions: Vec<&'a str>,
     entries: Vec<ParameterEntry<'a>>,
 }
 
-/// One name among the parameters, with all that the actions mean by it.
+/// A parameter name, with all its uses.
 struct ParameterEntry<'a> {
     name: String,
     shape: ValueShape,
-    /// What it is, and for which actions, in the order in which they say so.
+    /// Descriptions, in the order in which actions give them.
     uses: Vec<ParameterUse<'a>>,
 }
 
-/// The actions that say the same of a parameter.
+/// The actions that give a parameter the same description.
 struct ParameterUse<'a> {
     text: String,
-    /// Each with whether it requires the parameter.
+    /// Each action, and whether it requires the parameter.
     actions: Vec<(&'a str, bool)>,
-    /// How many of them are the facade's own.
+    /// How many of them are the facade's own actions.
     facade_actions: usize,
 }
 
 impl<'a> ParameterTable<'a> {
-    /// None yet, of a tool that shows these actions of the facade's own.
+    /// An empty table for a tool that offers these actions of the facade.
     pub(crate) fn new(actions: Vec<&'a str>) -> Self {
         Self { actions, entries: Vec::new() }
     }
 
-    /// Adds what an action takes.
+    /// Adds the parameters of an action.
     pub(crate) fn add(&mut self, action: &'a str, members: impl IntoIterator<Item = ShapeMember>) {
-        let own = usize::from(self.actions.contains(&action));
+        let is_facade_action = usize::from(self.actions.contains(&action));
         for ShapeMember { name, required, shape, text } in members {
             let known = match self.entries.iter_mut().find(|parameter| parameter.name == name) {
                 Some(known) => {
@@ -62,25 +62,25 @@ impl<'a> ParameterTable<'a> {
             match known.uses.iter_mut().find(|known| known.text == text) {
                 Some(known) => {
                     known.actions.push((action, required));
-                    known.facade_actions += own;
+                    known.facade_actions += is_facade_action;
                 }
                 None => known.uses.push(ParameterUse {
                     text,
                     actions: vec![(action, required)],
-                    facade_actions: own,
+                    facade_actions: is_facade_action,
                 }),
             }
         }
     }
 
-    /// Whether a description says which of the facade's actions take a parameter.
+    /// Whether any description lists actions.
     pub(crate) fn name_actions(&self) -> bool {
         let whole = self.actions.len();
         let mut uses = self.entries.iter().flat_map(|parameter| &parameter.uses);
         uses.any(|used| used.facade_actions > 0 && used.by_all(whole).is_none())
     }
 
-    /// The properties, each with its description.
+    /// The properties with their descriptions.
     pub(crate) fn publish(self) -> impl Iterator<Item = (String, Value)> {
         let Self { actions, entries: known } = self;
         known.into_iter().map(move |parameter| {
@@ -98,18 +98,18 @@ fn property(shape: &ValueShape, description: String) -> Value {
     out.into()
 }
 
-/// One action's parameter, by itself.
+/// The property of a parameter that only one action has.
 pub(crate) fn property_schema(member: &ShapeMember) -> Value {
     let text = show::cut(&member.text, limits::PARAMETER_TEXT);
     property(&member.shape, if text.is_empty() { name_as_words(&member.name) } else { text })
 }
 
-/// A name as words, for a parameter of which nothing is said: no description is to be empty.
+/// A name as words: the description of a parameter without one, because clients need one.
 fn name_as_words(name: &str) -> String {
     name.replace(['_', '-'], " ")
 }
 
-/// What all say of a parameter, whole sentences, as far as every client shows them.
+/// Joins the descriptions of a parameter, whole, up to the length that every client shows.
 fn join_uses(uses: &[String]) -> String {
     let mut out = String::new();
     for text in uses {
@@ -129,7 +129,7 @@ fn join_uses(uses: &[String]) -> String {
 }
 
 impl ParameterUse<'_> {
-    /// The actions that do not require it, where all take it and naming these is shorter.
+    /// The actions that do not require it, if all take it and this list is shorter.
     fn required_by_most(&self, whole: usize) -> Option<Vec<&str>> {
         let optional: Vec<&str> =
             self.actions.iter().filter(|(_, required)| !required).map(|(name, _)| *name).collect();
@@ -137,7 +137,7 @@ impl ParameterUse<'_> {
         (all && whole > 2 * optional.len() + 1).then_some(optional)
     }
 
-    /// Whether it is required, and the actions that do not take it, where naming these is shorter.
+    /// Whether it is required, and the actions that do not take it, if this list is shorter.
     fn by_most<'a>(&self, all: &[&'a str]) -> Option<(bool, Vec<&'a str>)> {
         let required = self.actions.iter().filter(|(_, required)| *required).count();
         let takes = |action: &str| self.actions.iter().any(|(name, _)| *name == action);
@@ -149,7 +149,7 @@ impl ParameterUse<'_> {
             .then_some((required > 0, others))
     }
 
-    /// Whether it is required, where all actions take it and agree on that.
+    /// Whether it is required, if all actions take it and agree on that.
     fn by_all(&self, whole: usize) -> Option<bool> {
         let required = self.actions.iter().filter(|(_, required)| *required).count();
         let all =
@@ -161,7 +161,7 @@ impl ParameterUse<'_> {
         let whole = all.len();
         let text = show::cut(&self.text, limits::PARAMETER_TEXT);
         let takers = match self.by_all(whole) {
-            // Nothing to say beyond the text; but no description is to be empty.
+            // The description must not be empty.
             Some(false) if text.is_empty() => return name_as_words(name),
             Some(false) => return text,
             Some(true) => "required".to_owned(),

@@ -1,4 +1,4 @@
-//! The part of a facade that one tool shows: all of its actions, those of one effect, or a single one.
+//! The part of a facade that one tool offers: all actions, those of one effect, or a single one.
 
 use loggia_facade::{Action, Effect};
 
@@ -11,25 +11,25 @@ use crate::{
     publish::expose::Split,
 };
 
-/// The part of a facade that one tool shows.
+/// The part of a facade that one tool offers.
 pub(crate) struct ToolPart<'a> {
     pub contract: &'a Contract,
     /// The tool's name.
     pub name: String,
-    /// The tool's name for people.
+    /// The tool's display name.
     pub title: String,
-    /// The actions it shows, in the order of the surface.
+    /// The actions, in the order of the surface.
     pub actions: Vec<(&'a Action, &'a ActionRules)>,
-    /// The host's actions that make sense beside them.
+    /// The host actions that make sense for them.
     pub host_actions: Vec<HostAction>,
-    /// The action that is meant where none is named.
+    /// The action of a call that names none.
     pub default_action: Option<&'a str>,
     pub view: View,
 }
 
 impl<'a> ToolPart<'a> {
-    /// The parts of a facade, by how its policy splits it, as far as a caller may call these actions. The tools are the
-    /// same for every caller, however much of them is left.
+    /// Splits a facade into the parts of its tools, restricted to the actions that the caller may call. Every caller
+    /// gets tools of the same names.
     pub(crate) fn all(contract: &'a Contract, split: Split, allows: &impl Fn(&str) -> bool) -> Vec<Self> {
         let surface = contract.surface();
         let reads = action_bits(contract, |action| action.effect == Effect::Read);
@@ -37,8 +37,8 @@ impl<'a> ToolPart<'a> {
         let title = title(contract);
         if split == Split::None || reads == 0 || writes == 0 {
             let view = contract.narrow(&View::whole(), allows);
-            let meant = |view: &View| contract.default_action().filter(|index| view.shows(*index));
-            let part = |view: View| Self::new(contract, surface.name.clone(), title, meant(&view), view);
+            let default = |view: &View| contract.default_action().filter(|index| view.shows(*index));
+            let part = |view: View| Self::new(contract, surface.name.clone(), title, default(&view), view);
             return view.map(part).into_iter().collect();
         }
         let write = format!("{}_write", surface.name);
@@ -48,44 +48,44 @@ impl<'a> ToolPart<'a> {
         ]
         .into_iter()
         .filter_map(|(actions, name, title, others)| {
-            // The only action of a tool needs no naming, and the facade's default is one where it is shown.
+            // A tool with one action needs no name for it; the facade's default applies in the tool that offers it.
             let only = (actions.count_ones() == 1).then_some(actions.trailing_zeros() as usize);
-            let meant = contract.default_action().filter(|index| actions >> index & 1 == 1).or(only);
+            let default = contract.default_action().filter(|index| actions >> index & 1 == 1).or(only);
             let view =
-                contract.narrow(&View::new(actions, meant.map(CommandTarget::Action), others), allows)?;
-            let meant = meant.filter(|index| view.shows(*index));
-            Some(Self::new(contract, name, title, meant, view))
+                contract.narrow(&View::new(actions, default.map(CommandTarget::Action), others), allows)?;
+            let default = default.filter(|index| view.shows(*index));
+            Some(Self::new(contract, name, title, default, view))
         })
         .collect()
     }
 
-    fn new(contract: &'a Contract, name: String, title: String, meant: Option<usize>, view: View) -> Self {
-        let meant = meant.map(|index| contract.surface().actions[index].name.as_str());
+    fn new(contract: &'a Contract, name: String, title: String, default: Option<usize>, view: View) -> Self {
+        let default = default.map(|index| contract.surface().actions[index].name.as_str());
         let actions = contract.surface().actions.iter().zip(contract.rules()).enumerate();
         let actions: Vec<_> =
             actions.filter(|(index, _)| view.shows(*index)).map(|(_, shown)| shown).collect();
-        // A run is looked for at the tool that began it.
+        // Runs are looked up at the tool that started them.
         let runs = contract.terms().batch || actions.iter().any(|(action, _)| action.long_running);
-        let own: Vec<HostAction> =
-            contract.host_actions().filter(|own| runs || !own.is_about_runs()).collect();
-        let view = view.with_host_actions(&own);
-        Self { contract, name, title, actions, host_actions: own, default_action: meant, view }
+        let host_actions: Vec<HostAction> =
+            contract.host_actions().filter(|action| runs || !action.is_about_runs()).collect();
+        let view = view.with_host_actions(&host_actions);
+        Self { contract, name, title, actions, host_actions, default_action: default, view }
     }
 
-    /// The names of all its actions, the host's own last.
+    /// The names of all actions, host actions last.
     pub(crate) fn names(&self) -> Vec<&'a str> {
         let names = self.actions.iter().map(|(action, _)| action.name.as_str());
-        names.chain(self.host_actions.iter().map(|own| own.name())).collect()
+        names.chain(self.host_actions.iter().map(|host_action| host_action.name())).collect()
     }
 }
 
-/// The facade's name for people.
+/// The facade's display name.
 pub(crate) fn title(contract: &Contract) -> String {
     let surface = contract.surface();
     if surface.title.is_empty() { surface.name.clone() } else { surface.title.clone() }
 }
 
-/// The places of these actions in the surface, bit by bit.
+/// The indices of matching actions in the surface, one bit each.
 fn action_bits(contract: &Contract, holds: impl Fn(&Action) -> bool) -> u64 {
     let actions = contract.surface().actions.iter().enumerate();
     actions.filter(|(_, action)| holds(action)).fold(0, |mask, (index, _)| mask | 1 << index)

@@ -1,5 +1,5 @@
-//! A facade of one action as the plugin wrote it: its schema goes to the client untouched, for clients that read all of
-//! JSON Schema, and for what other servers' schemas are compared with.
+//! The `raw` form: the schema of a facade with one action, as the plugin provides it. For clients that support all of
+//! JSON Schema, and for comparison with other servers.
 
 use std::sync::Arc;
 
@@ -12,9 +12,9 @@ use crate::{
     publish::{part::title, tool::Published},
 };
 
-/// Makes the raw form; none where there are several actions, since one schema cannot then tell which is called.
+/// Publishes a facade in this form; none if it has several actions, because the schema cannot distinguish them.
 ///
-/// Nothing is added to the schema, so the host's own parameters are not published; they are understood all the same.
+/// The host's parameters are accepted, but not published.
 pub(crate) fn publish(contract: &Contract) -> Option<Published> {
     let surface = contract.surface();
     let [action] = surface.actions.as_slice() else { return None };

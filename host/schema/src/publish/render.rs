@@ -1,7 +1,6 @@
-//! What an MCP client sees of a facade: one tool, or several.
+//! Publishes a contract as one tool or several.
 //!
-//! Whatever the form, the same surface is published the same, byte for byte, so that a model's prompt cache survives a
-//! reload.
+//! The output is deterministic, byte for byte, so that prompt caches survive a reload.
 
 use std::sync::Arc;
 
@@ -17,18 +16,18 @@ use crate::{
 };
 
 impl Contract {
-    /// The form that this facade has where this one is asked for: `raw` is for a single action.
+    /// The form used if this one is requested: `raw` requires a single action.
     pub fn form(&self, asked: Form) -> Form {
         if asked == Form::Raw && self.surface().actions.len() != 1 { Form::Flat } else { asked }
     }
 
-    /// What an MCP client sees: one tool, or several. Which form a client can read is [`lint`](crate::lint)'s to say.
+    /// Publishes the facade as one tool or several. [`lint`](crate::lint) lists the clients that cannot read them.
     pub fn publish(&self, expose: &Expose) -> Vec<Published> {
         self.publish_of(expose, |_| true)
     }
 
-    /// The same for a caller who may call only these of its actions: tools of the same names, each with the caller's
-    /// actions alone, and without those of which nothing is left.
+    /// Publishes the facade for a caller who may call only some actions: tools of the same names with the remaining
+    /// actions; tools without any are left out.
     pub fn publish_of(&self, expose: &Expose, allows: impl Fn(&str) -> bool) -> Vec<Published> {
         let parts = || ToolPart::all(self, expose.split, &allows);
         let left = |tool: Published| Some(Published { view: self.narrow(&tool.view, &allows)?, ..tool });

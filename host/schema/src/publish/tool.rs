@@ -6,35 +6,35 @@ use loggia_facade::{Action, Effect, Object};
 
 use crate::{model::view::View, publish::part::ToolPart};
 
-/// One MCP tool: what a client sees of a facade, or of a part of it.
+/// One MCP tool that publishes a facade, or a part of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Published {
     /// The tool's name.
     pub name: String,
-    /// A name for people.
+    /// The display name.
     pub title: String,
-    /// What the facade is for, and its actions, as far as clients show it.
+    /// The facade's summary and its actions, as far as clients show them.
     pub description: String,
-    /// What the tool takes: looser than what the gate checks.
+    /// The accepted arguments. Looser than the gate's validation.
     pub input_schema: Arc<Object>,
-    /// What its results look like, where that is asked for.
+    /// The schema of results, if requested.
     pub output_schema: Option<Arc<Object>>,
-    /// The worst over the tool's actions, since MCP's annotations are per tool.
+    /// The worst effect of the tool's actions, because MCP's annotations are per tool.
     pub effect: Effect,
-    /// Every action only reads.
+    /// Whether every action only reads.
     pub read_only: bool,
-    /// An action may lose something for good.
+    /// Whether an action may lose data permanently.
     pub destructive: bool,
-    /// Every action that changes something may be repeated.
+    /// Whether every action that writes may be repeated.
     pub idempotent: bool,
-    /// An action reaches beyond this machine.
+    /// Whether an action reaches beyond this machine.
     pub open_world: bool,
-    /// Which actions it takes.
+    /// The actions that it offers.
     pub view: View,
 }
 
 impl Published {
-    /// A tool that shows a part of a facade.
+    /// A tool that publishes a part of a facade.
     pub(crate) fn from_part(part: &ToolPart<'_>, description: String, input_schema: Object) -> Self {
         let actions = part.actions.iter().map(|(action, _)| *action);
         Self::new(
@@ -46,7 +46,7 @@ impl Published {
         )
     }
 
-    /// A tool of this name and title, with the worst annotations over its actions.
+    /// A tool with the worst annotations of its actions.
     pub(crate) fn new<'a>(
         (name, title): (String, String),
         description: String,

@@ -1,10 +1,27 @@
-//! Near misses: which of several names was meant by one that is none of them.
+//! "Did you mean": finds the known name closest to an unknown one. Every suggestion of the host should come from here.
 //!
-//! A wrong guess sends a model astray, so short names are guessed with care: `get` is not `set`, `list` is not `lint`.
+//! A wrong guess misleads a model, so short names need closer matches: `get` does not match `set`, nor `list` `lint`.
 
 use crate::text::show::VALUE_CHARS;
 
-/// The nearest of several names, if one is near enough to be what was meant.
+/// Returns the name closest to `name`, if one is close enough to be what was meant.
+///
+/// Names are compared without case and punctuation, by the optimal string alignment distance (OSA): the number of
+/// letters inserted, deleted, replaced or swapped with their neighbour. These distances match, by the length of the
+/// shorter name in letters:
+///
+/// | distance | shorter name | condition |
+/// |---|---|---|
+/// | 0 | any | |
+/// | 1 | 2 | other length, and the same first letter |
+/// | 1 | 3 or 4 | same length: the same letters in another order; other length: the same first or last letter |
+/// | 1 | 5 or more | |
+/// | 2 | 6 or more | the same first letter |
+/// | 3 | 10 or more | the same first letter |
+///
+/// Of several matches the smallest distance wins, then the first in order. Without a match, partial names are tried:
+/// `name` is the beginning (3 letters or more), the first or the last word of a known name, or a known name is the
+/// first or the last word of `name`. A partial name must be the only one. Names longer than 80 bytes match nothing.
 pub fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if name.len() > VALUE_CHARS {
         return None;
@@ -19,7 +36,7 @@ pub fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Opti
     if let Some((_, name)) = best {
         return Some(name);
     }
-    // Part of a name: only where it leads to one.
+    // A partial name must be unambiguous.
     let mut parts = known.iter().filter(|(known, folded)| is_part(name, &sent, known, folded));
     match (parts.next(), parts.next()) {
         (Some((only, _)), None) => Some(only),
@@ -27,7 +44,7 @@ pub fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Opti
     }
 }
 
-/// A name as far as it matters: `createdAfter`, `created-after` and `created_after` are one.
+/// A name without case and punctuation: `createdAfter`, `created-after` and `created_after` are equal.
 struct FoldedName {
     text: String,
     length: usize,
@@ -38,8 +55,7 @@ fn fold(name: &str) -> FoldedName {
     FoldedName { length: text.chars().count(), text }
 }
 
-/// How many slips make the one name of the other, if so few were likely: a letter left out, added, mistaken, or two
-/// swapped.
+/// Returns the OSA distance of two names, if it is within the thresholds of [`nearest`].
 fn slips(sent: &FoldedName, known: &FoldedName) -> Option<usize> {
     let shorter = sent.length.min(known.length);
     if shorter == 0 || sent.length.abs_diff(known.length) > MAX_SLIPS {
@@ -52,7 +68,7 @@ fn slips(sent: &FoldedName, known: &FoldedName) -> Option<usize> {
         (0, _) => true,
         (1, 1) => false,
         (1, 2) => first && sent.length != known.length,
-        // In a short word, another letter makes another word.
+        // A replaced letter in a short word makes another word.
         (1, 3 | 4) if sent.length == known.length => is_permutation(&sent.text, &known.text),
         (1, 3 | 4) => first || last,
         (1, _) => true,
@@ -62,10 +78,10 @@ fn slips(sent: &FoldedName, known: &FoldedName) -> Option<usize> {
     likely.then_some(distance)
 }
 
-/// The most slips that are still one name.
+/// Largest distance that can match.
 const MAX_SLIPS: usize = 3;
 
-/// Whether two words have the same letters.
+/// Whether two words consist of the same letters.
 fn is_permutation(one: &str, other: &str) -> bool {
     let sorted = |word: &str| {
         let mut word: Vec<char> = word.chars().collect();
@@ -75,13 +91,13 @@ fn is_permutation(one: &str, other: &str) -> bool {
     sorted(one) == sorted(other)
 }
 
-/// Whether one name is a part of the other: `desc` of `description`, `notes.search` and `search`.
+/// Whether one name is part of the other: `desc` of `description`, `notes.search` and `search`.
 fn is_part(sent: &str, sent_folded: &FoldedName, known: &str, known_folded: &FoldedName) -> bool {
     let begins = sent_folded.length >= 3 && known_folded.text.starts_with(&sent_folded.text);
     begins || is_word_of(known, sent) || is_word_of(sent, known)
 }
 
-/// Whether a name is the first or the last word of a longer one.
+/// Whether `name` is the first or the last word of `longer`.
 fn is_word_of(name: &str, longer: &str) -> bool {
     let (name, longer) = (name.to_lowercase(), longer.to_lowercase());
     let apart = |rest: &str, at_end: bool| {

@@ -1,22 +1,24 @@
-//! Words by which a secret is asked for. MCP forbids to ask for one in a form, whose answer goes through the client's logs.
+//! Words that ask for a secret.
+//!
+//! MCP forbids questions for secrets in forms: answers pass through the client's logs.
 
-/// In a name, where words stand without a space between them.
+/// Parts of a field name, which may join words without a space.
 const IN_NAMES: [&str; 8] =
     ["password", "passwd", "passphrase", "passcode", "secret", "token", "apikey", "privatekey"];
-/// What a word of a text begins with.
+/// Beginnings of words in a text.
 const BEGINNINGS: [&str; 6] = ["password", "passwd", "passphrase", "passcode", "credential", "apikey"];
-/// Whole words of a text.
+/// Whole words in a text.
 const WORDS: [&str; 4] = ["secret", "secrets", "token", "tokens"];
-/// What stands before the word `key`.
+/// Words before `key` or `keys`.
 const KEYS: [&str; 6] = ["access", "api", "private", "secret", "signing", "ssh"];
 
-/// Whether a field's name asks for a secret.
+/// Whether a field name asks for a secret.
 pub(crate) fn names_secret(name: &str) -> bool {
     let folded: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
     IN_NAMES.iter().any(|secret| folded.contains(secret))
 }
 
-/// Whether a text, as it is shown to the person, asks for a secret.
+/// Whether a text shown to the person asks for a secret.
 pub(crate) fn asks_for_secret(text: &str) -> bool {
     let folded = text.to_lowercase();
     let mut before = "";

@@ -1,4 +1,4 @@
-//! Values and names as a message shows them: short, on one line, nothing hidden.
+//! Values and names in messages: short, on one line, with invisible characters removed.
 
 use std::{fmt::Write as _, io};
 
@@ -9,17 +9,17 @@ pub(crate) use loggia_text::shorten as cut;
 
 use crate::model::sanitise::sanitise_line;
 
-/// Characters of a value that a message shows.
+/// Characters of a value in a message.
 pub(crate) const VALUE_CHARS: usize = 80;
 
-/// A value as JSON, cut to [`GOT`] characters, however large it is.
+/// Renders a value as JSON of at most [`VALUE_CHARS`] characters.
 pub(crate) fn value(value: &Value) -> String {
     json(value, VALUE_CHARS)
 }
 
-/// A value as JSON, cut to so many characters.
+/// Renders a value as JSON of at most `max` characters. A large value is not serialised to its end.
 pub(crate) fn json(value: &Value, max: usize) -> String {
-    /// Takes the beginning and then refuses, so that a large value is not serialised to its end.
+    /// A writer that fails after so many bytes.
     struct Beginning(Vec<u8>, usize);
     impl io::Write for Beginning {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -38,24 +38,24 @@ pub(crate) fn json(value: &Value, max: usize) -> String {
     let whole = serde_json::to_writer(&mut beginning, value).is_ok();
     let text = match std::str::from_utf8(&beginning.0) {
         Ok(text) => text,
-        // Cut inside a character.
+        // The cut is inside a character.
         Err(error) => std::str::from_utf8(&beginning.0[..error.valid_up_to()]).unwrap_or_default(),
     };
     let text = sanitise_line(text, usize::MAX);
     if whole { cut(&text, max) } else { cut(&format!("{text}…"), max) }
 }
 
-/// Whether a value takes at most so many bytes as JSON.
+/// Whether a value takes at most `max` bytes as JSON.
 pub(crate) fn fits(value: &Value, max: usize) -> bool {
     serde_json::to_string(value).is_ok_and(|text| text.len() <= max)
 }
 
-/// A name that a caller sent.
+/// Renders a name from an untrusted source.
 pub(crate) fn name(text: &str) -> String {
     mention(text, VALUE_CHARS)
 }
 
-/// `` `a`, `b` and `c` ``.
+/// Renders a list of names: `` `a`, `b` and `c` ``.
 pub(crate) fn names<T: AsRef<str>>(names: &[T], conjunction: &str) -> String {
     let mut out = String::new();
     for (index, name) in names.iter().enumerate() {
@@ -71,7 +71,7 @@ pub(crate) fn names<T: AsRef<str>>(names: &[T], conjunction: &str) -> String {
     out
 }
 
-/// An allowed value: a text bare where that is unambiguous, anything else as JSON.
+/// Renders an allowed value: a string without quotes if that is unambiguous, anything else as JSON.
 pub(crate) fn allowed(value: &Value) -> String {
     match value {
         Value::String(text) if is_word(text) => text.clone(),
@@ -79,7 +79,7 @@ pub(crate) fn allowed(value: &Value) -> String {
     }
 }
 
-/// Whether a text can stand bare in a list or a signature without being taken for something else.
+/// Whether a string needs no quotes in a list or a signature.
 pub(crate) fn is_word(text: &str) -> bool {
     !text.is_empty()
         && !matches!(

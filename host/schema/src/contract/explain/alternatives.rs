@@ -12,7 +12,7 @@ use crate::{
 type BranchErrors = Vec<ValidationError<'static>>;
 
 /// What to report of a value that no alternative accepts.
-pub(crate) enum Selection<'e> {
+pub(crate) enum BranchSelection<'e> {
     /// One message covers all alternatives.
     Message(String),
     /// The errors of the alternatives that the caller can have meant.
@@ -24,7 +24,7 @@ pub(crate) fn select<'e>(
     context: &ErrorContext<'_>,
     error: &ValidationError<'_>,
     branches: &'e [BranchErrors],
-) -> Selection<'e> {
+) -> BranchSelection<'e> {
     let place = error.instance_path().as_str();
     // All alternatives require one parameter each.
     let keyword = if matches!(error.kind(), Kind::AnyOf { .. }) { "anyOf" } else { "oneOf" };
@@ -36,7 +36,7 @@ pub(crate) fn select<'e>(
         && let Some(names) = schemas.and_then(|schemas| required_names(schemas))
     {
         let names = show::names(&names, "or");
-        return Selection::Message(match place {
+        return BranchSelection::Message(match place {
             "" => format!("one of {names} is required"),
             _ => format!("{} must have one of {names}", context.subject(error)),
         });
@@ -52,18 +52,18 @@ pub(crate) fn select<'e>(
         .filter(|errors| !errors.iter().any(|e| is_constant(e) && is_child(e, place)))
         .collect();
     if !tagged.is_empty() {
-        return Selection::Branches(tagged);
+        return BranchSelection::Branches(tagged);
     }
     match tags(&of_type, place) {
         Some((error, values)) => {
             let got = context.got(error);
-            Selection::Message(format!(
+            BranchSelection::Message(format!(
                 "{} must be one of {}{got}",
                 context.subject(error),
                 values.join(", ")
             ))
         }
-        None => Selection::Branches(of_type),
+        None => BranchSelection::Branches(of_type),
     }
 }
 

@@ -67,7 +67,7 @@ pub(crate) fn explain(context: &ErrorContext<'_>) -> Failure {
         (more, false) => message.push_str(&format!("; and {more} more")),
     }
     if message.is_empty() {
-        message = format!("the parameters are not what `{action}` takes");
+        message = format!("the parameters are not valid for `{action}`");
     }
     let mut failure = Failure::new(code::INVALID_PARAMS, message);
     hints.truncate(HINTS);

@@ -1,4 +1,4 @@
-//! What a schema wants, and what was sent, in a few words.
+//! A schema, or a sent value, in a few words.
 
 use std::fmt::Write as _;
 
@@ -10,16 +10,16 @@ use crate::{
     text::show::allowed,
 };
 
-/// Allowed values that are listed.
+/// Values in a list.
 const LISTED: usize = 40;
-/// Bytes of such a list, beyond which it ends.
+/// Bytes of a list, after which it is cut.
 const LONG: usize = 400;
 
-/// The kinds of values that a `type` allows.
+/// The types of a `type` keyword.
 pub(crate) fn type_names(kind: &TypeKind) -> String {
     let names: Vec<&str> = match kind {
         TypeKind::Single(kind) => vec![with_article(*kind)],
-        // That null would do is no news to somebody who sent something.
+        // Callers who sent a value do not need null as an option.
         TypeKind::Multiple(kinds) => {
             kinds.iter().filter(|kind| *kind != JsonType::Null).map(with_article).collect()
         }
@@ -39,7 +39,7 @@ fn with_article(kind: JsonType) -> &'static str {
     }
 }
 
-/// What a schema wants, in a few words.
+/// Describes a schema in a few words.
 pub(crate) fn phrase(schema: &Value) -> String {
     fn of(shape: &ValueShape) -> String {
         match shape {
@@ -62,7 +62,7 @@ pub(crate) fn phrase(schema: &Value) -> String {
     }
 }
 
-/// What an `enum` allows.
+/// Describes the values of an `enum`.
 pub(crate) fn one_of(options: &Value) -> String {
     match options.as_array().map(Vec::as_slice) {
         Some([only]) => allowed(only),
@@ -71,7 +71,7 @@ pub(crate) fn one_of(options: &Value) -> String {
     }
 }
 
-/// Values, as far as they are worth reading.
+/// Lists values, up to a readable length.
 pub(crate) fn list_values(values: &[Value]) -> String {
     let mut shown = String::new();
     for (index, value) in values.iter().filter(|value| !value.is_null()).enumerate() {
@@ -87,7 +87,7 @@ pub(crate) fn list_values(values: &[Value]) -> String {
     shown
 }
 
-/// ` (got 5)`, counting what was sent.
+/// ` (got 5)`: the length of a value.
 pub(crate) fn got_length(sent: &Value) -> String {
     let length = match sent {
         Value::String(text) => text.chars().count(),
@@ -104,13 +104,13 @@ pub(crate) fn count(count: u64, unit: &str) -> String {
     format!("{count} {unit}{s}")
 }
 
-/// What a schema wants, with its bounds.
+/// Describes a schema with its constraints.
 pub(crate) fn phrase_with_constraints(schema: &Value) -> String {
     let bounds = constraints::constraints(schema);
     match phrase(schema) {
         phrase if bounds.is_empty() => phrase,
         phrase if phrase == "any" => format!("a value with {bounds}"),
-        // Values that are listed are the bounds.
+        // Listed values are the constraints.
         phrase if schema.as_object().and_then(allowed_values).is_some() => phrase,
         phrase => format!("{phrase} ({bounds})"),
     }

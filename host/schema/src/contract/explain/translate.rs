@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::{
     contract::explain::{
-        alternatives::{self, Selection},
+        alternatives::{self, BranchSelection},
         condition,
         context::ErrorContext,
         phrase::{count, got_length, list_values, one_of, phrase, phrase_with_constraints, type_names},
@@ -46,8 +46,8 @@ fn add_alternatives(
         hint: context.hint(error),
     };
     let branches = match alternatives::select(context, error, branches) {
-        Selection::Message(message) => return out.push(whole(message)),
-        Selection::Branches(branches) => branches,
+        BranchSelection::Message(message) => return out.push(whole(message)),
+        BranchSelection::Branches(branches) => branches,
     };
     let violations = branches.into_iter().map(|errors| {
         let mut violations = Vec::new();
@@ -144,7 +144,7 @@ fn simple(context: &ErrorContext<'_>, error: &ValidationError<'_>) -> SchemaViol
             format!("has a name that must {predicate}")
         }
         Kind::Contains => contains(context, error),
-        Kind::Not { .. } if secret => "must not be what it is".to_owned(),
+        Kind::Not { .. } if secret => "must have another value".to_owned(),
         Kind::Not { schema } => format!("{}{got}", not(schema)),
         Kind::OneOfMultipleValid { .. } => match conflicting_names(context, error) {
             Some(message) => message,
@@ -242,13 +242,13 @@ fn add_unknown(
             format!("`{path}` must be {wanted}")
         } else if within.is_empty() && context.defines(name) {
             // If no alternative holds, the validator reports the names of all of them as unknown.
-            let message = format!("`{}` does not go with the other parameters", show::name(name));
+            let message = format!("`{}` cannot be combined with the other parameters", show::name(name));
             push(name, ViolationOrder::Fallback, message);
             continue;
         } else if within.is_empty() {
             context.unknown_parameter(name)
         } else if context.is_secret(error) {
-            format!("{} has a member that it cannot have", context.subject(error))
+            format!("{} has an unknown member", context.subject(error))
         } else {
             let known = context.schema(error).map(ValueShape::from_schema);
             let near = match &known {

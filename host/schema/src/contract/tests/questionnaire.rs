@@ -34,11 +34,11 @@ fn a_form_is_flat_and_asks_for_no_secrets() {
     );
     check(
         json!({"n": {"type": "integer", "minimum": 1.5}}),
-        Some("its field `n` has a bound that is no whole number"),
+        Some("its field `n` has a bound that is not an integer"),
     );
     check(
         json!({"name": {"type": "string", "minLength": 2.5}}),
-        Some("its field `name` has a length that is no whole number"),
+        Some("its field `name` has a length that is not an integer"),
     );
     check(
         json!({"name": {"type": "string", "enum": ["a"], "minLength": 1}}),
@@ -65,7 +65,7 @@ fn a_form_is_flat_and_asks_for_no_secrets() {
     assert!(Questionnaire::new(&Object::new()).is_ok(), "yes or no");
     let refused = |schema: Value| Questionnaire::new(schema.as_object().unwrap()).err().unwrap();
     assert_eq!(refused(json!({"type": "string"})), "its type must be object");
-    assert_eq!(refused(json!({"anyOf": []})), "clients show no `anyOf`");
+    assert_eq!(refused(json!({"anyOf": []})), "it has `anyOf`, which clients do not show");
     for name in ["namename".repeat(100), "a\u{202e}b".into()] {
         let said = refused(json!({"required": [name]}));
         assert!(said.starts_with("a name that it requires has a name or a value with control"), "{said}");
@@ -108,17 +108,17 @@ fn nothing_in_a_form_is_a_schema_of_its_own() {
         (json!({"type": "array", "items": {"anyOf": [{"title": "A"}]}}), "has a choice without `const`"),
         (
             json!({"type": "array", "items": {"anyOf": [{"const": {"a": 1}}]}}),
-            "has a choice or a default that is no string",
+            "has a choice or a default that is not a string",
         ),
         (
             json!({"type": "string", "oneOf": [{"const": "a", "allOf": []}]}),
             "says `allOf` of a choice, which clients do not show",
         ),
-        (json!({"type": "string", "oneOf": {"$ref": "#"}}), "has choices that are no list"),
+        (json!({"type": "string", "oneOf": {"$ref": "#"}}), "has choices that are not a list"),
         (json!({"type": "string", "enum": vec!["a"; 101]}), "has 101 choices, more than 100"),
         (json!({"type": "string", "pattern": "a"}), "says `pattern`, which clients do not show"),
         (json!({"type": "string", "default": "a\u{202e}b"}), HIDES),
-        (json!({"type": "string", "title": {"a": 1}}), "has a `title` that is no string"),
+        (json!({"type": "string", "title": {"a": 1}}), "has a `title` that is not a string"),
     ] {
         let form = json!({"type": "object", "properties": {"f": field}});
         assert_eq!(refused(&form).as_deref(), Some(&*format!("its field `f` {said}")), "{form}");
@@ -126,10 +126,10 @@ fn nothing_in_a_form_is_a_schema_of_its_own() {
     for (form, said) in [
         (
             json!({"properties": {}, "additionalProperties": {"$ref": "#"}}),
-            "clients show no `additionalProperties`",
+            "it has `additionalProperties`, which clients do not show",
         ),
-        (json!({"properties": {}, "$defs": {}}), "clients show no `$defs`"),
-        (json!({"$ref": "https://example.com"}), "clients show no `$ref`"),
+        (json!({"properties": {}, "$defs": {}}), "it has `$defs`, which clients do not show"),
+        (json!({"$ref": "https://example.com"}), "it has `$ref`, which clients do not show"),
         (json!({"properties": {}, "required": {"$ref": "#"}}), "its `required` is not a list of names"),
     ] {
         assert_eq!(refused(&form).as_deref(), Some(said), "{form}");

@@ -1,7 +1,7 @@
 use crate::model::{limits, pattern::*, work};
 
-fn pattern(text: &str) -> Pattern {
-    PatternBudget::default().compile(text, 1).and_then(|nfa| Pattern::new(text, nfa)).unwrap()
+fn pattern(text: &str) -> BoundedPattern {
+    PatternBudget::default().compile(text, 1).and_then(|nfa| BoundedPattern::new(text, nfa)).unwrap()
 }
 
 /// Letters in no order, so that a DFA needs a new state for nearly each.
