@@ -45,6 +45,8 @@
 //!
 //! Imports go one way: `text` <- `model` <- `contract` <- `publish`. `impl Contract` blocks live in the last two.
 
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+#![warn(unreachable_pub)]
 #![allow(clippy::result_large_err, reason = "a Failure is large, but never returned on a fast path")]
 
 mod contract;

@@ -14,8 +14,8 @@ use crate::{
 
 /// A host action, with the rules of its parameters.
 pub(crate) struct HostRules {
-    pub action: Action,
-    pub rules: ActionRules,
+    pub(crate) action: Action,
+    pub(crate) rules: ActionRules,
 }
 
 impl HostRules {

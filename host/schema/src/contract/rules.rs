@@ -25,15 +25,15 @@ use crate::{
 /// One action's parameter schema, with everything derived from it.
 pub(crate) struct ActionRules {
     /// The resolved schema; see [`resolve`].
-    pub schema: Value,
+    pub(crate) schema: Value,
     /// The parameters, as a record.
-    pub shape: ValueShape,
+    pub(crate) shape: ValueShape,
     /// Defaults that are filled in before validation.
-    pub defaults: DefaultsPlan,
+    pub(crate) defaults: DefaultsPlan,
     /// The action on one line.
-    pub signature: String,
+    pub(crate) signature: String,
     /// Parameters that must not be shown.
-    pub secrets: SecretMap,
+    pub(crate) secrets: SecretMap,
     compiled: OnceLock<Result<CompiledSchema, String>>,
     example: OnceLock<Option<Value>>,
 }

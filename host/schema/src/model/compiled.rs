@@ -21,7 +21,7 @@ const NAME_STATES: usize = 64 << 10;
 
 /// A compiled schema, with the cost of checking values by it.
 pub(crate) struct CompiledSchema {
-    pub validator: Validator,
+    pub(crate) validator: Validator,
     /// Subschemas, including the root.
     subschemas: usize,
     /// NFA states of all `patternProperties` together.

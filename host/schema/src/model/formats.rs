@@ -5,9 +5,9 @@ pub(crate) struct StringFormat {
     /// The value of the keyword.
     keyword: &'static str,
     /// The name in messages.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// A valid sample.
-    pub sample: &'static str,
+    pub(crate) sample: &'static str,
 }
 
 const fn format(key: &'static str, name: &'static str, sample: &'static str) -> StringFormat {

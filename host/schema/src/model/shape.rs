@@ -33,11 +33,11 @@ pub(crate) enum ValueShape {
 /// A member of a record. At the root, a parameter of an action.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ShapeMember {
-    pub name: String,
-    pub required: bool,
-    pub shape: ValueShape,
+    pub(crate) name: String,
+    pub(crate) required: bool,
+    pub(crate) shape: ValueShape,
     /// The author's description, with constraints.
-    pub text: String,
+    pub(crate) text: String,
 }
 
 impl ValueShape {

@@ -10,9 +10,9 @@ use std::cell::RefCell;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WorkOverrun {
     /// The pattern.
-    pub pattern: String,
+    pub(crate) pattern: String,
     /// The address of the text, by which its parameter is found.
-    pub text: *const u8,
+    pub(crate) text: *const u8,
 }
 
 #[derive(Default)]

@@ -23,11 +23,11 @@ pub enum Severity {
 
 /// A limitation of some clients.
 pub(crate) struct ClientRule<T> {
-    pub scope: LintScope,
-    pub breaks: T,
-    pub problem: &'static str,
-    pub clients: &'static [&'static str],
-    pub severity: Severity,
+    pub(crate) scope: LintScope,
+    pub(crate) breaks: T,
+    pub(crate) problem: &'static str,
+    pub(crate) clients: &'static [&'static str],
+    pub(crate) severity: Severity,
 }
 
 /// The part of a tool that a rule examines.

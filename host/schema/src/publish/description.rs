@@ -12,8 +12,8 @@ use crate::{
 
 /// A tool's description, with the lines that did not fit.
 pub(crate) struct ToolDescription {
-    pub text: String,
-    pub spilled: Vec<String>,
+    pub(crate) text: String,
+    pub(crate) spilled: Vec<String>,
 }
 
 impl ToolDescription {

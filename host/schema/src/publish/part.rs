@@ -13,18 +13,18 @@ use crate::{
 
 /// The part of a facade that one tool offers.
 pub(crate) struct ToolPart<'a> {
-    pub contract: &'a Contract,
+    pub(crate) contract: &'a Contract,
     /// The tool's name.
-    pub name: String,
+    pub(crate) name: String,
     /// The tool's display name.
-    pub title: String,
+    pub(crate) title: String,
     /// The actions, in the order of the surface.
-    pub actions: Vec<(&'a Action, &'a ActionRules)>,
+    pub(crate) actions: Vec<(&'a Action, &'a ActionRules)>,
     /// The host actions that make sense for them.
-    pub host_actions: Vec<HostAction>,
+    pub(crate) host_actions: Vec<HostAction>,
     /// The action of a call that names none.
-    pub default_action: Option<&'a str>,
-    pub view: View,
+    pub(crate) default_action: Option<&'a str>,
+    pub(crate) view: View,
 }
 
 impl<'a> ToolPart<'a> {

@@ -15,13 +15,13 @@ const PATH: usize = 200;
 
 /// A refused call: its parameters, and what the explanation may refer to.
 pub(crate) struct ErrorContext<'a> {
-    pub rules: &'a ActionRules,
-    pub action: &'a str,
-    pub instance: &'a Value,
+    pub(crate) rules: &'a ActionRules,
+    pub(crate) action: &'a str,
+    pub(crate) instance: &'a Value,
     /// Actions of the facade, searched for the owner of a parameter that this action does not have.
-    pub others: &'a [(&'a Action, &'a ActionRules)],
+    pub(crate) others: &'a [(&'a Action, &'a ActionRules)],
     /// Hides all values that were sent: they include parameters of other actions, which may be secret.
-    pub discreet: bool,
+    pub(crate) discreet: bool,
 }
 
 impl<'a> ErrorContext<'a> {
