@@ -31,11 +31,11 @@ impl Contract {
 
     /// The failure for a name that is unknown, or that the policy denies. Lists the available actions.
     pub(crate) fn unknown_action(&self, name: &str, view: &View) -> Failure {
-        if self.terms.deny.iter().any(|denied| denied.eq_ignore_ascii_case(name)) {
+        if self.policy.deny.iter().any(|denied| denied.eq_ignore_ascii_case(name)) {
             let reason = format!("access denied: the operator does not allow `{}`", show::name(name));
             return Failure::new(code::DENIED, format!("{reason}. {}", self.available(view)));
         }
-        if name.eq_ignore_ascii_case(HostAction::Batch.name()) && !self.terms.batch {
+        if name.eq_ignore_ascii_case(HostAction::Batch.name()) && !self.policy.batch {
             let reason = "access denied: the policy does not allow `batch`";
             return Failure::new(code::DENIED, format!("{reason}. {}", self.available(view)))
                 .hint("Make the calls one by one. The operator can set `actions.batch = true`.");

@@ -27,7 +27,7 @@ pub struct Contract {
     pub(crate) rules: Vec<ActionRules>,
     /// Names and aliases, as written and in lower case, with the index of their action.
     names: HashMap<String, usize>,
-    pub(crate) terms: Terms,
+    pub(crate) policy: Terms,
 }
 
 impl Contract {
@@ -88,7 +88,7 @@ impl Contract {
                 names.insert(name.clone(), index);
             }
         }
-        Self { surface, rules, names, terms: Terms::default() }
+        Self { surface, rules, names, policy: Terms::default() }
     }
 
     /// The metadata that the facade publishes.

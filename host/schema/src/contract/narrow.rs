@@ -46,6 +46,6 @@ impl Contract {
         if withheld == 0 {
             return Some(view.clone());
         }
-        view.without(withheld, bits(&|_| true), bits(&|action| action.long_running), self.terms.batch)
+        view.without(withheld, bits(&|_| true), bits(&|action| action.long_running), self.policy.batch)
     }
 }

@@ -47,18 +47,18 @@ impl Contract {
             surface.default_action = surface.default_action.filter(|name| !denied(name));
             self = Self::from_parts(Arc::new(surface), rules);
         }
-        self.terms = terms;
+        self.policy = terms;
         Ok(self)
     }
 
     /// The operator's policy.
     pub fn terms(&self) -> &Terms {
-        &self.terms
+        &self.policy
     }
 
     /// Whether an action needs a person's confirmation.
     pub fn confirms(&self, action: &str) -> bool {
-        self.terms.confirm.iter().any(|name| name == action)
+        self.policy.confirm.iter().any(|name| name == action)
     }
 }
 
