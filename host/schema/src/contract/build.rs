@@ -101,7 +101,7 @@ impl Contract {
         self.rules_of(action).map_or("", |rules| &rules.signature)
     }
 
-    /// Compiles the validators that are not compiled yet. Call it in the background after [`known`](Self::known), so
+    /// Compiles the validators that are not compiled yet. Call it in the background after building from a cache, so
     /// that no call has to wait.
     pub fn compile(&self) -> Result<(), Problems> {
         HostRules::compile_all();

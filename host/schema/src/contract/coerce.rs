@@ -244,7 +244,7 @@ mod tests {
 
     use super::*;
 
-    /// Mends the parameter `p`, after resolving; `None` where it must be left as it is.
+    /// Coerces the parameter `p` of a resolved schema; `None` if it stays unchanged.
     fn check(schema: Value, sent: Value, expected: Option<Value>) {
         let root = json!({"type": "object", "properties": {"p": schema}});
         let resolved = crate::model::resolve::resolve(root.as_object().unwrap()).unwrap();
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_become_what_the_schema_wants() {
+    fn strings_are_converted_to_the_expected_type() {
         let integer = json!({"type": "integer"});
         let number = json!({"type": "number"});
         let boolean = json!({"type": ["boolean", "null"]});
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn json_texts_become_lists_and_objects_and_are_mended_inside() {
+    fn json_texts_are_parsed_and_coerced_inside() {
         let list = json!({"type": "array", "items": {"type": "integer"}});
         let object =
             json!({"type": "object", "properties": {"n": {"type": "integer"}, "s": {"type": "string"}}});
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn the_alternative_that_is_meant_is_mended() {
+    fn the_chosen_alternative_is_coerced() {
         let tagged = json!({"oneOf": [
             {"type": "object", "properties": {"kind": {"const": "circle"}, "r": {"type": "integer"}}},
             {"type": "object", "properties": {"kind": {"const": "text"}, "r": {"type": "string"}}}]});
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_never_taken_for_a_text_nor_a_text_changed_that_is_allowed() {
+    fn numbers_stay_numbers_and_allowed_strings_stay() {
         check(json!({"type": "string"}), json!(7), None);
         check(json!({"type": ["string", "integer"]}), json!("7"), None);
         check(json!({"anyOf": [{"enum": ["A"]}, {"type": "string", "pattern": "x"}]}), json!("a"), None);
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn an_enum_value_is_taken_in_another_case_where_only_one_is_meant() {
+    fn enum_values_match_in_another_case_if_unambiguous() {
         let depth = json!({"enum": ["XS", "s", "S+", "Ä"]});
         check(depth.clone(), json!("xs"), Some(json!("XS")));
         check(depth.clone(), json!("ä"), Some(json!("Ä")));
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn null_is_absence_where_the_parameter_is_optional() {
+    fn null_means_absent_for_optional_parameters() {
         check(json!({"type": "string"}), json!(null), Some(json!("absent")));
         check(json!({"type": ["string", "null"]}), json!(null), None);
         check(json!({"enum": ["a"]}), json!(null), Some(json!("absent")));

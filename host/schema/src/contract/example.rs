@@ -120,7 +120,7 @@ mod tests {
     use super::*;
     use crate::contract::rules::compile;
 
-    /// The synthesised value is this one, and is valid.
+    /// Checks the generated value, and that it is valid.
     fn check(schema: Value, expected: Value) {
         let value = synthesise(&schema);
         assert_eq!(value, expected, "{schema}");
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn made_up_values_are_valid() {
+    fn generated_values_are_valid() {
         for (schema, expected) in [
             (json!({"type": "string"}), json!("text")),
             (json!({"type": "string", "minLength": 11}), json!("text text t")),

@@ -1,4 +1,4 @@
-//! Removes nulls that stand for absent parameters of other actions.
+//! Removes nulls sent in place of absent parameters of other actions.
 //!
 //! A client that must send every parameter of a tool (OpenAI's strict mode, models generated from the schema) sends
 //! null for the parameters of other actions and of the host.
@@ -71,7 +71,7 @@ mod tests {
         surface
     }
 
-    /// What becomes of a call to the tool of this form that has the action.
+    /// The parameters that a call leaves to its action, in the tool of this form that has the action.
     fn called(form: Form, call: &Value) -> Result<Object, Failure> {
         let contract = Contract::new(Arc::new(surface()))
             .unwrap()
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_null_of_another_action_or_of_the_host_is_absent_in_every_form() {
+    fn nulls_of_other_actions_and_of_the_host_are_removed_in_every_form() {
         let nulls = json!({"id": null, "of": null, "run_id": null, "include_trace": null, "wait": null, "detail": null,
             "confirm": null, "items": null, "mode": null, "body": null});
         let with = |more: &Value| {
@@ -103,7 +103,7 @@ mod tests {
                 let params = called(form, &call).unwrap_or_else(|failure| panic!("{call}: {failure}"));
                 assert_eq!(Value::Object(params), json!({"title": "t"}), "{} {call}", form.as_str());
             }
-            for (call, said) in [
+            for (call, expected) in [
                 (json!({"action": "add", "title": null}), "`title` is required (got null)"),
                 (json!({"action": "get", "id": null}), "`id` is required (got null)"),
                 (json!({"action": "add", "title": "t", "id": "x"}), "`id` is not a parameter of `add`"),
@@ -113,13 +113,13 @@ mod tests {
                 ),
             ] {
                 let failure = called(form, &call).unwrap_err();
-                assert!(failure.message.starts_with(said), "{} {call}: {failure}", form.as_str());
+                assert!(failure.message.starts_with(expected), "{} {call}: {failure}", form.as_str());
             }
         }
     }
 
     #[test]
-    fn the_hosts_own_actions_take_nulls_of_the_others() {
+    fn host_actions_accept_nulls_of_other_actions() {
         let contract = Contract::new(Arc::new(surface())).unwrap();
         let sent = json!({"action": "describe", "of": null, "title": null, "id": null, "run_id": null});
         let routed = contract.route(sent.as_object().unwrap().clone(), &View::whole()).unwrap();

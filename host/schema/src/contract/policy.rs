@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_denied_action_is_neither_listed_nor_routed_and_says_who_denied_it() {
+    fn denied_actions_are_not_listed_and_refused() {
         let contract = under(Terms { deny: vec!["delete".into()], ..Terms::default() }).unwrap();
         assert!(contract.surface().action("delete").is_none());
         for name in ["delete", "RM"] {
@@ -95,15 +95,15 @@ mod tests {
     }
 
     #[test]
-    fn terms_that_name_no_action_are_refused() {
-        let said = |terms| under(terms).unwrap_err().to_string();
+    fn policies_that_name_unknown_actions_are_refused() {
+        let problems = |terms| under(terms).unwrap_err().to_string();
         let misspelt = Terms { deny: vec!["delte".into()], confirm: vec!["purge".into()], batch: false };
         assert_eq!(
-            said(misspelt),
+            problems(misspelt),
             "the policy's `actions.deny` names \"delte\", which `notes` does not have; did you mean \"delete\"?\n\
              the policy's `actions.confirm` names \"purge\", which `notes` does not have"
         );
         let all = fixture::notes().actions.iter().map(|action| action.name.clone()).collect();
-        assert!(said(Terms { deny: all, ..Terms::default() }).contains("leaves no action"));
+        assert!(problems(Terms { deny: all, ..Terms::default() }).contains("leaves no action"));
     }
 }

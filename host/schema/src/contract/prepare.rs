@@ -238,7 +238,7 @@ mod tests {
     use super::*;
     use crate::tests::fixture;
 
-    /// What `set` of the fixture makes of its parameters: those it gets, and those message to be resolved.
+    /// Checks the parameters that `set` of the fixture gets, and those reported as resolved.
     fn check(sent: Value, params: Value, resolved: Value) {
         let contract = Contract::new(Arc::new(fixture::settings())).unwrap();
         let prepared = contract.prepare(contract.action("set").unwrap(), sent.as_object().unwrap().clone());
@@ -263,14 +263,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_right_stays_as_it_is_and_is_not_reported() {
+    fn valid_parameters_are_unchanged_and_not_reported() {
         let given = json!({"limit": 3, "mode": "slow", "token": "s", "window": {"width": 1}});
         check(given.clone(), given, json!({}));
         check(json!({"limit": 5.0, "mode": "slow"}), json!({"limit": 5, "mode": "slow"}), json!({}));
     }
 
     #[test]
-    fn slips_are_mended_and_reported() {
+    fn slips_are_fixed_and_reported() {
         check(
             json!({"limit": "3", "mode": "SLOW", "window": "{\"width\": \"7\"}"}),
             json!({"limit": 3, "mode": "slow", "window": {"width": 7}}),
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn an_action_that_is_not_of_the_surface_is_unknown() {
+    fn an_action_of_another_surface_is_unknown() {
         let contract = Contract::new(Arc::new(fixture::settings())).unwrap();
         let foreign = fixture::action("nothing", json!({"type": "object"}));
         let failure = contract.prepare(&foreign, Object::new()).unwrap_err();

@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bounds_and_defaults_stand_in_words() {
+    fn constraints_and_defaults_are_described() {
         for (schema, expected) in [
             (json!({"type": "string"}), ""),
             (

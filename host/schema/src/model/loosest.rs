@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_loosest_of_two_holds_both() {
+    fn the_loosest_shape_covers_both() {
         let integer = json!({"type": "integer", "minimum": 1});
         for (one, other, expected) in [
             (

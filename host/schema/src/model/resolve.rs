@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn references_are_replaced_by_what_they_name() {
+    fn references_are_replaced_by_their_targets() {
         for (schema, expected) in [
             (
                 json!({"$ref": "#/$defs/Depth"}),
@@ -298,7 +298,7 @@ mod tests {
 
     /// H42.
     #[test]
-    fn references_that_lead_nowhere_or_back_are_refused() {
+    fn dangling_and_recursive_references_are_refused() {
         let of = |reference: &str| {
             json!({"type": "object", "properties": {"p": {"$ref": reference}},
                 "$defs": {"Tree": {"properties": {"kids": {"items": {"$ref": "#/$defs/Tree"}}}}}})
@@ -308,14 +308,14 @@ mod tests {
         check(of("https://example.com/a.json"), Err(&["names nothing in this schema"]));
         check(of("file:///etc/passwd"), Err(&["names nothing"]));
         check(of("#"), Err(&["names nothing"]));
-        // An anchor may stand there, and leads nowhere.
+        // An anchor is accepted, but cannot be referred to.
         check(json!({"properties": {"p": {"$ref": "#d"}, "q": {"$anchor": "d"}}}), Err(&["names nothing"]));
         check(of("#/properties/p"), Err(&["leads back to itself"]));
     }
 
     /// H42.
     #[test]
-    fn a_place_is_told_without_what_cannot_be_seen_and_not_at_any_length() {
+    fn places_are_sanitised_and_shortened() {
         let long = "x".repeat(10_000);
         let deep =
             json!({"properties": {"a\u{1b}[1m\u{200b}": {"properties": {long: {"$dynamicAnchor": "x"}}}}});
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn definitions_that_double_are_stopped() {
+    fn exponential_definitions_are_refused() {
         let mut defs = Object::new();
         for level in 0..12 {
             let next = format!("#/$defs/d{}", level + 1);

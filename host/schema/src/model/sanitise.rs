@@ -146,7 +146,7 @@ mod tests {
 
     /// H37.
     #[test]
-    fn every_text_of_a_surface_is_stripped_and_no_value_is() {
+    fn texts_are_sanitised_and_values_kept() {
         let dirty = "a\u{200b}b\x1b[1m";
         let mut surface = fixture::notes();
         surface.title = dirty.into();
@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(surface.actions[0].data.as_deref(), Some(&clean));
         assert!(Arc::ptr_eq(&untouched, &surface.actions[1].params), "a clean schema is not copied");
 
-        // A line break that is only odd is made a plain one in a schema as well.
+        // Unusual line breaks become plain ones.
         let mut surface = fixture::notes();
         surface.actions[0].params = Arc::new(json!({"title": "a\u{2028}b"}).as_object().unwrap().clone());
         assert_eq!(sanitise_surface(surface).actions[0].params["title"], "a\nb");

@@ -266,7 +266,7 @@ mod tests {
 
     use super::*;
 
-    /// What is shown of the parameter `p`.
+    /// Checks the part of the parameter `p` that is shown.
     fn check(schema: Value, sent: Value, expected: Value) {
         let root = json!({"type": "object", "properties": {"p": schema}, "additionalProperties": false});
         let shown = SecretMap::from_schema(&root)
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_marked_is_hidden_and_what_is_beside_it_shown() {
+    fn marked_values_are_hidden_and_their_siblings_shown() {
         let secret = json!({"type": "string", "writeOnly": true});
         let user = json!({"type": "object", "properties": {"name": {"type": "string"}, "pin": secret}});
         check(json!({"type": "string"}), json!("x"), json!("x"));
@@ -288,7 +288,7 @@ mod tests {
         check(user.clone(), json!({"name": "n", "pin": "s"}), json!({"name": "n", "pin": REDACTED}));
         let users = json!({"type": "array", "items": user});
         check(users.clone(), json!([{"name": "n", "pin": "s"}]), json!([{"name": "n", "pin": REDACTED}]));
-        // A member that nobody knows may be a misspelt secret, a text may hold one.
+        // An unknown member may be a misspelt secret, and a string may contain one.
         check(user.clone(), json!({"name": "n", "pim": "s"}), json!({"name": "n", "pim": REDACTED}));
         check(user.clone(), json!("{\"pin\": \"s\"}"), json!(REDACTED));
         check(user, json!(["s"]), json!(REDACTED));
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_marked_behind_a_reference_is_hidden_and_a_schema_that_cannot_be_used_shows_nothing() {
+    fn redact_follows_references_and_hides_all_for_an_invalid_schema() {
         let params = json!({"name": "n", "login": {"pin": "s"}});
         for (login, expected) in [
             (json!({"$ref": "#/$defs/login"}), json!({"name": "n", "login": {"pin": REDACTED}})),
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_schema_speaks_of_a_value_can_mark_it() {
+    fn every_applicable_subschema_can_mark_a_value() {
         let secret = json!({"writeOnly": true});
         let hidden = json!({"a": REDACTED});
         for schema in [

@@ -146,7 +146,7 @@ mod tests {
 
     use super::*;
 
-    /// The published form of a property, after resolving.
+    /// Checks the published form of a resolved property.
     fn check(schema: Value, expected: Value) {
         let root = json!({"type": "object", "properties": {"p": schema}});
         let resolved = crate::model::resolve::resolve(root.as_object().unwrap()).unwrap();
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_published_schema_holds_only_what_every_client_reads() {
+    fn published_schemas_have_only_supported_keywords() {
         for (schema, expected) in [
             (
                 json!({"type": "string", "minLength": 1, "pattern": "^x", "format": "date", "default": "x"}),
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn tagged_alternatives_become_one_object() {
+    fn tagged_alternatives_are_merged_into_one_object() {
         check(
             json!({"oneOf": [
                 {"type": "object", "required": ["kind", "r"], "properties": {"kind": {"const": "circle"}, "r": {"type": "number"}}},

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_parameter_has_a_short_form() {
+    fn every_type_has_a_signature() {
         check(json!({}), json!([]), "go()");
         check(
             json!({"id": {"type": "string"}, "depth": {"enum": ["xs", "s", "m", "l"]}}),
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn in_short_only_what_is_any_text_has_no_type() {
+    fn brief_signatures_omit_the_type_string() {
         let text = json!({"type": "string"});
         let schema = json!({"type": "object", "required": ["id"], "properties": {
             "id": text, "n": {"type": "integer"}, "state": {"enum": ["on", "off"]},
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_signature_does_not_spell_out_nested_objects() {
+    fn long_signatures_abbreviate_nested_objects() {
         let many: Value = (0..30)
             .map(|i| (format!("parameter_number_{i}"), json!({"type": "string"})))
             .collect::<serde_json::Map<_, _>>()
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn other_members_are_shown_where_they_are_allowed() {
+    fn further_members_are_shown_if_allowed() {
         let schema =
             json!({"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": true});
         assert_eq!(signature("go", &ValueShape::from_schema(&schema)), "go(a?: string, [name]: any)");

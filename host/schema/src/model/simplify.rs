@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_generators_write_in_many_ways_becomes_one() {
+    fn equivalent_schemas_are_simplified_alike() {
         for (schema, expected) in [
             (
                 json!({"anyOf": [{"$ref": "#/$defs/Depth"}, {"type": "null"}], "description": "Maybe."}),
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_change_the_meaning_stays() {
+    fn simplification_keeps_the_meaning() {
         for schema in [
             json!({"oneOf": [{"const": "a"}, {"const": "a"}]}),
             json!({"oneOf": [{"const": 1}, {"const": 1.0}]}),

@@ -91,7 +91,7 @@ mod tests {
     use super::*;
     use Form::{Flat, Names, Signatures, Union};
 
-    /// Facades by their ladders from `flat` down, and the forms that are chosen.
+    /// Facades by their ladders from `flat` down, and the chosen forms.
     fn check(ladders: &[&[usize]], budget: usize, forms: &[Form], tokens: usize, fits: bool) {
         let of = |costs: &&[usize]| Ladder(Flat.steps().into_iter().zip(costs.iter().copied()).collect());
         let ladders: Vec<Ladder> = ladders.iter().map(of).collect();
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_richest_forms_that_fit_are_picked() {
+    fn the_richest_fitting_forms_are_picked() {
         let (large, small): (&[usize], &[usize]) = (&[1000, 400, 200], &[300, 250, 150]);
         for (ladders, budget, forms, tokens, fits) in [
             (&[][..], 0, &[][..], 0, true),
@@ -112,11 +112,11 @@ mod tests {
             (&[large, small], 450, &[Names, Signatures], 450, true),
             (&[large, small], 350, &[Names, Names], 350, true),
             (&[large, small], 349, &[Names, Names], 350, false),
-            // Of equals the first.
+            // The first of equals.
             (&[large, large], 1400, &[Signatures, Flat], 1400, true),
-            // A step down that was not needed after a larger one is taken back.
+            // A needless step down is reverted after a larger one.
             (&[&[100, 90, 10], &[1000, 950, 0]], 150, &[Flat, Names], 100, true),
-            // A poorer form that costs more is stepped over; a fixed one stays.
+            // A poorer form that costs more is skipped; a fixed one is kept.
             (&[&[100, 120, 50], &[500]], 550, &[Names, Flat], 550, true),
             (&[&[500], &[700]], 600, &[Flat, Flat], 1200, false),
         ] {
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_picked_is_within_the_budget_and_no_single_facade_could_be_richer() {
+    fn picked_forms_fit_and_no_facade_could_be_richer() {
         let costs = |seed: usize| {
             let names = 50 + seed * 37 % 200;
             let signatures = names + seed * 91 % 400;

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_facade_spills_whole_lines() {
+    fn a_large_facade_moves_whole_lines() {
         let surface = fixture::large(40);
         let schema = check("flat_large", surface.clone());
         let contract = Contract::new(Arc::new(surface.clone())).unwrap();
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn one_name_of_several_kinds_is_published_as_the_loosest() {
+    fn one_name_of_several_types_gets_the_loosest_shape() {
         let of = |name: &str, schema: Value, required: bool| {
             let required = if required { json!(["p"]) } else { json!([]) };
             let text = json!({"type": "object", "properties": {"p": schema}, "required": required});
@@ -188,8 +188,8 @@ mod tests {
     }
 
     #[test]
-    fn who_takes_a_parameter_is_said_as_shortly_as_can_be() {
-        // Of six actions, which take `p`, and which require it.
+    fn actions_of_a_parameter_are_listed_in_the_shortest_notation() {
+        // Of six actions: those that take `p`, and those that require it.
         for (takes, requires, expected) in [
             ("abcdef", "abcdef", "[required] P."),
             ("abcdef", "", "P."),
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_that_every_action_means_differently_is_cut_at_a_whole_text() {
+    fn many_descriptions_of_a_parameter_are_cut_between_texts() {
         let action = |index: usize| {
             let text = format!("{index}{}", " words".repeat(10));
             fixture::action(
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn annotations_are_the_worst_over_all_actions() {
+    fn annotations_are_the_worst_of_all_actions() {
         let published =
             Contract::new(Arc::new(fixture::notes())).unwrap().publish(&Expose::default())[0].clone();
         assert_eq!((published.read_only, published.destructive), (false, true));

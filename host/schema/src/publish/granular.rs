@@ -5,7 +5,7 @@
 //! tool shows its own parameters, and no `batch`. If an action is long-running, `notes_run_status` and
 //! `notes_run_cancel` are added.
 //!
-//! The baseline ([`Contract::bare`]) has none of the host's additions: an ordinary server has no runs, levels of
+//! The baseline has none of the host's additions: an ordinary server has no runs, levels of
 //! detail or confirmation, and must not be charged for them.
 
 use std::collections::HashSet;
@@ -35,7 +35,7 @@ impl Contract {
     }
 }
 
-/// Publishes one tool per action, named like the action alone if `own_names` is set.
+/// Publishes one tool per action, named like the action alone if requested.
 pub(crate) fn publish(contract: &Contract, own_names: bool) -> Vec<Published> {
     let surface = contract.surface();
     let host_actions = contract.host_actions().filter(|host_action| host_action.is_about_runs());

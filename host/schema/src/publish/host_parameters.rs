@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_published_of_the_hosts_actions_is_what_they_take() {
+    fn published_parameters_of_host_actions_are_complete() {
         for host_action in HostAction::ALL {
             let names: Vec<String> =
                 for_host_action(host_action).into_iter().map(|member| member.name).collect();

@@ -122,14 +122,14 @@ pub(crate) mod tests {
         },
     };
 
-    fn told(findings: &[LintFinding]) -> String {
+    fn listed(findings: &[LintFinding]) -> String {
         findings.iter().fold(String::new(), |mut out, finding| {
             let _ = writeln!(out, "{finding}");
             out
         })
     }
 
-    /// A tool of this input schema, as it is.
+    /// A tool with this input schema, unchanged.
     fn raw(schema: Value) -> Published {
         let mut surface = fixture::one(json!({}), json!([]));
         surface.actions[0].params = Arc::new(json!({"type": "object"}).as_object().unwrap().clone());
@@ -139,7 +139,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_schema_that_breaks_everything() {
+    fn every_rule_is_violated_once() {
         let mut tool = raw(json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "x", "$defs": {"D": {"type": "string"}},
             "type": ["object", "null"], "oneOf": [{"type": "string", "properties": {}}], "required": ["nothing"],
@@ -150,11 +150,11 @@ pub(crate) mod tests {
             "a tool.of a name that is longer than any client would ever take, and has spaces".to_owned();
         tool.description = "x".repeat(2049);
         tool.output_schema = Some(Arc::new(json!({"anyOf": []}).as_object().unwrap().clone()));
-        let mut out = told(&lint(&tool));
+        let mut out = listed(&lint(&tool));
         let many: serde_json::Map<_, _> =
             (0..21).map(|i| (format!("p {i}"), json!({"type": "string"}))).collect();
         out.push_str("---\n");
-        out.push_str(&told(&lint(&raw(json!({"type": "object", "properties": many})))));
+        out.push_str(&listed(&lint(&raw(json!({"type": "object", "properties": many})))));
         out.push_str("---\n");
         tool.description = " ".to_owned();
         tool.name = "n".repeat(53);
@@ -162,7 +162,7 @@ pub(crate) mod tests {
             "a": {"type": "array"}, "b": true, "c": {"enum": [1, ""]}, "d": {"type": "string", "anyOf": []},
             "e": {"type": "object"}, "f": {}, "g": {"type": "string", "format": "date", "pattern": "x", "default": 1},
             "h": {"type": "string", "description": "x".repeat(1025)}, "i": {"allOf": [{"minimum": 1}]}}})).input_schema;
-        out.push_str(&told(&lint(&tool)));
+        out.push_str(&listed(&lint(&tool)));
         insta::assert_snapshot!("lint_everything", out);
         for (index, rule) in SCHEMA.iter().enumerate() {
             assert!(out.contains(rule.problem), "rule {index} is not tried: {}", rule.problem);
@@ -173,14 +173,14 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_each_form_loses() {
+    fn every_form_is_linted() {
         let mut out = String::new();
         for form in Form::ALL {
             let contract = contract(surfaces::projects(), Terms { batch: true, ..Terms::default() });
             for tool in contract.publish(&Expose { output_schema: true, ..expose(form) }) {
                 let findings = lint(&tool);
                 if !findings.is_empty() {
-                    let _ = writeln!(out, "# {} as {}\n{}", tool.name, form.as_str(), told(&findings));
+                    let _ = writeln!(out, "# {} as {}\n{}", tool.name, form.as_str(), listed(&findings));
                 }
             }
         }
@@ -210,7 +210,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// Fails on any form but raw that a client rejects.
+    /// Fails if a client rejects any form but raw.
     pub(crate) fn accepted(contract: &crate::contract::build::Contract) {
         for form in Form::ALL {
             for split in [Split::None, Split::Effect] {
@@ -222,7 +222,7 @@ pub(crate) mod tests {
                     let rejected: Vec<LintFinding> =
                         lint(&tool).into_iter().filter(|f| f.severity == Severity::Rejects).collect();
                     let schema = &tool.input_schema;
-                    assert!(rejected.is_empty(), "{}: {}\n{schema:?}", form.as_str(), told(&rejected));
+                    assert!(rejected.is_empty(), "{}: {}\n{schema:?}", form.as_str(), listed(&rejected));
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Whatever a client sends is answered: with a call, or with a refusal that is short, on one line, and fit to be read.
+//! Hostile input gets a call or a failure that is short, on one line, and printable.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::{
     tests::fixture,
 };
 
-/// A generator of hostile JSON, the same on every machine.
+/// A reproducible generator of hostile JSON.
 struct Hostile(u64);
 
 impl Hostile {
@@ -105,7 +105,7 @@ impl Hostile {
         (0..self.below(5)).map(|_| (self.name(), self.value(depth))).collect()
     }
 
-    /// Lists or objects inside each other, around the bound and beyond.
+    /// Nested arrays or objects, around and beyond the limit.
     fn deep(&mut self) -> Value {
         let levels = [10, 60, 62, 63, 64, 65, 66, 110][self.below(8)];
         let list = self.below(2) == 0;
@@ -162,7 +162,7 @@ fn contracts() -> Vec<Contract> {
     .collect()
 }
 
-/// A refusal that a model, a person and a terminal can read.
+/// Checks that a failure is readable by a model, a person and a terminal.
 fn check(failure: &Failure, sent: &str) {
     let Failure { code, message, hint, expected, example, .. } = failure;
     assert!([code::INVALID_PARAMS, code::DENIED].contains(&code.as_str()), "{code} of {sent}: {message}");
@@ -179,7 +179,7 @@ fn check(failure: &Failure, sent: &str) {
     assert!(bytes < 4096, "{bytes} bytes of {sent}: {failure:?}");
 }
 
-/// Sends it through everything that looks at input; whether it was accepted.
+/// Sends arguments through everything that reads input. Returns whether they were accepted.
 fn answer(contract: &Contract, arguments: Map<String, Value>) -> bool {
     let sent = crate::text::show::json(&Value::Object(arguments.clone()), 400);
     let view = View::whole();
@@ -211,7 +211,7 @@ fn answer(contract: &Contract, arguments: Map<String, Value>) -> bool {
 
 /// H43.
 #[test]
-fn whatever_is_sent_is_answered_in_a_few_plain_words() {
+fn hostile_input_gets_short_printable_failures() {
     let mut hostile = Hostile(7);
     let contracts = contracts();
     let mut accepted = 0;
@@ -232,7 +232,7 @@ fn whatever_is_sent_is_answered_in_a_few_plain_words() {
 
 /// H43.
 #[test]
-fn what_a_parser_can_hold_is_answered() {
+fn parser_limits_are_handled() {
     let contracts = contracts();
     for text in [
         r#"{"action": "search", "query": "x", "limit": 1e308}"#,
@@ -253,13 +253,13 @@ fn what_a_parser_can_hold_is_answered() {
             answer(contract, serde_json::from_str(text).unwrap());
         }
     }
-    // What it cannot hold never arrives.
+    // The parser refuses what does not fit.
     assert!(serde_json::from_str::<Value>(r#"{"limit": 1e400}"#).is_err());
 }
 
 /// H43.
 #[test]
-fn values_up_to_the_bound_are_taken_and_deeper_ones_refused_in_these_words() {
+fn nesting_is_accepted_up_to_the_limit() {
     let contract = Contract::new(Arc::new(fixture::one(json!({"p": true}), json!([])))).unwrap();
     let deep = |levels: usize| (1..levels).fold(json!({}), |inner, _| json!([inner]));
     let send = |levels| {
@@ -269,7 +269,7 @@ fn values_up_to_the_bound_are_taken_and_deeper_ones_refused_in_these_words() {
         };
         contract.prepare(contract.action("go").unwrap(), params)
     };
-    // The object of the parameters is a level of its own.
+    // The object of parameters counts as a level.
     assert!(send(63).is_ok());
     for levels in [64, 65, 100, 1000] {
         let failure = send(levels).unwrap_err();

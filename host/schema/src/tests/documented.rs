@@ -1,4 +1,4 @@
-//! `docs/input.md` is true: each row of its tables is tried.
+//! Tries each row of the tables in `docs/input.md`.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::{
 
 const PAGE: &str = include_str!("../../../../docs/input.md");
 
-/// The rows of the tables that begin with this line; each cell without the backticks around the whole of it.
+/// The rows of the tables with this header; each cell without enclosing backticks.
 fn rows(head: &str) -> Vec<Vec<String>> {
     let mut out = Vec::new();
     let mut within = false;
@@ -38,7 +38,7 @@ fn rows(head: &str) -> Vec<Vec<String>> {
     out
 }
 
-/// `` `x` `` as `x`; a sentence with backticks in it as it is.
+/// Removes backticks that enclose the whole cell.
 fn bare(cell: &str) -> String {
     let inner = cell.strip_prefix('`').and_then(|cell| cell.strip_suffix('`'));
     inner.filter(|inner| !inner.contains('`')).unwrap_or(cell).to_owned()
@@ -58,7 +58,7 @@ fn notes() -> Contract {
     Contract::new(Arc::new(surface)).unwrap()
 }
 
-/// Sends parameters to an action that has one, `p`, of this schema.
+/// Sends parameters to an action with one parameter, `p`, of this schema.
 fn send(schema: &str, params: Object) -> Result<(Object, Object), Failure> {
     let contract = Contract::new(Arc::new(fixture::one(json!({"p": parse(schema)}), json!([])))).unwrap();
     let prepared = contract.prepare(contract.action("go").unwrap(), params)?;
@@ -70,7 +70,7 @@ fn p(value: &str) -> Object {
 }
 
 #[test]
-fn every_shape_is_the_same_call() {
+fn documented_shapes_are_equivalent() {
     for row in rows("| sent | echoed as |") {
         let Routed { command, target, .. } = notes().route(object(&row[0]), &View::whole()).unwrap();
         let Target::Action { action: 0, params } = target else { panic!("{row:?}") };
@@ -80,7 +80,7 @@ fn every_shape_is_the_same_call() {
 }
 
 #[test]
-fn what_does_not_agree_is_refused() {
+fn documented_conflicts_are_refused() {
     for row in rows("| sent | error |") {
         let refused = notes().route(object(&row[0]), &View::whole()).unwrap_err();
         assert_eq!(refused.failure.message, row[1], "{row:?}");
@@ -88,7 +88,7 @@ fn what_does_not_agree_is_refused() {
 }
 
 #[test]
-fn all_reserved_names_are_listed() {
+fn documented_names_are_complete() {
     let names = |head| rows(head).into_iter().map(|row| row[0].clone()).collect::<Vec<_>>();
     assert_eq!(names("| name | what it holds |"), bounds::RESERVED_NAMES);
     assert_eq!(names("| action | what it does |"), HostAction::NAMES);
@@ -109,7 +109,7 @@ fn all_reserved_names_are_listed() {
 }
 
 #[test]
-fn every_slip_is_mended_as_it_says() {
+fn documented_slips_are_fixed() {
     for row in rows("| the parameter's schema | sent | used |") {
         let (params, _) = send(&row[0], p(&row[1])).unwrap_or_else(|failure| panic!("{row:?}: {failure}"));
         let expected = if row[2] == "nothing" { Object::new() } else { p(&row[2]) };
@@ -121,7 +121,7 @@ fn every_slip_is_mended_as_it_says() {
 }
 
 #[test]
-fn resolved_inputs_hold_what_it_says() {
+fn documented_resolved_inputs_are_correct() {
     for row in rows("| the parameter's schema | sent | `resolved_inputs` |") {
         let (_, resolved) =
             send(&row[0], object(&row[1])).unwrap_or_else(|failure| panic!("{row:?}: {failure}"));
@@ -130,7 +130,7 @@ fn resolved_inputs_hold_what_it_says() {
 }
 
 #[test]
-fn every_error_reads_as_it_says() {
+fn documented_errors_are_literal() {
     for row in rows("| the parameter's schema | sent | error | hint |") {
         let failure = send(&row[0], object(&row[1])).unwrap_err();
         assert_eq!(failure.message, row[2], "{row:?}");
@@ -140,7 +140,7 @@ fn every_error_reads_as_it_says() {
 }
 
 #[test]
-fn all_fields_of_an_error_are_listed() {
+fn documented_error_fields_are_complete() {
     let call = notes().prepare(&fixture::notes().actions[0], Object::new()).unwrap_err();
     let next = Next { facade: "notes".into(), action: "list".into(), params: Object::new(), reason: None };
     let failure = Failure {

@@ -34,13 +34,13 @@ pub(crate) fn surface(name: &str, actions: Vec<Action>) -> Surface {
     }
 }
 
-/// A facade with one action, of these parameters.
+/// A facade with one action.
 pub(crate) fn one(properties: Value, required: Value) -> Surface {
     let schema = json!({"type": "object", "properties": properties, "required": required});
     surface("one", vec![action("go", schema)])
 }
 
-/// What an author of a small facade writes, as the SDK and schemars put it.
+/// A small facade, with schemas as the SDK and schemars generate them.
 pub(crate) fn notes() -> Surface {
     let add = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "add", "type": "object",
@@ -97,7 +97,7 @@ pub(crate) fn notes() -> Surface {
     surface
 }
 
-/// One action with everything that has a default, and a secret.
+/// One action with defaults everywhere, and a secret.
 pub(crate) fn settings() -> Surface {
     let schema = json!({"type": "object", "properties": {
         "limit": {"type": "integer", "minimum": 1, "maximum": 50, "default": 10},
@@ -110,7 +110,7 @@ pub(crate) fn settings() -> Surface {
         "keys": {"type": "array", "items": {"type": "string", "writeOnly": true}},
     }});
     let schema = {
-        // A token of one character is fine for the tests of `prepare`.
+        // A short token suffices for the tests of `prepare`.
         let mut schema = schema;
         schema["properties"]["token"]["minLength"] = json!(1);
         schema
@@ -118,7 +118,7 @@ pub(crate) fn settings() -> Surface {
     surface("settings", vec![action("set", schema)])
 }
 
-/// A facade with many actions of the usual kind.
+/// A facade with many ordinary actions.
 pub(crate) fn large(actions: usize) -> Surface {
     let names =
         ["create", "update", "delete", "list", "get", "search", "archive", "restore", "assign", "label"];

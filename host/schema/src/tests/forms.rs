@@ -39,7 +39,7 @@ fn show(tools: &[Published]) -> String {
     out
 }
 
-/// Terms that bring every parameter of the host's.
+/// A policy that adds every host parameter.
 fn all_terms() -> Terms {
     Terms { confirm: vec!["delete".into()], batch: true, ..Terms::default() }
 }
@@ -61,7 +61,7 @@ fn a_facade_split_by_effect() {
         assert_eq!((tools[0].read_only, tools[1].read_only, tools[1].destructive), (true, false, true));
         insta::assert_snapshot!(format!("split_{}", form.as_str()), show(&tools));
     }
-    // Where all is of one kind there is nothing to split.
+    // A facade with one effect is not split.
     let mut surface = fixture::notes();
     surface.actions.retain(|action| action.effect == loggia_facade::Effect::Read);
     let contract = self::contract(surface, Terms::default());
@@ -69,7 +69,7 @@ fn a_facade_split_by_effect() {
 }
 
 #[test]
-fn a_facade_of_one_action_goes_out_raw() {
+fn a_facade_of_one_action_can_be_raw() {
     let surface =
         fixture::one(serde_json::json!({"path": {"$ref": "#/$defs/P"}}), serde_json::json!(["path"]));
     let mut surface = surface;
@@ -85,7 +85,7 @@ fn a_facade_of_one_action_goes_out_raw() {
 }
 
 #[test]
-fn each_tool_takes_its_own_action_and_no_other() {
+fn each_granular_tool_accepts_only_its_action() {
     let contract = contract(surfaces::projects(), Terms::default());
     let tools = contract.publish(&expose(Form::Granular));
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
@@ -118,13 +118,13 @@ fn granular_names_are_short_enough_and_unique() {
     let all = names(&surface);
     assert!(all.iter().all(|name| name.len() == 64 && name.starts_with(&facade)), "{all:?}");
     assert!(all[0] != all[1] && all[1] != all[2] && all[0] != all[2], "{all:?}");
-    // What a client remembers by name is the same, whatever else the facade has.
+    // Names are stable, whatever other actions the facade has.
     surface.actions.remove(0);
     assert_eq!(names(&surface), all[1..]);
 }
 
 #[test]
-fn the_hosts_parameters_are_published_only_where_they_live() {
+fn host_parameters_are_published_only_where_needed() {
     let names = |surface: Surface, terms: Terms, form: Form| -> Vec<String> {
         let contract = contract(surface, terms);
         let schema = contract.publish(&expose(form))[0].input_schema.clone();
@@ -158,7 +158,7 @@ fn the_hosts_parameters_are_published_only_where_they_live() {
 }
 
 #[test]
-fn the_same_surface_is_published_the_same_byte_for_byte() {
+fn publishing_is_deterministic() {
     let bytes = |contract: Contract, expose: &Expose| {
         let tools = contract.publish(expose);
         let results: Vec<_> =
@@ -177,7 +177,7 @@ fn the_same_surface_is_published_the_same_byte_for_byte() {
 }
 
 #[test]
-fn the_envelope_is_published_where_it_is_asked_for() {
+fn the_output_schema_is_published_on_request() {
     let contract = contract(fixture::notes(), Terms::default());
     assert!(contract.publish(&Expose::default())[0].output_schema.is_none());
     let schema =
@@ -186,7 +186,7 @@ fn the_envelope_is_published_where_it_is_asked_for() {
 }
 
 #[test]
-fn what_the_forms_are_measured_by_has_nothing_of_the_hosts() {
+fn the_baseline_has_no_host_parameters() {
     let contract = contract(surfaces::projects(), all_terms());
     let names = |tools: &[Published]| tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>();
     let (bare, published) = (contract.bare(), contract.publish(&expose(Form::Granular)));
@@ -237,14 +237,14 @@ fn what_each_form_saves() {
 }
 
 #[test]
-fn whatever_the_gate_takes_every_form_takes() {
+fn examples_are_valid_in_every_form() {
     let mut tried = 0;
     for surface in
         [fixture::notes(), fixture::settings(), surfaces::projects(), surfaces::issues(), surfaces::tasks()]
     {
         let contract = contract(surface, Terms::default());
         for (index, (action, rules)) in contract.surface().actions.iter().zip(contract.rules()).enumerate() {
-            // Of a pattern no example can be made.
+            // No example can be generated for a pattern.
             let Some(flat) = rules.example(action).and_then(|call| call.as_object()).cloned() else {
                 continue;
             };

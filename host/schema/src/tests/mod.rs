@@ -1,4 +1,4 @@
-//! Tests of several rooms together, and what the tests of all rooms share.
+//! Tests across rooms, and fixtures that all tests share.
 
 mod bad_input;
 mod documented;

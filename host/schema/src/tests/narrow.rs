@@ -1,4 +1,4 @@
-//! What is left of a facade for a caller who may not call all of it.
+//! Facades as callers with fewer rights see them.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::{
     tests::fixture,
 };
 
-/// Names that occur in no other text, each action with a parameter of its own.
+/// Names that occur in no other text. Each action has a parameter of its own.
 const NAMES: [&str; 4] = ["peruse", "scribble", "obliterate", "excavate"];
 
 fn surface() -> Surface {
@@ -48,7 +48,7 @@ fn names(tools: &[Published]) -> Vec<&str> {
 }
 
 #[test]
-fn what_a_caller_may_not_call_stands_in_no_tool_description_or_error() {
+fn withheld_actions_are_never_disclosed() {
     for terms in [Terms::default(), Terms { batch: true, ..Terms::default() }] {
         let contract = contract(terms);
         for allowed in 0..16u32 {
@@ -65,12 +65,12 @@ fn what_a_caller_may_not_call_stands_in_no_tool_description_or_error() {
                 for tool in &left {
                     let known = whole.iter().find(|known| known.name == tool.name).unwrap();
                     assert_eq!(contract.narrow(&known.view, may).as_ref(), Some(&tool.view), "{expose:?}");
-                    let told = told(&contract, tool);
-                    let of_others = |name: &&str| !may(name) && told.contains(*name);
+                    let text = disclosed(&contract, tool);
+                    let of_others = |name: &&str| !may(name) && text.contains(*name);
                     assert_eq!(
                         NAMES.iter().find(|name| of_others(name)),
                         None,
-                        "{expose:?} {allowed}: {told}"
+                        "{expose:?} {allowed}: {text}"
                     );
                 }
             }
@@ -78,11 +78,11 @@ fn what_a_caller_may_not_call_stands_in_no_tool_description_or_error() {
     }
 }
 
-/// All that a caller of this tool can learn without naming what it may not call.
-fn told(contract: &Contract, tool: &Published) -> String {
-    let mut told = format!("{} {}", tool.description, json!(*tool.input_schema));
+/// Everything that a caller of this tool can learn without naming withheld actions.
+fn disclosed(contract: &Contract, tool: &Published) -> String {
+    let mut text = format!("{} {}", tool.description, json!(*tool.input_schema));
     for detail in Detail::ALL {
-        told += &contract.describe(None, detail, &tool.view).unwrap().to_string();
+        text += &contract.describe(None, detail, &tool.view).unwrap().to_string();
     }
     for arguments in [
         json!({}),
@@ -94,18 +94,19 @@ fn told(contract: &Contract, tool: &Published) -> String {
         json!({"action": "run_cancel"}),
     ] {
         let refused = contract.route(object(arguments), &tool.view);
-        told += &refused.err().map_or_else(String::new, |refused| format!("{:?}", refused.failure));
+        text += &refused.err().map_or_else(String::new, |refused| format!("{:?}", refused.failure));
     }
     for name in NAMES {
         let Ok(action) = contract.action_in(name, &tool.view) else { continue };
         let all: Object = NAMES.iter().map(|other| (format!("{other}_what"), json!(5))).collect();
         let failure = contract.prepare_in(action, all, &tool.view).unwrap_err();
-        // It echoes what was sent.
-        let said =
-            NAMES.iter().fold(failure.message, |said, other| said.replace(&format!("`{other}_what`"), ""));
-        told += &format!("{said} {:?} {:?}", failure.hint, failure.expected);
+        // The failure echoes what was sent.
+        let message = NAMES
+            .iter()
+            .fold(failure.message, |message, other| message.replace(&format!("`{other}_what`"), ""));
+        text += &format!("{message} {:?} {:?}", failure.hint, failure.expected);
     }
-    told
+    text
 }
 
 fn object(value: Value) -> Object {
@@ -113,7 +114,7 @@ fn object(value: Value) -> Object {
 }
 
 #[test]
-fn what_a_caller_may_not_call_is_denied_with_the_scope_that_it_takes() {
+fn withheld_actions_are_denied_with_the_required_scope() {
     let contract = contract(Terms::default());
     let view = contract.narrow(&View::whole(), |name| name == "peruse").unwrap();
     let asked = contract.route(object(json!({"action": "Scribble"})), &view).unwrap_err().failure;
@@ -132,7 +133,7 @@ fn what_a_caller_may_not_call_is_denied_with_the_scope_that_it_takes() {
 }
 
 #[test]
-fn annotations_are_the_worst_over_what_the_caller_may_call() {
+fn annotations_cover_only_the_callers_actions() {
     let contract = contract(Terms::default());
     let of = |allowed: &[&str]| {
         let tool = contract.publish_of(&Expose::default(), |name| allowed.contains(&name)).remove(0);
@@ -144,13 +145,13 @@ fn annotations_are_the_worst_over_what_the_caller_may_call() {
 }
 
 #[test]
-fn a_tool_that_is_one_of_the_hosts_actions_is_there_where_runs_are() {
+fn tools_for_runs_exist_only_with_long_running_actions() {
     let contract = contract(Terms::default());
     let granular = Expose { form: Form::Granular, ..Expose::default() };
     let left = |allowed: &str| contract.publish_of(&granular, |name| name == allowed);
     assert_eq!(names(&left("peruse")), ["shed_peruse"]);
     assert_eq!(names(&left("excavate")), ["shed_excavate", "shed_run_status", "shed_run_cancel"]);
-    // Also where a facade is one tool.
+    // The same for a facade that is one tool.
     let host = |allowed: &str| {
         let view = contract.narrow(&View::whole(), |name| name == allowed).unwrap();
         contract.route(object(json!({"action": "run_status"})), &view).is_ok()
@@ -158,13 +159,13 @@ fn a_tool_that_is_one_of_the_hosts_actions_is_there_where_runs_are() {
     assert_eq!((host("peruse"), host("excavate")), (false, true));
 }
 
-/// Who calls a tool as before must not be answered by another action than before.
+/// A call that worked before must not be answered by another action.
 #[test]
-fn what_is_left_is_never_meant_instead_of_what_was() {
+fn narrowing_never_changes_the_default_action() {
     let mut surface = surface();
     surface.default_action = Some("peruse".into());
     let contract = Contract::new(Arc::new(surface)).unwrap();
-    let meant = |expose: Split, allowed: &str| {
+    let default = |expose: Split, allowed: &str| {
         let expose = Expose { split: expose, ..Expose::default() };
         let tools = contract.publish_of(&expose, |name| name == allowed);
         let routed = contract.route(Object::new(), &tools[0].view);
@@ -174,13 +175,13 @@ fn what_is_left_is_never_meant_instead_of_what_was() {
         })
     };
     for split in [Split::None, Split::Effect] {
-        assert_eq!(meant(split, "peruse"), Some("peruse"));
-        assert_eq!(meant(split, "obliterate"), None);
+        assert_eq!(default(split, "peruse"), Some("peruse"));
+        assert_eq!(default(split, "obliterate"), None);
     }
 }
 
 #[test]
-fn a_tool_takes_a_hosts_action_beside_the_only_one_that_it_means() {
+fn host_actions_are_accepted_beside_a_single_action() {
     let contract = contract(Terms::default());
     let tools = contract.publish(&Expose { split: Split::Effect, ..Expose::default() });
     let reads = &tools[0].view;

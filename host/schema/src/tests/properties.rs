@@ -1,4 +1,4 @@
-//! What must hold for every schema and every value: tried with many, made up by a generator that always makes the same.
+//! Properties that hold for every schema and every value, tried with reproducible random ones.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::{
     tests::fixture,
 };
 
-/// Xorshift: enough to make up test data, and the same on every machine.
+/// Xorshift: reproducible on every machine.
 struct Random(u64);
 
 impl Random {
@@ -75,11 +75,11 @@ impl Random {
             let (key, value) = self.keyword(depth);
             out.insert(key.to_owned(), value);
         }
-        // A shape takes an object that is silent about other members for one that has none.
+        // A shape treats an object without `additionalProperties` as closed.
         if out.contains_key("properties") && !out.contains_key("additionalProperties") {
             out.insert("additionalProperties".to_owned(), json!(false));
         }
-        // Otherwise `properties` alone would say nothing of a text, and yet be published as an object.
+        // Otherwise `properties` would not constrain a string, but be published as an object.
         for (keyword, kind) in [("properties", "object"), ("items", "array"), ("prefixItems", "array")] {
             if out.contains_key(keyword) && !out.contains_key("type") {
                 out.insert("type".to_owned(), kind.into());
@@ -154,7 +154,7 @@ fn holds_null(value: &Value) -> bool {
 }
 
 #[test]
-fn the_resolved_schema_accepts_what_the_authors_does() {
+fn resolved_schemas_accept_the_same_values() {
     let mut random = Random(1);
     let mut accepted = 0;
     for _ in 0..1500 {
@@ -174,7 +174,7 @@ fn the_resolved_schema_accepts_what_the_authors_does() {
 }
 
 #[test]
-fn what_is_published_is_never_stricter_than_the_gate() {
+fn published_schemas_are_never_stricter_than_validation() {
     let mut random = Random(2);
     let mut accepted = 0;
     for _ in 0..1500 {
@@ -184,7 +184,7 @@ fn what_is_published_is_never_stricter_than_the_gate() {
         let published = compile(&Value::Object(ValueShape::from_schema(&resolved).to_json())).unwrap();
         for _ in 0..20 {
             let value = json!({"p": random.value(3)});
-            // Published properties are plain: that null would do as well is left out.
+            // Published properties omit null.
             if strict.is_valid(&value) && !holds_null(&value) {
                 assert!(published.is_valid(&value), "{value} by\n{resolved}");
                 accepted += 1;
@@ -195,7 +195,7 @@ fn what_is_published_is_never_stricter_than_the_gate() {
 }
 
 #[test]
-fn prepared_parameters_are_valid_and_stay_as_they_are() {
+fn prepared_parameters_are_valid_and_stable() {
     let mut random = Random(3);
     let mut outcomes = [0, 0];
     for _ in 0..1500 {
@@ -229,12 +229,12 @@ fn prepared_parameters_are_valid_and_stay_as_they_are() {
 }
 
 #[test]
-fn any_schema_and_any_arguments_are_answered() {
+fn arbitrary_schemas_and_arguments_get_an_answer() {
     let mut random = Random(4);
     for _ in 0..3000 {
         let mut params = random.value(3);
         if let (Value::Object(params), 0) = (&mut params, random.below(2)) {
-            // Keywords of the wrong kind.
+            // Keywords of the wrong type.
             let key = random.one(&[
                 "type",
                 "properties",
@@ -292,7 +292,7 @@ fn any_schema_and_any_arguments_are_answered() {
 }
 
 #[test]
-fn a_resolved_schema_refers_to_nothing() {
+fn resolved_schemas_have_no_references() {
     let mut random = Random(5);
     for _ in 0..500 {
         if let Ok(resolved) = resolve(random.params().as_object().unwrap()) {
@@ -307,7 +307,7 @@ fn a_resolved_schema_refers_to_nothing() {
 }
 
 #[test]
-fn no_client_rejects_what_is_published() {
+fn no_client_rejects_published_schemas() {
     let mut random = Random(6);
     let mut published = 0;
     for _ in 0..1000 {
@@ -318,7 +318,7 @@ fn no_client_rejects_what_is_published() {
             action
         });
         let surface = fixture::surface("any", actions.collect());
-        // Whatever can be called can be published, whether or not an author would get it past the bounds.
+        // Every callable contract can be published, even if its surface exceeds the bounds.
         let Ok(contract) = Contract::known(Arc::new(surface)) else { continue };
         let terms = Terms { confirm: vec!["a0".into()], batch: random.below(2) == 0, ..Terms::default() };
         accepted(&contract.under(terms).unwrap());
@@ -328,13 +328,13 @@ fn no_client_rejects_what_is_published() {
 }
 
 #[test]
-fn what_the_gate_takes_every_form_takes() {
+fn valid_values_are_valid_in_every_form() {
     let mut random = Random(7);
     let mut accepted = 0;
     for _ in 0..300 {
         let actions = (0..=random.below(2)).map(|index| {
             let mut params = random.params();
-            // As everywhere here: what is silent about other members has none.
+            // Objects without `additionalProperties` count as closed.
             params["$defs"]["Two"]["additionalProperties"] = json!(false);
             fixture::action(&format!("a{index}"), params)
         });

@@ -1,11 +1,11 @@
-//! Surfaces as authors write them, with real descriptions: what the forms are measured by.
+//! Realistic surfaces, by which the forms are measured.
 
 use loggia_facade::{Action, Effect, Surface};
 use serde_json::{Value, json};
 
 use crate::tests::fixture;
 
-/// What an author of a larger facade writes: real descriptions, and the schemas that schemars makes of Rust types.
+/// A larger facade, with schemas as schemars generates them.
 pub(crate) fn projects() -> Surface {
     let schema = |title: &str, properties: Value, required: Value| {
         json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, "type": "object",
@@ -212,12 +212,12 @@ pub(crate) fn projects() -> Surface {
     surface
 }
 
-/// A tracker of issues, where most actions say which repository they mean.
+/// An issue tracker, where most actions take a repository.
 pub(crate) fn issues() -> Surface {
-    let text = |said: &str| json!({"type": "string", "description": said});
-    let words = |said: &str| json!({"type": "array", "items": {"type": "string"}, "description": said});
-    let choice = |words: &[&str], default: Option<&str>, said: &str| {
-        let mut out = json!({"type": "string", "enum": words, "description": said});
+    let text = |text: &str| json!({"type": "string", "description": text});
+    let words = |text: &str| json!({"type": "array", "items": {"type": "string"}, "description": text});
+    let choice = |words: &[&str], default: Option<&str>, text: &str| {
+        let mut out = json!({"type": "string", "enum": words, "description": text});
         default.into_iter().for_each(|word| out["default"] = word.into());
         out
     };
@@ -318,7 +318,7 @@ pub(crate) fn issues() -> Surface {
     surface
 }
 
-/// A list of things to do: four actions, as small facades have them.
+/// A to-do list: four actions, like a typical small facade.
 pub(crate) fn tasks() -> Surface {
     let parameters = json!({
         "id": {"type": "string", "description": "The id of the task, as `list` shows it."},
@@ -351,7 +351,7 @@ pub(crate) fn tasks() -> Surface {
     surface
 }
 
-/// An action of these of the parameters, `*` marking what it requires.
+/// An action with some of the parameters; `*` marks required ones.
 fn made(parameters: &Value, name: &str, effect: Effect, names: &str, summary: &str) -> Action {
     let mut properties = json!({});
     let mut required = Vec::new();

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn slips_are_found() {
+    fn misspelt_names_are_found() {
         check(
             &["say", "search", "title", "tags", "list", "description", "created_after", "id"],
             &[
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_one_name_is_found() {
+    fn unambiguous_partial_names_are_found() {
         check(
             &["search", "description", "list_issues", "get_issue", "get_user", "priority"],
             &[
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_guessed_of_names_that_are_not_near() {
+    fn distant_names_are_not_suggested() {
         check(
             &["set", "add", "list", "text", "import", "id", "on", "a", "open", "delete"],
             &[

@@ -1,4 +1,4 @@
-//! When the costly part of a contract is made.
+//! The time at which validators are compiled.
 
 use loggia_facade::{Detail, Object, Surface};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Makes every kind of call; how many schemas were compiled meanwhile.
+/// Makes every kind of call. Returns how many schemas were compiled.
 fn compiled_by_calls(contract: &Contract) -> usize {
     let before = COMPILED.get();
     let view = View::whole();
@@ -41,7 +41,7 @@ fn compiled_by_calls(contract: &Contract) -> usize {
             }
             Ok(Target::Describe { of }) => {
                 let described = contract.describe(of.as_deref(), Detail::Full, &view);
-                assert!(described.is_ok_and(|told| told != Value::Null));
+                assert!(described.is_ok_and(|data| data != Value::Null));
             }
             _ => {}
         }
@@ -66,7 +66,7 @@ fn no_call_compiles_a_validator() {
 }
 
 #[test]
-fn a_known_surface_compiles_nothing_until_it_is_asked_to_and_then_everything() {
+fn a_known_surface_compiles_only_on_request() {
     let before = COMPILED.get();
     let contract = Contract::known(surface()).unwrap().under(terms()).unwrap();
     assert_eq!(COMPILED.get(), before, "`known` is to cost little");

@@ -1,4 +1,4 @@
-//! Every refusal that a caller can meet, as it reads.
+//! Every failure of validation, as the caller reads it.
 
 use std::{fmt::Write as _, sync::Arc};
 
@@ -15,8 +15,8 @@ fn refuse(contract: &Contract, action: &str, sent: &Value) -> Failure {
     }
 }
 
-/// One parameter `p` and what is sent for it; `null` for nothing.
-fn told(schema: Value, sent: Value) -> String {
+/// The failure for one parameter `p`; `null` sends none.
+fn explained(schema: Value, sent: Value) -> String {
     let contract = Contract::new(Arc::new(fixture::one(json!({"p": schema}), json!([])))).unwrap();
     let failure = refuse(&contract, "go", &json!({"p": sent}));
     match failure.hint {
@@ -25,7 +25,7 @@ fn told(schema: Value, sent: Value) -> String {
     }
 }
 
-/// What JSON Schema 2020-12 can refuse a value by.
+/// Keywords of JSON Schema 2020-12 that can refuse a value.
 const KEYWORDS: [&str; 39] = [
     "type",
     "enum",
@@ -69,7 +69,7 @@ const KEYWORDS: [&str; 39] = [
 ];
 
 #[test]
-fn every_keyword_says_what_it_wants() {
+fn every_keyword_is_explained() {
     let circle = json!({"type": "object", "required": ["kind", "r"], "properties": {"kind": {"const": "circle"}, "r": {"type": "number"}}});
     let square = json!({"type": "object", "required": ["kind", "a"], "properties": {"kind": {"const": "square"}, "a": {"type": "number"}}});
     let tagged = json!({"oneOf": [circle, square]});
@@ -202,17 +202,18 @@ fn every_keyword_says_what_it_wants() {
         (json!({"type": "string", "enum": ["secret"], "x-secret": true}), json!("s3cret")),
         (json!({"type": "string"}), json!(vec!["long"; 200])),
     ] {
-        let _ = writeln!(out, "{}\n  {}", crate::text::show::json(&schema, 300), told(schema.clone(), sent));
+        let _ =
+            writeln!(out, "{}\n  {}", crate::text::show::json(&schema, 300), explained(schema.clone(), sent));
     }
     assert!(!out.contains("3cret"), "{out}");
     for keyword in KEYWORDS {
-        assert!(out.contains(&format!("\"{keyword}\":")), "nothing is said of `{keyword}`");
+        assert!(out.contains(&format!("\"{keyword}\":")), "`{keyword}` is not tried");
     }
     insta::assert_snapshot!("keywords", out);
 }
 
 #[test]
-fn a_whole_failure_teaches_the_call() {
+fn failures_show_signature_and_example() {
     let contract = Contract::new(Arc::new(fixture::notes())).unwrap();
     let mut out = String::new();
     for (action, sent) in [
@@ -242,7 +243,7 @@ fn a_whole_failure_teaches_the_call() {
 }
 
 #[test]
-fn nested_faults_name_their_path() {
+fn nested_violations_name_their_path() {
     let schema = json!({"type": "array", "items": {"type": "object", "required": ["title"], "additionalProperties": false,
         "properties": {"title": {"type": "string"}, "a b": {"type": "object", "properties": {"c.d": {"type": "integer"}}}}}});
     let contract = Contract::new(Arc::new(fixture::one(json!({"notes": schema}), json!([])))).unwrap();
@@ -263,7 +264,7 @@ fn nested_faults_name_their_path() {
 }
 
 #[test]
-fn alternatives_at_the_root_are_explained_without_false_alarm() {
+fn alternatives_at_the_root_are_explained_without_false_errors() {
     let schema = json!({"type": "object", "properties": {"x": {"type": "integer"}},
         "oneOf": [
             {"properties": {"id": {"type": "string"}}, "required": ["id"]},
@@ -288,7 +289,7 @@ fn alternatives_at_the_root_are_explained_without_false_alarm() {
 }
 
 #[test]
-fn a_secret_is_never_shown() {
+fn secrets_are_never_shown() {
     let contract = Contract::new(Arc::new(fixture::settings())).unwrap();
     for sent in [
         json!({"token": 77_665_544}),
@@ -306,7 +307,7 @@ fn a_secret_is_never_shown() {
 }
 
 #[test]
-fn a_secret_is_not_shown_within_what_encloses_it() {
+fn enclosing_values_are_shown_without_secrets() {
     let secret = json!({"type": "string", "writeOnly": true});
     let login = json!({"type": "object", "required": ["name", "pin"], "additionalProperties": false,
         "properties": {"name": {"type": "string"}, "pin": secret, "keys": {"type": "object", "x-secret": true,
@@ -341,14 +342,14 @@ fn a_secret_is_not_shown_within_what_encloses_it() {
         let _ = writeln!(out, "{sent}\n  {message}");
     }
     insta::assert_snapshot!("secrets", out);
-    // A value that is too long, or mended, is reported without its secrets.
+    // Failures for long or coerced values hide their secrets, too.
     let sent = json!({"login": "{\"name\": \"ada\", \"pin\": \"77665544\"}"}).as_object().unwrap().clone();
     let prepared = contract.prepare(contract.action("go").unwrap(), sent).unwrap();
     assert_eq!(Value::Object(prepared.resolved), json!({"login": {"name": "ada", "pin": "(redacted)"}}));
 }
 
 #[test]
-fn a_parameter_of_another_action_is_named_with_its_owners() {
+fn parameters_of_other_actions_are_attributed() {
     let contract = Contract::new(Arc::new(fixture::notes())).unwrap();
     let message = |action: &str, sent: Value| refuse(&contract, action, &sent).message;
     assert_eq!(
@@ -373,13 +374,13 @@ fn a_parameter_of_another_action_is_named_with_its_owners() {
         "`of` is not a parameter of `get` (it belongs to `describe`)"
     );
     for (sent, near) in [("Query", "query"), ("QUERY", "query"), ("qeury", "query"), ("query_", "query")] {
-        let said = message("search", json!({sent: "milk"}));
-        assert!(said.contains(&format!("(did you mean `{near}`?)")), "{said}");
+        let message = message("search", json!({sent: "milk"}));
+        assert!(message.contains(&format!("(did you mean `{near}`?)")), "{message}");
     }
 }
 
 #[test]
-fn many_faults_are_counted_and_large_values_cut() {
+fn many_violations_are_counted_and_large_values_cut() {
     let contract = Contract::new(Arc::new(fixture::one(json!({}), json!([])))).unwrap();
     let sent: serde_json::Map<_, _> =
         (0..1000).map(|i| (format!("{}{i}", "x".repeat(1000)), json!(i))).collect();
@@ -399,7 +400,7 @@ fn many_faults_are_counted_and_large_values_cut() {
 }
 
 #[test]
-fn parameters_that_nest_too_deep_are_refused() {
+fn deeply_nested_parameters_are_refused() {
     let mut deep = json!(1);
     for _ in 0..120 {
         deep = json!([deep]);

@@ -1,4 +1,4 @@
-//! Calls of the host's own actions.
+//! Calls of host actions.
 
 use std::fmt::Write as _;
 
@@ -21,7 +21,7 @@ fn contract() -> Contract {
 }
 
 #[test]
-fn what_is_asked_is_understood_with_its_slips() {
+fn host_actions_are_routed_and_slips_fixed() {
     let run =
         |id: Option<&str>, include_trace| Target::RunStatus { run_id: id.map(str::to_owned), include_trace };
     let batch = |items: Value, mode| Target::Batch {
@@ -60,7 +60,7 @@ fn what_is_asked_is_understood_with_its_slips() {
 }
 
 #[test]
-fn what_cannot_be_asked_is_taught() {
+fn invalid_calls_of_host_actions_are_explained() {
     let mut out = String::new();
     for sent in [
         json!({"action": "describe", "of": 5}),
@@ -89,7 +89,7 @@ fn what_cannot_be_asked_is_taught() {
 }
 
 #[test]
-fn a_batch_shows_nothing_of_calls_that_may_hold_secrets() {
+fn failures_of_batches_hide_items_with_secrets() {
     let terms = Terms { batch: true, ..Terms::default() };
     let contract = Contract::new(Arc::new(fixture::settings())).unwrap().under(terms).unwrap();
     for (sent, expected) in [
@@ -114,7 +114,7 @@ fn a_batch_shows_nothing_of_calls_that_may_hold_secrets() {
 }
 
 #[test]
-fn every_example_of_a_hosts_action_is_a_valid_call() {
+fn examples_of_host_actions_are_valid_calls() {
     for own in HostAction::ALL {
         let example = contract().host_example(own, &View::whole());
         let routed = contract().route(example.as_object().unwrap().clone(), &View::whole());

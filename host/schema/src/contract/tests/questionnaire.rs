@@ -11,10 +11,10 @@ fn form(properties: &Value) -> Result<Questionnaire, String> {
 }
 
 #[test]
-fn a_form_is_flat_and_asks_for_no_secrets() {
+fn forms_are_flat_and_ask_for_no_secrets() {
     let check = |properties: Value, expected: Option<&str>| {
-        let said = form(&properties).err();
-        assert_eq!(said.as_deref(), expected, "{properties}");
+        let problem = form(&properties).err();
+        assert_eq!(problem.as_deref(), expected, "{properties}");
     };
     check(json!({"name": {"type": "string", "minLength": 1, "title": "Name"}}), None);
     check(
@@ -67,13 +67,16 @@ fn a_form_is_flat_and_asks_for_no_secrets() {
     assert_eq!(refused(json!({"type": "string"})), "its type must be object");
     assert_eq!(refused(json!({"anyOf": []})), "it has `anyOf`, which clients do not show");
     for name in ["namename".repeat(100), "a\u{202e}b".into()] {
-        let said = refused(json!({"required": [name]}));
-        assert!(said.starts_with("a name that it requires has a name or a value with control"), "{said}");
+        let problem = refused(json!({"required": [name]}));
+        assert!(
+            problem.starts_with("a name that it requires has a name or a value with control"),
+            "{problem}"
+        );
     }
 }
 
 #[test]
-fn an_answer_fits_or_says_what_does_not() {
+fn answers_are_checked() {
     let form = form(&json!({"name": {"type": "string", "maxLength": 3}, "n": {"type": "integer"}})).unwrap();
     let check = |answer: Value, expected: Result<(), &str>| {
         assert_eq!(form.check(&answer), expected.map_err(str::to_owned), "{answer}");
@@ -88,7 +91,7 @@ fn an_answer_fits_or_says_what_does_not() {
 }
 
 #[test]
-fn nothing_in_a_form_is_a_schema_of_its_own() {
+fn nested_schemas_are_refused() {
     let patterns: Vec<Value> =
         (0..30).map(|n| json!({"pattern": format!("a[ab]{{{}}}", 12_000 - n)})).collect();
     let several = |more: Value| {
@@ -97,7 +100,7 @@ fn nothing_in_a_form_is_a_schema_of_its_own() {
         json!({"type": "array", "items": items})
     };
     let refused = |schema: &Value| Questionnaire::new(schema.as_object().unwrap()).err();
-    for (field, said) in [
+    for (field, problem) in [
         (several(json!({ "allOf": patterns })), "says `allOf` of its items, which clients do not show"),
         (several(json!({"$defs": {"a": {}}})), "says `$defs` of its items, which clients do not show"),
         (several(json!({"$ref": "#"})), "says `$ref` of its items, which clients do not show"),
@@ -121,9 +124,9 @@ fn nothing_in_a_form_is_a_schema_of_its_own() {
         (json!({"type": "string", "title": {"a": 1}}), "has a `title` that is not a string"),
     ] {
         let form = json!({"type": "object", "properties": {"f": field}});
-        assert_eq!(refused(&form).as_deref(), Some(&*format!("its field `f` {said}")), "{form}");
+        assert_eq!(refused(&form).as_deref(), Some(&*format!("its field `f` {problem}")), "{form}");
     }
-    for (form, said) in [
+    for (form, problem) in [
         (
             json!({"properties": {}, "additionalProperties": {"$ref": "#"}}),
             "it has `additionalProperties`, which clients do not show",
@@ -132,12 +135,12 @@ fn nothing_in_a_form_is_a_schema_of_its_own() {
         (json!({"$ref": "https://example.com"}), "it has `$ref`, which clients do not show"),
         (json!({"properties": {}, "required": {"$ref": "#"}}), "its `required` is not a list of names"),
     ] {
-        assert_eq!(refused(&form).as_deref(), Some(said), "{form}");
+        assert_eq!(refused(&form).as_deref(), Some(problem), "{form}");
     }
 }
 
 #[test]
-fn texts_of_a_form_are_shown_without_what_they_hide() {
+fn texts_of_forms_are_sanitised() {
     let hidden = "The\u{1b}[2J \u{202e}HOST\n asks\u{200b}:\0 ";
     let form = json!({"type": "object", "title": hidden, "description": hidden, "properties": {
         "a": {"type": "string", "title": hidden, "description": hidden, "enum": ["x"], "enumNames": [hidden]},
@@ -151,7 +154,7 @@ fn texts_of_a_form_are_shown_without_what_they_hide() {
 }
 
 #[test]
-fn a_secret_is_refused_however_it_is_asked_for() {
+fn every_question_for_a_secret_is_refused() {
     for (field, secret) in [
         (json!({"type": "string", "title": "Your GitHub password"}), true),
         (json!({"type": "string", "description": "Paste the API key here."}), true),
@@ -165,7 +168,7 @@ fn a_secret_is_refused_however_it_is_asked_for() {
         (json!({"type": "string", "enum": ["rotate", "keep"], "title": "The old secret"}), false),
     ] {
         let form = json!({"type": "object", "properties": {"f": field}});
-        let said = Questionnaire::new(form.as_object().unwrap()).err();
-        assert_eq!(said.is_some_and(|said| said.contains("asks for a secret")), secret, "{form}");
+        let problem = Questionnaire::new(form.as_object().unwrap()).err();
+        assert_eq!(problem.is_some_and(|problem| problem.contains("asks for a secret")), secret, "{form}");
     }
 }

@@ -1,4 +1,4 @@
-//! Every shape of a call, and what is said of those that have none.
+//! Every shape of a call, and the failures of malformed ones.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn route(sent: &Value) -> Result<Routed, Box<RefusedCall>> {
     contract.route(sent.as_object().unwrap().clone(), &View::whole())
 }
 
-/// Routed to this action with these parameters, echoed under this key.
+/// Checks the action, its parameters and the key that is echoed.
 fn check(sent: Value, key: &str, action: &str, expected: Value) {
     let routed = route(&sent).unwrap_or_else(|refused| panic!("{sent}: {}", refused.failure));
     let Target::Action { action: index, params } = routed.target else { panic!("{sent} is `describe`") };
@@ -30,7 +30,7 @@ fn check(sent: Value, key: &str, action: &str, expected: Value) {
 }
 
 #[test]
-fn every_accepted_shape_leads_to_the_same_call() {
+fn all_accepted_shapes_are_equivalent() {
     let expected = json!({"text": "x", "tags": ["a"]});
     for (key, sent) in [
         ("action", json!({"action": "add", "text": "x", "tags": ["a"]})),
@@ -56,7 +56,7 @@ fn every_accepted_shape_leads_to_the_same_call() {
 }
 
 #[test]
-fn what_is_the_hosts_own_is_understood_beside_the_parameters_and_inside() {
+fn host_arguments_are_accepted_beside_and_inside_params() {
     for sent in [
         json!({"action": "list", "detail": "full", "wait": false, "confirm": true}),
         json!({"action": "list", "params": {"detail": "full", "wait": "false", "confirm": "True"}}),
@@ -78,7 +78,7 @@ fn what_is_the_hosts_own_is_understood_beside_the_parameters_and_inside() {
 }
 
 #[test]
-fn describe_is_the_hosts_own_action() {
+fn describe_is_a_host_action() {
     for (sent, expected) in [
         (json!({"action": "describe"}), None),
         (json!({"action": "Describe", "of": null}), None),
@@ -91,7 +91,7 @@ fn describe_is_the_hosts_own_action() {
 }
 
 #[test]
-fn what_cannot_be_routed_says_why() {
+fn refused_calls_are_explained() {
     use std::fmt::Write as _;
     let mut out = String::new();
     for sent in [
@@ -142,7 +142,7 @@ fn what_cannot_be_routed_says_why() {
 }
 
 #[test]
-fn the_action_that_is_meant_where_none_is_named() {
+fn the_default_action() {
     let mut surface = fixture::notes();
     surface.default_action = Some("list".into());
     let contract = Contract::new(Arc::new(surface)).unwrap();

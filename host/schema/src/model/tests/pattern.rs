@@ -4,7 +4,7 @@ fn pattern(text: &str) -> BoundedPattern {
     PatternBudget::default().compile(text, 1).and_then(|nfa| BoundedPattern::new(text, nfa)).unwrap()
 }
 
-/// Letters in no order, so that a DFA needs a new state for nearly each.
+/// Letters without order, so that a DFA needs a new state for nearly each.
 fn scattered(length: usize) -> String {
     let mut state = 1_u32;
     let mut next = || {
@@ -67,7 +67,7 @@ fn patterns_find_what_the_regex_crate_finds() {
             options.build(&serde_json::json!({ "pattern": text })).unwrap()
         });
         for sent in texts {
-            // Twice, since the second search finds states that the first has built.
+            // Twice: the second search reuses the states of the first.
             for _ in 0..2 {
                 assert_eq!(ours.is_match(sent), validator.is_valid(&sent.into()), "{text:?} in {sent:?}");
             }
@@ -76,7 +76,7 @@ fn patterns_find_what_the_regex_crate_finds() {
 }
 
 #[test]
-fn a_search_stops_when_its_work_is_used_up() {
+fn a_search_stops_when_the_budget_is_spent() {
     for (text, sent) in [
         ("a[ab]{0,5000}c|d$", "ab".repeat(75_000)),
         ("a[ab]{12000}c", "a".repeat(20_000)),
@@ -88,7 +88,7 @@ fn a_search_stops_when_its_work_is_used_up() {
         assert!(!pattern.is_match(&sent), "{text}");
         let exhausted = work::overrun().unwrap_or_else(|| panic!("{text} ended"));
         assert_eq!((exhausted.pattern.as_str(), exhausted.text), (text, sent.as_ptr()));
-        // From then on nothing is matched.
+        // The budget stays spent.
         assert!(!pattern.is_match("d"), "{text}");
     }
 }
@@ -118,7 +118,7 @@ fn many_short_texts_are_matched_against_ordinary_patterns() {
 }
 
 #[test]
-fn the_work_of_a_bound_within_another_is_its_own() {
+fn nested_work_budgets_are_independent() {
     let outer = work::limit(10);
     {
         let _inner = work::limit(5);

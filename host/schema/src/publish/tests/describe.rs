@@ -1,4 +1,4 @@
-//! What `describe` answers, as it reads.
+//! Results of `describe`.
 
 use std::sync::Arc;
 
@@ -43,16 +43,16 @@ fn one_action_with_its_parameters() {
 }
 
 #[test]
-fn advice_on_a_parameter_stands_wherever_an_author_wrote_it() {
+fn advice_on_a_parameter_is_found_under_every_key() {
     let properties = json!({
         "a": {"type": "string", "x-hint": "How."},
         "b": {"type": "string", "x-when-to-change": "When."},
         "c": {"type": "string", "details": {"when_to_change": "When."}},
         "d": {"type": "string", "x-hint": "How.", "x-details": {"when_to_change": "When."}}});
     let contract = Contract::new(Arc::new(fixture::one(properties, json!([])))).unwrap();
-    let told = contract.describe(Some("go"), Detail::Standard, &View::whole()).unwrap();
+    let described = contract.describe(Some("go"), Detail::Standard, &View::whole()).unwrap();
     assert_eq!(
-        told["params"],
+        described["params"],
         json!({
             "a": {"type": "string", "hint": "How."},
             "b": {"type": "string", "when_to_change": "When."},
@@ -62,14 +62,14 @@ fn advice_on_a_parameter_stands_wherever_an_author_wrote_it() {
 }
 
 #[test]
-fn the_hosts_own_actions_tell_their_parameters() {
+fn host_actions_are_described() {
     let mut surface = fixture::notes();
     surface.actions[0].long_running = true;
     let terms = Terms { batch: true, ..Terms::default() };
     let contract = Contract::new(Arc::new(surface)).unwrap().under(terms).unwrap();
-    let told = ["describe", "run_status", "run_cancel", "BATCH"]
+    let described = ["describe", "run_status", "run_cancel", "BATCH"]
         .map(|name| pretty(&contract, Some(name), Detail::Standard, &View::whole()));
-    insta::assert_snapshot!("describe_own", told.join("\n"));
+    insta::assert_snapshot!("describe_own", described.join("\n"));
     let alias = contract.describe(Some("status"), Detail::Standard, &View::whole()).unwrap();
     assert_eq!(alias["name"], "run_status");
     let full = contract.describe(Some("batch"), Detail::Full, &View::whole()).unwrap();
@@ -79,19 +79,19 @@ fn the_hosts_own_actions_tell_their_parameters() {
 }
 
 #[test]
-fn a_tool_that_shows_some_actions_tells_of_them_and_names_the_other_tool() {
+fn a_split_tool_describes_its_actions_and_names_the_other_tool() {
     let contract = Contract::new(Arc::new(fixture::notes())).unwrap();
     let reads = View::new(0b01110, None, vec![(0b10001, "notes_write".into())]);
-    let told = contract.describe(None, Detail::Minimal, &reads).unwrap();
-    let names: Vec<_> = told["actions"].as_array().unwrap().iter().map(|a| a["name"].clone()).collect();
+    let described = contract.describe(None, Detail::Minimal, &reads).unwrap();
+    let names: Vec<_> = described["actions"].as_array().unwrap().iter().map(|a| a["name"].clone()).collect();
     assert_eq!(names, ["search", "list", "get"]);
-    assert_eq!(told["other_tools"], json!({"notes_write": ["add", "delete"]}));
+    assert_eq!(described["other_tools"], json!({"notes_write": ["add", "delete"]}));
     assert!(contract.describe(Some("list"), Detail::Standard, &reads).is_ok());
     let failure = contract.describe(Some("rm"), Detail::Standard, &reads).unwrap_err();
     assert!(failure.message.starts_with("`delete` is an action of the tool `notes_write`."), "{failure}");
 }
 
-/// The list of thirty actions; 1,500 tokens are the goal, and o200k_base takes 4.1 bytes of such text for a token (5,465
+/// The list of thirty actions. The goal is 1,500 tokens; o200k_base takes 4.1 bytes of such text per token (5,465
 /// bytes were 1,303).
 fn list_of_thirty(surface: loggia_facade::Surface) -> Value {
     let terms = Terms { batch: true, ..Terms::default() };
@@ -110,7 +110,7 @@ fn thirty_actions_are_described_in_few_bytes() {
 }
 
 #[test]
-fn of_many_talkative_actions_less_is_said() {
+fn long_lists_are_shortened() {
     let mut surface = fixture::large(30);
     for action in &mut surface.actions {
         action.summary =
@@ -128,7 +128,7 @@ fn of_many_talkative_actions_less_is_said() {
 }
 
 #[test]
-fn a_results_schema_says_nothing_of_members_that_are_not_told() {
+fn schemas_of_results_omit_internal_members() {
     let mut surface = fixture::notes();
     let step = json!({"type": "object", "properties": {"n": {}, "_trace": {}}, "required": ["n", "_trace"]});
     let steps = json!({"type": "array", "items": step});
@@ -136,8 +136,8 @@ fn a_results_schema_says_nothing_of_members_that_are_not_told() {
     surface.actions[0].data = Some(Arc::new(data));
     let name = surface.actions[0].name.clone();
     let contract = Contract::new(Arc::new(surface)).unwrap();
-    let told = contract.describe(Some(&name), Detail::Full, &View::whole()).unwrap();
+    let described = contract.describe(Some(&name), Detail::Full, &View::whole()).unwrap();
     let step = json!({"type": "object", "properties": {"n": {}}, "required": ["n"]});
     let steps = json!({"type": "array", "items": step});
-    assert_eq!(told["data"], json!({"properties": {"steps": steps}, "required": ["steps"]}));
+    assert_eq!(described["data"], json!({"properties": {"steps": steps}, "required": ["steps"]}));
 }
