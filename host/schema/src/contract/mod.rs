@@ -14,7 +14,7 @@
 //! | `host_call` | calls of the host's own actions |
 //! | `host_rules` | schemas of the host's own actions |
 //! | `narrow` | restricts a tool to the actions that a caller may call |
-//! | `nulls` | drops nulls sent for parameters of other actions |
+//! | `nulls` | drops nulls that stand for parameters of other actions |
 //! | `policy` | applies an operator's policy |
 //! | `prepare` | completes and validates the parameters of a call |
 //! | `questionnaire` | forms of questions to a person |

@@ -1,10 +1,9 @@
 //! Restricts tools to the actions that a caller may call.
 
-use loggia_facade::Action;
-
 use crate::{
     contract::build::Contract,
     model::{
+        action_set::ActionSet,
         host_action::HostAction,
         view::{CommandTarget, View},
     },
@@ -36,16 +35,15 @@ impl Contract {
 
     /// Restricts a tool to the actions that a caller may call; none if nothing is left.
     ///
-    /// The default action never changes: a call that names no action must not be answered by whichever action is left.
+    /// The default action is kept or dropped, never replaced: a call that names no action must not be answered by
+    /// whichever action is left.
     pub fn narrow(&self, view: &View, allows: impl Fn(&str) -> bool) -> Option<View> {
-        let bits = |holds: &dyn Fn(&Action) -> bool| {
-            let actions = self.surface().actions.iter().enumerate();
-            actions.filter(|(_, action)| holds(action)).fold(0u64, |bits, (index, _)| bits | 1 << index)
-        };
-        let withheld = bits(&|action| !allows(&action.name));
-        if withheld == 0 {
-            return Some(view.clone());
+        let actions = &self.surface().actions;
+        let withheld = ActionSet::matching(actions, |action| !allows(&action.name));
+        if withheld.is_empty() {
+            Some(view.clone())
+        } else {
+            view.without(withheld, actions, self.policy.batch)
         }
-        view.without(withheld, bits(&|_| true), bits(&|action| action.long_running), self.policy.batch)
     }
 }

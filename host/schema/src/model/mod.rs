@@ -3,6 +3,7 @@
 //! | file | concept |
 //! |---|---|
 //! | `action_policy` | what an operator allows for each action |
+//! | `action_set` | a set of actions of one facade |
 //! | `bounds` | names, counts and sizes that a surface may have |
 //! | `compiled` | a compiled validator, with its cost |
 //! | `constraints` | bounds, formats and defaults in words |
@@ -24,6 +25,7 @@
 //! | `work` | the step budget of the current thread |
 
 pub(crate) mod action_policy;
+pub(crate) mod action_set;
 pub(crate) mod bounds;
 pub(crate) mod compiled;
 pub(crate) mod constraints;

@@ -10,6 +10,7 @@ use crate::{
         rules::{ActionRules, call_arguments},
     },
     model::{
+        action_set::ActionSet,
         constraints,
         host_action::HostAction,
         keywords::{self, SubschemaLayout},
@@ -110,13 +111,12 @@ impl Contract {
 
     /// The facade's other tools, with their actions.
     fn other_tools(&self, view: &View) -> Object {
-        let names = |bits: u64| {
-            let of_tool = View::new(bits, None, Vec::new());
+        let names = |tool: ActionSet| {
             let actions = self.surface().actions.iter().enumerate();
-            let shown = actions.filter(|(index, _)| of_tool.shows(*index) && !view.shows(*index));
+            let shown = actions.filter(|(index, _)| tool.contains(*index) && !view.shows(*index));
             shown.map(|(_, action)| Value::from(action.name.as_str())).collect::<Vec<_>>()
         };
-        let tools = view.other_tools.iter().map(|(bits, tool)| (tool.clone(), names(*bits)));
+        let tools = view.other_tools.iter().map(|(actions, tool)| (tool.clone(), names(*actions)));
         tools.filter(|(_, names)| !names.is_empty()).map(|(tool, names)| (tool, names.into())).collect()
     }
 

@@ -16,6 +16,7 @@ use serde_json::json;
 use crate::{
     contract::build::Contract,
     model::{
+        action_set::ActionSet,
         host_action::HostAction,
         limits,
         sanitise::sanitise_line,
@@ -58,7 +59,7 @@ pub(crate) fn publish(contract: &Contract, own_names: bool) -> Vec<Published> {
             .chain(host_parameters::beside_host_action(*host_action))
             .collect();
         let schema = object_schema(&ValueShape::Record { members, others: None }, Vec::new());
-        let view = View::new(0, Some(CommandTarget::Host(*host_action, false)), tools.clone())
+        let view = View::new(ActionSet::EMPTY, Some(CommandTarget::Host(*host_action, false)), tools.clone())
             .with_host_actions(&[*host_action]);
         let named = (name.clone(), format!("{facade}: {}", host_action.name()));
         let mut tool =
@@ -81,8 +82,9 @@ fn action_tools(
     let (tools, facade) = (tool_views(contract, names), title(contract));
     let known = contract.surface().actions.iter().zip(contract.rules()).zip(names).enumerate();
     let published = known.map(|(index, ((action, rules), name))| {
-        let others = tools.iter().filter(|(actions, _)| *actions != 1 << index).cloned().collect();
-        let view = View::new(1 << index, Some(CommandTarget::Action(index)), others);
+        let others =
+            tools.iter().filter(|(actions, _)| *actions != ActionSet::single(index)).cloned().collect();
+        let view = View::new(ActionSet::single(index), Some(CommandTarget::Action(index)), others);
         let named = (name.clone(), format!("{facade}: {}", action.name));
         let description = sanitise_line(&action.summary, usize::MAX);
         let schema = object_schema(&rules.shape, added(action));
@@ -92,9 +94,9 @@ fn action_tools(
 }
 
 /// The tool of each action.
-fn tool_views(contract: &Contract, names: &[String]) -> Vec<(u64, String)> {
+fn tool_views(contract: &Contract, names: &[String]) -> Vec<(ActionSet, String)> {
     let actions = names.iter().take(contract.surface().actions.len()).enumerate();
-    actions.map(|(index, name)| (1 << index, name.clone())).collect()
+    actions.map(|(index, name)| (ActionSet::single(index), name.clone())).collect()
 }
 
 /// An object schema that every client can read, with the parameters of a shape and those that the host adds.

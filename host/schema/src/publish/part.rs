@@ -5,6 +5,7 @@ use loggia_facade::{Action, Effect};
 use crate::{
     contract::{build::Contract, rules::ActionRules},
     model::{
+        action_set::ActionSet,
         host_action::HostAction,
         view::{CommandTarget, View},
     },
@@ -32,10 +33,10 @@ impl<'a> ToolPart<'a> {
     /// gets tools of the same names.
     pub(crate) fn all(contract: &'a Contract, split: Split, allows: &impl Fn(&str) -> bool) -> Vec<Self> {
         let surface = contract.surface();
-        let reads = action_bits(contract, |action| action.effect == Effect::Read);
-        let writes = action_bits(contract, |action| action.effect != Effect::Read);
+        let reads = ActionSet::matching(&surface.actions, |action| action.effect == Effect::Read);
+        let writes = ActionSet::matching(&surface.actions, |action| action.effect != Effect::Read);
         let title = title(contract);
-        if split == Split::None || reads == 0 || writes == 0 {
+        if split == Split::None || reads.is_empty() || writes.is_empty() {
             let view = contract.narrow(&View::whole(), allows);
             let default = |view: &View| contract.default_action().filter(|index| view.shows(*index));
             let part = |view: View| Self::new(contract, surface.name.clone(), title, default(&view), view);
@@ -49,8 +50,8 @@ impl<'a> ToolPart<'a> {
         .into_iter()
         .filter_map(|(actions, name, title, others)| {
             // A tool with one action needs no name for it; the facade's default applies in the tool that offers it.
-            let only = (actions.count_ones() == 1).then_some(actions.trailing_zeros() as usize);
-            let default = contract.default_action().filter(|index| actions >> index & 1 == 1).or(only);
+            let default = contract.default_action().filter(|index| actions.contains(*index));
+            let default = default.or(actions.only());
             let view =
                 contract.narrow(&View::new(actions, default.map(CommandTarget::Action), others), allows)?;
             let default = default.filter(|index| view.shows(*index));
@@ -83,10 +84,4 @@ impl<'a> ToolPart<'a> {
 pub(crate) fn title(contract: &Contract) -> String {
     let surface = contract.surface();
     if surface.title.is_empty() { surface.name.clone() } else { surface.title.clone() }
-}
-
-/// The indices of matching actions in the surface, one bit each.
-fn action_bits(contract: &Contract, holds: impl Fn(&Action) -> bool) -> u64 {
-    let actions = contract.surface().actions.iter().enumerate();
-    actions.filter(|(_, action)| holds(action)).fold(0, |mask, (index, _)| mask | 1 << index)
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::{
     contract::build::Contract,
     model::{
+        action_set::ActionSet,
         sanitise::sanitise_line,
         view::{CommandTarget, View},
     },
@@ -20,7 +21,7 @@ pub(crate) fn publish(contract: &Contract) -> Option<Published> {
     let [action] = surface.actions.as_slice() else { return None };
     let summary = sanitise_line(&surface.summary, usize::MAX);
     let description = format!("{summary}\n{}", sanitise_line(&action.summary, usize::MAX));
-    let view = View::new(1, Some(CommandTarget::Action(0)), Vec::new());
+    let view = View::new(ActionSet::single(0), Some(CommandTarget::Action(0)), Vec::new());
     let named = (surface.name.clone(), title(contract));
     Some(Published::new(named, description, Arc::clone(&action.params), std::iter::once(action), view))
 }

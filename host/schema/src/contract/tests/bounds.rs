@@ -2,13 +2,11 @@
 
 use std::{fmt::Write as _, sync::Arc};
 
-use loggia_facade::Want;
+use loggia_facade::{Object, Surface, Want};
 use loggia_text::is_clean;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{contract::build::Contract, tests::fixture};
-use loggia_facade::{Object, Surface};
-use serde_json::Value;
 
 fn problems(change: impl FnOnce(&mut Surface)) -> String {
     let mut surface = fixture::notes();

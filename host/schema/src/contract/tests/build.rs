@@ -1,16 +1,15 @@
 //! The time at which validators are compiled.
 
+use std::sync::Arc;
+
 use loggia_facade::{Detail, Object, Surface};
 use serde_json::{Value, json};
 
-use crate::contract::build::Contract;
-use crate::model::view::View;
 use crate::{
-    contract::routed::Target,
-    model::{action_policy::Terms, compiled::COMPILED},
+    contract::{build::Contract, routed::Target},
+    model::{action_policy::Terms, compiled::COMPILED, view::View},
     tests::fixture,
 };
-use std::sync::Arc;
 
 /// Makes every kind of call. Returns how many schemas were compiled.
 fn compiled_by_calls(contract: &Contract) -> usize {

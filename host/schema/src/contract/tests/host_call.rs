@@ -1,18 +1,18 @@
 //! Calls of host actions.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, sync::Arc};
 
-use std::sync::Arc;
-
-use crate::contract::{
-    build::Contract,
-    routed::{Mode, Target},
-};
-use crate::model::host_action::HostAction;
-use crate::model::view::View;
-use crate::{contract::routed::Routed, model::action_policy::Terms, tests::fixture};
 use loggia_facade::{Failure, code};
 use serde_json::{Value, json};
+
+use crate::{
+    contract::{
+        build::Contract,
+        routed::{Mode, Routed, Target},
+    },
+    model::{action_policy::Terms, host_action::HostAction, view::View},
+    tests::fixture,
+};
 
 fn contract() -> Contract {
     let mut surface = fixture::notes();

@@ -1,3 +1,5 @@
+//! Tests of contracts and calls.
+
 mod bounds;
 mod build;
 mod explain;

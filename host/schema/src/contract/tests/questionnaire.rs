@@ -1,9 +1,10 @@
+//! Forms that are accepted and refused, and answers to them.
+
 use loggia_facade::Object;
 use loggia_text::is_clean;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::contract::questionnaire::*;
-use serde_json::Value;
+use crate::contract::questionnaire::{HIDES, Questionnaire};
 
 fn form(properties: &Value) -> Result<Questionnaire, String> {
     let schema = json!({"type": "object", "properties": properties, "required": ["name"]});

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
+use loggia_facade::{Command, Detail, code};
+use serde_json::{Value, json};
 
-use crate::tests::fixture;
 use crate::{
     contract::{
         build::Contract,
         routed::{RefusedCall, Routed, Target},
     },
     model::view::View,
+    tests::fixture,
+    text::show,
 };
-use loggia_facade::*;
-use serde_json::Value;
 
 fn route(sent: &Value) -> Result<Routed, Box<RefusedCall>> {
     let contract = Contract::new(Arc::new(fixture::notes())).unwrap();
@@ -130,7 +130,7 @@ fn refused_calls_are_explained() {
         let _ = writeln!(
             out,
             "{}\n  {}={} {}{}",
-            crate::text::show::json(&sent, 100),
+            show::json(&sent, 100),
             command.key,
             command.name.as_deref().unwrap_or("-"),
             failure.message,

@@ -1,4 +1,10 @@
-use crate::model::{limits, pattern::*, work};
+//! Patterns find what the regex crate finds, and stop in time.
+
+use crate::model::{
+    limits,
+    pattern::{BoundedPattern, PatternBudget},
+    work,
+};
 
 fn pattern(text: &str) -> BoundedPattern {
     PatternBudget::default().compile(text, 1).and_then(|nfa| BoundedPattern::new(text, nfa)).unwrap()

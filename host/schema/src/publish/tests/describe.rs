@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
-
-use crate::{contract::build::Contract, model::view::View};
-use crate::{model::action_policy::Terms, tests::fixture};
 use loggia_facade::{Detail, Object};
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use crate::{
+    contract::build::Contract,
+    model::{action_policy::Terms, action_set::ActionSet, view::View},
+    tests::fixture,
+};
 
 fn pretty(contract: &Contract, of: Option<&str>, detail: Detail, view: &View) -> String {
     serde_json::to_string_pretty(&contract.describe(of, detail, view).unwrap()).unwrap()
@@ -81,7 +83,10 @@ fn host_actions_are_described() {
 #[test]
 fn a_split_tool_describes_its_actions_and_names_the_other_tool() {
     let contract = Contract::new(Arc::new(fixture::notes())).unwrap();
-    let reads = View::new(0b01110, None, vec![(0b10001, "notes_write".into())]);
+    let set = |indices: &[usize]| {
+        indices.iter().fold(ActionSet::EMPTY, |set, index| set.union(ActionSet::single(*index)))
+    };
+    let reads = View::new(set(&[1, 2, 3]), None, vec![(set(&[0, 4]), "notes_write".into())]);
     let described = contract.describe(None, Detail::Minimal, &reads).unwrap();
     let names: Vec<_> = described["actions"].as_array().unwrap().iter().map(|a| a["name"].clone()).collect();
     assert_eq!(names, ["search", "list", "get"]);
