@@ -42,12 +42,12 @@ fn coerce_own_members(schema: &Object, object: &mut Object, changed: &mut impl F
     let others = schema.get("additionalProperties").filter(|_| !schema.contains_key("patternProperties"));
     let mut absent = Vec::new();
     for (name, value) in object.iter_mut() {
-        let of_name = named.and_then(|named| named.get(name));
-        let Some(of) = of_name.or(others) else { continue };
-        let optional = of_name.is_some() && !keywords::lists_name(schema, "required", name);
-        if value.is_null() && optional && kinds(of) & NULL == 0 {
+        let named_schema = named.and_then(|named| named.get(name));
+        let Some(member_schema) = named_schema.or(others) else { continue };
+        let optional = named_schema.is_some() && !keywords::lists_name(schema, "required", name);
+        if value.is_null() && optional && kinds(member_schema) & NULL == 0 {
             absent.push(name.clone());
-        } else if coerce_value(of, value) {
+        } else if coerce_value(member_schema, value) {
             changed(name);
         }
     }
@@ -75,8 +75,8 @@ fn coerce_value(schema: &Value, value: &mut Value) -> bool {
                 let first = part.get("prefixItems").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
                 let rest = part.get("items");
                 for (index, item) in items.iter_mut().enumerate() {
-                    if let Some(of) = first.get(index).or(rest) {
-                        changed |= coerce_value(of, item);
+                    if let Some(schema) = first.get(index).or(rest) {
+                        changed |= coerce_value(schema, item);
                     }
                 }
             }

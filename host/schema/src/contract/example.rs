@@ -40,8 +40,8 @@ pub(crate) fn synthesise(schema: &Value) -> Value {
 
 /// The first alternative, or the first schema of `allOf`.
 fn alternative(schema: &Object) -> Option<&Value> {
-    let beside = schema.get("allOf").and_then(Value::as_array);
-    keywords::alternatives(schema).chain(beside).find_map(|branches| branches.first())
+    let conjuncts = schema.get("allOf").and_then(Value::as_array);
+    keywords::alternatives(schema).chain(conjuncts).find_map(|branches| branches.first())
 }
 
 fn object_example(schema: &Object) -> Object {

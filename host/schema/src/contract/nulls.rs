@@ -56,15 +56,19 @@ mod tests {
     };
 
     fn surface() -> Surface {
-        let of = |name: &str, properties: Value, required: Value| {
+        let action = |name: &str, properties: Value, required: Value| {
             let schema = json!({"type": "object", "properties": properties, "required": required});
             fixture::action(name, schema)
         };
         let mut surface = fixture::surface(
             "nulls",
             vec![
-                of("add", json!({"title": {"type": "string"}, "body": {"type": "string"}}), json!(["title"])),
-                of("get", json!({"id": {"type": "string"}, "of": {"type": "string"}}), json!(["id"])),
+                action(
+                    "add",
+                    json!({"title": {"type": "string"}, "body": {"type": "string"}}),
+                    json!(["title"]),
+                ),
+                action("get", json!({"id": {"type": "string"}, "of": {"type": "string"}}), json!(["id"])),
             ],
         );
         surface.actions[1].effect = Effect::Read;

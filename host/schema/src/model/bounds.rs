@@ -94,16 +94,16 @@ pub(crate) fn check_surface(surface: &Surface) -> Vec<String> {
     check_names(&mut out, surface);
     let mut total = surface.summary.len() + surface.instructions.as_ref().map_or(0, String::len);
     for action in &surface.actions {
-        let who = format!("action `{}`", shown(&action.name));
+        let subject = format!("action `{}`", shown(&action.name));
         check_text(
             &mut out,
-            &format!("the summary of {who}"),
+            &format!("the summary of {subject}"),
             &action.summary,
             limits::ACTION_SUMMARY,
             false,
         );
-        check_count(&mut out, &who, "aliases", action.aliases.len(), limits::ALIASES);
-        check_count(&mut out, &who, "examples", action.examples.len(), limits::EXAMPLES);
+        check_count(&mut out, &subject, "aliases", action.aliases.len(), limits::ALIASES);
+        check_count(&mut out, &subject, "examples", action.examples.len(), limits::EXAMPLES);
         for (what, schema) in
             [("parameters", Some(&*action.params)), ("data", object(action.data.as_deref()))]
         {
@@ -111,7 +111,7 @@ pub(crate) fn check_surface(surface: &Surface) -> Vec<String> {
             if nesting(schema.values()) > limits::NESTING {
                 // Parameters that are too deep are reported by the reader of rules.
                 if what == "data" {
-                    out.push(format!("{who}: {}", too_deep(what)));
+                    out.push(format!("{subject}: {}", too_deep(what)));
                 }
                 continue;
             }
@@ -119,7 +119,7 @@ pub(crate) fn check_surface(surface: &Surface) -> Vec<String> {
             total += size;
             if size > limits::SCHEMA {
                 out.push(format!(
-                    "{who}: the schema of its {what} is {size} bytes; at most {} are allowed, so split the action or \
+                    "{subject}: the schema of its {what} is {size} bytes; at most {} are allowed, so split the action or \
                      shorten descriptions",
                     limits::SCHEMA
                 ));
@@ -145,23 +145,23 @@ pub(crate) fn too_deep(what: &str) -> String {
 fn check_names(out: &mut Vec<String>, surface: &Surface) {
     let mut taken: HashMap<String, usize> = HashMap::new();
     for (index, action) in surface.actions.iter().enumerate() {
-        let who = shown(&action.name);
+        let subject = shown(&action.name);
         if !is_action(&action.name) {
-            out.push(format!("action name \"{who}\" {ACTION}"));
+            out.push(format!("action name \"{subject}\" {ACTION}"));
         }
         for (what, name) in
             std::iter::once(("name", &action.name)).chain(action.aliases.iter().map(|alias| ("alias", alias)))
         {
             if what == "alias" && !is_alias(name) {
                 out.push(format!(
-                    "action `{who}`: alias \"{}\" must be 1 to 32 characters of a-z, A-Z, 0-9, `_` and `-`",
+                    "action `{subject}`: alias \"{}\" must be 1 to 32 characters of a-z, A-Z, 0-9, `_` and `-`",
                     shown(name)
                 ));
             }
             let folded = name.to_ascii_lowercase();
             if HostAction::NAMES.contains(&folded.as_str()) {
                 out.push(format!(
-                    "action `{who}`: the {what} `{}` is the host's own; choose another",
+                    "action `{subject}`: the {what} `{}` is the host's own; choose another",
                     shown(name)
                 ));
             }
@@ -171,11 +171,11 @@ fn check_names(out: &mut Vec<String>, surface: &Surface) {
                 continue;
             };
             let other = shown(&surface.actions[other].name);
-            out.push(if what == "name" && other == who {
-                format!("two actions are named `{who}`; every action needs a name of its own")
+            out.push(if what == "name" && other == subject {
+                format!("two actions are named `{subject}`; every action needs a name of its own")
             } else {
                 format!(
-                    "action `{who}`: the {what} `{}` is also a name of `{other}`; names and aliases must be unique, \
+                    "action `{subject}`: the {what} `{}` is also a name of `{other}`; names and aliases must be unique, \
                      regardless of case",
                     shown(name)
                 )
@@ -297,9 +297,9 @@ fn check_text(out: &mut Vec<String>, what: &str, text: &str, max: usize, may_be_
     }
 }
 
-fn check_count(out: &mut Vec<String>, who: &str, what: &str, count: usize, max: usize) {
+fn check_count(out: &mut Vec<String>, subject: &str, what: &str, count: usize, max: usize) {
     if count > max {
-        out.push(format!("{who} has {count} {what}; at most {max} are allowed"));
+        out.push(format!("{subject} has {count} {what}; at most {max} are allowed"));
     }
 }
 

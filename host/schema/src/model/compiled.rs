@@ -179,14 +179,14 @@ fn push_steps<'p>(path: &'p mut String, names: &[&str]) -> &'p mut String {
 
 /// Bytes of all names in a value.
 fn name_bytes(params: &Object) -> usize {
-    fn of(value: &Value) -> usize {
+    fn in_value(value: &Value) -> usize {
         match value {
-            Value::Array(items) => items.iter().map(of).sum(),
+            Value::Array(items) => items.iter().map(in_value).sum(),
             Value::Object(members) => name_bytes(members),
             _ => 0,
         }
     }
-    params.iter().map(|(name, value)| name.len() + 1 + of(value)).sum()
+    params.iter().map(|(name, value)| name.len() + 1 + in_value(value)).sum()
 }
 
 #[cfg(test)]

@@ -135,7 +135,7 @@ impl<'a> Resolver<'a> {
             out.insert(keyword.clone(), value);
         }
         if let Some(target) = target {
-            out = beside(out, target);
+            out = combine(out, target);
         }
         simplify(out)
     }
@@ -188,7 +188,7 @@ impl<'a> Resolver<'a> {
 
 /// Combines the siblings of a `$ref` with its target. Annotations are merged into the target; constraints keep it in
 /// an `allOf`.
-fn beside(out: Object, target: Value) -> Object {
+fn combine(out: Object, target: Value) -> Object {
     match target {
         Value::Object(target) if out.keys().all(|key| keywords::is_annotation(key)) => overlay(target, out),
         target => {
@@ -299,18 +299,18 @@ mod tests {
     /// H42.
     #[test]
     fn dangling_and_recursive_references_are_refused() {
-        let of = |reference: &str| {
+        let refer = |reference: &str| {
             json!({"type": "object", "properties": {"p": {"$ref": reference}},
                 "$defs": {"Tree": {"properties": {"kids": {"items": {"$ref": "#/$defs/Tree"}}}}}})
         };
-        check(of("#/$defs/Tree"), Err(&["at `p.kids`", "leads back to itself"]));
-        check(of("#/$defs/None"), Err(&["at `p`", "names nothing in this schema"]));
-        check(of("https://example.com/a.json"), Err(&["names nothing in this schema"]));
-        check(of("file:///etc/passwd"), Err(&["names nothing"]));
-        check(of("#"), Err(&["names nothing"]));
+        check(refer("#/$defs/Tree"), Err(&["at `p.kids`", "leads back to itself"]));
+        check(refer("#/$defs/None"), Err(&["at `p`", "names nothing in this schema"]));
+        check(refer("https://example.com/a.json"), Err(&["names nothing in this schema"]));
+        check(refer("file:///etc/passwd"), Err(&["names nothing"]));
+        check(refer("#"), Err(&["names nothing"]));
         // An anchor is accepted, but cannot be referred to.
         check(json!({"properties": {"p": {"$ref": "#d"}, "q": {"$anchor": "d"}}}), Err(&["names nothing"]));
-        check(of("#/properties/p"), Err(&["leads back to itself"]));
+        check(refer("#/properties/p"), Err(&["leads back to itself"]));
     }
 
     /// H42.

@@ -64,7 +64,7 @@ impl SecretMap {
     fn read(&mut self, schema: &Value) {
         let Value::Object(schema) = schema else { return };
         self.is_secret |= is_marked(schema);
-        let mut beside = false;
+        let mut has_applicators = false;
         for (keyword, value) in schema {
             match keyword.as_str() {
                 "properties" => {
@@ -89,30 +89,30 @@ impl SecretMap {
                 // All other subschemas apply to the same value.
                 _ => match (keywords::subschemas(keyword), value) {
                     (Some(SubschemaLayout::One), value) => {
-                        beside = true;
+                        has_applicators = true;
                         self.read(value);
                     }
                     (Some(SubschemaLayout::Map), Value::Object(map)) => {
-                        beside = true;
+                        has_applicators = true;
                         map.values().for_each(|value| self.read(value));
                     }
                     (Some(SubschemaLayout::List), Value::Array(list)) => {
-                        beside = true;
+                        has_applicators = true;
                         list.iter().for_each(|value| self.read(value));
                     }
                     _ => {}
                 },
             }
         }
-        self.propagate(beside);
+        self.propagate(has_applicators);
     }
 
     /// Applies to named members what covers them without naming them.
-    fn propagate(&mut self, beside: bool) {
+    fn propagate(&mut self, has_applicators: bool) {
         let patterns = self.patterns.clone().filter(|patterns| patterns.has_secrets());
         // Within one schema, `additionalProperties` does not cover named members; of several schemas, one may name a
         // member that another does not.
-        let others = self.others.clone().filter(|others| beside && others.has_secrets());
+        let others = self.others.clone().filter(|others| has_applicators && others.has_secrets());
         for all in [patterns, others].into_iter().flatten() {
             self.members.iter_mut().for_each(|(_, member)| member.merge(&all));
         }
@@ -229,13 +229,14 @@ impl SecretMap {
             Value::Object(members) if !self.is_secret && self.knows_members() => members
                 .iter()
                 .map(|(name, value)| {
-                    let shown = self.member(name).map_or_else(|| REDACTED.into(), |of| of.redact(value));
+                    let shown =
+                        self.member(name).map_or_else(|| REDACTED.into(), |secrets| secrets.redact(value));
                     (name.clone(), shown)
                 })
                 .collect(),
             Value::Array(items) if !self.is_secret && self.items.is_some() => items
                 .iter()
-                .map(|item| self.items.as_ref().map_or(Value::Null, |of| of.redact(item)))
+                .map(|item| self.items.as_ref().map_or(Value::Null, |secrets| secrets.redact(item)))
                 .collect(),
             _ => REDACTED.into(),
         }

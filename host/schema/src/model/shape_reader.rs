@@ -18,13 +18,13 @@ impl ValueShape {
     fn read(schema: &Value) -> Option<Self> {
         let Value::Object(schema) = schema else { return Some(Self::Any) };
         let own = Self::from_own_keywords(schema);
-        let beside = keywords::conjuncts(schema).map(Self::from_object);
-        let instead = keywords::alternatives(schema)
+        let conjuncts = keywords::conjuncts(schema).map(Self::from_object);
+        let alternatives = keywords::alternatives(schema)
             .map(|branches| loosest_of(branches.iter().filter_map(Self::read)).unwrap_or(Self::Any));
         match own {
             OwnShape::Nothing => None,
-            OwnShape::Anything => Some(beside.chain(instead).fold(Self::Any, Self::intersect)),
-            OwnShape::Shape(shape) => Some(beside.chain(instead).fold(shape, Self::intersect)),
+            OwnShape::Anything => Some(conjuncts.chain(alternatives).fold(Self::Any, Self::intersect)),
+            OwnShape::Shape(shape) => Some(conjuncts.chain(alternatives).fold(shape, Self::intersect)),
         }
     }
 
@@ -76,11 +76,11 @@ impl ValueShape {
         let members = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
         let members = members
             .filter(|(_, schema)| **schema != Value::Bool(false))
-            .map(|(name, of)| ShapeMember {
+            .map(|(name, member)| ShapeMember {
                 name: name.clone(),
                 required: keywords::lists_name(schema, "required", name),
-                shape: Self::from_schema(of),
-                text: constraints::describe(of),
+                shape: Self::from_schema(member),
+                text: constraints::describe(member),
             })
             .collect();
         let others = match schema.get("additionalProperties").or_else(|| schema.get("unevaluatedProperties"))

@@ -93,8 +93,8 @@ mod tests {
 
     /// Facades by their ladders from `flat` down, and the chosen forms.
     fn check(ladders: &[&[usize]], budget: usize, forms: &[Form], tokens: usize, fits: bool) {
-        let of = |costs: &&[usize]| Ladder(Flat.steps().into_iter().zip(costs.iter().copied()).collect());
-        let ladders: Vec<Ladder> = ladders.iter().map(of).collect();
+        let ladder = |costs: &&[usize]| Ladder(Flat.steps().into_iter().zip(costs.iter().copied()).collect());
+        let ladders: Vec<Ladder> = ladders.iter().map(ladder).collect();
         let expected = BudgetFit { forms: forms.to_vec(), tokens, fits };
         assert_eq!(fit(&ladders, budget), expected, "{ladders:?} in {budget}");
     }

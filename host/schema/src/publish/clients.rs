@@ -216,7 +216,7 @@ pub(crate) const SCHEMA: &[ClientRule<SchemaPredicate>] = &[
         Rejects,
         LintScope::Every,
         &["OpenAI", "Gemini"],
-        SchemaPredicate::Node(|schema| properties(schema).any(|(_, of)| !of.is_object())),
+        SchemaPredicate::Node(|schema| properties(schema).any(|(_, schema)| !schema.is_object())),
         "has a property whose schema is true or false",
     ),
     row(

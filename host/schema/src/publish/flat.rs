@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn one_name_of_several_types_gets_the_loosest_shape() {
-        let of = |name: &str, schema: Value, required: bool| {
+        let action = |name: &str, schema: Value, required: bool| {
             let required = if required { json!(["p"]) } else { json!([]) };
             let text = json!({"type": "object", "properties": {"p": schema}, "required": required});
             fixture::action(name, text)
@@ -162,21 +162,25 @@ mod tests {
         let surface = fixture::surface(
             "mixed",
             vec![
-                of(
+                action(
                     "a",
                     json!({"type": "integer", "minimum": 1, "maximum": 5, "description": "How many."}),
                     true,
                 ),
-                of(
+                action(
                     "b",
                     json!({"type": "integer", "minimum": 0, "maximum": 3, "description": "How many."}),
                     false,
                 ),
-                of("c", json!({"type": "string", "enum": ["all", "none"], "description": "Which."}), false),
+                action(
+                    "c",
+                    json!({"type": "string", "enum": ["all", "none"], "description": "Which."}),
+                    false,
+                ),
                 loggia_facade::Action {
                     long_running: true,
                     details: true,
-                    ..of(
+                    ..action(
                         "d",
                         json!({"type": ["string", "null"], "const": "all", "description": "Which."}),
                         true,

@@ -24,7 +24,7 @@ pub(crate) fn envelope_schema() -> Object {
         ("resolved_inputs", object.clone()),
         ("next", object),
     ];
-    let properties: Object = properties.into_iter().map(|(name, of)| (name.to_owned(), of)).collect();
+    let properties: Object = properties.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
     let mut out = Object::new();
     out.insert("type".into(), "object".into());
     out.insert("properties".into(), properties.into());

@@ -41,7 +41,7 @@ fn with_article(kind: JsonType) -> &'static str {
 
 /// Describes a schema in a few words.
 pub(crate) fn phrase(schema: &Value) -> String {
-    fn of(shape: &ValueShape) -> String {
+    fn describe(shape: &ValueShape) -> String {
         match shape {
             ValueShape::Boolean => "true or false".into(),
             ValueShape::Number { integer: true, .. } => "an integer".into(),
@@ -51,14 +51,14 @@ pub(crate) fn phrase(schema: &Value) -> String {
                 format!("one of {}", type_text(shape, 1).replace('|', ", "))
             }
             ValueShape::List(_) => "an array".into(),
-            ValueShape::Union(shapes) => shapes.iter().map(of).collect::<Vec<_>>().join(" or "),
+            ValueShape::Union(shapes) => shapes.iter().map(describe).collect::<Vec<_>>().join(" or "),
             other => type_text(other, 2),
         }
     }
     match schema.as_object().and_then(allowed_values) {
         Some([only]) => allowed(only),
         Some(values) => format!("one of {}", list_values(values)),
-        None => of(&ValueShape::from_schema(schema)),
+        None => describe(&ValueShape::from_schema(schema)),
     }
 }
 
