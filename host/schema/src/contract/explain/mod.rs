@@ -7,6 +7,7 @@
 //! | `context` | the call that is explained |
 //! | `failure` | orders, filters and joins violations |
 //! | `phrase` | a schema, or a value, in a few words |
+//! | `predicate` | what a value must be, and what was sent |
 //! | `translate` | one validation error as violations |
 //! | `violation` | one violation of the schema |
 
@@ -15,5 +16,6 @@ pub(crate) mod condition;
 pub(crate) mod context;
 pub(crate) mod failure;
 pub(crate) mod phrase;
+pub(crate) mod predicate;
 pub(crate) mod translate;
 pub(crate) mod violation;

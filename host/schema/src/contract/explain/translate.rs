@@ -1,4 +1,4 @@
-//! Translates an error of the validator into violations: what the parameter must be, and what was sent.
+//! Translates errors of the validator into violations.
 
 use jsonschema::{ValidationError, error::ValidationErrorKind as Kind, paths::LocationSegment};
 use serde_json::Value;
@@ -8,14 +8,12 @@ use crate::{
         alternatives::{self, BranchSelection},
         condition,
         context::ErrorContext,
-        phrase::{count, got_length, list_values, one_of, phrase, phrase_with_constraints, type_names},
+        phrase::phrase,
+        predicate,
         violation::{SchemaViolation, ViolationOrder},
     },
-    model::{formats, keywords, shape::ValueShape},
-    text::{
-        near, path,
-        show::{self, allowed},
-    },
+    model::{keywords, shape::ValueShape},
+    text::{near, path, show},
 };
 
 /// Appends the violations that an error stands for: several for alternatives and for unknown names, otherwise one.
@@ -70,103 +68,16 @@ fn simple(context: &ErrorContext<'_>, error: &ValidationError<'_>) -> SchemaViol
     {
         return violation;
     }
-    let secret = context.is_secret(error);
-    let got = context.got(error);
-    // The length of a secret is hidden as well.
-    let null = Value::Null;
-    let sent = if secret { &null } else { &**error.instance() };
-    let predicate = match error.kind() {
-        Kind::Type { kind } => format!("must be {}{got}", type_names(kind)),
-        Kind::Enum { .. } | Kind::Constant { .. } if secret => "must be one of its allowed values".to_owned(),
-        Kind::Enum { options } => format!("must be {}{got}", one_of(options)),
-        Kind::Constant { expected_value } => format!("must be {}{got}", allowed(expected_value)),
-        Kind::Minimum { limit } => format!("must be at least {limit}{got}"),
-        Kind::Maximum { limit } => format!("must be at most {limit}{got}"),
-        Kind::ExclusiveMinimum { limit } => format!("must be more than {limit}{got}"),
-        Kind::ExclusiveMaximum { limit } => format!("must be less than {limit}{got}"),
-        Kind::MultipleOf { multiple_of } => format!("must be a multiple of {multiple_of}{got}"),
-        Kind::MinLength { limit: 1 } => "must not be empty".to_owned(),
-        Kind::MinLength { limit } => {
-            format!("must have at least {}{}", count(*limit, "character"), got_length(sent))
-        }
-        Kind::MaxLength { limit } => {
-            format!("must have at most {}{}", count(*limit, "character"), got_length(sent))
-        }
-        // The keyword of `pattern.rs`; patterns of property names are the validator's own.
-        Kind::Custom { .. } => {
-            let pattern = context.schema(error).and_then(|schema| schema.get("pattern")?.as_str());
-            format!("must match {}{got}", show::cut(pattern.unwrap_or_default(), 120))
-        }
-        Kind::Format { format } => match formats::find(format) {
-            Some(format) => {
-                let article = if format.name.starts_with(['e', 'h', 'I']) && !format.name.starts_with("ho") {
-                    "an"
-                } else {
-                    "a"
-                };
-                format!("must be {article} {} like {}{got}", format.name, format.sample)
-            }
-            None => format!("must be of the format {}{got}", show::name(format)),
-        },
-        Kind::MinItems { limit: 1 } => "must hold at least one item".to_owned(),
-        Kind::MinItems { limit } => {
-            format!("must hold at least {}{}", count(*limit, "item"), got_length(sent))
-        }
-        Kind::MaxItems { limit } => {
-            format!("must hold at most {}{}", count(*limit, "item"), got_length(sent))
-        }
-        Kind::AdditionalItems { limit } => {
-            format!("must hold at most {}{}", count(*limit as u64, "item"), got_length(sent))
-        }
-        Kind::UnevaluatedItems { .. }
-            if let Some(wanted) = unevaluated(context, error, "unevaluatedItems") =>
-        {
-            format!("has further items, and each must be {wanted}")
-        }
-        Kind::UnevaluatedItems { unexpected } => {
-            let many = count(unexpected.len().max(1) as u64, "item");
-            format!("holds {many} too many{}", got_length(sent))
-        }
-        Kind::UniqueItems => match repeated(sent) {
-            Some((first, second)) => format!("must not repeat an item (item {second} is item {first} again)"),
-            None => "must not repeat an item".to_owned(),
-        },
-        Kind::MinProperties { limit } => {
-            format!("must have at least {}{}", count(*limit, "member"), got_length(sent))
-        }
-        Kind::MaxProperties { limit } => {
-            format!("must have at most {}{}", count(*limit, "member"), got_length(sent))
-        }
-        Kind::PropertyNames { error } => {
-            let inner = simple(context, error).message;
-            // The inner error is about the name, but its subject is the object.
-            let predicate = inner.split_once(" must ").map_or(inner.as_str(), |(_, predicate)| predicate);
-            format!("has a name that must {predicate}")
-        }
-        Kind::Contains => contains(context, error),
-        Kind::Not { .. } if secret => "must have another value".to_owned(),
-        Kind::Not { schema } => format!("{}{got}", not(schema)),
-        Kind::OneOfMultipleValid { .. } => match conflicting_names(context, error) {
-            Some(message) => message,
-            None => format!("is valid in more than one of its forms; give one of them{got}"),
-        },
-        Kind::FalseSchema => match max_items(context, error) {
-            Some(max) => format!("is an item too many (at most {max})"),
-            None => "is not allowed here".to_owned(),
-        },
-        _ => format!("is not valid{got}"),
-    };
     let rank = match error.kind() {
         Kind::Enum { .. } | Kind::Constant { .. } => 0,
         Kind::Type { .. } => 1,
         _ => 2,
     };
-    let condition = condition::clause(context, error);
     SchemaViolation {
         place: error.instance_path().as_str().to_owned(),
         rank,
         order: ViolationOrder::Wrong,
-        message: format!("{} {predicate}{condition}", context.subject(error)),
+        message: predicate::message(context, error),
         hint: near_value(context, error).or_else(|| context.hint(error)),
     }
 }
@@ -234,7 +145,7 @@ fn add_unknown(
         let place = format!("{}/{name}", within.as_str());
         out.push(SchemaViolation { place, rank: 0, message, hint: None, order });
     };
-    let wanted = unevaluated(context, error, "unevaluatedProperties");
+    let wanted = predicate::further(context, error, "unevaluatedProperties");
     for name in unexpected.iter().take(UNKNOWN) {
         let message = if let (Some(wanted), false) = (&wanted, context.is_secret(error)) {
             let mut path = context.path(error);
@@ -262,71 +173,4 @@ fn add_unknown(
         };
         push(name, ViolationOrder::Unknown, message);
     }
-}
-
-/// The form that a keyword requires of further members or items; none if it allows no further ones.
-fn unevaluated(context: &ErrorContext<'_>, error: &ValidationError<'_>, keyword: &str) -> Option<String> {
-    context.schema(error)?.get(keyword).filter(|schema| schema.is_object()).map(phrase_with_constraints)
-}
-
-/// A violation of `not`, as a predicate.
-fn not(schema: &Value) -> String {
-    if let Some(Value::Array(names)) = schema.get("required") {
-        let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
-        return match names.as_slice() {
-            [only] => format!("must not have `{only}`"),
-            names => format!("must not have {} together", show::names(names, "and")),
-        };
-    }
-    match schema.as_object().and_then(keywords::allowed_values) {
-        Some([only]) => format!("must not be {}", allowed(only)),
-        Some(values) => format!("must not be any of {}", list_values(values)),
-        None => match schema.get("pattern").and_then(Value::as_str) {
-            Some(pattern) => format!("must not match {}", show::cut(pattern, 120)),
-            None => format!("must not be {}", phrase_with_constraints(schema)),
-        },
-    }
-}
-
-/// A violation of `contains`, `minContains` or `maxContains`, as a predicate.
-fn contains(context: &ErrorContext<'_>, error: &ValidationError<'_>) -> String {
-    let schema = context.schema(error);
-    let bound = |keyword| schema.and_then(|schema| schema.get(keyword)).and_then(Value::as_u64);
-    let item = schema
-        .and_then(|schema| schema.get("contains"))
-        .map_or_else(|| "any".to_owned(), phrase_with_constraints);
-    let many =
-        |limit| if limit == 1 { "1 item that is".to_owned() } else { format!("{limit} items that are each") };
-    match (error.schema_path().as_str().rsplit('/').next(), bound("minContains"), bound("maxContains")) {
-        (Some("maxContains"), _, Some(most)) => format!("must hold at most {} {item}", many(most)),
-        (Some("minContains"), Some(least), _) => format!("must hold at least {} {item}", many(least)),
-        _ => format!("must hold an item that is {item}"),
-    }
-}
-
-/// The maximum length of the array whose extra item is refused.
-fn max_items(context: &ErrorContext<'_>, error: &ValidationError<'_>) -> Option<usize> {
-    matches!(error.instance_path().segments().last(), Some(LocationSegment::Index(_))).then_some(())?;
-    error.schema_path().as_str().ends_with("/items").then_some(())?;
-    let first = context.schema(error)?.get("prefixItems").and_then(Value::as_array);
-    Some(first.map_or(0, Vec::len))
-}
-
-/// A violation of `oneOf` by more than one alternative, if each alternative only requires a name.
-fn conflicting_names(context: &ErrorContext<'_>, error: &ValidationError<'_>) -> Option<String> {
-    let branches = context.schema(error)?.get("oneOf")?.as_array()?;
-    let names = alternatives::required_names(branches)?;
-    Some(format!("must have only one of {}", show::names(&names, "and")))
-}
-
-/// The indices of the first two equal items.
-fn repeated(sent: &Value) -> Option<(usize, usize)> {
-    /// Items that are compared: the search is quadratic.
-    const COMPARED: usize = 200;
-    let items = &sent.as_array()?[..];
-    let items = &items[..items.len().min(COMPARED)];
-    (1..items.len()).find_map(|second| {
-        let first = items[..second].iter().position(|item| *item == items[second])?;
-        Some((first, second))
-    })
 }
