@@ -3,7 +3,7 @@
 use std::io::{BufRead, IsTerminal, Write};
 
 use loggia_facade::{Answer, Object, Question};
-use loggia_schema::Questionnaire;
+use loggia_schema::QuestionForm;
 use loggia_text::printable;
 use serde_json::{Value, json};
 
@@ -128,7 +128,7 @@ fn is_valid(value: &Value, field: &Value) -> bool {
         return true;
     };
     // Invalid forms are rejected before they get here.
-    Questionnaire::new(&schema).map_or(true, |form| form.check(&json!({"value": value})).is_ok())
+    QuestionForm::new(&schema).map_or(true, |form| form.check(&json!({"value": value})).is_ok())
 }
 
 /// Lists the choices of a field, if it has any.
