@@ -4,7 +4,7 @@ use loggia_gate::{
     access::Rights,
     catalog::{Entry, Snapshot},
 };
-use loggia_schema::View;
+use loggia_schema::ToolView;
 
 /// Instructions longer than this are cut by clients.
 const INSTRUCTIONS: usize = 1500;
@@ -27,12 +27,12 @@ A call that takes long answers with a run: call action \"run_status\" with its `
 
 /// What the facades that a caller of these rights reaches are for, and how to call them.
 pub fn instructions(snapshot: &Snapshot, rights: &Rights) -> String {
-    let whole = View::whole();
+    let whole = ToolView::all_actions();
     let seen =
         snapshot.serving().filter_map(|entry| Some((&**entry, rights.narrow(&entry.contract, &whole)?)));
     let seen: Vec<(&Entry, _)> = seen.collect();
     let mut text = HOW.to_owned();
-    if seen.iter().any(|(entry, view)| entry.contract.takes("run_status", view).is_some()) {
+    if seen.iter().any(|(entry, view)| entry.contract.offers("run_status", view).is_some()) {
         text.push_str(RUNS);
     }
     let facades = seen.iter().map(|(entry, _)| {

@@ -10,7 +10,7 @@ use loggia_gate::{
     access::Rights,
     catalog::{Catalog, Snapshot, tools_for},
 };
-use loggia_schema::Published;
+use loggia_schema::PublishedTool;
 use rmcp::model::{Tool, ToolAnnotations};
 
 /// The tools of a snapshot, in the order of their names.
@@ -19,7 +19,7 @@ pub fn tools(snapshot: &Snapshot) -> Vec<Tool> {
 }
 
 /// One tool as MCP lists it.
-pub fn tool(published: &Published) -> Tool {
+pub fn tool(published: &PublishedTool) -> Tool {
     let hints = ToolAnnotations::new()
         .read_only(published.read_only)
         .destructive(published.destructive)

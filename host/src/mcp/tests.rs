@@ -14,7 +14,7 @@ use loggia_gate::{
     schedule::{Executor, Inline},
     testing::{entry, lanes, puppet},
 };
-use loggia_schema::Form;
+use loggia_schema::SchemaForm;
 use rmcp::{
     ServiceExt,
     model::PaginatedRequestParams,
@@ -36,7 +36,7 @@ fn slots(names: &[&str]) -> BTreeMap<String, Slot> {
     names.iter().map(|name| ((*name).to_owned(), slot(name))).collect()
 }
 
-fn gate(names: &[&str], form: Form) -> Gate {
+fn gate(names: &[&str], form: SchemaForm) -> Gate {
     let catalog = Arc::new(Catalog::new(Publisher { form, ..Publisher::default() }));
     catalog.swap(slots(names));
     catalog.admit();
@@ -148,7 +148,7 @@ fn names(list: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn a_caller_sees_and_calls_what_its_scopes_hold_in_both_lifecycles() {
-    let server = Server::new(gate(&["a", "b", "hidden"], Form::Flat), None);
+    let server = Server::new(gate(&["a", "b", "hidden"], SchemaForm::Flat), None);
     for era in ERAS {
         let some = holder("a:look b:*");
         let list = server.ask(era, &some, "tools/list", json!({})).await;
@@ -182,7 +182,7 @@ async fn a_caller_sees_and_calls_what_its_scopes_hold_in_both_lifecycles() {
 
 #[tokio::test]
 async fn the_instructions_name_the_facades_that_a_caller_reaches() {
-    let server = Server::new(gate(&["a", "hidden"], Form::Flat), None);
+    let server = Server::new(gate(&["a", "hidden"], SchemaForm::Flat), None);
     let told = [
         server.session(&holder("a:look")).await.1,
         server.stateless(&holder("a:look"), "server/discover", json!({})).await,
@@ -199,7 +199,7 @@ async fn the_instructions_name_the_facades_that_a_caller_reaches() {
 /// A token that was exchanged for another, or a session that somebody else has found out about.
 #[tokio::test]
 async fn a_session_gives_no_rights() {
-    let server = Server::new(gate(&["a", "b"], Form::Flat), None);
+    let server = Server::new(gate(&["a", "b"], SchemaForm::Flat), None);
     let (session, _) = server.session(&holder("*")).await;
     let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"});
     let headers = [("Mcp-Session-Id", session.as_str())];
@@ -209,7 +209,7 @@ async fn a_session_gives_no_rights() {
 
 #[tokio::test]
 async fn a_task_is_its_callers_and_its_scopes() {
-    let server = Server::new(gate(&["a"], Form::Flat), None);
+    let server = Server::new(gate(&["a"], SchemaForm::Flat), None);
     let call = json!({"name": "a", "arguments": {"action": "dig"}});
     let mine = Origin::named("ada", rights("a:*"));
     let begun = server.stateless(&mine, "tools/call", call).await;
@@ -234,7 +234,7 @@ async fn a_task_is_its_callers_and_its_scopes() {
 /// `list_changed` exists, but who does not listen for it asks again after a while.
 #[tokio::test]
 async fn what_depends_on_rights_is_kept_in_no_shared_cache() {
-    let server = Server::new(gate(&["a"], Form::Flat), None);
+    let server = Server::new(gate(&["a"], SchemaForm::Flat), None);
     for (who, scope) in
         [(holder("a:look"), "private"), (holder("*"), "private"), (Origin::anonymous(), "public")]
     {
@@ -255,7 +255,7 @@ async fn a_list_that_is_not_whole_yet_is_not_kept() {
 
 #[tokio::test]
 async fn arguments_that_are_no_object_are_invalid_parameters() {
-    let server = Server::new(gate(&["a"], Form::Flat), None);
+    let server = Server::new(gate(&["a"], SchemaForm::Flat), None);
     for era in ERAS {
         for arguments in [json!([]), json!("look"), json!(5), json!(true), json!([{"action": "look"}])] {
             let params = json!({"name": "a", "arguments": arguments});
@@ -268,7 +268,7 @@ async fn arguments_that_are_no_object_are_invalid_parameters() {
 #[tokio::test]
 async fn a_server_offers_no_newer_revision_than_it_was_told_to() {
     let initialize = async |newest: Revision, asked: &str| {
-        let server = Server::new(gate(&["a"], Form::Flat), Some(newest));
+        let server = Server::new(gate(&["a"], SchemaForm::Flat), Some(newest));
         let params = json!({"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}});
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
         let (_, _, told) = server.post(&holder("*"), &[], body).await;
@@ -283,13 +283,13 @@ async fn a_server_offers_no_newer_revision_than_it_was_told_to() {
     ] {
         assert_eq!(initialize(newest, asked).await, expected, "{newest:?} {asked}");
     }
-    let server = Server::new(gate(&["a"], Form::Flat), Some(Revision::November2025));
+    let server = Server::new(gate(&["a"], SchemaForm::Flat), Some(Revision::November2025));
     for method in ["server/discover", "tools/list"] {
         let told = server.stateless(&holder("*"), method, json!({})).await;
         assert_eq!(told["error"]["code"], -32022, "{method}: {told}");
         assert!(!told["error"]["data"]["supported"].to_string().contains("2026"), "{told}");
     }
-    let server = Server::new(gate(&["a"], Form::Flat), Some(Revision::July2026));
+    let server = Server::new(gate(&["a"], SchemaForm::Flat), Some(Revision::July2026));
     let told = server.stateless(&holder("*"), "server/discover", json!({})).await;
     assert!(told["result"]["supportedVersions"].to_string().contains("2026-07-28"), "{told}");
 }
@@ -297,7 +297,7 @@ async fn a_server_offers_no_newer_revision_than_it_was_told_to() {
 #[tokio::test]
 async fn over_a_pipe_a_newer_client_agrees_to_an_older_revision() {
     let (ours, theirs) = tokio::io::duplex(1 << 16);
-    let handler = Handler::new(gate(&["a"], Form::Flat), Origin::local(), CancellationToken::new());
+    let handler = Handler::new(gate(&["a"], SchemaForm::Flat), Origin::local(), CancellationToken::new());
     let handler = handler.up_to(Some(Revision::June2025));
     let serving = tokio::spawn(async move { handler.serve(ours).await.unwrap().waiting().await });
     let client = ().serve(theirs).await.unwrap();
@@ -311,7 +311,7 @@ async fn over_a_pipe_a_newer_client_agrees_to_an_older_revision() {
 async fn a_long_list_comes_in_pages() {
     let facades: Vec<String> = (0..50).map(|number| format!("f{number}")).collect();
     let facades: Vec<&str> = facades.iter().map(String::as_str).collect();
-    let gate = gate(&facades, Form::Granular);
+    let gate = gate(&facades, SchemaForm::Granular);
     let catalog = Arc::clone(gate.catalog());
     let handler = Handler::new(gate, Origin::local(), CancellationToken::new());
     let connect = async || {
