@@ -15,9 +15,9 @@ use loggia_gate::{
     catalog::{Entry, Exposure, Slot, Snapshot},
 };
 use loggia_sandbox::Digest;
-use loggia_schema::{Contract, Problems, sanitise_surface};
+use loggia_schema::{Contract, SurfaceProblems, sanitise_surface};
 use loggia_workflow::{
-    WorkflowFile, FileProblem, Workflow, WorkflowFacade,
+    FileProblem, Workflow, WorkflowFacade, WorkflowFile,
     facade::StepObserver,
     surface::{FileSurface, build_surface},
 };
@@ -53,7 +53,7 @@ impl WorkflowFile {
 
     fn build_entry(&self, beside: &Snapshot, watcher: Option<StepObserver>) -> Result<Entry, Problems> {
         let surface = Arc::new(sanitise_surface(self.outlook(beside).surface));
-        let contract = Contract::new(Arc::clone(&surface))?.under(self.policy.terms.clone())?;
+        let contract = Contract::new(Arc::clone(&surface))?.with_policy(self.policy.terms.clone())?;
         let facade = WorkflowFacade::new(surface, self.workflows.clone(), watcher);
         let Exposed { form, split, output_schema, .. } = self.policy.expose;
         let exposure = Exposure::new(form, split, output_schema).under_own_names();

@@ -14,7 +14,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use loggia_text::printable;
 use loggia_workflow::{
     Workflow,
-    engine::{StepNews, StepChange},
+    engine::{StepChange, StepNews},
 };
 
 use crate::cli::term;

@@ -130,7 +130,7 @@ impl PluginAdmitter {
             compiled,
             took: begun.elapsed(),
         };
-        let contract = contract.under(policy.terms)?;
+        let contract = contract.with_policy(policy.terms)?;
         let name = &contract.surface().name;
         let kept = self.open_state(name, &policy.grants)?;
         let confines = Confines { name, grants: &policy.grants, limits: policy.limits, store: kept.store };
