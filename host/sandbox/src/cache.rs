@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use crate::{Artifact, Component, Engine, LoadError, compile::Compiler, private::PrivateFolder};
+use crate::{Artifact, Component, Engine, LoadError, compile::Compiler, private_folder::PrivateFolder};
 
 /// So long takes no file to be written.
 const LEFTOVER: Duration = Duration::from_secs(3600);

@@ -11,7 +11,7 @@
 //! | [`compile`] | machine code, made by a child process under limits |
 //! | `confine` | what the child takes from itself before it reads a plugin's bytes |
 //! | [`cache`] | machine code, kept on disk |
-//! | `private` | the folder of the cache: its owner's alone, held by descriptor |
+//! | `private_folder` | the folder of the cache: writable by its owner alone, held by descriptor |
 //! | [`component`] | a compiled component that fulfils the contract |
 //! | [`describe`] | its surface, read in a store that can do nothing |
 //! | [`facade`] | the component as a [`Facade`](loggia_facade::Facade): a fresh instance per call |
@@ -26,10 +26,12 @@
 mod abi;
 pub mod artifact;
 pub mod cache;
+mod call_log;
 pub mod capability;
 pub mod compile;
 pub mod component;
 mod confine;
+mod contract;
 pub mod describe;
 pub mod engine;
 mod error;
@@ -37,16 +39,17 @@ pub mod facade;
 mod fault;
 mod guest;
 pub mod limits;
+mod log_rate;
 mod meter;
-mod output;
-mod private;
+mod private_folder;
 mod proposals;
+mod store;
 mod ticker;
-mod used;
+mod usage;
 
 pub use artifact::{Artifact, Digest};
 pub use cache::Cache;
-pub use capability::{Grants, fs::DirGrant};
+pub use capability::{DirGrant, Grants};
 pub use component::Component;
 pub use engine::{Engine, Space};
 pub use error::{EngineError, LoadError};

@@ -1,4 +1,4 @@
-//! What a call may use, and the limiter that holds guests to it.
+//! Limits of a call, and the limiter that enforces those of memory.
 
 use std::time::Duration;
 
@@ -174,7 +174,7 @@ pub(crate) const LINE_OVERHEAD: usize = 64;
 /// Sums what the guest's memories and tables hold, and remembers which limit was hit: a Rust guest whose allocation
 /// fails aborts, which looks like a panic otherwise.
 #[derive(Debug)]
-pub(crate) struct Limiter {
+pub(crate) struct MemoryLimiter {
     memory: Sum,
     tables: Sum,
 }
@@ -202,7 +202,7 @@ impl Sum {
     }
 }
 
-impl Limiter {
+impl MemoryLimiter {
     pub fn new(limits: &Limits) -> Self {
         Self { memory: Sum::new(limits.memory), tables: Sum::new(limits.tables) }
     }
@@ -218,7 +218,7 @@ impl Limiter {
     }
 }
 
-impl ResourceLimiter for Limiter {
+impl ResourceLimiter for MemoryLimiter {
     fn memory_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
         Ok(self.memory.grow(current, desired))
     }
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn memory_is_summed_over_all_memories() {
-        let mut limiter = Limiter::new(&Limits { memory: 100, ..Limits::default() });
+        let mut limiter = MemoryLimiter::new(&Limits { memory: 100, ..Limits::default() });
         let mut grow = |from, to| limiter.memory_growing(from, to, None).unwrap();
         assert!(grow(0, 60), "a first memory");
         assert!(!grow(0, 60), "a second that would make 120");

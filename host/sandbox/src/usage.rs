@@ -1,4 +1,4 @@
-//! What the calls of one facade have used so far, for whoever runs the host.
+//! Resources that the calls of one facade have used so far, for the host's metrics.
 
 use std::{
     sync::{
@@ -13,19 +13,19 @@ use loggia_facade::Usage;
 
 use crate::meter::Meter;
 
-/// Counted by all calls of a facade.
+/// Counters shared by all calls of a facade.
 #[derive(Default)]
-pub(crate) struct Used {
+pub(crate) struct UsageCounters {
     nanos: AtomicU64,
     answered: AtomicU64,
     denied: AtomicU64,
     failed: AtomicU64,
 }
 
-impl Used {
-    /// A request came to this.
-    pub fn sent<T>(&self, sent: &Result<T, SendError>) {
-        let count = match sent {
+impl UsageCounters {
+    /// Counts a request by its outcome.
+    pub fn count_request<T>(&self, outcome: &Result<T, SendError>) {
+        let count = match outcome {
             Ok(_) => &self.answered,
             Err(SendError::Denied(_)) => &self.denied,
             Err(_) => &self.failed,
@@ -33,12 +33,12 @@ impl Used {
         count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// What a call computes, counted when it ends, however it does.
-    pub fn computes(self: &Arc<Self>, meter: &Arc<Meter>) -> Computes {
-        Computes { used: Arc::clone(self), meter: Arc::clone(meter) }
+    /// Adds a call's CPU time when the guard is dropped, however the call ends.
+    pub fn count_cpu(self: &Arc<Self>, meter: &Arc<Meter>) -> CpuGuard {
+        CpuGuard { counters: Arc::clone(self), meter: Arc::clone(meter) }
     }
 
-    pub fn usage(&self) -> Usage {
+    pub fn snapshot(&self) -> Usage {
         let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
         Usage {
             cpu: Duration::from_nanos(get(&self.nanos)),
@@ -49,14 +49,14 @@ impl Used {
     }
 }
 
-/// A call that computes.
-pub(crate) struct Computes {
-    used: Arc<Used>,
+/// A call whose CPU time is counted when it ends.
+pub(crate) struct CpuGuard {
+    counters: Arc<UsageCounters>,
     meter: Arc<Meter>,
 }
 
-impl Drop for Computes {
+impl Drop for CpuGuard {
     fn drop(&mut self) {
-        self.used.nanos.fetch_add(self.meter.spent(), Ordering::Relaxed);
+        self.counters.nanos.fetch_add(self.meter.spent(), Ordering::Relaxed);
     }
 }
