@@ -1,44 +1,28 @@
 //! What one call sends: each request is admitted at once, then exchanged.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::sync::Arc;
 
 use http::{Method, Request, Response, Uri, request::Parts};
-use tokio::{sync::Semaphore, time::Instant};
+use tokio::time::Instant;
 
 use crate::{
-    BodyIn, BodyOut, Limits, Mode, Refusal, SendError, Timeouts,
+    BodyIn, BodyOut, Refusal, SendError, Timeouts, attach,
+    call_state::{CallState, LONGEST},
     connect::Network,
     destination::Target,
     exchange::{self, Job},
-    headers, policy, secret,
+    headers,
+    limits::Limits,
+    policy::Mode,
 };
-
-/// An exchange's longest time, whatever the limits say, so that no sum of times overflows.
-pub(crate) const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What one call of a plugin may send. Cheap to clone; all clones count together.
 #[derive(Clone)]
-pub struct CallEgress(Arc<Inner>);
-
-pub(crate) struct Inner {
-    pub network: Arc<Network>,
-    pub limits: Arc<Limits>,
-    mode: Mode,
-    sent: AtomicUsize,
-    /// As many permits as requests may run at once.
-    pub running: Arc<Semaphore>,
-}
+pub struct CallEgress(Arc<CallState>);
 
 impl CallEgress {
     pub(crate) fn new(network: Arc<Network>, limits: Arc<Limits>, mode: Mode) -> Self {
-        let running = Arc::new(Semaphore::new(limits.at_once.clamp(1, Semaphore::MAX_PERMITS)));
-        Self(Arc::new(Inner { network, limits, mode, sent: AtomicUsize::new(0), running }))
+        Self(Arc::new(CallState::new(network, limits, mode)))
     }
 
     /// Decides at once, before anything is looked up or opened, whether a request may be sent. An admitted request counts,
@@ -78,23 +62,9 @@ impl CallEgress {
     }
 }
 
-impl Inner {
-    /// Checks one request, or one hop of it, and counts it.
-    pub fn check(&self, parts: &Parts, to: &Target) -> Result<(), SendError> {
-        let grants = &self.network.grants;
-        policy::check(grants, self.mode, &parts.method, to)?;
-        headers::check(parts, to, self.limits.request)?;
-        secret::check_guest(grants, &parts.headers, to)?;
-        let limit = self.limits.requests;
-        let count = |sent| (sent < limit).then_some(sent + 1);
-        let counted = self.sent.fetch_update(Ordering::Relaxed, Ordering::Relaxed, count);
-        counted.map(|_| ()).map_err(|_| SendError::TooMany(limit))
-    }
-}
-
 /// A request that has been admitted.
 pub struct Ticket {
-    call: Arc<Inner>,
+    call: Arc<CallState>,
     target: Target,
     method: Method,
     uri: Uri,
@@ -120,7 +90,7 @@ impl Ticket {
             }
             // Headers may have been added since.
             headers::check(&parts, &self.target, self.call.limits.request)?;
-            secret::check_guest(&self.call.network.grants, &parts.headers, &self.target)?;
+            attach::check_guest(&self.call.network.grants, &parts.headers, &self.target)?;
             let job = Job { call: self.call, timeouts, end };
             exchange::run(job, self.target, parts, body).await
         }

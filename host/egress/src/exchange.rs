@@ -12,20 +12,20 @@ use tokio::{
 };
 
 use crate::{
-    BodyIn, BodyOut, Refusal, SendError, Timeouts,
+    BodyIn, BodyOut, Refusal, SendError, Timeouts, attach,
     body::{Bounds, Exchange, Upload},
-    call::{self, Inner},
+    call_state::{CallState, LONGEST},
     destination::Target,
     download::{Download, Lease, Open, Terms},
     error::{Part, Phase},
     headers,
     redact::Patterns,
-    redirect, secret,
+    redirect,
 };
 
 /// What all hops of an exchange share.
 pub(crate) struct Job {
-    pub call: Arc<Inner>,
+    pub call: Arc<CallState>,
     pub timeouts: Timeouts,
     pub end: Instant,
 }
@@ -121,7 +121,7 @@ impl Job {
                 None => network.connect(to, self.timeouts.connect).await?,
             };
             let sending = sender.try_send_request(request);
-            let first_byte = self.timeouts.first_byte.map(|limit| Instant::now() + limit.min(call::LONGEST));
+            let first_byte = self.timeouts.first_byte.map(|limit| Instant::now() + limit.min(LONGEST));
             let answer = match first_byte.filter(|first_byte| *first_byte < self.end) {
                 Some(first_byte) => {
                     timeout_at(first_byte, sending).await.map_err(|_| SendError::Timeout(Phase::FirstByte))?
@@ -164,7 +164,7 @@ impl Job {
         headers::drop_hop(&mut headers);
         headers::complete(&mut headers, to)?;
         let network = &self.call.network;
-        secret::add(&network.grants, &network.known, &mut headers, to).await?;
+        attach::add_secrets(&network.grants, &network.known, &mut headers, to).await?;
         Ok(headers)
     }
 
@@ -187,8 +187,7 @@ impl Job {
             return Err(SendError::Encoded);
         }
         // No longer than the exchange: a guest may name any time, even one that no clock can hold.
-        let between =
-            self.timeouts.between_bytes.map(|time| time.min(self.call.limits.time).min(call::LONGEST));
+        let between = self.timeouts.between_bytes.map(|time| time.min(self.call.limits.time).min(LONGEST));
         let terms = Terms { limit, end: self.end, between, secrets };
         let open = Open { body, lease, exchange, permit };
         Ok(Response::from_parts(head, Download::new(open, terms).boxed_unsync()))

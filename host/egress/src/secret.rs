@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 use http::{HeaderName, HeaderValue};
 use tokio::io::AsyncReadExt;
 
-use crate::{
-    Grants, Refusal, Scheme, SendError, destination::Target, headers, host::Host, known::KnownSecrets,
-};
+use crate::{destination::Target, headers, host::Host, rule::Scheme};
 
 /// Bytes of the shortest secret. A shorter one would be found in answers where it is none, and mangle them.
 const SHORTEST: usize = 8;
@@ -127,48 +125,4 @@ async fn read(path: &Path) -> Result<String, String> {
     let mut text = String::new();
     file.take(2 * LONGEST as u64).read_to_string(&mut text).await.map_err(told)?;
     Ok(text.trim().to_owned())
-}
-
-/// Refuses a guest's header in the place of a secret's.
-pub(crate) fn check_guest(grants: &Grants, headers: &http::HeaderMap, to: &Target) -> Result<(), Refusal> {
-    let taken =
-        grants.secrets.iter().find(|secret| secret.is_for(to) && headers.contains_key(&secret.header));
-    match taken {
-        Some(secret) => {
-            Err(Refusal::Header { name: secret.header.clone(), why: "is added by the host; send none" })
-        }
-        None => Ok(()),
-    }
-}
-
-/// Adds the secrets of a target, last of all. From then on they are looked for in all that comes back.
-pub(crate) async fn add(
-    grants: &Grants,
-    known: &KnownSecrets,
-    headers: &mut http::HeaderMap,
-    to: &Target,
-) -> Result<(), SendError> {
-    for (at, secret) in grants.secrets.iter().enumerate() {
-        if !secret.is_for(to) {
-            known.ensure(at, secret).await;
-            continue;
-        }
-        let (value, header) = secret.load().await.map_err(|why| {
-            let (host, header) = (&secret.host, &secret.header);
-            tracing::error!(host, header, source = ?secret.source, why, "a secret cannot be used");
-            SendError::Secret(host.clone())
-        })?;
-        let name: HeaderName = secret.header.parse().map_err(|_| SendError::Secret(secret.host.clone()))?;
-        known.learn(at, value, &header, secret.public());
-        headers.insert(name, header);
-        // The middle of an echo would hold the end of a secret, which nobody could tell from other text. A server may
-        // always answer with the whole.
-        headers.remove(http::header::RANGE);
-        headers.remove(http::header::IF_RANGE);
-    }
-    if !grants.secrets.is_empty() {
-        // In compressed text no secret could be found.
-        headers.insert(http::header::ACCEPT_ENCODING, http::HeaderValue::from_static("identity"));
-    }
-    Ok(())
 }
