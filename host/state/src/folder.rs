@@ -8,18 +8,16 @@ use std::{
     os::unix::fs::{DirBuilderExt, MetadataExt},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError, Weak},
-    time::{SystemTime, UNIX_EPOCH},
 };
 
 use crate::{
-    StateError, Store, error,
+    StateError, Store,
+    clock::{Clock, system_time},
+    error,
     file::{ENDING, Place},
     pool::Pool,
     secret,
 };
-
-/// Tells the time, in milliseconds since 1970.
-pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
 
 /// Where the stores' files are.
 const STORES: &str = "stores";
@@ -41,7 +39,7 @@ impl Folder {
     ///
     /// [`StateError::Storage`] if it cannot be made, or belongs to another user, or others can write to it.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StateError> {
-        Self::with_clock(path, Arc::new(now))
+        Self::with_clock(path, Arc::new(system_time))
     }
 
     /// Opens the folder with another clock than the machine's, for tests of what expires.
@@ -142,11 +140,6 @@ impl fmt::Debug for Folder {
 fn is_name(name: &str) -> bool {
     let rest = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_' || byte == b'-';
     name.len() <= 32 && name.starts_with(|first: char| first.is_ascii_lowercase()) && name.bytes().all(rest)
-}
-
-fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Makes a folder where it is missing, and sees to it that nobody else can write there. One that is there keeps its

@@ -11,6 +11,7 @@
 //! commits remove it, some at a time. Expiry is no write: it moves no revision, so a scan in pages may lose entries that
 //! expire between them. It goes by the machine's clock, as do all processes that share the store.
 
+mod clock;
 mod commit;
 mod connection;
 mod data;
@@ -31,8 +32,9 @@ mod store;
 mod sweep;
 mod turn;
 
+pub use clock::Clock;
 pub use data::{Change, Entries, Entry, Expect, Operation, Space, StateError};
-pub use folder::{Clock, Folder};
+pub use folder::Folder;
 pub use import::Imported;
 pub use limits::{
     COMMIT_BYTES, COMMIT_CHANGES, GET_BYTES, GET_KEYS, KEY_BYTES, OVERHEAD, PAGE_BYTES, PAGE_ENTRIES,

@@ -9,7 +9,7 @@ use std::{
 use rusqlite::Connection;
 
 use crate::{
-    Change, Clock, Entries, Entry, Imported, Listed, Operation, Space, StateError, Usage, commit,
+    Change, Entries, Entry, Imported, Listed, Operation, Space, StateError, Usage, clock::Clock, commit,
     error::Trouble, export, import::Staged, limits, list, pool::Pool, read,
 };
 
