@@ -7,10 +7,7 @@
 
 use std::borrow::Cow;
 
-use crate::{known, likely};
-
-/// What stands in the place of a credential.
-pub const REDACTED: &str = "[redacted]";
+use crate::{known, likely, redacted::REDACTED};
 
 /// A text without credentials.
 pub fn redact(text: &str) -> Cow<'_, str> {

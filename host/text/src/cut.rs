@@ -1,7 +1,5 @@
 //! Text that is cut. What may hold a secret is [redacted](crate::redact) first.
 
-use crate::sanitise_line;
-
 /// A text of at most `max` characters, the last of them an ellipsis where some are missing.
 pub fn shorten(text: &str, max: usize) -> String {
     if text.chars().nth(max).is_none() {
@@ -26,13 +24,6 @@ pub fn shorten_bytes(text: &mut String, max: usize) {
     }
 }
 
-/// A name or a word that somebody chose, as a message shows it: on one line, nothing hidden, at most `max` characters.
-/// Of a long one only the beginning is looked at.
-pub fn mention(text: &str, max: usize) -> String {
-    let beginning = text.char_indices().nth(max + 1).map_or(text, |(end, _)| &text[..end]);
-    shorten(&sanitise_line(beginning, usize::MAX), max)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -49,11 +40,5 @@ mod tests {
         assert_eq!(text, "äöüäöü");
         shorten_bytes(&mut text, 8);
         assert_eq!(text, "äö…");
-    }
-
-    #[test]
-    fn a_word_is_mentioned_on_one_line() {
-        assert_eq!(mention("a\u{1b}[31mb\n\u{202e}c", 80), "ab c");
-        assert_eq!(mention(&"x".repeat(100_000), 4), "xxx…");
     }
 }

@@ -18,11 +18,15 @@ mod escape;
 mod hidden;
 mod known;
 mod likely;
+mod mention;
+mod redacted;
 mod sanitise;
 
-pub use credentials::{REDACTED, redact, redact_beginning, seam};
-pub use cut::{mention, shorten, shorten_bytes};
+pub use credentials::{redact, redact_beginning, seam};
+pub use cut::{shorten, shorten_bytes};
 pub use escape::{printable, printable_json, printable_text};
 pub use hidden::{is_clean, is_hidden};
 pub use known::keep_secret;
+pub use mention::mention;
+pub use redacted::REDACTED;
 pub use sanitise::{sanitise_line, sanitise_text};

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use crate::REDACTED;
+use crate::redacted::REDACTED;
 
 /// Where a credential may begin.
 static SIGNS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
