@@ -1,11 +1,9 @@
 //! The secrets of one plugin, as far as they were read: what is looked for in every answer that it gets.
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::VecDeque, sync::Arc};
 
 use http::HeaderValue;
+use parking_lot::Mutex;
 
 use crate::{redact::Patterns, secret::Secret};
 
@@ -37,7 +35,7 @@ struct Value {
 impl KnownSecrets {
     /// Looks for this value from now on.
     pub fn learn(&self, at: usize, secret: String, header: &HeaderValue, public: usize) {
-        let mut seen = self.lock();
+        let mut seen = self.0.lock();
         if seen.values.len() <= at {
             seen.values.resize_with(at + 1, VecDeque::new);
         }
@@ -61,7 +59,7 @@ impl KnownSecrets {
 
     /// Reads a secret that has not been read yet. One that cannot be read now was not sent by this host either.
     pub async fn ensure(&self, at: usize, secret: &Secret) {
-        if self.lock().values.get(at).is_some_and(|values| !values.is_empty()) {
+        if self.0.lock().values.get(at).is_some_and(|values| !values.is_empty()) {
             return;
         }
         if let Ok((value, header)) = secret.load().await {
@@ -71,11 +69,7 @@ impl KnownSecrets {
 
     /// What must not come back.
     pub fn patterns(&self) -> Option<Arc<Patterns>> {
-        self.lock().patterns.clone()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Seen> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().patterns.clone()
     }
 }
 

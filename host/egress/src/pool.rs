@@ -1,11 +1,12 @@
 //! Connections that wait for the next request.
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Weak},
     time::Duration,
 };
 
 use hyper::client::conn::http1::SendRequest;
+use parking_lot::Mutex;
 use tokio::{runtime::Handle, time::Instant};
 
 use crate::{body::Upload, destination::Target};
@@ -36,7 +37,7 @@ struct Idle {
 impl Pool {
     /// The connection to a target that was used last.
     pub fn take(&self, to: &Target) -> Option<Sender> {
-        let mut idle = self.lock();
+        let mut idle = self.idle.lock();
         idle.waiting.retain(|(_, sender, since)| !sender.is_closed() && since.elapsed() < KEPT_FOR);
         let at = idle.waiting.iter().rposition(|(target, sender, _)| target == to && sender.is_ready())?;
         Some(idle.waiting.remove(at).1)
@@ -44,7 +45,7 @@ impl Pool {
 
     /// Keeps a connection that is ready for another request.
     pub fn put(self: &Arc<Self>, to: Target, sender: Sender, runtime: &Handle) {
-        let mut idle = self.lock();
+        let mut idle = self.idle.lock();
         if idle.waiting.len() == KEPT {
             idle.waiting.remove(0);
         }
@@ -54,10 +55,6 @@ impl Pool {
             runtime.spawn(sweep(Arc::downgrade(self)));
         }
     }
-
-    fn lock(&self) -> MutexGuard<'_, Idle> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// Closes what has waited too long, until nothing waits any more.
@@ -65,7 +62,7 @@ async fn sweep(pool: Weak<Pool>) {
     loop {
         let next = {
             let Some(pool) = pool.upgrade() else { return };
-            let mut idle = pool.lock();
+            let mut idle = pool.idle.lock();
             idle.waiting.retain(|(_, sender, since)| !sender.is_closed() && since.elapsed() < KEPT_FOR);
             let Some((_, _, oldest)) = idle.waiting.first() else {
                 idle.swept = false;

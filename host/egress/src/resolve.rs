@@ -4,10 +4,11 @@ use std::{
     io,
     net::{IpAddr, SocketAddr, ToSocketAddrs},
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use tokio::{net::TcpStream, sync::Semaphore};
 
 /// What the traits below return.
@@ -86,7 +87,7 @@ impl Interfaces for Kernel {
     fn addresses(&self) -> Option<Arc<[IpAddr]>> {
         type Listing = Option<(Instant, Option<Arc<[IpAddr]>>)>;
         static LISTED: Mutex<Listing> = Mutex::new(None);
-        let mut listed = LISTED.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut listed = LISTED.lock();
         if let Some((since, addresses)) = &*listed
             && since.elapsed() < FRESH
         {

@@ -2,13 +2,14 @@
 
 use std::{
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     task::{Context, Poll},
 };
 
 use bytes::Bytes;
 use loggia_facade::{Level, Session};
 use loggia_text::{redact, seam};
+use parking_lot::Mutex;
 use wasmtime_wasi::{
     cli::{IsTerminal, StdoutStream},
     p2::{OutputStream, Pollable, StreamResult},
@@ -86,7 +87,7 @@ impl CallLog {
 
     /// Logs a text of the plugin's, in lines.
     pub fn log(&self, level: Level, text: &str) {
-        let (mut state, mut rest) = (self.lock(), text);
+        let (mut state, mut rest) = (self.0.lock(), text);
         loop {
             if state.left == 0 {
                 state.dropped += rest.len();
@@ -106,7 +107,7 @@ impl CallLog {
 
     /// Ends the last lines, logs how much was dropped, and returns the end of stderr.
     pub fn finish(&self) -> String {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         for stream in [Stream::Stdout, Stream::Stderr] {
             state.end_line(stream);
         }
@@ -127,10 +128,6 @@ impl CallLog {
         let words = String::from_utf8_lossy(&state.last_words);
         let from = seam(&words, words.len().saturating_sub(KEPT));
         redact(if words.len() > KEPT { &words[from..] } else { &words }).into_owned()
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, LogState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -238,7 +235,7 @@ impl Pollable for StreamWriter {
 
 impl OutputStream for StreamWriter {
     fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
-        self.0.lock().write(self.1, &bytes);
+        self.0.0.lock().write(self.1, &bytes);
         Ok(())
     }
 
@@ -253,7 +250,7 @@ impl OutputStream for StreamWriter {
 
 impl tokio::io::AsyncWrite for StreamWriter {
     fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
-        self.0.lock().write(self.1, bytes);
+        self.0.0.lock().write(self.1, bytes);
         Poll::Ready(Ok(bytes.len()))
     }
 

@@ -1,9 +1,8 @@
 //! The rate at which a plugin may log.
 
-use std::{
-    sync::{Mutex, PoisonError},
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 /// Lines that a plugin may log in a second, over all of its calls: a plugin that floods the log would hide others' lines.
 pub(crate) struct LogRate {
@@ -20,7 +19,7 @@ impl LogRate {
 
     /// Counts one line; false if there were too many in this second.
     pub fn admit_line(&self) -> bool {
-        let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut window = self.window.lock();
         if window.0.elapsed() >= Duration::from_secs(1) {
             *window = (Instant::now(), 0);
         }

@@ -7,8 +7,10 @@ use std::{
     io,
     os::unix::fs::{DirBuilderExt, MetadataExt},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::{Arc, Weak},
 };
+
+use parking_lot::Mutex;
 
 use crate::{
     StateError, Store,
@@ -68,7 +70,7 @@ impl Folder {
     /// [`StateError::Invalid`] if the name does not match `^[a-z][a-z0-9_-]{0,31}$`.
     pub fn store(&self, name: &str, quota: u64) -> Result<Store, StateError> {
         let place = self.place(name)?;
-        let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pools = self.pools.lock();
         pools.retain(|_, pool| pool.strong_count() > 0);
         let pool = pools.get(name).and_then(Weak::upgrade).unwrap_or_else(|| {
             let pool = Arc::new(Pool::new(place));

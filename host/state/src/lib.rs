@@ -30,7 +30,6 @@ mod schema;
 mod secret;
 mod store;
 mod sweep;
-mod turn;
 
 pub use clock::Clock;
 pub use data::{Change, Entries, Entry, Expect, Operation, Space, StateError};

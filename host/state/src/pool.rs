@@ -2,12 +2,9 @@
 //!
 //! One writes, by turns; others read, so that a `get` never waits for the disk that a commit waits for.
 
-use std::{
-    path::Path,
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Instant,
-};
+use std::{path::Path, time::Instant};
 
+use parking_lot::{FairMutex, Mutex};
 use rusqlite::Connection;
 
 use crate::{
@@ -15,7 +12,6 @@ use crate::{
     connection::{self, PATIENCE},
     error::Trouble,
     file::{Identity, Place},
-    turn::Turns,
 };
 
 /// Connections for reading that are kept; further ones are opened as needed. Each takes two descriptors and some 100 KiB.
@@ -27,21 +23,26 @@ const ATTEMPTS: usize = 3;
 #[derive(Debug)]
 pub struct Pool {
     place: Place,
-    writer: Turns<Option<Held>>,
-    readers: Mutex<Vec<Held>>,
+    /// The connection that writes, handed from one thread to the next in the order in which they asked for it: an unfair
+    /// mutex goes to the thread that has just released it, so beside a guest that commits in a tight loop another's commit
+    /// would wait for long. Held for a whole commit, disk included, and waited for until a deadline at most. `readers` is
+    /// never locked meanwhile.
+    writer: FairMutex<Option<PooledConnection>>,
+    /// Idle connections that read. Locked to take one out or put one back, never while one is used.
+    readers: Mutex<Vec<PooledConnection>>,
 }
 
-/// A connection, and the file it goes to. If another has its name by now, or none, then this one's writes would be lost
-/// with it: so each request compares.
+/// A connection and its file. Each request compares: if the file was replaced or removed meanwhile, writes to it would be
+/// lost.
 #[derive(Debug)]
-struct Held {
+struct PooledConnection {
     connection: Connection,
     file: Identity,
 }
 
 impl Pool {
     pub fn new(place: Place) -> Self {
-        Self { place, writer: Turns::new(None), readers: Mutex::default() }
+        Self { place, writer: FairMutex::new(None), readers: Mutex::default() }
     }
 
     pub fn place(&self) -> &Place {
@@ -55,11 +56,11 @@ impl Pool {
     ) -> Result<Option<R>, StateError> {
         for _ in 0..ATTEMPTS {
             let Some(file) = self.place.identity()? else {
-                self.idle().clear();
+                self.readers.lock().clear();
                 return Ok(None);
             };
             let kept = {
-                let mut readers = self.idle();
+                let mut readers = self.readers.lock();
                 readers.retain(|held| held.file == file);
                 readers.pop()
             };
@@ -67,7 +68,7 @@ impl Pool {
             let done = work(&held.connection).map_err(|trouble| trouble.at(self.place.path()));
             // A connection that failed may be of a file which has since been mended.
             if !matches!(done, Err(StateError::Storage(_))) {
-                let mut readers = self.idle();
+                let mut readers = self.readers.lock();
                 if readers.len() < READERS {
                     readers.push(held);
                 }
@@ -83,37 +84,35 @@ impl Pool {
         revision: u64,
         work: impl FnOnce(&mut Connection) -> Result<R, Trouble>,
     ) -> Result<R, StateError> {
-        // For the turn in this process, and for other processes.
+        // Of the wait for threads of this process and for other processes together.
         let deadline = Instant::now() + PATIENCE;
-        let done = self.writer.take(deadline, |kept| {
-            for _ in 0..ATTEMPTS {
-                let Some(file) = self.place.identity()? else {
-                    *kept = None;
-                    self.place.create(revision)?;
-                    continue;
-                };
-                let held = kept.take().filter(|held| held.file == file);
-                let Some(mut held) = self.still(file, held, connection::open)? else { continue };
-                let done = connection::wait_until(&mut held.connection, deadline).map_err(Trouble::from);
-                let done = done.and_then(|()| work(&mut held.connection));
-                let done = done.map_err(|trouble| trouble.at(self.place.path()));
-                if !matches!(done, Err(StateError::Storage(_))) {
-                    *kept = Some(held);
-                }
-                return done;
+        let Some(mut kept) = self.writer.try_lock_until(deadline) else { return Err(StateError::Busy) };
+        for _ in 0..ATTEMPTS {
+            let Some(file) = self.place.identity()? else {
+                *kept = None;
+                self.place.create(revision)?;
+                continue;
+            };
+            let held = kept.take().filter(|held| held.file == file);
+            let Some(mut held) = self.still(file, held, connection::open)? else { continue };
+            let done = connection::wait_until(&mut held.connection, deadline).map_err(Trouble::from);
+            let done = done.and_then(|()| work(&mut held.connection));
+            let done = done.map_err(|trouble| trouble.at(self.place.path()));
+            if !matches!(done, Err(StateError::Storage(_))) {
+                *kept = Some(held);
             }
-            Err(self.vanishes())
-        });
-        done.unwrap_or(Err(StateError::Busy))
+            return done;
+        }
+        Err(self.vanishes())
     }
 
     /// The connection that there is, or a new one, unless the file was exchanged while it was opened.
     fn still(
         &self,
         file: Identity,
-        kept: Option<Held>,
+        kept: Option<PooledConnection>,
         open: fn(&Path) -> Result<Connection, StateError>,
-    ) -> Result<Option<Held>, StateError> {
+    ) -> Result<Option<PooledConnection>, StateError> {
         if kept.is_some() {
             return Ok(kept);
         }
@@ -121,15 +120,96 @@ impl Pool {
         if self.place.identity()? != Some(file) {
             return Ok(None);
         }
-        Ok(Some(Held { connection: opened?, file }))
-    }
-
-    fn idle(&self) -> MutexGuard<'_, Vec<Held>> {
-        self.readers.lock().unwrap_or_else(PoisonError::into_inner)
+        Ok(Some(PooledConnection { connection: opened?, file }))
     }
 
     fn vanishes(&self) -> StateError {
         let said = format!("{}: the file is taken away again and again", self.place.path().display());
         StateError::Storage(said)
+    }
+}
+
+/// The properties of `FairMutex` that the pool relies on.
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::mpsc,
+        thread,
+        time::{Duration, Instant},
+    };
+
+    use parking_lot::FairMutex;
+
+    fn long() -> Instant {
+        Instant::now() + Duration::from_secs(10)
+    }
+
+    /// Waits until a thread of this process sleeps, which is when it has joined the queue.
+    fn wait_for_sleep(thread: i32) {
+        let stat = format!("/proc/self/task/{thread}/stat");
+        let sleeps = || std::fs::read_to_string(&stat).is_ok_and(|stat| stat.contains(") S "));
+        while !sleeps() {
+            thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn turns_come_in_the_order_they_were_asked_for() {
+        let order = FairMutex::new(Vec::new());
+        let (started, thread_ids) = mpsc::channel();
+        thread::scope(|scope| {
+            let held = order.lock();
+            for n in 0..20 {
+                let (order, started) = (&order, started.clone());
+                scope.spawn(move || {
+                    started.send(rustix::thread::gettid().as_raw_nonzero().get()).unwrap();
+                    order.try_lock_until(long()).unwrap().push(n);
+                });
+                // Each stands in the queue before the next comes.
+                wait_for_sleep(thread_ids.recv().unwrap());
+            }
+            drop(held);
+        });
+        assert_eq!(order.into_inner(), (0..20).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_thread_that_releases_the_lock_does_not_overtake_the_waiting_one() {
+        let order = FairMutex::new(Vec::new());
+        let (started, thread_ids) = mpsc::channel();
+        thread::scope(|scope| {
+            let mut held = order.lock();
+            let waiting = &order;
+            scope.spawn(move || {
+                started.send(rustix::thread::gettid().as_raw_nonzero().get()).unwrap();
+                waiting.try_lock_until(long()).unwrap().push("waiting");
+            });
+            wait_for_sleep(thread_ids.recv().unwrap());
+            held.push("first");
+            drop(held);
+            order.try_lock_until(long()).unwrap().push("first again");
+        });
+        assert_eq!(order.into_inner(), ["first", "waiting", "first again"]);
+    }
+
+    #[test]
+    fn who_waits_too_long_goes_away_and_holds_up_nobody() {
+        let lock = FairMutex::new(());
+        let (done, wait) = mpsc::channel::<()>();
+        let (locked, is_locked) = mpsc::channel();
+        thread::scope(|scope| {
+            let lock = &lock;
+            scope.spawn(move || {
+                let _held = lock.lock();
+                locked.send(()).unwrap();
+                wait.recv().is_err()
+            });
+            is_locked.recv().unwrap();
+            assert!(lock.try_lock_until(Instant::now()).is_none());
+            drop(done);
+            assert!(lock.try_lock_until(long()).is_some());
+            // A free lock is taken even when the deadline has passed.
+            assert!(lock.try_lock_until(Instant::now()).is_some());
+        });
     }
 }

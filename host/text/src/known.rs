@@ -1,13 +1,10 @@
 //! The secrets that the operator's policies name, by their values.
 
-use std::{
-    collections::BTreeSet,
-    ops::Range,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::BTreeSet, ops::Range, sync::Arc};
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use arc_swap::ArcSwapOption;
+use parking_lot::Mutex;
 
 /// Bytes of the shortest secret that is looked for: a shorter one would be found where it is none.
 const SHORTEST: usize = 8;
@@ -35,7 +32,7 @@ pub fn keep_secret(secret: &str) {
     if secret.len() < SHORTEST {
         return;
     }
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut kept = KEPT.lock();
     if kept.len() >= MOST || !kept.insert(secret.to_owned()) {
         return;
     }

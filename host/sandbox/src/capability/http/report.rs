@@ -1,12 +1,10 @@
 //! Reports of failed requests: an error code for the guest, a hint for the caller, a log line for the operator.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use loggia_egress::{Part, Phase, Refusal, SendError};
 use loggia_facade::Level;
+use parking_lot::Mutex;
 use wasmtime_wasi_http::Error;
 
 use crate::call_log::CallLog;
@@ -35,7 +33,7 @@ impl FailureReporter {
 
     /// Explains the last request that failed with this code.
     pub(super) fn explain_failure(&self, code: &str) -> Option<String> {
-        lock(self.hints.as_ref()?).get(code).cloned()
+        self.hints.as_ref()?.lock().get(code).cloned()
     }
 
     /// Logs a failed request, keeps a hint for the caller and returns the guest's error.
@@ -44,14 +42,10 @@ impl FailureReporter {
             log.log(level(error), &format!("a request failed: {error}"));
         }
         if let (Some(hints), Some((code, hint))) = (&self.hints, hint(error)) {
-            lock(hints).insert(code, hint);
+            hints.lock().insert(code, hint);
         }
         to_wasi(error)
     }
-}
-
-fn lock(hints: &Mutex<FailureHints>) -> MutexGuard<'_, FailureHints> {
-    hints.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Warns of failures that the operator can prevent by changing the policy.
