@@ -10,6 +10,7 @@ use std::{
     process::Stdio,
 };
 
+use loggia_text::units::{bytes_text, duration_text};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     process::Command,
@@ -18,7 +19,7 @@ use tokio::{
 use crate::{
     LoadError, confine,
     engine::{self, Space},
-    limits::{Compile, bytes_text, duration_text},
+    limits::Compile,
     proposals,
 };
 
@@ -116,13 +117,13 @@ impl Compiler {
             // What Rust's allocator says before it gives up.
             None if said.contains("memory allocation of") => LoadError::CompileLimit(format!(
                 "it needs more than {} of address space (`limits.compile-memory`)",
-                bytes_text(usize::try_from(self.limits.memory).unwrap_or(usize::MAX)),
+                bytes_text(self.limits.memory),
             )),
             _ => LoadError::CompileLimit(format!(
                 "it needs more CPU time than {} (`limits.compile-cpu`) or more memory than {} \
                  (`limits.compile-memory`): {status}",
                 duration_text(self.limits.cpu),
-                bytes_text(usize::try_from(self.limits.memory).unwrap_or(usize::MAX)),
+                bytes_text(self.limits.memory),
             )),
         })
     }

@@ -4,6 +4,7 @@
 use std::{future::Future, sync::Arc};
 
 use loggia_facade::Surface;
+use loggia_text::units::duration_text;
 use wasmtime::Store;
 
 use crate::{
@@ -12,7 +13,7 @@ use crate::{
     contract::{RawDescription, RawSchema},
     fault::FaultContext,
     guest::Guest,
-    limits::{ACTIONS, Limits, SCHEMA_BYTES, SURFACE_BYTES, duration_text},
+    limits::{ACTIONS, Limits, SCHEMA_BYTES, SURFACE_BYTES},
     meter::{BudgetSpent, Meter, MeteredFuture},
     store::{StorePurpose, new_store},
 };

@@ -1,14 +1,14 @@
 //! Faults of a guest: a sentence for the model, the rest for the log.
 
 use loggia_facade::{Fault, FaultKind, Limit};
-use loggia_text::{redact, shorten};
+use loggia_text::{redact, shorten, units::bytes_text};
 use wasmtime::{PoolConcurrencyLimitError, Store, Trap, WasmBacktrace};
 use wasmtime_wasi::{I32Exit, ResourceTableError};
 
 use crate::{
     Engine,
     guest::Guest,
-    limits::{CORE_INSTANCES, Limits, MEMORIES, TABLES, bytes_text},
+    limits::{CORE_INSTANCES, Limits, MEMORIES, TABLES},
 };
 
 /// Bytes of an error that are kept for the log: its backtrace has names that the guest chose. (The log of the call keeps as
@@ -88,7 +88,7 @@ impl FaultContext<'_> {
         match error.downcast_ref::<Trap>() {
             Some(Trap::Interrupt) => (FaultKind::Cpu, self.cpu_text(), Some(self.cpu.clone())),
             Some(Trap::StackOverflow) => {
-                let value = bytes_text(self.engine.state.stack);
+                let value = bytes_text(self.engine.state.stack as u64);
                 let text = format!("recursed deeper than {value} of stack");
                 (FaultKind::Stack, text, Some(Limit { key: "--wasm-stack", value }))
             }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use loggia_facade::Limit;
+use loggia_text::units::{bytes_text, duration_text};
 use wasmtime::ResourceLimiter;
 
 /// What one call may use. The defaults are DESIGN §6's.
@@ -100,7 +101,7 @@ impl Limits {
     }
 
     pub(crate) fn memory_limit(&self) -> Limit {
-        Limit { key: "limits.memory", value: bytes_text(self.memory) }
+        Limit { key: "limits.memory", value: bytes_text(self.memory as u64) }
     }
 
     pub(crate) fn tables_limit(&self) -> Limit {
@@ -117,38 +118,19 @@ impl Limits {
     }
 
     pub(crate) fn host_data_limit(&self) -> Limit {
-        Limit { key: "limits.host-data", value: bytes_text(self.host_data()) }
+        Limit { key: "limits.host-data", value: bytes_text(self.host_data() as u64) }
     }
 
     pub(crate) fn random_limit(&self) -> Limit {
-        Limit { key: "limits.random", value: bytes_text(usize::try_from(self.random).unwrap_or(usize::MAX)) }
+        Limit { key: "limits.random", value: bytes_text(self.random) }
     }
 
     pub(crate) fn result_limit(&self) -> Limit {
-        Limit { key: "limits.result", value: bytes_text(self.result) }
+        Limit { key: "limits.result", value: bytes_text(self.result as u64) }
     }
 
     pub(crate) fn describe_limit(&self) -> Limit {
         Limit { key: "limits.describe-cpu", value: duration_text(self.describe.cpu) }
-    }
-}
-
-/// As a policy file writes it: `64MiB`, `512KiB`, `100B`.
-pub fn bytes_text(bytes: usize) -> String {
-    match bytes {
-        0 => "0B".to_owned(),
-        b if b.is_multiple_of(1 << 20) => format!("{}MiB", b >> 20),
-        b if b.is_multiple_of(1 << 10) => format!("{}KiB", b >> 10),
-        b => format!("{b}B"),
-    }
-}
-
-/// As a policy file writes it: `30m`, `2s`, `250ms`.
-pub fn duration_text(duration: Duration) -> String {
-    match duration.as_millis() {
-        ms if ms > 0 && ms.is_multiple_of(60_000) => format!("{}m", ms / 60_000),
-        ms if ms > 0 && ms.is_multiple_of(1000) => format!("{}s", ms / 1000),
-        ms => format!("{ms}ms"),
     }
 }
 

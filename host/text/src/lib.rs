@@ -21,6 +21,7 @@ mod likely;
 mod mention;
 mod redacted;
 mod sanitise;
+pub mod units;
 
 pub use credentials::{redact, redact_beginning, seam};
 pub use cut::{shorten, shorten_bytes};
