@@ -37,7 +37,7 @@ pub(crate) struct Exchange {
 
 impl Exchange {
     /// The cause of an error that hyper reports.
-    pub fn explain(&self, error: &hyper::Error) -> SendError {
+    pub(crate) fn explain(&self, error: &hyper::Error) -> SendError {
         if let Some(cause) = self.cause.get() {
             return cause.clone();
         }
@@ -51,7 +51,7 @@ impl Exchange {
     }
 
     /// Whether any of a body was sent.
-    pub fn had_body(&self) -> bool {
+    pub(crate) fn had_body(&self) -> bool {
         self.had_body.load(Ordering::Relaxed)
     }
 
@@ -81,7 +81,7 @@ pub(crate) struct Upload {
 }
 
 impl Upload {
-    pub fn new(inner: BodyIn, bounds: Bounds, exchange: Arc<Exchange>) -> Self {
+    pub(crate) fn new(inner: BodyIn, bounds: Bounds, exchange: Arc<Exchange>) -> Self {
         Self { inner, bounds, sent: 0, exchange, end: Box::pin(sleep_until(bounds.end)) }
     }
 

@@ -38,13 +38,13 @@ pub(crate) struct CallState {
 }
 
 impl CallState {
-    pub fn new(network: Arc<Network>, limits: Arc<Limits>, mode: Mode) -> Self {
+    pub(crate) fn new(network: Arc<Network>, limits: Arc<Limits>, mode: Mode) -> Self {
         let running = Arc::new(Semaphore::new(limits.at_once.clamp(1, Semaphore::MAX_PERMITS)));
         Self { network, limits, mode, sent: AtomicUsize::new(0), running }
     }
 
     /// Checks one request, or one hop of it, and counts it.
-    pub fn check(&self, parts: &Parts, to: &Target) -> Result<(), SendError> {
+    pub(crate) fn check(&self, parts: &Parts, to: &Target) -> Result<(), SendError> {
         let grants = &self.network.grants;
         policy::check(grants, self.mode, &parts.method, to)?;
         headers::check(parts, to, self.limits.request)?;

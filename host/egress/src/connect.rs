@@ -47,12 +47,12 @@ pub(crate) struct Network {
 
 impl Network {
     /// The runtime that connections live on.
-    pub fn runtime(&self) -> Handle {
+    pub(crate) fn runtime(&self) -> Handle {
         self.runtime.clone().unwrap_or_else(Handle::current)
     }
 
     /// A new connection, ready for a request.
-    pub async fn connect(
+    pub(crate) async fn connect(
         self: &Arc<Self>,
         to: &Target,
         limit: Option<Duration>,

@@ -38,7 +38,7 @@ pub(crate) struct Lease {
 
 impl Lease {
     /// Gives the connection back, when its response is complete.
-    pub fn settle(mut self) {
+    pub(crate) fn settle(mut self) {
         let runtime = self.network.runtime();
         if self.sender.is_ready() {
             self.network.pool.put(self.to, self.sender, &runtime);
@@ -85,7 +85,7 @@ pub(crate) struct Terms {
 type Next = Poll<Option<Result<Frame<Bytes>, SendError>>>;
 
 impl Download {
-    pub fn new(open: Open, terms: Terms) -> Self {
+    pub(crate) fn new(open: Open, terms: Terms) -> Self {
         let mut download = Self {
             open: Some(open),
             trailers: None,

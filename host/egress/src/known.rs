@@ -34,7 +34,7 @@ struct Value {
 
 impl KnownSecrets {
     /// Looks for this value from now on.
-    pub fn learn(&self, at: usize, secret: String, header: &HeaderValue, public: usize) {
+    pub(crate) fn learn(&self, at: usize, secret: String, header: &HeaderValue, public: usize) {
         let mut seen = self.0.lock();
         if seen.values.len() <= at {
             seen.values.resize_with(at + 1, VecDeque::new);
@@ -58,7 +58,7 @@ impl KnownSecrets {
     }
 
     /// Reads a secret that has not been read yet. One that cannot be read now was not sent by this host either.
-    pub async fn ensure(&self, at: usize, secret: &Secret) {
+    pub(crate) async fn ensure(&self, at: usize, secret: &Secret) {
         if self.0.lock().values.get(at).is_some_and(|values| !values.is_empty()) {
             return;
         }
@@ -68,7 +68,7 @@ impl KnownSecrets {
     }
 
     /// What must not come back.
-    pub fn patterns(&self) -> Option<Arc<Patterns>> {
+    pub(crate) fn patterns(&self) -> Option<Arc<Patterns>> {
         self.0.lock().patterns.clone()
     }
 }

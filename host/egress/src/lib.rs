@@ -6,6 +6,8 @@
 //!
 //! Nothing here knows of WebAssembly, and nothing reads proxies from the environment: a proxy would resolve names itself.
 
+#![warn(unreachable_pub)]
+
 mod address;
 mod attach;
 mod body;

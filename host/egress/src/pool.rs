@@ -36,7 +36,7 @@ struct Idle {
 
 impl Pool {
     /// The connection to a target that was used last.
-    pub fn take(&self, to: &Target) -> Option<Sender> {
+    pub(crate) fn take(&self, to: &Target) -> Option<Sender> {
         let mut idle = self.idle.lock();
         idle.waiting.retain(|(_, sender, since)| !sender.is_closed() && since.elapsed() < KEPT_FOR);
         let at = idle.waiting.iter().rposition(|(target, sender, _)| target == to && sender.is_ready())?;
@@ -44,7 +44,7 @@ impl Pool {
     }
 
     /// Keeps a connection that is ready for another request.
-    pub fn put(self: &Arc<Self>, to: Target, sender: Sender, runtime: &Handle) {
+    pub(crate) fn put(self: &Arc<Self>, to: Target, sender: Sender, runtime: &Handle) {
         let mut idle = self.idle.lock();
         if idle.waiting.len() == KEPT {
             idle.waiting.remove(0);

@@ -49,7 +49,7 @@ impl Pattern {
 
 impl Patterns {
     /// A secret, and the header's whole value, which holds it after `public` bytes.
-    pub fn add(&mut self, value: &[u8], header: &[u8], public: usize) {
+    pub(crate) fn add(&mut self, value: &[u8], header: &[u8], public: usize) {
         for (text, public) in [(value, 0), (header, public)] {
             let mut add = |form: &dyn Fn(&[u8]) -> Vec<u8>| {
                 self.pattern(Pattern::new(form(text), form(&text[..public]).len()));
@@ -73,7 +73,7 @@ impl Patterns {
     }
 
     /// A whole text without them, if it holds any.
-    pub fn mask(&self, text: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn mask(&self, text: &[u8]) -> Option<Vec<u8>> {
         let mut out = text.to_vec();
         let covered = self.cover(text, &mut out) > 0;
         let cut = self.cover_end(&mut out, text);
@@ -81,7 +81,7 @@ impl Patterns {
     }
 
     /// The values of headers without them.
-    pub fn mask_headers(&self, headers: &mut http::HeaderMap) {
+    pub(crate) fn mask_headers(&self, headers: &mut http::HeaderMap) {
         for value in headers.values_mut() {
             if let Some(masked) = self.mask(value.as_bytes()) {
                 // Asterisks are as good in a header as what they stand for.
@@ -141,22 +141,22 @@ pub(crate) struct Redactor {
 }
 
 impl Redactor {
-    pub fn new(patterns: Arc<Patterns>) -> Self {
+    pub(crate) fn new(patterns: Arc<Patterns>) -> Self {
         Self { patterns, tail: Vec::new(), covered: 0 }
     }
 
     /// Bytes that are held back.
-    pub fn held(&self) -> usize {
+    pub(crate) fn held(&self) -> usize {
         self.tail.len()
     }
 
     /// Whether nothing is held back.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.tail.is_empty()
     }
 
     /// What can be passed on now.
-    pub fn feed(&mut self, chunk: &[u8]) -> Bytes {
+    pub(crate) fn feed(&mut self, chunk: &[u8]) -> Bytes {
         let mut raw = std::mem::take(&mut self.tail);
         raw.extend_from_slice(chunk);
         let whole = raw.len() - self.patterns.begun(&raw);
@@ -169,7 +169,7 @@ impl Redactor {
     }
 
     /// What was held back, at the stream's end. It has ended with the beginning of a secret, then: that is not shown.
-    pub fn end(&mut self) -> Bytes {
+    pub(crate) fn end(&mut self) -> Bytes {
         let mut rest = std::mem::take(&mut self.tail);
         let raw = rest.clone();
         self.patterns.cover(&raw, &mut rest);

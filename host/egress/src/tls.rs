@@ -25,12 +25,16 @@ pub(crate) struct Tls {
 
 impl Tls {
     /// Trusts these authorities besides the machine's.
-    pub fn with(extra: Vec<CertificateDer<'static>>) -> Self {
+    pub(crate) fn with(extra: Vec<CertificateDer<'static>>) -> Self {
         Self { extra, connector: OnceCell::new() }
     }
 
     /// Greets the host over a connection that has been made.
-    pub async fn wrap(&self, to: &Target, stream: TcpStream) -> Result<TlsStream<TcpStream>, SendError> {
+    pub(crate) async fn wrap(
+        &self,
+        to: &Target,
+        stream: TcpStream,
+    ) -> Result<TlsStream<TcpStream>, SendError> {
         let fault = |why| SendError::Tls { to: to.to_string(), why };
         let connector = self.connector.get_or_try_init(|| self.connector()).await.map_err(fault)?;
         let name = match &to.host {

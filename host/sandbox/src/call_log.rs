@@ -64,7 +64,7 @@ impl Stream {
 
 impl CallLog {
     /// Makes a log of at most `limit` bytes, and of no more lines per second than all calls of the plugin may write.
-    pub fn new(session: Option<Session>, limit: usize, rate: Option<Arc<LogRate>>) -> Self {
+    pub(crate) fn new(session: Option<Session>, limit: usize, rate: Option<Arc<LogRate>>) -> Self {
         Self(Arc::new(Mutex::new(LogState {
             session,
             left: limit,
@@ -77,16 +77,16 @@ impl CallLog {
         })))
     }
 
-    pub fn stdout(&self) -> impl StdoutStream + 'static {
+    pub(crate) fn stdout(&self) -> impl StdoutStream + 'static {
         StreamWriter(self.clone(), Stream::Stdout)
     }
 
-    pub fn stderr(&self) -> impl StdoutStream + 'static {
+    pub(crate) fn stderr(&self) -> impl StdoutStream + 'static {
         StreamWriter(self.clone(), Stream::Stderr)
     }
 
     /// Logs a text of the plugin's, in lines.
-    pub fn log(&self, level: Level, text: &str) {
+    pub(crate) fn log(&self, level: Level, text: &str) {
         let (mut state, mut rest) = (self.0.lock(), text);
         loop {
             if state.left == 0 {
@@ -106,7 +106,7 @@ impl CallLog {
     }
 
     /// Ends the last lines, logs how much was dropped, and returns the end of stderr.
-    pub fn finish(&self) -> String {
+    pub(crate) fn finish(&self) -> String {
         let mut state = self.0.lock();
         for stream in [Stream::Stdout, Stream::Stderr] {
             state.end_line(stream);

@@ -24,7 +24,7 @@ const ARENAS: i32 = 2;
 const OOM_SCORE: &str = "1000";
 
 /// Limits the current process for good. A limit that cannot be set (because a lower one is in force) is in force.
-pub fn limit(limits: Compile) {
+pub(crate) fn limit(limits: Compile) {
     // Counted in whole seconds.
     most(Resource::Cpu, limits.cpu.as_secs_f64().ceil() as u64);
     most(Resource::As, limits.memory);
@@ -40,7 +40,7 @@ fn most(resource: Resource, most: u64) {
 }
 
 /// Starts the threads that compile: later there are no more.
-pub fn start_threads() {
+pub(crate) fn start_threads() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     #[allow(unsafe_code)]
     // SAFETY: a setting of the allocator, which takes its own lock; one that it does not know is left as it was.
@@ -53,7 +53,7 @@ pub fn start_threads() {
 }
 
 /// Gives up what compiling does not need, on all threads.
-pub fn give_up() {
+pub(crate) fn give_up() {
     let _ = rustix::thread::set_no_new_privs(true);
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     most(Resource::Nproc, 0);

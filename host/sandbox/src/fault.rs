@@ -29,7 +29,7 @@ pub(crate) struct FaultContext<'a> {
 
 impl FaultContext<'_> {
     /// Converts a guest's error to a fault.
-    pub fn fault(&self, error: &wasmtime::Error, store: &Store<Guest>) -> Fault {
+    pub(crate) fn fault(&self, error: &wasmtime::Error, store: &Store<Guest>) -> Fault {
         let last_words = store.data().finish_log();
         let (kind, text, limit) = self.classify(error, store, &last_words);
         // Not the debug form, which may hold a backtrace of the host's own.
@@ -120,12 +120,12 @@ impl FaultContext<'_> {
     }
 
     /// The fault of a CPU budget that was used up outside the guest's own code.
-    pub fn cpu_fault(&self) -> Fault {
+    pub(crate) fn cpu_fault(&self) -> Fault {
         self.new_fault(FaultKind::Cpu, &self.cpu_text(), Some(self.cpu.clone()))
     }
 
     /// The fault of an answer that is not what the contract says.
-    pub fn bad_output_fault(&self, reason: impl std::fmt::Display) -> Fault {
+    pub(crate) fn bad_output_fault(&self, reason: impl std::fmt::Display) -> Fault {
         let fault = self.new_fault(FaultKind::BadOutput, "gave a result that cannot be read", None);
         let mut log = reason.to_string();
         log.truncate(log.floor_char_boundary(LOG));
@@ -133,7 +133,7 @@ impl FaultContext<'_> {
     }
 
     /// The fault of a result that is too large.
-    pub fn output_size_fault(&self, size: usize) -> Fault {
+    pub(crate) fn output_size_fault(&self, size: usize) -> Fault {
         let text = format!("gave a result of {size} bytes, which is too large");
         self.new_fault(FaultKind::OutputSize, &text, self.answer.clone())
     }

@@ -31,7 +31,7 @@ pub(crate) struct Guest {
 impl Guest {
     /// Ends the call's log: adds an exceeded limit that the operator may want to raise and what was dropped. Returns the end
     /// of stderr.
-    pub fn finish_log(&self) -> String {
+    pub(crate) fn finish_log(&self) -> String {
         if let Some(text) = self.capabilities.files.exceeded_limit() {
             self.log.log(Level::Warn, &text);
         }

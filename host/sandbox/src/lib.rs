@@ -23,6 +23,8 @@
 //! This is the only crate that names wasmtime. WASI's bindings are generic over the store's data, so they are
 //! compiled here once, and editing the host does not compile them again.
 
+#![warn(unreachable_pub)]
+
 mod abi;
 pub mod artifact;
 pub mod cache;

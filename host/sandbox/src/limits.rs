@@ -185,17 +185,17 @@ impl Sum {
 }
 
 impl MemoryLimiter {
-    pub fn new(limits: &Limits) -> Self {
+    pub(crate) fn new(limits: &Limits) -> Self {
         Self { memory: Sum::new(limits.memory), tables: Sum::new(limits.tables) }
     }
 
     /// The guest asked for more memory than it may have.
-    pub fn memory_hit(&self) -> bool {
+    pub(crate) fn memory_hit(&self) -> bool {
         self.memory.hit
     }
 
     /// The guest asked for larger tables than it may have.
-    pub fn tables_hit(&self) -> bool {
+    pub(crate) fn tables_hit(&self) -> bool {
         self.tables.hit
     }
 }

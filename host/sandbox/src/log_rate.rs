@@ -13,12 +13,12 @@ pub(crate) struct LogRate {
 }
 
 impl LogRate {
-    pub fn new(max: u32) -> Self {
+    pub(crate) fn new(max: u32) -> Self {
         Self { max, window: Mutex::new((Instant::now(), 0)) }
     }
 
     /// Counts one line; false if there were too many in this second.
-    pub fn admit_line(&self) -> bool {
+    pub(crate) fn admit_line(&self) -> bool {
         let mut window = self.window.lock();
         if window.0.elapsed() >= Duration::from_secs(1) {
             *window = (Instant::now(), 0);

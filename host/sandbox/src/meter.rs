@@ -29,25 +29,25 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    pub fn new(budget: Duration) -> Arc<Self> {
+    pub(crate) fn new(budget: Duration) -> Arc<Self> {
         let budget = u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX);
         Arc::new(Self { spent: AtomicU64::new(0), began: AtomicU64::new(0), budget })
     }
 
     /// Tests, from within a poll, whether the budget is used up.
-    pub fn is_spent(&self) -> bool {
+    pub(crate) fn is_spent(&self) -> bool {
         let slice = thread_time().saturating_sub(self.began.load(Ordering::Relaxed));
         self.spent.load(Ordering::Relaxed).saturating_add(slice) > self.budget
     }
 
     /// Returns the nanoseconds of completed polls and of completed work on other threads.
-    pub fn spent(&self) -> u64 {
+    pub(crate) fn spent(&self) -> u64 {
         self.spent.load(Ordering::Relaxed)
     }
 
     /// Runs work for the call on a thread that may block, and charges the call for its CPU time there. Dropping the handle
     /// cancels work that has not begun.
-    pub fn run_blocking<T: Send + 'static>(
+    pub(crate) fn run_blocking<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> AbortOnDropJoinHandle<T> {

@@ -29,11 +29,11 @@ const OTHERS_WRITE: u32 = 0o022;
 
 /// A folder of this user's in which nobody else can write.
 #[derive(Debug)]
-pub struct PrivateFolder(OwnedFd);
+pub(crate) struct PrivateFolder(OwnedFd);
 
 impl PrivateFolder {
     /// Opens a folder, makes it where it is missing, and takes from others the right to write there.
-    pub fn open(path: &Path) -> io::Result<Self> {
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(path)?;
         // The owner may keep the folder elsewhere by a link; another user may not say where it is.
         let link = fs::symlink_metadata(path)?;
@@ -45,7 +45,7 @@ impl PrivateFolder {
     }
 
     /// A folder in this one.
-    pub fn below(&self, name: &str) -> io::Result<Self> {
+    pub(crate) fn below(&self, name: &str) -> io::Result<Self> {
         match mkdirat(&self.0, name, OWNER) {
             Ok(()) | Err(Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
@@ -67,7 +67,7 @@ impl PrivateFolder {
     }
 
     /// A regular file of ours that nobody else can write, opened for reading; `None` if it is anything else, or not there.
-    pub fn read(&self, name: &str) -> Option<File> {
+    pub(crate) fn read(&self, name: &str) -> Option<File> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = File::from(openat(&self.0, name, flags, Mode::empty()).ok()?);
         let meta = file.metadata().ok()?;
@@ -76,7 +76,7 @@ impl PrivateFolder {
     }
 
     /// Writes a file as a whole: beside, and renamed when the disk has it.
-    pub fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+    pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let beside = format!("{BESIDE}{:016x}", RandomState::new().hash_one(name));
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut file = File::from(openat(&self.0, &beside, flags, FILE)?);
@@ -91,18 +91,18 @@ impl PrivateFolder {
     }
 
     /// A file to be locked, made where it is missing.
-    pub fn lockable(&self, name: &str) -> io::Result<File> {
+    pub(crate) fn lockable(&self, name: &str) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         Ok(openat(&self.0, name, flags, FILE)?.into())
     }
 
     /// Removes a file, if it is there.
-    pub fn remove(&self, name: &str) {
+    pub(crate) fn remove(&self, name: &str) {
         let _ = unlinkat(&self.0, name, AtFlags::empty());
     }
 
     /// Removes what a process was killed over before it could rename it. A younger file may be another's, which writes it now.
-    pub fn remove_leftovers(&self, age: Duration) {
+    pub(crate) fn remove_leftovers(&self, age: Duration) {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
         for entry in Dir::read_from(&self.0).into_iter().flatten().flatten() {
             let name = entry.file_name();

@@ -11,7 +11,7 @@ use wasmparser::{Validator, WasmFeatures};
 /// SIMD where a crate asks for it), CPython, SpiderMonkey and QuickJS, which wasi-sdk builds.
 ///
 /// `REFERENCE_TYPES` includes the long encoding of `call_indirect`, `BULK_MEMORY` the two instructions of `lime1`.
-pub const ALLOWED: WasmFeatures = WasmFeatures::MUTABLE_GLOBAL
+pub(crate) const ALLOWED: WasmFeatures = WasmFeatures::MUTABLE_GLOBAL
     .union(WasmFeatures::SATURATING_FLOAT_TO_INT)
     .union(WasmFeatures::SIGN_EXTENSION)
     .union(WasmFeatures::REFERENCE_TYPES)
@@ -24,7 +24,7 @@ pub const ALLOWED: WasmFeatures = WasmFeatures::MUTABLE_GLOBAL
 
 /// What the engines run. Where one component inside a plugin calls another, wasmtime generates an adapter that reaches
 /// both memories; it validates that code by the same list. A guest's own module never has two: [`check`] refuses it.
-pub const ENGINE: WasmFeatures = ALLOWED.union(WasmFeatures::MULTI_MEMORY);
+pub(crate) const ENGINE: WasmFeatures = ALLOWED.union(WasmFeatures::MULTI_MEMORY);
 
 /// What is refused, in the words that toolchains use, and how to build without it.
 const REFUSED: &[(WasmFeatures, &str, &str)] = &[
@@ -70,7 +70,7 @@ const FOR_WASIP2: &str = "compile for wasm32-wasip2 with its default target feat
 /// # Errors
 ///
 /// For its author: which proposal it uses, or why it is invalid, and where.
-pub fn check(wasm: &[u8]) -> Result<(), String> {
+pub(crate) fn check(wasm: &[u8]) -> Result<(), String> {
     let Err(error) = Validator::new_with_features(ALLOWED).validate_all(wasm) else { return Ok(()) };
     let (said, offset) = (error.message(), error.offset());
     let proposal = error.missing_wasm_feature().or_else(|| implied(said));

@@ -14,7 +14,7 @@ use std::{
 use wasmtime::EngineWeak;
 
 /// One epoch. Guest code runs at most this long before it yields.
-pub const EPOCH: Duration = Duration::from_millis(1);
+pub(crate) const EPOCH: Duration = Duration::from_millis(1);
 
 /// Idle epochs before the thread sleeps. Lingering saves a stream of short calls a wake-up each.
 const LINGER: u32 = 200;
@@ -32,14 +32,14 @@ struct TickerState {
 
 /// Handle of the thread.
 #[derive(Clone)]
-pub struct EpochTicker {
+pub(crate) struct EpochTicker {
     shared: Arc<TickerState>,
     thread: Thread,
 }
 
 impl EpochTicker {
     /// Starts the thread. It ends at its first wake-up after the engine was dropped.
-    pub fn start(engine: EngineWeak) -> std::io::Result<Self> {
+    pub(crate) fn start(engine: EngineWeak) -> std::io::Result<Self> {
         let shared = Arc::new(TickerState { running: AtomicUsize::new(0), asleep: AtomicBool::new(false) });
         let seen = Arc::clone(&shared);
         let handle =
@@ -48,7 +48,7 @@ impl EpochTicker {
     }
 
     /// Keeps epochs passing for as long as the guard lives.
-    pub fn guard(&self) -> RunningGuard {
+    pub(crate) fn guard(&self) -> RunningGuard {
         self.shared.running.fetch_add(1, Ordering::SeqCst);
         if self.shared.asleep.swap(false, Ordering::SeqCst) {
             self.thread.unpark();
@@ -58,7 +58,7 @@ impl EpochTicker {
 }
 
 /// A call that runs: epochs pass while it lives.
-pub struct RunningGuard(Arc<TickerState>);
+pub(crate) struct RunningGuard(Arc<TickerState>);
 
 impl Drop for RunningGuard {
     fn drop(&mut self) {

@@ -24,7 +24,7 @@ pub(crate) struct UsageCounters {
 
 impl UsageCounters {
     /// Counts a request by its outcome.
-    pub fn count_request<T>(&self, outcome: &Result<T, SendError>) {
+    pub(crate) fn count_request<T>(&self, outcome: &Result<T, SendError>) {
         let count = match outcome {
             Ok(_) => &self.answered,
             Err(SendError::Denied(_)) => &self.denied,
@@ -34,11 +34,11 @@ impl UsageCounters {
     }
 
     /// Adds a call's CPU time when the guard is dropped, however the call ends.
-    pub fn count_cpu(self: &Arc<Self>, meter: &Arc<Meter>) -> CpuGuard {
+    pub(crate) fn count_cpu(self: &Arc<Self>, meter: &Arc<Meter>) -> CpuGuard {
         CpuGuard { counters: Arc::clone(self), meter: Arc::clone(meter) }
     }
 
-    pub fn snapshot(&self) -> Usage {
+    pub(crate) fn snapshot(&self) -> Usage {
         let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
         Usage {
             cpu: Duration::from_nanos(get(&self.nanos)),

@@ -9,7 +9,7 @@ use std::{
 pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
 
 /// Reads the machine's clock.
-pub fn system_time() -> u64 {
+pub(crate) fn system_time() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

@@ -62,19 +62,24 @@ fn conflicts(changes: &[Change], versions: impl Iterator<Item = Option<u64>>) ->
 }
 
 /// A commit of checks alone: reads, so it waits for nobody.
-pub fn check(connection: &Connection, space: &Space, changes: &[Change], now: u64) -> Result<u64, Trouble> {
+pub(crate) fn check(
+    connection: &Connection,
+    space: &Space,
+    changes: &[Change],
+    now: u64,
+) -> Result<u64, Trouble> {
     let _snapshot = snapshot(connection)?;
     expected(connection, space, changes, now)?;
     Ok(Meta::read(connection)?.revision)
 }
 
 /// The same where there is no file.
-pub fn check_nothing(changes: &[Change]) -> Result<u64, StateError> {
+pub(crate) fn check_nothing(changes: &[Change]) -> Result<u64, StateError> {
     conflicts(changes, changes.iter().map(|_| None)).map(|()| 0)
 }
 
 /// A commit that writes.
-pub fn commit(
+pub(crate) fn commit(
     connection: &mut Connection,
     space: &Space,
     changes: &[Change],
@@ -136,7 +141,7 @@ fn written(operation: &Operation, now: u64) -> Option<(&[u8], Option<u64>)> {
 }
 
 /// An entry to be written.
-pub struct Put<'a> {
+pub(crate) struct Put<'a> {
     pub space: &'a Space,
     pub key: &'a str,
     pub version: u64,
@@ -145,7 +150,7 @@ pub struct Put<'a> {
     pub value: &'a [u8],
 }
 
-pub fn put(transaction: &Transaction<'_>, put: &Put<'_>) -> Result<(), Trouble> {
+pub(crate) fn put(transaction: &Transaction<'_>, put: &Put<'_>) -> Result<(), Trouble> {
     let mut statement = transaction.prepare_cached(
         "INSERT INTO entries (space, key, version, until, size, value) VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
          ON CONFLICT (space, key) DO UPDATE SET \
@@ -169,7 +174,7 @@ fn delete(transaction: &Transaction<'_>, space: &Space, key: &str) -> Result<(),
 }
 
 /// Notes when the space was last written to.
-pub fn wrote(transaction: &Transaction<'_>, space: &Space, revision: u64) -> Result<(), Trouble> {
+pub(crate) fn wrote(transaction: &Transaction<'_>, space: &Space, revision: u64) -> Result<(), Trouble> {
     let mut statement = transaction.prepare_cached(
         "INSERT INTO spaces (space, revision) VALUES (?1, ?2) \
          ON CONFLICT (space) DO UPDATE SET revision = excluded.revision",

@@ -13,7 +13,7 @@ use rusqlite::{Connection, OpenFlags, config::DbConfig};
 use crate::{StateError, error::Trouble, schema};
 
 /// How long a request waits for other processes.
-pub const PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 /// The first sleep, and the longest, while another process writes. A commit takes less than a millisecond, so whoever
 /// sleeps longer comes too late again and again; SQLite's own sleeps grow to 100 ms.
 const SLEEPS: [Duration; 2] = [Duration::from_micros(100), Duration::from_millis(1)];
@@ -21,7 +21,7 @@ const SLEEPS: [Duration; 2] = [Duration::from_micros(100), Duration::from_millis
 const STATEMENTS: usize = 32;
 
 /// Opens a file that is there, for reading and writing.
-pub fn open(path: &Path) -> Result<Connection, StateError> {
+pub(crate) fn open(path: &Path) -> Result<Connection, StateError> {
     let open = || {
         let connection = bare(path, OpenFlags::empty())?;
         schema::check(&connection)?;
@@ -31,14 +31,14 @@ pub fn open(path: &Path) -> Result<Connection, StateError> {
 }
 
 /// Opens a file that is there, for reading.
-pub fn open_reader(path: &Path) -> Result<Connection, StateError> {
+pub(crate) fn open_reader(path: &Path) -> Result<Connection, StateError> {
     let connection = open(path)?;
     connection.pragma_update(None, "query_only", true).map_err(|error| Trouble::from(error).at(path))?;
     Ok(connection)
 }
 
 /// Makes the tables in an empty file. It is in place when this returns, without a log beside it.
-pub fn create(path: &Path, revision: u64) -> Result<(), StateError> {
+pub(crate) fn create(path: &Path, revision: u64) -> Result<(), StateError> {
     let made = bare(path, OpenFlags::SQLITE_OPEN_CREATE).and_then(|connection| {
         schema::create(&connection, revision)?;
         connection.close().map_err(|(_, error)| error)
@@ -80,7 +80,7 @@ fn bare(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
 }
 
 /// Lets the next requests wait until this moment at most.
-pub fn wait_until(connection: &mut Connection, deadline: Instant) -> rusqlite::Result<()> {
+pub(crate) fn wait_until(connection: &mut Connection, deadline: Instant) -> rusqlite::Result<()> {
     connection.busy_handler(Some(waiting(Some(deadline))))
 }
 

@@ -8,7 +8,7 @@ use crate::StateError;
 
 /// What went wrong while a connection was used, before it is known of which file.
 #[derive(Debug)]
-pub enum Trouble {
+pub(crate) enum Trouble {
     /// SQLite's.
     Sql(Error),
     /// The store's own.
@@ -21,7 +21,7 @@ pub enum Trouble {
 
 impl Trouble {
     /// The same, said of this file.
-    pub fn at(self, path: &Path) -> StateError {
+    pub(crate) fn at(self, path: &Path) -> StateError {
         match self {
             Self::Sql(error) => sql(path, error),
             Self::State(error) => error,
@@ -61,7 +61,7 @@ fn sql(path: &Path, error: Error) -> StateError {
 }
 
 /// A file that cannot be made, read or written.
-pub fn io(path: &Path, error: &dyn Display) -> StateError {
+pub(crate) fn io(path: &Path, error: &dyn Display) -> StateError {
     StateError::Storage(format!("{}: {error}", path.display()))
 }
 

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Writes a head and a line for each entry, one at a time. Others may commit meanwhile.
-pub fn export(
+pub(crate) fn export(
     connection: &Connection,
     facade: &str,
     now: u64,
@@ -37,7 +37,7 @@ pub fn export(
 }
 
 /// The same where there is no file.
-pub fn nothing(facade: &str, writer: &mut impl Write) -> Result<u64, StateError> {
+pub(crate) fn nothing(facade: &str, writer: &mut impl Write) -> Result<u64, StateError> {
     head(facade, 0, writer)?;
     flush(writer)?;
     Ok(0)

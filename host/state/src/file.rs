@@ -12,7 +12,7 @@ use std::{
 use crate::{StateError, connection, error};
 
 /// Its ending.
-pub const ENDING: &str = "db";
+pub(crate) const ENDING: &str = "db";
 /// What SQLite keeps beside a file.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 /// Held while a file is made or taken away. Its name is no store's.
@@ -22,26 +22,26 @@ const UNFINISHED: &str = ".new-";
 
 /// Where a store's file is, or would be.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub(crate) struct Place {
     folder: PathBuf,
     path: PathBuf,
 }
 
 /// Which file it is: device and inode. While a connection has it open, no other file gets the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Identity(u64, u64);
+pub(crate) struct Identity(u64, u64);
 
 impl Place {
-    pub fn new(folder: &Path, name: &str) -> Self {
+    pub(crate) fn new(folder: &Path, name: &str) -> Self {
         Self { folder: folder.to_owned(), path: folder.join(format!("{name}.{ENDING}")) }
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Which file is there; `None` if there is none.
-    pub fn identity(&self) -> Result<Option<Identity>, StateError> {
+    pub(crate) fn identity(&self) -> Result<Option<Identity>, StateError> {
         match fs::symlink_metadata(&self.path) {
             Ok(meta) => Ok(Some(Identity(meta.dev(), meta.ino()))),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -51,7 +51,7 @@ impl Place {
 
     /// Makes the file, unless it is there. It is complete from the moment it has its name, so that no other process
     /// finds half of it. Its versions go on from this revision.
-    pub fn create(&self, revision: u64) -> Result<(), StateError> {
+    pub(crate) fn create(&self, revision: u64) -> Result<(), StateError> {
         let _lock = self.lock().map_err(|error| self.failed(error))?;
         if self.identity()?.is_some() {
             return Ok(());
@@ -67,7 +67,7 @@ impl Place {
     }
 
     /// Takes the file away, if it is there. Processes that use it notice at their next request.
-    pub fn remove(&self) -> Result<(), StateError> {
+    pub(crate) fn remove(&self) -> Result<(), StateError> {
         let remove = || {
             let _lock = self.lock()?;
             absent(fs::remove_file(&self.path))?;

@@ -31,7 +31,7 @@ pub struct Imported {
 }
 
 /// What was read and checked, on a disk of its own until it is dropped.
-pub struct Staged {
+pub(crate) struct Staged {
     connection: Connection,
     facade: String,
     lines: u64,
@@ -39,7 +39,7 @@ pub struct Staged {
 
 impl Staged {
     /// Reads and checks all lines.
-    pub fn read(mut reader: impl BufRead) -> Result<Self, StateError> {
+    pub(crate) fn read(mut reader: impl BufRead) -> Result<Self, StateError> {
         let head = Text::next(&mut reader, 1)?;
         let head = head.ok_or_else(|| wrong(1, "it is empty, and must begin with a head"))?;
         let no_export =
@@ -86,7 +86,7 @@ impl Staged {
     }
 
     /// Writes all to the store, in one transaction.
-    pub fn apply(self, store: &mut Connection, replace: bool, now: u64) -> Result<Imported, Trouble> {
+    pub(crate) fn apply(self, store: &mut Connection, replace: bool, now: u64) -> Result<Imported, Trouble> {
         let transaction = store.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mut meta = Meta::read(&transaction)?;
         meta.revision += 1;

@@ -11,6 +11,8 @@
 //! commits remove it, some at a time. Expiry is no write: it moves no revision, so a scan in pages may lose entries that
 //! expire between them. It goes by the machine's clock, as do all processes that share the store.
 
+#![warn(unreachable_pub)]
+
 mod clock;
 mod commit;
 mod connection;

@@ -25,12 +25,12 @@ pub const PAGE_BYTES: usize = 1024 * 1024;
 pub const OVERHEAD: u64 = 128;
 
 /// What an entry counts for the quota.
-pub fn size(key: &str, value: &[u8]) -> u64 {
+pub(crate) fn size(key: &str, value: &[u8]) -> u64 {
     (key.len() + value.len()) as u64 + OVERHEAD
 }
 
 /// Checks a key that names an entry.
-pub fn key(key: &str) -> Result<(), StateError> {
+pub(crate) fn key(key: &str) -> Result<(), StateError> {
     if key.is_empty() {
         return Err(invalid("a key is empty"));
     }
@@ -38,7 +38,7 @@ pub fn key(key: &str) -> Result<(), StateError> {
 }
 
 /// Checks a value.
-pub fn value(key: &str, value: &[u8]) -> Result<(), StateError> {
+pub(crate) fn value(key: &str, value: &[u8]) -> Result<(), StateError> {
     if value.len() > VALUE_BYTES {
         let said = format!("the value of `{key}` has {} bytes, and may have {VALUE_BYTES}", value.len());
         return Err(StateError::Invalid(said));
@@ -47,7 +47,7 @@ pub fn value(key: &str, value: &[u8]) -> Result<(), StateError> {
 }
 
 /// Checks what is compared with keys. It may be empty.
-pub fn bound(text: &str, what: &str) -> Result<(), StateError> {
+pub(crate) fn bound(text: &str, what: &str) -> Result<(), StateError> {
     if text.len() > KEY_BYTES {
         let said = format!("{what} has {} bytes, and may have {KEY_BYTES}", text.len());
         return Err(StateError::Invalid(said));
@@ -56,7 +56,7 @@ pub fn bound(text: &str, what: &str) -> Result<(), StateError> {
 }
 
 /// Checks the keys of a `get`.
-pub fn keys(keys: &[String]) -> Result<(), StateError> {
+pub(crate) fn keys(keys: &[String]) -> Result<(), StateError> {
     if keys.len() > GET_KEYS {
         return Err(StateError::Invalid(format!(
             "{} keys are too many: at most {GET_KEYS} at once",
@@ -67,7 +67,7 @@ pub fn keys(keys: &[String]) -> Result<(), StateError> {
 }
 
 /// Checks the changes of a commit.
-pub fn changes(changes: &[Change]) -> Result<(), StateError> {
+pub(crate) fn changes(changes: &[Change]) -> Result<(), StateError> {
     if changes.len() > COMMIT_CHANGES {
         let said = format!("{} changes are too many: at most {COMMIT_CHANGES} in a commit", changes.len());
         return Err(StateError::Invalid(said));

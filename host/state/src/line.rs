@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 use crate::{Space, limits};
 
 /// What the head's `format` says.
-pub const FORMAT: &str = "loggia-state";
+pub(crate) const FORMAT: &str = "loggia-state";
 /// Of the lines below.
-pub const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 const SHARED: &str = "shared";
 
 /// The first line.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Head<'a> {
+pub(crate) struct Head<'a> {
     pub format: Cow<'a, str>,
     pub version: u32,
     /// Whose state it was.
@@ -29,7 +29,7 @@ pub struct Head<'a> {
 /// Each further line: an entry. Its value is text, or else base64.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Line<'a> {
+pub(crate) struct Line<'a> {
     space: Cow<'a, str>,
     key: Cow<'a, str>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -42,7 +42,7 @@ pub struct Line<'a> {
 
 /// An entry as it is exported.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Record {
+pub(crate) struct Record {
     pub space: Space,
     pub key: String,
     pub value: Vec<u8>,
@@ -50,7 +50,7 @@ pub struct Record {
 }
 
 impl<'a> Line<'a> {
-    pub fn new(space: &Space, key: &'a str, value: &'a [u8], until: Option<u64>) -> Self {
+    pub(crate) fn new(space: &Space, key: &'a str, value: &'a [u8], until: Option<u64>) -> Self {
         let space = match space {
             Space::Shared => Cow::Borrowed(SHARED),
             Space::Caller(caller) => Cow::Owned(caller.iter().map(|byte| format!("{byte:02x}")).collect()),
@@ -61,7 +61,7 @@ impl<'a> Line<'a> {
     }
 
     /// The entry, checked as a commit would be; or what is wrong with it.
-    pub fn record(self) -> Result<Record, String> {
+    pub(crate) fn record(self) -> Result<Record, String> {
         let space = space(&self.space).ok_or("`space` must be \"shared\" or 64 hexadecimal digits")?;
         let value = match (self.text, self.base64) {
             (Some(text), None) => text.into_owned().into_bytes(),

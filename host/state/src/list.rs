@@ -36,13 +36,13 @@ pub struct Listed {
     pub until: Option<u64>,
 }
 
-pub fn usage(connection: &Connection, now: u64) -> Result<Usage, Trouble> {
+pub(crate) fn usage(connection: &Connection, now: u64) -> Result<Usage, Trouble> {
     let _snapshot = snapshot(connection)?;
     count(connection, now)
 }
 
 /// The same within a transaction.
-pub fn count(connection: &Connection, now: u64) -> Result<Usage, Trouble> {
+pub(crate) fn count(connection: &Connection, now: u64) -> Result<Usage, Trouble> {
     let revision = Meta::read(connection)?.revision;
     let mut statement = connection.prepare_cached(
         "SELECT count(*), coalesce(sum(size), 0) FROM entries WHERE until IS NULL OR until > ?1",
@@ -50,7 +50,7 @@ pub fn count(connection: &Connection, now: u64) -> Result<Usage, Trouble> {
     Ok(statement.query_row([now], |row| Ok(Usage { entries: row.get(0)?, bytes: row.get(1)?, revision }))?)
 }
 
-pub fn list(connection: &Connection, now: u64) -> Result<Vec<Listed>, Trouble> {
+pub(crate) fn list(connection: &Connection, now: u64) -> Result<Vec<Listed>, Trouble> {
     let mut statement = connection.prepare_cached(
         "SELECT space, key, size, version, until FROM entries \
          WHERE until IS NULL OR until > ?1 ORDER BY space, key",
@@ -66,7 +66,7 @@ pub fn list(connection: &Connection, now: u64) -> Result<Vec<Listed>, Trouble> {
     Ok(listed)
 }
 
-pub fn clear(connection: &mut Connection, now: u64) -> Result<u64, Trouble> {
+pub(crate) fn clear(connection: &mut Connection, now: u64) -> Result<u64, Trouble> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let entries = count(&transaction, now)?.entries;
     let revision = Meta::read(&transaction)?.revision + 1;

@@ -21,7 +21,7 @@ const ATTEMPTS: usize = 3;
 
 /// The connections to one store, none at first.
 #[derive(Debug)]
-pub struct Pool {
+pub(crate) struct Pool {
     place: Place,
     /// The connection that writes, handed from one thread to the next in the order in which they asked for it: an unfair
     /// mutex goes to the thread that has just released it, so beside a guest that commits in a tight loop another's commit
@@ -41,16 +41,16 @@ struct PooledConnection {
 }
 
 impl Pool {
-    pub fn new(place: Place) -> Self {
+    pub(crate) fn new(place: Place) -> Self {
         Self { place, writer: FairMutex::new(None), readers: Mutex::default() }
     }
 
-    pub fn place(&self) -> &Place {
+    pub(crate) fn place(&self) -> &Place {
         &self.place
     }
 
     /// Reads. `None` if there is no file, so nothing in it.
-    pub fn read<R>(
+    pub(crate) fn read<R>(
         &self,
         work: impl FnOnce(&Connection) -> Result<R, Trouble>,
     ) -> Result<Option<R>, StateError> {
@@ -79,7 +79,7 @@ impl Pool {
     }
 
     /// Writes. The file is made if there is none, its versions going on from this revision.
-    pub fn write<R>(
+    pub(crate) fn write<R>(
         &self,
         revision: u64,
         work: impl FnOnce(&mut Connection) -> Result<R, Trouble>,

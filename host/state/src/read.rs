@@ -13,11 +13,11 @@ use crate::{
 const BEYOND: u8 = 0xff;
 
 /// Reads as one moment's state.
-pub fn snapshot(connection: &Connection) -> rusqlite::Result<Transaction<'_>> {
+pub(crate) fn snapshot(connection: &Connection) -> rusqlite::Result<Transaction<'_>> {
     Transaction::new_unchecked(connection, TransactionBehavior::Deferred)
 }
 
-pub fn get(
+pub(crate) fn get(
     connection: &Connection,
     space: &Space,
     keys: &[String],
@@ -49,7 +49,7 @@ pub fn get(
 
 /// Which page is wanted.
 #[derive(Debug)]
-pub struct Wanted {
+pub(crate) struct Wanted {
     /// The first key that may be in it.
     from: Vec<u8>,
     /// The first that may not.
@@ -59,7 +59,12 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    pub fn new(prefix: &str, after: Option<&str>, limit: u32, at: Option<u64>) -> Result<Self, StateError> {
+    pub(crate) fn new(
+        prefix: &str,
+        after: Option<&str>,
+        limit: u32,
+        at: Option<u64>,
+    ) -> Result<Self, StateError> {
         limits::bound(prefix, "the prefix")?;
         limits::bound(after.unwrap_or_default(), "the key to go on after")?;
         if limit == 0 {
@@ -73,7 +78,12 @@ impl Wanted {
     }
 }
 
-pub fn scan(connection: &Connection, space: &Space, wanted: &Wanted, now: u64) -> Result<Entries, Trouble> {
+pub(crate) fn scan(
+    connection: &Connection,
+    space: &Space,
+    wanted: &Wanted,
+    now: u64,
+) -> Result<Entries, Trouble> {
     let _snapshot = snapshot(connection)?;
     let meta = Meta::read(connection)?;
     if let Some(at) = wanted.at

@@ -6,7 +6,7 @@ use crate::{Space, error::Trouble};
 
 /// The one row of `meta`.
 #[derive(Debug, Clone, Copy)]
-pub struct Meta {
+pub(crate) struct Meta {
     /// The counter of versions.
     pub revision: u64,
     /// What all entries count for the quota, expired ones that are still there too.
@@ -16,7 +16,7 @@ pub struct Meta {
 }
 
 impl Meta {
-    pub fn read(connection: &Connection) -> Result<Self, Trouble> {
+    pub(crate) fn read(connection: &Connection) -> Result<Self, Trouble> {
         let mut statement = connection.prepare_cached("SELECT revision, bytes, floor FROM meta")?;
         let meta = statement.query_row([], |row| {
             Ok(Self { revision: row.get(0)?, bytes: row.get(1)?, floor: row.get(2)? })
@@ -27,7 +27,7 @@ impl Meta {
         Ok(meta)
     }
 
-    pub fn write(&self, connection: &Connection) -> Result<(), Trouble> {
+    pub(crate) fn write(&self, connection: &Connection) -> Result<(), Trouble> {
         let mut statement =
             connection.prepare_cached("UPDATE meta SET revision = ?1, bytes = ?2, floor = ?3")?;
         statement.execute((self.revision, self.bytes, self.floor))?;
@@ -36,7 +36,7 @@ impl Meta {
 }
 
 /// A space as the tables name it: empty for the shared one, so that it comes first.
-pub fn space(space: &Space) -> &[u8] {
+pub(crate) fn space(space: &Space) -> &[u8] {
     match space {
         Space::Shared => &[],
         Space::Caller(caller) => caller,
@@ -44,7 +44,7 @@ pub fn space(space: &Space) -> &[u8] {
 }
 
 /// The space that a column names.
-pub fn space_at(row: &Row<'_>, column: usize) -> Result<Space, Trouble> {
+pub(crate) fn space_at(row: &Row<'_>, column: usize) -> Result<Space, Trouble> {
     match blob(row, column)? {
         [] => Ok(Space::Shared),
         caller => {
@@ -54,12 +54,12 @@ pub fn space_at(row: &Row<'_>, column: usize) -> Result<Space, Trouble> {
 }
 
 /// The key that a column holds.
-pub fn key_at(row: &Row<'_>, column: usize) -> Result<String, Trouble> {
+pub(crate) fn key_at(row: &Row<'_>, column: usize) -> Result<String, Trouble> {
     let key = std::str::from_utf8(blob(row, column)?).map_err(|_| Trouble::Damaged("a key is no text"))?;
     Ok(key.to_owned())
 }
 
 /// The bytes that a column holds.
-pub fn blob<'a>(row: &'a Row<'_>, column: usize) -> Result<&'a [u8], Trouble> {
+pub(crate) fn blob<'a>(row: &'a Row<'_>, column: usize) -> Result<&'a [u8], Trouble> {
     row.get_ref(column)?.as_blob().map_err(|_| Trouble::Damaged("a column has another type"))
 }

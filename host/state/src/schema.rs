@@ -24,7 +24,7 @@ const TABLES: [&str; 5] = [
 ];
 
 /// Makes the tables in a new file, whose versions go on from this one.
-pub fn create(connection: &Connection, revision: u64) -> rusqlite::Result<()> {
+pub(crate) fn create(connection: &Connection, revision: u64) -> rusqlite::Result<()> {
     // Tables before their indexes.
     let (tables, indexes): (Vec<&str>, Vec<&str>) =
         TABLES.into_iter().partition(|sql| sql.starts_with("CREATE TABLE"));
@@ -41,7 +41,7 @@ pub fn create(connection: &Connection, revision: u64) -> rusqlite::Result<()> {
 }
 
 /// Refuses a file whose tables are not these: a trigger or a view in it would run with the host's rights.
-pub fn check(connection: &Connection) -> Result<(), Trouble> {
+pub(crate) fn check(connection: &Connection) -> Result<(), Trouble> {
     let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
     if number("application_id")? != APPLICATION {
         return Err(Trouble::Damaged("another program made it"));

@@ -10,7 +10,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 
 /// Reads the secret, and makes it where there is none. Two processes that race get the same: it is written beside and
 /// then takes its name, unless another one has it already.
-pub fn read_or_make(folder: &Path, name: &str) -> io::Result<[u8; 32]> {
+pub(crate) fn read_or_make(folder: &Path, name: &str) -> io::Result<[u8; 32]> {
     let path = folder.join(name);
     match fs::read(&path) {
         Err(error) if error.kind() == ErrorKind::NotFound => make(folder, &path)?,

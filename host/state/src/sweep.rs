@@ -14,7 +14,7 @@ const SWEEP: usize = 100;
 
 /// Removes some expired entries in a commit of so many changes; answers what they counted, and adds the
 /// spaces they were in.
-pub fn some(
+pub(crate) fn some(
     transaction: &Transaction<'_>,
     now: u64,
     changes: usize,
@@ -34,14 +34,18 @@ pub fn some(
 }
 
 /// What expired entries count that are still there.
-pub fn left(transaction: &Transaction<'_>, now: u64) -> Result<u64, Trouble> {
+pub(crate) fn left(transaction: &Transaction<'_>, now: u64) -> Result<u64, Trouble> {
     let mut statement =
         transaction.prepare_cached("SELECT coalesce(sum(size), 0) FROM entries WHERE until <= ?1")?;
     Ok(statement.query_row([now], |row| row.get(0))?)
 }
 
 /// Forgets when a space was last written to, if it has no entries: there may be one for each caller that ever was.
-pub fn forget_if_empty(transaction: &Transaction<'_>, space: &[u8], meta: &mut Meta) -> Result<(), Trouble> {
+pub(crate) fn forget_if_empty(
+    transaction: &Transaction<'_>,
+    space: &[u8],
+    meta: &mut Meta,
+) -> Result<(), Trouble> {
     let mut statement = transaction.prepare_cached("SELECT 1 FROM entries WHERE space = ?1")?;
     if statement.exists([space])? {
         return Ok(());

@@ -12,6 +12,8 @@
 //! a text is at hand, [`redact_beginning`] takes a secret out that its end cuts off, and [`seam`] finds a place between
 //! credentials.
 
+#![warn(unreachable_pub)]
+
 mod credentials;
 mod cut;
 mod escape;

@@ -20,7 +20,7 @@ pub(crate) enum PluginInstance {
 }
 
 impl PluginPre {
-    pub async fn instantiate(&self, store: &mut Store<Guest>) -> wasmtime::Result<PluginInstance> {
+    pub(crate) async fn instantiate(&self, store: &mut Store<Guest>) -> wasmtime::Result<PluginInstance> {
         match self {
             Self::V0_1(pre) => pre.instantiate_async(store).await.map(PluginInstance::V0_1),
         }
@@ -29,14 +29,14 @@ impl PluginPre {
 
 impl PluginInstance {
     /// Calls `describe`.
-    pub async fn describe(&self, store: &mut Store<Guest>) -> wasmtime::Result<RawDescription> {
+    pub(crate) async fn describe(&self, store: &mut Store<Guest>) -> wasmtime::Result<RawDescription> {
         match self {
             Self::V0_1(plugin) => v0_1::describe(plugin, store).await,
         }
     }
 
     /// Calls `schema` for an action.
-    pub async fn schema(
+    pub(crate) async fn schema(
         &self,
         store: &mut Store<Guest>,
         action: &str,
@@ -47,7 +47,7 @@ impl PluginInstance {
     }
 
     /// Calls `dispatch`.
-    pub async fn dispatch(
+    pub(crate) async fn dispatch(
         &self,
         store: &mut Store<Guest>,
         call: PluginCall<'_>,

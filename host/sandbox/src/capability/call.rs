@@ -21,7 +21,7 @@ pub(crate) struct CallCapabilities {
 
 impl CallCapabilities {
     /// Explains a refusal of which the guest saw only the code that it failed with.
-    pub fn explain_refusal(&self, code: &str) -> Option<String> {
+    pub(crate) fn explain_refusal(&self, code: &str) -> Option<String> {
         self.files.exceeded_limit().or_else(|| self.http.explain_failure(code))
     }
 }

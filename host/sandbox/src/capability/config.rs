@@ -16,7 +16,7 @@ pub(crate) struct ConfigValues(Option<Arc<BTreeMap<String, String>>>);
 
 impl ConfigValues {
     /// Returns a value as JSON.
-    pub fn get(&self, key: &str) -> Option<&str> {
+    pub(crate) fn get(&self, key: &str) -> Option<&str> {
         self.0.as_ref()?.get(key).map(String::as_str)
     }
 }

@@ -23,7 +23,7 @@ impl ElicitAccess {
     }
 
     /// Asks by a form, whose JSON Schema is a text. The schema's `$anchor`, if it has one, names the question.
-    pub async fn ask(&self, message: String, schema: &str) -> Result<Answer, Failure> {
+    pub(crate) async fn ask(&self, message: String, schema: &str) -> Result<Answer, Failure> {
         let Some(session) = &self.session else { return Err(denied("elicit")) };
         // Nothing is parsed for a plugin that may not ask.
         session.may_elicit()?;

@@ -29,7 +29,7 @@ pub(crate) struct FacadeCapabilities {
 
 impl FacadeCapabilities {
     /// Opens what is granted.
-    pub fn configure(context: &ConfigureContext<'_>) -> Result<Self, LoadError> {
+    pub(crate) fn configure(context: &ConfigureContext<'_>) -> Result<Self, LoadError> {
         Ok(Self {
             files: Capability::configure(context)?,
             http: Capability::configure(context)?,
@@ -41,7 +41,7 @@ impl FacadeCapabilities {
     }
 
     /// Gives a call what its action may use.
-    pub fn prepare(&self, session: &Session, context: &mut PrepareContext<'_>) -> CallCapabilities {
+    pub(crate) fn prepare(&self, session: &Session, context: &mut PrepareContext<'_>) -> CallCapabilities {
         self.env.prepare(context);
         CallCapabilities {
             files: self.files.prepare(context),
@@ -56,7 +56,7 @@ impl FacadeCapabilities {
     }
 
     /// The directories that were opened, by device and inode.
-    pub fn dirs(&self) -> impl Iterator<Item = (u64, u64)> {
+    pub(crate) fn dirs(&self) -> impl Iterator<Item = (u64, u64)> {
         self.files.identities()
     }
 }

@@ -17,7 +17,7 @@ impl ProgressAccess {
     }
 
     /// Reports progress, if the number is one that JSON can carry. A long message is cut: a client shows one line.
-    pub fn report(&self, progress: Progress) {
+    pub(crate) fn report(&self, progress: Progress) {
         let Progress { done, total, message } = progress;
         if let Some(session) = self.session.as_ref().filter(|_| done.is_finite()) {
             let total = total.filter(|total| total.is_finite());
@@ -26,7 +26,7 @@ impl ProgressAccess {
         }
     }
 
-    pub fn is_cancelled(&self) -> bool {
+    pub(crate) fn is_cancelled(&self) -> bool {
         self.session.as_ref().is_some_and(|session| session.is_cancelled())
     }
 }

@@ -59,14 +59,18 @@ struct GrantedStore {
 
 impl StateAccess {
     /// Returns the entries of these keys, in their order.
-    pub async fn get(&self, space: StateSpace, keys: Vec<String>) -> Result<Vec<Option<Entry>>, Failure> {
+    pub(crate) async fn get(
+        &self,
+        space: StateSpace,
+        keys: Vec<String>,
+    ) -> Result<Vec<Option<Entry>>, Failure> {
         let granted = self.granted()?;
         let space = granted.space(space)?;
         granted.run(move |store| store.get(space, &keys)).await
     }
 
     /// Returns a page of the entries whose keys begin with `prefix` and come after `after`.
-    pub async fn scan(
+    pub(crate) async fn scan(
         &self,
         space: StateSpace,
         prefix: String,
@@ -80,7 +84,7 @@ impl StateAccess {
     }
 
     /// Commits all of these changes or none. A `read` action may only check.
-    pub async fn commit(&self, space: StateSpace, changes: Vec<Change>) -> Result<u64, Failure> {
+    pub(crate) async fn commit(&self, space: StateSpace, changes: Vec<Change>) -> Result<u64, Failure> {
         let granted = self.granted()?;
         let writes = changes.iter().any(|change| change.operation != Operation::Check);
         if writes && !granted.may_commit {

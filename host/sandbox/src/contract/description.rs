@@ -21,7 +21,7 @@ pub(crate) struct RawDescription {
 
 impl RawDescription {
     /// Bytes of its texts.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         let Surface { name, title, version, summary, instructions, actions, wants, .. } = &self.surface;
         let actions = actions.iter().map(|action| {
             action.name.len() + action.summary.len() + action.aliases.iter().map(String::len).sum::<usize>()
@@ -43,13 +43,13 @@ pub(crate) struct RawSchema {
 
 impl RawSchema {
     /// Bytes of its texts.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         let examples = self.examples.iter().map(String::len).sum::<usize>();
         self.params.len() + self.data.as_ref().map_or(0, String::len) + examples
     }
 
     /// Parses the texts into their action. The error says which text is wrong and why.
-    pub fn parse_into(self, action: &mut Action) -> Result<(), String> {
+    pub(crate) fn parse_into(self, action: &mut Action) -> Result<(), String> {
         let params = parse_object(&self.params).map_err(|reason| format!("params: {reason}"))?;
         let data = self.data.as_deref().map(parse).transpose().map_err(|e| format!("data: {e}"))?;
         let examples = self.examples.iter().map(|text| parse_object(text)).collect::<Result<_, _>>();

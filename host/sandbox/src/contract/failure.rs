@@ -22,7 +22,7 @@ pub(crate) struct RawFailure {
 
 impl RawFailure {
     /// Bytes that it takes up, as the limit of a result counts them.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.code.len()
             + self.message.len()
             + text_size(self.hint.as_ref())
@@ -32,7 +32,7 @@ impl RawFailure {
     }
 
     /// Parses the JSON texts in it.
-    pub fn parse(self) -> Result<Failure, MalformedAnswer> {
+    pub(crate) fn parse(self) -> Result<Failure, MalformedAnswer> {
         Ok(Failure {
             code: self.code,
             message: self.message,

@@ -28,7 +28,7 @@ pub(crate) struct RawContent {
 impl RawReply {
     /// Bytes that it takes up, as the limit of a result counts them: all of its strings, `next` as often as MCP repeats
     /// it, and an overhead for each part.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.data.len()
             + text_size(self.message.as_ref())
             + self.page.as_ref().map_or(0, |page| text_size(page.cursor.as_ref()))
@@ -38,7 +38,7 @@ impl RawReply {
     }
 
     /// Parses the JSON texts in it and checks its content.
-    pub fn parse(self) -> Result<Reply, MalformedAnswer> {
+    pub(crate) fn parse(self) -> Result<Reply, MalformedAnswer> {
         let next = parse_next(self.next, &self.extras);
         let content = self.content.into_iter().map(RawContent::parse).collect::<Result<_, _>>()?;
         let data = parse_json("the reply's data", &self.data)?;

@@ -21,7 +21,7 @@ pub(crate) struct RawRequest {
 
 impl RawRequest {
     /// Parses the parameters.
-    pub fn parse(self) -> Result<Request, Failure> {
+    pub(crate) fn parse(self) -> Result<Request, Failure> {
         let params = match parse(&self.params) {
             Ok(Value::Object(params)) => params,
             Err(error @ JsonError::Values) => {

@@ -25,7 +25,7 @@ pub(crate) struct ExportedFunction {
 
 impl ExportedFunction {
     /// Tests whether a component's export has the contract's type.
-    pub fn matches(&self, found: &ComponentFunc, component: &InstanceType<'_>) -> bool {
+    pub(crate) fn matches(&self, found: &ComponentFunc, component: &InstanceType<'_>) -> bool {
         (self.check)(found, component).is_ok()
     }
 }

@@ -46,14 +46,14 @@ impl Capability for FsCapability {
 
 impl FsCapability {
     /// The directories that were opened, by device and inode.
-    pub fn identities(&self) -> impl Iterator<Item = (u64, u64)> {
+    pub(crate) fn identities(&self) -> impl Iterator<Item = (u64, u64)> {
         self.roots.iter().flat_map(|roots| roots.iter().map(|root| root.identity))
     }
 }
 
 impl FileAccess {
     /// Describes a limit that the guest exceeded, with the key that changes it.
-    pub fn exceeded_limit(&self) -> Option<String> {
+    pub(crate) fn exceeded_limit(&self) -> Option<String> {
         let exceeded = self.quota.exceeded()?;
         let text = exceeded.as_str();
         Some(match self.quota.limit(exceeded) {
@@ -62,7 +62,7 @@ impl FileAccess {
         })
     }
 
-    pub fn view<'a>(&'a mut self, table: &'a mut ResourceTable, meter: &'a Arc<Meter>) -> FsView<'a> {
+    pub(crate) fn view<'a>(&'a mut self, table: &'a mut ResourceTable, meter: &'a Arc<Meter>) -> FsView<'a> {
         let Self { roots, quota, wasi } = self;
         FsView { roots: roots.as_ref(), quota, meter, wasi: WasiFilesystemCtxView { ctx: wasi, table } }
     }

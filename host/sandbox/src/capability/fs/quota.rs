@@ -33,7 +33,7 @@ pub(super) enum QuotaExceeded {
 
 impl QuotaExceeded {
     /// Describes what the guest did.
-    pub fn as_str(self) -> &'static str {
+    pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Written => "it wrote as much to files as a call may",
             Self::Open => "it had as many files open as a call may",
@@ -71,7 +71,7 @@ pub(super) struct WriteBudget {
 
 impl WriteBudget {
     /// Takes this many bytes, or none.
-    pub fn take(&self, bytes: u64) -> Result<(), QuotaExceeded> {
+    pub(super) fn take(&self, bytes: u64) -> Result<(), QuotaExceeded> {
         let take = |left: u64| left.checked_sub(bytes);
         let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
         taken.map(drop).map_err(|_| {
@@ -81,12 +81,12 @@ impl WriteBudget {
     }
 
     /// Charges a file, directory or link that is about to be made.
-    pub fn take_created(&self) -> Result<(), QuotaExceeded> {
+    pub(super) fn take_created(&self) -> Result<(), QuotaExceeded> {
         self.take(CREATED)
     }
 
     /// Charges the hole that a write at this offset leaves in a file of this length.
-    pub fn take_hole(&self, length: u64, offset: u64) -> Result<(), QuotaExceeded> {
+    pub(super) fn take_hole(&self, length: u64, offset: u64) -> Result<(), QuotaExceeded> {
         self.take(offset.saturating_sub(length))
     }
 }
@@ -101,7 +101,7 @@ impl Drop for OpenSlot {
 }
 
 impl FileQuota {
-    pub fn new(written: u64, descriptors: usize) -> Self {
+    pub(super) fn new(written: u64, descriptors: usize) -> Self {
         let budget = Arc::new(WriteBudget {
             left: AtomicU64::new(written),
             max: written,
@@ -111,7 +111,7 @@ impl FileQuota {
     }
 
     /// Returns a limit with the key that changes it.
-    pub fn limit(&self, exceeded: QuotaExceeded) -> Option<Limit> {
+    pub(super) fn limit(&self, exceeded: QuotaExceeded) -> Option<Limit> {
         Some(match exceeded {
             QuotaExceeded::Written => Limit { key: "limits.written", value: bytes_text(self.budget.max) },
             QuotaExceeded::Open => Limit { key: "limits.descriptors", value: self.max_open.to_string() },
@@ -121,7 +121,7 @@ impl FileQuota {
     }
 
     /// Returns a limit that the guest exceeded.
-    pub fn exceeded(&self) -> Option<QuotaExceeded> {
+    pub(super) fn exceeded(&self) -> Option<QuotaExceeded> {
         if self.budget.refused.load(Ordering::Relaxed) {
             Some(QuotaExceeded::Written)
         } else {
@@ -130,7 +130,7 @@ impl FileQuota {
     }
 
     /// Takes a slot for one more open file; dropping it frees it.
-    pub fn open_slot(&self) -> Result<OpenSlot, QuotaExceeded> {
+    pub(super) fn open_slot(&self) -> Result<OpenSlot, QuotaExceeded> {
         let more = |open: usize| (open < self.max_open).then_some(open + 1);
         match self.open.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more) {
             Ok(_) => Ok(OpenSlot(Arc::clone(&self.open))),
@@ -142,50 +142,50 @@ impl FileQuota {
     }
 
     /// Records the slot of an open file.
-    pub fn insert_file(&mut self, handle: u32, slot: OpenSlot) {
+    pub(super) fn insert_file(&mut self, handle: u32, slot: OpenSlot) {
         self.files.insert(handle, Arc::new(slot));
     }
 
     /// Returns the slot of a file, for a stream of it. Granted directories have none.
-    pub fn slot(&self, handle: u32) -> Option<Arc<OpenSlot>> {
+    pub(super) fn slot(&self, handle: u32) -> Option<Arc<OpenSlot>> {
         self.files.get(&handle).cloned()
     }
 
     /// Forgets a file or listing that the guest closed.
-    pub fn close(&mut self, handle: u32) {
+    pub(super) fn close(&mut self, handle: u32) {
         self.files.remove(&handle);
         self.listed.remove(&handle);
     }
 
     /// Number of entries that further listings may have.
-    pub fn list_capacity(&self) -> usize {
+    pub(super) fn list_capacity(&self) -> usize {
         LISTED.saturating_sub(self.listed.values().sum())
     }
 
     /// Records a listing with its number of entries.
-    pub fn insert_listing(&mut self, handle: u32, slot: OpenSlot, entries: usize) {
+    pub(super) fn insert_listing(&mut self, handle: u32, slot: OpenSlot, entries: usize) {
         self.insert_file(handle, slot);
         self.listed.insert(handle, entries);
     }
 
     /// Records that a directory has more entries than a listing may have.
-    pub fn refuse_listing(&self) -> QuotaExceeded {
+    pub(super) fn refuse_listing(&self) -> QuotaExceeded {
         self.refused.set(Some(QuotaExceeded::Listed));
         QuotaExceeded::Listed
     }
 
     /// Charges bytes that the guest is about to write.
-    pub fn take_written(&self, bytes: u64) -> Result<(), QuotaExceeded> {
+    pub(super) fn take_written(&self, bytes: u64) -> Result<(), QuotaExceeded> {
         self.budget.take(bytes)
     }
 
     /// Charges a file, directory or link that the guest is about to make.
-    pub fn take_created(&self) -> Result<(), QuotaExceeded> {
+    pub(super) fn take_created(&self) -> Result<(), QuotaExceeded> {
         self.budget.take_created()
     }
 
     /// Returns the bytes that may be written, for a stream.
-    pub fn budget(&self) -> Arc<WriteBudget> {
+    pub(super) fn budget(&self) -> Arc<WriteBudget> {
         Arc::clone(&self.budget)
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct OpenedDir {
 }
 
 impl OpenedDir {
-    pub fn open(grant: &DirGrant) -> Result<Self, LoadError> {
+    pub(super) fn open(grant: &DirGrant) -> Result<Self, LoadError> {
         let failed =
             |error: std::io::Error| LoadError::Directory { path: grant.path.display().to_string(), error };
         let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
@@ -42,7 +42,7 @@ impl OpenedDir {
     }
 
     /// Returns the directory as an action of this effect may use it.
-    pub fn with_effect(&self, effect: Effect) -> &Dir {
+    pub(super) fn with_effect(&self, effect: Effect) -> &Dir {
         match effect {
             Effect::Read => &self.read,
             Effect::Write | Effect::Destructive => self.write.as_ref().unwrap_or(&self.read),

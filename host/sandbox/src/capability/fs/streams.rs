@@ -40,7 +40,7 @@ enum ReadState {
 }
 
 impl ReadStream {
-    pub fn new(file: Arc<File>, at: u64, meter: Arc<Meter>, slot: Option<Arc<OpenSlot>>) -> Self {
+    pub(super) fn new(file: Arc<File>, at: u64, meter: Arc<Meter>, slot: Option<Arc<OpenSlot>>) -> Self {
         Self { file, at, meter, state: ReadState::Idle, _slot: slot }
     }
 
@@ -151,7 +151,7 @@ enum WriteState {
 }
 
 impl WriteStream {
-    pub fn new(
+    pub(super) fn new(
         file: Arc<File>,
         target: WriteTarget,
         budget: Arc<WriteBudget>,

@@ -46,13 +46,13 @@ impl Capability for HttpCapability {
 }
 
 impl HttpAccess {
-    pub fn view<'a>(&'a mut self, table: &'a mut ResourceTable) -> WasiHttpCtxView<'a> {
+    pub(crate) fn view<'a>(&'a mut self, table: &'a mut ResourceTable) -> WasiHttpCtxView<'a> {
         WasiHttpCtxView { hooks: &mut self.hooks, table, ctx: &mut self.wasi }
     }
 
     /// Explains the last request that failed with this code: the guest sees one error of a list, and neither the grant
     /// that is missing nor the limit that it exceeded.
-    pub fn explain_failure(&self, code: &str) -> Option<String> {
+    pub(crate) fn explain_failure(&self, code: &str) -> Option<String> {
         self.hooks.explain_failure(code)
     }
 }

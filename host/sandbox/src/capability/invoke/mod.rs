@@ -21,7 +21,7 @@ impl InvokeAccess {
     }
 
     /// Makes all of these calls at once and returns their answers in order.
-    pub async fn call_all(&self, requests: Vec<RawRequest>) -> Vec<Result<Reply, Failure>> {
+    pub(crate) async fn call_all(&self, requests: Vec<RawRequest>) -> Vec<Result<Reply, Failure>> {
         let session = match self.session() {
             Ok(session) => session,
             Err(denied) => return requests.iter().map(|_| Err(denied.clone())).collect(),
@@ -39,17 +39,17 @@ impl InvokeAccess {
     }
 
     /// Returns the facades that the plugin may call, each with the actions that it may call.
-    pub fn facades(&self) -> Result<Vec<Surface>, Failure> {
+    pub(crate) fn facades(&self) -> Result<Vec<Surface>, Failure> {
         self.session()?.facades()
     }
 
     /// Returns one action of another facade.
-    pub fn lookup(&self, facade: &str, action: &str) -> Result<Action, Failure> {
+    pub(crate) fn lookup(&self, facade: &str, action: &str) -> Result<Action, Failure> {
         self.session()?.lookup(facade, action)
     }
 
     /// Checks a call without making it.
-    pub fn check(&self, request: RawRequest) -> Result<(), Failure> {
+    pub(crate) fn check(&self, request: RawRequest) -> Result<(), Failure> {
         let session = self.session()?;
         parse_permitted(session, request).and_then(|request| session.check(request))
     }
