@@ -12,7 +12,10 @@ use std::{
     time::Duration,
 };
 
-use crate::{Artifact, Component, Engine, LoadError, compile::Compiler, private_folder::PrivateFolder};
+use crate::{
+    Artifact, Component, Engine, LoadError, compile::Compiler, private_folder::PrivateFolder,
+    wasmtime_errors::is_pool_limit,
+};
 
 /// So long takes no file to be written.
 const LEFTOVER: Duration = Duration::from_secs(3600);
@@ -84,8 +87,8 @@ impl Cache {
         let written = written.map_err(LoadError::io("read from the cache"))?;
         drop(lock);
         let component = Component::map(engine, &written).map_err(|error| match error {
-            // What was made a moment ago and is more than the pool has room for will not fit later either.
-            LoadError::Code(reason) if reason.contains("exceeds the") => LoadError::TooMuch(reason),
+            // Code that was made a moment ago and exceeds the pool will not fit later either.
+            LoadError::Code(reason) if is_pool_limit(&reason) => LoadError::TooMuch(reason),
             other => other,
         })?;
         Ok(Loaded { component, compiled: true })

@@ -9,6 +9,7 @@ use crate::{
     Engine,
     guest::Guest,
     limits::{CORE_INSTANCES, Limits, MEMORIES, TABLES},
+    wasmtime_errors::{is_data_limit, is_handle_limit, is_parts_limit, is_random_limit, trap_text},
 };
 
 /// Bytes of an error that are kept for the log: its backtrace has names that the guest chose. (The log of the call keeps as
@@ -57,15 +58,13 @@ impl FaultContext<'_> {
             return (FaultKind::Exit, format!("ended itself with exit code {}", exit.0), None);
         }
         // Both WASI's table and the engine's own count enforce the limit; the first that is full fails.
-        if matches!(error.downcast_ref(), Some(ResourceTableError::Full))
-            || root_contains(error, "handle limit exceeded")
-        {
+        if matches!(error.downcast_ref(), Some(ResourceTableError::Full)) || is_handle_limit(error) {
             let handles = self.engine.handles(self.limits);
             // Where the machine has fewer, the policy cannot give more.
             let limit = (handles == self.limits.handles).then(|| self.limits.handles_limit());
             return (FaultKind::Resources, format!("held more than {handles} handles at once"), limit);
         }
-        if root_contains(error, "fuel allocated for hostcalls has been exhausted") {
+        if is_data_limit(error) {
             // Its result is read when none of its code is on the stack.
             return if error.is::<WasmBacktrace>() {
                 let text = "passed more data to the host at once than it may".to_owned();
@@ -75,11 +74,11 @@ impl FaultContext<'_> {
                 (FaultKind::OutputSize, text, self.answer.clone())
             };
         }
-        if root_contains(error, "requested len") && root_contains(error, "exceeds limit") {
+        if is_random_limit(error) {
             let text = "asked for more random bytes at once than it may".to_owned();
             return (FaultKind::Resources, text, Some(self.limits.random_limit()));
         }
-        if root_contains(error, "resource limit exceeded") {
+        if is_parts_limit(error) {
             let text = format!(
                 "is made of more than {CORE_INSTANCES} core instances, {MEMORIES} memories or {TABLES} tables"
             );
@@ -106,11 +105,7 @@ impl FaultContext<'_> {
                 let text = "asked for larger tables than it may have".to_owned();
                 (FaultKind::Resources, text, Some(self.limits.tables_limit()))
             }
-            Some(trap) => {
-                let text = trap.to_string();
-                let text = text.strip_prefix("wasm trap: ").unwrap_or(&text);
-                (FaultKind::Trap, format!("trapped: {text}"), None)
-            }
+            Some(trap) => (FaultKind::Trap, format!("trapped: {}", trap_text(*trap)), None),
             // An error without any of its code on the stack is one of its result.
             None if !error.is::<WasmBacktrace>() => {
                 (FaultKind::BadOutput, "gave a result that cannot be read".to_owned(), None)
@@ -152,12 +147,6 @@ impl FaultContext<'_> {
             log: None,
         }
     }
-}
-
-/// wasmtime has no types for these errors; the tests of the limits check their texts.
-fn root_contains(error: &wasmtime::Error, text: &str) -> bool {
-    // The root alone: the backtrace around it holds names that the guest chose.
-    error.root_cause().to_string().contains(text)
 }
 
 /// Extracts the message that a Rust guest's panic hook wrote: the line after `panicked at`, without the place, which is for

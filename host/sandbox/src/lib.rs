@@ -48,6 +48,7 @@ mod proposals;
 mod store;
 mod ticker;
 mod usage;
+mod wasmtime_errors;
 
 pub use artifact::{Artifact, Digest};
 pub use cache::Cache;

@@ -3,7 +3,7 @@
 use wasmtime::component::{Component, Linker, types::ComponentItem};
 
 use super::{plugin::PluginPre, v0_1};
-use crate::{LoadError, guest::Guest};
+use crate::{LoadError, guest::Guest, wasmtime_errors::missing_import};
 
 /// Checks what a component exports and imports, before anything of it runs, and binds it.
 pub(crate) fn bind(
@@ -12,7 +12,9 @@ pub(crate) fn bind(
     component: &Component,
 ) -> Result<PluginPre, LoadError> {
     let facade = exported_facade(engine, component)?;
-    let linked = linker.instantiate_pre(component).map_err(|error| unknown_import(&error))?;
+    let linked = linker
+        .instantiate_pre(component)
+        .map_err(|error| LoadError::UnknownImport(missing_import(&error)))?;
     check_functions(engine, component, &facade)?;
     let pre = v0_1::PluginPre::new(linked)
         .map_err(|error| LoadError::WrongExport { function: "facade", reason: format!("{error:#}") })?;
@@ -61,11 +63,4 @@ fn check_functions(engine: &wasmtime::Engine, component: &Component, facade: &st
         }
     }
     Ok(())
-}
-
-/// Takes the import's name from wasmtime's error; the rest of its sentence is about linkers, which authors do not know.
-fn unknown_import(error: &wasmtime::Error) -> LoadError {
-    let text = format!("{error:#}");
-    let name = text.split('`').nth(1).unwrap_or(&text);
-    LoadError::UnknownImport(name.to_owned())
 }
