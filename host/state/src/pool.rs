@@ -1,6 +1,6 @@
 //! The connections to one store.
 //!
-//! One writes, by turns; others read, so that a `get` never waits for the disk that a commit waits for.
+//! One writes, in turns; others read, so that a `get` never waits for the disk that a commit waits for.
 
 use std::{path::Path, time::Instant};
 
@@ -9,20 +9,21 @@ use rusqlite::Connection;
 
 use crate::{
     StateError,
-    connection::{self, PATIENCE},
-    error::Trouble,
-    file::{Identity, Place},
+    connection::{self, BUSY_TIMEOUT},
+    error::ConnectionError,
+    file::{FileIdentity, StoreFile},
 };
 
-/// Connections for reading that are kept; further ones are opened as needed. Each takes two descriptors and some 100 KiB.
+/// Idle connections for reading that are kept; further ones are opened as needed. Each takes two descriptors and about
+/// 100 KiB.
 const READERS: usize = 2;
-/// How often a file is opened that is taken away at the very moment.
+/// Attempts to open a file that is removed while it is opened.
 const ATTEMPTS: usize = 3;
 
 /// The connections to one store, none at first.
 #[derive(Debug)]
-pub(crate) struct Pool {
-    place: Place,
+pub(crate) struct StorePool {
+    file: StoreFile,
     /// The connection that writes, handed from one thread to the next in the order in which they asked for it: an unfair
     /// mutex goes to the thread that has just released it, so beside a guest that commits in a tight loop another's commit
     /// would wait for long. Held for a whole commit, disk included, and waited for until a deadline at most. `readers` is
@@ -37,36 +38,36 @@ pub(crate) struct Pool {
 #[derive(Debug)]
 struct PooledConnection {
     connection: Connection,
-    file: Identity,
+    file: FileIdentity,
 }
 
-impl Pool {
-    pub(crate) fn new(place: Place) -> Self {
-        Self { place, writer: FairMutex::new(None), readers: Mutex::default() }
+impl StorePool {
+    pub(crate) fn new(file: StoreFile) -> Self {
+        Self { file, writer: FairMutex::new(None), readers: Mutex::default() }
     }
 
-    pub(crate) fn place(&self) -> &Place {
-        &self.place
+    pub(crate) fn file(&self) -> &StoreFile {
+        &self.file
     }
 
-    /// Reads. `None` if there is no file, so nothing in it.
+    /// Runs a read. `None` if there is no file.
     pub(crate) fn read<R>(
         &self,
-        work: impl FnOnce(&Connection) -> Result<R, Trouble>,
+        work: impl FnOnce(&Connection) -> Result<R, ConnectionError>,
     ) -> Result<Option<R>, StateError> {
         for _ in 0..ATTEMPTS {
-            let Some(file) = self.place.identity()? else {
+            let Some(identity) = self.file.identity()? else {
                 self.readers.lock().clear();
                 return Ok(None);
             };
             let kept = {
                 let mut readers = self.readers.lock();
-                readers.retain(|held| held.file == file);
+                readers.retain(|held| held.file == identity);
                 readers.pop()
             };
-            let Some(held) = self.still(file, kept, connection::open_reader)? else { continue };
-            let done = work(&held.connection).map_err(|trouble| trouble.at(self.place.path()));
-            // A connection that failed may be of a file which has since been mended.
+            let Some(held) = self.connect(identity, kept, connection::open_reader)? else { continue };
+            let done = work(&held.connection).map_err(|error| error.with_path(self.file.path()));
+            // A connection that failed may be to a file that is repaired later.
             if !matches!(done, Err(StateError::Storage(_))) {
                 let mut readers = self.readers.lock();
                 if readers.len() < READERS {
@@ -75,57 +76,57 @@ impl Pool {
             }
             return done.map(Some);
         }
-        Err(self.vanishes())
+        Err(self.file_vanishes())
     }
 
-    /// Writes. The file is made if there is none, its versions going on from this revision.
+    /// Runs a write. Creates the file if there is none; its versions continue from this revision.
     pub(crate) fn write<R>(
         &self,
         revision: u64,
-        work: impl FnOnce(&mut Connection) -> Result<R, Trouble>,
+        work: impl FnOnce(&mut Connection) -> Result<R, ConnectionError>,
     ) -> Result<R, StateError> {
         // Of the wait for threads of this process and for other processes together.
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + BUSY_TIMEOUT;
         let Some(mut kept) = self.writer.try_lock_until(deadline) else { return Err(StateError::Busy) };
         for _ in 0..ATTEMPTS {
-            let Some(file) = self.place.identity()? else {
+            let Some(identity) = self.file.identity()? else {
                 *kept = None;
-                self.place.create(revision)?;
+                self.file.create(revision)?;
                 continue;
             };
-            let held = kept.take().filter(|held| held.file == file);
-            let Some(mut held) = self.still(file, held, connection::open)? else { continue };
-            let done = connection::wait_until(&mut held.connection, deadline).map_err(Trouble::from);
+            let held = kept.take().filter(|held| held.file == identity);
+            let Some(mut held) = self.connect(identity, held, connection::open)? else { continue };
+            let done = connection::wait_until(&mut held.connection, deadline).map_err(ConnectionError::from);
             let done = done.and_then(|()| work(&mut held.connection));
-            let done = done.map_err(|trouble| trouble.at(self.place.path()));
+            let done = done.map_err(|error| error.with_path(self.file.path()));
             if !matches!(done, Err(StateError::Storage(_))) {
                 *kept = Some(held);
             }
             return done;
         }
-        Err(self.vanishes())
+        Err(self.file_vanishes())
     }
 
-    /// The connection that there is, or a new one, unless the file was exchanged while it was opened.
-    fn still(
+    /// Returns the kept connection or opens one; `None` if the file was replaced while it was opened.
+    fn connect(
         &self,
-        file: Identity,
+        identity: FileIdentity,
         kept: Option<PooledConnection>,
         open: fn(&Path) -> Result<Connection, StateError>,
     ) -> Result<Option<PooledConnection>, StateError> {
         if kept.is_some() {
             return Ok(kept);
         }
-        let opened = open(self.place.path());
-        if self.place.identity()? != Some(file) {
+        let opened = open(self.file.path());
+        if self.file.identity()? != Some(identity) {
             return Ok(None);
         }
-        Ok(Some(PooledConnection { connection: opened?, file }))
+        Ok(Some(PooledConnection { connection: opened?, file: identity }))
     }
 
-    fn vanishes(&self) -> StateError {
-        let said = format!("{}: the file is taken away again and again", self.place.path().display());
-        StateError::Storage(said)
+    fn file_vanishes(&self) -> StateError {
+        let message = format!("{}: the file is taken away again and again", self.file.path().display());
+        StateError::Storage(message)
     }
 }
 
