@@ -1,4 +1,4 @@
-//! What one call sends: each request is admitted at once, then exchanged.
+//! Requests of one call: each is admitted at once, then exchanged.
 
 use std::sync::Arc;
 
@@ -8,30 +8,30 @@ use tokio::time::Instant;
 use crate::{
     BodyIn, BodyOut, Refusal, SendError, Timeouts, attach,
     call_state::{CallState, LONGEST},
-    connect::Network,
+    connect::PluginNetwork,
     destination::Target,
-    exchange::{self, Job},
+    exchange::{self, ExchangeJob},
     headers,
     limits::Limits,
     policy::Mode,
 };
 
-/// What one call of a plugin may send. Cheap to clone; all clones count together.
+/// Egress of one call. Cheap to clone; all clones count together.
 #[derive(Clone)]
 pub struct CallEgress(Arc<CallState>);
 
 impl CallEgress {
-    pub(crate) fn new(network: Arc<Network>, limits: Arc<Limits>, mode: Mode) -> Self {
+    pub(crate) fn new(network: Arc<PluginNetwork>, limits: Arc<Limits>, mode: Mode) -> Self {
         Self(Arc::new(CallState::new(network, limits, mode)))
     }
 
-    /// Decides at once, before anything is looked up or opened, whether a request may be sent. An admitted request counts,
-    /// sent or not; a refused one does not.
+    /// Checks a request against the policy, before anything is resolved or opened. An admitted request counts, sent or not; a
+    /// refused one does not.
     ///
     /// # Errors
     ///
-    /// [`SendError::Denied`], [`SendError::TooMany`], or [`SendError::TooLarge`] for a head, or a body's declared
-    /// length, that is.
+    /// [`SendError::Denied`], [`SendError::TooMany`], or [`SendError::TooLarge`] for a head or a body's declared
+    /// length.
     pub fn admit(&self, parts: &Parts) -> Result<Ticket, SendError> {
         let target = Target::of(&parts.uri)?;
         self.0.check(parts, &target)?;
@@ -39,8 +39,8 @@ impl CallEgress {
         Ok(Ticket { call: self.0.clone(), target, method, uri })
     }
 
-    /// The call has ended: what waits for its turn is not sent any more. Otherwise each request that is dropped would make
-    /// room for another that is dropped a moment later.
+    /// Ends the call: requests that wait for their turn fail. Otherwise each dropped request would let another one start that is
+    /// dropped a moment later.
     pub fn end(&self) {
         self.0.running.close();
     }
@@ -71,12 +71,12 @@ pub struct Ticket {
 }
 
 impl Ticket {
-    /// Sends the request that was admitted. Its time begins now, not when the future is first polled. The response's body
-    /// is part of the exchange: it is timed and counted, and to drop it, or the future, ends the connection.
+    /// Sends the admitted request. Its time begins now, not when the future is first polled. The response's body is part of the
+    /// exchange: it is timed and counted, and dropping it, or the future, closes the connection.
     ///
     /// # Errors
     ///
-    /// Whatever keeps the answer from coming: see [`SendError`].
+    /// See [`SendError`].
     pub fn send(
         self,
         request: Request<BodyIn>,
@@ -91,7 +91,7 @@ impl Ticket {
             // Headers may have been added since.
             headers::check(&parts, &self.target, self.call.limits.request)?;
             attach::check_guest(&self.call.network.grants, &parts.headers, &self.target)?;
-            let job = Job { call: self.call, timeouts, end };
+            let job = ExchangeJob { call: self.call, timeouts, end };
             exchange::run(job, self.target, parts, body).await
         }
     }

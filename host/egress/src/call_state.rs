@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 
 use crate::{
     attach,
-    connect::Network,
+    connect::PluginNetwork,
     destination::Target,
     error::SendError,
     headers,
@@ -26,7 +26,7 @@ pub(crate) const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Shared by all clones of a call and by its exchanges.
 pub(crate) struct CallState {
-    pub network: Arc<Network>,
+    pub network: Arc<PluginNetwork>,
     pub limits: Arc<Limits>,
     mode: Mode,
     /// Requests and followed redirects so far; only ever raised, up to the limit.
@@ -38,7 +38,7 @@ pub(crate) struct CallState {
 }
 
 impl CallState {
-    pub(crate) fn new(network: Arc<Network>, limits: Arc<Limits>, mode: Mode) -> Self {
+    pub(crate) fn new(network: Arc<PluginNetwork>, limits: Arc<Limits>, mode: Mode) -> Self {
         let running = Arc::new(Semaphore::new(limits.at_once.clamp(1, Semaphore::MAX_PERMITS)));
         Self { network, limits, mode, sent: AtomicUsize::new(0), running }
     }

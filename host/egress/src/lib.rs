@@ -1,10 +1,10 @@
 //! Requests that a plugin may send: which, where to, how many, and with which secrets.
 //!
-//! A [`Client`] holds what one plugin is granted and its connections; a [`CallEgress`] counts for one call. A request is
-//! *admitted* at once by pure rules ([`policy`]), then its host is resolved once, every address is checked
-//! ([`Class`]), and only a checked address is connected to. Secrets are added last and blotted out of what comes back.
+//! A [`Client`] holds the grants and connections of one plugin; a [`CallEgress`] counts the requests of one call. A request is
+//! *admitted* at once by pure rules ([`policy`]), then its host is resolved once, every address is checked ([`Class`]), and
+//! only a checked address is connected to. Secrets are added last and redacted from responses.
 //!
-//! Nothing here knows of WebAssembly, and nothing reads proxies from the environment: a proxy would resolve names itself.
+//! Nothing here depends on WebAssembly, and proxies of the environment are ignored: a proxy would resolve names itself.
 
 #![warn(unreachable_pub)]
 
