@@ -1,6 +1,6 @@
-//! Text that is cut. What may hold a secret is [redacted](crate::redact) first.
+//! Truncation. A text that may contain a secret must be [redacted](crate::redact) first.
 
-/// A text of at most `max` characters, the last of them an ellipsis where some are missing.
+/// Truncates to `max` characters, the last of them an ellipsis.
 pub fn shorten(text: &str, max: usize) -> String {
     if text.chars().nth(max).is_none() {
         return text.to_owned();
@@ -11,7 +11,7 @@ pub fn shorten(text: &str, max: usize) -> String {
     out
 }
 
-/// Shortens to `max` bytes, at a character; the last three are an ellipsis, where there is room for one.
+/// Truncates to `max` bytes at a character boundary; the last three are an ellipsis, if there is room for one.
 pub fn shorten_bytes(text: &mut String, max: usize) {
     const ELLIPSIS: char = '…';
     if text.len() <= max {
