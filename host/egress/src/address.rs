@@ -152,7 +152,7 @@ fn v6(address: Ipv6Addr) -> Class {
         [0x2002, high, low, ..] => {
             classify_inner(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)), Class::Reserved)
         }
-        // Teredo: the client's address stands inverted at the end.
+        // Teredo: the client's address is inverted at the end.
         [0x2001, 0, ..] => classify_inner(Ipv4Addr::from(!u32::from(tail)), Class::Reserved),
         [0x2001, 0xdb8, ..] => Class::Documentation,
         [0x3fff, second, ..] if second < 0x1000 => Class::Documentation,

@@ -88,7 +88,7 @@ impl Destination {
     ///
     /// # Errors
     ///
-    /// What is wrong with the text and how to write it, to be read after the key's name.
+    /// The mistake and how to write a destination, to be read after the key's name.
     pub fn parse(text: &str) -> Result<Self, String> {
         parse(text).map_err(|why| format!("{:?} {why}", clip(text)))
     }

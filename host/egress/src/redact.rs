@@ -275,12 +275,15 @@ mod tests {
         ] {
             for end in 1..=echo.len() {
                 for pieces in [1, 7, 1000] {
-                    let told = through(&echo.as_bytes()[..end], pieces);
-                    let same = told.bytes().zip(echo.bytes()).take_while(|(a, b)| a == b).count();
-                    assert!(same <= shown && told.len() == end, "{told} of {echo}");
+                    let output = through(&echo.as_bytes()[..end], pieces);
+                    let same = output.bytes().zip(echo.bytes()).take_while(|(a, b)| a == b).count();
+                    assert!(same <= shown && output.len() == end, "{output} of {echo}");
                     // The last character of base64 holds fewer than six bits of the secret, or belongs to what follows.
-                    let rest = if echo == encoded { told.len() - 1 } else { told.len() };
-                    assert!(told[same..rest.max(same)].bytes().all(|byte| byte == b'*'), "{told} of {echo}");
+                    let rest = if echo == encoded { output.len() - 1 } else { output.len() };
+                    assert!(
+                        output[same..rest.max(same)].bytes().all(|byte| byte == b'*'),
+                        "{output} of {echo}"
+                    );
                 }
             }
         }
@@ -292,8 +295,8 @@ mod tests {
     #[test]
     fn the_half_of_a_secret_is_blotted_out_wherever_it_stands() {
         // An error that shows the first characters of a token, and goes on.
-        let told = through(format!(r#"{{"error": "bad token {}…"}}"#, &SECRET[..16]).as_bytes(), 5);
-        assert_eq!(told, format!(r#"{{"error": "bad token {}…"}}"#, "*".repeat(16)));
+        let output = through(format!(r#"{{"error": "bad token {}…"}}"#, &SECRET[..16]).as_bytes(), 5);
+        assert_eq!(output, format!(r#"{{"error": "bad token {}…"}}"#, "*".repeat(16)));
         // Another token of the same issuer is left as it is.
         let other = "ghp_S3cOtherTokenOfTheSame";
         assert_eq!(through(other.as_bytes(), 3), other);

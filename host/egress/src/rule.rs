@@ -16,7 +16,7 @@ pub struct Rule {
 pub struct Destination {
     /// Exactly this scheme.
     pub scheme: Scheme,
-    /// Which hosts.
+    /// Matched hosts.
     pub host: HostPattern,
     /// Exactly this port; the scheme's own where the text names none.
     pub port: u16,

@@ -63,7 +63,7 @@ impl Stream {
 }
 
 impl CallLog {
-    /// Makes a log of at most `limit` bytes, and of no more lines per second than all calls of the plugin may write.
+    /// Creates a log of at most `limit` bytes, and of no more lines per second than `rate` allows all calls of the plugin.
     pub(crate) fn new(session: Option<Session>, limit: usize, rate: Option<Arc<LogRate>>) -> Self {
         Self(Arc::new(Mutex::new(LogState {
             session,

@@ -1,4 +1,4 @@
-//! A compiled component that fulfils the contract.
+//! A compiled component that implements the contract.
 
 use std::{fs::File, os::fd::AsRawFd};
 
@@ -17,13 +17,12 @@ pub struct Component {
 }
 
 impl Component {
-    /// Maps machine code that this host compiled, from the open file that was checked rather than from a path that may
-    /// lead elsewhere by now.
+    /// Maps machine code that this host compiled, from the open file that was checked: a path may lead elsewhere by now.
     pub(crate) fn map(engine: &Engine, code: &File) -> Result<Self, LoadError> {
         let path = format!("/proc/self/fd/{}", code.as_raw_fd());
         #[allow(unsafe_code)]
-        // SAFETY: the file is machine code, so this trusts whoever wrote it. Only the cache calls this, with files of
-        // its own: owned by this user, writable by nobody else, renamed into place and never changed afterwards.
+        // SAFETY: the file is trusted machine code. Only the cache calls this, with files of its own: owned by this user,
+        // writable by nobody else, renamed into place and never changed afterwards.
         let component =
             unsafe { wasmtime::component::Component::deserialize_file(&engine.state.engine, path) };
         Self::check(engine, component.map_err(|e| LoadError::Code(format!("{e:#}")))?)
@@ -34,13 +33,13 @@ impl Component {
     ///
     /// # Errors
     ///
-    /// If the bytes do not compile or do not fulfil the contract.
+    /// If the bytes do not compile or do not implement the contract.
     pub fn in_process(engine: &Engine, artifact: &Artifact) -> Result<Self, LoadError> {
         let code = engine::compiler(engine.space())
             .and_then(|compiler| compile::machine_code(&compiler, &artifact.bytes));
         let code = code.map_err(|e| LoadError::Compile(format!("{e:#}")))?;
         #[allow(unsafe_code)]
-        // SAFETY: the code was made by the line above.
+        // SAFETY: the line above compiled this code.
         let component = unsafe { wasmtime::component::Component::deserialize(&engine.state.engine, &code) };
         Self::check(engine, component.map_err(|e| LoadError::Code(format!("{e:#}")))?)
     }
@@ -50,12 +49,12 @@ impl Component {
         let pre = abi::bind(&engine.state.engine, &engine.state.linker, &component)?;
         let imported = component.component_type();
         let imports = imported.imports(&engine.state.engine).map(|(name, _)| name.to_owned()).collect();
-        // Otherwise the first call pays for it.
+        // Otherwise the first call would pay for it.
         component.initialize_copy_on_write_image().map_err(|e| LoadError::Code(format!("{e:#}")))?;
         Ok(Self { engine: engine.clone(), pre, imports })
     }
 
-    /// The interfaces that the component imports, by their full names.
+    /// Returns the full names of the interfaces that the component imports.
     pub fn imports(&self) -> &[String] {
         &self.imports
     }
@@ -70,8 +69,8 @@ mod tests {
         let engine = Engine::new(crate::engine::STACK).unwrap();
         let check = |text: &str, expected: &str| {
             let artifact = Artifact::new(wat::parse_str(text).unwrap()).unwrap();
-            let said = Component::in_process(&engine, &artifact).err().map(|e| e.to_string());
-            assert!(said.as_deref().unwrap_or_default().starts_with(expected), "{text}: {said:?}");
+            let message = Component::in_process(&engine, &artifact).err().map(|e| e.to_string());
+            assert!(message.as_deref().unwrap_or_default().starts_with(expected), "{text}: {message:?}");
         };
         check("(component)", "the component does not export the interface `loggia:plugin/facade`");
         check("(component (core module (func (result i32))))", "the component does not compile: ");

@@ -12,14 +12,14 @@ use crate::{
     abi::PluginInstance,
     contract::{RawDescription, RawSchema},
     fault::FaultContext,
-    guest::Guest,
+    guest::GuestState,
     limits::{ACTIONS, Limits, SCHEMA_BYTES, SURFACE_BYTES},
-    meter::{BudgetSpent, Meter, MeteredFuture},
+    meter::{BudgetSpent, CpuMeter, MeteredFuture},
     store::{StorePurpose, new_store},
 };
 
 impl Component {
-    /// Reads the surface twice and compares. Texts are as the plugin gave them: not yet sanitised.
+    /// Reads the surface twice and compares. Its texts are not sanitised yet.
     ///
     /// # Errors
     ///
@@ -71,18 +71,18 @@ impl Component {
     }
 }
 
-/// One instance that is asked for its surface, within one budget for all its answers.
+/// An instance whose surface is read, within one budget for all calls.
 struct SurfaceReader<'a> {
-    store: Store<Guest>,
+    store: Store<GuestState>,
     plugin: PluginInstance,
-    meter: Arc<Meter>,
+    meter: Arc<CpuMeter>,
     context: FaultContext<'a>,
     deadline: tokio::time::Instant,
 }
 
 impl<'a> SurfaceReader<'a> {
     async fn new(component: &'a Component, limits: &'a Limits, reading: u8) -> Result<Self, LoadError> {
-        let meter = Meter::new(limits.describe.cpu);
+        let meter = CpuMeter::new(limits.describe.cpu);
         let mut store =
             new_store(&component.engine, limits, Arc::clone(&meter), StorePurpose::Describe { reading });
         let context = FaultContext {
@@ -106,7 +106,7 @@ impl<'a> SurfaceReader<'a> {
     async fn run<T>(
         &mut self,
         function: &str,
-        call: impl AsyncFnOnce(&PluginInstance, &mut Store<Guest>) -> Result<T, wasmtime::Error>,
+        call: impl AsyncFnOnce(&PluginInstance, &mut Store<GuestState>) -> Result<T, wasmtime::Error>,
     ) -> Result<T, LoadError> {
         let answer = {
             let future = call(&self.plugin, &mut self.store);
@@ -125,7 +125,7 @@ enum BudgetError {
 }
 
 async fn bounded<T>(
-    meter: &Arc<Meter>,
+    meter: &Arc<CpuMeter>,
     deadline: tokio::time::Instant,
     future: impl Future<Output = T>,
 ) -> Result<T, BudgetError> {
@@ -140,7 +140,7 @@ async fn bounded<T>(
 fn to_load_error(
     function: &str,
     answer: Result<Result<(), wasmtime::Error>, BudgetError>,
-    store: &Store<Guest>,
+    store: &Store<GuestState>,
     context: &FaultContext<'_>,
 ) -> LoadError {
     let fault = match answer {

@@ -12,7 +12,7 @@ use wasmtime::{
 
 use crate::{
     EngineError, abi,
-    guest::Guest,
+    guest::GuestState,
     limits::{self, Limits},
     proposals,
     ticker::{EpochTicker, RunningGuard},
@@ -45,7 +45,7 @@ pub struct Engine {
 
 pub(crate) struct EngineState {
     pub engine: wasmtime::Engine,
-    pub linker: Linker<Guest>,
+    pub linker: Linker<GuestState>,
     ticker: EpochTicker,
     hash: String,
     space: Space,
@@ -126,7 +126,7 @@ pub(crate) fn compiler(space: Space) -> Result<wasmtime::Engine, wasmtime::Error
 
 /// Computes a hash that is equal for all engines that can run each other's code; hexadecimal.
 pub(crate) fn compatibility(engine: &wasmtime::Engine) -> String {
-    // Not a secret and not an address: 64 bits are enough to tell engine versions apart. The hasher's algorithm is
+    // Not a secret and not an address: 64 bits are enough to distinguish engine versions. The hasher's algorithm is
     // fixed by its name, unlike the standard library's default.
     let mut hasher = FnvHasher(0xcbf2_9ce4_8422_2325);
     engine.precompile_compatibility_hash().hash(&mut hasher);
@@ -216,8 +216,8 @@ mod tests {
         #[allow(unsafe_code)]
         // SAFETY: the code was made by the line above.
         let refused = unsafe { wasmtime::component::Component::deserialize(&ours, &code) };
-        let said = refused.err().map(|error| format!("{error:#}")).unwrap_or_default();
-        assert!(said.contains("tail_call"), "{said}");
+        let message = refused.err().map(|error| format!("{error:#}")).unwrap_or_default();
+        assert!(message.contains("tail_call"), "{message}");
     }
 
     #[test]

@@ -11,10 +11,10 @@ use crate::{
     capability::{ConfigureContext, FacadeCapabilities},
     contract::{PluginCall, RawFailure, RawReply},
     fault::FaultContext,
-    guest::Guest,
+    guest::GuestState,
     limits::Limits,
     log_rate::LogRate,
-    meter::{BudgetSpent, Meter, MeteredFuture},
+    meter::{BudgetSpent, CpuMeter, MeteredFuture},
     store::{CallSetup, StorePurpose, new_store},
     usage::UsageCounters,
 };
@@ -32,13 +32,13 @@ pub struct WasmFacade {
 
 /// Configuration of a facade's sandbox.
 pub struct Confines<'a> {
-    /// The name that it is called by, for messages: the surface's own, or the operator's.
+    /// Name of the facade in messages: the surface's own, or the operator's.
     pub name: &'a str,
     /// Capabilities that it may use.
     pub grants: &'a Grants,
     /// Limits of its calls.
     pub limits: Limits,
-    /// Its own state, where the policy grants one.
+    /// The facade's own store, if the policy grants one.
     pub store: Option<Store>,
 }
 
@@ -61,7 +61,7 @@ impl WasmFacade {
         Ok(Self { component, surface, name: name.to_owned(), capabilities, limits, log_rate, usage })
     }
 
-    /// The directories that were opened for it, in the order of the grants, by device and inode.
+    /// Returns the opened directories in the order of the grants, by device and inode.
     pub fn dirs(&self) -> impl Iterator<Item = (u64, u64)> {
         self.capabilities.dirs()
     }
@@ -79,7 +79,7 @@ impl WasmFacade {
             cpu,
             answer: Some(self.limits.result_limit()),
         };
-        let meter = Meter::new(budget.cpu);
+        let meter = CpuMeter::new(budget.cpu);
         let _cpu = self.usage.count_cpu(&meter);
         let purpose = StorePurpose::Call(CallSetup {
             session: &call.session,
@@ -131,7 +131,7 @@ impl WasmFacade {
 
     async fn run(
         &self,
-        store: &mut wasmtime::Store<Guest>,
+        store: &mut wasmtime::Store<GuestState>,
         call: &Call,
     ) -> wasmtime::Result<Result<RawReply, RawFailure>> {
         let plugin = self.component.pre.instantiate(store).await?;

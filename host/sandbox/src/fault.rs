@@ -7,7 +7,7 @@ use wasmtime_wasi::{I32Exit, ResourceTableError};
 
 use crate::{
     Engine,
-    guest::Guest,
+    guest::GuestState,
     limits::{CORE_INSTANCES, Limits, MEMORIES, TABLES},
     wasmtime_errors::{is_data_limit, is_handle_limit, is_parts_limit, is_random_limit, trap_text},
 };
@@ -30,7 +30,7 @@ pub(crate) struct FaultContext<'a> {
 
 impl FaultContext<'_> {
     /// Converts a guest's error to a fault.
-    pub(crate) fn fault(&self, error: &wasmtime::Error, store: &Store<Guest>) -> Fault {
+    pub(crate) fn fault(&self, error: &wasmtime::Error, store: &Store<GuestState>) -> Fault {
         let last_words = store.data().finish_log();
         let (kind, text, limit) = self.classify(error, store, &last_words);
         // Not the debug form, which may hold a backtrace of the host's own.
@@ -47,7 +47,7 @@ impl FaultContext<'_> {
     fn classify(
         &self,
         error: &wasmtime::Error,
-        store: &Store<Guest>,
+        store: &Store<GuestState>,
         last_words: &str,
     ) -> (FaultKind, String, Option<Limit>) {
         let limiter = &store.data().limiter;

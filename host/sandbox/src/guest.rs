@@ -11,24 +11,24 @@ use crate::{
     call_log::CallLog,
     capability::{CallCapabilities, FileView, FsView},
     limits::MemoryLimiter,
-    meter::Meter,
+    meter::CpuMeter,
     ticker::RunningGuard,
 };
 
-pub(crate) struct Guest {
+pub(crate) struct GuestState {
     pub log: CallLog,
     pub limiter: MemoryLimiter,
     /// Before the table, so that requests end before the table drops them one by one.
     pub capabilities: CallCapabilities,
     /// CPU time of the call, on whatever thread.
-    pub meter: Arc<Meter>,
+    pub meter: Arc<CpuMeter>,
     pub wasi: WasiCtx,
     pub table: ResourceTable,
     /// Epochs pass while this lives.
     pub _running: RunningGuard,
 }
 
-impl Guest {
+impl GuestState {
     /// Ends the call's log: adds an exceeded limit that the operator may want to raise and what was dropped. Returns the end
     /// of stderr.
     pub(crate) fn finish_log(&self) -> String {
@@ -39,19 +39,19 @@ impl Guest {
     }
 }
 
-impl WasiView for Guest {
+impl WasiView for GuestState {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
     }
 }
 
-impl WasiHttpView for Guest {
+impl WasiHttpView for GuestState {
     fn http(&mut self) -> WasiHttpCtxView<'_> {
         self.capabilities.http.view(&mut self.table)
     }
 }
 
-impl FileView for Guest {
+impl FileView for GuestState {
     fn files(&mut self) -> FsView<'_> {
         self.capabilities.files.view(&mut self.table, &self.meter)
     }

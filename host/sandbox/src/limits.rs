@@ -6,51 +6,49 @@ use loggia_facade::Limit;
 use loggia_text::units::{bytes_text, duration_text};
 use wasmtime::ResourceLimiter;
 
-/// What one call may use. The defaults are DESIGN §6's.
+/// Limits of a plugin. The defaults are those of DESIGN §6.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of the plugin's file.
     pub artifact: u64,
-    /// What compiling it may take.
+    /// Limits of compiling it.
     pub compile: Compile,
-    /// Bytes, summed over all linear memories of a call: a limit per memory would be none, since a component may
-    /// have thousands.
+    /// Bytes, summed over all linear memories of a call: a limit per memory would be useless, since a component may have
+    /// thousands.
     pub memory: usize,
     /// Elements, summed over all tables of a call.
     pub tables: usize,
-    /// What a call may hold open of the host's at once: files, requests, streams, whatever the host gives by a handle.
-    /// The machine may not have so many: see `Engine::handles`.
+    /// Handles that a call may hold at once: files, requests, streams. The machine may allow fewer: see `Engine::handles`.
     pub handles: usize,
-    /// Bytes that a guest may pass to the host at once: in one call of a host's function, or as its answer. Stops a guest
-    /// that makes the host copy its whole memory; a write to a file is cut into pieces far smaller than this.
+    /// Bytes that a guest may pass to the host at once: in one call of a host function, or as its answer. Stops a guest that
+    /// makes the host copy its whole memory; writes to files are split into far smaller pieces.
     pub host_data: usize,
     /// Bytes of randomness that a guest may ask for at once.
     pub random: u64,
-    /// For an action that ends within its request.
+    /// Budget of an action that ends within its request.
     pub call: Budget,
-    /// For a long-running action.
+    /// Budget of a long-running action.
     pub long: Budget,
-    /// For `describe` and all `schema` calls of one reading together.
+    /// Budget of `describe` and all `schema` calls of one reading together.
     pub describe: Budget,
     /// Bytes of a result: its JSON and its content.
     pub result: usize,
-    /// Bytes of log lines, stdout and stderr of a call, and something for each line; what comes after is dropped and
-    /// counted.
+    /// Bytes of log lines, stdout and stderr of a call, with an overhead per line; the rest is dropped and counted.
     pub logs: usize,
-    /// Log lines of a plugin per second, over all of its calls; what comes faster is dropped and counted.
+    /// Log lines of a plugin per second, over all of its calls; lines above the rate are dropped and counted.
     pub log_rate: u32,
     /// Bytes that a call may write to files.
     pub written: u64,
     /// Files and directories that a call may have open at once.
     pub descriptors: usize,
-    /// What it may send and receive.
+    /// Limits of its requests.
     pub http: loggia_egress::Limits,
 }
 
-/// What the compiling child may take.
+/// Limits of the compiling child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Compile {
-    /// Time on a processor. On the wall it may take half as much again. An 18 MB Python guest takes 36 s.
+    /// CPU time. Wall time may be half as much again. An 18 MB Python guest takes 36 s.
     pub cpu: Duration,
     /// Bytes of address space.
     pub memory: u64,
@@ -59,9 +57,9 @@ pub struct Compile {
 /// The two clocks of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// CPU time, host calls included, also where the host does them on other threads (files, state).
+    /// CPU time, including that of host calls, also on other threads (files, state).
     pub cpu: Duration,
-    /// Time on the wall.
+    /// Wall-clock time.
     pub wall: Duration,
 }
 
@@ -89,7 +87,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The budget of an action, with the keys that change its two clocks.
+    /// Returns the budget of an action, with the keys that change its two clocks.
     pub fn budget(&self, long_running: bool) -> (Budget, Limit, Limit) {
         let (budget, cpu, wall) = if long_running {
             (self.long, "limits.long-cpu", "limits.long-wall")
@@ -112,7 +110,7 @@ impl Limits {
         Limit { key: "limits.handles", value: self.handles.to_string() }
     }
 
-    /// Never less than a result takes: its own limit tells more of one that is too large than this one would.
+    /// Returns the limit, but never less than a result takes: the error of a result's own limit is more helpful.
     pub(crate) fn host_data(&self) -> usize {
         self.host_data.max(self.result + (64 << 10))
     }
@@ -134,27 +132,27 @@ impl Limits {
     }
 }
 
-/// The most elements that a policy may allow a table. Decides how much address space the pool reserves.
+/// The most elements that a policy may allow a table. Determines how much address space the pool reserves.
 pub const TABLES_CEILING: usize = 1_000_000;
-/// Core instances of a call. A Rust guest has 3, a Python one some twenty.
+/// Core instances of a call. A Rust guest has 3, a Python guest about twenty.
 pub const CORE_INSTANCES: u32 = 48;
 /// Memories of a call. A JavaScript guest has 3.
 pub const MEMORIES: u32 = 4;
 /// Tables of a call.
 pub const TABLES: u32 = 16;
 
-/// Actions of a facade. More are refused before their schemas are asked for.
+/// Actions of a facade. More are refused before their schemas are read.
 pub(crate) const ACTIONS: usize = 64;
 /// Bytes of one action's schemas and examples.
 pub(crate) const SCHEMA_BYTES: usize = 64 << 10;
 /// Bytes of a whole surface, before it is parsed.
 pub(crate) const SURFACE_BYTES: usize = 512 << 10;
 
-/// What a line of the log costs beside its text.
+/// Bytes that a log line counts beside its text.
 pub(crate) const LINE_OVERHEAD: usize = 64;
 
-/// Sums what the guest's memories and tables hold, and remembers which limit was hit: a Rust guest whose allocation
-/// fails aborts, which looks like a panic otherwise.
+/// Sums the sizes of a guest's memories and tables, and records which limit was hit: a Rust guest whose allocation fails
+/// aborts, which otherwise looks like a panic.
 #[derive(Debug)]
 pub(crate) struct MemoryLimiter {
     memory: Sum,
@@ -189,12 +187,12 @@ impl MemoryLimiter {
         Self { memory: Sum::new(limits.memory), tables: Sum::new(limits.tables) }
     }
 
-    /// The guest asked for more memory than it may have.
+    /// True if the guest asked for more memory than it may have.
     pub(crate) fn memory_hit(&self) -> bool {
         self.memory.hit
     }
 
-    /// The guest asked for larger tables than it may have.
+    /// True if the guest asked for larger tables than it may have.
     pub(crate) fn tables_hit(&self) -> bool {
         self.tables.hit
     }

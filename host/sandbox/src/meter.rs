@@ -20,7 +20,7 @@ use wasmtime_wasi::runtime::{AbortOnDropJoinHandle, spawn_blocking};
 /// Shared by the future that polls the guest, the callback of the guest's epochs, and work on other threads. Each number
 /// stands for itself, so the order of loads and stores does not matter. `began` is written only by the polling thread, and
 /// read only by it: the epoch callback runs inside the poll.
-pub(crate) struct Meter {
+pub(crate) struct CpuMeter {
     /// Nanoseconds of completed polls and of completed work on other threads.
     spent: AtomicU64,
     /// CPU clock of the polling thread at the start of the current poll.
@@ -28,7 +28,7 @@ pub(crate) struct Meter {
     budget: u64,
 }
 
-impl Meter {
+impl CpuMeter {
     pub(crate) fn new(budget: Duration) -> Arc<Self> {
         let budget = u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX);
         Arc::new(Self { spent: AtomicU64::new(0), began: AtomicU64::new(0), budget })
@@ -83,7 +83,7 @@ pub(crate) struct BudgetSpent;
 
 /// Polls a guest and charges each poll to its meter.
 pub(crate) struct MeteredFuture<F> {
-    pub meter: Arc<Meter>,
+    pub meter: Arc<CpuMeter>,
     pub future: Pin<Box<F>>,
 }
 
@@ -107,7 +107,7 @@ mod tests {
 
     #[tokio::test]
     async fn work_on_another_thread_is_charged_by_its_cpu_time() {
-        let meter = Meter::new(Duration::from_millis(20));
+        let meter = CpuMeter::new(Duration::from_millis(20));
         meter.run_blocking(|| std::thread::sleep(Duration::from_millis(40))).await;
         assert!(!meter.is_spent(), "waiting is free: {}", meter.spent());
         let computes = || {

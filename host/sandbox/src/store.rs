@@ -10,10 +10,10 @@ use crate::{
     Engine,
     call_log::CallLog,
     capability::{CallCapabilities, FacadeCapabilities, PrepareContext},
-    guest::Guest,
+    guest::GuestState,
     limits::{Limits, MemoryLimiter},
     log_rate::LogRate,
-    meter::Meter,
+    meter::CpuMeter,
     usage::UsageCounters,
 };
 
@@ -21,7 +21,7 @@ use crate::{
 pub(crate) enum StorePurpose<'a> {
     /// Answers a call.
     Call(CallSetup<'a>),
-    /// Reads the surface: no capabilities, a clock that stands still, known randomness. The two readings are given different
+    /// Reads the surface: no capabilities, a stopped clock, known randomness. The two readings are given different
     /// times and randomness, so that a surface that depends on them shows.
     Describe { reading: u8 },
 }
@@ -40,9 +40,9 @@ pub(crate) struct CallSetup<'a> {
 pub(crate) fn new_store(
     engine: &Engine,
     limits: &Limits,
-    meter: Arc<Meter>,
+    meter: Arc<CpuMeter>,
     purpose: StorePurpose<'_>,
-) -> Store<Guest> {
+) -> Store<GuestState> {
     let mut wasi = WasiCtx::builder();
     let (log, capabilities) = match purpose {
         StorePurpose::Call(call) => {
@@ -72,7 +72,7 @@ pub(crate) fn new_store(
     let mut table = ResourceTable::new();
     let handles = engine.handles(limits);
     table.set_max_capacity(handles);
-    let guest = Guest {
+    let guest = GuestState {
         log,
         limiter: MemoryLimiter::new(limits),
         capabilities,

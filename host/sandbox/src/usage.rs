@@ -11,7 +11,7 @@ use std::{
 use loggia_egress::SendError;
 use loggia_facade::Usage;
 
-use crate::meter::Meter;
+use crate::meter::CpuMeter;
 
 /// Counters shared by all calls of a facade.
 #[derive(Default)]
@@ -34,7 +34,7 @@ impl UsageCounters {
     }
 
     /// Adds a call's CPU time when the guard is dropped, however the call ends.
-    pub(crate) fn count_cpu(self: &Arc<Self>, meter: &Arc<Meter>) -> CpuGuard {
+    pub(crate) fn count_cpu(self: &Arc<Self>, meter: &Arc<CpuMeter>) -> CpuGuard {
         CpuGuard { counters: Arc::clone(self), meter: Arc::clone(meter) }
     }
 
@@ -52,7 +52,7 @@ impl UsageCounters {
 /// A call whose CPU time is counted when it ends.
 pub(crate) struct CpuGuard {
     counters: Arc<UsageCounters>,
-    meter: Arc<Meter>,
+    meter: Arc<CpuMeter>,
 }
 
 impl Drop for CpuGuard {

@@ -26,11 +26,11 @@ pub struct Usage {
 pub struct Listed {
     /// The space that it is in.
     pub space: Space,
-    /// Its key.
+    /// Key of the entry.
     pub key: String,
     /// Bytes of its value.
     pub bytes: u64,
-    /// Its version.
+    /// Version of the entry.
     pub version: u64,
     /// Time of expiry, in milliseconds since 1970.
     pub until: Option<u64>,

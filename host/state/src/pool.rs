@@ -166,7 +166,7 @@ mod tests {
                     started.send(rustix::thread::gettid().as_raw_nonzero().get()).unwrap();
                     order.try_lock_until(long()).unwrap().push(n);
                 });
-                // Each stands in the queue before the next comes.
+                // Each joins the queue before the next one starts.
                 wait_for_sleep(thread_ids.recv().unwrap());
             }
             drop(held);

@@ -174,7 +174,7 @@ mod tests {
         }
         // What names a credential stays with it.
         let text = "Authorization: Basic dXNlcjpwYXNz";
-        assert_eq!(seam(text, 20), text.len(), "nothing stands before it");
+        assert_eq!(seam(text, 20), text.len(), "nothing precedes it");
         assert_eq!(seam(&format!("> {text}"), 20), 2);
         assert_eq!(seam("plain text", 5), 5);
         assert_eq!(seam("plain", 50), 5);

@@ -6,7 +6,7 @@ use std::time::Duration;
 ///
 /// # Errors
 ///
-/// What is wrong with the text, to be read after it.
+/// The mistake, to be read after the text.
 pub fn bytes(text: &str) -> Result<u64, &'static str> {
     let (number, unit) = split(text);
     let factor = match unit {
@@ -24,7 +24,7 @@ pub fn bytes(text: &str) -> Result<u64, &'static str> {
 ///
 /// # Errors
 ///
-/// What is wrong with the text, to be read after it.
+/// The mistake, to be read after the text.
 pub fn duration(text: &str) -> Result<Duration, &'static str> {
     let (number, unit) = split(text);
     let factor = match unit {

@@ -3,12 +3,12 @@
 use wasmtime::component::{Component, Linker, types::ComponentItem};
 
 use super::{plugin::PluginPre, v0_1};
-use crate::{LoadError, guest::Guest, wasmtime_errors::missing_import};
+use crate::{LoadError, guest::GuestState, wasmtime_errors::missing_import};
 
 /// Checks what a component exports and imports, before anything of it runs, and binds it.
 pub(crate) fn bind(
     engine: &wasmtime::Engine,
-    linker: &Linker<Guest>,
+    linker: &Linker<GuestState>,
     component: &Component,
 ) -> Result<PluginPre, LoadError> {
     let facade = exported_facade(engine, component)?;

@@ -5,13 +5,13 @@ use wasmtime::Store;
 use super::v0_1;
 use crate::{
     contract::{PluginCall, RawDescription, RawFailure, RawReply, RawSchema},
-    guest::Guest,
+    guest::GuestState,
 };
 
 /// A component that is linked, checked and ready to be instantiated.
 #[derive(Clone)]
 pub(crate) enum PluginPre {
-    V0_1(v0_1::PluginPre<Guest>),
+    V0_1(v0_1::PluginPre<GuestState>),
 }
 
 /// An instance in its store.
@@ -20,7 +20,10 @@ pub(crate) enum PluginInstance {
 }
 
 impl PluginPre {
-    pub(crate) async fn instantiate(&self, store: &mut Store<Guest>) -> wasmtime::Result<PluginInstance> {
+    pub(crate) async fn instantiate(
+        &self,
+        store: &mut Store<GuestState>,
+    ) -> wasmtime::Result<PluginInstance> {
         match self {
             Self::V0_1(pre) => pre.instantiate_async(store).await.map(PluginInstance::V0_1),
         }
@@ -29,7 +32,7 @@ impl PluginPre {
 
 impl PluginInstance {
     /// Calls `describe`.
-    pub(crate) async fn describe(&self, store: &mut Store<Guest>) -> wasmtime::Result<RawDescription> {
+    pub(crate) async fn describe(&self, store: &mut Store<GuestState>) -> wasmtime::Result<RawDescription> {
         match self {
             Self::V0_1(plugin) => v0_1::describe(plugin, store).await,
         }
@@ -38,7 +41,7 @@ impl PluginInstance {
     /// Calls `schema` for an action.
     pub(crate) async fn schema(
         &self,
-        store: &mut Store<Guest>,
+        store: &mut Store<GuestState>,
         action: &str,
     ) -> wasmtime::Result<Result<RawSchema, RawFailure>> {
         match self {
@@ -49,7 +52,7 @@ impl PluginInstance {
     /// Calls `dispatch`.
     pub(crate) async fn dispatch(
         &self,
-        store: &mut Store<Guest>,
+        store: &mut Store<GuestState>,
         call: PluginCall<'_>,
     ) -> wasmtime::Result<Result<RawReply, RawFailure>> {
         match self {

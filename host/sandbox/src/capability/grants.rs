@@ -9,13 +9,13 @@ use serde_json::Value;
 pub struct Grants {
     /// Directories, each under its own path in the guest.
     pub dirs: Vec<DirGrant>,
-    /// Requests it may send.
+    /// Requests that it may send.
     pub http: loggia_egress::Grants,
-    /// Its environment variables.
+    /// Environment variables of the guest.
     pub env: BTreeMap<String, String>,
     /// Answers of `config`: JSON by key.
     pub config: BTreeMap<String, Value>,
-    /// Quota of its own durable state, in bytes.
+    /// Quota of durable state, in bytes.
     pub store: Option<u64>,
     /// Grants an opaque name of the caller.
     pub caller: bool,

@@ -39,4 +39,4 @@ pub(crate) use fs::{FileView, FsView};
 pub use grants::{DirGrant, Grants};
 pub(crate) use link::init;
 pub(crate) use phases::{ConfigureContext, PrepareContext};
-pub(crate) use state::StateSpace;
+pub(crate) use state::SpaceChoice;

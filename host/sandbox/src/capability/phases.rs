@@ -7,7 +7,7 @@ use loggia_state::Store;
 use wasmtime_wasi::WasiCtxBuilder;
 
 use super::grants::Grants;
-use crate::{LoadError, call_log::CallLog, limits::Limits, meter::Meter, usage::UsageCounters};
+use crate::{LoadError, call_log::CallLog, limits::Limits, meter::CpuMeter, usage::UsageCounters};
 
 /// One capability that a policy may grant.
 ///
@@ -54,7 +54,7 @@ pub(crate) struct PrepareContext<'a> {
     pub scope: Option<ScopeKey>,
     pub log: &'a CallLog,
     /// Charged for the work that the call causes on other threads.
-    pub meter: &'a Arc<Meter>,
+    pub meter: &'a Arc<CpuMeter>,
     /// Counters of the facade.
     pub usage: &'a Arc<UsageCounters>,
     pub wasi: &'a mut WasiCtxBuilder,

@@ -10,7 +10,7 @@ use super::{
     denied::denied,
     phases::{Capability, ConfigureContext, PrepareContext},
 };
-use crate::{LoadError, meter::Meter};
+use crate::{LoadError, meter::CpuMeter};
 
 /// The store of a plugin, where the policy grants one.
 pub(crate) struct StateCapability {
@@ -36,7 +36,7 @@ impl Capability for StateCapability {
 
 /// The two spaces of a plugin's state, as a guest names them.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum StateSpace {
+pub(crate) enum SpaceChoice {
     /// Shared by all callers.
     Shared,
     /// The caller's own.
@@ -54,14 +54,14 @@ struct GrantedStore {
     /// Key of the caller's own space.
     scope: Option<ScopeKey>,
     /// Charged for the time that the store's threads take.
-    meter: Arc<Meter>,
+    meter: Arc<CpuMeter>,
 }
 
 impl StateAccess {
     /// Returns the entries of these keys, in their order.
     pub(crate) async fn get(
         &self,
-        space: StateSpace,
+        space: SpaceChoice,
         keys: Vec<String>,
     ) -> Result<Vec<Option<Entry>>, Failure> {
         let granted = self.granted()?;
@@ -72,7 +72,7 @@ impl StateAccess {
     /// Returns a page of the entries whose keys begin with `prefix` and come after `after`.
     pub(crate) async fn scan(
         &self,
-        space: StateSpace,
+        space: SpaceChoice,
         prefix: String,
         after: Option<String>,
         limit: u32,
@@ -84,7 +84,7 @@ impl StateAccess {
     }
 
     /// Commits all of these changes or none. A `read` action may only check.
-    pub(crate) async fn commit(&self, space: StateSpace, changes: Vec<Change>) -> Result<u64, Failure> {
+    pub(crate) async fn commit(&self, space: SpaceChoice, changes: Vec<Change>) -> Result<u64, Failure> {
         let granted = self.granted()?;
         let writes = changes.iter().any(|change| change.operation != Operation::Check);
         if writes && !granted.may_commit {
@@ -101,11 +101,11 @@ impl StateAccess {
 }
 
 impl GrantedStore {
-    fn space(&self, space: StateSpace) -> Result<Space, Failure> {
+    fn space(&self, space: SpaceChoice) -> Result<Space, Failure> {
         match (space, &self.scope) {
-            (StateSpace::Shared, _) => Ok(Space::Shared),
-            (StateSpace::Caller, Some(ScopeKey(key))) => Ok(Space::Caller(*key)),
-            (StateSpace::Caller, None) => {
+            (SpaceChoice::Shared, _) => Ok(Space::Shared),
+            (SpaceChoice::Caller, Some(ScopeKey(key))) => Ok(Space::Caller(*key)),
+            (SpaceChoice::Caller, None) => {
                 let failure =
                     Failure::new(code::DENIED, "access denied: this caller has no state of its own");
                 Err(failure.hint("anonymous callers have none; the shared state can be used"))

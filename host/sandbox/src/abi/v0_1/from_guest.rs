@@ -7,7 +7,7 @@ use loggia_state::{Change, Expect, Operation};
 
 use super::bindings::{host, state, types};
 use crate::{
-    capability::StateSpace,
+    capability::SpaceChoice,
     contract::{RawContent, RawDescription, RawFailure, RawNext, RawReply, RawRequest, RawSchema},
 };
 
@@ -126,10 +126,10 @@ pub(super) fn level(level: host::Level) -> Level {
     }
 }
 
-pub(super) fn space(space: state::Space) -> StateSpace {
+pub(super) fn space(space: state::Space) -> SpaceChoice {
     match space {
-        state::Space::Shared => StateSpace::Shared,
-        state::Space::Caller => StateSpace::Caller,
+        state::Space::Shared => SpaceChoice::Shared,
+        state::Space::Caller => SpaceChoice::Caller,
     }
 }
 

@@ -9,9 +9,9 @@ use super::{
     },
     from_guest, to_guest,
 };
-use crate::guest::Guest;
+use crate::guest::GuestState;
 
-impl Host for Guest {
+impl Host for GuestState {
     fn log(&mut self, level: Level, message: String) {
         self.log.log(from_guest::level(level), &message);
     }

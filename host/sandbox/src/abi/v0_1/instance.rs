@@ -5,16 +5,19 @@ use wasmtime::Store;
 use super::{bindings::Plugin, from_guest, to_guest};
 use crate::{
     contract::{PluginCall, RawDescription, RawFailure, RawReply, RawSchema},
-    guest::Guest,
+    guest::GuestState,
 };
 
-pub(crate) async fn describe(plugin: &Plugin, store: &mut Store<Guest>) -> wasmtime::Result<RawDescription> {
+pub(crate) async fn describe(
+    plugin: &Plugin,
+    store: &mut Store<GuestState>,
+) -> wasmtime::Result<RawDescription> {
     plugin.loggia_plugin_facade().call_describe(store).await.map(from_guest::description)
 }
 
 pub(crate) async fn schema(
     plugin: &Plugin,
-    store: &mut Store<Guest>,
+    store: &mut Store<GuestState>,
     action: &str,
 ) -> wasmtime::Result<Result<RawSchema, RawFailure>> {
     let answer = plugin.loggia_plugin_facade().call_schema(store, action).await?;
@@ -23,7 +26,7 @@ pub(crate) async fn schema(
 
 pub(crate) async fn dispatch(
     plugin: &Plugin,
-    store: &mut Store<Guest>,
+    store: &mut Store<GuestState>,
     call: PluginCall<'_>,
 ) -> wasmtime::Result<Result<RawReply, RawFailure>> {
     let call = to_guest::call(call);

@@ -7,9 +7,9 @@ use super::{
     },
     from_guest, to_guest,
 };
-use crate::guest::Guest;
+use crate::guest::GuestState;
 
-impl Host for Guest {
+impl Host for GuestState {
     async fn get(&mut self, space: Space, keys: Vec<String>) -> Result<Vec<Option<Entry>>, Failure> {
         let found = self.capabilities.state.get(from_guest::space(space), keys).await;
         let found = found.map_err(to_guest::failure)?;

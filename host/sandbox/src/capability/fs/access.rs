@@ -6,22 +6,22 @@ use loggia_facade::{Effect, Limit};
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::filesystem::{WasiFilesystemCtx, WasiFilesystemCtxView};
 
-use super::{quota::FileQuota, root::OpenedDir, view::FsView};
+use super::{quota::FileQuota, root::GrantedRoot, view::FsView};
 use crate::{
     LoadError,
     capability::phases::{Capability, ConfigureContext, PrepareContext},
-    meter::Meter,
+    meter::CpuMeter,
 };
 
 /// The directories that a policy grants; none where it grants none.
 pub(crate) struct FsCapability {
-    roots: Option<Arc<[OpenedDir]>>,
+    roots: Option<Arc<[GrantedRoot]>>,
 }
 
 /// The files of one call.
 #[derive(Default)]
 pub(crate) struct FileAccess {
-    roots: Option<(Arc<[OpenedDir]>, Effect)>,
+    roots: Option<(Arc<[GrantedRoot]>, Effect)>,
     quota: FileQuota,
     wasi: WasiFilesystemCtx,
 }
@@ -30,7 +30,7 @@ impl Capability for FsCapability {
     type CallState = FileAccess;
 
     fn configure(context: &ConfigureContext<'_>) -> Result<Self, LoadError> {
-        let roots = context.grants.dirs.iter().map(OpenedDir::open).collect::<Result<Vec<_>, _>>()?;
+        let roots = context.grants.dirs.iter().map(GrantedRoot::open).collect::<Result<Vec<_>, _>>()?;
         Ok(Self { roots: (!roots.is_empty()).then(|| roots.into()) })
     }
 
@@ -62,7 +62,11 @@ impl FileAccess {
         })
     }
 
-    pub(crate) fn view<'a>(&'a mut self, table: &'a mut ResourceTable, meter: &'a Arc<Meter>) -> FsView<'a> {
+    pub(crate) fn view<'a>(
+        &'a mut self,
+        table: &'a mut ResourceTable,
+        meter: &'a Arc<CpuMeter>,
+    ) -> FsView<'a> {
         let Self { roots, quota, wasi } = self;
         FsView { roots: roots.as_ref(), quota, meter, wasi: WasiFilesystemCtxView { ctx: wasi, table } }
     }

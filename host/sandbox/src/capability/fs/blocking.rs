@@ -16,7 +16,7 @@ use wasmtime_wasi::{
 use super::view::FsView;
 
 /// A descriptor, by its handle in the table.
-pub(super) type Fd = Resource<Descriptor>;
+pub(super) type FdResource = Resource<Descriptor>;
 
 /// Context in which the descriptors that wasmtime-wasi opens may block, as ours may.
 static BLOCKING: LazyLock<WasiFilesystemCtx> =
@@ -27,11 +27,11 @@ impl FsView<'_> {
     /// with copies of these descriptors, which refer to the same open files.
     pub(super) fn run_blocking<const N: usize, T: Send + 'static, F>(
         &self,
-        fds: [&Fd; N],
+        fds: [&FdResource; N],
         act: F,
     ) -> impl Future<Output = FsResult<T>> + Send + use<N, T, F>
     where
-        F: AsyncFnOnce(&mut WasiFilesystemCtxView<'_>, [Fd; N]) -> FsResult<T> + Send + 'static,
+        F: AsyncFnOnce(&mut WasiFilesystemCtxView<'_>, [FdResource; N]) -> FsResult<T> + Send + 'static,
     {
         let copies: Result<Vec<Descriptor>, _> =
             fds.into_iter().map(|fd| self.wasi.table.get(fd).cloned()).collect();
@@ -43,10 +43,10 @@ impl FsView<'_> {
 /// Runs a file function with a table that holds these descriptors alone.
 fn run_with_copies<const N: usize, T>(
     copies: Vec<Descriptor>,
-    act: impl AsyncFnOnce(&mut WasiFilesystemCtxView<'_>, [Fd; N]) -> FsResult<T>,
+    act: impl AsyncFnOnce(&mut WasiFilesystemCtxView<'_>, [FdResource; N]) -> FsResult<T>,
 ) -> FsResult<T> {
     let (mut ctx, mut table) = (BLOCKING.clone(), ResourceTable::new());
-    let given = copies.into_iter().map(|copy| table.push(copy)).collect::<Result<Vec<Fd>, _>>()?;
+    let given = copies.into_iter().map(|copy| table.push(copy)).collect::<Result<Vec<FdResource>, _>>()?;
     let given =
         given.try_into().map_err(|_| FsError::trap(wasmtime::Error::msg("a descriptor is missing")))?;
     let mut wasi = WasiFilesystemCtxView { ctx: &mut ctx, table: &mut table };

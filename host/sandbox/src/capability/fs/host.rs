@@ -19,10 +19,10 @@ use wasmtime_wasi::{
 };
 
 use super::{
-    blocking::Fd,
+    blocking::FdResource,
     open::{OpenHow, can_open_beneath, open},
     quota::QuotaExceeded,
-    root::OpenedDir,
+    root::GrantedRoot,
     streams::{ReadStream, WriteLimitExceeded, WriteStream, WriteTarget},
     view::FsView,
 };
@@ -33,14 +33,14 @@ fn quota_error(_: QuotaExceeded) -> FsError {
 }
 
 /// Copies a file or directory out of a table.
-fn copy(wasi: &WasiFilesystemCtxView<'_>, fd: &Fd) -> FsResult<Descriptor> {
+fn copy(wasi: &WasiFilesystemCtxView<'_>, fd: &FdResource) -> FsResult<Descriptor> {
     Ok(wasi.table.get(fd)?.clone())
 }
 
 /// Refuses pipes and devices, since opening one may wait or have effects. A missing file is left to the open itself.
 async fn refuse_special_file(
     wasi: &mut WasiFilesystemCtxView<'_>,
-    fd: &Fd,
+    fd: &FdResource,
     flags: PathFlags,
     path: &str,
 ) -> FsResult<()> {
@@ -57,7 +57,7 @@ async fn refuse_special_file(
 /// Opens something beneath a directory without waiting for it.
 async fn open_at(
     wasi: &mut WasiFilesystemCtxView<'_>,
-    fd: Fd,
+    fd: FdResource,
     path: String,
     how: OpenHow,
 ) -> FsResult<Descriptor> {
@@ -74,7 +74,7 @@ async fn open_at(
 
 impl FsView<'_> {
     /// Returns the file of a stream that is to be written.
-    fn writable_file(&self, fd: &Fd) -> FsResult<Arc<File>> {
+    fn writable_file(&self, fd: &FdResource) -> FsResult<Arc<File>> {
         match self.wasi.table.get(fd)? {
             Descriptor::File(file) if file.perms.write_not_permitted() => Err(ErrorCode::NotPermitted.into()),
             Descriptor::File(file) => Ok(Arc::clone(&file.file)),
@@ -82,16 +82,20 @@ impl FsView<'_> {
         }
     }
 
-    fn open_write_stream(&mut self, fd: &Fd, target: WriteTarget) -> FsResult<Resource<DynOutputStream>> {
+    fn open_write_stream(
+        &mut self,
+        fd: &FdResource,
+        target: WriteTarget,
+    ) -> FsResult<Resource<DynOutputStream>> {
         let (file, slot) = (self.writable_file(fd)?, self.quota.slot(fd.rep()));
         let stream = WriteStream::new(file, target, self.quota.budget(), Arc::clone(self.meter), slot);
         Ok(self.wasi.table.push(Box::new(stream) as DynOutputStream)?)
     }
 
     /// Counts the entries of a directory, unless there are more than may be listed.
-    async fn count_entries(&mut self, fd: &Fd) -> FsResult<usize> {
+    async fn count_entries(&mut self, fd: &FdResource) -> FsResult<usize> {
         let max = self.quota.list_capacity();
-        let count = async move |wasi: &mut WasiFilesystemCtxView<'_>, [fd]: [Fd; 1]| {
+        let count = async move |wasi: &mut WasiFilesystemCtxView<'_>, [fd]: [FdResource; 1]| {
             // The listing itself will fail.
             let Descriptor::Dir(dir) = copy(wasi, &fd)? else { return Ok(0) };
             let entries = rustix::fs::Dir::read_from(&*dir.dir).map_err(std::io::Error::from)?;
@@ -103,9 +107,9 @@ impl FsView<'_> {
 }
 
 impl preopens::Host for FsView<'_> {
-    fn get_directories(&mut self) -> wasmtime::Result<Vec<(Fd, String)>> {
+    fn get_directories(&mut self) -> wasmtime::Result<Vec<(FdResource, String)>> {
         let Some((roots, effect)) = self.roots else { return Ok(Vec::new()) };
-        let push = |root: &OpenedDir| {
+        let push = |root: &GrantedRoot| {
             let dir = Descriptor::Dir(root.with_effect(*effect).clone());
             Ok((self.wasi.table.push(dir)?, root.at.clone()))
         };
@@ -132,12 +136,12 @@ impl Host for FsView<'_> {
 impl HostDescriptor for FsView<'_> {
     async fn open_at(
         &mut self,
-        fd: Fd,
+        fd: FdResource,
         path_flags: PathFlags,
         path: String,
         open_flags: OpenFlags,
         flags: DescriptorFlags,
-    ) -> FsResult<Fd> {
+    ) -> FsResult<FdResource> {
         let slot = self.quota.open_slot().map_err(quota_error)?;
         let (how, budget) =
             (OpenHow { path: path_flags, open: open_flags, descriptor: flags }, self.quota.budget());
@@ -155,12 +159,12 @@ impl HostDescriptor for FsView<'_> {
         Ok(opened)
     }
 
-    fn drop(&mut self, fd: Fd) -> wasmtime::Result<()> {
+    fn drop(&mut self, fd: FdResource) -> wasmtime::Result<()> {
         self.quota.close(fd.rep());
         HostDescriptor::drop(&mut self.wasi, fd)
     }
 
-    async fn write(&mut self, fd: Fd, bytes: Vec<u8>, offset: Filesize) -> FsResult<Filesize> {
+    async fn write(&mut self, fd: FdResource, bytes: Vec<u8>, offset: Filesize) -> FsResult<Filesize> {
         self.quota.take_written(bytes.len() as u64).map_err(quota_error)?;
         let (file, budget) = (self.writable_file(&fd)?, self.quota.budget());
         self.run_blocking([&fd], async move |wasi, [fd]| {
@@ -170,7 +174,7 @@ impl HostDescriptor for FsView<'_> {
         .await
     }
 
-    async fn set_size(&mut self, fd: Fd, size: Filesize) -> FsResult<()> {
+    async fn set_size(&mut self, fd: FdResource, size: Filesize) -> FsResult<()> {
         let (file, budget) = (self.writable_file(&fd)?, self.quota.budget());
         self.run_blocking([&fd], async move |wasi, [fd]| {
             budget.take_hole(file.metadata()?.len(), size).map_err(quota_error)?;
@@ -179,15 +183,15 @@ impl HostDescriptor for FsView<'_> {
         .await
     }
 
-    fn write_via_stream(&mut self, fd: Fd, offset: Filesize) -> FsResult<Resource<DynOutputStream>> {
+    fn write_via_stream(&mut self, fd: FdResource, offset: Filesize) -> FsResult<Resource<DynOutputStream>> {
         self.open_write_stream(&fd, WriteTarget::At(offset))
     }
 
-    fn append_via_stream(&mut self, fd: Fd) -> FsResult<Resource<DynOutputStream>> {
+    fn append_via_stream(&mut self, fd: FdResource) -> FsResult<Resource<DynOutputStream>> {
         self.open_write_stream(&fd, WriteTarget::End)
     }
 
-    fn read_via_stream(&mut self, fd: Fd, offset: Filesize) -> FsResult<Resource<DynInputStream>> {
+    fn read_via_stream(&mut self, fd: FdResource, offset: Filesize) -> FsResult<Resource<DynInputStream>> {
         let file = match self.wasi.table.get(&fd)? {
             Descriptor::File(file) => Arc::clone(&file.file),
             Descriptor::Dir(_) => return Err(ErrorCode::IsDirectory.into()),
@@ -197,10 +201,10 @@ impl HostDescriptor for FsView<'_> {
     }
 
     /// Counts a listing as an open directory, and all of its entries: the host holds it as a whole.
-    async fn read_directory(&mut self, fd: Fd) -> FsResult<Resource<DirectoryEntryStream>> {
+    async fn read_directory(&mut self, fd: FdResource) -> FsResult<Resource<DirectoryEntryStream>> {
         let slot = self.quota.open_slot().map_err(quota_error)?;
         let entries = self.count_entries(&fd).await?;
-        let list = async move |wasi: &mut WasiFilesystemCtxView<'_>, [fd]: [Fd; 1]| {
+        let list = async move |wasi: &mut WasiFilesystemCtxView<'_>, [fd]: [FdResource; 1]| {
             let listing = wasi.read_directory(fd).await?;
             Ok(wasi.table.delete(listing)?)
         };
@@ -210,17 +214,17 @@ impl HostDescriptor for FsView<'_> {
         Ok(listing)
     }
 
-    async fn create_directory_at(&mut self, fd: Fd, path: String) -> FsResult<()> {
+    async fn create_directory_at(&mut self, fd: FdResource, path: String) -> FsResult<()> {
         self.quota.take_created().map_err(quota_error)?;
         self.run_blocking([&fd], async move |wasi, [fd]| wasi.create_directory_at(fd, path).await).await
     }
 
     async fn link_at(
         &mut self,
-        fd: Fd,
+        fd: FdResource,
         old_flags: PathFlags,
         old_path: String,
-        new_fd: Fd,
+        new_fd: FdResource,
         new_path: String,
     ) -> FsResult<()> {
         self.quota.take_created().map_err(quota_error)?;
@@ -230,52 +234,63 @@ impl HostDescriptor for FsView<'_> {
         .await
     }
 
-    async fn symlink_at(&mut self, fd: Fd, old_path: String, new_path: String) -> FsResult<()> {
+    async fn symlink_at(&mut self, fd: FdResource, old_path: String, new_path: String) -> FsResult<()> {
         self.quota.take_created().map_err(quota_error)?;
         self.run_blocking([&fd], async move |wasi, [fd]| wasi.symlink_at(fd, old_path, new_path).await).await
     }
 
     // The functions below are wasmtime-wasi's, run on another thread.
 
-    async fn advise(&mut self, fd: Fd, offset: Filesize, len: Filesize, advice: Advice) -> FsResult<()> {
+    async fn advise(
+        &mut self,
+        fd: FdResource,
+        offset: Filesize,
+        len: Filesize,
+        advice: Advice,
+    ) -> FsResult<()> {
         self.run_blocking([&fd], async move |wasi, [fd]| wasi.advise(fd, offset, len, advice).await).await
     }
 
-    async fn sync_data(&mut self, fd: Fd) -> FsResult<()> {
+    async fn sync_data(&mut self, fd: FdResource) -> FsResult<()> {
         self.run_blocking([&fd], async move |wasi, [fd]| wasi.sync_data(fd).await).await
     }
 
-    async fn get_flags(&mut self, fd: Fd) -> FsResult<DescriptorFlags> {
+    async fn get_flags(&mut self, fd: FdResource) -> FsResult<DescriptorFlags> {
         self.run_blocking([&fd], async move |wasi, [fd]| wasi.get_flags(fd).await).await
     }
 
-    async fn get_type(&mut self, fd: Fd) -> FsResult<DescriptorType> {
+    async fn get_type(&mut self, fd: FdResource) -> FsResult<DescriptorType> {
         self.run_blocking([&fd], async move |wasi, [fd]| wasi.get_type(fd).await).await
     }
 
-    async fn set_times(&mut self, fd: Fd, accessed: NewTimestamp, modified: NewTimestamp) -> FsResult<()> {
+    async fn set_times(
+        &mut self,
+        fd: FdResource,
+        accessed: NewTimestamp,
+        modified: NewTimestamp,
+    ) -> FsResult<()> {
         self.run_blocking([&fd], async move |wasi, [fd]| wasi.set_times(fd, accessed, modified).await).await
     }
 
-    async fn read(&mut self, fd: Fd, len: Filesize, offset: Filesize) -> FsResult<(Vec<u8>, bool)> {
+    async fn read(&mut self, fd: FdResource, len: Filesize, offset: Filesize) -> FsResult<(Vec<u8>, bool)> {
         self.run_blocking([&fd], async move |wasi, [fd]| wasi.read(fd, len, offset).await).await
     }
 
-    async fn sync(&mut self, fd: Fd) -> FsResult<()> {
+    async fn sync(&mut self, fd: FdResource) -> FsResult<()> {
         self.run_blocking([&fd], async move |wasi, [fd]| wasi.sync(fd).await).await
     }
 
-    async fn stat(&mut self, fd: Fd) -> FsResult<DescriptorStat> {
+    async fn stat(&mut self, fd: FdResource) -> FsResult<DescriptorStat> {
         self.run_blocking([&fd], async move |wasi, [fd]| wasi.stat(fd).await).await
     }
 
-    async fn stat_at(&mut self, fd: Fd, flags: PathFlags, path: String) -> FsResult<DescriptorStat> {
+    async fn stat_at(&mut self, fd: FdResource, flags: PathFlags, path: String) -> FsResult<DescriptorStat> {
         self.run_blocking([&fd], async move |wasi, [fd]| wasi.stat_at(fd, flags, path).await).await
     }
 
     async fn set_times_at(
         &mut self,
-        fd: Fd,
+        fd: FdResource,
         flags: PathFlags,
         path: String,
         accessed: NewTimestamp,
@@ -308,40 +323,46 @@ impl HostDescriptor for FsView<'_> {
         .await
     }
 
-    async fn readlink_at(&mut self, fd: Fd, path: String) -> FsResult<String> {
+    async fn readlink_at(&mut self, fd: FdResource, path: String) -> FsResult<String> {
         self.run_blocking([&fd], async move |wasi, [fd]| wasi.readlink_at(fd, path).await).await
     }
 
-    async fn remove_directory_at(&mut self, fd: Fd, path: String) -> FsResult<()> {
+    async fn remove_directory_at(&mut self, fd: FdResource, path: String) -> FsResult<()> {
         self.run_blocking([&fd], async move |wasi, [fd]| wasi.remove_directory_at(fd, path).await).await
     }
 
-    async fn rename_at(&mut self, fd: Fd, old_path: String, new_fd: Fd, new_path: String) -> FsResult<()> {
+    async fn rename_at(
+        &mut self,
+        fd: FdResource,
+        old_path: String,
+        new_fd: FdResource,
+        new_path: String,
+    ) -> FsResult<()> {
         self.run_blocking([&fd, &new_fd], async move |wasi, [fd, new_fd]| {
             wasi.rename_at(fd, old_path, new_fd, new_path).await
         })
         .await
     }
 
-    async fn unlink_file_at(&mut self, fd: Fd, path: String) -> FsResult<()> {
+    async fn unlink_file_at(&mut self, fd: FdResource, path: String) -> FsResult<()> {
         self.run_blocking([&fd], async move |wasi, [fd]| wasi.unlink_file_at(fd, path).await).await
     }
 
-    async fn is_same_object(&mut self, a: Fd, b: Fd) -> wasmtime::Result<bool> {
-        let same = async move |wasi: &mut WasiFilesystemCtxView<'_>, [a, b]: [Fd; 2]| {
+    async fn is_same_object(&mut self, a: FdResource, b: FdResource) -> wasmtime::Result<bool> {
+        let same = async move |wasi: &mut WasiFilesystemCtxView<'_>, [a, b]: [FdResource; 2]| {
             wasi.is_same_object(a, b).await.map_err(FsError::trap)
         };
         let same = self.run_blocking([&a, &b], same).await;
         same.map_err(|error| error.downcast().map_or_else(|trap| trap, wasmtime::Error::from))
     }
 
-    async fn metadata_hash(&mut self, fd: Fd) -> FsResult<MetadataHashValue> {
+    async fn metadata_hash(&mut self, fd: FdResource) -> FsResult<MetadataHashValue> {
         self.run_blocking([&fd], async move |wasi, [fd]| wasi.metadata_hash(fd).await).await
     }
 
     async fn metadata_hash_at(
         &mut self,
-        fd: Fd,
+        fd: FdResource,
         flags: PathFlags,
         path: String,
     ) -> FsResult<MetadataHashValue> {

@@ -59,7 +59,7 @@ pub(super) struct FileQuota {
 
 /// Bytes that may still be written.
 ///
-/// Shared with the streams of a call, which write on other threads. Each number stands for itself, so the order of loads
+/// Shared with the streams of a call, which write on other threads. The numbers are independent, so the order of loads
 /// and stores does not matter; `left` never goes below zero because it is only taken from by compare-and-swap.
 #[derive(Default)]
 pub(super) struct WriteBudget {

@@ -12,7 +12,7 @@ use wasmtime_wasi::{FsPerms, OpenMode, filesystem::Dir};
 use crate::{LoadError, capability::grants::DirGrant};
 
 /// A directory that was opened: replacing it on disk does not lead a plugin elsewhere.
-pub(super) struct OpenedDir {
+pub(super) struct GrantedRoot {
     /// Path in the guest.
     pub at: String,
     /// Device and inode.
@@ -22,7 +22,7 @@ pub(super) struct OpenedDir {
     write: Option<Dir>,
 }
 
-impl OpenedDir {
+impl GrantedRoot {
     pub(super) fn open(grant: &DirGrant) -> Result<Self, LoadError> {
         let failed =
             |error: std::io::Error| LoadError::Directory { path: grant.path.display().to_string(), error };

@@ -1,4 +1,4 @@
-//! A file's streams: counted, and read and written on threads that may block, at the call's expense.
+//! Streams of a file: counted, and read and written on threads that may block, at the call's expense.
 
 use std::{fs::File, io, mem::replace, os::unix::fs::FileExt, sync::Arc};
 
@@ -10,14 +10,14 @@ use wasmtime_wasi::{
 };
 
 use super::quota::{OpenSlot, WriteBudget};
-use crate::meter::Meter;
+use crate::meter::CpuMeter;
 
 /// Bytes that are read or written at once, at most.
 const PIECE: usize = 64 << 10;
 /// Bytes that are read ahead when the guest waits before it asks for a number of bytes.
 const AHEAD: usize = 4 << 10;
 
-/// The error of a stream that may not be written any more.
+/// Error of a stream after the limit of written bytes.
 #[derive(Debug, thiserror::Error)]
 #[error("a call may not write more to files")]
 pub(super) struct WriteLimitExceeded;
@@ -26,7 +26,7 @@ pub(super) struct WriteLimitExceeded;
 pub(super) struct ReadStream {
     file: Arc<File>,
     at: u64,
-    meter: Arc<Meter>,
+    meter: Arc<CpuMeter>,
     state: ReadState,
     _slot: Option<Arc<OpenSlot>>,
 }
@@ -40,7 +40,7 @@ enum ReadState {
 }
 
 impl ReadStream {
-    pub(super) fn new(file: Arc<File>, at: u64, meter: Arc<Meter>, slot: Option<Arc<OpenSlot>>) -> Self {
+    pub(super) fn new(file: Arc<File>, at: u64, meter: Arc<CpuMeter>, slot: Option<Arc<OpenSlot>>) -> Self {
         Self { file, at, meter, state: ReadState::Idle, _slot: slot }
     }
 
@@ -138,7 +138,7 @@ pub(super) struct WriteStream {
     file: Arc<File>,
     target: WriteTarget,
     budget: Arc<WriteBudget>,
-    meter: Arc<Meter>,
+    meter: Arc<CpuMeter>,
     state: WriteState,
     _slot: Option<Arc<OpenSlot>>,
 }
@@ -155,14 +155,14 @@ impl WriteStream {
         file: Arc<File>,
         target: WriteTarget,
         budget: Arc<WriteBudget>,
-        meter: Arc<Meter>,
+        meter: Arc<CpuMeter>,
         slot: Option<Arc<OpenSlot>>,
     ) -> Self {
         Self { file, target, budget, meter, state: WriteState::Ready, _slot: slot }
     }
 }
 
-/// WriteStream all bytes and returns their number. Charges the hole before them; the bytes themselves are charged already.
+/// Writes all bytes and returns their number. Charges the hole before them; the bytes themselves are charged already.
 fn write(file: &File, bytes: &[u8], target: WriteTarget, budget: &WriteBudget) -> wasmtime::Result<u64> {
     match target {
         WriteTarget::At(at) => {
@@ -180,7 +180,7 @@ fn append(file: &File, mut bytes: &[u8]) -> io::Result<()> {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
             Ok(written) => written,
             Err(Errno::INTR) => 0,
-            // Not every file system knows how: then two that append at once may overwrite each other.
+            // Unsupported by some file systems: there, concurrent appends may overwrite each other.
             Err(Errno::NOSYS | Errno::NOTSUP) => return file.write_all_at(bytes, file.metadata()?.len()),
             Err(error) => return Err(error.into()),
         };

@@ -1,4 +1,4 @@
-//! What a call may send.
+//! Requests of one call.
 
 use loggia_egress::{Client, Mode};
 use loggia_facade::Effect;
