@@ -26,8 +26,8 @@ pub type BodyIn = UnsyncBoxBody<Bytes, Box<dyn Error + Send + Sync>>;
 /// Body of a response, as the guest receives it.
 pub type BodyOut = UnsyncBoxBody<Bytes, SendError>;
 
-/// State shared by the two directions of one exchange: the upload sets it, the download reads it. Both are polled by the task
-/// of the connection and by the guest's, so the fields are atomic.
+/// State shared by the two directions of one exchange. The upload sets it and is polled by the connection's task; the
+/// download reads it and is polled by the guest's. Each field is set once and is independent of the other, so there is no lock.
 #[derive(Default)]
 pub(crate) struct ExchangeState {
     /// Error of the request's body. hyper only reports that the connection ended, and to the response.
