@@ -14,7 +14,7 @@
 //!
 //! Clocks and randomness are WASI's own and need no grant, but for the reading of a surface (`store`).
 //!
-//! A new capability is a module here with its [`phases::Capability`], a field in `facade` and `call`, and, if it has
+//! A new capability is a module here with its `Capability`, a field in `facade` and `call`, and, if it has
 //! functions in the contract, a delegation in `abi`.
 
 mod call;
