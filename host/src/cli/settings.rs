@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::{Context, anyhow};
-use loggia_text::units::bytes_text;
+use loggia_text::units::format_bytes;
 
 use crate::{
     config::{
@@ -89,7 +89,7 @@ pub fn read_text(file: &Path) -> io::Result<String> {
     let mut text = String::new();
     File::open(file)?.take(MAX_BYTES + 1).read_to_string(&mut text)?;
     if text.len() as u64 > MAX_BYTES {
-        return Err(io::Error::other(format!("it is larger than {}", bytes_text(MAX_BYTES))));
+        return Err(io::Error::other(format!("it is larger than {}", format_bytes(MAX_BYTES))));
     }
     Ok(text)
 }

@@ -4,7 +4,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use loggia_facade::Surface;
 use loggia_gate::catalog::Entry;
-use loggia_sandbox::Digest;
+use loggia_sandbox::ArtifactDigest;
 
 use super::{
     admit::{AdmitError, AdmittedPlugin},
@@ -34,7 +34,7 @@ pub struct FacadeOffer {
 /// A loaded version.
 pub struct OfferedVersion {
     /// Digest of its bytes.
-    pub digest: Digest,
+    pub digest: ArtifactDigest,
     pub entry: Arc<Entry>,
     /// The workflow file from which the entry is rebuilt when the facades that it calls change; `None` for components.
     pub workflow_file: Option<Arc<WorkflowFile>>,
@@ -79,7 +79,7 @@ impl FacadeOffer {
     }
 
     /// Returns digest and surface of the version, so that unchanged bytes need not be described again.
-    pub fn known_surface(&self) -> Option<(Digest, Arc<Surface>)> {
+    pub fn known_surface(&self) -> Option<(ArtifactDigest, Arc<Surface>)> {
         self.version.as_ref().map(|version| (version.digest, Arc::clone(version.entry.facade.surface())))
     }
 

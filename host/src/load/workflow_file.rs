@@ -14,7 +14,7 @@ use loggia_gate::{
     access::{InvokeRule, Rules},
     catalog::{Entry, Exposure, Slot, Snapshot},
 };
-use loggia_sandbox::Digest;
+use loggia_sandbox::ArtifactDigest;
 use loggia_schema::{Contract, SurfaceProblems, sanitise_surface};
 use loggia_workflow::{
     FileProblem, Workflow, WorkflowFacade, WorkflowFile,
@@ -30,14 +30,14 @@ pub struct WorkflowFile {
     definition: WorkflowFile,
     workflows: Vec<Arc<Workflow>>,
     policy: Policy,
-    digest: Digest,
+    digest: ArtifactDigest,
     /// Whether it refers to workflows of other files.
     pub has_references: bool,
 }
 
 impl WorkflowFile {
     /// Creates a file from a linked definition and its policy.
-    pub fn new(name: String, definition: WorkflowFile, policy: Policy, digest: Digest, refers: bool) -> Self {
+    pub fn new(name: String, definition: WorkflowFile, policy: Policy, digest: ArtifactDigest, refers: bool) -> Self {
         let workflows = definition.workflows.iter().cloned().map(Arc::new).collect();
         Self { name, definition, workflows, policy, digest, has_references: refers }
     }

@@ -3,7 +3,7 @@
 use std::{path::Path, process::ExitCode};
 
 use anyhow::bail;
-use loggia_state::Usage;
+use loggia_state::StoreUsage;
 
 use super::stores::{count_entries, find_store, report_missing};
 use crate::cli::{exit, term};
@@ -42,7 +42,7 @@ impl ClearCommand {
     }
 }
 
-fn confirmation(name: &str, usage: &Usage) -> String {
+fn confirmation(name: &str, usage: &StoreUsage) -> String {
     format!(
         "Clear {} ({} bytes) of `{name}`? This cannot be undone.",
         count_entries(usage.entries),
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn the_confirmation_shows_what_would_be_deleted() {
-        let usage = Usage { entries: 12, bytes: 4120, revision: 5 };
+        let usage = StoreUsage { entries: 12, bytes: 4120, revision: 5 };
         let asked = "Clear 12 entries (4120 bytes) of `notes`? This cannot be undone.";
         assert_eq!(confirmation("notes", &usage), asked);
     }

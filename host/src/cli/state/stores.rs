@@ -2,17 +2,17 @@
 
 use std::{path::Path, process::ExitCode};
 
-use loggia_state::{Folder, Space, Store};
+use loggia_state::{StateFolder, StateSpace, StateStore};
 
 use crate::cli::{exit, term};
 
 /// Opens the state folder if it exists; does not create it.
-pub fn open_folder(path: &Path) -> anyhow::Result<Option<Folder>> {
-    Ok(path.exists().then(|| Folder::open(path)).transpose()?)
+pub fn open_folder(path: &Path) -> anyhow::Result<Option<StateFolder>> {
+    Ok(path.exists().then(|| StateFolder::open(path)).transpose()?)
 }
 
 /// Opens the store of this name if it exists.
-pub fn find_store(path: &Path, name: &str) -> anyhow::Result<Option<Store>> {
+pub fn find_store(path: &Path, name: &str) -> anyhow::Result<Option<StateStore>> {
     let Some(folder) = open_folder(path)? else { return Ok(None) };
     // Rejects invalid names before missing ones.
     let store = folder.store(name, u64::MAX)?;
@@ -31,9 +31,9 @@ pub fn count_entries(count: u64) -> String {
 }
 
 /// Renders the owner of a space; opaque for callers.
-pub fn space_name(space: &Space) -> String {
+pub fn space_name(space: &StateSpace) -> String {
     match space {
-        Space::Shared => "shared".to_owned(),
-        Space::Caller(caller) => caller.iter().map(|byte| format!("{byte:02x}")).collect(),
+        StateSpace::Shared => "shared".to_owned(),
+        StateSpace::Caller(caller) => caller.iter().map(|byte| format!("{byte:02x}")).collect(),
     }
 }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::Context;
-use loggia_state::{Folder, Imported, Store};
+use loggia_state::{StateFolder, ImportReport, StateStore};
 use loggia_text::printable;
 
 use super::stores::{count_entries, find_store, report_missing};
@@ -41,7 +41,7 @@ impl ExportCommand {
 }
 
 /// Writes a temporary file and renames it, so that an existing file stays complete until then.
-fn export_to_file(store: &Store, path: &Path) -> anyhow::Result<u64> {
+fn export_to_file(store: &StateStore, path: &Path) -> anyhow::Result<u64> {
     let failed = || format!("failed to write {}", path.display());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::Builder::new().prefix(".state").tempfile_in(folder).with_context(failed)?;
@@ -69,7 +69,7 @@ pub struct ImportCommand {
 
 impl ImportCommand {
     pub fn run(self, path: &Path) -> anyhow::Result<ExitCode> {
-        let store = Folder::open(path)?.store(&self.name, u64::MAX)?;
+        let store = StateFolder::open(path)?.store(&self.name, u64::MAX)?;
         let imported = if self.file.as_os_str() == "-" {
             store.import(std::io::stdin().lock(), self.replace).context("failed to import stdin")?
         } else {
@@ -82,7 +82,7 @@ impl ImportCommand {
     }
 }
 
-fn import_summary(name: &str, imported: &Imported) -> String {
+fn import_summary(name: &str, imported: &ImportReport) -> String {
     let mut summary = format!("imported {} for `{name}`", count_entries(imported.entries));
     if imported.expired > 0 {
         summary.push_str(&format!("; skipped {} that expired", imported.expired));
@@ -105,7 +105,7 @@ mod tests {
             ("ta\nsks", 3, 0, "imported 3 entries for `notes`; they were exported from `ta\\nsks`"),
         ];
         for (facade, entries, expired, expected) in cases {
-            let imported = Imported { facade: facade.to_owned(), entries, expired };
+            let imported = ImportReport { facade: facade.to_owned(), entries, expired };
             assert_eq!(import_summary("notes", &imported), expected);
         }
     }

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use loggia_gate::catalog::Entry;
-use loggia_sandbox::Digest;
+use loggia_sandbox::ArtifactDigest;
 
 use crate::load::{fence::VersionGrants, workflow_file::WorkflowFile};
 
@@ -23,7 +23,7 @@ pub struct AdmittedPlugin {
 #[derive(Debug, Clone)]
 pub struct AdmissionFacts {
     /// Digest of the plugin file.
-    pub digest: Digest,
+    pub digest: ArtifactDigest,
     /// Size of the plugin file.
     pub bytes: usize,
     /// Interfaces that the component imports.

@@ -7,18 +7,18 @@ use std::{
     time::Instant,
 };
 
-use loggia_egress::Source;
+use loggia_egress::SecretSource;
 use loggia_facade::Surface;
 use loggia_gate::{
     access::Scopes,
     catalog::{Entry, Exposure},
 };
 use loggia_sandbox::{
-    Artifact, Cache, Confines, Digest, Engine, Grants, LoadError, WasmFacade, cache::Loaded,
-    compile::Compiler,
+    PluginArtifact, CodeCache, SandboxConfig, ArtifactDigest, SandboxEngine, PluginGrants, LoadError, WasmFacade, cache::LoadedComponent,
+    compile::CompilerCommand,
 };
 use loggia_schema::Contract;
-use loggia_state::{Folder, StateError, Store};
+use loggia_state::{StateFolder, StateError, StateStore};
 
 use super::{
     admitted::{AdmissionFacts, AdmittedPlugin},
@@ -40,21 +40,21 @@ const SECRET: u64 = 8 << 10;
 
 /// Admits plugins: turns their files into catalog entries.
 pub struct PluginAdmitter {
-    engine: Engine,
-    cache: Cache,
+    engine: SandboxEngine,
+    cache: CodeCache,
     places: TrustPlaces,
     /// Policies of the folder, as of the last survey. The lock is held during a survey, so that concurrent admissions
     /// do not reread them. A survey only reads files and takes no other lock.
     policies: Mutex<PolicyFiles>,
     /// State folder, once opened: shared by all plugins and versions with its connections. Opened under the lock, so
     /// that it is opened once.
-    state: Mutex<Option<Folder>>,
-    compiler: Compiler,
+    state: Mutex<Option<StateFolder>>,
+    compiler: CompilerCommand,
 }
 
 impl PluginAdmitter {
     /// Creates an admitter that compiles with this binary and caches the results.
-    pub fn new(engine: Engine, cache: Cache, places: TrustPlaces, compiler: Compiler) -> Self {
+    pub fn new(engine: SandboxEngine, cache: CodeCache, places: TrustPlaces, compiler: CompilerCommand) -> Self {
         Self { engine, cache, places, policies: Mutex::default(), state: Mutex::default(), compiler }
     }
 
@@ -93,7 +93,7 @@ impl PluginAdmitter {
     pub async fn admit(
         &self,
         found: &PluginFiles,
-        known: Option<(Digest, Arc<Surface>)>,
+        known: Option<(ArtifactDigest, Arc<Surface>)>,
     ) -> Result<AdmittedPlugin, AdmitError> {
         let begun = Instant::now();
         if found.kind == FacadeKind::Workflows {
@@ -106,9 +106,9 @@ impl PluginAdmitter {
             AdmitError::TooLarge(most, _) => AdmitError::TooLarge(most, Some("limits.artifact")),
             other => other,
         })?;
-        let artifact = Artifact::new(bytes)?;
-        let compiler = self.compiler.within(policy.limits.compile);
-        let Loaded { component, compiled } = self.cache.load(&self.engine, &artifact, &compiler).await?;
+        let artifact = PluginArtifact::new(bytes)?;
+        let compiler = self.compiler.with_limits(policy.limits.compile);
+        let LoadedComponent { component, compiled } = self.cache.load(&self.engine, &artifact, &compiler).await?;
         let (surface, contract) = match known {
             Some((digest, surface)) if digest == artifact.digest => {
                 let contract = Contract::known(with_name(&surface, policy.expose.name.as_deref()))?;
@@ -133,7 +133,7 @@ impl PluginAdmitter {
         let contract = contract.with_policy(policy.terms)?;
         let name = &contract.surface().name;
         let kept = self.open_state(name, &policy.grants)?;
-        let confines = Confines { name, grants: &policy.grants, limits: policy.limits, store: kept.store };
+        let confines = SandboxConfig { name, grants: &policy.grants, limits: policy.limits, store: kept.store };
         let facade = WasmFacade::new(component, surface, confines)?;
         // A path may have been replaced since the check.
         if !facade.dirs().map(Some).eq(grants.dirs.iter().map(OpenedDir::id)) {
@@ -152,16 +152,16 @@ impl PluginAdmitter {
     /// # Errors
     ///
     /// If it cannot be opened; the next call retries.
-    pub fn open_state_folder(&self) -> Result<Folder, StateError> {
+    pub fn open_state_folder(&self) -> Result<StateFolder, StateError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match &*state {
             Some(folder) => Ok(folder.clone()),
-            None => Ok(state.insert(Folder::open(&self.places.state)?).clone()),
+            None => Ok(state.insert(StateFolder::open(&self.places.state)?).clone()),
         }
     }
 
     /// Opens the state that a policy grants a facade.
-    fn open_state(&self, name: &str, grants: &Grants) -> Result<FacadeState, StateError> {
+    fn open_state(&self, name: &str, grants: &PluginGrants) -> Result<FacadeState, StateError> {
         if grants.store.is_none() && !grants.caller {
             return Ok(FacadeState::default());
         }
@@ -189,11 +189,11 @@ impl PluginAdmitter {
 }
 
 /// Registers secrets for redaction, in case something logs them by mistake. Reads secrets in files as they are now.
-fn redact_secrets(grants: &Grants) {
+fn redact_secrets(grants: &PluginGrants) {
     for secret in &grants.http.secrets {
         match &secret.source {
-            Source::Value(_, value) => loggia_text::keep_secret(value),
-            Source::File(path) => match read_file(path, SECRET) {
+            SecretSource::Value(_, value) => loggia_text::keep_secret(value),
+            SecretSource::File(path) => match read_file(path, SECRET) {
                 Ok(text) => loggia_text::keep_secret(&String::from_utf8_lossy(&text)),
                 // Requests that need the secret report the error.
                 Err(_) => continue,
@@ -215,6 +215,6 @@ fn with_name(surface: &Arc<Surface>, name: Option<&str>) -> Arc<Surface> {
 /// State of a facade.
 #[derive(Default)]
 struct FacadeState {
-    store: Option<Store>,
+    store: Option<StateStore>,
     scopes: Option<Scopes>,
 }

@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use loggia_sandbox::Digest;
+use loggia_sandbox::ArtifactDigest;
 
 use super::error::AdmitError;
 use crate::{
@@ -24,8 +24,8 @@ pub(super) fn load_policy(found: &PluginFiles) -> Result<Policy, AdmitError> {
 }
 
 /// Digests the policy beside a plugin, if it can be read.
-pub(in crate::load) fn policy_digest(found: &PluginFiles) -> Option<Digest> {
-    read_file(found.policy.as_deref()?, MAX_POLICY_BYTES).ok().map(|text| Digest::of(&text))
+pub(in crate::load) fn policy_digest(found: &PluginFiles) -> Option<ArtifactDigest> {
+    read_file(found.policy.as_deref()?, MAX_POLICY_BYTES).ok().map(|text| ArtifactDigest::of(&text))
 }
 
 fn read_policy(path: &Path) -> Result<Policy, AdmitError> {

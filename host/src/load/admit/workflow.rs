@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Instant};
 
 use loggia_gate::catalog::Snapshot;
-use loggia_sandbox::Digest;
+use loggia_sandbox::ArtifactDigest;
 use loggia_workflow::{
     WorkflowFile,
     definition::{self, FileForm},
@@ -45,7 +45,7 @@ pub fn admit_workflows(found: &PluginFiles, begun: Instant) -> Result<AdmittedPl
     let file = found.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let own = definition.facade.clone().unwrap_or_else(|| file_stem(&file).to_owned());
     let name = policy.expose.name.clone().unwrap_or(own);
-    let (digest, grants) = (Digest::of(&text), VersionGrants::from_policy(&policy));
+    let (digest, grants) = (ArtifactDigest::of(&text), VersionGrants::from_policy(&policy));
     let workflow_file = WorkflowFile::new(name, definition, policy, digest, refers);
     // Without other facades: finds the problems of the file itself.
     let entry = workflow_file.entry(&Snapshot::default())?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use loggia_gate::call::{TARGET as AUDIT, is_on as is_audited};
-use loggia_sandbox::Digest;
+use loggia_sandbox::ArtifactDigest;
 
 use crate::load::{
     admit::{AdmittedPlugin, policy_digest},
@@ -18,9 +18,9 @@ pub struct AuditedVersions(BTreeMap<String, AuditedVersion>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditedVersion {
     facade: String,
-    bytes: Digest,
+    bytes: ArtifactDigest,
     /// `None` without a policy.
-    policy: Option<Digest>,
+    policy: Option<ArtifactDigest>,
 }
 
 impl AuditedVersion {
@@ -67,6 +67,6 @@ impl AuditedVersions {
     }
 }
 
-fn text(digest: Digest) -> String {
+fn text(digest: ArtifactDigest) -> String {
     format!("sha256:{digest}")
 }
