@@ -8,7 +8,7 @@ use std::{
 };
 
 use jsonwebtoken::Algorithm;
-use loggia_egress::Destination;
+use loggia_egress::RuleDestination;
 use loggia_gate::access::{Rights, Scope};
 use tokio_util::sync::CancellationToken;
 use url::{Host, Url};
@@ -229,7 +229,7 @@ pub(super) fn jwks(text: &str, base: &Path) -> Result<Jwks, String> {
     if url.scheme() == "http" && !is_here(&url) {
         return Err("must be https://: over http:// anybody on the way could put keys of their own in".into());
     }
-    Destination::parse(&url.origin().ascii_serialization())?;
+    RuleDestination::parse(&url.origin().ascii_serialization())?;
     Ok(Jwks::Url(url))
 }
 

@@ -14,8 +14,8 @@ use axum::http::{Method, Request, StatusCode};
 use futures_util::{FutureExt, future::BoxFuture};
 use http_body_util::{BodyExt, Empty};
 use loggia_egress::{
-    BodyIn, Client, Destination, Grants, HostPattern, Limits, Mode, Resolve, Rule, Scheme, SendError,
-    Timeouts,
+    BodyIn, EgressClient, EgressGrants, EgressLimits, EgressMode, HostPattern, HttpRule, NameResolver,
+    RuleDestination, SendError, SendTimeouts, UrlScheme,
 };
 use url::Url;
 
@@ -139,25 +139,27 @@ impl fmt::Display for AtUrl {
 /// redirects.
 async fn fetch(url: &Url) -> Result<Vec<u8>, SourceError> {
     let no_url = || SendError::Protocol("no URL");
-    let to = Destination::parse(&url.origin().ascii_serialization()).map_err(|_| no_url())?;
+    let to = RuleDestination::parse(&url.origin().ascii_serialization()).map_err(|_| no_url())?;
     let addresses = addresses(&to).await?;
-    if to.scheme == Scheme::Http && !addresses.iter().all(|address| address.to_canonical().is_loopback()) {
+    if to.scheme == UrlScheme::Http && !addresses.iter().all(|address| address.to_canonical().is_loopback()) {
         return Err(SourceError::Elsewhere);
     }
     // A plugin's request goes to no private address that its policy does not name. Here the operator named the host, and
     // many an authorization server is on a private network: wherever the name leads is meant.
     let rule = |host: HostPattern| {
-        let to = Destination { host, ..to.clone() };
-        Rule { to, methods: Some(vec![Method::GET.to_string()]), reads: Vec::new() }
+        let to = RuleDestination { host, ..to.clone() };
+        HttpRule { to, methods: Some(vec![Method::GET.to_string()]), reads: Vec::new() }
     };
     let named = addresses.iter().map(|address| rule(HostPattern::Address(address.to_canonical())));
-    let grants = Grants { rules: named.chain([rule(to.host.clone())]).collect(), secrets: Vec::new() };
-    let limits = Limits { requests: 1, at_once: 1, request: 0, response: SIZE, time: TIME, redirects: 0 };
-    let client = Client::setup(grants, limits).resolver(Arc::new(Found(addresses))).build();
+    let grants = EgressGrants { rules: named.chain([rule(to.host.clone())]).collect(), secrets: Vec::new() };
+    let limits =
+        EgressLimits { requests: 1, at_once: 1, request: 0, response: SIZE, time: TIME, redirects: 0 };
+    let client = EgressClient::setup(grants, limits).resolver(Arc::new(Found(addresses))).build();
     let request = Request::get(url.as_str()).header("accept", "application/json");
     let body: BodyIn = Empty::new().map_err(|never| match never {}).boxed_unsync();
     let request = request.body(body).map_err(|_| no_url())?;
-    let response = client.call(Mode::Reads).send(request, Timeouts::default()).await.map_err(unsent)?;
+    let response =
+        client.call(EgressMode::Reads).send(request, SendTimeouts::default()).await.map_err(unsent)?;
     if response.status() != StatusCode::OK {
         return Err(SourceError::Status(response.status().as_u16()));
     }
@@ -173,7 +175,7 @@ fn unsent(error: SendError) -> SourceError {
 }
 
 /// Where a host's name leads.
-async fn addresses(to: &Destination) -> Result<Vec<IpAddr>, SourceError> {
+async fn addresses(to: &RuleDestination) -> Result<Vec<IpAddr>, SourceError> {
     match &to.host {
         HostPattern::Address(address) => Ok(vec![*address]),
         HostPattern::Name(name) | HostPattern::Below(name) => {
@@ -187,8 +189,8 @@ async fn addresses(to: &Destination) -> Result<Vec<IpAddr>, SourceError> {
 /// Addresses that have been looked up.
 struct Found(Vec<IpAddr>);
 
-impl Resolve for Found {
-    fn resolve(&self, _: &str) -> loggia_egress::Pending<Vec<IpAddr>> {
+impl NameResolver for Found {
+    fn resolve(&self, _: &str) -> loggia_egress::IoFuture<Vec<IpAddr>> {
         let found = self.0.clone();
         Box::pin(async move { Ok(found) })
     }

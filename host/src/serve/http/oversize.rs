@@ -7,7 +7,7 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use loggia_text::units::bytes_text;
+use loggia_text::units::format_bytes;
 use tokio::io::AsyncWrite;
 
 /// Headers of a request at most, as hyper has it.
@@ -56,7 +56,7 @@ impl HeadRefusal {
 fn answer(most: usize) -> Vec<u8> {
     let said = format!(
         "the head of a request may have {} and {HEADERS} headers at most; the operator can change its size by `http.head`\n",
-        bytes_text(most as u64)
+        format_bytes(most as u64)
     );
     format!(
         "HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-type: text/plain; charset=utf-8\r\n\
