@@ -16,12 +16,12 @@ use loggia_schema::sanitise_line;
 use super::{
     audit,
     audit::Audit,
-    confirm,
-    faults::log_fault,
+    consent,
+    fault_log::log_fault,
     frame::{Line, next_id},
+    gate_state::Shared,
     peers::Asked,
     port::Held,
-    shared::Shared,
     timeout::UnderWay,
 };
 use crate::{flow::Outcome, plan::Planned, run::Run};
@@ -85,7 +85,7 @@ impl Line {
         let line = Arc::new(self);
         let entry = &line.entry;
         if entry.contract.confirms(&planned.action().name)
-            && let Err(failure) = confirm::confirm(&line, &planned).await
+            && let Err(failure) = consent::confirm(&line, &planned).await
         {
             return Envelope::new(planned.command, Err(failure));
         }

@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 use tracing::field::display;
 
-use super::{frame::Line, shared::Shared};
+use super::{frame::Line, gate_state::Shared};
 use crate::{
     access::{Caller, Mark, Origin},
     catalog::{Entry, Slot},

@@ -9,7 +9,7 @@ use loggia_facade::{Content, Envelope, Failure, Page, Progress, Reply, code};
 use loggia_schema::Mode;
 use serde_json::{Value, json};
 
-use super::{answer::root, chain::advise, shared::Shared};
+use super::{answer::root, chain::advise, gate_state::Shared};
 use crate::{
     plan::{Batch, length},
     run::Run,

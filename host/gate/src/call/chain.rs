@@ -11,7 +11,7 @@ use loggia_schema::View;
 use loggia_text::printable;
 use serde_json::Value;
 
-use super::{answer::root, shared::Shared};
+use super::{answer::root, gate_state::Shared};
 use crate::{
     access::{Chain, Rights},
     catalog::{Entry, Slot},

@@ -5,12 +5,12 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use futures_util::future::BoxFuture;
 use loggia_facade::{Answer, Command, Envelope, Failure, Question};
 
-use super::{audit, batch, chain, shared::Shared};
+use super::{audit, batch, chain, gate_state::Shared};
 use crate::{
     access::Origin,
     flow::{Outcome, Ticket},
     plan::{Batch, Planned},
-    run::{Event, Run, RunId, Seen, Status, refusal, report},
+    run::{Event, Run, RunId, Seen, Status, failures, report},
     schedule::Work,
 };
 
@@ -292,7 +292,7 @@ fn ticket(shared: &Shared, run: &Run) -> Result<Option<Ticket>, Failure> {
         return Ok(None);
     }
     let ticket = shared.unfinished.begin(run.account.as_ref(), shared.quotas);
-    ticket.map_err(|now| refusal::too_many(now, &shared.runs.unfinished(run)))
+    ticket.map_err(|now| failures::too_many(now, &shared.runs.unfinished(run)))
 }
 
 /// A call that holds its ticket until it has ended, or is dropped.

@@ -11,7 +11,7 @@ use std::{
 use loggia_facade::{CallId, Failure, Limit, code};
 use tokio::time::Instant;
 
-use super::{shared::Shared, timeout::Late};
+use super::{gate_state::Shared, timeout::Late};
 use crate::{
     catalog::{Entry, Slot},
     flow::Permit,

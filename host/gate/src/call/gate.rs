@@ -11,13 +11,13 @@ use std::{
 use loggia_facade::{Command, Envelope, Failure, Input, Object, Request, code};
 use loggia_schema::View;
 
-use super::{about, audit, census::Census, exec::Exec, shared::Shared};
+use super::{audit, exec::Exec, gate_state::Shared, run_query, snapshot::Census};
 use crate::{
     access::Origin,
     catalog::{Catalog, Snapshot},
     flow::{Meters, Permits, Quotas, Unfinished},
     plan,
-    run::{Look, Parking, RunId, Runs, Status, refusal},
+    run::{Look, Parking, RunId, Runs, Status, failures},
     schedule::{Executor, aside},
 };
 
@@ -116,7 +116,7 @@ impl Gate {
             plan::Plan::Answer(envelope) => answered(&origin, *envelope),
             plan::Plan::Run(planned) => Exec::begin(&self.shared, origin, *planned),
             plan::Plan::Batch(batch) => Exec::begin_batch(&self.shared, origin, *batch),
-            plan::Plan::AboutRun(asked) => about::about(&self.shared, &origin, asked),
+            plan::Plan::AboutRun(asked) => run_query::about(&self.shared, &origin, asked),
         }
     }
 
@@ -128,14 +128,14 @@ impl Gate {
     /// action that this caller may no longer call: which of these it is, is not told.
     pub fn attach(&self, id: &RunId, who: &Origin) -> Result<Exec, Failure> {
         let run = self.shared.runs.get(id).filter(|run| run.is_for(who));
-        let run = run.ok_or_else(refusal::no_such_run)?;
+        let run = run.ok_or_else(failures::no_such_run)?;
         Ok(Exec::attached(id.clone(), run))
     }
 
     /// How a run of this caller stands; see [`attach`](Self::attach) for the errors.
     pub fn look(&self, id: &RunId, who: &Origin) -> Result<Look, Failure> {
         let run = self.shared.runs.get(id).filter(|run| run.is_for(who));
-        run.map(Look::new).ok_or_else(refusal::no_such_run)
+        run.map(Look::new).ok_or_else(failures::no_such_run)
     }
 
     /// Lets runs come to their end, but not for longer than this; then ends them.

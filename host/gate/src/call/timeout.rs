@@ -11,7 +11,7 @@ use std::{
 use loggia_facade::{Failure, Fault, FaultKind, Limit};
 use loggia_text::units;
 
-use super::faults::log_fault;
+use super::fault_log::log_fault;
 use crate::catalog::Entry;
 
 /// What becomes of a call that does not answer in time.

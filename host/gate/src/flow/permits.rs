@@ -14,8 +14,8 @@ use std::{
 use loggia_facade::{Failure, code};
 
 use super::{
-    pool::{Place, Pool, share},
-    shares::Share,
+    cpu_shares::Share,
+    fair_pool::{Place, Pool, share},
 };
 use crate::access::{Account, Rules};
 

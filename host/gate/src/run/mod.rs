@@ -13,14 +13,14 @@
 //! | `registry.rs` | runs by their handles, until they are evicted |
 //! | `parking.rs` | calls that wait for a person |
 //! | `report.rs` | pure: replies about runs |
-//! | `refusal.rs` | why a caller gets no run |
+//! | `failures.rs` | why a caller gets no run |
 
 mod event;
+pub(crate) mod failures;
 mod handle;
 mod id;
 mod parking;
 mod questions;
-pub(crate) mod refusal;
 mod registry;
 pub(crate) mod report;
 mod state;

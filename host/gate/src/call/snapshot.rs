@@ -2,7 +2,7 @@
 
 use loggia_facade::Usage;
 
-use super::shared::Shared;
+use super::gate_state::Shared;
 use crate::run::Status;
 
 /// What a gate holds now.

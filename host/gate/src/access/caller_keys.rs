@@ -4,7 +4,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use loggia_facade::ScopeKey;
 use sha2::Sha256;
 
-use super::origin::Caller;
+use super::call_origin::Caller;
 
 /// Turns callers into keys: a keyed digest of caller and facade, so that neither a plugin, nor two of them together, nor
 /// who reads their files learns who asked.

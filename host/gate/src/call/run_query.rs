@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 
 use super::{
     exec::{Exec, Watch},
-    shared::Shared,
+    gate_state::Shared,
 };
 use crate::{
     access::{Caller, Origin},
     catalog::Entry,
     plan::{AboutRun, Wanted},
-    run::{Run, RunId, refusal, report},
+    run::{Run, RunId, failures, report},
 };
 
 /// Answers a question about a run, or begins to wait with the answer.
@@ -72,11 +72,11 @@ fn cancel(command: Command, id: &RunId, run: &Run) -> Envelope {
 fn find(shared: &Shared, origin: &Origin, facade: &str, run_id: &str) -> Result<(RunId, Arc<Run>), Failure> {
     let id = RunId::from_client(run_id);
     let run = shared.runs.get(&id).filter(|run| run.is_for(origin) && run.is_listed());
-    let run = run.ok_or_else(refusal::no_such_run)?;
+    let run = run.ok_or_else(failures::no_such_run)?;
     let own = &run.facade;
     if own != facade {
         let hint = format!("it is a run of `{own}`: ask the tool `{own}`");
-        return Err(refusal::no_such_run().hint(hint));
+        return Err(failures::no_such_run().hint(hint));
     }
     Ok((id, run))
 }
