@@ -61,27 +61,27 @@ pub struct Origin {
     /// What may be called.
     pub rights: Rights,
     /// By which names the request is known elsewhere.
-    pub mark: Mark,
+    pub request_ids: Mark,
 }
 
 impl Origin {
-    fn of(caller: Caller, rights: Rights) -> Self {
-        Self { caller, address: None, can_ask: false, rights, mark: Mark::default() }
+    fn with_caller(caller: Caller, rights: Rights) -> Self {
+        Self { caller, address: None, can_ask: false, rights, request_ids: Mark::default() }
     }
 
     /// The person at this machine.
     pub fn local() -> Self {
-        Self::of(Caller::Local, Rights::all())
+        Self::with_caller(Caller::Local, Rights::all())
     }
 
     /// A caller over HTTP without authentication.
     pub fn anonymous() -> Self {
-        Self::of(Caller::Anonymous, Rights::all())
+        Self::with_caller(Caller::Anonymous, Rights::all())
     }
 
     /// An authenticated principal, by the name under which it stands in the log.
     pub fn named(name: &str, rights: Rights) -> Self {
-        Self::of(Caller::Named(name.into()), rights)
+        Self::with_caller(Caller::Named(name.into()), rights)
     }
 
     /// The same caller, whose request came from this address.
@@ -110,7 +110,7 @@ impl Origin {
     /// The same caller, of whose request these names are known.
     #[must_use]
     pub fn marked(mut self, mark: Mark) -> Self {
-        self.mark = mark;
+        self.request_ids = mark;
         self
     }
 }

@@ -20,5 +20,5 @@ pub use address::AddressBlock;
 pub use call_origin::{Account, Caller, Origin};
 pub use caller_keys::Scopes;
 pub use request_ids::Mark;
-pub use rights::{NoScope, Rights, Scope};
-pub use rules::{Chain, Clocks, InvokeRule, Rules, Terms};
+pub use rights::{InvalidScope, Rights, Scope};
+pub use rules::{Chain, Clocks, InvokeRule, Rules, BreakerConfig};

@@ -4,46 +4,46 @@ use std::sync::Arc;
 
 /// The names of a request, for the log. Most requests have none, and then it costs nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Mark(Option<Arc<Names>>);
+pub struct Mark(Option<Arc<SentIds>>);
 
 #[derive(Debug, PartialEq, Eq)]
-struct Names {
-    request: Option<String>,
-    trace: Option<String>,
+struct SentIds {
+    request_id: Option<String>,
+    trace_id: Option<String>,
 }
 
 /// Characters of a request's name; whoever sent it chose it.
-const REQUEST: usize = 64;
+const MAX_REQUEST_ID: usize = 64;
 
 impl Mark {
     /// A request of this name, that belongs to the trace of a W3C `traceparent`. What is no such name, or none that can be
     /// told, is left out.
     pub fn new(request: Option<&str>, traceparent: Option<&str>) -> Self {
-        let request = request.filter(|name| is_name(name)).map(str::to_owned);
-        let trace = traceparent.and_then(trace_id).map(str::to_owned);
+        let request = request.filter(|name| is_valid_id(name)).map(str::to_owned);
+        let trace = traceparent.and_then(parse_trace_id).map(str::to_owned);
         if request.is_none() && trace.is_none() {
             return Self::default();
         }
-        Self(Some(Arc::new(Names { request, trace })))
+        Self(Some(Arc::new(SentIds { request_id: request, trace_id: trace })))
     }
 
     /// By which its client, or what stands before the host, knows it.
     pub fn request(&self) -> Option<&str> {
-        self.0.as_ref()?.request.as_deref()
+        self.0.as_ref()?.request_id.as_deref()
     }
 
     /// The trace that it belongs to.
     pub fn trace(&self) -> Option<&str> {
-        self.0.as_ref()?.trace.as_deref()
+        self.0.as_ref()?.trace_id.as_deref()
     }
 }
 
-fn is_name(name: &str) -> bool {
-    !name.is_empty() && name.len() <= REQUEST && name.bytes().all(|byte| byte.is_ascii_graphic())
+fn is_valid_id(name: &str) -> bool {
+    !name.is_empty() && name.len() <= MAX_REQUEST_ID && name.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 /// `version-trace-parent-flags`, in lower-case hexadecimal; all zeroes is no trace.
-fn trace_id(traceparent: &str) -> Option<&str> {
+fn parse_trace_id(traceparent: &str) -> Option<&str> {
     let hex = |part: &str, len: usize| {
         part.len() == len && part.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
     };

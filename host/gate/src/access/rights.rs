@@ -69,12 +69,12 @@ impl Scope {
 /// Why a text is no scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a scope is `facade:action`, `facade:*` or `*`")]
-pub struct NoScope;
+pub struct InvalidScope;
 
 impl FromStr for Scope {
-    type Err = NoScope;
+    type Err = InvalidScope;
 
-    fn from_str(text: &str) -> Result<Self, NoScope> {
+    fn from_str(text: &str) -> Result<Self, InvalidScope> {
         if text == "*" {
             return Ok(Self::ALL);
         }
@@ -85,7 +85,7 @@ impl FromStr for Scope {
             Some((facade, action)) if is_name(facade) && is_name(action) => {
                 Ok(Self { facade: Some(facade.into()), action: Some(action.into()) })
             }
-            _ => Err(NoScope),
+            _ => Err(InvalidScope),
         }
     }
 }
@@ -140,7 +140,7 @@ mod tests {
             "no tes:read",
             "nötes:*",
         ] {
-            assert_eq!(bad.parse::<Scope>(), Err(NoScope), "{bad}");
+            assert_eq!(bad.parse::<Scope>(), Err(InvalidScope), "{bad}");
         }
     }
 

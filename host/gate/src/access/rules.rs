@@ -16,7 +16,7 @@ pub struct Rules {
     /// Bytes of a call's arguments.
     pub arguments: usize,
     /// When it rests.
-    pub breaker: Terms,
+    pub breaker: BreakerConfig,
     /// The wall clock of an action that ends within its request, and of a long-running one, with their keys.
     pub wall: Clocks,
     /// Which actions it may call, and lead to. Empty: none.
@@ -31,7 +31,7 @@ pub struct Rules {
 
 /// When a facade rests, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Terms {
+pub struct BreakerConfig {
     /// So many faults …
     pub faults: u32,
     /// … within this time …
@@ -40,7 +40,7 @@ pub struct Terms {
     pub rest: Duration,
 }
 
-impl Default for Terms {
+impl Default for BreakerConfig {
     fn default() -> Self {
         Self { faults: 5, within: Duration::from_secs(60), rest: Duration::from_secs(30) }
     }
@@ -99,7 +99,7 @@ impl Default for Rules {
             queue: 128,
             queue_time: Duration::from_secs(30),
             arguments: 1 << 20,
-            breaker: Terms::default(),
+            breaker: BreakerConfig::default(),
             wall: Clocks {
                 call: clock(30, "limits.wall", "30s"),
                 long: clock(1800, "limits.long-wall", "30m"),

@@ -24,7 +24,7 @@ use super::{
     port::Held,
     timeout::UnderWay,
 };
-use crate::{flow::Outcome, plan::Planned, run::Run};
+use crate::{flow::Outcome, plan::PlannedCall, run::Run};
 
 /// How long a refusal by a facade that rests takes.
 const RESTING: Duration = Duration::from_millis(50);
@@ -32,10 +32,10 @@ const RESTING: Duration = Duration::from_millis(50);
 const FAULT: usize = 600;
 
 /// Runs a root call: waits for its turn, starts its clock, dispatches, makes the envelope.
-pub async fn root(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envelope {
+pub async fn root(shared: Arc<Shared>, run: Arc<Run>, planned: PlannedCall) -> Envelope {
     let (entry, command) = (Arc::clone(&planned.entry), planned.command.clone());
     let refused = |failure| Envelope::new(command.clone(), Err(failure));
-    if let Err(resting) = entry.breaker.look(&entry.surface().name) {
+    if let Err(resting) = entry.breaker.check(&entry.surface().name) {
         // Who asks again at once would keep the host as busy as with calls that run.
         tokio::time::sleep(RESTING).await;
         let why = (Outcome::Resting, &resting);
@@ -46,7 +46,7 @@ pub async fn root(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envel
         // Just after the start it would find a facade missing that stands there a moment later.
         shared.catalog.admitted().await;
     }
-    let permit = match shared.permits.root(&entry.pace, run.holder()).await {
+    let permit = match shared.permits.acquire_root(&entry.flow, run.holder()).await {
         Ok(permit) => permit,
         Err(busy) => {
             audit::unstarted(&run, (&entry, planned.action), (Outcome::Busy, &busy), &shared.meters);
@@ -80,7 +80,7 @@ pub async fn root(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envel
 }
 
 impl Line {
-    async fn answer(self, planned: Planned) -> Envelope {
+    async fn answer(self, planned: PlannedCall) -> Envelope {
         // Held to the end: a facade may let go of its session early, and the permit must not go with it.
         let line = Arc::new(self);
         let entry = &line.entry;
@@ -89,7 +89,7 @@ impl Line {
         {
             return Envelope::new(planned.command, Err(failure));
         }
-        let pass = match entry.breaker.pass(line.name()) {
+        let pass = match entry.breaker.admit(line.name()) {
             Ok(pass) => pass,
             Err(resting) => return Envelope::new(planned.command, Err(resting)),
         };
@@ -98,7 +98,7 @@ impl Line {
             action: planned.action().name.clone(),
             params: planned.params,
             detail: planned.detail,
-            scope: entry.scopes.as_ref().and_then(|scopes| scopes.of(&line.run.caller, line.name())),
+            scope: entry.caller_keys.as_ref().and_then(|scopes| scopes.of(&line.run.caller, line.name())),
             deadline: line.run.until(line.due).unwrap_or(line.due).into_std(),
             idempotency_key: planned.idempotency_key,
             session: Session::new(Arc::new(Held(Arc::clone(&line)))),
@@ -134,7 +134,7 @@ impl Line {
         if undecided {
             drop(pass);
         } else {
-            pass.end(line.name(), fault);
+            pass.finish(line.name(), fault);
         }
         let outcome = outcome.map_err(|stop: Stop| {
             let mut failure = Failure::from(stop);
@@ -160,7 +160,7 @@ impl Line {
         };
         // A facade cannot agree for the person.
         planned.confirmed = false;
-        planned.entry.breaker.look(&planned.entry.surface().name)?;
+        planned.entry.breaker.check(&planned.entry.surface().name)?;
         let under_way = UnderWay::new(&self.cut_off);
         let turn = async {
             self.take_back().await?;

@@ -20,7 +20,7 @@ use super::{frame::Line, gate_state::Shared};
 use crate::{
     access::{Caller, Mark, Origin},
     catalog::{Entry, Slot},
-    flow::{Inside, Meters, OTHER, Outcome},
+    flow::{GaugeGuard, Meters, OTHER, Outcome},
     run::Run,
 };
 
@@ -43,7 +43,7 @@ pub struct Audit {
     meters: Arc<Meters>,
     began: Instant,
     told: bool,
-    _running: Inside,
+    _running: GaugeGuard,
 }
 
 impl Audit {
@@ -64,7 +64,7 @@ impl Audit {
             meters: Arc::clone(meters),
             began: Instant::now(),
             told: false,
-            _running: entry.tally.of(entry.surface(), meters).calls.running.enter(),
+            _running: entry.counters.resolve(entry.surface(), meters).calls.running.enter(),
         }
     }
 
@@ -77,9 +77,9 @@ impl Audit {
         self.told = true;
         let Self { id, run, entry, .. } = &*self;
         let took = self.began.elapsed();
-        let counted = entry.tally.of(entry.surface(), &self.meters);
+        let counted = entry.counters.resolve(entry.surface(), &self.meters);
         counted.calls.times.add(took);
-        counted.ended(self.action, failed.map_or(Outcome::Ok, Outcome::of_code));
+        counted.record(self.action, failed.map_or(Outcome::Ok, Outcome::of_code));
         if !is_on() {
             return;
         }
@@ -128,7 +128,7 @@ impl<'a> Who<'a> {
     }
 
     fn of(origin: &'a Origin) -> Self {
-        Self::new(&origin.caller, origin.address, &origin.mark)
+        Self::new(&origin.caller, origin.address, &origin.request_ids)
     }
 }
 
@@ -172,7 +172,7 @@ pub fn answered(
 /// Counts a call that was answered without running. What its caller wrote becomes no name of anything: it may be all there
 /// is.
 fn count_answered(meters: &Meters, under: Option<(&String, &Slot)>, envelope: &Envelope) {
-    let outcome = Outcome::of(&envelope.outcome);
+    let outcome = Outcome::from_result(&envelope.outcome);
     let Some((facade, slot)) = under else {
         return meters.calls.of(OTHER).actions.of(OTHER).up(outcome);
     };
@@ -217,7 +217,7 @@ pub fn unstarted(
     (why, failure): (Outcome, &Failure),
     meters: &Meters,
 ) {
-    entry.tally.of(entry.surface(), meters).ended(action, why);
+    entry.counters.resolve(entry.surface(), meters).record(action, why);
     if is_on() {
         let (facade, action) = names(entry, action);
         let outcome = outcome(Some(&failure.code));

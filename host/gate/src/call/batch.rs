@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{answer::root, chain::advise, gate_state::Shared};
 use crate::{
-    plan::{Batch, length},
+    plan::{PlannedBatch, text_size},
     run::Run,
 };
 
@@ -19,8 +19,8 @@ use crate::{
 const RESULTS: usize = 4 << 20;
 
 /// Makes the calls of a batch.
-pub async fn run(shared: Arc<Shared>, run: Arc<Run>, batch: Batch) -> Envelope {
-    let Batch { entry, command, items, mode, .. } = batch;
+pub async fn run(shared: Arc<Shared>, run: Arc<Run>, batch: PlannedBatch) -> Envelope {
+    let PlannedBatch { entry, command, items, mode, .. } = batch;
     let all = items.len();
     let mut results: Vec<Value> = Vec::with_capacity(all);
     let mut content: Vec<Content> = Vec::new();
@@ -42,7 +42,7 @@ pub async fn run(shared: Arc<Shared>, run: Arc<Run>, batch: Batch) -> Envelope {
         if let Some(next) = next {
             result["next"] = shared.catalog.snapshot().address(&next);
         }
-        bytes += length(&result) + blocks.iter().map(size).sum::<usize>();
+        bytes += text_size(&result) + blocks.iter().map(size).sum::<usize>();
         if bytes > RESULTS {
             let said = format!("the batch's results are larger than {} MiB together", RESULTS >> 20);
             let failure = Failure::new(code::UNAVAILABLE, format!("item {index} was run, but {said}"));

@@ -15,7 +15,7 @@ use super::{answer::root, gate_state::Shared};
 use crate::{
     access::{Chain, Rights},
     catalog::{Entry, Slot},
-    plan::{Plan, Planned, effect_allows, length, plan},
+    plan::{CallPlan, PlannedCall, effect_allows, text_size, plan_request},
     run::Run,
 };
 
@@ -25,7 +25,7 @@ const HOPS: usize = 5;
 pub(crate) const DATA: usize = 256 << 10;
 
 /// Makes a call, and those that follow it.
-pub async fn run(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envelope {
+pub async fn run(shared: Arc<Shared>, run: Arc<Run>, planned: PlannedCall) -> Envelope {
     let mut entry = Arc::clone(&planned.entry);
     let follows = entry.rules.chain == Chain::Follow;
     let (mut effect, detail) = (planned.action().effect, planned.detail);
@@ -99,7 +99,7 @@ fn may_call(next: &Next, shared: &Shared, rights: &Rights) -> bool {
     let Some(Slot::Serving(entry)) = shared.catalog.slot(&next.facade) else { return true };
     let whole = View::whole();
     let view = rights.narrow(&entry.contract, &whole);
-    view.is_some_and(|view| entry.contract.takes(entry.meant(&next.action), &view).is_some())
+    view.is_some_and(|view| entry.contract.takes(entry.resolve_name(&next.action), &view).is_some())
 }
 
 /// Keeps the data of a call that another followed, while there is room: the caller asked for it, and the last result takes its
@@ -108,7 +108,7 @@ fn keep(hop: &mut Hop, data: Value, room: &mut usize) {
     if data.is_null() {
         return;
     }
-    let bytes = length(&data);
+    let bytes = text_size(&data);
     if bytes <= *room {
         *room -= bytes;
         hop.data = Some(data);
@@ -135,7 +135,7 @@ struct Made {
 }
 
 impl Made {
-    fn of(planned: &Planned) -> Self {
+    fn of(planned: &PlannedCall) -> Self {
         let (facade, action) = (planned.entry.surface().name.clone(), planned.action().name.clone());
         Self { facade, action, params: planned.params.clone() }
     }
@@ -163,7 +163,7 @@ fn follow(
     made: &[Made],
     next: &Next,
     (detail, run): (Detail, &Run),
-) -> Result<Planned, String> {
+) -> Result<PlannedCall, String> {
     if made.len() > HOPS {
         return Err(format!("{HOPS} calls have followed already"));
     }
@@ -172,15 +172,15 @@ fn follow(
     }
     let input = Input::Action { action: next.action.clone(), params: next.params.clone(), detail };
     let request = Request { facade: next.facade.clone(), input, timeout: None, idempotency_key: None };
-    let planned = match plan(&shared.catalog.snapshot(), request, &View::whole(), &run.rights) {
-        Plan::Run(planned) => Planned { confirmed: false, ..*planned },
-        Plan::Answer(envelope) => {
+    let planned = match plan_request(&shared.catalog.snapshot(), request, &View::whole(), &run.rights) {
+        CallPlan::Run(planned) => PlannedCall { confirmed: false, ..*planned },
+        CallPlan::Answer(envelope) => {
             return Err(envelope.outcome.err().map_or_else(
                 || "it is one of the host's own actions".to_owned(),
                 |failure| failure.message,
             ));
         }
-        Plan::AboutRun(_) | Plan::Batch(_) => return Err("it is one of the host's own actions".to_owned()),
+        CallPlan::AboutRun(_) | CallPlan::Batch(_) => return Err("it is one of the host's own actions".to_owned()),
     };
     let (facade, action) = (&planned.entry.surface().name, planned.action());
     let target = format!("{facade}:{}", action.name);

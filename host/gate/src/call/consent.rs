@@ -4,7 +4,7 @@ use loggia_facade::{Answer, Failure, Question, code};
 use serde_json::{Value, json};
 
 use super::{audit, frame::Line};
-use crate::plan::Planned;
+use crate::plan::PlannedCall;
 
 /// Characters of the parameters that the question shows.
 const SHOWN: usize = 500;
@@ -13,7 +13,7 @@ const SHOWN: usize = 500;
 ///
 /// A client that can ask is always asked: a model cannot answer for the person. Through one that cannot, the model asks
 /// in its own words, and says that the person agreed.
-pub async fn confirm(line: &Line, planned: &Planned) -> Result<(), Failure> {
+pub async fn confirm(line: &Line, planned: &PlannedCall) -> Result<(), Failure> {
     let action = &planned.action().name;
     if !line.can_ask() {
         if planned.confirmed {
@@ -41,7 +41,7 @@ pub async fn confirm(line: &Line, planned: &Planned) -> Result<(), Failure> {
     }
 }
 
-fn question(planned: &Planned) -> Question {
+fn question(planned: &PlannedCall) -> Question {
     let action = planned.action();
     let params = serde_json::to_string(&planned.inputs).unwrap_or_default();
     let shown: String = params.chars().take(SHOWN).collect();

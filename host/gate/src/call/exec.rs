@@ -8,8 +8,8 @@ use loggia_facade::{Answer, Command, Envelope, Failure, Question};
 use super::{audit, batch, chain, gate_state::Shared};
 use crate::{
     access::Origin,
-    flow::{Outcome, Ticket},
-    plan::{Batch, Planned},
+    flow::{Outcome, UnfinishedTicket},
+    plan::{PlannedBatch, PlannedCall},
     run::{Event, Run, RunId, Seen, Status, failures, report},
     schedule::Work,
 };
@@ -91,7 +91,7 @@ impl Exec {
         Self::at(Stage::Watched(watch), Some(PATIENCE))
     }
 
-    pub(super) fn begin(shared: &Arc<Shared>, origin: Origin, planned: Planned) -> Self {
+    pub(super) fn begin(shared: &Arc<Shared>, origin: Origin, planned: PlannedCall) -> Self {
         let (entry, action) = (Arc::clone(&planned.entry), planned.action);
         let run = Arc::new(Run::new(origin, &planned));
         let ticket = match ticket(shared, &run) {
@@ -106,7 +106,7 @@ impl Exec {
         Self::fresh(shared, shared.executor.work(run, entry, with(ticket, made)), patience)
     }
 
-    pub(super) fn begin_batch(shared: &Arc<Shared>, origin: Origin, batch: Batch) -> Self {
+    pub(super) fn begin_batch(shared: &Arc<Shared>, origin: Origin, batch: PlannedBatch) -> Self {
         let entry = Arc::clone(&batch.entry);
         let run = Arc::new(Run::batch(origin, &batch));
         let ticket = match ticket(shared, &run) {
@@ -287,17 +287,17 @@ impl Exec {
 }
 
 /// Counts a long call among those of its caller that have not ended.
-fn ticket(shared: &Shared, run: &Run) -> Result<Option<Ticket>, Failure> {
+fn ticket(shared: &Shared, run: &Run) -> Result<Option<UnfinishedTicket>, Failure> {
     if !run.long {
         return Ok(None);
     }
-    let ticket = shared.unfinished.begin(run.account.as_ref(), shared.quotas);
+    let ticket = shared.unfinished.register(run.account.as_ref(), shared.quotas);
     ticket.map_err(|now| failures::too_many(now, &shared.runs.unfinished(run)))
 }
 
 /// A call that holds its ticket until it has ended, or is dropped.
 fn with(
-    ticket: Option<Ticket>,
+    ticket: Option<UnfinishedTicket>,
     call: impl Future<Output = Envelope> + Send + 'static,
 ) -> BoxFuture<'static, Envelope> {
     match ticket {

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::{gate_state::Shared, timeout::Late};
 use crate::{
     catalog::{Entry, Slot},
-    flow::Permit,
+    flow::CallPermit,
     run::Run,
 };
 
@@ -30,7 +30,7 @@ pub struct Line {
     /// The call that made this one.
     pub(super) above: Option<Arc<Line>>,
     /// The right to run; given up while the call, or one that it made, waits for a person.
-    pub(super) permit: tokio::sync::Mutex<Option<Permit>>,
+    pub(super) permit: tokio::sync::Mutex<Option<CallPermit>>,
     /// Why the call may not go on after it was parked.
     pub(super) stopped: OnceLock<Failure>,
     /// It was ended while a call that it had made was under way: whose time was used up, nobody knows.
@@ -70,7 +70,7 @@ impl Line {
         let mut permit = self.permit.lock().await;
         if permit.is_none() {
             *permit = Some(match self.depth() {
-                0 => self.shared.permits.again(&self.entry.pace, self.run.holder()).await?,
+                0 => self.shared.permits.reacquire_root(&self.entry.flow, self.run.holder()).await?,
                 depth => self.shared.permits.nested(depth, self.run.account.as_ref()).await?,
             });
         }

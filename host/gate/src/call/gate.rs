@@ -15,7 +15,7 @@ use super::{audit, exec::Exec, gate_state::Shared, run_query, snapshot::Census};
 use crate::{
     access::Origin,
     catalog::{Catalog, Snapshot},
-    flow::{Meters, Permits, Quotas, Unfinished},
+    flow::{Meters, PermitPools, Quotas, UnfinishedCalls},
     plan,
     run::{Look, Parking, RunId, Runs, Status, failures},
     schedule::{Executor, aside},
@@ -38,10 +38,10 @@ impl Gate {
         let shared = Shared {
             catalog,
             executor,
-            permits: Permits::default(),
+            permits: PermitPools::default(),
             parking: Parking::new(quotas.parked),
             runs: Runs::default(),
-            unfinished: Unfinished::default(),
+            unfinished: UnfinishedCalls::default(),
             quotas,
             meters: Arc::default(),
             ending: AtomicBool::new(false),
@@ -76,11 +76,11 @@ impl Gate {
         let input = Input::Arguments(arguments);
         let there = match snapshot.tools.get(tool) {
             Some(tool) => {
-                snapshot.view(tool, &origin.rights).map(|_| (tool.facade.as_str(), Some(tool.view())))
+                snapshot.visible_view(tool, &origin.rights).map(|_| (tool.facade.as_str(), Some(tool.view())))
             }
             None => {
                 let facade =
-                    snapshot.leads_to(tool).filter(|facade| snapshot.reaches(facade, &origin.rights));
+                    snapshot.facade_of(tool).filter(|facade| snapshot.reaches(facade, &origin.rights));
                 facade.map(|facade| (facade, None))
             }
         };
@@ -104,19 +104,19 @@ impl Gate {
             audit::answered(&self.shared, origin, under, (asked, &envelope));
             Exec::answered(envelope)
         };
-        let long = plan::is_long(&request.input);
-        let planned = aside(long, || plan::plan(snapshot, request, view, &origin.rights));
+        let long = plan::has_large_arguments(&request.input);
+        let planned = aside(long, || plan::plan_request(snapshot, request, view, &origin.rights));
         let ends = self.shared.ending.load(Ordering::Relaxed);
-        if let (true, plan::Plan::Run(_) | plan::Plan::Batch(_)) = (ends, &planned) {
+        if let (true, plan::CallPlan::Run(_) | plan::CallPlan::Batch(_)) = (ends, &planned) {
             let failure = Failure::new(code::UNAVAILABLE, "unavailable: the server is being ended");
             let command = Command { key: "action", name: None };
             return answered(&origin, Envelope::new(command, Err(failure)));
         }
         match planned {
-            plan::Plan::Answer(envelope) => answered(&origin, *envelope),
-            plan::Plan::Run(planned) => Exec::begin(&self.shared, origin, *planned),
-            plan::Plan::Batch(batch) => Exec::begin_batch(&self.shared, origin, *batch),
-            plan::Plan::AboutRun(asked) => run_query::about(&self.shared, &origin, asked),
+            plan::CallPlan::Answer(envelope) => answered(&origin, *envelope),
+            plan::CallPlan::Run(planned) => Exec::begin(&self.shared, origin, *planned),
+            plan::CallPlan::Batch(batch) => Exec::begin_batch(&self.shared, origin, *batch),
+            plan::CallPlan::AboutRun(asked) => run_query::about(&self.shared, &origin, asked),
         }
     }
 

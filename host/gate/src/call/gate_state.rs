@@ -4,7 +4,7 @@ use std::sync::{Arc, atomic::AtomicBool};
 
 use crate::{
     catalog::Catalog,
-    flow::{Meters, Permits, Quotas, Unfinished},
+    flow::{Meters, PermitPools, Quotas, UnfinishedCalls},
     run::{Parking, Runs},
     schedule::Executor,
 };
@@ -13,10 +13,10 @@ use crate::{
 pub struct Shared {
     pub catalog: Arc<Catalog>,
     pub executor: Executor,
-    pub permits: Permits,
+    pub permits: PermitPools,
     pub parking: Parking,
     pub runs: Runs,
-    pub unfinished: Unfinished,
+    pub unfinished: UnfinishedCalls,
     /// What one caller may leave unfinished.
     pub quotas: Quotas,
     pub meters: Arc<Meters>,

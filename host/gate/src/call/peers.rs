@@ -11,15 +11,15 @@ use serde_json::json;
 use super::frame::Line;
 use crate::{
     catalog::{Entry, Slot},
-    flow::DEPTH,
-    plan::{Plan, Planned, effect_allows, is_long, plan},
+    flow::MAX_DEPTH,
+    plan::{CallPlan, PlannedCall, effect_allows, has_large_arguments, plan_request},
     schedule::aside,
 };
 
 /// What is asked of another facade: a call of it, or an answer that needs none.
 pub enum Asked {
     Answered(Box<loggia_facade::Envelope>),
-    Call(Box<Planned>),
+    Call(Box<PlannedCall>),
 }
 
 impl Line {
@@ -50,7 +50,7 @@ impl Line {
         if let Some(Slot::Serving(entry)) = snapshot.slots.get(facade) {
             self.may_ask_of(entry, action)?;
             let view = self.view_of(entry)?;
-            return entry.contract.action_in(entry.meant(action), &view).cloned();
+            return entry.contract.action_in(entry.resolve_name(action), &view).cloned();
         }
         snapshot.lookup(facade, action)
     }
@@ -95,14 +95,14 @@ impl Line {
             }
         }
         let view = self.view_of(entry)?;
-        let planned = aside(is_long(&request.input), || plan(&snapshot, request, &view, &self.run.rights));
+        let planned = aside(has_large_arguments(&request.input), || plan_request(&snapshot, request, &view, &self.run.rights));
         match planned {
-            Plan::Answer(envelope) => Ok(Asked::Answered(envelope)),
-            Plan::Run(planned) => {
+            CallPlan::Answer(envelope) => Ok(Asked::Answered(envelope)),
+            CallPlan::Run(planned) => {
                 self.may_call(&planned)?;
                 Ok(Asked::Call(planned))
             }
-            Plan::AboutRun(_) | Plan::Batch(_) => {
+            CallPlan::AboutRun(_) | CallPlan::Batch(_) => {
                 let said = "access denied: a facade may call only another's own actions";
                 Err(Failure::new(code::DENIED, said))
             }
@@ -168,7 +168,7 @@ impl Line {
         if self.entry.rules.may_invoke_all(facade) {
             return Ok(());
         }
-        let name = entry.meant(action);
+        let name = entry.resolve_name(action);
         match entry.contract.action(name) {
             Ok(action) => self.may_invoke(facade, action),
             Err(_) => {
@@ -190,11 +190,11 @@ impl Line {
     }
 
     /// Whether this call may make that one: by depth, by who waits already, by policy, by effect.
-    fn may_call(&self, planned: &Planned) -> Result<(), Failure> {
+    fn may_call(&self, planned: &PlannedCall) -> Result<(), Failure> {
         let (target, action) = (&planned.entry.surface().name, planned.action());
         let denied = |said: String| Err(Failure::new(code::DENIED, format!("access denied: {said}")));
-        if self.depth() >= DEPTH {
-            return denied(format!("calls nest at most {DEPTH} deep"));
+        if self.depth() >= MAX_DEPTH {
+            return denied(format!("calls nest at most {MAX_DEPTH} deep"));
         }
         if self.chain().any(|line| line.name() == target) {
             return denied(format!("`{target}` is already waiting for this call"));

@@ -13,24 +13,24 @@ use super::{
 use crate::{
     access::{Caller, Origin},
     catalog::Entry,
-    plan::{AboutRun, Wanted},
+    plan::{RunQuery, RunRequest},
     run::{Run, RunId, failures, report},
 };
 
 /// Answers a question about a run, or begins to wait with the answer.
-pub fn about(shared: &Shared, origin: &Origin, asked: AboutRun) -> Exec {
-    let AboutRun { entry, command, wanted, view } = asked;
+pub fn about(shared: &Shared, origin: &Origin, asked: RunQuery) -> Exec {
+    let RunQuery { entry, command, request: wanted, view } = asked;
     let facade = &entry.surface().name;
     match wanted {
-        Wanted::List => Exec::answered(list(shared, origin, facade, command)),
-        Wanted::Status { run_id, include_trace, wait } => match find(shared, origin, facade, &run_id) {
+        RunRequest::List => Exec::answered(list(shared, origin, facade, command)),
+        RunRequest::Status { run_id, include_trace, wait } => match find(shared, origin, facade, &run_id) {
             Err(failure) => Exec::answered(Envelope::new(command, Err(failure))),
             Ok((id, run)) if wait && run.ended().is_none() => {
                 Exec::watching(Watch { command, id, run, include_trace })
             }
             Ok((id, run)) => Exec::answered(report::told(command, &id, &run, include_trace)),
         },
-        Wanted::Cancel { run_id } => Exec::answered(match find(shared, origin, facade, &run_id) {
+        RunRequest::Cancel { run_id } => Exec::answered(match find(shared, origin, facade, &run_id) {
             Err(failure) => Envelope::new(command, Err(failure)),
             Ok((_, run)) if !may_end(&entry, &run, &view) => {
                 let said = "access denied: this tool does not show the action that the run is of";

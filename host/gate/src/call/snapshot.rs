@@ -36,8 +36,8 @@ impl Census {
         let snapshot = shared.catalog.snapshot();
         let facades = snapshot.serving().map(|entry| {
             let now = Now {
-                queued: entry.pace.queued(),
-                rests: entry.breaker.rests(),
+                queued: entry.flow.queued(),
+                rests: entry.breaker.state_code(),
                 usage: entry.facade.usage(),
             };
             (entry.surface().name.clone(), now)

@@ -52,7 +52,7 @@ impl Late {
         if fault.limit.is_some() {
             log_fault(&fault);
             if !cut_off.load(Ordering::Relaxed) {
-                entry.breaker.fault(&fault);
+                entry.breaker.record_fault(&fault);
             }
         }
         Failure::from(&fault)

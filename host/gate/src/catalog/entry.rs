@@ -8,7 +8,7 @@ use loggia_schema::Contract;
 use super::exposure::Exposure;
 use crate::{
     access::{Rules, Scopes},
-    flow::{Breaker, Pace, Tally},
+    flow::{CircuitBreaker, FacadeFlow, CallCounters},
 };
 
 /// One facade being served, with all that a call to it needs. Never changed: a new version is a new entry.
@@ -24,13 +24,13 @@ pub struct Entry {
     /// Which bytes it came from, for logs: `sha256:…`, or the workflow's or upstream's own mark.
     pub origin: String,
     /// Names callers to it, where its policy lets it tell them apart.
-    pub scopes: Option<Scopes>,
+    pub caller_keys: Option<Scopes>,
     /// How its calls have run so far.
-    pub pace: Pace,
+    pub flow: FacadeFlow,
     /// How they have failed.
-    pub breaker: Breaker,
+    pub breaker: CircuitBreaker,
     /// Where they are counted.
-    pub tally: Tally,
+    pub counters: CallCounters,
 }
 
 impl Entry {
@@ -42,24 +42,24 @@ impl Entry {
         exposure: Exposure,
         origin: String,
     ) -> Self {
-        let (pace, breaker) = (Pace::new(&rules), Breaker::new(rules.breaker));
+        let (pace, breaker) = (FacadeFlow::new(&rules), CircuitBreaker::new(rules.breaker));
         Self {
             facade,
             contract,
             rules,
             exposure,
             origin,
-            scopes: None,
-            pace,
+            caller_keys: None,
+            flow: pace,
             breaker,
-            tally: Tally::default(),
+            counters: CallCounters::default(),
         }
     }
 
     /// The same facade, which may tell callers apart.
     #[must_use]
     pub fn with_scopes(self, scopes: Option<Scopes>) -> Self {
-        Self { scopes, ..self }
+        Self { caller_keys: scopes, ..self }
     }
 
     /// What the facade publishes.
@@ -68,7 +68,7 @@ impl Entry {
     }
 
     /// The name of the action that is meant: without one the facade's default.
-    pub fn meant<'a>(&'a self, action: &'a str) -> &'a str {
+    pub fn resolve_name<'a>(&'a self, action: &'a str) -> &'a str {
         if !action.is_empty() {
             return action;
         }
@@ -85,7 +85,7 @@ impl Entry {
     ///
     /// If there is none, or none that may be called.
     pub fn lookup(&self, action: &str) -> Result<Action, Failure> {
-        self.contract.action(self.meant(action)).cloned()
+        self.contract.action(self.resolve_name(action)).cloned()
     }
 }
 

@@ -6,7 +6,7 @@ use loggia_schema::{Expose, Form, Published, Split, View};
 
 /// One tool, as clients see it.
 #[derive(Debug, Clone)]
-pub struct Tool {
+pub struct PublishedTool {
     /// Whose it is.
     pub facade: String,
     /// What is shown.
@@ -15,14 +15,14 @@ pub struct Tool {
     pub expose: Expose,
 }
 
-impl Tool {
+impl PublishedTool {
     /// Which of the facade's actions it takes.
     pub fn view(&self) -> &View {
         &self.published.view
     }
 }
 
-impl PartialEq for Tool {
+impl PartialEq for PublishedTool {
     fn eq(&self, other: &Self) -> bool {
         // Most are the very same: lists are compared with every swap, and are made once for each version of a facade.
         let same = Arc::ptr_eq(&self.published, &other.published) || self.published == other.published;
@@ -55,13 +55,13 @@ pub struct Exposure {
     /// Whether actions that are tools of their own are called as they are, without the facade's name.
     pub(super) own_names: bool,
     /// Made once for each version of a facade: it depends on nothing else.
-    pub(super) rungs: OnceLock<Vec<Rung>>,
+    pub(super) forms: OnceLock<Vec<PublishedForm>>,
 }
 
 impl Exposure {
     /// What a policy says of a facade's tools.
     pub fn new(form: Option<Form>, split: Option<Split>, output_schema: bool) -> Self {
-        Self { form, split, output_schema, own_names: false, rungs: OnceLock::new() }
+        Self { form, split, output_schema, own_names: false, forms: OnceLock::new() }
     }
 
     /// The same, where actions that are tools of their own are called as they are.
@@ -73,7 +73,7 @@ impl Exposure {
 
 /// A facade in one form.
 #[derive(Debug)]
-pub(super) struct Rung {
+pub(super) struct PublishedForm {
     pub form: Form,
     pub tools: Vec<Arc<Published>>,
     /// Only where there is a budget.

@@ -5,24 +5,24 @@
 use loggia_schema::{Severity, lint};
 use loggia_text::printable;
 
-use super::exposure::Tool;
+use super::exposure::PublishedTool;
 
 /// Lines that the log says of one tool: a schema that goes out as it was given may have thousands.
-const LINES: usize = 10;
+const MAX_LINES: usize = 10;
 
 /// Logs what clients would make of a tool.
-pub fn log(tool: &Tool) {
+pub fn log_findings(tool: &PublishedTool) {
     let findings = lint(&tool.published);
     let (rejects, degrades): (Vec<_>, Vec<_>) =
         findings.iter().partition(|finding| finding.severity == Severity::Rejects);
     let (facade, name) = (&tool.facade, &tool.published.name);
-    for finding in rejects.iter().take(LINES) {
+    for finding in rejects.iter().take(MAX_LINES) {
         tracing::warn!(facade, tool = name, "{}", printable(&finding.to_string()));
     }
-    if let Some(more) = rejects.len().checked_sub(LINES).filter(|more| *more > 0) {
+    if let Some(more) = rejects.len().checked_sub(MAX_LINES).filter(|more| *more > 0) {
         tracing::warn!(facade, tool = name, "and {more} more that clients reject: `loggia check` lists them");
     }
-    for finding in degrades.iter().take(LINES) {
+    for finding in degrades.iter().take(MAX_LINES) {
         tracing::debug!(facade, tool = name, "{}", printable(&finding.to_string()));
     }
 }

@@ -65,7 +65,7 @@ impl Catalog {
             tracing::warn!(facade, "the tool `{tool}` {}", publish::HIDDEN);
         }
         for (_, tool) in tools.iter().filter(|(name, tool)| old.tools.get(*name) != Some(*tool)) {
-            lint::log(tool);
+            lint::log_findings(tool);
         }
         let changed = old.tools != tools;
         let generation = old.generation + u64::from(changed);

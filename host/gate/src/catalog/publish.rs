@@ -9,7 +9,7 @@ use loggia_schema::{Expose, Form, Ladder, Published, Split, fit};
 
 use super::{
     entry::{Entry, Slot},
-    exposure::{Rung, Shown, Tool},
+    exposure::{PublishedForm, Shown, PublishedTool},
     snapshot::Snapshot,
 };
 use crate::{access::Rights, tokens};
@@ -29,11 +29,11 @@ pub struct Publisher {
 }
 
 /// The tools of facades that are shown so, by name.
-pub fn tools(shown: &[Shown]) -> BTreeMap<String, Tool> {
+pub fn tools(shown: &[Shown]) -> BTreeMap<String, PublishedTool> {
     let tools = shown.iter().flat_map(|shown| shown.tools.iter().map(move |tool| (shown, tool)));
     let named = tools.map(|(shown, published)| {
         let (facade, published) = (shown.facade.clone(), Arc::clone(published));
-        (published.name.clone(), Tool { facade, published, expose: shown.expose })
+        (published.name.clone(), PublishedTool { facade, published, expose: shown.expose })
     });
     named.collect()
 }
@@ -41,7 +41,7 @@ pub fn tools(shown: &[Shown]) -> BTreeMap<String, Tool> {
 /// The tools of a snapshot as a caller of these rights sees them, in the order of their names.
 pub fn tools_for(snapshot: &Snapshot, rights: &Rights) -> Vec<Published> {
     let mut facades: BTreeMap<&str, Vec<Published>> = BTreeMap::new();
-    let seen = snapshot.tools.iter().filter_map(|(name, Tool { facade, expose, .. })| {
+    let seen = snapshot.tools.iter().filter_map(|(name, PublishedTool { facade, expose, .. })| {
         let Some(Slot::Serving(entry)) = snapshot.slots.get(facade) else { return None };
         let own = facades
             .entry(facade)
@@ -53,7 +53,7 @@ pub fn tools_for(snapshot: &Snapshot, rights: &Rights) -> Vec<Published> {
 
 impl Publisher {
     /// The tools of these facades, by name.
-    pub fn tools(&self, slots: &BTreeMap<String, Slot>) -> BTreeMap<String, Tool> {
+    pub fn publish_tools(&self, slots: &BTreeMap<String, Slot>) -> BTreeMap<String, PublishedTool> {
         tools(&self.shown(slots))
     }
 
@@ -66,13 +66,13 @@ impl Publisher {
                 Slot::Unavailable(_) => None,
             })
             .collect();
-        let ladders: Vec<&[Rung]> = entries.iter().map(|entry| self.rungs(entry)).collect();
-        let chosen = self.choose(&ladders);
+        let ladders: Vec<&[PublishedForm]> = entries.iter().map(|entry| self.candidate_forms(entry)).collect();
+        let chosen = self.choose_forms(&ladders);
         let mut names = BTreeSet::new();
         let mut out = Vec::new();
         for ((entry, rungs), chosen) in entries.iter().zip(&ladders).zip(chosen) {
             let facade = &entry.surface().name;
-            let Rung { form, tools, .. } = &rungs[chosen];
+            let PublishedForm { form, tools, .. } = &rungs[chosen];
             // The name of a facade that serves is nobody else's, and of two tools of one name the first stays. What has
             // no name is not shown: shown under another, it would be called by who agreed to something else.
             let serves = |name: &String| matches!(slots.get(name), Some(Slot::Serving(_)));
@@ -98,13 +98,13 @@ impl Publisher {
         }
     }
 
-    fn made(&self, entry: &Entry, expose: Expose) -> Vec<Arc<Published>> {
+    fn render(&self, entry: &Entry, expose: Expose) -> Vec<Arc<Published>> {
         entry.contract.publish(&expose).into_iter().map(Arc::new).collect()
     }
 
     /// The facade in the forms that come into question, the richest first.
-    fn rungs<'a>(&self, entry: &'a Entry) -> &'a [Rung] {
-        entry.exposure.rungs.get_or_init(|| {
+    fn candidate_forms<'a>(&self, entry: &'a Entry) -> &'a [PublishedForm] {
+        entry.exposure.forms.get_or_init(|| {
             let expose = self.expose(entry);
             let forms = match (self.budget, entry.exposure.form) {
                 (Some(_), None) => expose.form.steps(),
@@ -113,19 +113,19 @@ impl Publisher {
             };
             let rung = |form| {
                 let form = entry.contract.form(form);
-                let tools = self.made(entry, Expose { form, ..expose });
+                let tools = self.render(entry, Expose { form, ..expose });
                 let tokens =
                     self.budget.map_or(0, |_| tokens::measured(tools.iter().map(|tool| &**tool)).tokens);
-                Rung { form, tools, tokens }
+                PublishedForm { form, tools, tokens }
             };
             forms.into_iter().map(rung).collect()
         })
     }
 
     /// Which rung of each ladder is published.
-    fn choose(&self, ladders: &[&[Rung]]) -> Vec<usize> {
+    fn choose_forms(&self, ladders: &[&[PublishedForm]]) -> Vec<usize> {
         let Some(budget) = self.budget else { return vec![0; ladders.len()] };
-        let costs = |rungs: &&[Rung]| Ladder(rungs.iter().map(|rung| (rung.form, rung.tokens)).collect());
+        let costs = |rungs: &&[PublishedForm]| Ladder(rungs.iter().map(|rung| (rung.form, rung.tokens)).collect());
         let fitted = fit(&ladders.iter().map(costs).collect::<Vec<_>>(), budget);
         if !fitted.fits {
             tracing::warn!(
@@ -133,7 +133,7 @@ impl Publisher {
                 fitted.tokens
             );
         }
-        let place = |(rungs, form): (&&[Rung], &Form)| rungs.iter().position(|rung| rung.form == *form);
+        let place = |(rungs, form): (&&[PublishedForm], &Form)| rungs.iter().position(|rung| rung.form == *form);
         ladders.iter().zip(&fitted.forms).map(|pair| place(pair).unwrap_or(0)).collect()
     }
 }

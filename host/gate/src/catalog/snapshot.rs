@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::{
     entry::{Entry, Slot},
-    exposure::Tool,
+    exposure::PublishedTool,
 };
 use crate::access::Rights;
 
@@ -22,7 +22,7 @@ pub struct Snapshot {
     /// By the facade's name.
     pub slots: BTreeMap<String, Slot>,
     /// What is published, by the tool's name. Most facades are one tool of the same name.
-    pub tools: BTreeMap<String, Tool>,
+    pub tools: BTreeMap<String, PublishedTool>,
     /// Tools that are not published since their names are others', with their facades.
     pub(super) hidden: BTreeSet<(String, String)>,
     /// Tools that were published before, and whose they were: clients keep stale lists.
@@ -81,13 +81,13 @@ impl Snapshot {
 
     /// The tools that answer calls, for messages to a caller of these rights.
     pub fn names(&self, rights: &Rights) -> String {
-        let there = self.tools.iter().filter(|(_, tool)| self.view(tool, rights).is_some());
+        let there = self.tools.iter().filter(|(_, tool)| self.visible_view(tool, rights).is_some());
         let names: Vec<&str> = there.map(|(name, _)| name.as_str()).collect();
         if names.is_empty() { "none".to_owned() } else { names.join(", ") }
     }
 
     /// What a tool takes of a caller of these rights; none where it is not there for that caller.
-    pub fn view<'a>(&'a self, tool: &'a Tool, rights: &Rights) -> Option<Cow<'a, View>> {
+    pub fn visible_view<'a>(&'a self, tool: &'a PublishedTool, rights: &Rights) -> Option<Cow<'a, View>> {
         if rights.are_all() {
             return Some(Cow::Borrowed(tool.view()));
         }
@@ -108,11 +108,11 @@ impl Snapshot {
 
     /// Whether a name is, or was, a tool's.
     pub fn knows(&self, tool: &str) -> bool {
-        self.tools.contains_key(tool) || self.leads_to(tool).is_some()
+        self.tools.contains_key(tool) || self.facade_of(tool).is_some()
     }
 
     /// The facade that a name leads to which is not published: its own name, or that of a former tool.
-    pub fn leads_to<'a>(&'a self, tool: &'a str) -> Option<&'a str> {
+    pub fn facade_of<'a>(&'a self, tool: &'a str) -> Option<&'a str> {
         let former = self.former.get(tool).map(String::as_str);
         if self.slots.contains_key(tool) { Some(tool) } else { former }
     }
@@ -122,7 +122,7 @@ impl Snapshot {
         if !matches!(self.slots.get(facade), Some(Slot::Serving(_))) {
             return None;
         }
-        let own = |published: &Tool| published.facade == facade && self.view(published, rights).is_some();
+        let own = |published: &PublishedTool| published.facade == facade && self.visible_view(published, rights).is_some();
         let now = self.tools.iter().filter(|(_, published)| own(published));
         let now: Vec<&str> = now.map(|(name, _)| name.as_str()).collect();
         let said = format!("the tool `{tool}` is no longer published");
@@ -134,7 +134,7 @@ impl Snapshot {
     /// The call that should come next as a client has to make it: under the tool that shows the action.
     pub fn address(&self, next: &Next) -> Value {
         let Some(Slot::Serving(entry)) = self.slots.get(&next.facade) else { return next.to_json() };
-        let takes = |tool: &Tool| entry.contract.takes(&next.action, tool.view());
+        let takes = |tool: &PublishedTool| entry.contract.takes(&next.action, tool.view());
         let own = self.tools.iter().filter(|(_, tool)| tool.facade == next.facade);
         let Some((name, is_meant)) = own.filter_map(|(name, tool)| Some((name, takes(tool)?))).next() else {
             return next.to_json();

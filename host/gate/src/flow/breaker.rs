@@ -12,60 +12,60 @@ use loggia_facade::{Failure, Fault, FaultKind, code};
 use loggia_text::units;
 use tokio::time::Instant;
 
-use crate::access::Terms;
+use crate::access::BreakerConfig;
 
 /// Counts the faults of one version of a facade: a new one begins with none.
-pub struct Breaker {
-    terms: Terms,
-    state: Mutex<State>,
+pub struct CircuitBreaker {
+    config: BreakerConfig,
+    state: Mutex<BreakerState>,
 }
 
-enum State {
+enum BreakerState {
     /// Calls run; when the last faults happened, oldest first.
     Closed(VecDeque<Instant>),
     /// Calls are refused until then; the next one after that is tried.
     Open(Instant),
 }
 
-impl Breaker {
+impl CircuitBreaker {
     /// A breaker that has seen no fault.
-    pub fn new(terms: Terms) -> Self {
-        Self { terms, state: Mutex::new(State::Closed(VecDeque::new())) }
+    pub fn new(terms: BreakerConfig) -> Self {
+        Self { config: terms, state: Mutex::new(BreakerState::Closed(VecDeque::new())) }
     }
 
     /// Refuses at once what would be refused later: before a call waits for its turn, or a person is asked.
-    pub fn look(&self, facade: &str) -> Result<(), Failure> {
-        match *self.state() {
-            State::Open(until) if Instant::now() < until => Err(self.resting(facade, until)),
+    pub fn check(&self, facade: &str) -> Result<(), Failure> {
+        match *self.lock() {
+            BreakerState::Open(until) if Instant::now() < until => Err(self.refusal(facade, until)),
             _ => Ok(()),
         }
     }
 
     /// Lets a call run, if the facade does not rest. After its rest one call is tried; the others wait for what comes
     /// of it.
-    pub fn pass(&self, facade: &str) -> Result<Pass<'_>, Failure> {
-        let mut state = self.state();
-        let State::Open(until) = *state else { return Ok(Pass { breaker: self, tried: None }) };
+    pub fn admit(&self, facade: &str) -> Result<BreakerPass<'_>, Failure> {
+        let mut state = self.lock();
+        let BreakerState::Open(until) = *state else { return Ok(BreakerPass { breaker: self, probe_until: None }) };
         let now = Instant::now();
         if now < until {
-            return Err(self.resting(facade, until));
+            return Err(self.refusal(facade, until));
         }
-        let until = now + self.terms.rest;
-        *state = State::Open(until);
-        Ok(Pass { breaker: self, tried: Some(until) })
+        let until = now + self.config.rest;
+        *state = BreakerState::Open(until);
+        Ok(BreakerPass { breaker: self, probe_until: Some(until) })
     }
 
     /// A call ended by a fault.
-    pub fn fault(&self, fault: &Fault) {
+    pub fn record_fault(&self, fault: &Fault) {
         // The host's own mistakes are not the facade's.
         if fault.kind == FaultKind::Host {
             return;
         }
-        let Terms { faults, within, rest } = self.terms;
+        let BreakerConfig { faults, within, rest } = self.config;
         let now = Instant::now();
-        let mut state = self.state();
+        let mut state = self.lock();
         match &mut *state {
-            State::Closed(seen) => {
+            BreakerState::Closed(seen) => {
                 while seen.front().is_some_and(|at| now.duration_since(*at) >= within) {
                     seen.pop_front();
                 }
@@ -75,10 +75,10 @@ impl Breaker {
                 }
             }
             // Of calls that began before; what comes of the one that is tried decides.
-            State::Open(until) if now < *until => return,
-            State::Open(_) => {}
+            BreakerState::Open(until) if now < *until => return,
+            BreakerState::Open(_) => {}
         }
-        *state = State::Open(now + rest);
+        *state = BreakerState::Open(now + rest);
         drop(state);
         let (within, rest) = (units::duration_text(within), units::duration_text(rest));
         let facade = fault.facade.as_str();
@@ -89,16 +89,16 @@ impl Breaker {
     }
 
     /// How it stands: 0 calls run, 1 it has rested and one call is tried, 2 it rests.
-    pub fn rests(&self) -> u64 {
-        match *self.state() {
-            State::Closed(_) => 0,
-            State::Open(until) if until <= Instant::now() => 1,
-            State::Open(_) => 2,
+    pub fn state_code(&self) -> u64 {
+        match *self.lock() {
+            BreakerState::Closed(_) => 0,
+            BreakerState::Open(until) if until <= Instant::now() => 1,
+            BreakerState::Open(_) => 2,
         }
     }
 
-    fn resting(&self, facade: &str, until: Instant) -> Failure {
-        let Terms { faults, within, .. } = self.terms;
+    fn refusal(&self, facade: &str, until: Instant) -> Failure {
+        let BreakerConfig { faults, within, .. } = self.config;
         let left = until.duration_since(Instant::now()).as_millis();
         let said = format!(
             "unavailable: `{facade}` failed {faults} times within {} and rests",
@@ -113,26 +113,26 @@ impl Breaker {
         Failure { retry_after_ms, ..Failure::new(code::UNAVAILABLE, said).hint(hint) }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, BreakerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A call that runs.
-pub struct Pass<'a> {
-    breaker: &'a Breaker,
+pub struct BreakerPass<'a> {
+    breaker: &'a CircuitBreaker,
     /// It is the one after a rest, and others are refused until then, by which its turn is known.
-    tried: Option<Instant>,
+    probe_until: Option<Instant>,
 }
 
-impl Pass<'_> {
+impl BreakerPass<'_> {
     /// The call ended, with the fault that it may have ended by.
-    pub fn end(mut self, facade: &str, fault: Option<&Fault>) {
-        let decides = self.take_turn();
+    pub fn finish(mut self, facade: &str, fault: Option<&Fault>) {
+        let decides = self.release_probe();
         match fault {
-            Some(fault) => self.breaker.fault(fault),
+            Some(fault) => self.breaker.record_fault(fault),
             None if decides => {
-                *self.breaker.state() = State::Closed(VecDeque::new());
+                *self.breaker.lock() = BreakerState::Closed(VecDeque::new());
                 tracing::info!(facade, "it answers again");
             }
             None => {}
@@ -141,21 +141,21 @@ impl Pass<'_> {
 
     /// Whether it is still the one that is tried: one that takes longer than a rest has lost its turn to another. Then the
     /// state is open for what it decides, or for the next.
-    fn take_turn(&mut self) -> bool {
-        let Some(mine) = self.tried.take() else { return false };
-        let mut state = self.breaker.state();
-        let is_its = matches!(*state, State::Open(until) if until == mine);
+    fn release_probe(&mut self) -> bool {
+        let Some(mine) = self.probe_until.take() else { return false };
+        let mut state = self.breaker.lock();
+        let is_its = matches!(*state, BreakerState::Open(until) if until == mine);
         if is_its {
-            *state = State::Open(Instant::now());
+            *state = BreakerState::Open(Instant::now());
         }
         is_its
     }
 }
 
-impl Drop for Pass<'_> {
+impl Drop for BreakerPass<'_> {
     /// The call was dropped before it ended: the next one is tried in its stead.
     fn drop(&mut self) {
-        self.take_turn();
+        self.release_probe();
     }
 }
 
@@ -169,9 +169,9 @@ mod tests {
         Fault { kind, facade: "x".into(), message: "failed".into(), limit: None, log: None }
     }
 
-    fn breaker() -> Breaker {
+    fn breaker() -> CircuitBreaker {
         let second = Duration::from_secs(1);
-        Breaker::new(Terms { faults: 3, within: 10 * second, rest: 5 * second })
+        CircuitBreaker::new(BreakerConfig { faults: 3, within: 10 * second, rest: 5 * second })
     }
 
     async fn wait(seconds: u64) {
@@ -179,9 +179,9 @@ mod tests {
     }
 
     /// What comes of one call.
-    fn call(breaker: &Breaker, ends: Option<FaultKind>) -> Result<(), Failure> {
-        breaker.look("x")?;
-        breaker.pass("x")?.end("x", ends.map(fault).as_ref());
+    fn call(breaker: &CircuitBreaker, ends: Option<FaultKind>) -> Result<(), Failure> {
+        breaker.check("x")?;
+        breaker.admit("x")?.finish("x", ends.map(fault).as_ref());
         Ok(())
     }
 
@@ -219,13 +219,13 @@ mod tests {
             call(&breaker, Some(FaultKind::Cpu)).unwrap();
         }
         wait(5).await;
-        let tried = breaker.pass("x").unwrap();
+        let tried = breaker.admit("x").unwrap();
         call(&breaker, None).unwrap_err();
         // It was dropped without an end: another is tried.
         drop(tried);
-        let tried = breaker.pass("x").unwrap();
+        let tried = breaker.admit("x").unwrap();
         call(&breaker, None).unwrap_err();
-        tried.end("x", None);
+        tried.finish("x", None);
         call(&breaker, None).unwrap();
     }
 
@@ -238,27 +238,27 @@ mod tests {
         let mut tried = Vec::new();
         for _ in 0..3 {
             wait(5).await;
-            tried.push(breaker.pass("x").unwrap());
+            tried.push(breaker.admit("x").unwrap());
         }
-        tried.pop().unwrap().end("x", None);
+        tried.pop().unwrap().finish("x", None);
         // One is dropped, one fails: neither opens it, and calls run side by side.
         drop(tried.pop());
-        tried.pop().unwrap().end("x", Some(&fault(FaultKind::Trap)));
-        let _beside = breaker.pass("x").unwrap();
+        tried.pop().unwrap().finish("x", Some(&fault(FaultKind::Trap)));
+        let _beside = breaker.admit("x").unwrap();
         call(&breaker, None).unwrap();
     }
 
     #[tokio::test(start_paused = true)]
     async fn calls_that_began_before_it_opened_change_nothing() {
         let breaker = breaker();
-        let early: Vec<_> = (0..6).map(|_| breaker.pass("x").unwrap()).collect();
+        let early: Vec<_> = (0..6).map(|_| breaker.admit("x").unwrap()).collect();
         let mut early = early.into_iter();
-        let mut end = |ends: Option<FaultKind>| early.next().unwrap().end("x", ends.map(fault).as_ref());
+        let mut end = |ends: Option<FaultKind>| early.next().unwrap().finish("x", ends.map(fault).as_ref());
         (0..3).for_each(|_| end(Some(FaultKind::Memory)));
         wait(2).await;
         end(Some(FaultKind::Memory));
         end(None);
-        assert_eq!(breaker.look("x").unwrap_err().retry_after_ms, Some(3000));
+        assert_eq!(breaker.check("x").unwrap_err().retry_after_ms, Some(3000));
     }
 
     #[tokio::test(start_paused = true)]

@@ -12,72 +12,72 @@ use std::{
 /// As long as what is past is held against a facade, and as it takes to find out.
 const WINDOW: Duration = Duration::from_millis(100);
 /// What a facade may compute in a window whatever others do.
-const FREE: Duration = Duration::from_millis(25);
+const FREE_USAGE: Duration = Duration::from_millis(25);
 /// So much more than the average of those that computed at all, as a ratio.
-const MORE: (u32, u32) = (3, 2);
+const EXCESS_RATIO: (u32, u32) = (3, 2);
 
 /// What all facades computed.
-pub struct Shares {
+pub struct CpuShares {
     began: Instant,
-    all: Mutex<Usage>,
+    all: Mutex<WindowUsage>,
 }
 
 /// What one facade computed.
 #[derive(Default)]
-pub struct Share(Mutex<Usage>);
+pub struct FacadeUsage(Mutex<WindowUsage>);
 
 /// Of one facade, or of all.
 #[derive(Default, Clone, Copy)]
-struct Usage {
+struct WindowUsage {
     /// Which window it is, counted from the first.
     window: u64,
-    now: Sum,
-    before: Sum,
+    now: UsageSum,
+    before: UsageSum,
 }
 
 #[derive(Default, Clone, Copy)]
-struct Sum {
+struct UsageSum {
     computed: Duration,
     /// Facades that computed.
     users: u32,
 }
 
-impl Usage {
-    fn turn(&mut self, window: u64) {
+impl WindowUsage {
+    fn advance(&mut self, window: u64) {
         match window.saturating_sub(self.window) {
             0 => return,
             1 => self.before = self.now,
-            _ => self.before = Sum::default(),
+            _ => self.before = UsageSum::default(),
         }
-        (self.window, self.now) = (window, Sum::default());
+        (self.window, self.now) = (window, UsageSum::default());
     }
 }
 
-fn lock(usage: &Mutex<Usage>) -> MutexGuard<'_, Usage> {
+fn lock(usage: &Mutex<WindowUsage>) -> MutexGuard<'_, WindowUsage> {
     usage.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Default for Shares {
+impl Default for CpuShares {
     fn default() -> Self {
         Self { began: Instant::now(), all: Mutex::default() }
     }
 }
 
-impl Shares {
+impl CpuShares {
     /// A facade computed for this long.
-    pub fn charge(&self, share: &Share, computed: Duration) {
+    pub fn charge(&self, share: &FacadeUsage, computed: Duration) {
         self.charge_in(self.window(), share, computed);
     }
 
     /// Whether it used more than its share of the last window.
-    pub fn is_greedy(&self, share: &Share) -> bool {
-        self.was_greedy(self.window(), share)
+    pub fn is_over_share(&self, share: &FacadeUsage) -> bool {
+        self.was_over_share(self.window(), share)
     }
 
-    fn charge_in(&self, window: u64, share: &Share, computed: Duration) {
-        let add = |usage: &Mutex<Usage>, users: u32| {
+    fn charge_in(&self, window: u64, share: &FacadeUsage, computed: Duration) {
+        let add = |usage: &Mutex<WindowUsage>, users: u32| {
             let mut usage = lock(usage);
-            usage.turn(window);
+            usage.advance(window);
             usage.now.computed += computed;
             usage.now.users += users;
             usage.now.users
@@ -86,18 +86,18 @@ impl Shares {
         add(&self.all, u32::from(is_first));
     }
 
-    fn was_greedy(&self, window: u64, share: &Share) -> bool {
-        let before = |usage: &Mutex<Usage>| {
+    fn was_over_share(&self, window: u64, share: &FacadeUsage) -> bool {
+        let before = |usage: &Mutex<WindowUsage>| {
             let mut usage = lock(usage);
-            usage.turn(window);
+            usage.advance(window);
             usage.before
         };
         let own = before(&share.0).computed;
-        if own <= FREE {
+        if own <= FREE_USAGE {
             return false;
         }
         let all = before(&self.all);
-        own * all.users * MORE.1 > all.computed * MORE.0
+        own * all.users * EXCESS_RATIO.1 > all.computed * EXCESS_RATIO.0
     }
 
     fn window(&self) -> u64 {
@@ -112,14 +112,14 @@ mod tests {
     #[test]
     fn who_computed_more_than_its_share_of_the_last_window_is_greedy() {
         let check = |computed: &[u64], expected: &[bool]| {
-            let shares = Shares::default();
-            let all: Vec<Share> = computed.iter().map(|_| Share::default()).collect();
+            let shares = CpuShares::default();
+            let all: Vec<FacadeUsage> = computed.iter().map(|_| FacadeUsage::default()).collect();
             for (share, millis) in all.iter().zip(computed).filter(|(_, millis)| **millis > 0) {
                 // In pieces, as calls do.
                 (0..*millis).for_each(|_| shares.charge_in(7, share, Duration::from_millis(1)));
             }
             let greedy =
-                |window| all.iter().map(|share| shares.was_greedy(window, share)).collect::<Vec<_>>();
+                |window| all.iter().map(|share| shares.was_over_share(window, share)).collect::<Vec<_>>();
             assert!(!greedy(7).contains(&true), "{computed:?}: while it is not over");
             assert_eq!(greedy(8), expected, "{computed:?}");
             assert!(!greedy(9).contains(&true), "{computed:?}: forgotten");

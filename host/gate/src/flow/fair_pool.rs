@@ -11,10 +11,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::access::Account;
 
 /// Accounts that hold nothing are dropped from a shard when it has so many.
-const ACCOUNTS: usize = 64;
+const SHARD_ACCOUNTS: usize = 64;
 
 /// So many permits, with a share of them for each caller.
-pub struct Pool {
+pub struct FairPool {
     all: Arc<Semaphore>,
     size: usize,
     /// What each account may still take. Sharded, so that callers of all facades do not meet at one lock.
@@ -26,17 +26,17 @@ pub struct Pool {
 type Shard = Mutex<HashMap<Account, Arc<Semaphore>>>;
 
 /// A permit, given back when it is dropped.
-pub struct Place {
+pub struct PoolPermit {
     _of_all: OwnedSemaphorePermit,
     _of_share: Option<OwnedSemaphorePermit>,
 }
 
 /// Three quarters of a number of permits, and at least one.
-pub fn share(size: usize) -> usize {
+pub fn share_size(size: usize) -> usize {
     (size * 3 / 4).max(1)
 }
 
-impl Pool {
+impl FairPool {
     /// So many permits, for the callers of one facade.
     pub fn new(size: usize) -> Self {
         Self::sharded(size, 1)
@@ -54,32 +54,32 @@ impl Pool {
     }
 
     /// How many permits are taken.
-    pub fn taken(&self) -> usize {
+    pub fn in_use(&self) -> usize {
         self.size.saturating_sub(self.all.available_permits())
     }
 
     /// A permit, if one is free in this caller's share and in all. The person at this machine has no account, and may take
     /// all; so may an account that may be that of many.
-    pub fn try_take(&self, account: Option<&Account>) -> Option<Place> {
+    pub fn try_acquire(&self, account: Option<&Account>) -> Option<PoolPermit> {
         let free = |of: Arc<Semaphore>| of.try_acquire_owned().ok();
         let of_share = match account.filter(|account| !account.is_many()) {
-            Some(account) => Some(free(self.share_of(account))?),
+            Some(account) => Some(free(self.caller_share(account))?),
             None => None,
         };
-        Some(Place { _of_all: free(Arc::clone(&self.all))?, _of_share: of_share })
+        Some(PoolPermit { _of_all: free(Arc::clone(&self.all))?, _of_share: of_share })
     }
 
     /// Waits for a permit: first behind the caller's own calls, then behind those of others.
-    pub async fn take(&self, account: Option<&Account>) -> Option<Place> {
+    pub async fn acquire(&self, account: Option<&Account>) -> Option<PoolPermit> {
         // The semaphores are never closed, so an error cannot come.
         let of_share = match account.filter(|account| !account.is_many()) {
-            Some(account) => Some(self.share_of(account).acquire_owned().await.ok()?),
+            Some(account) => Some(self.caller_share(account).acquire_owned().await.ok()?),
             None => None,
         };
-        Some(Place { _of_all: Arc::clone(&self.all).acquire_owned().await.ok()?, _of_share: of_share })
+        Some(PoolPermit { _of_all: Arc::clone(&self.all).acquire_owned().await.ok()?, _of_share: of_share })
     }
 
-    fn share_of(&self, account: &Account) -> Arc<Semaphore> {
+    fn caller_share(&self, account: &Account) -> Arc<Semaphore> {
         let shard = match self.shares.len() {
             1 => 0,
             #[allow(clippy::cast_possible_truncation, reason = "a part of a hash is as good as all of it")]
@@ -89,11 +89,11 @@ impl Pool {
         if let Some(share) = shares.get(account) {
             return Arc::clone(share);
         }
-        if shares.len() >= ACCOUNTS {
+        if shares.len() >= SHARD_ACCOUNTS {
             // Whoever holds or awaits a permit holds its semaphore.
             shares.retain(|_, share| Arc::strong_count(share) > 1);
         }
-        let share = Arc::new(Semaphore::new(share(self.size)));
+        let share = Arc::new(Semaphore::new(share_size(self.size)));
         shares.insert(account.clone(), Arc::clone(&share));
         share
     }
@@ -110,56 +110,56 @@ mod tests {
 
     #[test]
     fn a_share_is_three_quarters_but_never_all_of_several() {
-        let shares: Vec<usize> = [0, 1, 2, 3, 4, 6, 8, 10, 40].map(share).into();
+        let shares: Vec<usize> = [0, 1, 2, 3, 4, 6, 8, 10, 40].map(share_size).into();
         assert_eq!(shares, [1, 1, 1, 2, 3, 4, 6, 7, 30]);
     }
 
     #[test]
     fn one_caller_leaves_a_permit_for_another() {
-        let pool = Pool::new(8);
-        let take = |name: &str| pool.try_take(account(name).as_ref());
-        let ada: Vec<Place> = (0..8).filter_map(|_| take("ada")).collect();
-        assert_eq!((ada.len(), pool.taken()), (6, 6));
-        let bob: Vec<Place> = (0..8).filter_map(|_| take("bob")).collect();
+        let pool = FairPool::new(8);
+        let take = |name: &str| pool.try_acquire(account(name).as_ref());
+        let ada: Vec<PoolPermit> = (0..8).filter_map(|_| take("ada")).collect();
+        assert_eq!((ada.len(), pool.in_use()), (6, 6));
+        let bob: Vec<PoolPermit> = (0..8).filter_map(|_| take("bob")).collect();
         assert_eq!(bob.len(), 2);
         drop(ada);
         assert!(take("bob").is_some());
-        assert_eq!(pool.taken(), 2);
+        assert_eq!(pool.in_use(), 2);
     }
 
     #[test]
     fn who_shares_with_nobody_or_is_many_may_take_all() {
-        let pool = Pool::new(8);
+        let pool = FairPool::new(8);
         let proxy = Origin::anonymous().sent_from("127.0.0.1".parse().ok()).account();
         for account in [None, proxy] {
-            let taken: Vec<Place> = (0..9).filter_map(|_| pool.try_take(account.as_ref())).collect();
+            let taken: Vec<PoolPermit> = (0..9).filter_map(|_| pool.try_acquire(account.as_ref())).collect();
             assert_eq!(taken.len(), 8, "{account:?}");
         }
     }
 
     #[tokio::test]
     async fn a_caller_that_waits_for_its_share_keeps_nobody_else_waiting() {
-        let pool = Arc::new(Pool::new(4));
-        let ada: Vec<Place> = (0..3).filter_map(|_| pool.try_take(account("ada").as_ref())).collect();
+        let pool = Arc::new(FairPool::new(4));
+        let ada: Vec<PoolPermit> = (0..3).filter_map(|_| pool.try_acquire(account("ada").as_ref())).collect();
         assert_eq!(ada.len(), 3);
         let waits = Arc::clone(&pool);
-        let waits = tokio::spawn(async move { waits.take(account("ada").as_ref()).await });
+        let waits = tokio::spawn(async move { waits.acquire(account("ada").as_ref()).await });
         tokio::task::yield_now().await;
         assert!(!waits.is_finished());
-        assert!(pool.take(account("bob").as_ref()).await.is_some());
+        assert!(pool.acquire(account("bob").as_ref()).await.is_some());
         drop(ada);
         assert!(waits.await.unwrap().is_some());
     }
 
     #[test]
     fn accounts_that_hold_nothing_are_dropped() {
-        let pool = Pool::new(4);
-        let held = pool.try_take(account("ada").as_ref());
+        let pool = FairPool::new(4);
+        let held = pool.try_acquire(account("ada").as_ref());
         for n in 0..1000 {
-            drop(pool.try_take(account(&format!("caller {n}")).as_ref()));
+            drop(pool.try_acquire(account(&format!("caller {n}")).as_ref()));
         }
         let shares = pool.shares[0].lock().unwrap();
-        assert!(shares.len() <= ACCOUNTS + 1, "{}", shares.len());
+        assert!(shares.len() <= SHARD_ACCOUNTS + 1, "{}", shares.len());
         assert!(held.is_some() && shares.contains_key(&account("ada").unwrap()));
     }
 }

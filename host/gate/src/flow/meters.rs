@@ -37,9 +37,9 @@ pub struct Gauge(AtomicU64);
 
 impl Gauge {
     /// One more, for as long as what is returned lives.
-    pub fn enter(self: &Arc<Self>) -> Inside {
+    pub fn enter(self: &Arc<Self>) -> GaugeGuard {
         self.0.fetch_add(1, Ordering::Relaxed);
-        Inside(Arc::clone(self))
+        GaugeGuard(Arc::clone(self))
     }
 
     /// There are so many now.
@@ -55,9 +55,9 @@ impl Gauge {
 
 /// One of those that are counted by a [`Gauge`].
 #[derive(Debug)]
-pub struct Inside(Arc<Gauge>);
+pub struct GaugeGuard(Arc<Gauge>);
 
-impl Drop for Inside {
+impl Drop for GaugeGuard {
     fn drop(&mut self) {
         self.0.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -94,7 +94,7 @@ impl Histogram {
 /// What is counted by name. Read without locks; a name that is new is put in beside it, once there are too many all new ones
 /// are `other`.
 #[derive(Debug)]
-pub struct Table<T> {
+pub struct MeterTable<T> {
     names: ArcSwap<BTreeMap<Arc<str>, Arc<T>>>,
     most: usize,
 }
@@ -102,7 +102,7 @@ pub struct Table<T> {
 /// Stands for all names that are not told apart.
 pub const OTHER: &str = "other";
 
-impl<T: Default> Table<T> {
+impl<T: Default> MeterTable<T> {
     /// At most so many names are told apart.
     pub fn new(most: usize) -> Self {
         Self { names: ArcSwap::default(), most }
@@ -159,10 +159,10 @@ const CODES: [&str; 8] = [
 
 impl Outcome {
     /// How many there are.
-    const ALL: usize = CODES.len() + 4;
+    const COUNT: usize = CODES.len() + 4;
 
     /// What came of a call.
-    pub fn of<T>(outcome: &Result<T, Failure>) -> Self {
+    pub fn from_result<T>(outcome: &Result<T, Failure>) -> Self {
         outcome.as_ref().err().map_or(Self::Ok, |failure| Self::of_code(&failure.code))
     }
 
@@ -181,7 +181,7 @@ impl Outcome {
         }
     }
 
-    fn word(index: usize) -> &'static str {
+    fn label(index: usize) -> &'static str {
         match index {
             0 => "ok",
             1 => "failed",
@@ -194,26 +194,26 @@ impl Outcome {
 
 /// The calls of one facade, of whatever version.
 #[derive(Debug)]
-pub struct Calls {
+pub struct FacadeMeters {
     /// By action.
-    pub actions: Table<Ends>,
+    pub actions: MeterTable<OutcomeCounters>,
     /// That run now.
     pub running: Arc<Gauge>,
     /// From when it might run to its end.
     pub times: Histogram,
 }
 
-impl Default for Calls {
+impl Default for FacadeMeters {
     fn default() -> Self {
-        Self { actions: Table::new(ACTIONS), running: Arc::default(), times: Histogram::default() }
+        Self { actions: MeterTable::new(MAX_ACTIONS), running: Arc::default(), times: Histogram::default() }
     }
 }
 
 /// How the calls of one action ended.
 #[derive(Debug, Default)]
-pub struct Ends([Counter; Outcome::ALL]);
+pub struct OutcomeCounters([Counter; Outcome::COUNT]);
 
-impl Ends {
+impl OutcomeCounters {
     /// One more ended so.
     pub fn up(&self, outcome: Outcome) {
         self.0[outcome.index()].up();
@@ -222,7 +222,7 @@ impl Ends {
     /// Those that happened, with their words.
     pub fn get(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let counts = self.0.iter().map(Counter::get).enumerate();
-        counts.filter(|(_, count)| *count > 0).map(|(index, count)| (Outcome::word(index), count))
+        counts.filter(|(_, count)| *count > 0).map(|(index, count)| (Outcome::label(index), count))
     }
 }
 
@@ -252,7 +252,7 @@ impl Operation {
 
 /// What is counted of HTTP.
 #[derive(Debug)]
-pub struct Http {
+pub struct HttpMeters {
     /// Answers, by status from 100 to 599.
     statuses: Box<[Counter]>,
     /// Open now.
@@ -260,17 +260,17 @@ pub struct Http {
     /// Sessions of clients before 2026-07-28.
     pub sessions: Arc<Gauge>,
     /// Callers that were not let in, by reason.
-    refused: Table<Counter>,
+    refused: MeterTable<Counter>,
 }
 
-impl Default for Http {
+impl Default for HttpMeters {
     fn default() -> Self {
         let statuses = (100..600).map(|_| Counter::default()).collect();
-        Self { statuses, connections: Arc::default(), sessions: Arc::default(), refused: Table::new(REASONS) }
+        Self { statuses, connections: Arc::default(), sessions: Arc::default(), refused: MeterTable::new(MAX_REASONS) }
     }
 }
 
-impl Http {
+impl HttpMeters {
     /// A request was answered with this status.
     pub fn answered(&self, status: u16) {
         if let Some(count) = status.checked_sub(100).and_then(|at| self.statuses.get(usize::from(at))) {
@@ -298,32 +298,32 @@ impl Http {
 }
 
 /// Facades that are told apart; a folder has fewer.
-const FACADES: usize = 5000;
+const MAX_FACADES: usize = 5000;
 /// Actions of one facade.
-const ACTIONS: usize = 500;
+const MAX_ACTIONS: usize = 500;
 /// Why callers are not let in.
-const REASONS: usize = 50;
+const MAX_REASONS: usize = 50;
 
 /// All that is counted. One for each gate.
 #[derive(Debug)]
 pub struct Meters {
     /// Calls, by facade.
-    pub calls: Table<Calls>,
+    pub calls: MeterTable<FacadeMeters>,
     /// `tools/call`, by tool.
-    pub tool_calls: Table<Operation>,
+    pub tool_calls: MeterTable<Operation>,
     /// Other requests of MCP, by method.
-    pub operations: Table<Operation>,
+    pub operations: MeterTable<Operation>,
     /// Where it is served over HTTP.
-    pub http: Http,
+    pub http: HttpMeters,
 }
 
 impl Default for Meters {
     fn default() -> Self {
         Self {
-            calls: Table::new(FACADES),
-            tool_calls: Table::new(FACADES),
-            operations: Table::new(REASONS),
-            http: Http::default(),
+            calls: MeterTable::new(MAX_FACADES),
+            tool_calls: MeterTable::new(MAX_FACADES),
+            operations: MeterTable::new(MAX_REASONS),
+            http: HttpMeters::default(),
         }
     }
 }
@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn a_table_tells_apart_only_so_many_names() {
-        let table: Table<Counter> = Table::new(2);
+        let table: MeterTable<Counter> = MeterTable::new(2);
         for name in ["a", "b", "a", "c", "d", "c"] {
             table.of(name).up();
         }
@@ -345,7 +345,7 @@ mod tests {
 
     #[test]
     fn names_that_come_at_once_lose_nothing() {
-        let table: Table<Counter> = Table::new(10);
+        let table: MeterTable<Counter> = MeterTable::new(10);
         std::thread::scope(|scope| {
             for thread in 0..4 {
                 let table = &table;
@@ -357,10 +357,10 @@ mod tests {
 
     #[test]
     fn each_outcome_has_a_word_of_its_own() {
-        let ends = Ends::default();
+        let ends = OutcomeCounters::default();
         let own = Failure::new("gone_fishing", "");
-        let outcomes = [Outcome::Ok, Outcome::Busy, Outcome::Resting, Outcome::of::<()>(&Err(own))];
-        let known = CODES.iter().map(|code| Outcome::of::<()>(&Err(Failure::new(code, ""))));
+        let outcomes = [Outcome::Ok, Outcome::Busy, Outcome::Resting, Outcome::from_result::<()>(&Err(own))];
+        let known = CODES.iter().map(|code| Outcome::from_result::<()>(&Err(Failure::new(code, ""))));
         outcomes.into_iter().chain(known).for_each(|outcome| ends.up(outcome));
         let words: Vec<_> = ends.get().map(|(word, count)| format!("{word} {count}")).collect();
         insta::assert_snapshot!(words.join(", "));

@@ -18,11 +18,11 @@ mod meters;
 mod permits;
 mod quotas;
 
-pub use breaker::Breaker;
-pub(crate) use call_counters::Tally;
-pub(crate) use cpu_shares::Shares;
-pub(crate) use meters::Inside;
+pub use breaker::CircuitBreaker;
+pub(crate) use call_counters::CallCounters;
+pub(crate) use cpu_shares::CpuShares;
+pub(crate) use meters::GaugeGuard;
 pub use meters::{BOUNDS, Counter, Gauge, Histogram, Meters, OTHER, Operation, Outcome};
-pub(crate) use permits::{DEPTH, Holder, Pace, Permit, Permits};
+pub(crate) use permits::{MAX_DEPTH, PermitHolder, FacadeFlow, CallPermit, PermitPools};
 pub use quotas::Quotas;
-pub(crate) use quotas::{Ticket, Unfinished};
+pub(crate) use quotas::{UnfinishedTicket, UnfinishedCalls};

@@ -14,18 +14,18 @@ use std::{
 use loggia_facade::{Failure, code};
 
 use super::{
-    cpu_shares::Share,
-    fair_pool::{Place, Pool, share},
+    cpu_shares::FacadeUsage,
+    fair_pool::{PoolPermit, FairPool, share_size},
 };
 use crate::access::{Account, Rules};
 
 /// Calls nest at most this deep below a root call.
-pub const DEPTH: usize = 5;
+pub const MAX_DEPTH: usize = 5;
 /// Root calls that run at once, over all facades. Together with the reserves they stay below the sandbox's
 /// instances.
-pub const ROOTS: usize = 40;
+pub const ROOT_PERMITS: usize = 40;
 /// Nested calls that run at once, per depth. A workflow runs ten steps at once.
-const RESERVES: [usize; DEPTH] = [10, 6, 4, 2, 2];
+const NESTED_PERMITS: [usize; MAX_DEPTH] = [10, 6, 4, 2, 2];
 /// Over how many locks the callers of all facades are spread.
 const SHARDS: usize = 16;
 
@@ -33,7 +33,7 @@ const SHARDS: usize = 16;
 const NESTED_PATIENCE: Duration = Duration::from_secs(5 * 60);
 
 /// What an operator can do about a facade's own queue.
-const OWN: &str = "Try again in a second. The operator can raise `limits.concurrency`, `limits.queue` or \
+const QUEUE_HINT: &str = "Try again in a second. The operator can raise `limits.concurrency`, `limits.queue` or \
                    `limits.queue-time` in its policy.";
 
 fn busy(hint: Option<&str>) -> Failure {
@@ -44,7 +44,7 @@ fn busy(hint: Option<&str>) -> Failure {
 
 /// Who runs a root call, as far as permits depend on it.
 #[derive(Clone, Copy)]
-pub struct Holder<'a> {
+pub struct PermitHolder<'a> {
     /// Whose share it uses.
     pub account: Option<&'a Account>,
     /// It may outlive its request: it takes a permit from the part that such calls have, so that calls which end within
@@ -53,94 +53,94 @@ pub struct Holder<'a> {
 }
 
 /// The permits that all facades share.
-pub struct Permits {
-    roots: Pool,
+pub struct PermitPools {
+    roots: FairPool,
     /// The part of them that long calls may take.
-    long: Pool,
-    nested: [Pool; DEPTH],
+    long: FairPool,
+    acquire_nested: [FairPool; MAX_DEPTH],
 }
 
-impl Default for Permits {
+impl Default for PermitPools {
     fn default() -> Self {
         Self {
-            roots: Pool::sharded(ROOTS, SHARDS),
-            long: Pool::sharded(share(ROOTS), SHARDS),
-            nested: RESERVES.map(|reserve| Pool::sharded(reserve, SHARDS)),
+            roots: FairPool::sharded(ROOT_PERMITS, SHARDS),
+            long: FairPool::sharded(share_size(ROOT_PERMITS), SHARDS),
+            acquire_nested: NESTED_PERMITS.map(|reserve| FairPool::sharded(reserve, SHARDS)),
         }
     }
 }
 
 /// The right to run, given back when it is dropped.
-pub struct Permit {
-    _held: [Option<Place>; 4],
+pub struct CallPermit {
+    _held: [Option<PoolPermit>; 4],
 }
 
-impl Permits {
+impl PermitPools {
     /// The pools that a root call takes a permit from, in the order in which all calls do, so that none waits for a permit
     /// of one that waits for its own. A facade's come first: who waits for it keeps nobody from the others.
-    fn pools<'a>(&'a self, pace: &'a Pace, long: bool) -> [Option<&'a Pool>; 4] {
+    fn root_pools<'a>(&'a self, pace: &'a FacadeFlow, long: bool) -> [Option<&'a FairPool>; 4] {
         [long.then_some(&pace.long), Some(&pace.permits), long.then_some(&self.long), Some(&self.roots)]
     }
 
     /// A permit, if it can be had at once.
-    fn free(&self, pace: &Pace, holder: Holder<'_>) -> Option<Permit> {
+    fn try_acquire_root(&self, pace: &FacadeFlow, holder: PermitHolder<'_>) -> Option<CallPermit> {
         let mut held = [const { None }; 4];
-        for (place, pool) in held.iter_mut().zip(self.pools(pace, holder.long)) {
+        for (place, pool) in held.iter_mut().zip(self.root_pools(pace, holder.long)) {
             if let Some(pool) = pool {
-                *place = Some(pool.try_take(holder.account)?);
+                *place = Some(pool.try_acquire(holder.account)?);
             }
         }
-        Some(Permit { _held: held })
+        Some(CallPermit { _held: held })
     }
 
     /// Waits for a root call's turn: its facade's first, then everybody's. Waiting is not running, so it does not use
     /// up the call's clock; who waits too long, or behind too many, is told to come again.
-    pub async fn root(&self, pace: &Pace, holder: Holder<'_>) -> Result<Permit, Failure> {
-        if let Some(permit) = self.free(pace, holder) {
+    pub async fn acquire_root(&self, pace: &FacadeFlow, holder: PermitHolder<'_>) -> Result<CallPermit, Failure> {
+        if let Some(permit) = self.try_acquire_root(pace, holder) {
             return Ok(permit);
         }
-        let _waiting = pace.queue.try_take(holder.account).ok_or_else(|| busy(Some(OWN)))?;
-        self.again(pace, holder).await
+        let _waiting = pace.queue.try_acquire(holder.account).ok_or_else(|| busy(Some(QUEUE_HINT)))?;
+        self.reacquire_root(pace, holder).await
     }
 
     /// The same for a call that had its turn and gave it up while a person was asked: the queue is for newcomers, and its
     /// end must not lose the person's answer. How many may come is bounded by how many may be parked.
-    pub async fn again(&self, pace: &Pace, holder: Holder<'_>) -> Result<Permit, Failure> {
+    pub async fn reacquire_root(&self, pace: &FacadeFlow, holder: PermitHolder<'_>) -> Result<CallPermit, Failure> {
         let turn = async {
             let mut held = [const { None }; 4];
-            for (place, pool) in held.iter_mut().zip(self.pools(pace, holder.long)) {
+            for (place, pool) in held.iter_mut().zip(self.root_pools(pace, holder.long)) {
                 if let Some(pool) = pool {
-                    *place = pool.take(holder.account).await;
+                    *place = pool.acquire(holder.account).await;
                 }
             }
-            Permit { _held: held }
+            CallPermit { _held: held }
         };
-        tokio::time::timeout(pace.patience, turn).await.map_err(|_| busy(Some(OWN)))
+        tokio::time::timeout(pace.queue_time, turn).await.map_err(|_| busy(Some(QUEUE_HINT)))
     }
 
     /// Takes from the reserve of this depth (1 for a call made by a root call), or waits for its turn.
-    pub async fn nested(&self, depth: usize, account: Option<&Account>) -> Result<Permit, Failure> {
-        let Some(reserve) = depth.checked_sub(1).and_then(|at| self.nested.get(at)) else {
-            let said = format!("calls nest at most {DEPTH} deep");
+    pub async fn nested(&self, depth: usize, account: Option<&Account>) -> Result<CallPermit, Failure> {
+        let Some(reserve) = depth.checked_sub(1).and_then(|at| self.acquire_nested.get(at)) else {
+            let said = format!("calls nest at most {MAX_DEPTH} deep");
             return Err(Failure::new(code::UNAVAILABLE, said));
         };
-        let turn = tokio::time::timeout(NESTED_PATIENCE, reserve.take(account)).await;
+        let turn = tokio::time::timeout(NESTED_PATIENCE, reserve.acquire(account)).await;
         let place = turn.map_err(|_| busy(None))?;
-        Ok(Permit { _held: [place, None, None, None] })
+        Ok(CallPermit { _held: [place, None, None, None] })
     }
 }
 
 /// How a facade's calls run: its own permits, and whether its calls tend to overrun their inline slice.
-pub struct Pace {
-    permits: Pool,
+pub struct FacadeFlow {
+    permits: FairPool,
     /// The part of them that long calls may take.
-    long: Pool,
+    long: FairPool,
     /// Root calls that wait for a permit.
-    queue: Pool,
+    queue: FairPool,
     /// How long each does.
-    patience: Duration,
+    queue_time: Duration,
     /// What its calls compute.
-    pub(crate) share: Share,
+    pub(crate) cpu_share: FacadeUsage,
     /// Above zero: the next calls start on the second runtime.
     overruns: AtomicI32,
 }
@@ -148,24 +148,24 @@ pub struct Pace {
 /// What one overrun costs, in calls that start on the second runtime.
 const PENALTY: i32 = 8;
 /// The most that overruns add up to.
-const PENALTY_MOST: i32 = 64;
+const MAX_PENALTY: i32 = 64;
 
-impl Pace {
+impl FacadeFlow {
     /// A facade of which so many root calls run at once, and so many wait.
     pub fn new(rules: &Rules) -> Self {
         Self {
-            permits: Pool::new(rules.concurrency),
-            long: Pool::new(share(rules.concurrency)),
-            queue: Pool::new(rules.queue),
-            patience: rules.queue_time,
-            share: Share::default(),
+            permits: FairPool::new(rules.concurrency),
+            long: FairPool::new(share_size(rules.concurrency)),
+            queue: FairPool::new(rules.queue),
+            queue_time: rules.queue_time,
+            cpu_share: FacadeUsage::default(),
             overruns: AtomicI32::new(0),
         }
     }
 
     /// How many root calls wait.
     pub fn queued(&self) -> usize {
-        self.queue.taken()
+        self.queue.in_use()
     }
 
     /// Whether a call may take its first slice on the I/O runtime. A facade that overran gets there again after some
@@ -175,8 +175,8 @@ impl Pace {
     }
 
     /// A call did not end within its inline slice.
-    pub fn overran(&self) {
-        let penalty = |now: i32| Some((now.max(0) + PENALTY).min(PENALTY_MOST));
+    pub fn record_overrun(&self) {
+        let penalty = |now: i32| Some((now.max(0) + PENALTY).min(MAX_PENALTY));
         let _ = self.overruns.fetch_update(Ordering::Relaxed, Ordering::Relaxed, penalty);
     }
 }

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use super::permits::ROOTS;
+use super::permits::ROOT_PERMITS;
 use crate::access::Account;
 
 /// What one caller may have at once.
@@ -20,7 +20,7 @@ pub struct Quotas {
 
 impl Quotas {
     /// A quarter of the root calls that run at once.
-    pub const RUNS: usize = ROOTS / 4;
+    pub const RUNS: usize = ROOT_PERMITS / 4;
     /// DESIGN §3.
     pub const PARKED: usize = 4;
 }
@@ -33,18 +33,18 @@ impl Default for Quotas {
 
 /// Counts the unfinished long calls of each caller.
 #[derive(Default, Clone)]
-pub struct Unfinished(Arc<Mutex<HashMap<Account, usize>>>);
+pub struct UnfinishedCalls(Arc<Mutex<HashMap<Account, usize>>>);
 
 /// A long call that has not ended, until this is dropped.
-pub struct Ticket {
-    unfinished: Unfinished,
+pub struct UnfinishedTicket {
+    unfinished: UnfinishedCalls,
     account: Account,
 }
 
-impl Unfinished {
+impl UnfinishedCalls {
     /// Counts one more of this caller; how many there are, where it may have no more. The person at this machine is not
     /// bounded, and not counted.
-    pub fn begin(&self, account: Option<&Account>, quotas: Quotas) -> Result<Option<Ticket>, usize> {
+    pub fn register(&self, account: Option<&Account>, quotas: Quotas) -> Result<Option<UnfinishedTicket>, usize> {
         let Some(account) = account else { return Ok(None) };
         let mut all = self.lock();
         let now = all.get(account).copied().unwrap_or_default();
@@ -52,7 +52,7 @@ impl Unfinished {
             return Err(now);
         }
         all.insert(account.clone(), now + 1);
-        Ok(Some(Ticket { unfinished: self.clone(), account: account.clone() }))
+        Ok(Some(UnfinishedTicket { unfinished: self.clone(), account: account.clone() }))
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Account, usize>> {
@@ -60,7 +60,7 @@ impl Unfinished {
     }
 }
 
-impl Drop for Ticket {
+impl Drop for UnfinishedTicket {
     fn drop(&mut self) {
         let mut all = self.unfinished.lock();
         if let Some(now) = all.get_mut(&self.account) {
@@ -79,8 +79,8 @@ mod tests {
 
     #[test]
     fn each_caller_has_a_bound_of_its_own() {
-        let (unfinished, quotas) = (Unfinished::default(), Quotas::default());
-        let begin = |origin: Origin| unfinished.begin(origin.account().as_ref(), quotas);
+        let (unfinished, quotas) = (UnfinishedCalls::default(), Quotas::default());
+        let begin = |origin: Origin| unfinished.register(origin.account().as_ref(), quotas);
         let named = |name: &str| Origin::named(name, Rights::all());
         let mut ada: Vec<_> = (0..10).map(|_| begin(named("ada")).ok().unwrap()).collect();
         assert_eq!(begin(named("ada")).err(), Some(10));
@@ -93,7 +93,7 @@ mod tests {
         assert!(local.iter().all(Result::is_ok));
         let unbounded = Quotas { runs: None, ..quotas };
         let many: Vec<_> =
-            (0..100).map(|_| unfinished.begin(named("ada").account().as_ref(), unbounded)).collect();
+            (0..100).map(|_| unfinished.register(named("ada").account().as_ref(), unbounded)).collect();
         assert!(many.iter().all(Result::is_ok));
     }
 }

@@ -3,5 +3,5 @@
 mod planned;
 mod planner;
 
-pub use planned::{AboutRun, Batch, Plan, Planned, Wanted};
-pub use planner::{effect_allows, is_long, length, plan};
+pub use planned::{RunQuery, PlannedBatch, CallPlan, PlannedCall, RunRequest};
+pub use planner::{effect_allows, has_large_arguments, text_size, plan_request};

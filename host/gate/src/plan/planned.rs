@@ -8,19 +8,19 @@ use loggia_schema::{Mode, View};
 use crate::catalog::Entry;
 
 /// What becomes of a request.
-pub enum Plan {
+pub enum CallPlan {
     /// Answered without running anything.
     Answer(Box<Envelope>),
     /// To be run.
-    Run(Box<Planned>),
+    Run(Box<PlannedCall>),
     /// About a run, or about the caller's runs.
-    AboutRun(AboutRun),
+    AboutRun(RunQuery),
     /// Several calls, all of them checked.
-    Batch(Box<Batch>),
+    Batch(Box<PlannedBatch>),
 }
 
 /// A call that passed every check that needs no running.
-pub struct Planned {
+pub struct PlannedCall {
     /// The version that will answer, whatever is reloaded meanwhile.
     pub entry: Arc<Entry>,
     /// The action's place in the surface.
@@ -45,7 +45,7 @@ pub struct Planned {
     pub idempotency_key: Option<String>,
 }
 
-impl Planned {
+impl PlannedCall {
     /// What will be run.
     pub fn action(&self) -> &Action {
         &self.entry.surface().actions[self.action]
@@ -53,19 +53,19 @@ impl Planned {
 }
 
 /// What is wanted of a run.
-pub struct AboutRun {
+pub struct RunQuery {
     /// Through whose tool.
     pub entry: Arc<Entry>,
     /// Echoed in the envelope.
     pub command: Command,
     /// What is wanted.
-    pub wanted: Wanted,
+    pub request: RunRequest,
     /// The tool that was called.
     pub view: View,
 }
 
 /// What is wanted of a run.
-pub enum Wanted {
+pub enum RunRequest {
     /// Which there are.
     List,
     /// How it stands.
@@ -85,13 +85,13 @@ pub enum Wanted {
 }
 
 /// Several calls of one facade, all of them checked.
-pub struct Batch {
+pub struct PlannedBatch {
     /// The version that answers all of them.
     pub entry: Arc<Entry>,
     /// Echoed in the envelope.
     pub command: Command,
     /// In their order.
-    pub items: Vec<Planned>,
+    pub items: Vec<PlannedCall>,
     /// What follows a failure.
     pub mode: Mode,
     /// Whether the caller waits for the result, if it says so.

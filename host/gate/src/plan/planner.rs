@@ -7,7 +7,7 @@ use loggia_schema::{Routed, Target, View};
 use loggia_text::units;
 use serde_json::Value;
 
-use super::planned::{AboutRun, Batch, Plan, Planned, Wanted};
+use super::planned::{RunQuery, PlannedBatch, CallPlan, PlannedCall, RunRequest};
 use crate::{
     access::{Rights, Rules},
     catalog::{Entry, Slot, Snapshot},
@@ -15,49 +15,49 @@ use crate::{
 
 /// Routes, resolves and validates. The view is the tool that was called, the rights are those of the caller from whom
 /// the call comes, through however many others: every call that is made is planned here.
-pub fn plan(snapshot: &Snapshot, request: Request, view: &View, rights: &Rights) -> Plan {
-    let refuse = |command, failure| Plan::Answer(Box::new(Envelope::new(command, Err(failure))));
+pub fn plan_request(snapshot: &Snapshot, request: Request, view: &View, rights: &Rights) -> CallPlan {
+    let refuse = |command, failure| CallPlan::Answer(Box::new(Envelope::new(command, Err(failure))));
     let entry = match snapshot.slots.get(&request.facade).filter(|_| rights.reach(&request.facade)) {
         Some(Slot::Serving(entry)) => Arc::clone(entry),
         Some(Slot::Unavailable(reason)) => {
-            return refuse(asked(&request.input), unavailable(snapshot, &request.facade, reason, rights));
+            return refuse(echo_command(&request.input), unavailable(snapshot, &request.facade, reason, rights));
         }
-        None => return refuse(asked(&request.input), unknown(snapshot, &request.facade, rights)),
+        None => return refuse(echo_command(&request.input), unknown(snapshot, &request.facade, rights)),
     };
     let Some(view) = rights.narrow(&entry.contract, view) else {
-        return refuse(asked(&request.input), unknown(snapshot, &request.facade, rights));
+        return refuse(echo_command(&request.input), unknown(snapshot, &request.facade, rights));
     };
     let view = &*view;
-    if let Some(failure) = too_large(&request.input, &entry.rules) {
-        return refuse(asked(&request.input), failure);
+    if let Some(failure) = check_size(&request.input, &entry.rules) {
+        return refuse(echo_command(&request.input), failure);
     }
-    let routed = match route(&entry, request.input, view) {
+    let routed = match route_input(&entry, request.input, view) {
         Ok(routed) => routed,
         Err((command, failure)) => return refuse(command, failure),
     };
     let Routed { command, target, detail, wait, confirm } = routed;
     let about =
-        |entry, command, wanted| Plan::AboutRun(AboutRun { entry, command, wanted, view: view.clone() });
+        |entry, command, wanted| CallPlan::AboutRun(RunQuery { entry, command, request: wanted, view: view.clone() });
     match target {
         Target::Describe { of } => {
             let described = entry.contract.describe(of.as_deref(), detail, view);
             let outcome = described.map(|data| Reply { data, ..Reply::default() });
-            Plan::Answer(Box::new(Envelope::new(command, outcome)))
+            CallPlan::Answer(Box::new(Envelope::new(command, outcome)))
         }
-        Target::RunStatus { run_id: None, .. } => about(entry, command, Wanted::List),
+        Target::RunStatus { run_id: None, .. } => about(entry, command, RunRequest::List),
         Target::RunStatus { run_id: Some(run_id), include_trace } => {
             let wait = wait.unwrap_or(false);
-            about(entry, command, Wanted::Status { run_id, include_trace, wait })
+            about(entry, command, RunRequest::Status { run_id, include_trace, wait })
         }
-        Target::RunCancel { run_id } => about(entry, command, Wanted::Cancel { run_id }),
-        Target::Batch { items, mode } => match batch(&entry, items, view) {
-            Ok(items) => Plan::Batch(Box::new(Batch { entry, command, items, mode, wait })),
+        Target::RunCancel { run_id } => about(entry, command, RunRequest::Cancel { run_id }),
+        Target::Batch { items, mode } => match validate_batch(&entry, items, view) {
+            Ok(items) => CallPlan::Batch(Box::new(PlannedBatch { entry, command, items, mode, wait })),
             Err(failure) => refuse(command, failure),
         },
         Target::Action { action, params } => {
-            match prepare(&entry, (action, params), view, Asked { command, detail, wait, confirm }) {
+            match validate_call(&entry, (action, params), view, CallOptions { command, detail, wait, confirm }) {
                 Err((command, failure)) => refuse(command, failure),
-                Ok(planned) => Plan::Run(Box::new(Planned {
+                Ok(planned) => CallPlan::Run(Box::new(PlannedCall {
                     timeout: request.timeout,
                     idempotency_key: request.idempotency_key,
                     ..planned
@@ -68,7 +68,7 @@ pub fn plan(snapshot: &Snapshot, request: Request, view: &View, rights: &Rights)
 }
 
 /// What a call says beside its action and parameters.
-struct Asked {
+struct CallOptions {
     command: Command,
     detail: Detail,
     wait: Option<bool>,
@@ -76,12 +76,12 @@ struct Asked {
 }
 
 /// Fills defaults and validates. A refusal gives the command back, to be echoed.
-fn prepare(
+fn validate_call(
     entry: &Arc<Entry>,
     (action, params): (usize, Object),
     view: &View,
-    asked: Asked,
-) -> Result<Planned, (Command, Failure)> {
+    asked: CallOptions,
+) -> Result<PlannedCall, (Command, Failure)> {
     let contract = &entry.contract;
     let known = &contract.surface().actions[action];
     let prepared = match contract.prepare_in(known, params, view) {
@@ -90,7 +90,7 @@ fn prepare(
     };
     let shown = known.long_running || contract.confirms(&known.name);
     let inputs = if shown { contract.resolved_all(known, &prepared.params) } else { Object::new() };
-    Ok(Planned {
+    Ok(PlannedCall {
         entry: Arc::clone(entry),
         action,
         command: asked.command,
@@ -106,14 +106,14 @@ fn prepare(
 }
 
 /// Faults of a batch's items that are told at once.
-const FAULTS: usize = 5;
+const MAX_REPORTED: usize = 5;
 
 /// Checks all items, so that none runs unless all can.
-fn batch(entry: &Arc<Entry>, items: Vec<Object>, view: &View) -> Result<Vec<Planned>, Failure> {
+fn validate_batch(entry: &Arc<Entry>, items: Vec<Object>, view: &View) -> Result<Vec<PlannedCall>, Failure> {
     let mut planned = Vec::with_capacity(items.len());
     let mut faults = Vec::new();
     for (index, item) in items.into_iter().enumerate() {
-        match self::item(entry, item, view) {
+        match self::validate_item(entry, item, view) {
             Ok(item) => planned.push(item),
             Err(failure) => faults.push((index, failure)),
         }
@@ -123,15 +123,15 @@ fn batch(entry: &Arc<Entry>, items: Vec<Object>, view: &View) -> Result<Vec<Plan
     }
     let said: Vec<String> = faults
         .iter()
-        .take(FAULTS)
+        .take(MAX_REPORTED)
         .map(|(index, failure)| format!("`items[{index}]`: {}", failure.message))
         .collect();
     let denied = faults.iter().all(|(_, failure)| failure.code == code::DENIED);
-    let more = faults.len().saturating_sub(FAULTS);
+    let more = faults.len().saturating_sub(MAX_REPORTED);
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
     let details: Vec<Value> = faults
         .into_iter()
-        .take(FAULTS)
+        .take(MAX_REPORTED)
         .map(|(index, failure)| {
             let (mut told, _) =
                 Envelope::new(Command { key: "action", name: None }, Err(failure)).into_parts();
@@ -145,7 +145,7 @@ fn batch(entry: &Arc<Entry>, items: Vec<Object>, view: &View) -> Result<Vec<Plan
     Err(Failure { details: Some(details.into()), ..failure.hint("Nothing was run: mend these items first.") })
 }
 
-fn item(entry: &Arc<Entry>, item: Object, view: &View) -> Result<Planned, Failure> {
+fn validate_item(entry: &Arc<Entry>, item: Object, view: &View) -> Result<PlannedCall, Failure> {
     let Routed { command, target, detail, wait, confirm } =
         entry.contract.route(item, view).map_err(|refused| refused.failure)?;
     let Target::Action { action, params } = target else {
@@ -157,11 +157,11 @@ fn item(entry: &Arc<Entry>, item: Object, view: &View) -> Result<Planned, Failur
         let failure = Failure::new(code::INVALID_PARAMS, "`wait` cannot be false inside a batch");
         return Err(failure.hint("Give `wait` beside `items`, for the batch as a whole."));
     }
-    let asked = Asked { command, detail, wait: None, confirm };
-    prepare(entry, (action, params), view, asked).map_err(|(_, failure)| failure)
+    let asked = CallOptions { command, detail, wait: None, confirm };
+    validate_call(entry, (action, params), view, asked).map_err(|(_, failure)| failure)
 }
 
-fn route(entry: &Entry, input: Input, view: &View) -> Result<Routed, (Command, Failure)> {
+fn route_input(entry: &Entry, input: Input, view: &View) -> Result<Routed, (Command, Failure)> {
     let (arguments, detail) = match input {
         Input::Arguments(arguments) => (arguments, None),
         Input::Action { action, params, detail } => {
@@ -183,9 +183,9 @@ fn route(entry: &Entry, input: Input, view: &View) -> Result<Routed, (Command, F
 }
 
 /// Looked at before anything is done with them, since validating costs more than measuring.
-fn too_large(input: &Input, rules: &Rules) -> Option<Failure> {
+fn check_size(input: &Input, rules: &Rules) -> Option<Failure> {
     let (Input::Arguments(arguments) | Input::Action { params: arguments, .. }) = input;
-    let bytes: usize = arguments.iter().map(|(name, value)| name.len() + length(value)).sum();
+    let bytes: usize = arguments.iter().map(|(name, value)| name.len() + text_size(value)).sum();
     (bytes > rules.arguments).then(|| {
         let most = units::bytes_text(rules.arguments as u64);
         let said = format!("the arguments are too large: {bytes} bytes, at most {most}");
@@ -196,31 +196,31 @@ fn too_large(input: &Input, rules: &Rules) -> Option<Failure> {
 }
 
 /// Arguments from which on planning a call is no longer done in a moment.
-const LONG: usize = 64 << 10;
+const LARGE_ARGUMENTS: usize = 64 << 10;
 
 /// Whether planning a call with these arguments should keep nobody else waiting.
-pub fn is_long(input: &Input) -> bool {
+pub fn has_large_arguments(input: &Input) -> bool {
     let (Input::Arguments(arguments) | Input::Action { params: arguments, .. }) = input;
-    arguments.iter().map(|(name, value)| name.len() + length(value)).sum::<usize>() > LONG
+    arguments.iter().map(|(name, value)| name.len() + text_size(value)).sum::<usize>() > LARGE_ARGUMENTS
 }
 
 /// What a list or an object counts, however empty: as text it is two bytes, in memory much more.
-const NODE: usize = 16;
+const NODE_SIZE: usize = 16;
 
 /// About how long a value is as text. What it takes in memory, `weight.rs` knows.
-pub fn length(value: &Value) -> usize {
+pub fn text_size(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len(),
-        Value::Array(items) => NODE + items.iter().map(|item| length(item) + 1).sum::<usize>(),
+        Value::Array(items) => NODE_SIZE + items.iter().map(|item| text_size(item) + 1).sum::<usize>(),
         Value::Object(members) => {
-            NODE + members.iter().map(|(name, value)| name.len() + length(value) + 1).sum::<usize>()
+            NODE_SIZE + members.iter().map(|(name, value)| name.len() + text_size(value) + 1).sum::<usize>()
         }
         _ => 8,
     }
 }
 
 /// The command as it was sent, where there is no contract to resolve it by.
-fn asked(input: &Input) -> Command {
+fn echo_command(input: &Input) -> Command {
     let short = |name: &str| name.chars().take(80).collect::<String>();
     match input {
         Input::Action { action, .. } => Command::action(short(action)),

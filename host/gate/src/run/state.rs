@@ -23,8 +23,8 @@ use super::{event::Event, status::Status, trace::Trace, weight};
 use crate::{
     access::{Account, Caller, Mark, Origin, Rights},
     catalog::Entry,
-    flow::Holder,
-    plan::{Batch, Planned},
+    flow::PermitHolder,
+    plan::{PlannedBatch, PlannedCall},
 };
 
 /// One call. Shared by the task that runs it, the port its facade holds, and whoever follows it.
@@ -115,14 +115,14 @@ pub struct Seen {
 }
 
 impl Run {
-    pub fn new(origin: Origin, planned: &Planned) -> Self {
+    pub fn new(origin: Origin, planned: &PlannedCall) -> Self {
         let actions = vec![planned.action().name.clone()];
         let run = Self::of(origin, &planned.entry, &planned.command, actions);
         Self { inputs: planned.inputs.clone(), ..run.long(planned.action().long_running) }
     }
 
     /// Several calls in one.
-    pub fn batch(origin: Origin, batch: &Batch) -> Self {
+    pub fn batch(origin: Origin, batch: &PlannedBatch) -> Self {
         let actions: BTreeSet<&str> = batch.items.iter().map(|item| item.action().name.as_str()).collect();
         let actions = actions.into_iter().map(str::to_owned).collect();
         Self::of(origin, &batch.entry, &batch.command, actions).long(true)
@@ -135,7 +135,7 @@ impl Run {
             caller: origin.caller,
             rights: origin.rights,
             can_ask: origin.can_ask,
-            mark: origin.mark,
+            mark: origin.request_ids,
             facade: entry.surface().name.clone(),
             actions,
             command: command.clone(),
@@ -173,8 +173,8 @@ impl Run {
     }
 
     /// What permits depend on.
-    pub fn holder(&self) -> Holder<'_> {
-        Holder { account: self.account.as_ref(), long: self.long }
+    pub fn holder(&self) -> PermitHolder<'_> {
+        PermitHolder { account: self.account.as_ref(), long: self.long }
     }
 
     /// From here on its caller knows it as a run.

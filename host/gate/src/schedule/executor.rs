@@ -27,7 +27,7 @@ use tokio::{
 use super::scheduled_call::Work;
 use crate::{
     catalog::Entry,
-    flow::{Pace, Shares},
+    flow::{FacadeFlow, CpuShares},
     run::Run,
 };
 
@@ -48,7 +48,7 @@ pub struct Executor {
     lanes: Option<Lanes>,
     slots: usize,
     inline: AtomicUsize,
-    shares: Arc<Shares>,
+    shares: Arc<CpuShares>,
 }
 
 /// Where calls run that do not end at once.
@@ -78,13 +78,13 @@ impl Executor {
 
     /// Gives a call its first slice here. Its envelope, or the call, if it has not ended.
     pub async fn first_slice(&self, mut work: Work) -> Result<Envelope, Work> {
-        let may_start = |_: &Slot<'_>| !work.is_greedy() && work.entry.pace.may_start_inline();
+        let may_start = |_: &Slot<'_>| !work.is_greedy() && work.entry.flow.may_start_inline();
         let Some(_slot) = self.slot().filter(may_start) else { return Err(work) };
         let begun = Instant::now();
         match poll_fn(|context| Poll::Ready(work.poll(context))).await {
             Poll::Ready(envelope) => Ok(envelope),
             Poll::Pending => {
-                note_overrun(&work.entry.pace, begun);
+                note_overrun(&work.entry.flow, begun);
                 Err(work)
             }
         }
@@ -115,9 +115,9 @@ impl Executor {
 }
 
 /// A call that waited at once did not use up its slice; only one that computed through it did.
-fn note_overrun(pace: &Pace, begun: Instant) {
+fn note_overrun(pace: &FacadeFlow, begun: Instant) {
     if begun.elapsed() >= Duration::from_micros(500) {
-        pace.overran();
+        pace.record_overrun();
     }
 }
 

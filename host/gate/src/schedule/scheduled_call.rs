@@ -12,7 +12,7 @@ use futures_util::future::BoxFuture;
 use loggia_facade::{Envelope, Failure, Fault, FaultKind, Stop};
 use tokio::time::Instant;
 
-use crate::{catalog::Entry, flow::Shares, run::Run};
+use crate::{catalog::Entry, flow::CpuShares, run::Run};
 
 /// How long a cancelled call may take to end by itself before it is dropped.
 const GRACE: Duration = Duration::from_millis(250);
@@ -29,7 +29,7 @@ pub struct Work {
     /// The version that answers: at its expense it runs.
     pub entry: Arc<Entry>,
     future: BoxFuture<'static, Envelope>,
-    shares: Arc<Shares>,
+    shares: Arc<CpuShares>,
 }
 
 impl Work {
@@ -38,14 +38,14 @@ impl Work {
         run: Arc<Run>,
         entry: Arc<Entry>,
         future: BoxFuture<'static, Envelope>,
-        shares: Arc<Shares>,
+        shares: Arc<CpuShares>,
     ) -> Self {
         Self { run, entry, future, shares }
     }
 
     /// Whether its facade computed more than its share just now.
     pub fn is_greedy(&self) -> bool {
-        self.shares.is_greedy(&self.entry.pace.share)
+        self.shares.is_over_share(&self.entry.flow.cpu_share)
     }
 
     /// Goes on with it, at its facade's expense. A panic is its end.
@@ -53,7 +53,7 @@ impl Work {
         let begun = Instant::now();
         let future = AssertUnwindSafe(|| self.future.as_mut().poll(context));
         let polled = std::panic::catch_unwind(future);
-        self.shares.charge(&self.entry.pace.share, begun.elapsed());
+        self.shares.charge(&self.entry.flow.cpu_share, begun.elapsed());
         polled.unwrap_or_else(|_| Poll::Ready(self.panicked()))
     }
 

@@ -172,7 +172,7 @@ async fn a_facade_that_faults_again_and_again_rests_and_is_tried_again() {
         }
     });
     let rules =
-        Rules { breaker: crate::access::Terms { faults: 3, ..Default::default() }, ..Rules::default() };
+        Rules { breaker: crate::access::BreakerConfig { faults: 3, ..Default::default() }, ..Rules::default() };
     let gate = gate(vec![(puppet, rules)]);
     let second = Duration::from_secs(1);
     let mut codes = Vec::new();

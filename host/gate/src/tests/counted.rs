@@ -45,7 +45,7 @@ async fn a_call_that_is_refused_or_dropped_counts_too() {
     let a = puppet("a", |call| async move {
         if call.action == "look" { forever().await } else { Err(fault("a", FaultKind::Trap).into()) }
     });
-    let breaker = crate::access::Terms { faults: 2, ..crate::access::Terms::default() };
+    let breaker = crate::access::BreakerConfig { faults: 2, ..crate::access::BreakerConfig::default() };
     let rules = Rules { concurrency: 1, queue: 1, breaker, ..Rules::default() };
     let gate = gate(vec![(a, rules)]);
     let facade = |gate: &Gate| gate.census().facades[0].1;

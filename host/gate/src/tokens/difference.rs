@@ -44,14 +44,14 @@ pub fn changes(before: &Figures, after: &Figures) -> Vec<Change> {
     facades
         .chain([total])
         .flat_map(|(facade, forms_before, forms_after)| {
-            let forms = of_one(facade.as_deref(), &forms_before, &forms_after);
-            forms.into_iter().chain(served(facade, before, after))
+            let forms = compare_forms(facade.as_deref(), &forms_before, &forms_after);
+            forms.into_iter().chain(compare_served(facade, before, after))
         })
         .collect()
 }
 
 /// What a facade, or the whole list, takes as it is served, if both say.
-fn served(facade: Option<String>, before: &Figures, after: &Figures) -> Option<Change> {
+fn compare_served(facade: Option<String>, before: &Figures, after: &Figures) -> Option<Change> {
     let (list_before, list_after) = (before.served.as_ref()?, after.served.as_ref()?);
     let tokens = |list: &ServedList| match &facade {
         Some(name) => list.facades.get(name).map(|facade| facade.cost.tokens),
@@ -61,7 +61,7 @@ fn served(facade: Option<String>, before: &Figures, after: &Figures) -> Option<C
     Some(Change { facade, form: SERVED.to_owned(), before, after })
 }
 
-fn of_one(facade: Option<&str>, before: &Forms, after: &Forms) -> Vec<Change> {
+fn compare_forms(facade: Option<&str>, before: &Forms, after: &Forms) -> Vec<Change> {
     let forms: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     let tokens = |forms: &Forms, form: &str| forms.get(form).map(|cost| cost.tokens);
     let change = |form: &String| Change {

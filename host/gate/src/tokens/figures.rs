@@ -5,7 +5,7 @@ use std::{borrow::Borrow, collections::BTreeMap};
 use loggia_schema::{Contract, Expose, Form, Published, Split};
 use serde::{Deserialize, Serialize};
 
-use super::footprint::{Footprint, of};
+use super::footprint::{Footprint, measure_tool};
 
 /// What something costs in each form that it has, by the form's name. A file may name forms of another version.
 pub type Forms = BTreeMap<String, Footprint>;
@@ -56,7 +56,7 @@ impl ServedList {
 
 /// What tools cost together.
 pub fn measured(tools: impl IntoIterator<Item: Borrow<Published>>) -> Footprint {
-    tools.into_iter().map(|tool| of(tool.borrow())).sum()
+    tools.into_iter().map(|tool| measure_tool(tool.borrow())).sum()
 }
 
 /// The figures of these facades, each split into tools as its policy says, but not which of the forms is served.
@@ -65,7 +65,7 @@ pub fn measured(tools: impl IntoIterator<Item: Borrow<Published>>) -> Footprint 
 pub fn figures<'a>(facades: impl IntoIterator<Item = (&'a Contract, Split)>) -> Figures {
     let facades: BTreeMap<String, Forms> = facades
         .into_iter()
-        .map(|(contract, split)| (contract.surface().name.clone(), forms(contract, split)))
+        .map(|(contract, split)| (contract.surface().name.clone(), measure_forms(contract, split)))
         .collect();
     let mut total = Forms::new();
     for form in Form::ALL.map(Form::as_str) {
@@ -77,7 +77,7 @@ pub fn figures<'a>(facades: impl IntoIterator<Item = (&'a Contract, Split)>) -> 
     Figures { total, facades, served: None }
 }
 
-fn forms(contract: &Contract, split: Split) -> Forms {
+fn measure_forms(contract: &Contract, split: Split) -> Forms {
     let of_its_own = Form::ALL.into_iter().filter(|form| contract.form(*form) == *form);
     let costs = of_its_own.map(|form| {
         let tools = match form {

@@ -32,7 +32,7 @@ impl Sum for Footprint {
 }
 
 /// What a tool costs: its name, description, input schema and annotations, as MCP lists them.
-pub fn of(tool: &Published) -> Footprint {
+pub fn measure_tool(tool: &Published) -> Footprint {
     let text = json!({
         "name": tool.name,
         "description": tool.description,

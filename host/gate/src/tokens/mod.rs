@@ -13,4 +13,4 @@ mod footprint;
 
 pub use difference::{Change, SERVED, changes};
 pub use figures::{Figures, Forms, ServedFacade, ServedList, figures, measured, saved};
-pub use footprint::{Footprint, of};
+pub use footprint::{Footprint, measure_tool};
