@@ -18,7 +18,7 @@ impl Scopes {
     }
 
     /// The key of a caller with a facade. None for those who cannot be told apart from anybody else.
-    pub fn of(&self, caller: &Caller, facade: &str) -> Option<ScopeKey> {
+    pub fn key_for(&self, caller: &Caller, facade: &str) -> Option<ScopeKey> {
         let (kind, name) = match caller {
             Caller::Local => (b"local", ""),
             Caller::Named(name) => (b"named", &**name),
@@ -50,16 +50,16 @@ mod tests {
     fn a_key_is_one_callers_with_one_facade_under_one_secret() {
         let named = |name: &str| Caller::Named(name.into());
         let scopes = Scopes::new([1; 32]);
-        let key = scopes.of(&named("ada"), "notes").unwrap();
-        assert_eq!(scopes.of(&named("ada"), "notes"), Some(key.clone()));
+        let key = scopes.key_for(&named("ada"), "notes").unwrap();
+        assert_eq!(scopes.key_for(&named("ada"), "notes"), Some(key.clone()));
         for other in [
-            scopes.of(&named("ada"), "tasks"),
-            scopes.of(&named("bob"), "notes"),
-            scopes.of(&Caller::Local, "notes"),
-            Scopes::new([2; 32]).of(&named("ada"), "notes"),
+            scopes.key_for(&named("ada"), "tasks"),
+            scopes.key_for(&named("bob"), "notes"),
+            scopes.key_for(&Caller::Local, "notes"),
+            Scopes::new([2; 32]).key_for(&named("ada"), "notes"),
         ] {
             assert_ne!(other, Some(key.clone()));
         }
-        assert_eq!(scopes.of(&Caller::Anonymous, "notes"), None);
+        assert_eq!(scopes.key_for(&Caller::Anonymous, "notes"), None);
     }
 }

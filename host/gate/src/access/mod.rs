@@ -21,4 +21,4 @@ pub use call_origin::{Account, Caller, Origin};
 pub use caller_keys::Scopes;
 pub use request_ids::Mark;
 pub use rights::{InvalidScope, Rights, Scope};
-pub use rules::{Chain, Clocks, InvokeRule, Rules, BreakerConfig};
+pub use rules::{BreakerConfig, Chain, Clocks, InvokeRule, Rules};

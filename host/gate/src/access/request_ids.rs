@@ -28,12 +28,12 @@ impl Mark {
     }
 
     /// By which its client, or what stands before the host, knows it.
-    pub fn request(&self) -> Option<&str> {
+    pub fn request_id(&self) -> Option<&str> {
         self.0.as_ref()?.request_id.as_deref()
     }
 
     /// The trace that it belongs to.
-    pub fn trace(&self) -> Option<&str> {
+    pub fn trace_id(&self) -> Option<&str> {
         self.0.as_ref()?.trace_id.as_deref()
     }
 }
@@ -64,7 +64,7 @@ mod tests {
     fn a_trace_is_known_by_a_well_formed_traceparent_alone() {
         let (trace, parent) = ("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7");
         let check = |text: &str, expected: Option<&str>| {
-            assert_eq!(Mark::new(None, Some(text)).trace(), expected, "{text}");
+            assert_eq!(Mark::new(None, Some(text)).trace_id(), expected, "{text}");
         };
         check(&format!("00-{trace}-{parent}-01"), Some(trace));
         check(&format!("01-{trace}-{parent}-00-later"), Some(trace));
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn a_request_is_known_by_a_short_plain_name_alone() {
         let check = |name: &str, expected: Option<&str>| {
-            assert_eq!(Mark::new(Some(name), None).request(), expected, "{name}");
+            assert_eq!(Mark::new(Some(name), None).request_id(), expected, "{name}");
         };
         check("7", Some("7"));
         check("0d5c-ab", Some("0d5c-ab"));

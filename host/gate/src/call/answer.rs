@@ -15,77 +15,77 @@ use loggia_schema::sanitise_line;
 
 use super::{
     audit,
-    audit::Audit,
+    audit::CallAudit,
     consent,
     fault_log::log_fault,
-    frame::{Line, next_id},
-    gate_state::Shared,
-    peers::Asked,
-    port::Held,
-    timeout::UnderWay,
+    frame::{CallFrame, next_call_id},
+    gate_state::GateState,
+    peers::PlannedPeerCall,
+    port::FramePort,
+    timeout::NestedCallGuard,
 };
-use crate::{flow::Outcome, plan::PlannedCall, run::Run};
+use crate::{flow::Outcome, plan::PlannedCall, run::CallState};
 
 /// How long a refusal by a facade that rests takes.
-const RESTING: Duration = Duration::from_millis(50);
+const REFUSAL_DELAY: Duration = Duration::from_millis(50);
 /// Bytes of a fault's sentence.
-const FAULT: usize = 600;
+const MAX_FAULT_BYTES: usize = 600;
 
 /// Runs a root call: waits for its turn, starts its clock, dispatches, makes the envelope.
-pub async fn root(shared: Arc<Shared>, run: Arc<Run>, planned: PlannedCall) -> Envelope {
+pub async fn answer_root(shared: Arc<GateState>, run: Arc<CallState>, planned: PlannedCall) -> Envelope {
     let (entry, command) = (Arc::clone(&planned.entry), planned.command.clone());
     let refused = |failure| Envelope::new(command.clone(), Err(failure));
     if let Err(resting) = entry.breaker.check(&entry.surface().name) {
         // Who asks again at once would keep the host as busy as with calls that run.
-        tokio::time::sleep(RESTING).await;
+        tokio::time::sleep(REFUSAL_DELAY).await;
         let why = (Outcome::Resting, &resting);
-        audit::unstarted(&run, (&entry, planned.action), why, &shared.meters);
+        audit::record_unstarted(&run, (&entry, planned.action), why, &shared.meters);
         return refused(resting);
     }
     if !entry.rules.invoke.is_empty() {
         // Just after the start it would find a facade missing that stands there a moment later.
         shared.catalog.admitted().await;
     }
-    let permit = match shared.permits.acquire_root(&entry.flow, run.holder()).await {
+    let permit = match shared.permits.acquire_root(&entry.flow, run.permit_holder()).await {
         Ok(permit) => permit,
         Err(busy) => {
-            audit::unstarted(&run, (&entry, planned.action), (Outcome::Busy, &busy), &shared.meters);
+            audit::record_unstarted(&run, (&entry, planned.action), (Outcome::Busy, &busy), &shared.meters);
             return refused(busy);
         }
     };
     let meters = Arc::clone(&shared.meters);
     let (wall, limit) = entry.rules.wall(planned.action()).clone();
     let timeout = planned.timeout;
-    let line = Line {
-        id: next_id(),
-        shared,
-        run: Arc::clone(&run),
+    let line = CallFrame {
+        id: next_call_id(),
+        gate: shared,
+        state: Arc::clone(&run),
         entry: Arc::clone(&entry),
         action: planned.action,
-        due: run.due(timeout.map_or(wall, |asked| asked.min(wall))),
-        above: None,
+        due: run.start_clock(timeout.map_or(wall, |asked| asked.min(wall))),
+        parent: None,
         permit: tokio::sync::Mutex::new(Some(permit)),
-        stopped: OnceLock::new(),
-        cut_off: Arc::default(),
-        asked: AtomicUsize::new(0),
+        stop_reason: OnceLock::new(),
+        nested_interrupted: Arc::default(),
+        questions_asked: AtomicUsize::new(0),
     };
-    let (due, late) = (line.due, line.late(timeout, wall, limit));
-    let audit = Audit::begin((&line.id, None), &run, (&entry, planned.action, &planned.params), &meters);
-    let envelope = match run.within(due, line.answer(planned)).await {
+    let (due, late) = (line.due, line.wall_timeout(timeout, wall, limit));
+    let audit = CallAudit::begin((&line.id, None), &run, (&entry, planned.action, &planned.params), &meters);
+    let envelope = match run.run_within(due, line.answer(planned)).await {
         Some(envelope) => envelope,
-        None => refused(late.told()),
+        None => refused(late.into_failure()),
     };
     audit.end(&envelope);
     envelope
 }
 
-impl Line {
+impl CallFrame {
     async fn answer(self, planned: PlannedCall) -> Envelope {
         // Held to the end: a facade may let go of its session early, and the permit must not go with it.
         let line = Arc::new(self);
         let entry = &line.entry;
         if entry.contract.confirms(&planned.action().name)
-            && let Err(failure) = consent::confirm(&line, &planned).await
+            && let Err(failure) = consent::require_consent(&line, &planned).await
         {
             return Envelope::new(planned.command, Err(failure));
         }
@@ -98,15 +98,18 @@ impl Line {
             action: planned.action().name.clone(),
             params: planned.params,
             detail: planned.detail,
-            scope: entry.caller_keys.as_ref().and_then(|scopes| scopes.of(&line.run.caller, line.name())),
-            deadline: line.run.until(line.due).unwrap_or(line.due).into_std(),
+            scope: entry
+                .caller_keys
+                .as_ref()
+                .and_then(|scopes| scopes.key_for(&line.state.caller, line.name())),
+            deadline: line.state.deadline(line.due).unwrap_or(line.due).into_std(),
             idempotency_key: planned.idempotency_key,
-            session: Session::new(Arc::new(Held(Arc::clone(&line)))),
+            session: Session::new(Arc::new(FramePort(Arc::clone(&line)))),
         };
         let mut dispatched = Arc::clone(&entry.facade).dispatch(call);
         let dispatched = poll_fn(|context| match dispatched.as_mut().poll(context) {
             // It asked, and may not go on, whatever it would make of the refusal.
-            Poll::Pending => match line.stopped.get() {
+            Poll::Pending => match line.stop_reason.get() {
                 Some(failure) => Poll::Ready(Err(failure.clone().into())),
                 None => Poll::Pending,
             },
@@ -115,7 +118,7 @@ impl Line {
         let outcome = dispatched.await.map_err(|stop| match stop {
             // A guest's last words may stand in it.
             Stop::Fault(fault) => {
-                let message = sanitise_line(&fault.message, FAULT);
+                let message = sanitise_line(&fault.message, MAX_FAULT_BYTES);
                 Stop::Fault(Fault { message, ..fault })
             }
             other => other,
@@ -127,9 +130,11 @@ impl Line {
         fault.iter().for_each(|fault| log_fault(fault));
         let undecided = match &outcome {
             // What it calls is polled within its own polls, so their processor time is charged to both.
-            Err(Stop::Fault(fault)) => fault.kind == FaultKind::Cpu && line.cut_off.load(Ordering::Relaxed),
+            Err(Stop::Fault(fault)) => {
+                fault.kind == FaultKind::Cpu && line.nested_interrupted.load(Ordering::Relaxed)
+            }
             Err(Stop::Cancelled) => true,
-            _ => line.stopped.get().is_some(),
+            _ => line.stop_reason.get().is_some(),
         };
         if undecided {
             drop(pass);
@@ -147,59 +152,59 @@ impl Line {
         Envelope { resolved_inputs: planned.resolved, ..Envelope::new(planned.command, outcome) }
     }
 
-    pub(super) async fn nested(self: &Arc<Self>, request: Request) -> Result<Reply, Stop> {
+    pub(super) async fn answer_nested(self: &Arc<Self>, request: Request) -> Result<Reply, Stop> {
         let timeout = request.timeout;
-        let told = audit::Asked::of(&request.facade, &request.input);
+        let told = audit::AuditRequest::from_input(&request.facade, &request.input);
         let refused = |failure: Failure| {
-            audit::not_invoked(self, told, &failure);
+            audit::record_denied_invoke(self, told, &failure);
             failure
         };
-        let mut planned = match self.plan(request).map_err(refused)? {
-            Asked::Answered(envelope) => return envelope.outcome.map_err(Stop::Failure),
-            Asked::Call(planned) => *planned,
+        let mut planned = match self.plan_nested(request).map_err(refused)? {
+            PlannedPeerCall::Answered(envelope) => return envelope.outcome.map_err(Stop::Failure),
+            PlannedPeerCall::Call(planned) => *planned,
         };
         // A facade cannot agree for the person.
         planned.confirmed = false;
         planned.entry.breaker.check(&planned.entry.surface().name)?;
-        let under_way = UnderWay::new(&self.cut_off);
+        let under_way = NestedCallGuard::new(&self.nested_interrupted);
         let turn = async {
-            self.take_back().await?;
-            self.shared.permits.nested(self.depth() + 1, self.run.account.as_ref()).await
+            self.reclaim_permits().await?;
+            self.gate.permits.nested(self.depth() + 1, self.state.account.as_ref()).await
         };
         let permit = match turn.await {
             Ok(permit) => permit,
             Err(refused) => {
-                under_way.ended();
+                under_way.finish();
                 return Err(refused.into());
             }
         };
         let entry = Arc::clone(&planned.entry);
         let (wall, limit) = entry.rules.wall(planned.action()).clone();
-        let own = self.run.due(timeout.map_or(wall, |asked| asked.min(wall)));
+        let own = self.state.start_clock(timeout.map_or(wall, |asked| asked.min(wall)));
         let line = Self {
-            id: next_id(),
-            shared: Arc::clone(&self.shared),
-            run: Arc::clone(&self.run),
+            id: next_call_id(),
+            gate: Arc::clone(&self.gate),
+            state: Arc::clone(&self.state),
             entry: Arc::clone(&entry),
             action: planned.action,
             due: own.min(self.due),
-            above: Some(Arc::clone(self)),
+            parent: Some(Arc::clone(self)),
             permit: tokio::sync::Mutex::new(Some(permit)),
-            stopped: OnceLock::new(),
-            cut_off: Arc::default(),
-            asked: AtomicUsize::new(0),
+            stop_reason: OnceLock::new(),
+            nested_interrupted: Arc::default(),
+            questions_asked: AtomicUsize::new(0),
         };
-        let late = line.late(timeout, wall, limit);
+        let late = line.wall_timeout(timeout, wall, limit);
         let command = planned.command.clone();
         let above = (&line.id, Some(&self.id));
         let what = (&entry, planned.action, &planned.params);
-        let audit = Audit::begin(above, &self.run, what, &self.shared.meters);
-        let envelope = match self.run.within(own, line.answer(planned)).await {
+        let audit = CallAudit::begin(above, &self.state, what, &self.gate.meters);
+        let envelope = match self.state.run_within(own, line.answer(planned)).await {
             Some(envelope) => envelope,
-            None => Envelope::new(command, Err(late.told())),
+            None => Envelope::new(command, Err(late.into_failure())),
         };
         audit.end(&envelope);
-        under_way.ended();
+        under_way.finish();
         envelope.outcome.map_err(Stop::Failure)
     }
 }

@@ -16,12 +16,12 @@ use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 use tracing::field::display;
 
-use super::{frame::Line, gate_state::Shared};
+use super::{frame::CallFrame, gate_state::GateState};
 use crate::{
     access::{Caller, Mark, Origin},
     catalog::{Entry, Slot},
     flow::{GaugeGuard, Meters, OTHER, Outcome},
-    run::Run,
+    run::CallState,
 };
 
 /// The source of the lines.
@@ -33,49 +33,49 @@ pub fn is_on() -> bool {
 }
 
 /// A call that runs. Its line is told when it ends, also where it is dropped: what it did stays done.
-pub struct Audit {
+pub struct CallAudit {
     id: CallId,
-    above: Option<CallId>,
-    run: Arc<Run>,
+    parent: Option<CallId>,
+    state: Arc<CallState>,
     entry: Arc<Entry>,
     action: usize,
     params: Option<String>,
     meters: Arc<Meters>,
     began: Instant,
-    told: bool,
+    emitted: bool,
     _running: GaugeGuard,
 }
 
-impl Audit {
+impl CallAudit {
     /// A call of an entry's action begins, made by the one above it.
     pub fn begin(
         (id, above): (&CallId, Option<&CallId>),
-        run: &Arc<Run>,
+        run: &Arc<CallState>,
         (entry, action, params): (&Arc<Entry>, usize, &Object),
         meters: &Arc<Meters>,
     ) -> Self {
         Self {
             id: id.clone(),
-            above: above.cloned(),
-            run: Arc::clone(run),
+            parent: above.cloned(),
+            state: Arc::clone(run),
             entry: Arc::clone(entry),
             action,
             params: is_on().then(|| digest(params)),
             meters: Arc::clone(meters),
             began: Instant::now(),
-            told: false,
+            emitted: false,
             _running: entry.counters.resolve(entry.surface(), meters).calls.running.enter(),
         }
     }
 
     /// It ends with this.
     pub fn end(mut self, envelope: &Envelope) {
-        self.tell(envelope.outcome.as_ref().err().map(|failure| failure.code.as_str()));
+        self.emit(envelope.outcome.as_ref().err().map(|failure| failure.code.as_str()));
     }
 
-    fn tell(&mut self, failed: Option<&str>) {
-        self.told = true;
-        let Self { id, run, entry, .. } = &*self;
+    fn emit(&mut self, failed: Option<&str>) {
+        self.emitted = true;
+        let Self { id, state: run, entry, .. } = &*self;
         let took = self.began.elapsed();
         let counted = entry.counters.resolve(entry.surface(), &self.meters);
         counted.calls.times.add(took);
@@ -83,11 +83,11 @@ impl Audit {
         if !is_on() {
             return;
         }
-        let outcome = outcome(failed);
-        let (facade, action) = names(entry, self.action);
+        let outcome = outcome_label(failed);
+        let (facade, action) = facade_and_action(entry, self.action);
         let ms = (took.as_secs_f64() * 1e6).round() / 1e3;
-        let Who { caller, address, request, trace } = Who::of_run(run);
-        let from = self.above.as_ref().map(|above| above.0.as_str());
+        let AuditCaller { caller, address, request, trace } = AuditCaller::from_state(run);
+        let from = self.parent.as_ref().map(|above| above.0.as_str());
         tracing::debug!(
             target: TARGET,
             event = "call", id = id.0, from, request, trace, caller = &*caller, address, facade, action,
@@ -97,51 +97,51 @@ impl Audit {
     }
 }
 
-impl Drop for Audit {
+impl Drop for CallAudit {
     fn drop(&mut self) {
-        if !self.told {
-            self.tell(Some(code::CANCELLED));
+        if !self.emitted {
+            self.emit(Some(code::CANCELLED));
         }
     }
 }
 
 /// Who calls, as a line names it.
-struct Who<'a> {
+struct AuditCaller<'a> {
     caller: Cow<'a, str>,
     address: Option<tracing::field::DisplayValue<IpAddr>>,
     request: Option<&'a str>,
     trace: Option<&'a str>,
 }
 
-impl<'a> Who<'a> {
+impl<'a> AuditCaller<'a> {
     fn new(caller: &'a Caller, address: Option<IpAddr>, mark: &'a Mark) -> Self {
         let caller = match caller {
             Caller::Local => "(local)".into(),
             Caller::Anonymous => "(anonymous)".into(),
             Caller::Named(name) => printable(name),
         };
-        Self { caller, address: address.map(display), request: mark.request(), trace: mark.trace() }
+        Self { caller, address: address.map(display), request: mark.request_id(), trace: mark.trace_id() }
     }
 
-    fn of_run(run: &'a Run) -> Self {
-        Self::new(&run.caller, run.address, &run.mark)
+    fn from_state(run: &'a CallState) -> Self {
+        Self::new(&run.caller, run.address, &run.request_ids)
     }
 
-    fn of(origin: &'a Origin) -> Self {
+    fn from_origin(origin: &'a Origin) -> Self {
         Self::new(&origin.caller, origin.address, &origin.request_ids)
     }
 }
 
 /// A request, as it came: of what is refused there is nothing else to tell.
-pub struct Asked {
+pub struct AuditRequest {
     tool: String,
     action: String,
     params: String,
 }
 
-impl Asked {
+impl AuditRequest {
     /// None while nobody reads of it.
-    pub fn of(tool: &str, input: &Input) -> Option<Self> {
+    pub fn from_input(tool: &str, input: &Input) -> Option<Self> {
         is_on().then(|| {
             let (action, arguments) = match input {
                 Input::Action { action, params, .. } => (action.as_str(), params),
@@ -150,22 +150,22 @@ impl Asked {
                     (named("action").or_else(|| named("cmd")).unwrap_or_default(), arguments)
                 }
             };
-            Self { tool: short(tool), action: short(action), params: digest(arguments) }
+            Self { tool: printable_name(tool), action: printable_name(action), params: digest(arguments) }
         })
     }
 }
 
 /// Counts a request that was answered without running, and tells of it.
-pub fn answered(
-    shared: &Shared,
+pub fn record_answered(
+    shared: &GateState,
     origin: &Origin,
     under: Option<(&String, &Slot)>,
-    (asked, envelope): (Option<Asked>, &Envelope),
+    (asked, envelope): (Option<AuditRequest>, &Envelope),
 ) {
     count_answered(&shared.meters, under, envelope);
     if let Some(asked) = asked {
         let failed = envelope.outcome.as_ref().err();
-        tell(origin, &asked, failed.map(|failure| failure.code.as_str()));
+        emit_request(origin, &asked, failed.map(|failure| failure.code.as_str()));
     }
 }
 
@@ -178,7 +178,7 @@ fn count_answered(meters: &Meters, under: Option<(&String, &Slot)>, envelope: &E
     };
     let asked = envelope.command.name.as_deref();
     let action = match (slot, asked) {
-        (_, Some(own)) if OWN.contains(&own) => own,
+        (_, Some(own)) if HOST_ACTIONS.contains(&own) => own,
         (Slot::Serving(entry), Some(name)) => {
             let surface = entry.surface();
             surface.actions.iter().find(|action| action.name == name).map_or(OTHER, |action| &action.name)
@@ -189,19 +189,19 @@ fn count_answered(meters: &Meters, under: Option<(&String, &Slot)>, envelope: &E
 }
 
 /// The actions that every facade has, without running.
-const OWN: [&str; 4] = ["describe", "run_status", "run_cancel", "batch"];
+const HOST_ACTIONS: [&str; 4] = ["describe", "run_status", "run_cancel", "batch"];
 
 /// Tells of a call to a tool that is not there, or not for this caller. It is counted where it is answered.
-pub fn unknown_tool(origin: &Origin, asked: Option<Asked>) {
+pub fn record_unknown_tool(origin: &Origin, asked: Option<AuditRequest>) {
     if let Some(asked) = asked {
-        tell(origin, &asked, Some("unknown_tool"));
+        emit_request(origin, &asked, Some("unknown_tool"));
     }
 }
 
-fn tell(origin: &Origin, Asked { tool, action, params }: &Asked, failed: Option<&str>) {
-    let Who { caller, address, request, trace } = Who::of(origin);
+fn emit_request(origin: &Origin, AuditRequest { tool, action, params }: &AuditRequest, failed: Option<&str>) {
+    let AuditCaller { caller, address, request, trace } = AuditCaller::from_origin(origin);
     let event = if failed.is_some() { "refused" } else { "answered" };
-    let outcome = outcome(failed);
+    let outcome = outcome_label(failed);
     tracing::debug!(
         target: TARGET,
         event, request, trace, caller = &*caller, address, tool, action, params, outcome,
@@ -211,17 +211,17 @@ fn tell(origin: &Origin, Asked { tool, action, params }: &Asked, failed: Option<
 
 /// Counts a valid call that may not run now, and tells of it: there is no permit for it, its facade rests, or its caller has
 /// too many that have not ended.
-pub fn unstarted(
-    run: &Run,
+pub fn record_unstarted(
+    run: &CallState,
     (entry, action): (&Entry, usize),
     (why, failure): (Outcome, &Failure),
     meters: &Meters,
 ) {
     entry.counters.resolve(entry.surface(), meters).record(action, why);
     if is_on() {
-        let (facade, action) = names(entry, action);
-        let outcome = outcome(Some(&failure.code));
-        let Who { caller, address, request, trace } = Who::of_run(run);
+        let (facade, action) = facade_and_action(entry, action);
+        let outcome = outcome_label(Some(&failure.code));
+        let AuditCaller { caller, address, request, trace } = AuditCaller::from_state(run);
         tracing::debug!(
             target: TARGET,
             event = "refused", request, trace, caller = &*caller, address, facade, action, outcome,
@@ -231,10 +231,10 @@ pub fn unstarted(
 }
 
 /// Tells of a call that a call was not allowed to make.
-pub fn not_invoked(line: &Line, asked: Option<Asked>, failure: &Failure) {
-    if let Some(Asked { tool, action, params }) = asked {
-        let Who { caller, address, request, trace } = Who::of_run(&line.run);
-        let outcome = outcome(Some(&failure.code));
+pub fn record_denied_invoke(line: &CallFrame, asked: Option<AuditRequest>, failure: &Failure) {
+    if let Some(AuditRequest { tool, action, params }) = asked {
+        let AuditCaller { caller, address, request, trace } = AuditCaller::from_state(&line.state);
+        let outcome = outcome_label(Some(&failure.code));
         let (by, from) = (line.name(), line.id.0.as_str());
         tracing::debug!(
             target: TARGET,
@@ -246,8 +246,8 @@ pub fn not_invoked(line: &Line, asked: Option<Asked>, failure: &Failure) {
 
 /// Tells what a person, or nobody, said to a question of this event: `question` of the facade's own, `consent` before an
 /// action runs.
-pub fn replied(line: &Line, event: &'static str, answer: &Result<Answer, Failure>) {
-    decided(
+pub fn record_answer(line: &CallFrame, event: &'static str, answer: &Result<Answer, Failure>) {
+    record_decision(
         line,
         event,
         match answer {
@@ -260,10 +260,10 @@ pub fn replied(line: &Line, event: &'static str, answer: &Result<Answer, Failure
 }
 
 /// The same, in one word.
-pub fn decided(line: &Line, event: &'static str, outcome: &str) {
+pub fn record_decision(line: &CallFrame, event: &'static str, outcome: &str) {
     if is_on() {
-        let (facade, action) = names(&line.entry, line.action);
-        let Who { caller, address, request, trace } = Who::of_run(&line.run);
+        let (facade, action) = facade_and_action(&line.entry, line.action);
+        let AuditCaller { caller, address, request, trace } = AuditCaller::from_state(&line.state);
         let id = line.id.0.as_str();
         tracing::debug!(
             target: TARGET,
@@ -274,17 +274,17 @@ pub fn decided(line: &Line, event: &'static str, outcome: &str) {
 }
 
 /// What a facade calls its failure is its own text.
-fn outcome(failed: Option<&str>) -> String {
+fn outcome_label(failed: Option<&str>) -> String {
     format!("{:.40}", printable(failed.unwrap_or("ok")))
 }
 
-fn names(entry: &Entry, action: usize) -> (&str, &str) {
+fn facade_and_action(entry: &Entry, action: usize) -> (&str, &str) {
     let surface = entry.surface();
     (&surface.name, surface.actions.get(action).map_or("", |action| &action.name))
 }
 
 /// A name as it was sent, which may be anything.
-fn short(name: &str) -> String {
+fn printable_name(name: &str) -> String {
     printable(&name.chars().take(80).collect::<String>()).into_owned()
 }
 
@@ -322,6 +322,6 @@ mod tests {
     #[test]
     fn what_was_asked_is_cut_and_printable() {
         let long = format!("x\n{}", "y".repeat(200));
-        assert_eq!(short(&long), format!("x\\n{}", "y".repeat(78)));
+        assert_eq!(printable_name(&long), format!("x\\n{}", "y".repeat(78)));
     }
 }

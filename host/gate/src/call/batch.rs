@@ -9,17 +9,17 @@ use loggia_facade::{Content, Envelope, Failure, Page, Progress, Reply, code};
 use loggia_schema::Mode;
 use serde_json::{Value, json};
 
-use super::{answer::root, chain::advise, gate_state::Shared};
+use super::{answer::answer_root, chain::take_next, gate_state::GateState};
 use crate::{
     plan::{PlannedBatch, text_size},
-    run::Run,
+    run::CallState,
 };
 
 /// What the results of all items may take together, in bytes: each has a limit of its own.
-const RESULTS: usize = 4 << 20;
+const MAX_RESULTS: usize = 4 << 20;
 
 /// Makes the calls of a batch.
-pub async fn run(shared: Arc<Shared>, run: Arc<Run>, batch: PlannedBatch) -> Envelope {
+pub async fn run_batch(shared: Arc<GateState>, run: Arc<CallState>, batch: PlannedBatch) -> Envelope {
     let PlannedBatch { entry, command, items, mode, .. } = batch;
     let all = items.len();
     let mut results: Vec<Value> = Vec::with_capacity(all);
@@ -32,9 +32,9 @@ pub async fn run(shared: Arc<Shared>, run: Arc<Run>, batch: PlannedBatch) -> Env
         }
         #[allow(clippy::cast_precision_loss, reason = "at most fifty")]
         let (done, total) = (index as f64, Some(all as f64));
-        run.progress(Progress { done, total, message: item.command.name.clone() });
-        let mut envelope = root(Arc::clone(&shared), Arc::clone(&run), item).await;
-        let next = advise(&mut envelope, &entry, &shared, &run);
+        run.record_progress(Progress { done, total, message: item.command.name.clone() });
+        let mut envelope = answer_root(Arc::clone(&shared), Arc::clone(&run), item).await;
+        let next = take_next(&mut envelope, &entry, &shared, &run);
         let ok = envelope.is_ok();
         let (told, blocks) = envelope.into_parts();
         let mut result = json!({ "index": index });
@@ -42,9 +42,9 @@ pub async fn run(shared: Arc<Shared>, run: Arc<Run>, batch: PlannedBatch) -> Env
         if let Some(next) = next {
             result["next"] = shared.catalog.snapshot().address(&next);
         }
-        bytes += text_size(&result) + blocks.iter().map(size).sum::<usize>();
-        if bytes > RESULTS {
-            let said = format!("the batch's results are larger than {} MiB together", RESULTS >> 20);
+        bytes += text_size(&result) + blocks.iter().map(content_size).sum::<usize>();
+        if bytes > MAX_RESULTS {
+            let said = format!("the batch's results are larger than {} MiB together", MAX_RESULTS >> 20);
             let failure = Failure::new(code::UNAVAILABLE, format!("item {index} was run, but {said}"));
             let hint = "its items up to there were run: make smaller batches, or ask for less detail";
             let details = json!({ "results": results, "failed": failed });
@@ -66,13 +66,13 @@ pub async fn run(shared: Arc<Shared>, run: Arc<Run>, batch: PlannedBatch) -> Env
             let page = Page { count: u64::try_from(ran).ok(), ..Page::default() };
             Ok(Reply { data: json!({ "results": results }), page: Some(page), content, ..Reply::default() })
         }
-        Some(first) => Err(partly(first, &failed, results, all)),
+        Some(first) => Err(partial_failure(first, &failed, results, all)),
     };
     Envelope::new(command, outcome)
 }
 
 /// What is told of a batch of which not all items worked.
-fn partly(first: &usize, failed: &[usize], results: Vec<Value>, all: usize) -> Failure {
+fn partial_failure(first: &usize, failed: &[usize], results: Vec<Value>, all: usize) -> Failure {
     let ran = results.len();
     let text = |key: &str| results[*first][key].as_str().unwrap_or_default().to_owned();
     let message = match failed.len() {
@@ -91,7 +91,7 @@ fn partly(first: &usize, failed: &[usize], results: Vec<Value>, all: usize) -> F
 }
 
 /// About how many bytes a content block takes.
-pub fn size(content: &Content) -> usize {
+pub fn content_size(content: &Content) -> usize {
     use loggia_facade::Block;
     match &content.block {
         Block::Text(text) => text.len(),

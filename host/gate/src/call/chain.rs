@@ -11,35 +11,35 @@ use loggia_schema::View;
 use loggia_text::printable;
 use serde_json::Value;
 
-use super::{answer::root, gate_state::Shared};
+use super::{answer::answer_root, gate_state::GateState};
 use crate::{
     access::{Chain, Rights},
     catalog::{Entry, Slot},
-    plan::{CallPlan, PlannedCall, effect_allows, text_size, plan_request},
-    run::Run,
+    plan::{CallPlan, PlannedCall, effect_allows, plan_request, text_size},
+    run::CallState,
 };
 
 /// Calls that may follow one.
-const HOPS: usize = 5;
+const MAX_HOPS: usize = 5;
 /// What the trail may hold of results, in bytes of text: beside the last result, which has a limit of its own.
-pub(crate) const DATA: usize = 256 << 10;
+pub(crate) const MAX_TRAIL_DATA: usize = 256 << 10;
 
 /// Makes a call, and those that follow it.
-pub async fn run(shared: Arc<Shared>, run: Arc<Run>, planned: PlannedCall) -> Envelope {
+pub async fn run_chain(shared: Arc<GateState>, run: Arc<CallState>, planned: PlannedCall) -> Envelope {
     let mut entry = Arc::clone(&planned.entry);
     let follows = entry.rules.chain == Chain::Follow;
     let (mut effect, detail) = (planned.action().effect, planned.detail);
-    let mut made: Vec<Made> = follows.then(|| Made::of(&planned)).into_iter().collect();
-    let mut envelope = root(Arc::clone(&shared), Arc::clone(&run), planned).await;
+    let mut made: Vec<ChainStep> = follows.then(|| ChainStep::from_call(&planned)).into_iter().collect();
+    let mut envelope = answer_root(Arc::clone(&shared), Arc::clone(&run), planned).await;
     // The caller asked for the first call, and knows the answer by it.
     let (command, resolved) = (envelope.command.clone(), std::mem::take(&mut envelope.resolved_inputs));
-    let (mut trail, mut shown, mut room) = (Vec::new(), Vec::new(), DATA);
-    while let Some(next) = advise(&mut envelope, &entry, &shared, &run) {
+    let (mut trail, mut shown, mut room) = (Vec::new(), Vec::new(), MAX_TRAIL_DATA);
+    while let Some(next) = take_next(&mut envelope, &entry, &shared, &run) {
         if entry.rules.chain != Chain::Follow {
             set_next(&mut envelope, next);
             break;
         }
-        let followed = match follow(&shared, &entry, effect, &made, &next, (detail, &run)) {
+        let followed = match plan_next(&shared, &entry, effect, &made, &next, (detail, &run)) {
             Ok(followed) => followed,
             Err(said) => {
                 tracing::info!(facade = entry.surface().name, "a next call was not followed: {said}");
@@ -48,19 +48,19 @@ pub async fn run(shared: Arc<Shared>, run: Arc<Run>, planned: PlannedCall) -> En
             }
         };
         if trail.is_empty() {
-            trail.extend(made.first().map(|made| made.hop(&envelope)));
+            trail.extend(made.first().map(|made| made.to_hop(&envelope)));
         }
         entry = Arc::clone(&followed.entry);
         effect = followed.action().effect.min(effect);
-        let now = Made::of(&followed);
+        let now = ChainStep::from_call(&followed);
         if let Ok(reply) = &mut envelope.outcome {
             shown.append(&mut reply.content);
             if let Some(hop) = trail.last_mut() {
-                keep(hop, std::mem::take(&mut reply.data), &mut room);
+                keep_data(hop, std::mem::take(&mut reply.data), &mut room);
             }
         }
-        envelope = root(Arc::clone(&shared), Arc::clone(&run), followed).await;
-        trail.push(now.hop(&envelope));
+        envelope = answer_root(Arc::clone(&shared), Arc::clone(&run), followed).await;
+        trail.push(now.to_hop(&envelope));
         made.push(now);
     }
     // What was shown on the way, to the person say, is shown: the trail holds messages and data alone.
@@ -71,7 +71,12 @@ pub async fn run(shared: Arc<Shared>, run: Arc<Run>, planned: PlannedCall) -> En
 }
 
 /// The call that should follow, if the policy lets anybody hear of it, it is well formed, and the caller may make it.
-pub fn advise(envelope: &mut Envelope, entry: &Entry, shared: &Shared, run: &Run) -> Option<Next> {
+pub fn take_next(
+    envelope: &mut Envelope,
+    entry: &Entry,
+    shared: &GateState,
+    run: &CallState,
+) -> Option<Next> {
     let mut next = envelope.take_next()?;
     // A facade cannot agree for the person.
     next.params.shift_remove("confirm");
@@ -88,11 +93,11 @@ pub fn advise(envelope: &mut Envelope, entry: &Entry, shared: &Shared, run: &Run
         tracing::warn!(facade, "a next call was dropped: {tool:.80?} {action:.80?} is no tool and action");
         return None;
     }
-    may_call(&next, shared, &run.rights).then_some(next)
+    is_callable(&next, shared, &run.rights).then_some(next)
 }
 
 /// Whether a caller may make a call; of one that is not served now, whether it could.
-fn may_call(next: &Next, shared: &Shared, rights: &Rights) -> bool {
+fn is_callable(next: &Next, shared: &GateState, rights: &Rights) -> bool {
     if rights.are_all() || !rights.reach(&next.facade) {
         return rights.are_all();
     }
@@ -104,7 +109,7 @@ fn may_call(next: &Next, shared: &Shared, rights: &Rights) -> bool {
 
 /// Keeps the data of a call that another followed, while there is room: the caller asked for it, and the last result takes its
 /// place.
-fn keep(hop: &mut Hop, data: Value, room: &mut usize) {
+fn keep_data(hop: &mut Hop, data: Value, room: &mut usize) {
     if data.is_null() {
         return;
     }
@@ -128,19 +133,19 @@ fn set_next(envelope: &mut Envelope, next: Next) {
 
 /// A call that was made: the same one again is a circle.
 #[derive(PartialEq)]
-struct Made {
+struct ChainStep {
     facade: String,
     action: String,
     params: Object,
 }
 
-impl Made {
-    fn of(planned: &PlannedCall) -> Self {
+impl ChainStep {
+    fn from_call(planned: &PlannedCall) -> Self {
         let (facade, action) = (planned.entry.surface().name.clone(), planned.action().name.clone());
         Self { facade, action, params: planned.params.clone() }
     }
 
-    fn hop(&self, envelope: &Envelope) -> Hop {
+    fn to_hop(&self, envelope: &Envelope) -> Hop {
         let message = match &envelope.outcome {
             Ok(reply) => reply.message.clone(),
             Err(failure) => Some(failure.message.clone()),
@@ -156,16 +161,16 @@ impl Made {
 }
 
 /// The next call, checked; or why it is not made.
-fn follow(
-    shared: &Shared,
+fn plan_next(
+    shared: &GateState,
     from: &Entry,
     effect: Effect,
-    made: &[Made],
+    made: &[ChainStep],
     next: &Next,
-    (detail, run): (Detail, &Run),
+    (detail, run): (Detail, &CallState),
 ) -> Result<PlannedCall, String> {
-    if made.len() > HOPS {
-        return Err(format!("{HOPS} calls have followed already"));
+    if made.len() > MAX_HOPS {
+        return Err(format!("{MAX_HOPS} calls have followed already"));
     }
     if !from.rules.may_reach(&next.facade) {
         return Err(format!("the policy's `grants.invoke` does not name {}", printable(&next.facade)));
@@ -180,7 +185,9 @@ fn follow(
                 |failure| failure.message,
             ));
         }
-        CallPlan::AboutRun(_) | CallPlan::Batch(_) => return Err("it is one of the host's own actions".to_owned()),
+        CallPlan::AboutRun(_) | CallPlan::Batch(_) => {
+            return Err("it is one of the host's own actions".to_owned());
+        }
     };
     let (facade, action) = (&planned.entry.surface().name, planned.action());
     let target = format!("{facade}:{}", action.name);
@@ -194,10 +201,10 @@ fn follow(
             effect.as_str()
         ));
     }
-    if action.long_running && !run.long {
+    if action.long_running && !run.long_running {
         return Err(format!("{target} may take long, and what led to it is waited for"));
     }
-    if made.contains(&Made::of(&planned)) {
+    if made.contains(&ChainStep::from_call(&planned)) {
         return Err(format!("{target} was called with the same parameters before"));
     }
     Ok(planned)

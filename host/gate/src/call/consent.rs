@@ -3,34 +3,34 @@
 use loggia_facade::{Answer, Failure, Question, code};
 use serde_json::{Value, json};
 
-use super::{audit, frame::Line};
+use super::{audit, frame::CallFrame};
 use crate::plan::PlannedCall;
 
 /// Characters of the parameters that the question shows.
-const SHOWN: usize = 500;
+const MAX_PARAMS_CHARS: usize = 500;
 
 /// Asks whether the action may run.
 ///
 /// A client that can ask is always asked: a model cannot answer for the person. Through one that cannot, the model asks
 /// in its own words, and says that the person agreed.
-pub async fn confirm(line: &Line, planned: &PlannedCall) -> Result<(), Failure> {
+pub async fn require_consent(line: &CallFrame, planned: &PlannedCall) -> Result<(), Failure> {
     let action = &planned.action().name;
     if !line.can_ask() {
         if planned.confirmed {
-            audit::decided(line, "consent", "claimed");
+            audit::record_decision(line, "consent", "claimed");
             return Ok(());
         }
-        audit::decided(line, "consent", "missing");
+        audit::record_decision(line, "consent", "missing");
         let said = format!("access denied: `{action}` needs the person's consent");
         let hint = "ask the person; if they agree, make the same call with \"confirm\": true";
         return Err(Failure::new(code::DENIED, said).hint(hint));
     }
-    let answer = line.ask(question(planned)).await;
+    let answer = line.ask_person(consent_question(planned)).await;
     // Whoever sends the form without the tick has not agreed.
     let agreed = matches!(&answer, Ok(Answer::Accepted(given)) if given["confirm"] == json!(true));
     match (&answer, agreed) {
-        (Ok(Answer::Accepted(_)), false) => audit::decided(line, "consent", "declined"),
-        _ => audit::replied(line, "consent", &answer),
+        (Ok(Answer::Accepted(_)), false) => audit::record_decision(line, "consent", "declined"),
+        _ => audit::record_answer(line, "consent", &answer),
     }
     match answer? {
         _ if agreed => Ok(()),
@@ -41,10 +41,10 @@ pub async fn confirm(line: &Line, planned: &PlannedCall) -> Result<(), Failure> 
     }
 }
 
-fn question(planned: &PlannedCall) -> Question {
+fn consent_question(planned: &PlannedCall) -> Question {
     let action = planned.action();
     let params = serde_json::to_string(&planned.inputs).unwrap_or_default();
-    let shown: String = params.chars().take(SHOWN).collect();
+    let shown: String = params.chars().take(MAX_PARAMS_CHARS).collect();
     let more = if shown.len() < params.len() { "…" } else { "" };
     let message = format!("Run `{}` ({}) with {shown}{more}?", action.name, action.effect.as_str());
     let schema = json!({

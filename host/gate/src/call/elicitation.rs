@@ -6,40 +6,40 @@ use loggia_facade::{Answer, Failure, Question, code};
 use loggia_schema::{Questionnaire, sanitise_line};
 use loggia_text::units;
 
-use super::{audit, frame::Line};
-use crate::run::Run;
+use super::{audit, frame::CallFrame};
+use crate::run::CallState;
 
 /// How long a parked call waits for its person.
-const PARKED: Duration = Duration::from_secs(5 * 60);
+const QUESTION_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 /// The same for a question that asks for longer.
-const PARKED_MOST: Duration = Duration::from_secs(30 * 60);
+const MAX_QUESTION_TIMEOUT: Duration = Duration::from_secs(30 * 60);
 
 /// Bytes of a question that are shown.
-const QUESTION: usize = 2000;
+const MAX_QUESTION_BYTES: usize = 2000;
 
-impl Line {
+impl CallFrame {
     /// A question of the facade's own, where the policy lets it ask.
     pub(super) async fn ask_for_facade(&self, question: Question) -> Result<Answer, Failure> {
-        self.may_elicit()?;
+        self.check_may_elicit()?;
         // Whether it can be shown or not: who asks again and again costs something each time.
-        for line in self.chain() {
-            line.asked.fetch_add(1, Ordering::Relaxed);
+        for line in self.frames() {
+            line.questions_asked.fetch_add(1, Ordering::Relaxed);
         }
-        let answer = self.ask(question).await;
-        audit::replied(self, "question", &answer);
+        let answer = self.ask_person(question).await;
+        audit::record_answer(self, "question", &answer);
         answer
     }
 
     /// Whether the facade may ask, there is somebody to be asked, and it has not asked too often.
-    pub(super) fn may_elicit(&self) -> Result<(), Failure> {
+    pub(super) fn check_may_elicit(&self) -> Result<(), Failure> {
         if !self.entry.rules.elicit {
             let said = format!("access denied: the policy does not let `{}` ask the person", self.name());
             let hint = "the operator can set `grants.elicit = true`";
             return Err(Failure::new(code::DENIED, said).hint(hint));
         }
-        self.can_be_answered()?;
-        let spent = |line: &&Self| line.asked.load(Ordering::Relaxed) >= line.entry.rules.questions;
-        if let Some(line) = self.chain().find(spent) {
+        self.check_can_ask()?;
+        let spent = |line: &&Self| line.questions_asked.load(Ordering::Relaxed) >= line.entry.rules.questions;
+        if let Some(line) = self.frames().find(spent) {
             let most = line.entry.rules.questions;
             let said = format!("access denied: a call of `{}` may ask {most} questions at most", line.name());
             let hint = "the operator can raise `limits.questions` in its policy";
@@ -49,8 +49,8 @@ impl Line {
     }
 
     /// Whether there is a person who can be asked.
-    fn can_be_answered(&self) -> Result<(), Failure> {
-        if self.run.can_ask {
+    fn check_can_ask(&self) -> Result<(), Failure> {
+        if self.state.can_ask {
             return Ok(());
         }
         let said = "unavailable: this client cannot ask the person";
@@ -60,33 +60,34 @@ impl Line {
     }
 
     /// Asks the person, in the facade's name. The call is parked meanwhile.
-    pub(super) async fn ask(&self, question: Question) -> Result<Answer, Failure> {
-        self.can_be_answered()?;
+    pub(super) async fn ask_person(&self, question: Question) -> Result<Answer, Failure> {
+        self.check_can_ask()?;
         let form = Questionnaire::new(&question.schema).map_err(|said| {
             Failure::new(code::INVALID_PARAMS, format!("the question's form cannot be shown: {said}"))
         })?;
-        let _parked = self.shared.parking.park(&self.run)?;
-        for line in self.chain() {
+        let _parked = self.gate.parking.park(&self.state)?;
+        for line in self.frames() {
             drop(line.permit.lock().await.take());
         }
         // On one line, hiding nothing: it must not look like another facade's, or like the host's own words.
-        let message = format!("[{}] {}", self.name(), sanitise_line(&question.message, QUESTION));
-        let patience = question.timeout.map_or(PARKED, |asked| asked.min(PARKED_MOST));
+        let message = format!("[{}] {}", self.name(), sanitise_line(&question.message, MAX_QUESTION_BYTES));
+        let patience = question.timeout.map_or(QUESTION_TIMEOUT, |asked| asked.min(MAX_QUESTION_TIMEOUT));
         // What a client knows how to answer is asked by the facade that it called, and by none that this one calls.
-        let name = question.name.filter(|_| self.name() == self.run.facade);
+        let name = question.name.filter(|_| self.name() == self.state.facade);
         let schema = form.schema().clone();
-        let (key, answer) = self.run.ask(Question { message, schema, name, timeout: question.timeout });
+        let (key, answer) =
+            self.state.open_question(Question { message, schema, name, timeout: question.timeout });
         // However the wait ends, the question ends with it.
-        let _open = Open { run: &self.run, key };
+        let _open = OpenQuestion { run: &self.state, key };
         let answer = tokio::time::timeout(patience, answer).await.map_err(|_| {
             Failure::new(code::TIMED_OUT, "timed out: nobody answered the question")
                 .hint(format!("it stayed open for {}", units::duration_text(patience)))
         });
         // Much may have happened meanwhile: from the outermost call inwards, each must be served and permitted again.
-        let mut chain: Vec<&Self> = self.chain().collect();
+        let mut chain: Vec<&Self> = self.frames().collect();
         while let Some(line) = chain.pop() {
-            if let Err(failure) = line.come_back().await {
-                let _ = line.stopped.set(failure);
+            if let Err(failure) = line.resume().await {
+                let _ = line.stop_reason.set(failure);
                 // The call ends as soon as this wait is seen to go on.
                 std::future::pending::<()>().await;
             }
@@ -105,18 +106,18 @@ impl Line {
 
     /// Whether the person can be asked through this call's client.
     pub(super) fn can_ask(&self) -> bool {
-        self.run.can_ask
+        self.state.can_ask
     }
 }
 
 /// A question that is open for as long as this lives.
-struct Open<'a> {
-    run: &'a Run,
+struct OpenQuestion<'a> {
+    run: &'a CallState,
     key: String,
 }
 
-impl Drop for Open<'_> {
+impl Drop for OpenQuestion<'_> {
     fn drop(&mut self) {
-        self.run.withdraw(&self.key);
+        self.run.withdraw_question(&self.key);
     }
 }

@@ -11,20 +11,20 @@ use std::{
 use loggia_facade::{Command, Envelope, Failure, Input, Object, Request, code};
 use loggia_schema::View;
 
-use super::{audit, exec::Exec, gate_state::Shared, run_query, snapshot::Census};
+use super::{audit, exec::Exec, gate_state::GateState, run_query, snapshot::Census};
 use crate::{
     access::Origin,
     catalog::{Catalog, Snapshot},
     flow::{Meters, PermitPools, Quotas, UnfinishedCalls},
     plan,
-    run::{Look, Parking, RunId, Runs, Status, failures},
-    schedule::{Executor, aside},
+    run::{Look, ParkedCalls, RunId, RunRegistry, Status, failures},
+    schedule::{Executor, run_cpu_bound},
 };
 
 /// The front side of the gate. Cheap to clone.
 #[derive(Clone)]
 pub struct Gate {
-    shared: Arc<Shared>,
+    shared: Arc<GateState>,
 }
 
 impl Gate {
@@ -35,16 +35,16 @@ impl Gate {
 
     /// The same with other quotas for each caller.
     pub fn under(catalog: Arc<Catalog>, executor: Executor, quotas: Quotas) -> Self {
-        let shared = Shared {
+        let shared = GateState {
             catalog,
             executor,
             permits: PermitPools::default(),
-            parking: Parking::new(quotas.parked),
-            runs: Runs::default(),
+            parking: ParkedCalls::new(quotas.parked),
+            runs: RunRegistry::default(),
             unfinished: UnfinishedCalls::default(),
             quotas,
             meters: Arc::default(),
-            ending: AtomicBool::new(false),
+            draining: AtomicBool::new(false),
         };
         Self { shared: Arc::new(shared) }
     }
@@ -56,7 +56,7 @@ impl Gate {
 
     /// What it holds now.
     pub fn census(&self) -> Census {
-        Census::of(&self.shared)
+        Census::capture(&self.shared)
     }
 
     /// The facades that the gate leads to.
@@ -85,7 +85,7 @@ impl Gate {
             }
         };
         let Some((facade, view)) = there else {
-            audit::unknown_tool(&origin, audit::Asked::of(tool, &input));
+            audit::record_unknown_tool(&origin, audit::AuditRequest::from_input(tool, &input));
             return None;
         };
         if view.is_none()
@@ -99,14 +99,14 @@ impl Gate {
 
     fn begin(&self, snapshot: &Snapshot, origin: Origin, request: Request, view: &View) -> Exec {
         let under = snapshot.slots.get_key_value(&request.facade);
-        let asked = audit::Asked::of(&request.facade, &request.input);
+        let asked = audit::AuditRequest::from_input(&request.facade, &request.input);
         let answered = |origin: &Origin, envelope: Envelope| {
-            audit::answered(&self.shared, origin, under, (asked, &envelope));
+            audit::record_answered(&self.shared, origin, under, (asked, &envelope));
             Exec::answered(envelope)
         };
         let long = plan::has_large_arguments(&request.input);
-        let planned = aside(long, || plan::plan_request(snapshot, request, view, &origin.rights));
-        let ends = self.shared.ending.load(Ordering::Relaxed);
+        let planned = run_cpu_bound(long, || plan::plan_request(snapshot, request, view, &origin.rights));
+        let ends = self.shared.draining.load(Ordering::Relaxed);
         if let (true, plan::CallPlan::Run(_) | plan::CallPlan::Batch(_)) = (ends, &planned) {
             let failure = Failure::new(code::UNAVAILABLE, "unavailable: the server is being ended");
             let command = Command { key: "action", name: None };
@@ -114,9 +114,9 @@ impl Gate {
         }
         match planned {
             plan::CallPlan::Answer(envelope) => answered(&origin, *envelope),
-            plan::CallPlan::Run(planned) => Exec::begin(&self.shared, origin, *planned),
+            plan::CallPlan::Run(planned) => Exec::begin_call(&self.shared, origin, *planned),
             plan::CallPlan::Batch(batch) => Exec::begin_batch(&self.shared, origin, *batch),
-            plan::CallPlan::AboutRun(asked) => run_query::about(&self.shared, &origin, asked),
+            plan::CallPlan::AboutRun(asked) => run_query::answer_query(&self.shared, &origin, asked),
         }
     }
 
@@ -127,44 +127,44 @@ impl Gate {
     /// `not_found` for a run that does not exist, has been forgotten, belongs to somebody else, or is of an
     /// action that this caller may no longer call: which of these it is, is not told.
     pub fn attach(&self, id: &RunId, who: &Origin) -> Result<Exec, Failure> {
-        let run = self.shared.runs.get(id).filter(|run| run.is_for(who));
-        let run = run.ok_or_else(failures::no_such_run)?;
+        let run = self.shared.runs.get(id).filter(|run| run.is_visible_to(who));
+        let run = run.ok_or_else(failures::run_not_found)?;
         Ok(Exec::attached(id.clone(), run))
     }
 
     /// How a run of this caller stands; see [`attach`](Self::attach) for the errors.
     pub fn look(&self, id: &RunId, who: &Origin) -> Result<Look, Failure> {
-        let run = self.shared.runs.get(id).filter(|run| run.is_for(who));
-        run.map(Look::new).ok_or_else(failures::no_such_run)
+        let run = self.shared.runs.get(id).filter(|run| run.is_visible_to(who));
+        run.map(Look::new).ok_or_else(failures::run_not_found)
     }
 
     /// Lets runs come to their end, but not for longer than this; then ends them.
     pub async fn drain(&self, patience: Duration) {
-        self.shared.ending.store(true, Ordering::Relaxed);
+        self.shared.draining.store(true, Ordering::Relaxed);
         let all = async {
             loop {
-                let running = self.shared.runs.running();
+                let running = self.shared.runs.unfinished_runs();
                 // Nobody is there to answer.
                 let waiting = running.iter().filter(|run| run.status() == Status::Waiting);
                 waiting.for_each(|run| run.cancel.cancel());
                 let Some(run) = running.first() else { return };
-                run.end().await;
+                run.wait_until_ended().await;
             }
         };
         if tokio::time::timeout(patience, all).await.is_ok() {
             return;
         }
-        let left = self.shared.runs.running();
+        let left = self.shared.runs.unfinished_runs();
         tracing::warn!("{} runs are ended before they are done", left.len());
         left.iter().for_each(|run| run.cancel.cancel());
         let all = async {
             for run in &left {
-                run.end().await;
+                run.wait_until_ended().await;
             }
         };
-        let _ = tokio::time::timeout(LAST_WORDS, all).await;
+        let _ = tokio::time::timeout(CANCEL_TIMEOUT, all).await;
     }
 }
 
 /// How long calls that were cancelled may take to end.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);

@@ -8,34 +8,34 @@ use loggia_schema::View;
 use loggia_text::printable;
 use serde_json::json;
 
-use super::frame::Line;
+use super::frame::CallFrame;
 use crate::{
     catalog::{Entry, Slot},
     flow::MAX_DEPTH,
     plan::{CallPlan, PlannedCall, effect_allows, has_large_arguments, plan_request},
-    schedule::aside,
+    schedule::run_cpu_bound,
 };
 
 /// What is asked of another facade: a call of it, or an answer that needs none.
-pub enum Asked {
+pub enum PlannedPeerCall {
     Answered(Box<loggia_facade::Envelope>),
     Call(Box<PlannedCall>),
 }
 
-impl Line {
+impl CallFrame {
     /// The facades that this one may call now, each with the actions that it may call.
-    pub(super) fn facades(&self) -> Result<Vec<Surface>, Failure> {
+    pub(super) fn list_peers(&self) -> Result<Vec<Surface>, Failure> {
         if self.entry.rules.invoke.is_empty() {
             let said = format!("access denied: the policy does not let `{}` call other facades", self.name());
             return Err(
                 Failure::new(code::DENIED, said).hint("the operator can name actions in `grants.invoke`")
             );
         }
-        let snapshot = self.shared.catalog.snapshot();
+        let snapshot = self.gate.catalog.snapshot();
         let others = snapshot.serving().filter(|entry| entry.surface().name != self.name());
         let seen = others.filter_map(|entry| {
             let surface = entry.surface();
-            let actions: Vec<Action> = self.callable(entry).cloned().collect();
+            let actions: Vec<Action> = self.callable_actions(entry).cloned().collect();
             let is_told = |default: &String| actions.iter().any(|action| action.name == *default);
             let default_action = surface.default_action.clone().filter(is_told);
             (!actions.is_empty()).then(|| Surface { actions, default_action, ..Surface::clone(surface) })
@@ -44,29 +44,29 @@ impl Line {
     }
 
     /// One action of another facade that this one may call.
-    pub(super) fn lookup(&self, facade: &str, action: &str) -> Result<Action, Failure> {
-        self.may_reach(facade)?;
-        let snapshot = self.shared.catalog.snapshot();
+    pub(super) fn lookup_action(&self, facade: &str, action: &str) -> Result<Action, Failure> {
+        self.check_reach(facade)?;
+        let snapshot = self.gate.catalog.snapshot();
         if let Some(Slot::Serving(entry)) = snapshot.slots.get(facade) {
-            self.may_ask_of(entry, action)?;
-            let view = self.view_of(entry)?;
+            self.check_named_action(entry, action)?;
+            let view = self.peer_view(entry)?;
             return entry.contract.action_in(entry.resolve_name(action), &view).cloned();
         }
         snapshot.lookup(facade, action)
     }
 
     /// Whether a call would be made: everything but the call itself.
-    pub(super) fn check(&self, request: Request) -> Result<(), Failure> {
-        match self.plan(request)? {
-            Asked::Answered(envelope) => envelope.outcome.map(drop),
-            Asked::Call(_) => Ok(()),
+    pub(super) fn check_request(&self, request: Request) -> Result<(), Failure> {
+        match self.plan_nested(request)? {
+            PlannedPeerCall::Answered(envelope) => envelope.outcome.map(drop),
+            PlannedPeerCall::Call(_) => Ok(()),
         }
     }
 
     /// Looks a call up, validates it, and makes sure that this call may make it.
-    pub(super) fn plan(&self, request: Request) -> Result<Asked, Failure> {
-        self.may_reach(&request.facade)?;
-        let snapshot = self.shared.catalog.snapshot();
+    pub(super) fn plan_nested(&self, request: Request) -> Result<PlannedPeerCall, Failure> {
+        self.check_reach(&request.facade)?;
+        let snapshot = self.gate.catalog.snapshot();
         let facade = request.facade.as_str();
         // Told here rather than by the plan, which names all facades that there are.
         let entry = match snapshot.slots.get(facade) {
@@ -75,7 +75,7 @@ impl Line {
                 let said = format!("`{facade}` is unavailable: {reason}");
                 return Err(Failure::new(code::UNAVAILABLE, said));
             }
-            None if !self.shared.catalog.is_admitted() => {
+            None if !self.gate.catalog.is_admitted() => {
                 let said = format!("`{facade:.80}` is unavailable: plugins are still being loaded");
                 return Err(Failure::new(code::UNAVAILABLE, said).hint("try again in some seconds"));
             }
@@ -86,21 +86,23 @@ impl Line {
         };
         match &request.input {
             Input::Action { action, params, .. } => {
-                self.may_ask_of(entry, action)?;
-                one_action(params)?;
+                self.check_named_action(entry, action)?;
+                check_params(params)?;
             }
             // Nobody makes these from within a call; what names its action elsewhere was not looked at.
             Input::Arguments(_) => {
                 return Err(Failure::new(code::INVALID_PARAMS, "a call from within a call names its action"));
             }
         }
-        let view = self.view_of(entry)?;
-        let planned = aside(has_large_arguments(&request.input), || plan_request(&snapshot, request, &view, &self.run.rights));
+        let view = self.peer_view(entry)?;
+        let planned = run_cpu_bound(has_large_arguments(&request.input), || {
+            plan_request(&snapshot, request, &view, &self.state.rights)
+        });
         match planned {
-            CallPlan::Answer(envelope) => Ok(Asked::Answered(envelope)),
+            CallPlan::Answer(envelope) => Ok(PlannedPeerCall::Answered(envelope)),
             CallPlan::Run(planned) => {
-                self.may_call(&planned)?;
-                Ok(Asked::Call(planned))
+                self.check_nested_call(&planned)?;
+                Ok(PlannedPeerCall::Call(planned))
             }
             CallPlan::AboutRun(_) | CallPlan::Batch(_) => {
                 let said = "access denied: a facade may call only another's own actions";
@@ -111,19 +113,19 @@ impl Line {
 
     /// The actions of another facade that this one may call, by policy of both and by the caller's rights. Which of them
     /// a call may make, its own action's effect decides as well.
-    fn callable<'a>(&'a self, entry: &'a Entry) -> impl Iterator<Item = &'a Action> {
+    fn callable_actions<'a>(&'a self, entry: &'a Entry) -> impl Iterator<Item = &'a Action> {
         let surface = entry.surface();
         surface.actions.iter().filter(move |action| {
             self.entry.rules.may_invoke(&surface.name, &action.name)
-                && self.run.rights.allow(&surface.name, &action.name)
+                && self.state.rights.allow(&surface.name, &action.name)
                 && entry.contract.takes(&action.name, &View::whole()).is_some()
         })
     }
 
     /// Before anything is looked up: what is there is not this facade's to know.
-    fn may_reach(&self, target: &str) -> Result<(), Failure> {
+    fn check_reach(&self, target: &str) -> Result<(), Failure> {
         if self.entry.rules.may_reach(target) {
-            return if self.run.rights.reach(target) { Ok(()) } else { Err(self.unreached(target)) };
+            return if self.state.rights.reach(target) { Ok(()) } else { Err(self.out_of_scope(target)) };
         }
         let said = format!("the policy does not let `{}` call `{target:.80}`", self.name());
         let failure = Failure::new(code::DENIED, format!("access denied: {said}"));
@@ -131,25 +133,25 @@ impl Line {
     }
 
     /// What another facade is for this one, in a call of this caller: what neither may call is not there.
-    fn view_of(&self, entry: &Entry) -> Result<View, Failure> {
+    fn peer_view(&self, entry: &Entry) -> Result<View, Failure> {
         let facade = &entry.surface().name;
         let granted = |action: &str| self.entry.rules.may_invoke(facade, action);
         let view = entry.contract.narrow(&View::whole(), granted);
-        let view = view.as_ref().and_then(|view| self.run.rights.narrow(&entry.contract, view));
-        view.map(Cow::into_owned).ok_or_else(|| self.unreached(facade))
+        let view = view.as_ref().and_then(|view| self.state.rights.narrow(&entry.contract, view));
+        view.map(Cow::into_owned).ok_or_else(|| self.out_of_scope(facade))
     }
 
     /// Whether an action of another facade may be called, as far as that is known before its parameters are looked at.
-    pub(super) fn may_ask(&self, facade: &str, action: &str) -> Result<(), Failure> {
-        self.may_reach(facade)?;
-        match self.shared.catalog.snapshot().slots.get(facade) {
-            Some(Slot::Serving(entry)) => self.may_ask_of(entry, action),
+    pub(super) fn check_may_invoke(&self, facade: &str, action: &str) -> Result<(), Failure> {
+        self.check_reach(facade)?;
+        match self.gate.catalog.snapshot().slots.get(facade) {
+            Some(Slot::Serving(entry)) => self.check_named_action(entry, action),
             _ => Ok(()),
         }
     }
 
     /// Without its name: what the caller does not reach, it should not learn of by way of another.
-    fn unreached(&self, target: &str) -> Failure {
+    fn out_of_scope(&self, target: &str) -> Failure {
         let target = printable(target);
         tracing::info!(
             facade = self.name(),
@@ -163,14 +165,14 @@ impl Line {
 
     /// Before an action is looked up: whoever may call some of a facade's actions is told of these alone, neither of the
     /// others' names nor, by what is wrong with a request, of what they take.
-    fn may_ask_of(&self, entry: &Entry, action: &str) -> Result<(), Failure> {
+    fn check_named_action(&self, entry: &Entry, action: &str) -> Result<(), Failure> {
         let facade = &entry.surface().name;
         if self.entry.rules.may_invoke_all(facade) {
             return Ok(());
         }
         let name = entry.resolve_name(action);
         match entry.contract.action(name) {
-            Ok(action) => self.may_invoke(facade, action),
+            Ok(action) => self.check_grant(facade, action),
             Err(_) => {
                 let said = format!("the policy does not let `{}` call `{facade}.{name:.80}`", self.name());
                 let failure = Failure::new(code::DENIED, format!("access denied: {said}"));
@@ -180,7 +182,7 @@ impl Line {
         }
     }
 
-    fn may_invoke(&self, target: &str, action: &Action) -> Result<(), Failure> {
+    fn check_grant(&self, target: &str, action: &Action) -> Result<(), Failure> {
         if self.entry.rules.may_invoke(target, &action.name) {
             return Ok(());
         }
@@ -190,16 +192,16 @@ impl Line {
     }
 
     /// Whether this call may make that one: by depth, by who waits already, by policy, by effect.
-    fn may_call(&self, planned: &PlannedCall) -> Result<(), Failure> {
+    fn check_nested_call(&self, planned: &PlannedCall) -> Result<(), Failure> {
         let (target, action) = (&planned.entry.surface().name, planned.action());
         let denied = |said: String| Err(Failure::new(code::DENIED, format!("access denied: {said}")));
         if self.depth() >= MAX_DEPTH {
             return denied(format!("calls nest at most {MAX_DEPTH} deep"));
         }
-        if self.chain().any(|line| line.name() == target) {
+        if self.frames().any(|line| line.name() == target) {
             return denied(format!("`{target}` is already waiting for this call"));
         }
-        self.may_invoke(target, action)?;
+        self.check_grant(target, action)?;
         let effect: Effect = self.entry.surface().actions[self.action].effect;
         if !effect_allows(effect, action.effect) {
             let (own, other) = (effect.as_str(), action.effect.as_str());
@@ -213,7 +215,7 @@ impl Line {
 }
 
 /// The action that was looked at must be the one that is called: the parameters name no other.
-fn one_action(params: &Object) -> Result<(), Failure> {
+fn check_params(params: &Object) -> Result<(), Failure> {
     let named = ["action", "cmd", "params"].into_iter().find(|name| params.contains_key(*name));
     let Some(name) = named else { return Ok(()) };
     let said = format!("`{name}` cannot be a parameter of a call that a plugin makes");

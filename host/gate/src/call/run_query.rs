@@ -7,76 +7,87 @@ use loggia_schema::View;
 use serde_json::{Value, json};
 
 use super::{
-    exec::{Exec, Watch},
-    gate_state::Shared,
+    exec::{Exec, RunWatch},
+    gate_state::GateState,
 };
 use crate::{
     access::{Caller, Origin},
     catalog::Entry,
     plan::{RunQuery, RunRequest},
-    run::{Run, RunId, failures, report},
+    run::{CallState, RunId, failures, report},
 };
 
 /// Answers a question about a run, or begins to wait with the answer.
-pub fn about(shared: &Shared, origin: &Origin, asked: RunQuery) -> Exec {
+pub fn answer_query(shared: &GateState, origin: &Origin, asked: RunQuery) -> Exec {
     let RunQuery { entry, command, request: wanted, view } = asked;
     let facade = &entry.surface().name;
     match wanted {
-        RunRequest::List => Exec::answered(list(shared, origin, facade, command)),
-        RunRequest::Status { run_id, include_trace, wait } => match find(shared, origin, facade, &run_id) {
+        RunRequest::List => Exec::answered(list_runs(shared, origin, facade, command)),
+        RunRequest::Status { run_id, include_trace, wait } => match find_run(shared, origin, facade, &run_id)
+        {
             Err(failure) => Exec::answered(Envelope::new(command, Err(failure))),
-            Ok((id, run)) if wait && run.ended().is_none() => {
-                Exec::watching(Watch { command, id, run, include_trace })
+            Ok((id, run)) if wait && run.ended_at().is_none() => {
+                Exec::watching(RunWatch { command, id, state: run, include_trace })
             }
-            Ok((id, run)) => Exec::answered(report::told(command, &id, &run, include_trace)),
+            Ok((id, run)) => Exec::answered(report::render_status(command, &id, &run, include_trace)),
         },
-        RunRequest::Cancel { run_id } => Exec::answered(match find(shared, origin, facade, &run_id) {
+        RunRequest::Cancel { run_id } => Exec::answered(match find_run(shared, origin, facade, &run_id) {
             Err(failure) => Envelope::new(command, Err(failure)),
-            Ok((_, run)) if !may_end(&entry, &run, &view) => {
+            Ok((_, run)) if !may_cancel(&entry, &run, &view) => {
                 let said = "access denied: this tool does not show the action that the run is of";
                 let failure = Failure::new(code::DENIED, said);
                 Envelope::new(command, Err(failure.hint("end it through the tool that began it")))
             }
-            Ok((id, run)) => cancel(command, &id, &run),
+            Ok((id, run)) => cancel_run(command, &id, &run),
         }),
     }
 }
 
-fn may_end(entry: &Entry, run: &Run, view: &View) -> bool {
+fn may_cancel(entry: &Entry, run: &CallState, view: &View) -> bool {
     let action = run.command.name.as_deref().unwrap_or_default();
     entry.contract.may_end(action, view)
 }
 
-fn list(shared: &Shared, origin: &Origin, facade: &str, command: Command) -> Envelope {
+fn list_runs(shared: &GateState, origin: &Origin, facade: &str, command: Command) -> Envelope {
     if origin.caller == Caller::Anonymous {
         let said = "`run_id` is required: callers without a name have no list of runs";
         let failure = Failure::new(code::INVALID_PARAMS, said);
         return Envelope::new(command, Err(failure.hint("give the id that the call was answered with")));
     }
-    let runs: Vec<Value> =
-        shared.runs.of(origin, facade).iter().map(|(id, run)| report::brief(id, run).into()).collect();
+    let runs: Vec<Value> = shared
+        .runs
+        .list(origin, facade)
+        .iter()
+        .map(|(id, run)| report::render_summary(id, run).into())
+        .collect();
     let page = Page { count: u64::try_from(runs.len()).ok(), ..Page::default() };
     let reply = Reply { data: json!({ "runs": runs }), page: Some(page), ..Reply::default() };
     Envelope::new(command, Ok(reply))
 }
 
 /// A call that was told to end ends a moment later; the caller can see it by `run_status`.
-fn cancel(command: Command, id: &RunId, run: &Run) -> Envelope {
-    let message = if run.ended().is_some() { "the run had ended already" } else { "the run is being ended" };
+fn cancel_run(command: Command, id: &RunId, run: &CallState) -> Envelope {
+    let message =
+        if run.ended_at().is_some() { "the run had ended already" } else { "the run is being ended" };
     run.cancel.cancel();
-    let reply = Reply { message: Some(message.to_owned()), ..report::whole(id, run, false) };
+    let reply = Reply { message: Some(message.to_owned()), ..report::render_run(id, run, false) };
     Envelope::new(command, Ok(reply))
 }
 
 /// The caller's run of that handle. Whether a run does not exist, was forgotten or is somebody else's is not told.
-fn find(shared: &Shared, origin: &Origin, facade: &str, run_id: &str) -> Result<(RunId, Arc<Run>), Failure> {
+fn find_run(
+    shared: &GateState,
+    origin: &Origin,
+    facade: &str,
+    run_id: &str,
+) -> Result<(RunId, Arc<CallState>), Failure> {
     let id = RunId::from_client(run_id);
-    let run = shared.runs.get(&id).filter(|run| run.is_for(origin) && run.is_listed());
-    let run = run.ok_or_else(failures::no_such_run)?;
+    let run = shared.runs.get(&id).filter(|run| run.is_visible_to(origin) && run.is_run());
+    let run = run.ok_or_else(failures::run_not_found)?;
     let own = &run.facade;
     if own != facade {
         let hint = format!("it is a run of `{own}`: ask the tool `{own}`");
-        return Err(failures::no_such_run().hint(hint));
+        return Err(failures::run_not_found().hint(hint));
     }
     Ok((id, run))
 }

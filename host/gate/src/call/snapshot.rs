@@ -2,7 +2,7 @@
 
 use loggia_facade::Usage;
 
-use super::gate_state::Shared;
+use super::gate_state::GateState;
 use crate::run::Status;
 
 /// What a gate holds now.
@@ -32,7 +32,7 @@ pub struct Now {
 }
 
 impl Census {
-    pub(super) fn of(shared: &Shared) -> Self {
+    pub(super) fn capture(shared: &GateState) -> Self {
         let snapshot = shared.catalog.snapshot();
         let facades = snapshot.serving().map(|entry| {
             let now = Now {

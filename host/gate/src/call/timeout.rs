@@ -15,16 +15,16 @@ use super::fault_log::log_fault;
 use crate::catalog::Entry;
 
 /// What becomes of a call that does not answer in time.
-pub struct Late {
+pub struct WallTimeout {
     entry: Arc<Entry>,
-    cut_off: Arc<AtomicBool>,
+    nested_interrupted: Arc<AtomicBool>,
     /// The clock that ran out.
     clock: Duration,
     /// What the operator can raise; nothing, where the caller set a shorter clock.
     limit: Option<Limit>,
 }
 
-impl Late {
+impl WallTimeout {
     /// A call of this entry with this wall clock, or a shorter one that its caller asked for.
     pub fn new(
         entry: &Arc<Entry>,
@@ -36,15 +36,15 @@ impl Late {
         let asked = asked.filter(|asked| *asked < wall);
         Self {
             entry: Arc::clone(entry),
-            cut_off: Arc::clone(cut_off),
+            nested_interrupted: Arc::clone(cut_off),
             clock: asked.unwrap_or(wall),
             limit: asked.is_none().then_some(limit),
         }
     }
 
     /// It did not answer: counts the fault, if it is the facade's own; what its caller is told.
-    pub fn told(self) -> Failure {
-        let Self { entry, cut_off, clock, limit } = self;
+    pub fn into_failure(self) -> Failure {
+        let Self { entry, nested_interrupted: cut_off, clock, limit } = self;
         let facade = entry.surface().name.clone();
         let message = format!("timed out: `{facade}` did not answer within {}", units::duration_text(clock));
         let fault = Fault { kind: FaultKind::Wall, facade, message, limit, log: None };
@@ -60,21 +60,21 @@ impl Late {
 }
 
 /// A call that a call has made, until it has ended.
-pub struct UnderWay(Option<Arc<AtomicBool>>);
+pub struct NestedCallGuard(Option<Arc<AtomicBool>>);
 
-impl UnderWay {
+impl NestedCallGuard {
     /// It begins. The mark is set if it is dropped before it ends.
     pub fn new(cut_off: &Arc<AtomicBool>) -> Self {
         Self(Some(Arc::clone(cut_off)))
     }
 
     /// It has ended.
-    pub fn ended(mut self) {
+    pub fn finish(mut self) {
         self.0 = None;
     }
 }
 
-impl Drop for UnderWay {
+impl Drop for NestedCallGuard {
     fn drop(&mut self) {
         if let Some(cut_off) = &self.0 {
             cut_off.store(true, Ordering::Relaxed);

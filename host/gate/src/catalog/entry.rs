@@ -8,7 +8,7 @@ use loggia_schema::Contract;
 use super::exposure::Exposure;
 use crate::{
     access::{Rules, Scopes},
-    flow::{CircuitBreaker, FacadeFlow, CallCounters},
+    flow::{CallCounters, CircuitBreaker, FacadeFlow},
 };
 
 /// One facade being served, with all that a call to it needs. Never changed: a new version is a new entry.

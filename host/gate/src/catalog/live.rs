@@ -20,9 +20,9 @@ pub struct Catalog {
     /// Decides what of the facades is published.
     publisher: Publisher,
     /// The generation now published; who publishes lists waits for it to change.
-    changes: watch::Sender<u64>,
+    generations: watch::Sender<u64>,
     /// Becomes true when the first admission has ended, however it ended. Sent anew with every swap.
-    admitted: watch::Sender<bool>,
+    admission: watch::Sender<bool>,
 }
 
 impl Default for Catalog {
@@ -37,8 +37,8 @@ impl Catalog {
         Self {
             current: ArcSwap::default(),
             publisher,
-            changes: watch::Sender::new(0),
-            admitted: watch::Sender::new(false),
+            generations: watch::Sender::new(0),
+            admission: watch::Sender::new(false),
         }
     }
 
@@ -75,35 +75,35 @@ impl Catalog {
         drop(old);
         self.current.store(Arc::new(Snapshot { slots, tools, hidden, former, generation }));
         if changed {
-            self.changes.send_replace(generation);
+            self.generations.send_replace(generation);
         }
-        self.admitted.send_modify(|_| {});
+        self.admission.send_modify(|_| {});
     }
 
     /// Changes of the published list from now on.
     pub fn changes(&self) -> watch::Receiver<u64> {
-        self.changes.subscribe()
+        self.generations.subscribe()
     }
 
     /// The first admission has ended.
     pub fn admit(&self) {
-        self.admitted.send_replace(true);
+        self.admission.send_replace(true);
     }
 
     /// Whether the first admission has ended: what is missing now is not there.
     pub fn is_admitted(&self) -> bool {
-        *self.admitted.borrow()
+        *self.admission.borrow()
     }
 
     /// Waits for the first admission, but not longer than a client waits for a list. Whether it ended in time.
     pub async fn admitted(&self) -> bool {
-        let mut admitted = self.admitted.subscribe();
+        let mut admitted = self.admission.subscribe();
         tokio::time::timeout(PATIENCE, admitted.wait_for(|done| *done)).await.is_ok()
     }
 
     /// Waits until a tool is there, or the first admission has ended without it, but not longer than a client waits.
     pub async fn arrived(&self, tool: &str) {
-        let mut admitted = self.admitted.subscribe();
+        let mut admitted = self.admission.subscribe();
         let arrived = admitted.wait_for(|done| *done || self.snapshot().knows(tool));
         let _ = tokio::time::timeout(PATIENCE, arrived).await;
     }
@@ -115,12 +115,12 @@ impl Catalog {
 
     /// Waits for the end of the first admission, however long it takes.
     pub async fn complete(&self) {
-        let _ = self.admitted.subscribe().wait_for(|done| *done).await;
+        let _ = self.admission.subscribe().wait_for(|done| *done).await;
     }
 
     /// Waits until something stands under a name, or the first admission has ended without it, however long it takes.
     pub async fn settled(&self, name: &str) {
-        let mut admitted = self.admitted.subscribe();
+        let mut admitted = self.admission.subscribe();
         let _ = admitted.wait_for(|done| *done || self.slot(name).is_some()).await;
     }
 }

@@ -9,7 +9,7 @@ use loggia_schema::{Expose, Form, Ladder, Published, Split, fit};
 
 use super::{
     entry::{Entry, Slot},
-    exposure::{PublishedForm, Shown, PublishedTool},
+    exposure::{PublishedForm, PublishedTool, Shown},
     snapshot::Snapshot,
 };
 use crate::{access::Rights, tokens};
@@ -66,7 +66,8 @@ impl Publisher {
                 Slot::Unavailable(_) => None,
             })
             .collect();
-        let ladders: Vec<&[PublishedForm]> = entries.iter().map(|entry| self.candidate_forms(entry)).collect();
+        let ladders: Vec<&[PublishedForm]> =
+            entries.iter().map(|entry| self.candidate_forms(entry)).collect();
         let chosen = self.choose_forms(&ladders);
         let mut names = BTreeSet::new();
         let mut out = Vec::new();
@@ -125,7 +126,8 @@ impl Publisher {
     /// Which rung of each ladder is published.
     fn choose_forms(&self, ladders: &[&[PublishedForm]]) -> Vec<usize> {
         let Some(budget) = self.budget else { return vec![0; ladders.len()] };
-        let costs = |rungs: &&[PublishedForm]| Ladder(rungs.iter().map(|rung| (rung.form, rung.tokens)).collect());
+        let costs =
+            |rungs: &&[PublishedForm]| Ladder(rungs.iter().map(|rung| (rung.form, rung.tokens)).collect());
         let fitted = fit(&ladders.iter().map(costs).collect::<Vec<_>>(), budget);
         if !fitted.fits {
             tracing::warn!(
@@ -133,7 +135,8 @@ impl Publisher {
                 fitted.tokens
             );
         }
-        let place = |(rungs, form): (&&[PublishedForm], &Form)| rungs.iter().position(|rung| rung.form == *form);
+        let place =
+            |(rungs, form): (&&[PublishedForm], &Form)| rungs.iter().position(|rung| rung.form == *form);
         ladders.iter().zip(&fitted.forms).map(|pair| place(pair).unwrap_or(0)).collect()
     }
 }

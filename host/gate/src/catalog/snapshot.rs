@@ -122,7 +122,9 @@ impl Snapshot {
         if !matches!(self.slots.get(facade), Some(Slot::Serving(_))) {
             return None;
         }
-        let own = |published: &PublishedTool| published.facade == facade && self.visible_view(published, rights).is_some();
+        let own = |published: &PublishedTool| {
+            published.facade == facade && self.visible_view(published, rights).is_some()
+        };
         let now = self.tools.iter().filter(|(_, published)| own(published));
         let now: Vec<&str> = now.map(|(name, _)| name.as_str()).collect();
         let said = format!("the tool `{tool}` is no longer published");

@@ -45,7 +45,9 @@ impl CircuitBreaker {
     /// of it.
     pub fn admit(&self, facade: &str) -> Result<BreakerPass<'_>, Failure> {
         let mut state = self.lock();
-        let BreakerState::Open(until) = *state else { return Ok(BreakerPass { breaker: self, probe_until: None }) };
+        let BreakerState::Open(until) = *state else {
+            return Ok(BreakerPass { breaker: self, probe_until: None });
+        };
         let now = Instant::now();
         if now < until {
             return Err(self.refusal(facade, until));

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use loggia_facade::Surface;
 
-use super::meters::{FacadeMeters, OutcomeCounters, Meters, Outcome};
+use super::meters::{FacadeMeters, Meters, Outcome, OutcomeCounters};
 
 /// Where the calls of one version of a facade are counted: found by its first, so that no other looks for it.
 #[derive(Default)]

@@ -260,13 +260,18 @@ pub struct HttpMeters {
     /// Sessions of clients before 2026-07-28.
     pub sessions: Arc<Gauge>,
     /// Callers that were not let in, by reason.
-    refused: MeterTable<Counter>,
+    refusals_by_reason: MeterTable<Counter>,
 }
 
 impl Default for HttpMeters {
     fn default() -> Self {
         let statuses = (100..600).map(|_| Counter::default()).collect();
-        Self { statuses, connections: Arc::default(), sessions: Arc::default(), refused: MeterTable::new(MAX_REASONS) }
+        Self {
+            statuses,
+            connections: Arc::default(),
+            sessions: Arc::default(),
+            refusals_by_reason: MeterTable::new(MAX_REASONS),
+        }
     }
 }
 
@@ -280,7 +285,7 @@ impl HttpMeters {
 
     /// A caller was not let in. The reason is one of a few words.
     pub fn refused(&self, reason: &'static str) {
-        self.refused.of(reason).up();
+        self.refusals_by_reason.of(reason).up();
     }
 
     /// Answers by status, of those that happened.
@@ -290,7 +295,7 @@ impl HttpMeters {
 
     /// Callers that were not let in, by reason.
     pub fn refusals(&self) -> impl Iterator<Item = (Arc<str>, u64)> {
-        let refused = self.refused.all();
+        let refused = self.refusals_by_reason.all();
         let counts: Vec<_> =
             refused.iter().map(|(reason, count)| (Arc::clone(reason), count.get())).collect();
         counts.into_iter()

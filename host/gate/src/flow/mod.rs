@@ -23,6 +23,6 @@ pub(crate) use call_counters::CallCounters;
 pub(crate) use cpu_shares::CpuShares;
 pub(crate) use meters::GaugeGuard;
 pub use meters::{BOUNDS, Counter, Gauge, Histogram, Meters, OTHER, Operation, Outcome};
-pub(crate) use permits::{MAX_DEPTH, PermitHolder, FacadeFlow, CallPermit, PermitPools};
+pub(crate) use permits::{CallPermit, FacadeFlow, MAX_DEPTH, PermitHolder, PermitPools};
 pub use quotas::Quotas;
-pub(crate) use quotas::{UnfinishedTicket, UnfinishedCalls};
+pub(crate) use quotas::{UnfinishedCalls, UnfinishedTicket};

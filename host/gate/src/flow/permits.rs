@@ -15,7 +15,7 @@ use loggia_facade::{Failure, code};
 
 use super::{
     cpu_shares::FacadeUsage,
-    fair_pool::{PoolPermit, FairPool, share_size},
+    fair_pool::{FairPool, PoolPermit, share_size},
 };
 use crate::access::{Account, Rules};
 
@@ -95,7 +95,11 @@ impl PermitPools {
 
     /// Waits for a root call's turn: its facade's first, then everybody's. Waiting is not running, so it does not use
     /// up the call's clock; who waits too long, or behind too many, is told to come again.
-    pub async fn acquire_root(&self, pace: &FacadeFlow, holder: PermitHolder<'_>) -> Result<CallPermit, Failure> {
+    pub async fn acquire_root(
+        &self,
+        pace: &FacadeFlow,
+        holder: PermitHolder<'_>,
+    ) -> Result<CallPermit, Failure> {
         if let Some(permit) = self.try_acquire_root(pace, holder) {
             return Ok(permit);
         }
@@ -105,7 +109,11 @@ impl PermitPools {
 
     /// The same for a call that had its turn and gave it up while a person was asked: the queue is for newcomers, and its
     /// end must not lose the person's answer. How many may come is bounded by how many may be parked.
-    pub async fn reacquire_root(&self, pace: &FacadeFlow, holder: PermitHolder<'_>) -> Result<CallPermit, Failure> {
+    pub async fn reacquire_root(
+        &self,
+        pace: &FacadeFlow,
+        holder: PermitHolder<'_>,
+    ) -> Result<CallPermit, Failure> {
         let turn = async {
             let mut held = [const { None }; 4];
             for (place, pool) in held.iter_mut().zip(self.root_pools(pace, holder.long)) {

@@ -44,7 +44,11 @@ pub struct UnfinishedTicket {
 impl UnfinishedCalls {
     /// Counts one more of this caller; how many there are, where it may have no more. The person at this machine is not
     /// bounded, and not counted.
-    pub fn register(&self, account: Option<&Account>, quotas: Quotas) -> Result<Option<UnfinishedTicket>, usize> {
+    pub fn register(
+        &self,
+        account: Option<&Account>,
+        quotas: Quotas,
+    ) -> Result<Option<UnfinishedTicket>, usize> {
         let Some(account) = account else { return Ok(None) };
         let mut all = self.lock();
         let now = all.get(account).copied().unwrap_or_default();

@@ -7,7 +7,7 @@ use loggia_schema::{Routed, Target, View};
 use loggia_text::units;
 use serde_json::Value;
 
-use super::planned::{RunQuery, PlannedBatch, CallPlan, PlannedCall, RunRequest};
+use super::planned::{CallPlan, PlannedBatch, PlannedCall, RunQuery, RunRequest};
 use crate::{
     access::{Rights, Rules},
     catalog::{Entry, Slot, Snapshot},
@@ -20,7 +20,10 @@ pub fn plan_request(snapshot: &Snapshot, request: Request, view: &View, rights: 
     let entry = match snapshot.slots.get(&request.facade).filter(|_| rights.reach(&request.facade)) {
         Some(Slot::Serving(entry)) => Arc::clone(entry),
         Some(Slot::Unavailable(reason)) => {
-            return refuse(echo_command(&request.input), unavailable(snapshot, &request.facade, reason, rights));
+            return refuse(
+                echo_command(&request.input),
+                unavailable(snapshot, &request.facade, reason, rights),
+            );
         }
         None => return refuse(echo_command(&request.input), unknown(snapshot, &request.facade, rights)),
     };
@@ -36,8 +39,9 @@ pub fn plan_request(snapshot: &Snapshot, request: Request, view: &View, rights: 
         Err((command, failure)) => return refuse(command, failure),
     };
     let Routed { command, target, detail, wait, confirm } = routed;
-    let about =
-        |entry, command, wanted| CallPlan::AboutRun(RunQuery { entry, command, request: wanted, view: view.clone() });
+    let about = |entry, command, wanted| {
+        CallPlan::AboutRun(RunQuery { entry, command, request: wanted, view: view.clone() })
+    };
     match target {
         Target::Describe { of } => {
             let described = entry.contract.describe(of.as_deref(), detail, view);
@@ -55,7 +59,12 @@ pub fn plan_request(snapshot: &Snapshot, request: Request, view: &View, rights: 
             Err(failure) => refuse(command, failure),
         },
         Target::Action { action, params } => {
-            match validate_call(&entry, (action, params), view, CallOptions { command, detail, wait, confirm }) {
+            match validate_call(
+                &entry,
+                (action, params),
+                view,
+                CallOptions { command, detail, wait, confirm },
+            ) {
                 Err((command, failure)) => refuse(command, failure),
                 Ok(planned) => CallPlan::Run(Box::new(PlannedCall {
                     timeout: request.timeout,

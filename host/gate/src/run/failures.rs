@@ -6,13 +6,13 @@ use loggia_facade::{Failure, code};
 use serde_json::json;
 
 /// Says that there is no such run.
-pub fn no_such_run() -> Failure {
+pub fn run_not_found() -> Failure {
     Failure::new(code::NOT_FOUND, "not found: no such run")
         .hint("runs are kept for an hour, and not across a restart of the server")
 }
 
 /// Says that a caller has as many unfinished runs as it may, and how to see and end them.
-pub fn too_many(now: usize, tools: &BTreeSet<String>) -> Failure {
+pub fn too_many_runs(now: usize, tools: &BTreeSet<String>) -> Failure {
     let said = format!("busy: {now} runs of yours have not ended, and a caller may have no more at once");
     let names: Vec<String> = tools.iter().map(|tool| format!("`{tool}`")).collect();
     let of = if names.is_empty() { String::new() } else { format!(" (of {})", names.join(", ")) };

@@ -4,13 +4,13 @@ use std::{collections::BTreeMap, sync::Arc, time::SystemTime};
 
 use loggia_facade::{Answer, Envelope, Progress, Question};
 
-use super::{state::Run, status::Status};
+use super::{state::CallState, status::Status};
 
 /// A run, to be looked at.
-pub struct Look(Arc<Run>);
+pub struct Look(Arc<CallState>);
 
 impl Look {
-    pub(crate) fn new(run: Arc<Run>) -> Self {
+    pub(crate) fn new(run: Arc<CallState>) -> Self {
         Self(run)
     }
 
@@ -26,17 +26,17 @@ impl Look {
 
     /// What it last said of its progress.
     pub fn progress(&self) -> Option<Progress> {
-        self.0.progressed()
+        self.0.latest_progress()
     }
 
     /// The questions that are open.
     pub fn asks(&self) -> BTreeMap<String, Question> {
-        self.0.asks()
+        self.0.open_questions()
     }
 
     /// Answers a question. False where it is not open (any more).
     pub fn answer(&self, key: &str, answer: Answer) -> bool {
-        self.0.answer(key, answer)
+        self.0.answer_question(key, answer)
     }
 
     /// Ends it: its facade is told, and dropped if it does not end by itself.

@@ -7,49 +7,49 @@ use std::{
 
 use loggia_facade::{Failure, code};
 
-use super::state::Run;
+use super::state::CallState;
 use crate::access::Account;
 
 /// Open questions of all callers: each keeps an instance of the sandbox alive.
-const ALL: usize = 64;
+const MAX_QUESTIONS: usize = 64;
 /// Open questions of one caller, of those. A workflow may put many at once, and call others that do.
-const QUESTIONS: usize = ALL / 4;
+const MAX_CALLER_QUESTIONS: usize = MAX_QUESTIONS / 4;
 /// The same for the person at this machine, who shares with nobody, and for an account that may be that of many.
-const OF_LOCAL: usize = ALL / 2;
+const MAX_SHARED_QUESTIONS: usize = MAX_QUESTIONS / 2;
 
 /// Counts the parked calls. Callers without a name are counted by their address; the person at this machine, who has no
 /// account, is one more.
 #[derive(Clone)]
-pub struct Parking {
-    parked: Arc<Mutex<HashMap<Option<Account>, Count>>>,
+pub struct ParkedCalls {
+    parked: Arc<Mutex<HashMap<Option<Account>, ParkedCount>>>,
     /// Parked calls of one caller. However many questions a call puts at once, it is one.
     calls: usize,
 }
 
 /// What one caller keeps waiting.
 #[derive(Default, Clone, Copy)]
-struct Count {
+struct ParkedCount {
     calls: usize,
     questions: usize,
 }
 
 /// A branch of a call is parked for as long as this lives.
-pub struct Parked {
-    parking: Parking,
-    run: Arc<Run>,
+pub struct ParkedGuard {
+    parking: ParkedCalls,
+    run: Arc<CallState>,
 }
 
-impl Parking {
+impl ParkedCalls {
     /// So many calls of one caller may be parked.
     pub fn new(calls: usize) -> Self {
         Self { parked: Arc::default(), calls }
     }
 
     /// Parks a call, or another branch of one.
-    pub fn park(&self, run: &Arc<Run>) -> Result<Parked, Failure> {
+    pub fn park(&self, run: &Arc<CallState>) -> Result<ParkedGuard, Failure> {
         let mut parked = self.lock();
         let all: usize = parked.values().map(|count| count.questions).sum();
-        let Count { calls, questions } = parked.get(&run.account).copied().unwrap_or_default();
+        let ParkedCount { calls, questions } = parked.get(&run.account).copied().unwrap_or_default();
         let busy = |said: String| {
             Err(Failure::new(code::UNAVAILABLE, said).hint("answer or cancel one of them first"))
         };
@@ -58,10 +58,12 @@ impl Parking {
         if calls >= self.calls && !is_many && !run.is_parked() {
             return busy(format!("busy: {calls} calls of yours wait for an answer already"));
         }
-        if questions >= if is_many || run.account.is_none() { OF_LOCAL } else { QUESTIONS } {
+        if questions
+            >= if is_many || run.account.is_none() { MAX_SHARED_QUESTIONS } else { MAX_CALLER_QUESTIONS }
+        {
             return busy(format!("busy: {questions} questions to you are open already"));
         }
-        if all >= ALL {
+        if all >= MAX_QUESTIONS {
             let said = "busy: too many calls wait for an answer";
             return Err(Failure { retry_after_ms: Some(10_000), ..Failure::new(code::UNAVAILABLE, said) });
         }
@@ -69,15 +71,15 @@ impl Parking {
         count.questions += 1;
         count.calls += usize::from(run.park());
         drop(parked);
-        Ok(Parked { parking: self.clone(), run: Arc::clone(run) })
+        Ok(ParkedGuard { parking: self.clone(), run: Arc::clone(run) })
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Option<Account>, Count>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Option<Account>, ParkedCount>> {
         self.parked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Parked {
+impl Drop for ParkedGuard {
     fn drop(&mut self) {
         let mut parked = self.parking.lock();
         let resumed = self.run.resume();

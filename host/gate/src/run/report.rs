@@ -3,26 +3,26 @@
 use loggia_facade::{Command, Envelope, Next, Object, Reply};
 use serde_json::json;
 
-use super::{id::RunId, state::Run, status::progress};
+use super::{id::RunId, state::CallState, status::render_progress};
 
 /// How long a client should let pass before it asks again.
 const POLL_MS: u64 = 1000;
 
 /// One run as it stands in a list: without its result.
-pub fn brief(id: &RunId, run: &Run) -> Object {
+pub fn render_summary(id: &RunId, run: &CallState) -> Object {
     let status = run.status();
     let mut out = Object::new();
     out.insert("id".into(), id.to_string().into());
     out.insert("action".into(), run.command.name.clone().into());
     out.insert("status".into(), status.as_str().into());
-    if let Some(last) = run.progressed() {
-        let mut told = progress(last.done, last.total);
+    if let Some(last) = run.latest_progress() {
+        let mut told = render_progress(last.done, last.total);
         if let Some(message) = last.message {
             told["message"] = message.into();
         }
         out.insert("progress".into(), told);
     }
-    let questions = run.questions();
+    let questions = run.question_texts();
     if !questions.is_empty() {
         out.insert("waiting_for".into(), questions.into());
     }
@@ -30,8 +30,8 @@ pub fn brief(id: &RunId, run: &Run) -> Object {
 }
 
 /// All of a run, its result included once it is there; and the content beside the result.
-pub fn whole(id: &RunId, run: &Run, include_trace: bool) -> Reply {
-    let mut told = brief(id, run);
+pub fn render_run(id: &RunId, run: &CallState, include_trace: bool) -> Reply {
+    let mut told = render_summary(id, run);
     let mut content = Vec::new();
     match run.outcome() {
         Some(envelope) => {
@@ -44,24 +44,24 @@ pub fn whole(id: &RunId, run: &Run, include_trace: bool) -> Reply {
         }
     }
     if include_trace {
-        told.insert("trace".into(), run.trace());
+        told.insert("trace".into(), run.render_trace());
     }
     Reply { data: json!({ "run": told }), content, ..Reply::default() }
 }
 
 /// What a caller is told whose call goes on without it.
-pub fn detached(id: &RunId, run: &Run) -> Envelope {
+pub fn render_detached(id: &RunId, run: &CallState) -> Envelope {
     let mut params = Object::new();
     params.insert("run_id".into(), id.to_string().into());
     params.insert("wait".into(), true.into());
     let next = Next { facade: run.facade.clone(), action: "run_status".into(), params, reason: None };
     let name = run.command.name.as_deref().unwrap_or("the call");
     let message = format!("`{name}` goes on as a run; `run_status` tells how it stands, and its result");
-    let reply = Reply { message: Some(message), next: Some(next), ..whole(id, run, false) };
+    let reply = Reply { message: Some(message), next: Some(next), ..render_run(id, run, false) };
     Envelope { resolved_inputs: run.inputs.clone(), ..Envelope::new(run.command.clone(), Ok(reply)) }
 }
 
 /// The envelope of `run_status`.
-pub fn told(command: Command, id: &RunId, run: &Run, include_trace: bool) -> Envelope {
-    Envelope::new(command, Ok(whole(id, run, include_trace)))
+pub fn render_status(command: Command, id: &RunId, run: &CallState, include_trace: bool) -> Envelope {
+    Envelope::new(command, Ok(render_run(id, run, include_trace)))
 }

@@ -19,7 +19,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{event::Event, status::Status, trace::Trace, weight};
+use super::{event::Event, status::Status, trace::RunTrace, weight};
 use crate::{
     access::{Account, Caller, Mark, Origin, Rights},
     catalog::Entry,
@@ -31,7 +31,7 @@ use crate::{
 ///
 /// **Invariant**: it holds the names of the facade and the actions that it is of, and never the facade itself: a run is kept
 /// long after it has ended, and a version that was replaced meanwhile must be dropped, with its descriptors and machine code.
-pub struct Run {
+pub struct CallState {
     /// Whose it is.
     pub caller: Caller,
     /// Whose share it uses.
@@ -43,7 +43,7 @@ pub struct Run {
     /// Whether whoever began it can ask a person.
     pub can_ask: bool,
     /// By which names its request is known elsewhere.
-    pub mark: Mark,
+    pub request_ids: Mark,
     /// The facade that was called.
     pub facade: String,
     /// Which of its actions were called: a batch may call several.
@@ -53,17 +53,17 @@ pub struct Run {
     /// All parameters, as far as they may be shown; only of a call that may become a run.
     pub inputs: Object,
     /// Whether it may outlive its request.
-    pub long: bool,
+    pub long_running: bool,
     /// When it began.
     pub began: SystemTime,
     /// How many follow it.
     followers: AtomicUsize,
     /// Its caller was told that it is a run; otherwise it ends with its request, or waits for an answer.
-    listed: AtomicBool,
+    became_run: AtomicBool,
     /// The caller went away or said stop.
     pub cancel: CancellationToken,
     /// Never held across an await, nor while another lock is taken.
-    state: Mutex<State>,
+    state: Mutex<MutableState>,
     /// Something in `state` that a follower may want to see has changed.
     pub(super) changed: Notify,
     /// The last parked branch of the call has resumed.
@@ -71,79 +71,80 @@ pub struct Run {
 }
 
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct MutableState {
     progress: Option<Progress>,
     /// How often `progress` was set.
-    progressed: u64,
-    pub(super) asks: BTreeMap<String, (Question, oneshot::Sender<Answer>)>,
+    progress_count: u64,
+    pub(super) questions: BTreeMap<String, (Question, oneshot::Sender<Answer>)>,
     /// How many questions were ever asked; numbers the next.
-    pub(super) asked: u64,
+    pub(super) question_count: u64,
     /// Answers that came with the call, by the names of questions that it has not asked yet.
-    pub(super) ready: BTreeMap<String, Answer>,
+    pub(super) prepared_answers: BTreeMap<String, Answer>,
     /// Names of questions that were asked: an answer that is sent again must not answer another one.
-    pub(super) named: BTreeSet<String>,
-    clock: Clock,
+    pub(super) asked_names: BTreeSet<String>,
+    clock: ParkedClock,
     outcome: Option<Envelope>,
-    ended: Option<Instant>,
+    ended_at: Option<Instant>,
     /// About how many bytes it takes, once it has ended.
     weight: usize,
     /// Of a call that may become a run.
-    trace: Option<Trace>,
+    trace: Option<RunTrace>,
     /// The outcome is kept for whoever attaches later.
-    kept: bool,
+    keeps_outcome: bool,
 }
 
 /// Stands still while any branch of the call waits for a person.
 #[derive(Default)]
-struct Clock {
-    parked: usize,
-    since: Option<Instant>,
-    total: Duration,
+struct ParkedClock {
+    parked_branches: usize,
+    parked_since: Option<Instant>,
+    parked_total: Duration,
 }
 
-impl Clock {
-    fn parked_for(&self, now: Instant) -> Duration {
-        self.total + self.since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
+impl ParkedClock {
+    fn parked_time(&self, now: Instant) -> Duration {
+        self.parked_total
+            + self.parked_since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
     }
 }
 
 /// What a follower has already been told.
 #[derive(Default)]
-pub struct Seen {
-    progressed: u64,
-    asked: u64,
+pub struct EventCursor {
+    progress_count: u64,
+    question_count: u64,
 }
 
-impl Run {
-    pub fn new(origin: Origin, planned: &PlannedCall) -> Self {
+impl CallState {
+    pub fn for_call(origin: Origin, planned: &PlannedCall) -> Self {
         let actions = vec![planned.action().name.clone()];
-        let run = Self::of(origin, &planned.entry, &planned.command, actions);
-        Self { inputs: planned.inputs.clone(), ..run.long(planned.action().long_running) }
+        let run = Self::with_origin(origin, &planned.entry, &planned.command, actions);
+        Self { inputs: planned.inputs.clone(), ..run.with_long_running(planned.action().long_running) }
     }
 
     /// Several calls in one.
-    pub fn batch(origin: Origin, batch: &PlannedBatch) -> Self {
+    pub fn for_batch(origin: Origin, batch: &PlannedBatch) -> Self {
         let actions: BTreeSet<&str> = batch.items.iter().map(|item| item.action().name.as_str()).collect();
         let actions = actions.into_iter().map(str::to_owned).collect();
-        Self::of(origin, &batch.entry, &batch.command, actions).long(true)
+        Self::with_origin(origin, &batch.entry, &batch.command, actions).with_long_running(true)
     }
 
-    fn of(origin: Origin, entry: &Entry, command: &Command, actions: Vec<String>) -> Self {
+    fn with_origin(origin: Origin, entry: &Entry, command: &Command, actions: Vec<String>) -> Self {
         Self {
             account: origin.account(),
             address: origin.address,
             caller: origin.caller,
             rights: origin.rights,
             can_ask: origin.can_ask,
-            mark: origin.request_ids,
+            request_ids: origin.request_ids,
             facade: entry.surface().name.clone(),
             actions,
             command: command.clone(),
             inputs: Object::new(),
-            long: false,
+            long_running: false,
             began: SystemTime::now(),
             followers: AtomicUsize::new(0),
-            listed: AtomicBool::new(false),
+            became_run: AtomicBool::new(false),
             cancel: CancellationToken::new(),
             state: Mutex::default(),
             changed: Notify::new(),
@@ -151,71 +152,71 @@ impl Run {
         }
     }
 
-    fn long(self, long: bool) -> Self {
-        let state = State { trace: long.then(Trace::begin), ..State::default() };
-        Self { long, state: Mutex::new(state), ..self }
+    fn with_long_running(self, long: bool) -> Self {
+        let state = MutableState { trace: long.then(RunTrace::start), ..MutableState::default() };
+        Self { long_running: long, state: Mutex::new(state), ..self }
     }
 
     /// Whether it is this caller's, with the rights that the caller has now: one token of a caller may reach less than
     /// another, and is not to be told what that one began.
-    pub fn is_for(&self, origin: &Origin) -> bool {
-        self.is_within(&origin.caller, &origin.rights)
+    pub fn is_visible_to(&self, origin: &Origin) -> bool {
+        self.is_visible_with(&origin.caller, &origin.rights)
     }
 
     /// The same for who began another call.
-    pub fn is_beside(&self, other: &Self) -> bool {
-        self.account == other.account && self.is_within(&other.caller, &other.rights)
+    pub fn is_visible_beside(&self, other: &Self) -> bool {
+        self.account == other.account && self.is_visible_with(&other.caller, &other.rights)
     }
 
-    fn is_within(&self, caller: &Caller, rights: &Rights) -> bool {
+    fn is_visible_with(&self, caller: &Caller, rights: &Rights) -> bool {
         let may_call = |action: &String| rights.allow(&self.facade, action);
         self.caller.is(caller) && (rights.are_all() || self.actions.iter().all(may_call))
     }
 
     /// What permits depend on.
-    pub fn holder(&self) -> PermitHolder<'_> {
-        PermitHolder { account: self.account.as_ref(), long: self.long }
+    pub fn permit_holder(&self) -> PermitHolder<'_> {
+        PermitHolder { account: self.account.as_ref(), long: self.long_running }
     }
 
     /// From here on its caller knows it as a run.
-    pub fn list(&self) {
-        self.listed.store(true, Ordering::Release);
+    pub fn become_run(&self) {
+        self.became_run.store(true, Ordering::Release);
     }
 
     /// Whether its caller knows it as a run.
-    pub fn is_listed(&self) -> bool {
-        self.listed.load(Ordering::Acquire)
+    pub fn is_run(&self) -> bool {
+        self.became_run.load(Ordering::Acquire)
     }
 
     /// Somebody follows the call.
-    pub fn followed(&self) {
+    pub fn add_follower(&self) {
         self.followers.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Somebody does no longer; whether that was the last.
-    pub fn unfollowed(&self) -> bool {
+    pub fn remove_follower(&self) -> bool {
         self.followers.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, MutableState> {
         // No code that can panic runs under the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn progress(&self, progress: Progress) {
+    pub fn record_progress(&self, progress: Progress) {
         let mut state = self.lock();
         if let Some(trace) = &mut state.trace {
             trace.progress(&progress);
         }
         state.progress = Some(progress);
-        state.progressed += 1;
+        state.progress_count += 1;
         drop(state);
         self.changed.notify_waiters();
     }
 
     /// Keeps a log line with the run, if it may become one.
-    pub fn log(&self, level: Level, text: &str) {
-        if self.long
+    pub fn record_log(&self, level: Level, text: &str) {
+        if self.long_running
             && let Some(trace) = &mut self.lock().trace
         {
             trace.log(level, text);
@@ -226,26 +227,26 @@ impl Run {
     pub fn status(&self) -> Status {
         let state = self.lock();
         match &state.outcome {
-            Some(envelope) => Status::of(envelope),
-            None if state.asks.is_empty() => Status::Running,
+            Some(envelope) => Status::from_envelope(envelope),
+            None if state.questions.is_empty() => Status::Running,
             None => Status::Waiting,
         }
     }
 
     /// What it last said of its progress.
-    pub fn progressed(&self) -> Option<Progress> {
+    pub fn latest_progress(&self) -> Option<Progress> {
         self.lock().progress.clone()
     }
 
     /// What it waits to be told.
-    pub fn questions(&self) -> Vec<String> {
-        self.lock().asks.values().map(|(question, _)| question.message.clone()).collect()
+    pub fn question_texts(&self) -> Vec<String> {
+        self.lock().questions.values().map(|(question, _)| question.message.clone()).collect()
     }
 
     /// The open questions, with their keys.
-    pub fn asks(&self) -> BTreeMap<String, Question> {
+    pub fn open_questions(&self) -> BTreeMap<String, Question> {
         let state = self.lock();
-        state.asks.iter().map(|(key, (question, _))| (key.clone(), question.clone())).collect()
+        state.questions.iter().map(|(key, (question, _))| (key.clone(), question.clone())).collect()
     }
 
     /// What came of it, once it has ended.
@@ -254,31 +255,31 @@ impl Run {
     }
 
     /// What it said while it ran.
-    pub fn trace(&self) -> Value {
-        self.lock().trace.as_ref().map_or_else(|| Value::Array(Vec::new()), Trace::to_json)
+    pub fn render_trace(&self) -> Value {
+        self.lock().trace.as_ref().map_or_else(|| Value::Array(Vec::new()), RunTrace::to_json)
     }
 
     /// A branch of the call begins to wait for a person; whether it is the first.
     pub fn park(&self) -> bool {
         let mut state = self.lock();
-        state.clock.parked += 1;
-        state.clock.since.get_or_insert_with(Instant::now);
-        state.clock.parked == 1
+        state.clock.parked_branches += 1;
+        state.clock.parked_since.get_or_insert_with(Instant::now);
+        state.clock.parked_branches == 1
     }
 
     /// Whether some branch of the call waits for a person.
     pub fn is_parked(&self) -> bool {
-        self.lock().clock.parked > 0
+        self.lock().clock.parked_branches > 0
     }
 
     /// A branch that was parked goes on; whether it was the last.
     pub fn resume(&self) -> bool {
         let mut state = self.lock();
-        state.clock.parked = state.clock.parked.saturating_sub(1);
-        let was_last = state.clock.parked == 0;
+        state.clock.parked_branches = state.clock.parked_branches.saturating_sub(1);
+        let was_last = state.clock.parked_branches == 0;
         if was_last {
-            state.clock.total = state.clock.parked_for(Instant::now());
-            state.clock.since = None;
+            state.clock.parked_total = state.clock.parked_time(Instant::now());
+            state.clock.parked_since = None;
             drop(state);
             self.resumed.notify_waiters();
         }
@@ -287,27 +288,27 @@ impl Run {
 
     /// When a clock that starts now and runs for so long ends, if the call is not parked meanwhile. Times that are due
     /// are compared and kept in these terms; [`Run::until`] gives the moment.
-    pub fn due(&self, wall: Duration) -> Instant {
+    pub fn start_clock(&self, wall: Duration) -> Instant {
         let now = Instant::now();
-        let parked = self.lock().clock.parked_for(now);
+        let parked = self.lock().clock.parked_time(now);
         (now + wall).checked_sub(parked).unwrap_or(now)
     }
 
     /// The moment at which something is due, as far as the call was parked until now; none while it is parked.
-    pub fn until(&self, due: Instant) -> Option<Instant> {
+    pub fn deadline(&self, due: Instant) -> Option<Instant> {
         let state = self.lock();
-        state.clock.since.is_none().then(|| due + state.clock.total)
+        state.clock.parked_since.is_none().then(|| due + state.clock.parked_total)
     }
 
     /// Gives a future until it is due. None if the clock ends first.
-    pub async fn within<F: Future>(&self, due: Instant, future: F) -> Option<F::Output> {
+    pub async fn run_within<F: Future>(&self, due: Instant, future: F) -> Option<F::Output> {
         tokio::pin!(future);
         loop {
-            let until = self.until(due);
+            let until = self.deadline(due);
             let clock = async {
                 match until {
                     Some(until) => tokio::time::sleep_until(until).await,
-                    None => self.unparked().await,
+                    None => self.wait_until_resumed().await,
                 }
             };
             tokio::select! {
@@ -315,19 +316,19 @@ impl Run {
                 output = &mut future => return Some(output),
                 () = clock => {}
             }
-            if self.until(due).is_some_and(|until| until <= Instant::now()) {
+            if self.deadline(due).is_some_and(|until| until <= Instant::now()) {
                 return None;
             }
         }
     }
 
     /// Returns at once unless the call is parked, and else when it has resumed.
-    async fn unparked(&self) {
+    async fn wait_until_resumed(&self) {
         loop {
             let resumed = self.resumed.notified();
             tokio::pin!(resumed);
             resumed.as_mut().enable();
-            if self.lock().clock.since.is_none() {
+            if self.lock().clock.parked_since.is_none() {
                 return;
             }
             resumed.await;
@@ -339,10 +340,11 @@ impl Run {
         let weight = weight::envelope(&envelope) + self.own_weight();
         let mut state = self.lock();
         let progress = state.progress.as_ref().map_or(0, |progress| weight::optional(&progress.message));
-        state.weight = weight + progress + state.trace.as_ref().map_or(0, Trace::weight);
+        state.weight = weight + progress + state.trace.as_ref().map_or(0, RunTrace::weight);
         state.outcome = Some(envelope);
-        state.ended = Some(Instant::now());
-        let over = (take(&mut state.asks), take(&mut state.ready), take(&mut state.named));
+        state.ended_at = Some(Instant::now());
+        let over =
+            (take(&mut state.questions), take(&mut state.prepared_answers), take(&mut state.asked_names));
         drop(state);
         // Not under the lock: answers and forms may be large.
         drop(over);
@@ -350,8 +352,8 @@ impl Run {
     }
 
     /// Keeps the outcome for whoever attaches later.
-    pub fn keep(&self) {
-        self.lock().kept = true;
+    pub fn keep_outcome(&self) {
+        self.lock().keeps_outcome = true;
     }
 
     /// About how many bytes it takes, all that is kept with its outcome included. Nothing before it has ended: how many
@@ -366,12 +368,12 @@ impl Run {
     }
 
     /// Resolves when the call has ended.
-    pub async fn end(&self) {
+    pub async fn wait_until_ended(&self) {
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
             changed.as_mut().enable();
-            if self.ended().is_some() {
+            if self.ended_at().is_some() {
                 return;
             }
             changed.await;
@@ -379,17 +381,17 @@ impl Run {
     }
 
     /// When the call ended, if it has.
-    pub fn ended(&self) -> Option<Instant> {
-        self.lock().ended
+    pub fn ended_at(&self) -> Option<Instant> {
+        self.lock().ended_at
     }
 
     /// The next thing a follower has not been told. Dropping the future loses nothing.
-    pub async fn next(&self, seen: &mut Seen) -> Event {
+    pub async fn next_event(&self, seen: &mut EventCursor) -> Event {
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
             changed.as_mut().enable();
-            if let Some(event) = self.event(seen) {
+            if let Some(event) = self.poll_event(seen) {
                 return event;
             }
             changed.await;
@@ -397,24 +399,24 @@ impl Run {
     }
 
     /// The latest progress that a follower has not been told.
-    pub fn news(&self, seen: &mut Seen) -> Option<Progress> {
+    pub fn next_progress(&self, seen: &mut EventCursor) -> Option<Progress> {
         let state = self.lock();
-        (state.progressed > seen.progressed).then(|| seen.progressed = state.progressed)?;
+        (state.progress_count > seen.progress_count).then(|| seen.progress_count = state.progress_count)?;
         state.progress.clone()
     }
 
-    fn event(&self, seen: &mut Seen) -> Option<Event> {
-        if let Some(progress) = self.news(seen) {
+    fn poll_event(&self, seen: &mut EventCursor) -> Option<Event> {
+        if let Some(progress) = self.next_progress(seen) {
             return Some(Event::Progress(progress));
         }
         let mut state = self.lock();
         if state.outcome.is_some() {
-            let envelope = if state.kept { state.outcome.clone() } else { state.outcome.take() };
+            let envelope = if state.keeps_outcome { state.outcome.clone() } else { state.outcome.take() };
             return envelope.map(|envelope| Event::Done(Box::new(envelope)));
         }
-        if state.asked > seen.asked && !state.asks.is_empty() {
-            seen.asked = state.asked;
-            let asks = state.asks.iter().map(|(key, (question, _))| (key.clone(), question.clone()));
+        if state.question_count > seen.question_count && !state.questions.is_empty() {
+            seen.question_count = state.question_count;
+            let asks = state.questions.iter().map(|(key, (question, _))| (key.clone(), question.clone()));
             return Some(Event::Asks(asks.collect()));
         }
         None

@@ -9,59 +9,59 @@ use tokio::time::Instant;
 use super::weight;
 
 /// Entries that are kept.
-const ENTRIES: usize = 200;
+const MAX_ENTRIES: usize = 200;
 /// Bytes of text that are kept.
-const BYTES: usize = 64 << 10;
+const MAX_BYTES: usize = 64 << 10;
 /// Characters of one text.
-const TEXT: usize = 1000;
+const MAX_CHARS: usize = 1000;
 
 /// The latest of what a run said.
-pub struct Trace {
-    begun: Instant,
-    entries: VecDeque<Entry>,
+pub struct RunTrace {
+    started: Instant,
+    entries: VecDeque<TraceEntry>,
     bytes: usize,
     /// How many were said before those that are kept.
     dropped: u64,
 }
 
-struct Entry {
+struct TraceEntry {
     at: Instant,
-    said: Said,
+    kind: TraceKind,
     text: Option<String>,
 }
 
-enum Said {
+enum TraceKind {
     Progress { done: f64, total: Option<f64> },
     Log(Level),
 }
 
-impl Entry {
+impl TraceEntry {
     fn bytes(&self) -> usize {
         self.text.as_ref().map_or(0, String::len)
     }
 }
 
-impl Trace {
-    pub fn begin() -> Self {
-        Self { begun: Instant::now(), entries: VecDeque::new(), bytes: 0, dropped: 0 }
+impl RunTrace {
+    pub fn start() -> Self {
+        Self { started: Instant::now(), entries: VecDeque::new(), bytes: 0, dropped: 0 }
     }
 
     pub fn progress(&mut self, progress: &Progress) {
-        let said = Said::Progress { done: progress.done, total: progress.total };
+        let said = TraceKind::Progress { done: progress.done, total: progress.total };
         self.push(said, progress.message.as_deref());
     }
 
     pub fn log(&mut self, level: Level, text: &str) {
-        self.push(Said::Log(level), Some(text));
+        self.push(TraceKind::Log(level), Some(text));
     }
 
-    fn push(&mut self, said: Said, text: Option<&str>) {
+    fn push(&mut self, said: TraceKind, text: Option<&str>) {
         let text =
-            text.map(|text| text.chars().take(TEXT).collect::<String>().into_boxed_str().into_string());
-        let entry = Entry { at: Instant::now(), said, text };
+            text.map(|text| text.chars().take(MAX_CHARS).collect::<String>().into_boxed_str().into_string());
+        let entry = TraceEntry { at: Instant::now(), kind: said, text };
         self.bytes += entry.bytes();
         self.entries.push_back(entry);
-        while self.entries.len() > ENTRIES || self.bytes > BYTES {
+        while self.entries.len() > MAX_ENTRIES || self.bytes > MAX_BYTES {
             let Some(first) = self.entries.pop_front() else { return };
             self.bytes -= first.bytes();
             self.dropped += 1;
@@ -70,7 +70,7 @@ impl Trace {
 
     /// About how many bytes of memory it takes.
     pub fn weight(&self) -> usize {
-        self.entries.capacity() * size_of::<Entry>()
+        self.entries.capacity() * size_of::<TraceEntry>()
             + self.entries.iter().map(|entry| weight::optional(&entry.text)).sum::<usize>()
     }
 
@@ -81,16 +81,16 @@ impl Trace {
             out.push(json!({ "dropped": self.dropped }));
         }
         out.extend(self.entries.iter().map(|entry| {
-            let at = entry.at.saturating_duration_since(self.begun).as_millis();
+            let at = entry.at.saturating_duration_since(self.started).as_millis();
             let mut line = json!({ "at_ms": u64::try_from(at).unwrap_or(u64::MAX) });
-            match &entry.said {
-                Said::Progress { done, total } => {
-                    line["progress"] = super::status::progress(*done, *total);
+            match &entry.kind {
+                TraceKind::Progress { done, total } => {
+                    line["progress"] = super::status::render_progress(*done, *total);
                     if let Some(text) = &entry.text {
                         line["message"] = text.as_str().into();
                     }
                 }
-                Said::Log(level) => {
+                TraceKind::Log(level) => {
                     line["level"] = level.as_str().into();
                     line["log"] = entry.text.as_deref().unwrap_or_default().into();
                 }
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn the_latest_are_kept_and_what_was_dropped_is_told() {
-        let mut trace = Trace::begin();
+        let mut trace = RunTrace::start();
         trace.progress(&Progress { done: 1.0, total: Some(4.0), message: Some("reading".into()) });
         trace.log(Level::Warn, "odd");
         let told = trace.to_json();
@@ -118,8 +118,8 @@ mod tests {
         }
         let told = trace.to_json();
         let told = told.as_array().unwrap();
-        assert!(told.len() <= ENTRIES + 1);
+        assert!(told.len() <= MAX_ENTRIES + 1);
         assert_eq!(told[0]["dropped"].as_u64().unwrap() + told.len() as u64 - 1, 1002);
-        assert!(told[1]["log"].as_str().unwrap().len() == TEXT);
+        assert!(told[1]["log"].as_str().unwrap().len() == MAX_CHARS);
     }
 }

@@ -14,7 +14,7 @@ fn block(bytes: usize) -> usize {
     if bytes == 0 { 0 } else { bytes + BLOCK }
 }
 
-fn many<T>(items: &Vec<T>) -> usize {
+fn vector<T>(items: &Vec<T>) -> usize {
     block(items.capacity() * size_of::<T>())
 }
 
@@ -33,7 +33,7 @@ pub fn value(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
         Value::String(said) => text(said),
-        Value::Array(items) => many(items) + items.iter().map(self::value).sum::<usize>(),
+        Value::Array(items) => vector(items) + items.iter().map(self::value).sum::<usize>(),
         Value::Object(members) => object(members),
     }
 }
@@ -58,16 +58,16 @@ pub fn object(members: &Object) -> usize {
 
 /// The heap that content blocks take.
 pub fn contents(content: &Vec<Content>) -> usize {
-    many(content) + content.iter().map(self::content).sum::<usize>()
+    vector(content) + content.iter().map(self::content).sum::<usize>()
 }
 
 /// The heap that a content block takes.
 pub fn content(content: &Content) -> usize {
     let own = match &content.block {
         Block::Text(said) => text(said),
-        Block::Image { data, mime_type } | Block::Audio { data, mime_type } => many(data) + text(mime_type),
+        Block::Image { data, mime_type } | Block::Audio { data, mime_type } => vector(data) + text(mime_type),
         Block::Embedded { uri, mime_type, text: said, blob } => {
-            text(uri) + optional(mime_type) + optional(said) + blob.as_ref().map_or(0, many)
+            text(uri) + optional(mime_type) + optional(said) + blob.as_ref().map_or(0, vector)
         }
         Block::Link { uri, name, description, mime_type } => {
             text(uri) + text(name) + optional(description) + optional(mime_type)
@@ -113,7 +113,7 @@ pub fn envelope(envelope: &Envelope) -> usize {
     outcome
         + optional(&envelope.command.name)
         + object(&envelope.resolved_inputs)
-        + many(&envelope.trail)
+        + vector(&envelope.trail)
         + envelope.trail.iter().map(hop).sum::<usize>()
 }
 

@@ -24,11 +24,11 @@ use tokio::{
     time::Instant,
 };
 
-use super::scheduled_call::Work;
+use super::scheduled_call::ScheduledCall;
 use crate::{
     catalog::Entry,
-    flow::{FacadeFlow, CpuShares},
-    run::Run,
+    flow::{CpuShares, FacadeFlow},
+    run::CallState,
 };
 
 /// Whether first slices run inline.
@@ -72,31 +72,36 @@ impl Executor {
     }
 
     /// A call of this run, which has not begun.
-    pub fn work(&self, run: Arc<Run>, entry: Arc<Entry>, future: BoxFuture<'static, Envelope>) -> Work {
-        Work::new(run, entry, future, Arc::clone(&self.shares))
+    pub fn prepare(
+        &self,
+        run: Arc<CallState>,
+        entry: Arc<Entry>,
+        future: BoxFuture<'static, Envelope>,
+    ) -> ScheduledCall {
+        ScheduledCall::new(run, entry, future, Arc::clone(&self.shares))
     }
 
     /// Gives a call its first slice here. Its envelope, or the call, if it has not ended.
-    pub async fn first_slice(&self, mut work: Work) -> Result<Envelope, Work> {
-        let may_start = |_: &Slot<'_>| !work.is_greedy() && work.entry.flow.may_start_inline();
-        let Some(_slot) = self.slot().filter(may_start) else { return Err(work) };
+    pub async fn poll_inline(&self, mut work: ScheduledCall) -> Result<Envelope, ScheduledCall> {
+        let may_start = |_: &InlineSlot<'_>| !work.is_over_share() && work.entry.flow.may_start_inline();
+        let Some(_slot) = self.take_slot().filter(may_start) else { return Err(work) };
         let begun = Instant::now();
         match poll_fn(|context| Poll::Ready(work.poll(context))).await {
             Poll::Ready(envelope) => Ok(envelope),
             Poll::Pending => {
-                note_overrun(&work.entry.flow, begun);
+                record_overrun(&work.entry.flow, begun);
                 Err(work)
             }
         }
     }
 
     /// Lets a call run to its end, away from who follows it.
-    pub fn spawn(&self, work: Work) {
+    pub fn spawn(&self, work: ScheduledCall) {
         let Some(Lanes { calls, heavy }) = self.lanes.clone() else {
             tokio::spawn(work.run_to_end());
             return;
         };
-        if work.is_greedy() {
+        if work.is_over_share() {
             heavy.spawn(work.run_to_end());
             return;
         }
@@ -107,31 +112,31 @@ impl Executor {
         });
     }
 
-    fn slot(&self) -> Option<Slot<'_>> {
+    fn take_slot(&self) -> Option<InlineSlot<'_>> {
         let taken = self.inline.fetch_add(1, Ordering::Relaxed);
-        let slot = Slot(&self.inline);
+        let slot = InlineSlot(&self.inline);
         (taken < self.slots).then_some(slot)
     }
 }
 
 /// A call that waited at once did not use up its slice; only one that computed through it did.
-fn note_overrun(pace: &FacadeFlow, begun: Instant) {
+fn record_overrun(pace: &FacadeFlow, begun: Instant) {
     if begun.elapsed() >= Duration::from_micros(500) {
         pace.record_overrun();
     }
 }
 
 /// One of the inline slots, given back when it is dropped.
-struct Slot<'a>(&'a AtomicUsize);
+struct InlineSlot<'a>(&'a AtomicUsize);
 
-impl Drop for Slot<'_> {
+impl Drop for InlineSlot<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 /// Does work that cannot be interrupted. Where it is long, the tasks of this thread move to another one first.
-pub fn aside<T>(long: bool, work: impl FnOnce() -> T) -> T {
+pub fn run_cpu_bound<T>(long: bool, work: impl FnOnce() -> T) -> T {
     let moves =
         || Handle::try_current().is_ok_and(|here| here.runtime_flavor() == RuntimeFlavor::MultiThread);
     if long && moves() { tokio::task::block_in_place(work) } else { work() }

@@ -8,6 +8,6 @@
 mod executor;
 mod scheduled_call;
 
-pub(crate) use executor::aside;
+pub(crate) use executor::run_cpu_bound;
 pub use executor::{Executor, Inline, Lanes};
-pub(crate) use scheduled_call::Work;
+pub(crate) use scheduled_call::ScheduledCall;

@@ -171,8 +171,10 @@ async fn a_facade_that_faults_again_and_again_rests_and_is_tried_again() {
             }
         }
     });
-    let rules =
-        Rules { breaker: crate::access::BreakerConfig { faults: 3, ..Default::default() }, ..Rules::default() };
+    let rules = Rules {
+        breaker: crate::access::BreakerConfig { faults: 3, ..Default::default() },
+        ..Rules::default()
+    };
     let gate = gate(vec![(puppet, rules)]);
     let second = Duration::from_secs(1);
     let mut codes = Vec::new();
@@ -279,7 +281,7 @@ async fn a_failure_of_the_plugin_keeps_its_words_and_gets_a_signature() {
 #[test]
 fn work_can_be_sent() {
     fn sendable<T: Send>() {}
-    sendable::<Work>();
+    sendable::<ScheduledCall>();
 }
 
 /// Numbers that are no randomness anybody relies on; the same in each run.

@@ -3,7 +3,7 @@
 use loggia_facade::Next;
 
 use super::*;
-use crate::call::chain::DATA;
+use crate::call::chain::MAX_TRAIL_DATA;
 
 fn next(facade: &str, action: &str, n: i64) -> Option<Next> {
     let mut params = Object::new();
@@ -64,7 +64,7 @@ async fn what_a_trail_holds_of_results_is_bounded() {
         Ok(Reply {
             next: next("b", "look", 1),
             message: Some("found".into()),
-            ..Reply::data("x".repeat(DATA + 1))
+            ..Reply::data("x".repeat(MAX_TRAIL_DATA + 1))
         })
     });
     let second = puppet("b", async |_| Ok(Reply::data("done")));

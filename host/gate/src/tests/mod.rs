@@ -35,7 +35,7 @@ use crate::{
     call::{Exec, Gate},
     catalog::{Catalog, Entry, Exposure, Slot},
     run::{Event, RunId},
-    schedule::{Executor, Inline, Lanes, Work},
+    schedule::{Executor, Inline, Lanes, ScheduledCall},
     testing::{Puppet, entry, entry_under, lanes, puppet},
 };
 

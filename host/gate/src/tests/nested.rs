@@ -345,8 +345,10 @@ async fn who_would_wait_too_long_for_others_is_told_that_they_are_not_there_yet(
 /// A fault is the facade's own: who waits for another is not blamed for it.
 #[tokio::test(start_paused = true)]
 async fn a_facade_does_not_rest_for_what_another_did() {
-    let rules =
-        || Rules { breaker: crate::access::BreakerConfig { faults: 2, ..Default::default() }, ..invoking(&["b:*"]) };
+    let rules = || Rules {
+        breaker: crate::access::BreakerConfig { faults: 2, ..Default::default() },
+        ..invoking(&["b:*"])
+    };
     let sleeps = || puppet("b", async |_| forever().await);
     let gate = gate(vec![(forwards("a", "b", "look"), rules()), (sleeps(), Rules::default())]);
     for _ in 0..5 {
