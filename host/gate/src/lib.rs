@@ -22,6 +22,8 @@
 //!
 //! No files, processes or sockets (clippy holds it: `clippy.toml`), and no name of MCP's.
 
+#![warn(unreachable_pub)]
+
 pub mod access;
 pub mod call;
 pub mod catalog;

@@ -32,48 +32,53 @@ const REFUSAL_DELAY: Duration = Duration::from_millis(50);
 const MAX_FAULT_BYTES: usize = 600;
 
 /// Runs a root call: waits for its turn, starts its clock, dispatches, makes the envelope.
-pub async fn answer_root(shared: Arc<GateState>, run: Arc<CallState>, planned: PlannedCall) -> Envelope {
+pub(super) async fn answer_root(
+    gate: Arc<GateState>,
+    state: Arc<CallState>,
+    planned: PlannedCall,
+) -> Envelope {
     let (entry, command) = (Arc::clone(&planned.entry), planned.command.clone());
     let refused = |failure| Envelope::new(command.clone(), Err(failure));
     if let Err(resting) = entry.breaker.check(&entry.surface().name) {
         // Who asks again at once would keep the host as busy as with calls that run.
         tokio::time::sleep(REFUSAL_DELAY).await;
         let why = (Outcome::Resting, &resting);
-        audit::record_unstarted(&run, (&entry, planned.action), why, &shared.meters);
+        audit::record_unstarted(&state, (&entry, planned.action), why, &gate.meters);
         return refused(resting);
     }
     if !entry.rules.invoke.is_empty() {
         // Just after the start it would find a facade missing that stands there a moment later.
-        shared.catalog.admitted().await;
+        gate.catalog.admitted().await;
     }
-    let permit = match shared.permits.acquire_root(&entry.flow, run.permit_holder()).await {
+    let permit = match gate.permits.acquire_root(&entry.flow, state.permit_holder()).await {
         Ok(permit) => permit,
         Err(busy) => {
-            audit::record_unstarted(&run, (&entry, planned.action), (Outcome::Busy, &busy), &shared.meters);
+            audit::record_unstarted(&state, (&entry, planned.action), (Outcome::Busy, &busy), &gate.meters);
             return refused(busy);
         }
     };
-    let meters = Arc::clone(&shared.meters);
+    let meters = Arc::clone(&gate.meters);
     let (wall, limit) = entry.rules.wall(planned.action()).clone();
     let timeout = planned.timeout;
-    let line = CallFrame {
+    let frame = CallFrame {
         id: next_call_id(),
-        gate: shared,
-        state: Arc::clone(&run),
+        gate,
+        state: Arc::clone(&state),
         entry: Arc::clone(&entry),
         action: planned.action,
-        due: run.start_clock(timeout.map_or(wall, |asked| asked.min(wall))),
+        due: state.start_clock(timeout.map_or(wall, |asked| asked.min(wall))),
         parent: None,
         permit: tokio::sync::Mutex::new(Some(permit)),
         stop_reason: OnceLock::new(),
         nested_interrupted: Arc::default(),
         questions_asked: AtomicUsize::new(0),
     };
-    let (due, late) = (line.due, line.wall_timeout(timeout, wall, limit));
-    let audit = CallAudit::begin((&line.id, None), &run, (&entry, planned.action, &planned.params), &meters);
-    let envelope = match run.run_within(due, line.answer(planned)).await {
+    let (due, timeout_failure) = (frame.due, frame.wall_timeout(timeout, wall, limit));
+    let audit =
+        CallAudit::begin((&frame.id, None), &state, (&entry, planned.action, &planned.params), &meters);
+    let envelope = match state.run_within(due, frame.answer(planned)).await {
         Some(envelope) => envelope,
-        None => refused(late.into_failure()),
+        None => refused(timeout_failure.into_failure()),
     };
     audit.end(&envelope);
     envelope
@@ -82,34 +87,34 @@ pub async fn answer_root(shared: Arc<GateState>, run: Arc<CallState>, planned: P
 impl CallFrame {
     async fn answer(self, planned: PlannedCall) -> Envelope {
         // Held to the end: a facade may let go of its session early, and the permit must not go with it.
-        let line = Arc::new(self);
-        let entry = &line.entry;
+        let frame = Arc::new(self);
+        let entry = &frame.entry;
         if entry.contract.confirms(&planned.action().name)
-            && let Err(failure) = consent::require_consent(&line, &planned).await
+            && let Err(failure) = consent::require_consent(&frame, &planned).await
         {
             return Envelope::new(planned.command, Err(failure));
         }
-        let pass = match entry.breaker.admit(line.name()) {
+        let pass = match entry.breaker.admit(frame.name()) {
             Ok(pass) => pass,
             Err(resting) => return Envelope::new(planned.command, Err(resting)),
         };
         let call = Call {
-            id: line.id.clone(),
+            id: frame.id.clone(),
             action: planned.action().name.clone(),
             params: planned.params,
             detail: planned.detail,
             scope: entry
                 .caller_keys
                 .as_ref()
-                .and_then(|scopes| scopes.key_for(&line.state.caller, line.name())),
-            deadline: line.state.deadline(line.due).unwrap_or(line.due).into_std(),
+                .and_then(|scopes| scopes.key_for(&frame.state.caller, frame.name())),
+            deadline: frame.state.deadline(frame.due).unwrap_or(frame.due).into_std(),
             idempotency_key: planned.idempotency_key,
-            session: Session::new(Arc::new(FramePort(Arc::clone(&line)))),
+            session: Session::new(Arc::new(FramePort(Arc::clone(&frame)))),
         };
         let mut dispatched = Arc::clone(&entry.facade).dispatch(call);
         let dispatched = poll_fn(|context| match dispatched.as_mut().poll(context) {
             // It asked, and may not go on, whatever it would make of the refusal.
-            Poll::Pending => match line.stop_reason.get() {
+            Poll::Pending => match frame.stop_reason.get() {
                 Some(failure) => Poll::Ready(Err(failure.clone().into())),
                 None => Poll::Pending,
             },
@@ -131,20 +136,20 @@ impl CallFrame {
         let undecided = match &outcome {
             // What it calls is polled within its own polls, so their processor time is charged to both.
             Err(Stop::Fault(fault)) => {
-                fault.kind == FaultKind::Cpu && line.nested_interrupted.load(Ordering::Relaxed)
+                fault.kind == FaultKind::Cpu && frame.nested_interrupted.load(Ordering::Relaxed)
             }
             Err(Stop::Cancelled) => true,
-            _ => line.stop_reason.get().is_some(),
+            _ => frame.stop_reason.get().is_some(),
         };
         if undecided {
             drop(pass);
         } else {
-            pass.finish(line.name(), fault);
+            pass.finish(frame.name(), fault);
         }
         let outcome = outcome.map_err(|stop: Stop| {
             let mut failure = Failure::from(stop);
             if failure.code == code::INVALID_PARAMS && failure.expected.is_none() {
-                let action = &entry.surface().actions[line.action];
+                let action = &entry.surface().actions[frame.action];
                 failure.expected = Some(entry.contract.signature(action).to_owned());
             }
             failure
@@ -154,9 +159,9 @@ impl CallFrame {
 
     pub(super) async fn answer_nested(self: &Arc<Self>, request: Request) -> Result<Reply, Stop> {
         let timeout = request.timeout;
-        let told = audit::AuditRequest::from_input(&request.facade, &request.input);
+        let audited = audit::AuditRequest::from_input(&request.facade, &request.input);
         let refused = |failure: Failure| {
-            audit::record_denied_invoke(self, told, &failure);
+            audit::record_denied_invoke(self, audited, &failure);
             failure
         };
         let mut planned = match self.plan_nested(request).map_err(refused)? {
@@ -169,7 +174,7 @@ impl CallFrame {
         let under_way = NestedCallGuard::new(&self.nested_interrupted);
         let turn = async {
             self.reclaim_permits().await?;
-            self.gate.permits.nested(self.depth() + 1, self.state.account.as_ref()).await
+            self.gate.permits.acquire_nested(self.depth() + 1, self.state.account.as_ref()).await
         };
         let permit = match turn.await {
             Ok(permit) => permit,
@@ -181,7 +186,7 @@ impl CallFrame {
         let entry = Arc::clone(&planned.entry);
         let (wall, limit) = entry.rules.wall(planned.action()).clone();
         let own = self.state.start_clock(timeout.map_or(wall, |asked| asked.min(wall)));
-        let line = Self {
+        let frame = Self {
             id: next_call_id(),
             gate: Arc::clone(&self.gate),
             state: Arc::clone(&self.state),
@@ -194,14 +199,14 @@ impl CallFrame {
             nested_interrupted: Arc::default(),
             questions_asked: AtomicUsize::new(0),
         };
-        let late = line.wall_timeout(timeout, wall, limit);
+        let timeout_failure = frame.wall_timeout(timeout, wall, limit);
         let command = planned.command.clone();
-        let above = (&line.id, Some(&self.id));
+        let above = (&frame.id, Some(&self.id));
         let what = (&entry, planned.action, &planned.params);
         let audit = CallAudit::begin(above, &self.state, what, &self.gate.meters);
-        let envelope = match self.state.run_within(own, line.answer(planned)).await {
+        let envelope = match self.state.run_within(own, frame.answer(planned)).await {
             Some(envelope) => envelope,
-            None => Envelope::new(command, Err(late.into_failure())),
+            None => Envelope::new(command, Err(timeout_failure.into_failure())),
         };
         audit.end(&envelope);
         under_way.finish();

@@ -33,7 +33,7 @@ pub fn is_on() -> bool {
 }
 
 /// A call that runs. Its line is told when it ends, also where it is dropped: what it did stays done.
-pub struct CallAudit {
+pub(super) struct CallAudit {
     id: CallId,
     parent: Option<CallId>,
     state: Arc<CallState>,
@@ -48,16 +48,16 @@ pub struct CallAudit {
 
 impl CallAudit {
     /// A call of an entry's action begins, made by the one above it.
-    pub fn begin(
+    pub(super) fn begin(
         (id, above): (&CallId, Option<&CallId>),
-        run: &Arc<CallState>,
+        state: &Arc<CallState>,
         (entry, action, params): (&Arc<Entry>, usize, &Object),
         meters: &Arc<Meters>,
     ) -> Self {
         Self {
             id: id.clone(),
             parent: above.cloned(),
-            state: Arc::clone(run),
+            state: Arc::clone(state),
             entry: Arc::clone(entry),
             action,
             params: is_on().then(|| digest(params)),
@@ -69,13 +69,13 @@ impl CallAudit {
     }
 
     /// It ends with this.
-    pub fn end(mut self, envelope: &Envelope) {
+    pub(super) fn end(mut self, envelope: &Envelope) {
         self.emit(envelope.outcome.as_ref().err().map(|failure| failure.code.as_str()));
     }
 
     fn emit(&mut self, failed: Option<&str>) {
         self.emitted = true;
-        let Self { id, state: run, entry, .. } = &*self;
+        let Self { id, state, entry, .. } = &*self;
         let took = self.began.elapsed();
         let counted = entry.counters.resolve(entry.surface(), &self.meters);
         counted.calls.times.add(took);
@@ -86,7 +86,7 @@ impl CallAudit {
         let outcome = outcome_label(failed);
         let (facade, action) = facade_and_action(entry, self.action);
         let ms = (took.as_secs_f64() * 1e6).round() / 1e3;
-        let AuditCaller { caller, address, request, trace } = AuditCaller::from_state(run);
+        let AuditCaller { caller, address, request, trace } = AuditCaller::from_state(state);
         let from = self.parent.as_ref().map(|above| above.0.as_str());
         tracing::debug!(
             target: TARGET,
@@ -123,8 +123,8 @@ impl<'a> AuditCaller<'a> {
         Self { caller, address: address.map(display), request: mark.request_id(), trace: mark.trace_id() }
     }
 
-    fn from_state(run: &'a CallState) -> Self {
-        Self::new(&run.caller, run.address, &run.request_ids)
+    fn from_state(state: &'a CallState) -> Self {
+        Self::new(&state.caller, state.address, &state.request_ids)
     }
 
     fn from_origin(origin: &'a Origin) -> Self {
@@ -133,7 +133,7 @@ impl<'a> AuditCaller<'a> {
 }
 
 /// A request, as it came: of what is refused there is nothing else to tell.
-pub struct AuditRequest {
+pub(super) struct AuditRequest {
     tool: String,
     action: String,
     params: String,
@@ -141,7 +141,7 @@ pub struct AuditRequest {
 
 impl AuditRequest {
     /// None while nobody reads of it.
-    pub fn from_input(tool: &str, input: &Input) -> Option<Self> {
+    pub(super) fn from_input(tool: &str, input: &Input) -> Option<Self> {
         is_on().then(|| {
             let (action, arguments) = match input {
                 Input::Action { action, params, .. } => (action.as_str(), params),
@@ -156,16 +156,16 @@ impl AuditRequest {
 }
 
 /// Counts a request that was answered without running, and tells of it.
-pub fn record_answered(
-    shared: &GateState,
+pub(super) fn record_answered(
+    gate: &GateState,
     origin: &Origin,
     under: Option<(&String, &Slot)>,
-    (asked, envelope): (Option<AuditRequest>, &Envelope),
+    (request, envelope): (Option<AuditRequest>, &Envelope),
 ) {
-    count_answered(&shared.meters, under, envelope);
-    if let Some(asked) = asked {
+    count_answered(&gate.meters, under, envelope);
+    if let Some(request) = request {
         let failed = envelope.outcome.as_ref().err();
-        emit_request(origin, &asked, failed.map(|failure| failure.code.as_str()));
+        emit_request(origin, &request, failed.map(|failure| failure.code.as_str()));
     }
 }
 
@@ -176,8 +176,8 @@ fn count_answered(meters: &Meters, under: Option<(&String, &Slot)>, envelope: &E
     let Some((facade, slot)) = under else {
         return meters.calls.of(OTHER).actions.of(OTHER).up(outcome);
     };
-    let asked = envelope.command.name.as_deref();
-    let action = match (slot, asked) {
+    let request = envelope.command.name.as_deref();
+    let action = match (slot, request) {
         (_, Some(own)) if HOST_ACTIONS.contains(&own) => own,
         (Slot::Serving(entry), Some(name)) => {
             let surface = entry.surface();
@@ -192,9 +192,9 @@ fn count_answered(meters: &Meters, under: Option<(&String, &Slot)>, envelope: &E
 const HOST_ACTIONS: [&str; 4] = ["describe", "run_status", "run_cancel", "batch"];
 
 /// Tells of a call to a tool that is not there, or not for this caller. It is counted where it is answered.
-pub fn record_unknown_tool(origin: &Origin, asked: Option<AuditRequest>) {
-    if let Some(asked) = asked {
-        emit_request(origin, &asked, Some("unknown_tool"));
+pub(super) fn record_unknown_tool(origin: &Origin, request: Option<AuditRequest>) {
+    if let Some(request) = request {
+        emit_request(origin, &request, Some("unknown_tool"));
     }
 }
 
@@ -211,8 +211,8 @@ fn emit_request(origin: &Origin, AuditRequest { tool, action, params }: &AuditRe
 
 /// Counts a valid call that may not run now, and tells of it: there is no permit for it, its facade rests, or its caller has
 /// too many that have not ended.
-pub fn record_unstarted(
-    run: &CallState,
+pub(super) fn record_unstarted(
+    state: &CallState,
     (entry, action): (&Entry, usize),
     (why, failure): (Outcome, &Failure),
     meters: &Meters,
@@ -221,7 +221,7 @@ pub fn record_unstarted(
     if is_on() {
         let (facade, action) = facade_and_action(entry, action);
         let outcome = outcome_label(Some(&failure.code));
-        let AuditCaller { caller, address, request, trace } = AuditCaller::from_state(run);
+        let AuditCaller { caller, address, request, trace } = AuditCaller::from_state(state);
         tracing::debug!(
             target: TARGET,
             event = "refused", request, trace, caller = &*caller, address, facade, action, outcome,
@@ -231,11 +231,11 @@ pub fn record_unstarted(
 }
 
 /// Tells of a call that a call was not allowed to make.
-pub fn record_denied_invoke(line: &CallFrame, asked: Option<AuditRequest>, failure: &Failure) {
-    if let Some(AuditRequest { tool, action, params }) = asked {
-        let AuditCaller { caller, address, request, trace } = AuditCaller::from_state(&line.state);
+pub(super) fn record_denied_invoke(frame: &CallFrame, request: Option<AuditRequest>, failure: &Failure) {
+    if let Some(AuditRequest { tool, action, params }) = request {
+        let AuditCaller { caller, address, request, trace } = AuditCaller::from_state(&frame.state);
         let outcome = outcome_label(Some(&failure.code));
-        let (by, from) = (line.name(), line.id.0.as_str());
+        let (by, from) = (frame.name(), frame.id.0.as_str());
         tracing::debug!(
             target: TARGET,
             event = "refused", from, request, trace, caller = &*caller, address, by, facade = tool, action, params,
@@ -246,9 +246,9 @@ pub fn record_denied_invoke(line: &CallFrame, asked: Option<AuditRequest>, failu
 
 /// Tells what a person, or nobody, said to a question of this event: `question` of the facade's own, `consent` before an
 /// action runs.
-pub fn record_answer(line: &CallFrame, event: &'static str, answer: &Result<Answer, Failure>) {
+pub(super) fn record_answer(frame: &CallFrame, event: &'static str, answer: &Result<Answer, Failure>) {
     record_decision(
-        line,
+        frame,
         event,
         match answer {
             Ok(Answer::Accepted(_)) => "accepted",
@@ -260,11 +260,11 @@ pub fn record_answer(line: &CallFrame, event: &'static str, answer: &Result<Answ
 }
 
 /// The same, in one word.
-pub fn record_decision(line: &CallFrame, event: &'static str, outcome: &str) {
+pub(super) fn record_decision(frame: &CallFrame, event: &'static str, outcome: &str) {
     if is_on() {
-        let (facade, action) = facade_and_action(&line.entry, line.action);
-        let AuditCaller { caller, address, request, trace } = AuditCaller::from_state(&line.state);
-        let id = line.id.0.as_str();
+        let (facade, action) = facade_and_action(&frame.entry, frame.action);
+        let AuditCaller { caller, address, request, trace } = AuditCaller::from_state(&frame.state);
+        let id = frame.id.0.as_str();
         tracing::debug!(
             target: TARGET,
             event, id, request, trace, caller = &*caller, address, facade, action, outcome,

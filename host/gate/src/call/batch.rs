@@ -19,7 +19,7 @@ use crate::{
 const MAX_RESULTS: usize = 4 << 20;
 
 /// Makes the calls of a batch.
-pub async fn run_batch(shared: Arc<GateState>, run: Arc<CallState>, batch: PlannedBatch) -> Envelope {
+pub(super) async fn run_batch(gate: Arc<GateState>, state: Arc<CallState>, batch: PlannedBatch) -> Envelope {
     let PlannedBatch { entry, command, items, mode, .. } = batch;
     let all = items.len();
     let mut results: Vec<Value> = Vec::with_capacity(all);
@@ -27,25 +27,25 @@ pub async fn run_batch(shared: Arc<GateState>, run: Arc<CallState>, batch: Plann
     let mut failed = Vec::new();
     let mut bytes = 0;
     for (index, item) in items.into_iter().enumerate() {
-        if run.cancel.is_cancelled() {
+        if state.cancel.is_cancelled() {
             return Envelope::new(command, Err(Failure::new(code::CANCELLED, "cancelled")));
         }
         #[allow(clippy::cast_precision_loss, reason = "at most fifty")]
         let (done, total) = (index as f64, Some(all as f64));
-        run.record_progress(Progress { done, total, message: item.command.name.clone() });
-        let mut envelope = answer_root(Arc::clone(&shared), Arc::clone(&run), item).await;
-        let next = take_next(&mut envelope, &entry, &shared, &run);
+        state.record_progress(Progress { done, total, message: item.command.name.clone() });
+        let mut envelope = answer_root(Arc::clone(&gate), Arc::clone(&state), item).await;
+        let next = take_next(&mut envelope, &entry, &gate, &state);
         let ok = envelope.is_ok();
-        let (told, blocks) = envelope.into_parts();
+        let (fields, blocks) = envelope.into_parts();
         let mut result = json!({ "index": index });
-        result.as_object_mut().into_iter().for_each(|result| result.extend(told.clone()));
+        result.as_object_mut().into_iter().for_each(|result| result.extend(fields.clone()));
         if let Some(next) = next {
-            result["next"] = shared.catalog.snapshot().address(&next);
+            result["next"] = gate.catalog.snapshot().address(&next);
         }
         bytes += text_size(&result) + blocks.iter().map(content_size).sum::<usize>();
         if bytes > MAX_RESULTS {
-            let said = format!("the batch's results are larger than {} MiB together", MAX_RESULTS >> 20);
-            let failure = Failure::new(code::UNAVAILABLE, format!("item {index} was run, but {said}"));
+            let reason = format!("the batch's results are larger than {} MiB together", MAX_RESULTS >> 20);
+            let failure = Failure::new(code::UNAVAILABLE, format!("item {index} was run, but {reason}"));
             let hint = "its items up to there were run: make smaller batches, or ask for less detail";
             let details = json!({ "results": results, "failed": failed });
             let failure = Failure { details: Some(details), ..failure.hint(hint) };
@@ -91,7 +91,7 @@ fn partial_failure(first: &usize, failed: &[usize], results: Vec<Value>, all: us
 }
 
 /// About how many bytes a content block takes.
-pub fn content_size(content: &Content) -> usize {
+pub(super) fn content_size(content: &Content) -> usize {
     use loggia_facade::Block;
     match &content.block {
         Block::Text(text) => text.len(),

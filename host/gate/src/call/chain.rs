@@ -25,43 +25,43 @@ const MAX_HOPS: usize = 5;
 pub(crate) const MAX_TRAIL_DATA: usize = 256 << 10;
 
 /// Makes a call, and those that follow it.
-pub async fn run_chain(shared: Arc<GateState>, run: Arc<CallState>, planned: PlannedCall) -> Envelope {
+pub(crate) async fn run_chain(gate: Arc<GateState>, state: Arc<CallState>, planned: PlannedCall) -> Envelope {
     let mut entry = Arc::clone(&planned.entry);
     let follows = entry.rules.chain == Chain::Follow;
     let (mut effect, detail) = (planned.action().effect, planned.detail);
-    let mut made: Vec<ChainStep> = follows.then(|| ChainStep::from_call(&planned)).into_iter().collect();
-    let mut envelope = answer_root(Arc::clone(&shared), Arc::clone(&run), planned).await;
+    let mut steps: Vec<ChainStep> = follows.then(|| ChainStep::from_call(&planned)).into_iter().collect();
+    let mut envelope = answer_root(Arc::clone(&gate), Arc::clone(&state), planned).await;
     // The caller asked for the first call, and knows the answer by it.
     let (command, resolved) = (envelope.command.clone(), std::mem::take(&mut envelope.resolved_inputs));
     let (mut trail, mut shown, mut room) = (Vec::new(), Vec::new(), MAX_TRAIL_DATA);
-    while let Some(next) = take_next(&mut envelope, &entry, &shared, &run) {
+    while let Some(next) = take_next(&mut envelope, &entry, &gate, &state) {
         if entry.rules.chain != Chain::Follow {
             set_next(&mut envelope, next);
             break;
         }
-        let followed = match plan_next(&shared, &entry, effect, &made, &next, (detail, &run)) {
+        let followed = match plan_next(&gate, &entry, effect, &steps, &next, (detail, &state)) {
             Ok(followed) => followed,
-            Err(said) => {
-                tracing::info!(facade = entry.surface().name, "a next call was not followed: {said}");
+            Err(reason) => {
+                tracing::info!(facade = entry.surface().name, "a next call was not followed: {reason}");
                 set_next(&mut envelope, next);
                 break;
             }
         };
         if trail.is_empty() {
-            trail.extend(made.first().map(|made| made.to_hop(&envelope)));
+            trail.extend(steps.first().map(|steps| steps.to_hop(&envelope)));
         }
         entry = Arc::clone(&followed.entry);
         effect = followed.action().effect.min(effect);
-        let now = ChainStep::from_call(&followed);
+        let step = ChainStep::from_call(&followed);
         if let Ok(reply) = &mut envelope.outcome {
             shown.append(&mut reply.content);
             if let Some(hop) = trail.last_mut() {
                 keep_data(hop, std::mem::take(&mut reply.data), &mut room);
             }
         }
-        envelope = answer_root(Arc::clone(&shared), Arc::clone(&run), followed).await;
-        trail.push(now.to_hop(&envelope));
-        made.push(now);
+        envelope = answer_root(Arc::clone(&gate), Arc::clone(&state), followed).await;
+        trail.push(step.to_hop(&envelope));
+        steps.push(step);
     }
     // What was shown on the way, to the person say, is shown: the trail holds messages and data alone.
     if let Ok(reply) = &mut envelope.outcome {
@@ -71,11 +71,11 @@ pub async fn run_chain(shared: Arc<GateState>, run: Arc<CallState>, planned: Pla
 }
 
 /// The call that should follow, if the policy lets anybody hear of it, it is well formed, and the caller may make it.
-pub fn take_next(
+pub(crate) fn take_next(
     envelope: &mut Envelope,
     entry: &Entry,
-    shared: &GateState,
-    run: &CallState,
+    gate: &GateState,
+    state: &CallState,
 ) -> Option<Next> {
     let mut next = envelope.take_next()?;
     // A facade cannot agree for the person.
@@ -93,15 +93,15 @@ pub fn take_next(
         tracing::warn!(facade, "a next call was dropped: {tool:.80?} {action:.80?} is no tool and action");
         return None;
     }
-    is_callable(&next, shared, &run.rights).then_some(next)
+    is_callable(&next, gate, &state.rights).then_some(next)
 }
 
 /// Whether a caller may make a call; of one that is not served now, whether it could.
-fn is_callable(next: &Next, shared: &GateState, rights: &Rights) -> bool {
+fn is_callable(next: &Next, gate: &GateState, rights: &Rights) -> bool {
     if rights.are_all() || !rights.reach(&next.facade) {
         return rights.are_all();
     }
-    let Some(Slot::Serving(entry)) = shared.catalog.slot(&next.facade) else { return true };
+    let Some(Slot::Serving(entry)) = gate.catalog.slot(&next.facade) else { return true };
     let whole = View::whole();
     let view = rights.narrow(&entry.contract, &whole);
     view.is_some_and(|view| entry.contract.takes(entry.resolve_name(&next.action), &view).is_some())
@@ -119,9 +119,9 @@ fn keep_data(hop: &mut Hop, data: Value, room: &mut usize) {
         hop.data = Some(data);
         return;
     }
-    let said = hop.message.take().map_or_else(String::new, |said| format!("{said} "));
+    let reason = hop.message.take().map_or_else(String::new, |reason| format!("{reason} "));
     let advice = "call it by itself to get that, with less detail or without what follows";
-    hop.message = Some(format!("{said}(its data, {} KiB, does not fit here: {advice})", bytes >> 10));
+    hop.message = Some(format!("{reason}(its data, {} KiB, does not fit here: {advice})", bytes >> 10));
 }
 
 fn set_next(envelope: &mut Envelope, next: Next) {
@@ -162,14 +162,14 @@ impl ChainStep {
 
 /// The next call, checked; or why it is not made.
 fn plan_next(
-    shared: &GateState,
+    gate: &GateState,
     from: &Entry,
     effect: Effect,
-    made: &[ChainStep],
+    steps: &[ChainStep],
     next: &Next,
-    (detail, run): (Detail, &CallState),
+    (detail, state): (Detail, &CallState),
 ) -> Result<PlannedCall, String> {
-    if made.len() > MAX_HOPS {
+    if steps.len() > MAX_HOPS {
         return Err(format!("{MAX_HOPS} calls have followed already"));
     }
     if !from.rules.may_reach(&next.facade) {
@@ -177,7 +177,7 @@ fn plan_next(
     }
     let input = Input::Action { action: next.action.clone(), params: next.params.clone(), detail };
     let request = Request { facade: next.facade.clone(), input, timeout: None, idempotency_key: None };
-    let planned = match plan_request(&shared.catalog.snapshot(), request, &View::whole(), &run.rights) {
+    let planned = match plan_request(&gate.catalog.snapshot(), request, &View::whole(), &state.rights) {
         CallPlan::Run(planned) => PlannedCall { confirmed: false, ..*planned },
         CallPlan::Answer(envelope) => {
             return Err(envelope.outcome.err().map_or_else(
@@ -201,10 +201,10 @@ fn plan_next(
             effect.as_str()
         ));
     }
-    if action.long_running && !run.long_running {
+    if action.long_running && !state.long_running {
         return Err(format!("{target} may take long, and what led to it is waited for"));
     }
-    if made.contains(&ChainStep::from_call(&planned)) {
+    if steps.contains(&ChainStep::from_call(&planned)) {
         return Err(format!("{target} was called with the same parameters before"));
     }
     Ok(planned)

@@ -13,30 +13,30 @@ const MAX_PARAMS_CHARS: usize = 500;
 ///
 /// A client that can ask is always asked: a model cannot answer for the person. Through one that cannot, the model asks
 /// in its own words, and says that the person agreed.
-pub async fn require_consent(line: &CallFrame, planned: &PlannedCall) -> Result<(), Failure> {
+pub(super) async fn require_consent(frame: &CallFrame, planned: &PlannedCall) -> Result<(), Failure> {
     let action = &planned.action().name;
-    if !line.can_ask() {
+    if !frame.can_ask() {
         if planned.confirmed {
-            audit::record_decision(line, "consent", "claimed");
+            audit::record_decision(frame, "consent", "claimed");
             return Ok(());
         }
-        audit::record_decision(line, "consent", "missing");
-        let said = format!("access denied: `{action}` needs the person's consent");
+        audit::record_decision(frame, "consent", "missing");
+        let message = format!("access denied: `{action}` needs the person's consent");
         let hint = "ask the person; if they agree, make the same call with \"confirm\": true";
-        return Err(Failure::new(code::DENIED, said).hint(hint));
+        return Err(Failure::new(code::DENIED, message).hint(hint));
     }
-    let answer = line.ask_person(consent_question(planned)).await;
+    let answer = frame.ask_person(consent_question(planned)).await;
     // Whoever sends the form without the tick has not agreed.
     let agreed = matches!(&answer, Ok(Answer::Accepted(given)) if given["confirm"] == json!(true));
     match (&answer, agreed) {
-        (Ok(Answer::Accepted(_)), false) => audit::record_decision(line, "consent", "declined"),
-        _ => audit::record_answer(line, "consent", &answer),
+        (Ok(Answer::Accepted(_)), false) => audit::record_decision(frame, "consent", "declined"),
+        _ => audit::record_answer(frame, "consent", &answer),
     }
     match answer? {
         _ if agreed => Ok(()),
         _ => {
-            let said = format!("access denied: the person did not agree to `{action}`");
-            Err(Failure::new(code::DENIED, said).hint("do not try again unless the person asks for it"))
+            let message = format!("access denied: the person did not agree to `{action}`");
+            Err(Failure::new(code::DENIED, message).hint("do not try again unless the person asks for it"))
         }
     }
 }

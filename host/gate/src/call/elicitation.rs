@@ -22,8 +22,8 @@ impl CallFrame {
     pub(super) async fn ask_for_facade(&self, question: Question) -> Result<Answer, Failure> {
         self.check_may_elicit()?;
         // Whether it can be shown or not: who asks again and again costs something each time.
-        for line in self.frames() {
-            line.questions_asked.fetch_add(1, Ordering::Relaxed);
+        for frame in self.frames() {
+            frame.questions_asked.fetch_add(1, Ordering::Relaxed);
         }
         let answer = self.ask_person(question).await;
         audit::record_answer(self, "question", &answer);
@@ -33,17 +33,19 @@ impl CallFrame {
     /// Whether the facade may ask, there is somebody to be asked, and it has not asked too often.
     pub(super) fn check_may_elicit(&self) -> Result<(), Failure> {
         if !self.entry.rules.elicit {
-            let said = format!("access denied: the policy does not let `{}` ask the person", self.name());
+            let message = format!("access denied: the policy does not let `{}` ask the person", self.name());
             let hint = "the operator can set `grants.elicit = true`";
-            return Err(Failure::new(code::DENIED, said).hint(hint));
+            return Err(Failure::new(code::DENIED, message).hint(hint));
         }
         self.check_can_ask()?;
-        let spent = |line: &&Self| line.questions_asked.load(Ordering::Relaxed) >= line.entry.rules.questions;
-        if let Some(line) = self.frames().find(spent) {
-            let most = line.entry.rules.questions;
-            let said = format!("access denied: a call of `{}` may ask {most} questions at most", line.name());
+        let spent =
+            |frame: &&Self| frame.questions_asked.load(Ordering::Relaxed) >= frame.entry.rules.questions;
+        if let Some(frame) = self.frames().find(spent) {
+            let most = frame.entry.rules.questions;
+            let message =
+                format!("access denied: a call of `{}` may ask {most} questions at most", frame.name());
             let hint = "the operator can raise `limits.questions` in its policy";
-            return Err(Failure::new(code::DENIED, said).hint(hint));
+            return Err(Failure::new(code::DENIED, message).hint(hint));
         }
         Ok(())
     }
@@ -53,21 +55,21 @@ impl CallFrame {
         if self.state.can_ask {
             return Ok(());
         }
-        let said = "unavailable: this client cannot ask the person";
+        let message = "unavailable: this client cannot ask the person";
         let hint = "ask the person yourself and pass what they say as a parameter, if there is one for it; \
                     otherwise use a client with elicitation";
-        Err(Failure::new(code::UNAVAILABLE, said).hint(hint))
+        Err(Failure::new(code::UNAVAILABLE, message).hint(hint))
     }
 
     /// Asks the person, in the facade's name. The call is parked meanwhile.
     pub(super) async fn ask_person(&self, question: Question) -> Result<Answer, Failure> {
         self.check_can_ask()?;
-        let form = Questionnaire::new(&question.schema).map_err(|said| {
-            Failure::new(code::INVALID_PARAMS, format!("the question's form cannot be shown: {said}"))
+        let form = Questionnaire::new(&question.schema).map_err(|message| {
+            Failure::new(code::INVALID_PARAMS, format!("the question's form cannot be shown: {message}"))
         })?;
         let _parked = self.gate.parking.park(&self.state)?;
-        for line in self.frames() {
-            drop(line.permit.lock().await.take());
+        for frame in self.frames() {
+            drop(frame.permit.lock().await.take());
         }
         // On one line, hiding nothing: it must not look like another facade's, or like the host's own words.
         let message = format!("[{}] {}", self.name(), sanitise_line(&question.message, MAX_QUESTION_BYTES));
@@ -85,9 +87,9 @@ impl CallFrame {
         });
         // Much may have happened meanwhile: from the outermost call inwards, each must be served and permitted again.
         let mut chain: Vec<&Self> = self.frames().collect();
-        while let Some(line) = chain.pop() {
-            if let Err(failure) = line.resume().await {
-                let _ = line.stop_reason.set(failure);
+        while let Some(frame) = chain.pop() {
+            if let Err(failure) = frame.resume().await {
+                let _ = frame.stop_reason.set(failure);
                 // The call ends as soon as this wait is seen to go on.
                 std::future::pending::<()>().await;
             }
@@ -95,9 +97,9 @@ impl CallFrame {
         match answer?.unwrap_or(Answer::Cancelled) {
             Answer::Accepted(value) => match form.check(&value) {
                 Ok(()) => Ok(Answer::Accepted(value)),
-                Err(said) => {
-                    let said = format!("the answer does not fit the question: {said}");
-                    Err(Failure::new(code::INVALID_PARAMS, said).hint("ask again"))
+                Err(message) => {
+                    let message = format!("the answer does not fit the question: {message}");
+                    Err(Failure::new(code::INVALID_PARAMS, message).hint("ask again"))
                 }
             },
             other => Ok(other),

@@ -44,9 +44,9 @@ struct FollowGuard {
 }
 
 impl FollowGuard {
-    fn new(run: Arc<CallState>) -> Self {
-        run.add_follower();
-        Self { state: run, detached: false }
+    fn new(state: Arc<CallState>) -> Self {
+        state.add_follower();
+        Self { state, detached: false }
     }
 }
 
@@ -82,54 +82,54 @@ impl Exec {
         Self::with_stage(ExecStage::Answered(Some(Box::new(envelope))), None)
     }
 
-    pub(super) fn attached(id: RunId, run: Arc<CallState>) -> Self {
-        let patience = run.long_running.then_some(SOFT_DEADLINE);
-        Self::with_stage(ExecStage::Attached(id, FollowGuard::new(run)), patience)
+    pub(super) fn attached(id: RunId, state: Arc<CallState>) -> Self {
+        let patience = state.long_running.then_some(SOFT_DEADLINE);
+        Self::with_stage(ExecStage::Attached(id, FollowGuard::new(state)), patience)
     }
 
     pub(super) fn watching(watch: RunWatch) -> Self {
         Self::with_stage(ExecStage::Watched(watch), Some(SOFT_DEADLINE))
     }
 
-    pub(super) fn begin_call(shared: &Arc<GateState>, origin: Origin, planned: PlannedCall) -> Self {
+    pub(super) fn begin_call(gate: &Arc<GateState>, origin: Origin, planned: PlannedCall) -> Self {
         let (entry, action) = (Arc::clone(&planned.entry), planned.action);
-        let run = Arc::new(CallState::for_call(origin, &planned));
-        let ticket = match take_ticket(shared, &run) {
+        let state = Arc::new(CallState::for_call(origin, &planned));
+        let ticket = match take_ticket(gate, &state) {
             Ok(ticket) => ticket,
-            Err(busy) => {
-                audit::record_unstarted(&run, (&entry, action), (Outcome::Busy, &busy), &shared.meters);
-                return Self::answered(Envelope::new(planned.command, Err(busy)));
+            Err(failure) => {
+                audit::record_unstarted(&state, (&entry, action), (Outcome::Busy, &failure), &gate.meters);
+                return Self::answered(Envelope::new(planned.command, Err(failure)));
             }
         };
-        let patience = patience_for(run.long_running, planned.wait);
-        let made = chain::run_chain(Arc::clone(shared), Arc::clone(&run), planned);
-        Self::fresh(shared, shared.executor.prepare(run, entry, hold_ticket(ticket, made)), patience)
+        let patience = patience_for(state.long_running, planned.wait);
+        let future = chain::run_chain(Arc::clone(gate), Arc::clone(&state), planned);
+        Self::fresh(gate, gate.executor.prepare(state, entry, hold_ticket(ticket, future)), patience)
     }
 
-    pub(super) fn begin_batch(shared: &Arc<GateState>, origin: Origin, batch: PlannedBatch) -> Self {
+    pub(super) fn begin_batch(gate: &Arc<GateState>, origin: Origin, batch: PlannedBatch) -> Self {
         let entry = Arc::clone(&batch.entry);
-        let run = Arc::new(CallState::for_batch(origin, &batch));
-        let ticket = match take_ticket(shared, &run) {
+        let state = Arc::new(CallState::for_batch(origin, &batch));
+        let ticket = match take_ticket(gate, &state) {
             Ok(ticket) => ticket,
-            Err(busy) => {
+            Err(failure) => {
                 for item in &batch.items {
                     audit::record_unstarted(
-                        &run,
+                        &state,
                         (&entry, item.action),
-                        (Outcome::Busy, &busy),
-                        &shared.meters,
+                        (Outcome::Busy, &failure),
+                        &gate.meters,
                     );
                 }
-                return Self::answered(Envelope::new(batch.command, Err(busy)));
+                return Self::answered(Envelope::new(batch.command, Err(failure)));
             }
         };
         let patience = patience_for(true, batch.wait);
-        let made = batch::run_batch(Arc::clone(shared), Arc::clone(&run), batch);
-        Self::fresh(shared, shared.executor.prepare(run, entry, hold_ticket(ticket, made)), patience)
+        let future = batch::run_batch(Arc::clone(gate), Arc::clone(&state), batch);
+        Self::fresh(gate, gate.executor.prepare(state, entry, hold_ticket(ticket, future)), patience)
     }
 
-    fn fresh(shared: &Arc<GateState>, work: ScheduledCall, patience: Option<Duration>) -> Self {
-        Self::with_stage(ExecStage::Fresh(Arc::clone(shared), Some(Box::new(work))), patience)
+    fn fresh(gate: &Arc<GateState>, work: ScheduledCall, patience: Option<Duration>) -> Self {
+        Self::with_stage(ExecStage::Fresh(Arc::clone(gate), Some(Box::new(work))), patience)
     }
 
     /// How long to follow the call before it is [`part`](Self::part)ed with: to its end where there is none, not at all
@@ -140,20 +140,20 @@ impl Exec {
 
     /// Whether the call may outlive its request.
     pub fn may_become_run(&self) -> bool {
-        self.state().is_some_and(|run| run.long_running) && !matches!(self.stage, ExecStage::Watched(_))
+        self.state().is_some_and(|state| state.long_running) && !matches!(self.stage, ExecStage::Watched(_))
     }
 
     /// Whether the call waits for a person.
     pub fn is_asking(&self) -> bool {
-        self.state().is_some_and(|run| run.status() == Status::Waiting)
+        self.state().is_some_and(|state| state.status() == Status::Waiting)
     }
 
     /// Resolves when a question is no longer open: it was answered, taken back, or the call has ended.
     pub fn closed(&self, key: String) -> impl Future<Output = ()> + Send + 'static {
-        let run = self.state().cloned();
+        let state = self.state().cloned();
         async move {
-            if let Some(run) = run {
-                run.wait_until_closed(&key).await;
+            if let Some(state) = state {
+                state.wait_until_closed(&key).await;
             }
         }
     }
@@ -169,21 +169,21 @@ impl Exec {
     /// What happens next. Must be called from a task that may be blocked for a millisecond. Dropping the future loses
     /// nothing. After `Done` it never resolves.
     pub async fn next(&mut self) -> Event {
-        if let ExecStage::Fresh(shared, work) = &mut self.stage {
-            let shared = Arc::clone(shared);
+        if let ExecStage::Fresh(gate, work) = &mut self.stage {
+            let gate = Arc::clone(gate);
             if let Some(work) = work.take() {
-                let run = Arc::clone(&work.state);
+                let state = Arc::clone(&work.state);
                 // Polled once and never pending, so no drop can lose the call here.
-                match shared.executor.poll_inline(*work).await {
+                match gate.executor.poll_inline(*work).await {
                     Ok(envelope) => {
                         self.stage = ExecStage::Answered(Some(Box::new(envelope)));
-                        if let Some(progress) = run.next_progress(&mut self.cursor) {
+                        if let Some(progress) = state.next_progress(&mut self.cursor) {
                             return Event::Progress(progress);
                         }
                     }
                     Err(work) => {
-                        shared.executor.spawn(work);
-                        self.stage = ExecStage::Running(shared, FollowGuard::new(run));
+                        gate.executor.spawn(work);
+                        self.stage = ExecStage::Running(gate, FollowGuard::new(state));
                     }
                 }
             }
@@ -193,10 +193,8 @@ impl Exec {
                 Some(envelope) => return Event::Done(envelope),
                 None => std::future::pending().await,
             },
-            ExecStage::Running(_, FollowGuard { state: run, .. })
-            | ExecStage::Attached(_, FollowGuard { state: run, .. }) => {
-                run.next_event(&mut self.cursor).await
-            }
+            ExecStage::Running(_, FollowGuard { state, .. })
+            | ExecStage::Attached(_, FollowGuard { state, .. }) => state.next_event(&mut self.cursor).await,
             ExecStage::Watched(watch) => match watch.state.next_event(&mut self.cursor).await {
                 Event::Done(_) => Event::Done(Box::new(watch.render())),
                 event => event,
@@ -224,7 +222,7 @@ impl Exec {
         if let ExecStage::Answered(envelope) = &mut self.stage {
             return envelope.take().map(|envelope| *envelope);
         }
-        self.release(true).map(|(id, run)| report::render_detached(&id, &run))
+        self.release(true).map(|(id, state)| report::render_detached(&id, &state))
     }
 
     /// Stops waiting, for a caller who has a way of its own to follow a run; its handle.
@@ -235,16 +233,16 @@ impl Exec {
     fn release(self, listed: bool) -> Option<(RunId, Arc<CallState>)> {
         match self.stage {
             ExecStage::Answered(_) | ExecStage::Watched(_) => None,
-            ExecStage::Fresh(shared, work) => {
+            ExecStage::Fresh(gate, work) => {
                 let work = work?;
-                let run = Arc::clone(&work.state);
-                let id = shared.runs.register(Arc::clone(&run), listed);
-                shared.executor.spawn(*work);
-                Some((id, run))
+                let state = Arc::clone(&work.state);
+                let id = gate.runs.register(Arc::clone(&state), listed);
+                gate.executor.spawn(*work);
+                Some((id, state))
             }
-            ExecStage::Running(shared, mut follow) => {
+            ExecStage::Running(gate, mut follow) => {
                 follow.detached = true;
-                Some((shared.runs.register(Arc::clone(&follow.state), listed), Arc::clone(&follow.state)))
+                Some((gate.runs.register(Arc::clone(&follow.state), listed), Arc::clone(&follow.state)))
             }
             ExecStage::Attached(id, mut follow) => {
                 follow.detached = true;
@@ -258,21 +256,21 @@ impl Exec {
 
     /// Ends the call: its facade is told, and dropped if it does not end by itself.
     pub fn cancel(&self) {
-        if let Some(run) = self.state() {
-            run.cancel.cancel();
+        if let Some(state) = self.state() {
+            state.cancel.cancel();
         }
     }
 
     /// Gives answers to named questions that a call which has not begun may ask.
     pub fn prepare(&self, answers: impl Iterator<Item = (String, Answer)>) {
-        if let Some(run) = self.state() {
-            run.prepare_answers(answers);
+        if let Some(state) = self.state() {
+            state.prepare_answers(answers);
         }
     }
 
     /// Answers a question. False where it is not open (any more).
     pub fn answer(&self, key: &str, answer: Answer) -> bool {
-        self.state().is_some_and(|run| run.answer_question(key, answer))
+        self.state().is_some_and(|state| state.answer_question(key, answer))
     }
 
     /// Says no to all questions, for a caller who has nobody to ask.
@@ -286,20 +284,20 @@ impl Exec {
         match &self.stage {
             ExecStage::Answered(_) => None,
             ExecStage::Fresh(_, work) => work.as_ref().map(|work| &work.state),
-            ExecStage::Running(_, FollowGuard { state: run, .. })
-            | ExecStage::Attached(_, FollowGuard { state: run, .. }) => Some(run),
+            ExecStage::Running(_, FollowGuard { state, .. })
+            | ExecStage::Attached(_, FollowGuard { state, .. }) => Some(state),
             ExecStage::Watched(watch) => Some(&watch.state),
         }
     }
 }
 
 /// Counts a long call among those of its caller that have not ended.
-fn take_ticket(shared: &GateState, run: &CallState) -> Result<Option<UnfinishedTicket>, Failure> {
-    if !run.long_running {
+fn take_ticket(gate: &GateState, state: &CallState) -> Result<Option<UnfinishedTicket>, Failure> {
+    if !state.long_running {
         return Ok(None);
     }
-    let ticket = shared.unfinished.register(run.account.as_ref(), shared.quotas);
-    ticket.map_err(|now| failures::too_many_runs(now, &shared.runs.unfinished_facades(run)))
+    let ticket = gate.unfinished.register(state.account.as_ref(), gate.quotas);
+    ticket.map_err(|now| failures::too_many_runs(now, &gate.runs.unfinished_facades(state)))
 }
 
 /// A call that holds its ticket until it has ended, or is dropped.

@@ -5,7 +5,7 @@ use loggia_text::printable;
 
 /// What the operator sees of a fault; the caller sees only its sentence. Guests have a part in these texts, so each
 /// line of them stays on a line of its own.
-pub fn log_fault(fault: &Fault) {
+pub(super) fn log_fault(fault: &Fault) {
     let (facade, kind) = (fault.facade.as_str(), fault.kind.as_str());
     tracing::warn!(facade, kind, "{}", printable(&fault.message));
     for line in fault.log.iter().flat_map(|log| log.lines()) {

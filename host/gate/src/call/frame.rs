@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// One call as its facade sees it.
-pub struct CallFrame {
+pub(super) struct CallFrame {
     pub(super) id: CallId,
     pub(super) gate: Arc<GateState>,
     pub(super) state: Arc<CallState>,
@@ -48,19 +48,19 @@ impl CallFrame {
     /// Makes sure that the call may go on, and takes a permit, if another branch of it has not done so already.
     pub(super) async fn resume(&self) -> Result<(), Failure> {
         let action = &self.entry.surface().actions[self.action].name;
-        let said = match self.gate.catalog.slot(self.name()) {
-            Some(Slot::Serving(now)) if now.surface().action(action).is_none() => {
+        let reason = match self.gate.catalog.slot(self.name()) {
+            Some(Slot::Serving(current)) if current.surface().action(action).is_none() => {
                 Some(format!("no longer serving `{action}`"))
             }
-            Some(Slot::Serving(now)) if self.entry.rules.elicit && !now.rules.elicit => {
+            Some(Slot::Serving(current)) if self.entry.rules.elicit && !current.rules.elicit => {
                 Some("no longer allowed to ask".to_owned())
             }
             Some(Slot::Serving(_)) => None,
             Some(Slot::Unavailable(reason)) => Some(format!("unavailable: {reason}")),
             None => Some("no longer served".to_owned()),
         };
-        if let Some(said) = said {
-            return Err(Failure::new(code::UNAVAILABLE, format!("`{}` is {said}", self.name())));
+        if let Some(reason) = reason {
+            return Err(Failure::new(code::UNAVAILABLE, format!("`{}` is {reason}", self.name())));
         }
         self.ensure_permit().await
     }
@@ -71,7 +71,7 @@ impl CallFrame {
         if permit.is_none() {
             *permit = Some(match self.depth() {
                 0 => self.gate.permits.reacquire_root(&self.entry.flow, self.state.permit_holder()).await?,
-                depth => self.gate.permits.nested(depth, self.state.account.as_ref()).await?,
+                depth => self.gate.permits.acquire_nested(depth, self.state.account.as_ref()).await?,
             });
         }
         Ok(())
@@ -84,15 +84,15 @@ impl CallFrame {
             return Ok(());
         }
         let mut chain: Vec<&Self> = self.frames().collect();
-        while let Some(line) = chain.pop() {
-            line.ensure_permit().await?;
+        while let Some(frame) = chain.pop() {
+            frame.ensure_permit().await?;
         }
         Ok(())
     }
 
     /// This call and those above it, outermost last.
     pub(super) fn frames(&self) -> impl Iterator<Item = &Self> {
-        std::iter::successors(Some(self), |line| line.parent.as_deref())
+        std::iter::successors(Some(self), |frame| frame.parent.as_deref())
     }
 
     /// How many calls are above this one.

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Everything that calls share.
-pub struct GateState {
+pub(crate) struct GateState {
     pub catalog: Arc<Catalog>,
     pub executor: Executor,
     pub permits: PermitPools,

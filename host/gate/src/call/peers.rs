@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// What is asked of another facade: a call of it, or an answer that needs none.
-pub enum PlannedPeerCall {
+pub(super) enum PlannedPeerCall {
     Answered(Box<loggia_facade::Envelope>),
     Call(Box<PlannedCall>),
 }
@@ -26,9 +26,10 @@ impl CallFrame {
     /// The facades that this one may call now, each with the actions that it may call.
     pub(super) fn list_peers(&self) -> Result<Vec<Surface>, Failure> {
         if self.entry.rules.invoke.is_empty() {
-            let said = format!("access denied: the policy does not let `{}` call other facades", self.name());
+            let message =
+                format!("access denied: the policy does not let `{}` call other facades", self.name());
             return Err(
-                Failure::new(code::DENIED, said).hint("the operator can name actions in `grants.invoke`")
+                Failure::new(code::DENIED, message).hint("the operator can name actions in `grants.invoke`")
             );
         }
         let snapshot = self.gate.catalog.snapshot();
@@ -72,16 +73,16 @@ impl CallFrame {
         let entry = match snapshot.slots.get(facade) {
             Some(Slot::Serving(entry)) => entry,
             Some(Slot::Unavailable(reason)) => {
-                let said = format!("`{facade}` is unavailable: {reason}");
-                return Err(Failure::new(code::UNAVAILABLE, said));
+                let message = format!("`{facade}` is unavailable: {reason}");
+                return Err(Failure::new(code::UNAVAILABLE, message));
             }
             None if !self.gate.catalog.is_admitted() => {
-                let said = format!("`{facade:.80}` is unavailable: plugins are still being loaded");
-                return Err(Failure::new(code::UNAVAILABLE, said).hint("try again in some seconds"));
+                let message = format!("`{facade:.80}` is unavailable: plugins are still being loaded");
+                return Err(Failure::new(code::UNAVAILABLE, message).hint("try again in some seconds"));
             }
             None => {
-                let said = format!("not found: there is no facade `{facade:.80}`");
-                return Err(Failure::new(code::NOT_FOUND, said));
+                let message = format!("not found: there is no facade `{facade:.80}`");
+                return Err(Failure::new(code::NOT_FOUND, message));
             }
         };
         match &request.input {
@@ -105,8 +106,8 @@ impl CallFrame {
                 Ok(PlannedPeerCall::Call(planned))
             }
             CallPlan::AboutRun(_) | CallPlan::Batch(_) => {
-                let said = "access denied: a facade may call only another's own actions";
-                Err(Failure::new(code::DENIED, said))
+                let message = "access denied: a facade may call only another's own actions";
+                Err(Failure::new(code::DENIED, message))
             }
         }
     }
@@ -127,8 +128,8 @@ impl CallFrame {
         if self.entry.rules.may_reach(target) {
             return if self.state.rights.reach(target) { Ok(()) } else { Err(self.out_of_scope(target)) };
         }
-        let said = format!("the policy does not let `{}` call `{target:.80}`", self.name());
-        let failure = Failure::new(code::DENIED, format!("access denied: {said}"));
+        let message = format!("the policy does not let `{}` call `{target:.80}`", self.name());
+        let failure = Failure::new(code::DENIED, format!("access denied: {message}"));
         Err(failure.hint("the operator can name its actions in `grants.invoke`"))
     }
 
@@ -157,8 +158,8 @@ impl CallFrame {
             facade = self.name(),
             "it may not call `{target:.80}`: its caller's scopes do not reach that"
         );
-        let said = "access denied: the caller's scopes do not allow all that this calls";
-        let failure = Failure::new(code::DENIED, said)
+        let message = "access denied: the caller's scopes do not allow all that this calls";
+        let failure = Failure::new(code::DENIED, message)
             .hint("the token needs another scope: which, the operator finds in the server's log");
         Failure { details: Some(json!({ "scope": null })), ..failure }
     }
@@ -174,8 +175,8 @@ impl CallFrame {
         match entry.contract.action(name) {
             Ok(action) => self.check_grant(facade, action),
             Err(_) => {
-                let said = format!("the policy does not let `{}` call `{facade}.{name:.80}`", self.name());
-                let failure = Failure::new(code::DENIED, format!("access denied: {said}"));
+                let message = format!("the policy does not let `{}` call `{facade}.{name:.80}`", self.name());
+                let failure = Failure::new(code::DENIED, format!("access denied: {message}"));
                 Err(failure
                     .hint(format!("the operator can grant all of it by \"{facade}:*\" in `grants.invoke`")))
             }
@@ -186,19 +187,19 @@ impl CallFrame {
         if self.entry.rules.may_invoke(target, &action.name) {
             return Ok(());
         }
-        let said = format!("access denied: the policy does not let `{}` call `{target}`", self.name());
+        let message = format!("access denied: the policy does not let `{}` call `{target}`", self.name());
         let hint = format!("the operator can add \"{target}:{}\" to `grants.invoke`", action.name);
-        Err(Failure::new(code::DENIED, said).hint(hint))
+        Err(Failure::new(code::DENIED, message).hint(hint))
     }
 
     /// Whether this call may make that one: by depth, by who waits already, by policy, by effect.
     fn check_nested_call(&self, planned: &PlannedCall) -> Result<(), Failure> {
         let (target, action) = (&planned.entry.surface().name, planned.action());
-        let denied = |said: String| Err(Failure::new(code::DENIED, format!("access denied: {said}")));
+        let denied = |message: String| Err(Failure::new(code::DENIED, format!("access denied: {message}")));
         if self.depth() >= MAX_DEPTH {
             return denied(format!("calls nest at most {MAX_DEPTH} deep"));
         }
-        if self.frames().any(|line| line.name() == target) {
+        if self.frames().any(|frame| frame.name() == target) {
             return denied(format!("`{target}` is already waiting for this call"));
         }
         self.check_grant(target, action)?;
@@ -218,7 +219,7 @@ impl CallFrame {
 fn check_params(params: &Object) -> Result<(), Failure> {
     let named = ["action", "cmd", "params"].into_iter().find(|name| params.contains_key(*name));
     let Some(name) = named else { return Ok(()) };
-    let said = format!("`{name}` cannot be a parameter of a call that a plugin makes");
-    Err(Failure::new(code::INVALID_PARAMS, said)
+    let message = format!("`{name}` cannot be a parameter of a call that a plugin makes");
+    Err(Failure::new(code::INVALID_PARAMS, message)
         .hint("Name the action in the request, beside its parameters."))
 }

@@ -18,24 +18,23 @@ use crate::{
 };
 
 /// Answers a question about a run, or begins to wait with the answer.
-pub fn answer_query(shared: &GateState, origin: &Origin, asked: RunQuery) -> Exec {
-    let RunQuery { entry, command, request: wanted, view } = asked;
+pub(super) fn answer_query(gate: &GateState, origin: &Origin, query: RunQuery) -> Exec {
+    let RunQuery { entry, command, request: wanted, view } = query;
     let facade = &entry.surface().name;
     match wanted {
-        RunRequest::List => Exec::answered(list_runs(shared, origin, facade, command)),
-        RunRequest::Status { run_id, include_trace, wait } => match find_run(shared, origin, facade, &run_id)
-        {
+        RunRequest::List => Exec::answered(list_runs(gate, origin, facade, command)),
+        RunRequest::Status { run_id, include_trace, wait } => match find_run(gate, origin, facade, &run_id) {
             Err(failure) => Exec::answered(Envelope::new(command, Err(failure))),
             Ok((id, run)) if wait && run.ended_at().is_none() => {
                 Exec::watching(RunWatch { command, id, state: run, include_trace })
             }
             Ok((id, run)) => Exec::answered(report::render_status(command, &id, &run, include_trace)),
         },
-        RunRequest::Cancel { run_id } => Exec::answered(match find_run(shared, origin, facade, &run_id) {
+        RunRequest::Cancel { run_id } => Exec::answered(match find_run(gate, origin, facade, &run_id) {
             Err(failure) => Envelope::new(command, Err(failure)),
             Ok((_, run)) if !may_cancel(&entry, &run, &view) => {
-                let said = "access denied: this tool does not show the action that the run is of";
-                let failure = Failure::new(code::DENIED, said);
+                let message = "access denied: this tool does not show the action that the run is of";
+                let failure = Failure::new(code::DENIED, message);
                 Envelope::new(command, Err(failure.hint("end it through the tool that began it")))
             }
             Ok((id, run)) => cancel_run(command, &id, &run),
@@ -48,13 +47,13 @@ fn may_cancel(entry: &Entry, run: &CallState, view: &View) -> bool {
     entry.contract.may_end(action, view)
 }
 
-fn list_runs(shared: &GateState, origin: &Origin, facade: &str, command: Command) -> Envelope {
+fn list_runs(gate: &GateState, origin: &Origin, facade: &str, command: Command) -> Envelope {
     if origin.caller == Caller::Anonymous {
-        let said = "`run_id` is required: callers without a name have no list of runs";
-        let failure = Failure::new(code::INVALID_PARAMS, said);
+        let message = "`run_id` is required: callers without a name have no list of runs";
+        let failure = Failure::new(code::INVALID_PARAMS, message);
         return Envelope::new(command, Err(failure.hint("give the id that the call was answered with")));
     }
-    let runs: Vec<Value> = shared
+    let runs: Vec<Value> = gate
         .runs
         .list(origin, facade)
         .iter()
@@ -76,13 +75,13 @@ fn cancel_run(command: Command, id: &RunId, run: &CallState) -> Envelope {
 
 /// The caller's run of that handle. Whether a run does not exist, was forgotten or is somebody else's is not told.
 fn find_run(
-    shared: &GateState,
+    gate: &GateState,
     origin: &Origin,
     facade: &str,
     run_id: &str,
 ) -> Result<(RunId, Arc<CallState>), Failure> {
     let id = RunId::from_client(run_id);
-    let run = shared.runs.get(&id).filter(|run| run.is_visible_to(origin) && run.is_run());
+    let run = gate.runs.get(&id).filter(|run| run.is_visible_to(origin) && run.is_run());
     let run = run.ok_or_else(failures::run_not_found)?;
     let own = &run.facade;
     if own != facade {

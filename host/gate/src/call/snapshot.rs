@@ -32,25 +32,25 @@ pub struct Now {
 }
 
 impl Census {
-    pub(super) fn capture(shared: &GateState) -> Self {
-        let snapshot = shared.catalog.snapshot();
+    pub(super) fn capture(gate: &GateState) -> Self {
+        let snapshot = gate.catalog.snapshot();
         let facades = snapshot.serving().map(|entry| {
-            let now = Now {
+            let status = Now {
                 queued: entry.flow.queued(),
                 rests: entry.breaker.state_code(),
                 usage: entry.facade.usage(),
             };
-            (entry.surface().name.clone(), now)
+            (entry.surface().name.clone(), status)
         });
-        let mut census = Self { facades: facades.collect(), ..Self::default() };
-        census.unavailable = snapshot.slots.len() - census.facades.len();
-        for status in shared.runs.statuses() {
+        let mut captured = Self { facades: facades.collect(), ..Self::default() };
+        captured.unavailable = snapshot.slots.len() - captured.facades.len();
+        for status in gate.runs.statuses() {
             match status {
-                Status::Running => census.running += 1,
-                Status::Waiting => census.waiting += 1,
-                _ => census.ended += 1,
+                Status::Running => captured.running += 1,
+                Status::Waiting => captured.waiting += 1,
+                _ => captured.ended += 1,
             }
         }
-        census
+        captured
     }
 }

@@ -15,7 +15,7 @@ use super::fault_log::log_fault;
 use crate::catalog::Entry;
 
 /// What becomes of a call that does not answer in time.
-pub struct WallTimeout {
+pub(super) struct WallTimeout {
     entry: Arc<Entry>,
     nested_interrupted: Arc<AtomicBool>,
     /// The clock that ran out.
@@ -26,7 +26,7 @@ pub struct WallTimeout {
 
 impl WallTimeout {
     /// A call of this entry with this wall clock, or a shorter one that its caller asked for.
-    pub fn new(
+    pub(super) fn new(
         entry: &Arc<Entry>,
         cut_off: &Arc<AtomicBool>,
         asked: Option<Duration>,
@@ -43,7 +43,7 @@ impl WallTimeout {
     }
 
     /// It did not answer: counts the fault, if it is the facade's own; what its caller is told.
-    pub fn into_failure(self) -> Failure {
+    pub(super) fn into_failure(self) -> Failure {
         let Self { entry, nested_interrupted: cut_off, clock, limit } = self;
         let facade = entry.surface().name.clone();
         let message = format!("timed out: `{facade}` did not answer within {}", units::duration_text(clock));
@@ -60,16 +60,16 @@ impl WallTimeout {
 }
 
 /// A call that a call has made, until it has ended.
-pub struct NestedCallGuard(Option<Arc<AtomicBool>>);
+pub(super) struct NestedCallGuard(Option<Arc<AtomicBool>>);
 
 impl NestedCallGuard {
     /// It begins. The mark is set if it is dropped before it ends.
-    pub fn new(cut_off: &Arc<AtomicBool>) -> Self {
+    pub(super) fn new(cut_off: &Arc<AtomicBool>) -> Self {
         Self(Some(Arc::clone(cut_off)))
     }
 
     /// It has ended.
-    pub fn finish(mut self) {
+    pub(super) fn finish(mut self) {
         self.0 = None;
     }
 }

@@ -11,7 +11,7 @@ use super::exposure::PublishedTool;
 const MAX_LINES: usize = 10;
 
 /// Logs what clients would make of a tool.
-pub fn log_findings(tool: &PublishedTool) {
+pub(super) fn log_findings(tool: &PublishedTool) {
     let findings = lint(&tool.published);
     let (rejects, degrades): (Vec<_>, Vec<_>) =
         findings.iter().partition(|finding| finding.severity == Severity::Rejects);

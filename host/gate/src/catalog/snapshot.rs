@@ -58,9 +58,9 @@ impl Snapshot {
     /// If the facade is the workflow's own or does not answer calls, or has no such action.
     pub fn sought(&self, own: &str, facade: &str, action: &str) -> Result<Action, Failure> {
         if facade == own {
-            let said =
+            let message =
                 format!("`{facade:.80}` is this file itself; a workflow calls those of other files alone");
-            return Err(Failure::new(code::DENIED, said));
+            return Err(Failure::new(code::DENIED, message));
         }
         self.lookup(facade, action).map_err(|failure| {
             let names = self.slots.keys().map(String::as_str).filter(|name| *name != own);
@@ -127,8 +127,8 @@ impl Snapshot {
         };
         let now = self.tools.iter().filter(|(_, published)| own(published));
         let now: Vec<&str> = now.map(|(name, _)| name.as_str()).collect();
-        let said = format!("the tool `{tool}` is no longer published");
-        let failure = Failure::new(code::UNAVAILABLE, said);
+        let message = format!("the tool `{tool}` is no longer published");
+        let failure = Failure::new(code::UNAVAILABLE, message);
         let failure = failure.hint(format!("`{facade}` is published as: {}", now.join(", ")));
         Some(Envelope::new(Command { key: "action", name: None }, Err(failure)))
     }

@@ -67,12 +67,12 @@ impl CircuitBreaker {
         let now = Instant::now();
         let mut state = self.lock();
         match &mut *state {
-            BreakerState::Closed(seen) => {
-                while seen.front().is_some_and(|at| now.duration_since(*at) >= within) {
-                    seen.pop_front();
+            BreakerState::Closed(faults_seen) => {
+                while faults_seen.front().is_some_and(|at| now.duration_since(*at) >= within) {
+                    faults_seen.pop_front();
                 }
-                seen.push_back(now);
-                if seen.len() < faults as usize {
+                faults_seen.push_back(now);
+                if faults_seen.len() < faults as usize {
                     return;
                 }
             }
@@ -102,7 +102,7 @@ impl CircuitBreaker {
     fn refusal(&self, facade: &str, until: Instant) -> Failure {
         let BreakerConfig { faults, within, .. } = self.config;
         let left = until.duration_since(Instant::now()).as_millis();
-        let said = format!(
+        let message = format!(
             "unavailable: `{facade}` failed {faults} times within {} and rests",
             units::duration_text(within)
         );
@@ -112,7 +112,7 @@ impl CircuitBreaker {
             left.div_ceil(1000)
         );
         let retry_after_ms = u64::try_from(left).ok();
-        Failure { retry_after_ms, ..Failure::new(code::UNAVAILABLE, said).hint(hint) }
+        Failure { retry_after_ms, ..Failure::new(code::UNAVAILABLE, message).hint(hint) }
     }
 
     fn lock(&self) -> MutexGuard<'_, BreakerState> {

@@ -28,7 +28,7 @@ impl CallCounters {
 
 impl ResolvedCounters {
     /// A call of this action ended so.
-    pub fn record(&self, action: usize, outcome: Outcome) {
+    pub(crate) fn record(&self, action: usize, outcome: Outcome) {
         if let Some(ends) = self.actions.get(action) {
             ends.up(outcome);
         }

@@ -14,7 +14,7 @@ use crate::access::Account;
 const SHARD_ACCOUNTS: usize = 64;
 
 /// So many permits, with a share of them for each caller.
-pub struct FairPool {
+pub(super) struct FairPool {
     all: Arc<Semaphore>,
     size: usize,
     /// What each account may still take. Sharded, so that callers of all facades do not meet at one lock.
@@ -26,24 +26,24 @@ pub struct FairPool {
 type Shard = Mutex<HashMap<Account, Arc<Semaphore>>>;
 
 /// A permit, given back when it is dropped.
-pub struct PoolPermit {
+pub(super) struct PoolPermit {
     _of_all: OwnedSemaphorePermit,
     _of_share: Option<OwnedSemaphorePermit>,
 }
 
 /// Three quarters of a number of permits, and at least one.
-pub fn share_size(size: usize) -> usize {
+pub(super) fn share_size(size: usize) -> usize {
     (size * 3 / 4).max(1)
 }
 
 impl FairPool {
     /// So many permits, for the callers of one facade.
-    pub fn new(size: usize) -> Self {
+    pub(super) fn new(size: usize) -> Self {
         Self::sharded(size, 1)
     }
 
     /// The same for the callers of all facades: their accounts are spread over so many locks.
-    pub fn sharded(size: usize, shards: usize) -> Self {
+    pub(super) fn sharded(size: usize, shards: usize) -> Self {
         let size = size.min(Semaphore::MAX_PERMITS);
         Self {
             all: Arc::new(Semaphore::new(size)),
@@ -54,13 +54,13 @@ impl FairPool {
     }
 
     /// How many permits are taken.
-    pub fn in_use(&self) -> usize {
+    pub(super) fn in_use(&self) -> usize {
         self.size.saturating_sub(self.all.available_permits())
     }
 
     /// A permit, if one is free in this caller's share and in all. The person at this machine has no account, and may take
     /// all; so may an account that may be that of many.
-    pub fn try_acquire(&self, account: Option<&Account>) -> Option<PoolPermit> {
+    pub(super) fn try_acquire(&self, account: Option<&Account>) -> Option<PoolPermit> {
         let free = |of: Arc<Semaphore>| of.try_acquire_owned().ok();
         let of_share = match account.filter(|account| !account.is_many()) {
             Some(account) => Some(free(self.caller_share(account))?),
@@ -70,7 +70,7 @@ impl FairPool {
     }
 
     /// Waits for a permit: first behind the caller's own calls, then behind those of others.
-    pub async fn acquire(&self, account: Option<&Account>) -> Option<PoolPermit> {
+    pub(super) async fn acquire(&self, account: Option<&Account>) -> Option<PoolPermit> {
         // The semaphores are never closed, so an error cannot come.
         let of_share = match account.filter(|account| !account.is_many()) {
             Some(account) => Some(self.caller_share(account).acquire_owned().await.ok()?),

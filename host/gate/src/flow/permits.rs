@@ -20,10 +20,10 @@ use super::{
 use crate::access::{Account, Rules};
 
 /// Calls nest at most this deep below a root call.
-pub const MAX_DEPTH: usize = 5;
+pub(crate) const MAX_DEPTH: usize = 5;
 /// Root calls that run at once, over all facades. Together with the reserves they stay below the sandbox's
 /// instances.
-pub const ROOT_PERMITS: usize = 40;
+pub(super) const ROOT_PERMITS: usize = 40;
 /// Nested calls that run at once, per depth. A workflow runs ten steps at once.
 const NESTED_PERMITS: [usize; MAX_DEPTH] = [10, 6, 4, 2, 2];
 /// Over how many locks the callers of all facades are spread.
@@ -53,11 +53,11 @@ pub struct PermitHolder<'a> {
 }
 
 /// The permits that all facades share.
-pub struct PermitPools {
+pub(crate) struct PermitPools {
     roots: FairPool,
     /// The part of them that long calls may take.
     long: FairPool,
-    acquire_nested: [FairPool; MAX_DEPTH],
+    nested: [FairPool; MAX_DEPTH],
 }
 
 impl Default for PermitPools {
@@ -65,13 +65,13 @@ impl Default for PermitPools {
         Self {
             roots: FairPool::sharded(ROOT_PERMITS, SHARDS),
             long: FairPool::sharded(share_size(ROOT_PERMITS), SHARDS),
-            acquire_nested: NESTED_PERMITS.map(|reserve| FairPool::sharded(reserve, SHARDS)),
+            nested: NESTED_PERMITS.map(|reserve| FairPool::sharded(reserve, SHARDS)),
         }
     }
 }
 
 /// The right to run, given back when it is dropped.
-pub struct CallPermit {
+pub(crate) struct CallPermit {
     _held: [Option<PoolPermit>; 4],
 }
 
@@ -95,7 +95,7 @@ impl PermitPools {
 
     /// Waits for a root call's turn: its facade's first, then everybody's. Waiting is not running, so it does not use
     /// up the call's clock; who waits too long, or behind too many, is told to come again.
-    pub async fn acquire_root(
+    pub(crate) async fn acquire_root(
         &self,
         pace: &FacadeFlow,
         holder: PermitHolder<'_>,
@@ -109,7 +109,7 @@ impl PermitPools {
 
     /// The same for a call that had its turn and gave it up while a person was asked: the queue is for newcomers, and its
     /// end must not lose the person's answer. How many may come is bounded by how many may be parked.
-    pub async fn reacquire_root(
+    pub(crate) async fn reacquire_root(
         &self,
         pace: &FacadeFlow,
         holder: PermitHolder<'_>,
@@ -127,10 +127,14 @@ impl PermitPools {
     }
 
     /// Takes from the reserve of this depth (1 for a call made by a root call), or waits for its turn.
-    pub async fn nested(&self, depth: usize, account: Option<&Account>) -> Result<CallPermit, Failure> {
-        let Some(reserve) = depth.checked_sub(1).and_then(|at| self.acquire_nested.get(at)) else {
-            let said = format!("calls nest at most {MAX_DEPTH} deep");
-            return Err(Failure::new(code::UNAVAILABLE, said));
+    pub(crate) async fn acquire_nested(
+        &self,
+        depth: usize,
+        account: Option<&Account>,
+    ) -> Result<CallPermit, Failure> {
+        let Some(reserve) = depth.checked_sub(1).and_then(|at| self.nested.get(at)) else {
+            let message = format!("calls nest at most {MAX_DEPTH} deep");
+            return Err(Failure::new(code::UNAVAILABLE, message));
         };
         let turn = tokio::time::timeout(NESTED_PATIENCE, reserve.acquire(account)).await;
         let place = turn.map_err(|_| busy(None))?;

@@ -33,10 +33,10 @@ impl Default for Quotas {
 
 /// Counts the unfinished long calls of each caller.
 #[derive(Default, Clone)]
-pub struct UnfinishedCalls(Arc<Mutex<HashMap<Account, usize>>>);
+pub(crate) struct UnfinishedCalls(Arc<Mutex<HashMap<Account, usize>>>);
 
 /// A long call that has not ended, until this is dropped.
-pub struct UnfinishedTicket {
+pub(crate) struct UnfinishedTicket {
     unfinished: UnfinishedCalls,
     account: Account,
 }
@@ -44,7 +44,7 @@ pub struct UnfinishedTicket {
 impl UnfinishedCalls {
     /// Counts one more of this caller; how many there are, where it may have no more. The person at this machine is not
     /// bounded, and not counted.
-    pub fn register(
+    pub(crate) fn register(
         &self,
         account: Option<&Account>,
         quotas: Quotas,

@@ -89,26 +89,26 @@ fn validate_call(
     entry: &Arc<Entry>,
     (action, params): (usize, Object),
     view: &View,
-    asked: CallOptions,
+    options: CallOptions,
 ) -> Result<PlannedCall, (Command, Failure)> {
     let contract = &entry.contract;
     let known = &contract.surface().actions[action];
     let prepared = match contract.prepare_in(known, params, view) {
         Ok(prepared) => prepared,
-        Err(failure) => return Err((asked.command, failure)),
+        Err(failure) => return Err((options.command, failure)),
     };
     let shown = known.long_running || contract.confirms(&known.name);
     let inputs = if shown { contract.resolved_all(known, &prepared.params) } else { Object::new() };
     Ok(PlannedCall {
         entry: Arc::clone(entry),
         action,
-        command: asked.command,
+        command: options.command,
         params: prepared.params,
         resolved: prepared.resolved,
         inputs,
-        detail: asked.detail,
-        wait: asked.wait,
-        confirmed: asked.confirm == Some(true),
+        detail: options.detail,
+        wait: options.wait,
+        confirmed: options.confirm == Some(true),
         timeout: None,
         idempotency_key: None,
     })
@@ -130,7 +130,7 @@ fn validate_batch(entry: &Arc<Entry>, items: Vec<Object>, view: &View) -> Result
     if faults.is_empty() {
         return Ok(planned);
     }
-    let said: Vec<String> = faults
+    let message: Vec<String> = faults
         .iter()
         .take(MAX_REPORTED)
         .map(|(index, failure)| format!("`items[{index}]`: {}", failure.message))
@@ -142,15 +142,15 @@ fn validate_batch(entry: &Arc<Entry>, items: Vec<Object>, view: &View) -> Result
         .into_iter()
         .take(MAX_REPORTED)
         .map(|(index, failure)| {
-            let (mut told, _) =
+            let (mut fields, _) =
                 Envelope::new(Command { key: "action", name: None }, Err(failure)).into_parts();
-            told.shift_remove("ok");
-            told.insert("index".into(), index.into());
-            told.into()
+            fields.shift_remove("ok");
+            fields.insert("index".into(), index.into());
+            fields.into()
         })
         .collect();
     let code = if denied { code::DENIED } else { code::INVALID_PARAMS };
-    let failure = Failure::new(code, format!("{}{more}", said.join("; ")));
+    let failure = Failure::new(code, format!("{}{more}", message.join("; ")));
     Err(Failure { details: Some(details.into()), ..failure.hint("Nothing was run: mend these items first.") })
 }
 
@@ -159,15 +159,17 @@ fn validate_item(entry: &Arc<Entry>, item: Object, view: &View) -> Result<Planne
         entry.contract.route(item, view).map_err(|refused| refused.failure)?;
     let Target::Action { action, params } = target else {
         let name = command.name.unwrap_or_default();
-        let said = format!("`{name}` cannot be part of a batch");
-        return Err(Failure::new(code::INVALID_PARAMS, said).hint("A batch holds the facade's own actions."));
+        let message = format!("`{name}` cannot be part of a batch");
+        return Err(
+            Failure::new(code::INVALID_PARAMS, message).hint("A batch holds the facade's own actions.")
+        );
     };
     if wait == Some(false) {
         let failure = Failure::new(code::INVALID_PARAMS, "`wait` cannot be false inside a batch");
         return Err(failure.hint("Give `wait` beside `items`, for the batch as a whole."));
     }
-    let asked = CallOptions { command, detail, wait: None, confirm };
-    validate_call(entry, (action, params), view, asked).map_err(|(_, failure)| failure)
+    let options = CallOptions { command, detail, wait: None, confirm };
+    validate_call(entry, (action, params), view, options).map_err(|(_, failure)| failure)
 }
 
 fn route_input(entry: &Entry, input: Input, view: &View) -> Result<Routed, (Command, Failure)> {
@@ -197,8 +199,8 @@ fn check_size(input: &Input, rules: &Rules) -> Option<Failure> {
     let bytes: usize = arguments.iter().map(|(name, value)| name.len() + text_size(value)).sum();
     (bytes > rules.arguments).then(|| {
         let most = units::bytes_text(rules.arguments as u64);
-        let said = format!("the arguments are too large: {bytes} bytes, at most {most}");
-        Failure::new(code::INVALID_PARAMS, said).hint(
+        let message = format!("the arguments are too large: {bytes} bytes, at most {most}");
+        Failure::new(code::INVALID_PARAMS, message).hint(
             "Pass less at once, in several calls. The operator can raise `limits.arguments` in the policy.",
         )
     })

@@ -23,11 +23,11 @@ const MAX_BYTES: usize = 64 << 20;
 
 /// The detached calls.
 #[derive(Default)]
-pub struct RunRegistry(Mutex<HashMap<RunId, Arc<CallState>>>);
+pub(crate) struct RunRegistry(Mutex<HashMap<RunId, Arc<CallState>>>);
 
 impl RunRegistry {
     /// Keeps a run; its handle.
-    pub fn register(&self, run: Arc<CallState>, listed: bool) -> RunId {
+    pub(crate) fn register(&self, run: Arc<CallState>, listed: bool) -> RunId {
         run.keep_outcome();
         if listed {
             run.become_run();
@@ -40,14 +40,14 @@ impl RunRegistry {
     }
 
     /// The run of that handle.
-    pub fn get(&self, id: &RunId) -> Option<Arc<CallState>> {
+    pub(crate) fn get(&self, id: &RunId) -> Option<Arc<CallState>> {
         let mut runs = self.lock();
         evict(&mut runs, 0);
         runs.get(id).cloned()
     }
 
     /// A caller's runs of one facade, the newest first.
-    pub fn list(&self, origin: &Origin, facade: &str) -> Vec<(RunId, Arc<CallState>)> {
+    pub(crate) fn list(&self, origin: &Origin, facade: &str) -> Vec<(RunId, Arc<CallState>)> {
         let mut runs = self.lock();
         evict(&mut runs, 0);
         let mut own: Vec<_> = runs
@@ -62,7 +62,7 @@ impl RunRegistry {
     }
 
     /// The facades of which the caller of a call has runs that have not ended.
-    pub fn unfinished_facades(&self, call: &CallState) -> BTreeSet<String> {
+    pub(crate) fn unfinished_facades(&self, call: &CallState) -> BTreeSet<String> {
         let runs = self.lock();
         let own = runs
             .values()
@@ -71,12 +71,12 @@ impl RunRegistry {
     }
 
     /// How each of them stands.
-    pub fn statuses(&self) -> Vec<Status> {
+    pub(crate) fn statuses(&self) -> Vec<Status> {
         self.lock().values().map(|run| run.status()).collect()
     }
 
     /// Those that have not ended.
-    pub fn unfinished_runs(&self) -> Vec<Arc<CallState>> {
+    pub(crate) fn unfinished_runs(&self) -> Vec<Arc<CallState>> {
         let runs = self.lock();
         runs.values().filter(|kept| kept.ended_at().is_none()).cloned().collect()
     }

@@ -9,18 +9,18 @@ use super::{id::RunId, state::CallState, status::render_progress};
 const POLL_MS: u64 = 1000;
 
 /// One run as it stands in a list: without its result.
-pub fn render_summary(id: &RunId, run: &CallState) -> Object {
+pub(crate) fn render_summary(id: &RunId, run: &CallState) -> Object {
     let status = run.status();
     let mut out = Object::new();
     out.insert("id".into(), id.to_string().into());
     out.insert("action".into(), run.command.name.clone().into());
     out.insert("status".into(), status.as_str().into());
     if let Some(last) = run.latest_progress() {
-        let mut told = render_progress(last.done, last.total);
+        let mut fields = render_progress(last.done, last.total);
         if let Some(message) = last.message {
-            told["message"] = message.into();
+            fields["message"] = message.into();
         }
-        out.insert("progress".into(), told);
+        out.insert("progress".into(), fields);
     }
     let questions = run.question_texts();
     if !questions.is_empty() {
@@ -30,27 +30,27 @@ pub fn render_summary(id: &RunId, run: &CallState) -> Object {
 }
 
 /// All of a run, its result included once it is there; and the content beside the result.
-pub fn render_run(id: &RunId, run: &CallState, include_trace: bool) -> Reply {
-    let mut told = render_summary(id, run);
+pub(crate) fn render_run(id: &RunId, run: &CallState, include_trace: bool) -> Reply {
+    let mut fields = render_summary(id, run);
     let mut content = Vec::new();
     match run.outcome() {
         Some(envelope) => {
             let (result, blocks) = envelope.into_parts();
-            told.insert("result".into(), result.into());
+            fields.insert("result".into(), result.into());
             content = blocks;
         }
         None => {
-            told.insert("poll_after_ms".into(), POLL_MS.into());
+            fields.insert("poll_after_ms".into(), POLL_MS.into());
         }
     }
     if include_trace {
-        told.insert("trace".into(), run.render_trace());
+        fields.insert("trace".into(), run.render_trace());
     }
-    Reply { data: json!({ "run": told }), content, ..Reply::default() }
+    Reply { data: json!({ "run": fields }), content, ..Reply::default() }
 }
 
 /// What a caller is told whose call goes on without it.
-pub fn render_detached(id: &RunId, run: &CallState) -> Envelope {
+pub(crate) fn render_detached(id: &RunId, run: &CallState) -> Envelope {
     let mut params = Object::new();
     params.insert("run_id".into(), id.to_string().into());
     params.insert("wait".into(), true.into());
@@ -62,6 +62,6 @@ pub fn render_detached(id: &RunId, run: &CallState) -> Envelope {
 }
 
 /// The envelope of `run_status`.
-pub fn render_status(command: Command, id: &RunId, run: &CallState, include_trace: bool) -> Envelope {
+pub(crate) fn render_status(command: Command, id: &RunId, run: &CallState, include_trace: bool) -> Envelope {
     Envelope::new(command, Ok(render_run(id, run, include_trace)))
 }

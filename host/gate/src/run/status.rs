@@ -46,7 +46,7 @@ impl Status {
 }
 
 /// Whole numbers whole.
-pub fn render_progress(done: f64, total: Option<f64>) -> Value {
+pub(super) fn render_progress(done: f64, total: Option<f64>) -> Value {
     #[allow(clippy::cast_possible_truncation, reason = "whole and within 2^53")]
     let number = |n: f64| if n.fract() == 0.0 && n.abs() < 9e15 { json!(n as i64) } else { json!(n) };
     let mut out = json!({ "done": number(done) });

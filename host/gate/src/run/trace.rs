@@ -16,7 +16,7 @@ const MAX_BYTES: usize = 64 << 10;
 const MAX_CHARS: usize = 1000;
 
 /// The latest of what a run said.
-pub struct RunTrace {
+pub(super) struct RunTrace {
     started: Instant,
     entries: VecDeque<TraceEntry>,
     bytes: usize,
@@ -42,23 +42,23 @@ impl TraceEntry {
 }
 
 impl RunTrace {
-    pub fn start() -> Self {
+    pub(super) fn start() -> Self {
         Self { started: Instant::now(), entries: VecDeque::new(), bytes: 0, dropped: 0 }
     }
 
-    pub fn progress(&mut self, progress: &Progress) {
-        let said = TraceKind::Progress { done: progress.done, total: progress.total };
-        self.push(said, progress.message.as_deref());
+    pub(super) fn progress(&mut self, progress: &Progress) {
+        let kind = TraceKind::Progress { done: progress.done, total: progress.total };
+        self.push(kind, progress.message.as_deref());
     }
 
-    pub fn log(&mut self, level: Level, text: &str) {
+    pub(super) fn log(&mut self, level: Level, text: &str) {
         self.push(TraceKind::Log(level), Some(text));
     }
 
-    fn push(&mut self, said: TraceKind, text: Option<&str>) {
+    fn push(&mut self, kind: TraceKind, text: Option<&str>) {
         let text =
             text.map(|text| text.chars().take(MAX_CHARS).collect::<String>().into_boxed_str().into_string());
-        let entry = TraceEntry { at: Instant::now(), kind: said, text };
+        let entry = TraceEntry { at: Instant::now(), kind, text };
         self.bytes += entry.bytes();
         self.entries.push_back(entry);
         while self.entries.len() > MAX_ENTRIES || self.bytes > MAX_BYTES {
@@ -69,13 +69,13 @@ impl RunTrace {
     }
 
     /// About how many bytes of memory it takes.
-    pub fn weight(&self) -> usize {
+    pub(super) fn weight(&self) -> usize {
         self.entries.capacity() * size_of::<TraceEntry>()
             + self.entries.iter().map(|entry| weight::optional(&entry.text)).sum::<usize>()
     }
 
     /// `[{at_ms, progress | log, …}]`, the times counted from the beginning of the run.
-    pub fn to_json(&self) -> Value {
+    pub(super) fn to_json(&self) -> Value {
         let mut out = Vec::with_capacity(self.entries.len() + 1);
         if self.dropped > 0 {
             out.push(json!({ "dropped": self.dropped }));

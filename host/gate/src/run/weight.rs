@@ -19,17 +19,17 @@ fn vector<T>(items: &Vec<T>) -> usize {
 }
 
 /// The heap that a text takes.
-pub fn text(text: &String) -> usize {
+pub(super) fn text(text: &String) -> usize {
     block(text.capacity())
 }
 
 /// The same of one that may be missing.
-pub fn optional(maybe: &Option<String>) -> usize {
+pub(super) fn optional(maybe: &Option<String>) -> usize {
     maybe.as_ref().map_or(0, text)
 }
 
 /// The heap that a value takes, beside its own `size_of::<Value>()`.
-pub fn value(value: &Value) -> usize {
+pub(super) fn value(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
         Value::String(said) => text(said),
@@ -41,7 +41,7 @@ pub fn value(value: &Value) -> usize {
 /// The heap that an object takes. Its map is `indexmap`'s: a vector of entries (hash, name, value), and a table of their
 /// places that is at most seven eighths full and has a power of two of places; the vector has room for as many entries as the
 /// table takes. An entry's place is a number and a byte.
-pub fn object(members: &Object) -> usize {
+pub(super) fn object(members: &Object) -> usize {
     const ENTRY: usize = size_of::<u64>() + size_of::<String>() + size_of::<Value>();
     const PLACE: usize = size_of::<usize>() + 1;
     if members.is_empty() {
@@ -57,12 +57,12 @@ pub fn object(members: &Object) -> usize {
 }
 
 /// The heap that content blocks take.
-pub fn contents(content: &Vec<Content>) -> usize {
+pub(super) fn contents(content: &Vec<Content>) -> usize {
     vector(content) + content.iter().map(self::content).sum::<usize>()
 }
 
 /// The heap that a content block takes.
-pub fn content(content: &Content) -> usize {
+pub(super) fn content(content: &Content) -> usize {
     let own = match &content.block {
         Block::Text(said) => text(said),
         Block::Image { data, mime_type } | Block::Audio { data, mime_type } => vector(data) + text(mime_type),
@@ -102,7 +102,7 @@ fn failure(failure: &Failure) -> usize {
 }
 
 /// The heap that a call's outcome takes, with all that is told beside it.
-pub fn envelope(envelope: &Envelope) -> usize {
+pub(super) fn envelope(envelope: &Envelope) -> usize {
     let hop = |hop: &Hop| {
         text(&hop.facade) + text(&hop.action) + optional(&hop.message) + hop.data.as_ref().map_or(0, value)
     };

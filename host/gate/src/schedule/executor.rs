@@ -74,39 +74,39 @@ impl Executor {
     /// A call of this run, which has not begun.
     pub fn prepare(
         &self,
-        run: Arc<CallState>,
+        state: Arc<CallState>,
         entry: Arc<Entry>,
         future: BoxFuture<'static, Envelope>,
     ) -> ScheduledCall {
-        ScheduledCall::new(run, entry, future, Arc::clone(&self.shares))
+        ScheduledCall::new(state, entry, future, Arc::clone(&self.shares))
     }
 
     /// Gives a call its first slice here. Its envelope, or the call, if it has not ended.
-    pub async fn poll_inline(&self, mut work: ScheduledCall) -> Result<Envelope, ScheduledCall> {
-        let may_start = |_: &InlineSlot<'_>| !work.is_over_share() && work.entry.flow.may_start_inline();
-        let Some(_slot) = self.take_slot().filter(may_start) else { return Err(work) };
+    pub async fn poll_inline(&self, mut call: ScheduledCall) -> Result<Envelope, ScheduledCall> {
+        let may_start = |_: &InlineSlot<'_>| !call.is_over_share() && call.entry.flow.may_start_inline();
+        let Some(_slot) = self.take_slot().filter(may_start) else { return Err(call) };
         let begun = Instant::now();
-        match poll_fn(|context| Poll::Ready(work.poll(context))).await {
+        match poll_fn(|context| Poll::Ready(call.poll(context))).await {
             Poll::Ready(envelope) => Ok(envelope),
             Poll::Pending => {
-                record_overrun(&work.entry.flow, begun);
-                Err(work)
+                record_overrun(&call.entry.flow, begun);
+                Err(call)
             }
         }
     }
 
     /// Lets a call run to its end, away from who follows it.
-    pub fn spawn(&self, work: ScheduledCall) {
+    pub fn spawn(&self, call: ScheduledCall) {
         let Some(Lanes { calls, heavy }) = self.lanes.clone() else {
-            tokio::spawn(work.run_to_end());
+            tokio::spawn(call.run_to_end());
             return;
         };
-        if work.is_over_share() {
-            heavy.spawn(work.run_to_end());
+        if call.is_over_share() {
+            heavy.spawn(call.run_to_end());
             return;
         }
         calls.spawn(async move {
-            if let Some(computes) = work.run_while_light().await {
+            if let Some(computes) = call.run_while_light().await {
                 heavy.spawn(computes.run_to_end());
             }
         });
@@ -136,8 +136,8 @@ impl Drop for InlineSlot<'_> {
 }
 
 /// Does work that cannot be interrupted. Where it is long, the tasks of this thread move to another one first.
-pub fn run_cpu_bound<T>(long: bool, work: impl FnOnce() -> T) -> T {
+pub(crate) fn run_cpu_bound<T>(long: bool, call: impl FnOnce() -> T) -> T {
     let moves =
         || Handle::try_current().is_ok_and(|here| here.runtime_flavor() == RuntimeFlavor::MultiThread);
-    if long && moves() { tokio::task::block_in_place(work) } else { work() }
+    if long && moves() { tokio::task::block_in_place(call) } else { call() }
 }

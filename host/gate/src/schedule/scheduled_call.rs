@@ -35,12 +35,12 @@ pub struct ScheduledCall {
 impl ScheduledCall {
     /// A call that has not begun.
     pub fn new(
-        run: Arc<CallState>,
+        state: Arc<CallState>,
         entry: Arc<Entry>,
         future: BoxFuture<'static, Envelope>,
         shares: Arc<CpuShares>,
     ) -> Self {
-        Self { state: run, entry, future, shares }
+        Self { state, entry, future, shares }
     }
 
     /// Whether its facade computed more than its share just now.
@@ -59,8 +59,8 @@ impl ScheduledCall {
 
     /// Runs it to its end, and tells who follows it.
     pub async fn run_to_end(self) {
-        let run = Arc::clone(&self.state);
-        run.finish(self.supervise().await);
+        let state = Arc::clone(&self.state);
+        state.finish(self.supervise().await);
     }
 
     /// The same, but gives it back once it has computed for longer than its share, or is to end.
@@ -91,11 +91,11 @@ impl ScheduledCall {
 
     /// Runs until the call ends or its caller goes away.
     async fn supervise(mut self) -> Envelope {
-        let run = Arc::clone(&self.state);
+        let state = Arc::clone(&self.state);
         tokio::select! {
             biased;
             envelope = poll_fn(|context| self.poll(context)) => return envelope,
-            () = run.cancel.cancelled() => {}
+            () = state.cancel.cancelled() => {}
         }
         // Whatever it still says, its caller is gone.
         let _ = tokio::time::timeout(CANCEL_GRACE, poll_fn(|context| self.poll(context))).await;
