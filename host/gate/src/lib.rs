@@ -28,7 +28,7 @@ pub mod access;
 pub mod call;
 pub mod catalog;
 pub mod flow;
-pub mod plan;
+mod plan;
 pub mod run;
 pub mod schedule;
 #[cfg(any(test, feature = "testing"))]

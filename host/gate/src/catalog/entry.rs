@@ -26,11 +26,11 @@ pub struct Entry {
     /// Names callers to it, where its policy lets it tell them apart.
     pub caller_keys: Option<Scopes>,
     /// How its calls have run so far.
-    pub flow: FacadeFlow,
+    pub(crate) flow: FacadeFlow,
     /// How they have failed.
     pub breaker: CircuitBreaker,
     /// Where they are counted.
-    pub counters: CallCounters,
+    pub(crate) counters: CallCounters,
 }
 
 impl Entry {

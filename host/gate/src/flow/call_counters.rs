@@ -8,7 +8,7 @@ use super::meters::{FacadeMeters, Meters, Outcome, OutcomeCounters};
 
 /// Where the calls of one version of a facade are counted: found by its first, so that no other looks for it.
 #[derive(Default)]
-pub struct CallCounters(OnceLock<ResolvedCounters>);
+pub(crate) struct CallCounters(OnceLock<ResolvedCounters>);
 
 pub(crate) struct ResolvedCounters {
     pub calls: Arc<FacadeMeters>,

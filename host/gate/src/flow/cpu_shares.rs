@@ -17,14 +17,14 @@ const FREE_USAGE: Duration = Duration::from_millis(25);
 const EXCESS_RATIO: (u32, u32) = (3, 2);
 
 /// What all facades computed.
-pub struct CpuShares {
+pub(crate) struct CpuShares {
     began: Instant,
     all: Mutex<WindowUsage>,
 }
 
 /// What one facade computed.
 #[derive(Default)]
-pub struct FacadeUsage(Mutex<WindowUsage>);
+pub(crate) struct FacadeUsage(Mutex<WindowUsage>);
 
 /// Of one facade, or of all.
 #[derive(Default, Clone, Copy)]
@@ -65,12 +65,12 @@ impl Default for CpuShares {
 
 impl CpuShares {
     /// A facade computed for this long.
-    pub fn charge(&self, share: &FacadeUsage, computed: Duration) {
+    pub(crate) fn charge(&self, share: &FacadeUsage, computed: Duration) {
         self.charge_in(self.window(), share, computed);
     }
 
     /// Whether it used more than its share of the last window.
-    pub fn is_over_share(&self, share: &FacadeUsage) -> bool {
+    pub(crate) fn is_over_share(&self, share: &FacadeUsage) -> bool {
         self.was_over_share(self.window(), share)
     }
 

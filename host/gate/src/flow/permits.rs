@@ -44,7 +44,7 @@ fn busy(hint: Option<&str>) -> Failure {
 
 /// Who runs a root call, as far as permits depend on it.
 #[derive(Clone, Copy)]
-pub struct PermitHolder<'a> {
+pub(crate) struct PermitHolder<'a> {
     /// Whose share it uses.
     pub account: Option<&'a Account>,
     /// It may outlive its request: it takes a permit from the part that such calls have, so that calls which end within
@@ -143,7 +143,7 @@ impl PermitPools {
 }
 
 /// How a facade's calls run: its own permits, and whether its calls tend to overrun their inline slice.
-pub struct FacadeFlow {
+pub(crate) struct FacadeFlow {
     permits: FairPool,
     /// The part of them that long calls may take.
     long: FairPool,
@@ -164,7 +164,7 @@ const MAX_PENALTY: i32 = 64;
 
 impl FacadeFlow {
     /// A facade of which so many root calls run at once, and so many wait.
-    pub fn new(rules: &Rules) -> Self {
+    pub(crate) fn new(rules: &Rules) -> Self {
         Self {
             permits: FairPool::new(rules.concurrency),
             long: FairPool::new(share_size(rules.concurrency)),
@@ -176,18 +176,18 @@ impl FacadeFlow {
     }
 
     /// How many root calls wait.
-    pub fn queued(&self) -> usize {
+    pub(crate) fn queued(&self) -> usize {
         self.queue.in_use()
     }
 
     /// Whether a call may take its first slice on the I/O runtime. A facade that overran gets there again after some
     /// calls elsewhere.
-    pub fn may_start_inline(&self) -> bool {
+    pub(crate) fn may_start_inline(&self) -> bool {
         self.overruns.load(Ordering::Relaxed) <= 0 || self.overruns.fetch_sub(1, Ordering::Relaxed) <= 1
     }
 
     /// A call did not end within its inline slice.
-    pub fn record_overrun(&self) {
+    pub(crate) fn record_overrun(&self) {
         let penalty = |now: i32| Some((now.max(0) + PENALTY).min(MAX_PENALTY));
         let _ = self.overruns.fetch_update(Ordering::Relaxed, Ordering::Relaxed, penalty);
     }

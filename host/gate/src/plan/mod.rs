@@ -3,5 +3,5 @@
 mod planned;
 mod planner;
 
-pub use planned::{CallPlan, PlannedBatch, PlannedCall, RunQuery, RunRequest};
-pub use planner::{effect_allows, has_large_arguments, plan_request, text_size};
+pub(crate) use planned::{CallPlan, PlannedBatch, PlannedCall, RunQuery, RunRequest};
+pub(crate) use planner::{effect_allows, has_large_arguments, plan_request, text_size};

@@ -8,7 +8,7 @@ use loggia_schema::{Mode, View};
 use crate::catalog::Entry;
 
 /// What becomes of a request.
-pub enum CallPlan {
+pub(crate) enum CallPlan {
     /// Answered without running anything.
     Answer(Box<Envelope>),
     /// To be run.
@@ -20,7 +20,7 @@ pub enum CallPlan {
 }
 
 /// A call that passed every check that needs no running.
-pub struct PlannedCall {
+pub(crate) struct PlannedCall {
     /// The version that will answer, whatever is reloaded meanwhile.
     pub entry: Arc<Entry>,
     /// The action's place in the surface.
@@ -47,13 +47,13 @@ pub struct PlannedCall {
 
 impl PlannedCall {
     /// What will be run.
-    pub fn action(&self) -> &Action {
+    pub(crate) fn action(&self) -> &Action {
         &self.entry.surface().actions[self.action]
     }
 }
 
 /// What is wanted of a run.
-pub struct RunQuery {
+pub(crate) struct RunQuery {
     /// Through whose tool.
     pub entry: Arc<Entry>,
     /// Echoed in the envelope.
@@ -65,7 +65,7 @@ pub struct RunQuery {
 }
 
 /// What is wanted of a run.
-pub enum RunRequest {
+pub(crate) enum RunRequest {
     /// Which there are.
     List,
     /// How it stands.
@@ -85,7 +85,7 @@ pub enum RunRequest {
 }
 
 /// Several calls of one facade, all of them checked.
-pub struct PlannedBatch {
+pub(crate) struct PlannedBatch {
     /// The version that answers all of them.
     pub entry: Arc<Entry>,
     /// Echoed in the envelope.

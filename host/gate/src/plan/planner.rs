@@ -15,7 +15,7 @@ use crate::{
 
 /// Routes, resolves and validates. The view is the tool that was called, the rights are those of the caller from whom
 /// the call comes, through however many others: every call that is made is planned here.
-pub fn plan_request(snapshot: &Snapshot, request: Request, view: &View, rights: &Rights) -> CallPlan {
+pub(crate) fn plan_request(snapshot: &Snapshot, request: Request, view: &View, rights: &Rights) -> CallPlan {
     let refuse = |command, failure| CallPlan::Answer(Box::new(Envelope::new(command, Err(failure))));
     let entry = match snapshot.slots.get(&request.facade).filter(|_| rights.reach(&request.facade)) {
         Some(Slot::Serving(entry)) => Arc::clone(entry),
@@ -210,7 +210,7 @@ fn check_size(input: &Input, rules: &Rules) -> Option<Failure> {
 const LARGE_ARGUMENTS: usize = 64 << 10;
 
 /// Whether planning a call with these arguments should keep nobody else waiting.
-pub fn has_large_arguments(input: &Input) -> bool {
+pub(crate) fn has_large_arguments(input: &Input) -> bool {
     let (Input::Arguments(arguments) | Input::Action { params: arguments, .. }) = input;
     arguments.iter().map(|(name, value)| name.len() + text_size(value)).sum::<usize>() > LARGE_ARGUMENTS
 }
@@ -219,7 +219,7 @@ pub fn has_large_arguments(input: &Input) -> bool {
 const NODE_SIZE: usize = 16;
 
 /// About how long a value is as text. What it takes in memory, `weight.rs` knows.
-pub fn text_size(value: &Value) -> usize {
+pub(crate) fn text_size(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len(),
         Value::Array(items) => NODE_SIZE + items.iter().map(|item| text_size(item) + 1).sum::<usize>(),
@@ -257,7 +257,7 @@ fn unknown(snapshot: &Snapshot, facade: &str, rights: &Rights) -> Failure {
 }
 
 /// A nested call may do no more than the action it was made from.
-pub fn effect_allows(caller: Effect, target: Effect) -> bool {
+pub(crate) fn effect_allows(caller: Effect, target: Effect) -> bool {
     match caller {
         Effect::Read => target == Effect::Read,
         Effect::Write => target <= Effect::Write,

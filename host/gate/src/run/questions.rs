@@ -10,7 +10,7 @@ const MAX_NAMED: usize = 64;
 
 impl CallState {
     /// Puts a question; the receiver gets the answer, or an error where nobody will give one.
-    pub fn open_question(&self, question: Question) -> (String, oneshot::Receiver<Answer>) {
+    pub(crate) fn open_question(&self, question: Question) -> (String, oneshot::Receiver<Answer>) {
         let (sender, receiver) = oneshot::channel();
         let mut state = self.lock();
         let name = question
@@ -32,26 +32,26 @@ impl CallState {
     }
 
     /// Takes answers to named questions that the call may ask.
-    pub fn prepare_answers(&self, answers: impl Iterator<Item = (String, Answer)>) {
+    pub(crate) fn prepare_answers(&self, answers: impl Iterator<Item = (String, Answer)>) {
         self.lock().prepared_answers = answers.take(MAX_NAMED).collect();
     }
 
     /// Gives an answer. False where no such question is open.
-    pub fn answer_question(&self, key: &str, answer: Answer) -> bool {
+    pub(crate) fn answer_question(&self, key: &str, answer: Answer) -> bool {
         let ask = self.lock().questions.remove(key);
         self.changed.notify_waiters();
         ask.is_some_and(|(_, sender)| sender.send(answer).is_ok())
     }
 
     /// Takes a question back, if nobody has answered it.
-    pub fn withdraw_question(&self, key: &str) {
+    pub(crate) fn withdraw_question(&self, key: &str) {
         if self.lock().questions.remove(key).is_some() {
             self.changed.notify_waiters();
         }
     }
 
     /// Resolves when a question is no longer open.
-    pub async fn wait_until_closed(&self, key: &str) {
+    pub(crate) async fn wait_until_closed(&self, key: &str) {
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);

@@ -31,7 +31,7 @@ use crate::{
 ///
 /// **Invariant**: it holds the names of the facade and the actions that it is of, and never the facade itself: a run is kept
 /// long after it has ended, and a version that was replaced meanwhile must be dropped, with its descriptors and machine code.
-pub struct CallState {
+pub(crate) struct CallState {
     /// Whose it is.
     pub caller: Caller,
     /// Whose share it uses.
@@ -110,20 +110,20 @@ impl ParkedClock {
 
 /// What a follower has already been told.
 #[derive(Default)]
-pub struct EventCursor {
+pub(crate) struct EventCursor {
     progress_count: u64,
     question_count: u64,
 }
 
 impl CallState {
-    pub fn for_call(origin: Origin, planned: &PlannedCall) -> Self {
+    pub(crate) fn for_call(origin: Origin, planned: &PlannedCall) -> Self {
         let actions = vec![planned.action().name.clone()];
         let run = Self::with_origin(origin, &planned.entry, &planned.command, actions);
         Self { inputs: planned.inputs.clone(), ..run.with_long_running(planned.action().long_running) }
     }
 
     /// Several calls in one.
-    pub fn for_batch(origin: Origin, batch: &PlannedBatch) -> Self {
+    pub(crate) fn for_batch(origin: Origin, batch: &PlannedBatch) -> Self {
         let actions: BTreeSet<&str> = batch.items.iter().map(|item| item.action().name.as_str()).collect();
         let actions = actions.into_iter().map(str::to_owned).collect();
         Self::with_origin(origin, &batch.entry, &batch.command, actions).with_long_running(true)
@@ -159,12 +159,12 @@ impl CallState {
 
     /// Whether it is this caller's, with the rights that the caller has now: one token of a caller may reach less than
     /// another, and is not to be told what that one began.
-    pub fn is_visible_to(&self, origin: &Origin) -> bool {
+    pub(crate) fn is_visible_to(&self, origin: &Origin) -> bool {
         self.is_visible_with(&origin.caller, &origin.rights)
     }
 
     /// The same for who began another call.
-    pub fn is_visible_beside(&self, other: &Self) -> bool {
+    pub(crate) fn is_visible_beside(&self, other: &Self) -> bool {
         self.account == other.account && self.is_visible_with(&other.caller, &other.rights)
     }
 
@@ -174,27 +174,27 @@ impl CallState {
     }
 
     /// What permits depend on.
-    pub fn permit_holder(&self) -> PermitHolder<'_> {
+    pub(crate) fn permit_holder(&self) -> PermitHolder<'_> {
         PermitHolder { account: self.account.as_ref(), long: self.long_running }
     }
 
     /// From here on its caller knows it as a run.
-    pub fn become_run(&self) {
+    pub(crate) fn become_run(&self) {
         self.became_run.store(true, Ordering::Release);
     }
 
     /// Whether its caller knows it as a run.
-    pub fn is_run(&self) -> bool {
+    pub(crate) fn is_run(&self) -> bool {
         self.became_run.load(Ordering::Acquire)
     }
 
     /// Somebody follows the call.
-    pub fn add_follower(&self) {
+    pub(crate) fn add_follower(&self) {
         self.followers.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Somebody does no longer; whether that was the last.
-    pub fn remove_follower(&self) -> bool {
+    pub(crate) fn remove_follower(&self) -> bool {
         self.followers.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
@@ -203,7 +203,7 @@ impl CallState {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn record_progress(&self, progress: Progress) {
+    pub(crate) fn record_progress(&self, progress: Progress) {
         let mut state = self.lock();
         if let Some(trace) = &mut state.trace {
             trace.progress(&progress);
@@ -215,7 +215,7 @@ impl CallState {
     }
 
     /// Keeps a log line with the run, if it may become one.
-    pub fn record_log(&self, level: Level, text: &str) {
+    pub(crate) fn record_log(&self, level: Level, text: &str) {
         if self.long_running
             && let Some(trace) = &mut self.lock().trace
         {
@@ -224,7 +224,7 @@ impl CallState {
     }
 
     /// How the call stands.
-    pub fn status(&self) -> Status {
+    pub(crate) fn status(&self) -> Status {
         let state = self.lock();
         match &state.outcome {
             Some(envelope) => Status::from_envelope(envelope),
@@ -234,33 +234,33 @@ impl CallState {
     }
 
     /// What it last said of its progress.
-    pub fn latest_progress(&self) -> Option<Progress> {
+    pub(crate) fn latest_progress(&self) -> Option<Progress> {
         self.lock().progress.clone()
     }
 
     /// What it waits to be told.
-    pub fn question_texts(&self) -> Vec<String> {
+    pub(crate) fn question_texts(&self) -> Vec<String> {
         self.lock().questions.values().map(|(question, _)| question.message.clone()).collect()
     }
 
     /// The open questions, with their keys.
-    pub fn open_questions(&self) -> BTreeMap<String, Question> {
+    pub(crate) fn open_questions(&self) -> BTreeMap<String, Question> {
         let state = self.lock();
         state.questions.iter().map(|(key, (question, _))| (key.clone(), question.clone())).collect()
     }
 
     /// What came of it, once it has ended.
-    pub fn outcome(&self) -> Option<Envelope> {
+    pub(crate) fn outcome(&self) -> Option<Envelope> {
         self.lock().outcome.clone()
     }
 
     /// What it said while it ran.
-    pub fn render_trace(&self) -> Value {
+    pub(crate) fn render_trace(&self) -> Value {
         self.lock().trace.as_ref().map_or_else(|| Value::Array(Vec::new()), RunTrace::to_json)
     }
 
     /// A branch of the call begins to wait for a person; whether it is the first.
-    pub fn park(&self) -> bool {
+    pub(crate) fn park(&self) -> bool {
         let mut state = self.lock();
         state.clock.parked_branches += 1;
         state.clock.parked_since.get_or_insert_with(Instant::now);
@@ -268,12 +268,12 @@ impl CallState {
     }
 
     /// Whether some branch of the call waits for a person.
-    pub fn is_parked(&self) -> bool {
+    pub(crate) fn is_parked(&self) -> bool {
         self.lock().clock.parked_branches > 0
     }
 
     /// A branch that was parked goes on; whether it was the last.
-    pub fn resume(&self) -> bool {
+    pub(crate) fn resume(&self) -> bool {
         let mut state = self.lock();
         state.clock.parked_branches = state.clock.parked_branches.saturating_sub(1);
         let was_last = state.clock.parked_branches == 0;
@@ -288,20 +288,20 @@ impl CallState {
 
     /// When a clock that starts now and runs for so long ends, if the call is not parked meanwhile. Times that are due
     /// are compared and kept in these terms; [`Run::until`] gives the moment.
-    pub fn start_clock(&self, wall: Duration) -> Instant {
+    pub(crate) fn start_clock(&self, wall: Duration) -> Instant {
         let now = Instant::now();
         let parked = self.lock().clock.parked_time(now);
         (now + wall).checked_sub(parked).unwrap_or(now)
     }
 
     /// The moment at which something is due, as far as the call was parked until now; none while it is parked.
-    pub fn deadline(&self, due: Instant) -> Option<Instant> {
+    pub(crate) fn deadline(&self, due: Instant) -> Option<Instant> {
         let state = self.lock();
         state.clock.parked_since.is_none().then(|| due + state.clock.parked_total)
     }
 
     /// Gives a future until it is due. None if the clock ends first.
-    pub async fn run_within<F: Future>(&self, due: Instant, future: F) -> Option<F::Output> {
+    pub(crate) async fn run_within<F: Future>(&self, due: Instant, future: F) -> Option<F::Output> {
         tokio::pin!(future);
         loop {
             let until = self.deadline(due);
@@ -336,7 +336,7 @@ impl CallState {
     }
 
     /// The call has ended.
-    pub fn finish(&self, envelope: Envelope) {
+    pub(crate) fn finish(&self, envelope: Envelope) {
         let weight = weight::envelope(&envelope) + self.own_weight();
         let mut state = self.lock();
         let progress = state.progress.as_ref().map_or(0, |progress| weight::optional(&progress.message));
@@ -352,13 +352,13 @@ impl CallState {
     }
 
     /// Keeps the outcome for whoever attaches later.
-    pub fn keep_outcome(&self) {
+    pub(crate) fn keep_outcome(&self) {
         self.lock().keeps_outcome = true;
     }
 
     /// About how many bytes it takes, all that is kept with its outcome included. Nothing before it has ended: how many
     /// such there are is bounded.
-    pub fn weight(&self) -> usize {
+    pub(crate) fn weight(&self) -> usize {
         self.lock().weight
     }
 
@@ -368,7 +368,7 @@ impl CallState {
     }
 
     /// Resolves when the call has ended.
-    pub async fn wait_until_ended(&self) {
+    pub(crate) async fn wait_until_ended(&self) {
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
@@ -381,12 +381,12 @@ impl CallState {
     }
 
     /// When the call ended, if it has.
-    pub fn ended_at(&self) -> Option<Instant> {
+    pub(crate) fn ended_at(&self) -> Option<Instant> {
         self.lock().ended_at
     }
 
     /// The next thing a follower has not been told. Dropping the future loses nothing.
-    pub async fn next_event(&self, seen: &mut EventCursor) -> Event {
+    pub(crate) async fn next_event(&self, seen: &mut EventCursor) -> Event {
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
@@ -399,7 +399,7 @@ impl CallState {
     }
 
     /// The latest progress that a follower has not been told.
-    pub fn next_progress(&self, seen: &mut EventCursor) -> Option<Progress> {
+    pub(crate) fn next_progress(&self, seen: &mut EventCursor) -> Option<Progress> {
         let state = self.lock();
         (state.progress_count > seen.progress_count).then(|| seen.progress_count = state.progress_count)?;
         state.progress.clone()

@@ -72,7 +72,7 @@ impl Executor {
     }
 
     /// A call of this run, which has not begun.
-    pub fn prepare(
+    pub(crate) fn prepare(
         &self,
         state: Arc<CallState>,
         entry: Arc<Entry>,
@@ -82,7 +82,7 @@ impl Executor {
     }
 
     /// Gives a call its first slice here. Its envelope, or the call, if it has not ended.
-    pub async fn poll_inline(&self, mut call: ScheduledCall) -> Result<Envelope, ScheduledCall> {
+    pub(crate) async fn poll_inline(&self, mut call: ScheduledCall) -> Result<Envelope, ScheduledCall> {
         let may_start = |_: &InlineSlot<'_>| !call.is_over_share() && call.entry.flow.may_start_inline();
         let Some(_slot) = self.take_slot().filter(may_start) else { return Err(call) };
         let begun = Instant::now();
@@ -96,7 +96,7 @@ impl Executor {
     }
 
     /// Lets a call run to its end, away from who follows it.
-    pub fn spawn(&self, call: ScheduledCall) {
+    pub(crate) fn spawn(&self, call: ScheduledCall) {
         let Some(Lanes { calls, heavy }) = self.lanes.clone() else {
             tokio::spawn(call.run_to_end());
             return;

@@ -23,7 +23,7 @@ const LIGHT_BUDGET: Duration = Duration::from_millis(5);
 const LIGHT_WINDOW: Duration = Duration::from_millis(250);
 
 /// A call, ready to be polled, with what ends it from outside.
-pub struct ScheduledCall {
+pub(crate) struct ScheduledCall {
     /// Its shared state.
     pub state: Arc<CallState>,
     /// The version that answers: at its expense it runs.
@@ -34,7 +34,7 @@ pub struct ScheduledCall {
 
 impl ScheduledCall {
     /// A call that has not begun.
-    pub fn new(
+    pub(crate) fn new(
         state: Arc<CallState>,
         entry: Arc<Entry>,
         future: BoxFuture<'static, Envelope>,
@@ -44,12 +44,12 @@ impl ScheduledCall {
     }
 
     /// Whether its facade computed more than its share just now.
-    pub fn is_over_share(&self) -> bool {
+    pub(crate) fn is_over_share(&self) -> bool {
         self.shares.is_over_share(&self.entry.flow.cpu_share)
     }
 
     /// Goes on with it, at its facade's expense. A panic is its end.
-    pub fn poll(&mut self, context: &mut Context<'_>) -> Poll<Envelope> {
+    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Envelope> {
         let begun = Instant::now();
         let future = AssertUnwindSafe(|| self.future.as_mut().poll(context));
         let polled = std::panic::catch_unwind(future);
@@ -58,13 +58,13 @@ impl ScheduledCall {
     }
 
     /// Runs it to its end, and tells who follows it.
-    pub async fn run_to_end(self) {
+    pub(crate) async fn run_to_end(self) {
         let state = Arc::clone(&self.state);
         state.finish(self.supervise().await);
     }
 
     /// The same, but gives it back once it has computed for longer than its share, or is to end.
-    pub async fn run_while_light(mut self) -> Option<Self> {
+    pub(crate) async fn run_while_light(mut self) -> Option<Self> {
         let (mut begun, mut computed) = (Instant::now(), Duration::ZERO);
         let mut cancelled = Box::pin(self.state.cancel.clone().cancelled_owned());
         let ended = poll_fn(|context| {
