@@ -27,6 +27,7 @@
 pub mod access;
 pub mod call;
 pub mod catalog;
+mod failures;
 pub mod flow;
 mod plan;
 pub mod run;

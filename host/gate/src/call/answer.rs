@@ -1,11 +1,8 @@
-//! A call from its permit to its envelope: root calls, and calls that a call makes.
+//! A call from its permit to its envelope: root calls, and nested calls.
 
 use std::{
     future::poll_fn,
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
     task::Poll,
     time::Duration,
 };
@@ -15,78 +12,69 @@ use loggia_schema::sanitise_line;
 
 use super::{
     audit,
-    audit::CallAudit,
+    audit::{CallAudit, UnstartedCall},
     consent,
     fault_log::log_fault,
-    frame::{CallFrame, next_call_id},
+    frame::CallFrame,
     gate_state::GateState,
-    peers::PlannedPeerCall,
+    peers::PeerPlan,
     port::FramePort,
     timeout::NestedCallGuard,
 };
 use crate::{flow::Outcome, plan::PlannedCall, run::CallState};
 
-/// How long a refusal by a facade that rests takes.
+/// Delay before a call is refused by an open breaker: a caller that retries in a tight loop would otherwise keep the
+/// host as busy as calls that run.
 const REFUSAL_DELAY: Duration = Duration::from_millis(50);
-/// Bytes of a fault's sentence.
+/// Length of a fault's message, in bytes.
 const MAX_FAULT_BYTES: usize = 600;
 
-/// Runs a root call: waits for its turn, starts its clock, dispatches, makes the envelope.
+/// Runs a root call: waits for a permit, starts the wall clock, dispatches, and makes the envelope.
 pub(super) async fn answer_root(
     gate: Arc<GateState>,
     state: Arc<CallState>,
     planned: PlannedCall,
 ) -> Envelope {
     let (entry, command) = (Arc::clone(&planned.entry), planned.command.clone());
-    let refused = |failure| Envelope::new(command.clone(), Err(failure));
+    let refuse = |failure| Envelope::new(command.clone(), Err(failure));
+    let unstarted = |outcome, failure: &Failure| {
+        let call = UnstartedCall { state: &state, entry: &entry, action: planned.action, outcome, failure };
+        call.record(&gate.meters);
+    };
     if let Err(resting) = entry.breaker.check(&entry.surface().name) {
-        // Who asks again at once would keep the host as busy as with calls that run.
         tokio::time::sleep(REFUSAL_DELAY).await;
-        let why = (Outcome::Resting, &resting);
-        audit::record_unstarted(&state, (&entry, planned.action), why, &gate.meters);
-        return refused(resting);
+        unstarted(Outcome::Resting, &resting);
+        return refuse(resting);
     }
     if !entry.rules.invoke.is_empty() {
-        // Just after the start it would find a facade missing that stands there a moment later.
+        // Just after the start, a facade that this call invokes may still be loading.
         gate.catalog.admitted().await;
     }
     let permit = match gate.permits.acquire_root(&entry.flow, state.permit_holder()).await {
         Ok(permit) => permit,
         Err(busy) => {
-            audit::record_unstarted(&state, (&entry, planned.action), (Outcome::Busy, &busy), &gate.meters);
-            return refused(busy);
+            unstarted(Outcome::Busy, &busy);
+            return refuse(busy);
         }
     };
-    let meters = Arc::clone(&gate.meters);
     let (wall, limit) = entry.rules.wall(planned.action()).clone();
     let timeout = planned.timeout;
-    let frame = CallFrame {
-        id: next_call_id(),
-        gate,
-        state: Arc::clone(&state),
-        entry: Arc::clone(&entry),
-        action: planned.action,
-        due: state.start_clock(timeout.map_or(wall, |asked| asked.min(wall))),
-        parent: None,
-        permit: tokio::sync::Mutex::new(Some(permit)),
-        stop_reason: OnceLock::new(),
-        nested_interrupted: Arc::default(),
-        questions_asked: AtomicUsize::new(0),
-    };
-    let (due, timeout_failure) = (frame.due, frame.wall_timeout(timeout, wall, limit));
-    let audit =
-        CallAudit::begin((&frame.id, None), &state, (&entry, planned.action, &planned.params), &meters);
+    let due = state.start_clock(timeout.map_or(wall, |asked| asked.min(wall)));
+    let frame = CallFrame::root(gate, Arc::clone(&state), &planned, permit, due);
+    let wall_timeout = frame.wall_timeout(timeout, wall, limit);
+    let audit = CallAudit::begin(&frame, &planned.params);
     let envelope = match state.run_within(due, frame.answer(planned)).await {
         Some(envelope) => envelope,
-        None => refused(timeout_failure.into_failure()),
+        None => refuse(wall_timeout.into_failure()),
     };
     audit.end(&envelope);
     envelope
 }
 
 impl CallFrame {
+    /// Asks for consent where the policy wants it, passes the breaker, and dispatches to the facade.
     async fn answer(self, planned: PlannedCall) -> Envelope {
-        // Held to the end: a facade may let go of its session early, and the permit must not go with it.
+        // Held until the call ends: a facade may drop its session early, and must not release the permit with it.
         let frame = Arc::new(self);
         let entry = &frame.entry;
         if entry.contract.confirms(&planned.action().name)
@@ -106,14 +94,14 @@ impl CallFrame {
             scope: entry
                 .caller_keys
                 .as_ref()
-                .and_then(|scopes| scopes.key_for(&frame.state.caller, frame.name())),
+                .and_then(|keys| keys.key_for(&frame.state.caller, frame.name())),
             deadline: frame.state.deadline(frame.due).unwrap_or(frame.due).into_std(),
             idempotency_key: planned.idempotency_key,
             session: Session::new(Arc::new(FramePort(Arc::clone(&frame)))),
         };
         let mut dispatched = Arc::clone(&entry.facade).dispatch(call);
         let dispatched = poll_fn(|context| match dispatched.as_mut().poll(context) {
-            // It asked, and may not go on, whatever it would make of the refusal.
+            // The call asked a question and may not resume; its facade does not get to handle that.
             Poll::Pending => match frame.stop_reason.get() {
                 Some(failure) => Poll::Ready(Err(failure.clone().into())),
                 None => Poll::Pending,
@@ -121,7 +109,7 @@ impl CallFrame {
             ready => ready,
         });
         let outcome = dispatched.await.map_err(|stop| match stop {
-            // A guest's last words may stand in it.
+            // The message may quote what the guest wrote.
             Stop::Fault(fault) => {
                 let message = sanitise_line(&fault.message, MAX_FAULT_BYTES);
                 Stop::Fault(Fault { message, ..fault })
@@ -134,7 +122,7 @@ impl CallFrame {
         };
         fault.iter().for_each(|fault| log_fault(fault));
         let undecided = match &outcome {
-            // What it calls is polled within its own polls, so their processor time is charged to both.
+            // Nested calls are polled within this call's polls, so their CPU time is charged to both.
             Err(Stop::Fault(fault)) => {
                 fault.kind == FaultKind::Cpu && frame.nested_interrupted.load(Ordering::Relaxed)
             }
@@ -157,59 +145,46 @@ impl CallFrame {
         Envelope { resolved_inputs: planned.resolved, ..Envelope::new(planned.command, outcome) }
     }
 
+    /// Runs a call that this call makes, with a permit from the reserve of its depth.
     pub(super) async fn answer_nested(self: &Arc<Self>, request: Request) -> Result<Reply, Stop> {
         let timeout = request.timeout;
         let audited = audit::AuditRequest::from_input(&request.facade, &request.input);
-        let refused = |failure: Failure| {
+        let refuse = |failure: Failure| {
             audit::record_denied_invoke(self, audited, &failure);
             failure
         };
-        let mut planned = match self.plan_nested(request).map_err(refused)? {
-            PlannedPeerCall::Answered(envelope) => return envelope.outcome.map_err(Stop::Failure),
-            PlannedPeerCall::Call(planned) => *planned,
+        let mut planned = match self.plan_nested(request).map_err(refuse)? {
+            PeerPlan::Answered(envelope) => return envelope.outcome.map_err(Stop::Failure),
+            PeerPlan::Call(planned) => *planned,
         };
-        // A facade cannot agree for the person.
+        // A facade cannot consent for the person.
         planned.confirmed = false;
         planned.entry.breaker.check(&planned.entry.surface().name)?;
-        let under_way = NestedCallGuard::new(&self.nested_interrupted);
+        let guard = NestedCallGuard::new(&self.nested_interrupted);
         let turn = async {
             self.reclaim_permits().await?;
             self.gate.permits.acquire_nested(self.depth() + 1, self.state.account.as_ref()).await
         };
         let permit = match turn.await {
             Ok(permit) => permit,
-            Err(refused) => {
-                under_way.finish();
-                return Err(refused.into());
+            Err(busy) => {
+                guard.finish();
+                return Err(busy.into());
             }
         };
-        let entry = Arc::clone(&planned.entry);
-        let (wall, limit) = entry.rules.wall(planned.action()).clone();
-        let own = self.state.start_clock(timeout.map_or(wall, |asked| asked.min(wall)));
-        let frame = Self {
-            id: next_call_id(),
-            gate: Arc::clone(&self.gate),
-            state: Arc::clone(&self.state),
-            entry: Arc::clone(&entry),
-            action: planned.action,
-            due: own.min(self.due),
-            parent: Some(Arc::clone(self)),
-            permit: tokio::sync::Mutex::new(Some(permit)),
-            stop_reason: OnceLock::new(),
-            nested_interrupted: Arc::default(),
-            questions_asked: AtomicUsize::new(0),
-        };
-        let timeout_failure = frame.wall_timeout(timeout, wall, limit);
+        let (wall, limit) = planned.entry.rules.wall(planned.action()).clone();
+        // The parent's clock is not applied here: it ends the parent, and this call with it.
+        let own_due = self.state.start_clock(timeout.map_or(wall, |asked| asked.min(wall)));
+        let frame = Self::nested(self, &planned, permit, own_due.min(self.due));
+        let wall_timeout = frame.wall_timeout(timeout, wall, limit);
         let command = planned.command.clone();
-        let above = (&frame.id, Some(&self.id));
-        let what = (&entry, planned.action, &planned.params);
-        let audit = CallAudit::begin(above, &self.state, what, &self.gate.meters);
-        let envelope = match self.state.run_within(own, frame.answer(planned)).await {
+        let audit = CallAudit::begin(&frame, &planned.params);
+        let envelope = match self.state.run_within(own_due, frame.answer(planned)).await {
             Some(envelope) => envelope,
-            None => Envelope::new(command, Err(timeout_failure.into_failure())),
+            None => Envelope::new(command, Err(wall_timeout.into_failure())),
         };
         audit.end(&envelope);
-        under_way.finish();
+        guard.finish();
         envelope.outcome.map_err(Stop::Failure)
     }
 }

@@ -1,10 +1,10 @@
-//! The audit trail of calls: one line for each call that ran and for each call that it made, one for each that was answered or
-//! refused without running, and one for each answer of a person. Who called, from where, what, and what came of it. Values of
-//! parameters and results are not in it: of parameters there is a digest, by which a call that is known can be found.
+//! The audit trail: one line for each root or nested call that ran, each request that was answered or refused without
+//! running, and each answer of a person. A line names caller, address, facade, action and outcome. It holds no values of
+//! parameters or results; a digest of the parameters lets an operator find a known call.
 //!
-//! Lines are events of the log with the target [`TARGET`]. `LOGGIA_LOG=info,loggia::audit=debug` shows them on stderr, and
-//! `audit.file` keeps them in a file of their own. While neither is set, nothing is made up that only they need. Calls are
-//! counted here too, whether anybody reads of them or not.
+//! Lines are log events with the target [`TARGET`]. `LOGGIA_LOG=info,loggia::audit=debug` shows them on stderr, and
+//! `audit.file` writes them to a file. While neither is set, nothing is computed that only they need. Calls are counted
+//! here as well, with or without an audit log.
 
 use core::net::IpAddr;
 use std::{borrow::Cow, sync::Arc};
@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 use tracing::field::display;
 
-use super::{frame::CallFrame, gate_state::GateState};
+use super::frame::CallFrame;
 use crate::{
     access::{Caller, Mark, Origin},
     catalog::{Entry, Slot},
@@ -24,15 +24,15 @@ use crate::{
     run::CallState,
 };
 
-/// The source of the lines.
+/// Log target of the lines.
 pub const TARGET: &str = "loggia::audit";
 
-/// Whether anybody reads them.
+/// Returns true if audit lines are written anywhere.
 pub fn is_on() -> bool {
     tracing::enabled!(target: TARGET, tracing::Level::DEBUG)
 }
 
-/// A call that runs. Its line is told when it ends, also where it is dropped: what it did stays done.
+/// Audits one call that runs. Its line is written when it ends, also if it is dropped: its effects remain.
 pub(super) struct CallAudit {
     id: CallId,
     parent: Option<CallId>,
@@ -47,19 +47,15 @@ pub(super) struct CallAudit {
 }
 
 impl CallAudit {
-    /// A call of an entry's action begins, made by the one above it.
-    pub(super) fn begin(
-        (id, above): (&CallId, Option<&CallId>),
-        state: &Arc<CallState>,
-        (entry, action, params): (&Arc<Entry>, usize, &Object),
-        meters: &Arc<Meters>,
-    ) -> Self {
+    /// Starts the audit of a call with these parameters.
+    pub(super) fn begin(frame: &CallFrame, params: &Object) -> Self {
+        let (entry, meters) = (&frame.entry, &frame.gate.meters);
         Self {
-            id: id.clone(),
-            parent: above.cloned(),
-            state: Arc::clone(state),
+            id: frame.id.clone(),
+            parent: frame.parent.as_ref().map(|parent| parent.id.clone()),
+            state: Arc::clone(&frame.state),
             entry: Arc::clone(entry),
-            action,
+            action: frame.action,
             params: is_on().then(|| digest(params)),
             meters: Arc::clone(meters),
             began: Instant::now(),
@@ -68,7 +64,7 @@ impl CallAudit {
         }
     }
 
-    /// It ends with this.
+    /// Counts the call and writes its line.
     pub(super) fn end(mut self, envelope: &Envelope) {
         self.emit(envelope.outcome.as_ref().err().map(|failure| failure.code.as_str()));
     }
@@ -77,9 +73,9 @@ impl CallAudit {
         self.emitted = true;
         let Self { id, state, entry, .. } = &*self;
         let took = self.began.elapsed();
-        let counted = entry.counters.resolve(entry.surface(), &self.meters);
-        counted.calls.times.add(took);
-        counted.record(self.action, failed.map_or(Outcome::Ok, Outcome::of_code));
+        let counters = entry.counters.resolve(entry.surface(), &self.meters);
+        counters.calls.times.add(took);
+        counters.record(self.action, failed.map_or(Outcome::Ok, Outcome::of_code));
         if !is_on() {
             return;
         }
@@ -87,7 +83,7 @@ impl CallAudit {
         let (facade, action) = facade_and_action(entry, self.action);
         let ms = (took.as_secs_f64() * 1e6).round() / 1e3;
         let AuditCaller { caller, address, request, trace } = AuditCaller::from_state(state);
-        let from = self.parent.as_ref().map(|above| above.0.as_str());
+        let from = self.parent.as_ref().map(|parent| parent.0.as_str());
         tracing::debug!(
             target: TARGET,
             event = "call", id = id.0, from, request, trace, caller = &*caller, address, facade, action,
@@ -105,7 +101,7 @@ impl Drop for CallAudit {
     }
 }
 
-/// Who calls, as a line names it.
+/// Caller of a request, as an audit line names it.
 struct AuditCaller<'a> {
     caller: Cow<'a, str>,
     address: Option<tracing::field::DisplayValue<IpAddr>>,
@@ -114,13 +110,13 @@ struct AuditCaller<'a> {
 }
 
 impl<'a> AuditCaller<'a> {
-    fn new(caller: &'a Caller, address: Option<IpAddr>, mark: &'a Mark) -> Self {
+    fn new(caller: &'a Caller, address: Option<IpAddr>, ids: &'a Mark) -> Self {
         let caller = match caller {
             Caller::Local => "(local)".into(),
             Caller::Anonymous => "(anonymous)".into(),
             Caller::Named(name) => printable(name),
         };
-        Self { caller, address: address.map(display), request: mark.request_id(), trace: mark.trace_id() }
+        Self { caller, address: address.map(display), request: ids.request_id(), trace: ids.trace_id() }
     }
 
     fn from_state(state: &'a CallState) -> Self {
@@ -132,7 +128,7 @@ impl<'a> AuditCaller<'a> {
     }
 }
 
-/// A request, as it came: of what is refused there is nothing else to tell.
+/// A request as it was sent: all that is known of one that was refused.
 pub(super) struct AuditRequest {
     tool: String,
     action: String,
@@ -140,7 +136,7 @@ pub(super) struct AuditRequest {
 }
 
 impl AuditRequest {
-    /// None while nobody reads of it.
+    /// Captures a request. `None` while no audit lines are written.
     pub(super) fn from_input(tool: &str, input: &Input) -> Option<Self> {
         is_on().then(|| {
             let (action, arguments) = match input {
@@ -155,25 +151,31 @@ impl AuditRequest {
     }
 }
 
-/// Counts a request that was answered without running, and tells of it.
-pub(super) fn record_answered(
-    gate: &GateState,
-    origin: &Origin,
-    under: Option<(&String, &Slot)>,
-    (request, envelope): (Option<AuditRequest>, &Envelope),
-) {
-    count_answered(&gate.meters, under, envelope);
-    if let Some(request) = request {
-        let failed = envelope.outcome.as_ref().err();
-        emit_request(origin, &request, failed.map(|failure| failure.code.as_str()));
+/// A request that was answered without running.
+pub(super) struct AnsweredRequest<'a> {
+    pub(super) origin: &'a Origin,
+    /// The facade that was named, if the catalog has it.
+    pub(super) target: Option<(&'a String, &'a Slot)>,
+    /// The request as it was sent, while audit lines are written.
+    pub(super) request: Option<AuditRequest>,
+    pub(super) envelope: &'a Envelope,
+}
+
+impl AnsweredRequest<'_> {
+    /// Counts the request and writes its line.
+    pub(super) fn record(self, meters: &Meters) {
+        count_answered(meters, self.target, self.envelope);
+        if let Some(request) = self.request {
+            let failed = self.envelope.outcome.as_ref().err();
+            emit_request(self.origin, &request, failed.map(|failure| failure.code.as_str()));
+        }
     }
 }
 
-/// Counts a call that was answered without running. What its caller wrote becomes no name of anything: it may be all there
-/// is.
-fn count_answered(meters: &Meters, under: Option<(&String, &Slot)>, envelope: &Envelope) {
+/// Counts a request by declared names only: what a client sends must not become a metric label.
+fn count_answered(meters: &Meters, target: Option<(&String, &Slot)>, envelope: &Envelope) {
     let outcome = Outcome::from_result(&envelope.outcome);
-    let Some((facade, slot)) = under else {
+    let Some((facade, slot)) = target else {
         return meters.calls.of(OTHER).actions.of(OTHER).up(outcome);
     };
     let request = envelope.command.name.as_deref();
@@ -188,10 +190,10 @@ fn count_answered(meters: &Meters, under: Option<(&String, &Slot)>, envelope: &E
     meters.calls.of(facade).actions.of(action).up(outcome);
 }
 
-/// The actions that every facade has, without running.
+/// Actions that the host answers for every facade.
 const HOST_ACTIONS: [&str; 4] = ["describe", "run_status", "run_cancel", "batch"];
 
-/// Tells of a call to a tool that is not there, or not for this caller. It is counted where it is answered.
+/// Writes the line of a call to a tool that does not exist, or not for this caller. The MCP layer counts it.
 pub(super) fn record_unknown_tool(origin: &Origin, request: Option<AuditRequest>) {
     if let Some(request) = request {
         emit_request(origin, &request, Some("unknown_tool"));
@@ -209,28 +211,35 @@ fn emit_request(origin: &Origin, AuditRequest { tool, action, params }: &AuditRe
     );
 }
 
-/// Counts a valid call that may not run now, and tells of it: there is no permit for it, its facade rests, or its caller has
-/// too many that have not ended.
-pub(super) fn record_unstarted(
-    state: &CallState,
-    (entry, action): (&Entry, usize),
-    (why, failure): (Outcome, &Failure),
-    meters: &Meters,
-) {
-    entry.counters.resolve(entry.surface(), meters).record(action, why);
-    if is_on() {
-        let (facade, action) = facade_and_action(entry, action);
-        let outcome = outcome_label(Some(&failure.code));
-        let AuditCaller { caller, address, request, trace } = AuditCaller::from_state(state);
-        tracing::debug!(
-            target: TARGET,
-            event = "refused", request, trace, caller = &*caller, address, facade, action, outcome,
-            why = failure.message, "{facade}.{action}: {outcome}"
-        );
+/// A valid call that may not run now: no permit is free, the breaker of its facade is open, or its caller has too many
+/// unfinished calls.
+pub(super) struct UnstartedCall<'a> {
+    pub(super) state: &'a CallState,
+    pub(super) entry: &'a Entry,
+    pub(super) action: usize,
+    pub(super) outcome: Outcome,
+    pub(super) failure: &'a Failure,
+}
+
+impl UnstartedCall<'_> {
+    /// Counts the call and writes its line.
+    pub(super) fn record(self, meters: &Meters) {
+        let Self { state, entry, action, outcome, failure } = self;
+        entry.counters.resolve(entry.surface(), meters).record(action, outcome);
+        if is_on() {
+            let (facade, action) = facade_and_action(entry, action);
+            let outcome = outcome_label(Some(&failure.code));
+            let AuditCaller { caller, address, request, trace } = AuditCaller::from_state(state);
+            tracing::debug!(
+                target: TARGET,
+                event = "refused", request, trace, caller = &*caller, address, facade, action, outcome,
+                why = failure.message, "{facade}.{action}: {outcome}"
+            );
+        }
     }
 }
 
-/// Tells of a call that a call was not allowed to make.
+/// Writes the line of a nested call that was refused.
 pub(super) fn record_denied_invoke(frame: &CallFrame, request: Option<AuditRequest>, failure: &Failure) {
     if let Some(AuditRequest { tool, action, params }) = request {
         let AuditCaller { caller, address, request, trace } = AuditCaller::from_state(&frame.state);
@@ -244,8 +253,8 @@ pub(super) fn record_denied_invoke(frame: &CallFrame, request: Option<AuditReque
     }
 }
 
-/// Tells what a person, or nobody, said to a question of this event: `question` of the facade's own, `consent` before an
-/// action runs.
+/// Writes the line of a person's answer, or of its absence. The event is `question` for one of the facade's own, and
+/// `consent` for a confirmation before an action.
 pub(super) fn record_answer(frame: &CallFrame, event: &'static str, answer: &Result<Answer, Failure>) {
     record_decision(
         frame,
@@ -259,7 +268,7 @@ pub(super) fn record_answer(frame: &CallFrame, event: &'static str, answer: &Res
     );
 }
 
-/// The same, in one word.
+/// Writes the line of a decision.
 pub(super) fn record_decision(frame: &CallFrame, event: &'static str, outcome: &str) {
     if is_on() {
         let (facade, action) = facade_and_action(&frame.entry, frame.action);
@@ -273,7 +282,7 @@ pub(super) fn record_decision(frame: &CallFrame, event: &'static str, outcome: &
     }
 }
 
-/// What a facade calls its failure is its own text.
+/// Shortens and escapes a failure code, which may be of the facade's own choice.
 fn outcome_label(failed: Option<&str>) -> String {
     format!("{:.40}", printable(failed.unwrap_or("ok")))
 }
@@ -283,12 +292,12 @@ fn facade_and_action(entry: &Entry, action: usize) -> (&str, &str) {
     (&surface.name, surface.actions.get(action).map_or("", |action| &action.name))
 }
 
-/// A name as it was sent, which may be anything.
+/// Shortens and escapes a name as the client sent it.
 fn printable_name(name: &str) -> String {
     printable(&name.chars().take(80).collect::<String>()).into_owned()
 }
 
-/// The first 16 bytes of SHA-256 over the JSON text, in hexadecimal.
+/// Digests parameters: the first 16 bytes of SHA-256 over the JSON text, in hexadecimal.
 fn digest(params: &Object) -> String {
     struct Hashed(Sha256);
     impl std::io::Write for Hashed {

@@ -1,7 +1,7 @@
-//! Several calls of one facade in one.
+//! Batches: several calls of one facade in one request.
 //!
-//! Each item is a call like any other, one after another, with its own permit and clock; the batch itself holds neither,
-//! so its items cannot wait for it. All run on the version that checked them.
+//! Items run one after another, each with its own permit and clock. The batch itself holds neither, so its items cannot
+//! wait for it. All items run on the version of the facade that validated them.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::{
     run::CallState,
 };
 
-/// What the results of all items may take together, in bytes: each has a limit of its own.
+/// Bound on the results of all items together, in bytes. Each item has a limit of its own.
 const MAX_RESULTS: usize = 4 << 20;
 
-/// Makes the calls of a batch.
+/// Runs the items of a batch.
 pub(super) async fn run_batch(gate: Arc<GateState>, state: Arc<CallState>, batch: PlannedBatch) -> Envelope {
     let PlannedBatch { entry, command, items, mode, .. } = batch;
     let all = items.len();
@@ -71,7 +71,7 @@ pub(super) async fn run_batch(gate: Arc<GateState>, state: Arc<CallState>, batch
     Envelope::new(command, outcome)
 }
 
-/// What is told of a batch of which not all items worked.
+/// Renders the failure of a batch in which some items failed.
 fn partial_failure(first: &usize, failed: &[usize], results: Vec<Value>, all: usize) -> Failure {
     let ran = results.len();
     let text = |key: &str| results[*first][key].as_str().unwrap_or_default().to_owned();
@@ -90,7 +90,7 @@ fn partial_failure(first: &usize, failed: &[usize], results: Vec<Value>, all: us
     Failure { details: Some(details), ..Failure::new(&code, message).hint(hint) }
 }
 
-/// About how many bytes a content block takes.
+/// Estimates the size of a content block, in bytes.
 pub(super) fn content_size(content: &Content) -> usize {
     use loggia_facade::Block;
     match &content.block {

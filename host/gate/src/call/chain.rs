@@ -1,8 +1,8 @@
-//! Calls that follow a call because its result says so.
+//! Follow-up calls: a facade's result may name the call that should come next.
 //!
-//! A facade's result may name the call that should come next. What becomes of it is the operator's choice: it is told to
-//! the caller, or made by the host, or dropped. A followed call is a call like any other, with its own permit and clock;
-//! it may do no more than the call that led to it, and only what the policy of the facade that named it lets that call.
+//! The policy decides what is done with it: show it to the caller, make the call, or drop it. A followed call has its own
+//! permit and clock. It may do no more than the call that led to it, and only what `grants.invoke` of the facade that
+//! named it allows.
 
 use std::sync::Arc;
 
@@ -19,19 +19,24 @@ use crate::{
     run::CallState,
 };
 
-/// Calls that may follow one.
+/// Maximum number of calls that follow one.
 const MAX_HOPS: usize = 5;
-/// What the trail may hold of results, in bytes of text: beside the last result, which has a limit of its own.
+/// Bound on the results in the trail, in bytes of JSON. The last result has a limit of its own.
 pub(crate) const MAX_TRAIL_DATA: usize = 256 << 10;
 
-/// Makes a call, and those that follow it.
+/// Runs a call and those that follow it.
 pub(crate) async fn run_chain(gate: Arc<GateState>, state: Arc<CallState>, planned: PlannedCall) -> Envelope {
     let mut entry = Arc::clone(&planned.entry);
     let follows = entry.rules.chain == Chain::Follow;
-    let (mut effect, detail) = (planned.action().effect, planned.detail);
-    let mut steps: Vec<ChainStep> = follows.then(|| ChainStep::from_call(&planned)).into_iter().collect();
+    let mut walk = ChainWalk {
+        gate: &gate,
+        state: &state,
+        detail: planned.detail,
+        effect: planned.action().effect,
+        steps: follows.then(|| ChainStep::from_call(&planned)).into_iter().collect(),
+    };
     let mut envelope = answer_root(Arc::clone(&gate), Arc::clone(&state), planned).await;
-    // The caller asked for the first call, and knows the answer by it.
+    // The envelope echoes the first call: it is the one that the caller made.
     let (command, resolved) = (envelope.command.clone(), std::mem::take(&mut envelope.resolved_inputs));
     let (mut trail, mut shown, mut room) = (Vec::new(), Vec::new(), MAX_TRAIL_DATA);
     while let Some(next) = take_next(&mut envelope, &entry, &gate, &state) {
@@ -39,19 +44,19 @@ pub(crate) async fn run_chain(gate: Arc<GateState>, state: Arc<CallState>, plann
             set_next(&mut envelope, next);
             break;
         }
-        let followed = match plan_next(&gate, &entry, effect, &steps, &next, (detail, &state)) {
+        let followed = match walk.plan_next(&entry, &next) {
             Ok(followed) => followed,
             Err(reason) => {
-                tracing::info!(facade = entry.surface().name, "a next call was not followed: {reason}");
+                tracing::info!(facade = entry.surface().name, "not following `next`: {reason}");
                 set_next(&mut envelope, next);
                 break;
             }
         };
         if trail.is_empty() {
-            trail.extend(steps.first().map(|steps| steps.to_hop(&envelope)));
+            trail.extend(walk.steps.first().map(|step| step.to_hop(&envelope)));
         }
         entry = Arc::clone(&followed.entry);
-        effect = followed.action().effect.min(effect);
+        walk.effect = followed.action().effect.min(walk.effect);
         let step = ChainStep::from_call(&followed);
         if let Ok(reply) = &mut envelope.outcome {
             shown.append(&mut reply.content);
@@ -61,16 +66,17 @@ pub(crate) async fn run_chain(gate: Arc<GateState>, state: Arc<CallState>, plann
         }
         envelope = answer_root(Arc::clone(&gate), Arc::clone(&state), followed).await;
         trail.push(step.to_hop(&envelope));
-        steps.push(step);
+        walk.steps.push(step);
     }
-    // What was shown on the way, to the person say, is shown: the trail holds messages and data alone.
+    // Content blocks of earlier calls (images, say) are kept: the trail holds only messages and data.
     if let Ok(reply) = &mut envelope.outcome {
         reply.content.splice(0..0, shown);
     }
     Envelope { command, resolved_inputs: resolved, trail, ..envelope }
 }
 
-/// The call that should follow, if the policy lets anybody hear of it, it is well formed, and the caller may make it.
+/// Takes the follow-up call out of an envelope. `None` if the policy drops it, it is malformed, or the caller may not
+/// make it.
 pub(crate) fn take_next(
     envelope: &mut Envelope,
     entry: &Entry,
@@ -78,7 +84,7 @@ pub(crate) fn take_next(
     state: &CallState,
 ) -> Option<Next> {
     let mut next = envelope.take_next()?;
-    // A facade cannot agree for the person.
+    // A facade cannot consent for the person.
     next.params.shift_remove("confirm");
     if entry.rules.chain == Chain::Off {
         return None;
@@ -90,13 +96,13 @@ pub(crate) fn take_next(
     if next.facade.is_empty() || !name(&next.facade) || !name(&next.action) {
         let facade = &entry.surface().name;
         let (tool, action) = (printable(&next.facade), printable(&next.action));
-        tracing::warn!(facade, "a next call was dropped: {tool:.80?} {action:.80?} is no tool and action");
+        tracing::warn!(facade, "dropping `next`: {tool:.80?} {action:.80?} is not a tool and an action");
         return None;
     }
     is_callable(&next, gate, &state.rights).then_some(next)
 }
 
-/// Whether a caller may make a call; of one that is not served now, whether it could.
+/// Checks a follow-up call against the caller's rights. A facade that is not served now is allowed if they reach it.
 fn is_callable(next: &Next, gate: &GateState, rights: &Rights) -> bool {
     if rights.are_all() || !rights.reach(&next.facade) {
         return rights.are_all();
@@ -107,8 +113,8 @@ fn is_callable(next: &Next, gate: &GateState, rights: &Rights) -> bool {
     view.is_some_and(|view| entry.contract.takes(entry.resolve_name(&next.action), &view).is_some())
 }
 
-/// Keeps the data of a call that another followed, while there is room: the caller asked for it, and the last result takes its
-/// place.
+/// Keeps the data of a call that was followed by another, within [`MAX_TRAIL_DATA`]: the last result takes its place in the
+/// envelope.
 fn keep_data(hop: &mut Hop, data: Value, room: &mut usize) {
     if data.is_null() {
         return;
@@ -131,7 +137,7 @@ fn set_next(envelope: &mut Envelope, next: Next) {
     }
 }
 
-/// A call that was made: the same one again is a circle.
+/// A call of a chain. Equal calls are a cycle.
 #[derive(PartialEq)]
 struct ChainStep {
     facade: String,
@@ -160,52 +166,61 @@ impl ChainStep {
     }
 }
 
-/// The next call, checked; or why it is not made.
-fn plan_next(
-    gate: &GateState,
-    from: &Entry,
+/// Progress along a chain: what the next call is checked against.
+struct ChainWalk<'a> {
+    gate: &'a GateState,
+    state: &'a CallState,
+    /// Detail that the caller asked for; applies to every call of the chain.
+    detail: Detail,
+    /// Weakest effect so far.
     effect: Effect,
-    steps: &[ChainStep],
-    next: &Next,
-    (detail, state): (Detail, &CallState),
-) -> Result<PlannedCall, String> {
-    if steps.len() > MAX_HOPS {
-        return Err(format!("{MAX_HOPS} calls have followed already"));
-    }
-    if !from.rules.may_reach(&next.facade) {
-        return Err(format!("the policy's `grants.invoke` does not name {}", printable(&next.facade)));
-    }
-    let input = Input::Action { action: next.action.clone(), params: next.params.clone(), detail };
-    let request = Request { facade: next.facade.clone(), input, timeout: None, idempotency_key: None };
-    let planned = match plan_request(&gate.catalog.snapshot(), request, &View::whole(), &state.rights) {
-        CallPlan::Run(planned) => PlannedCall { confirmed: false, ..*planned },
-        CallPlan::Answer(envelope) => {
-            return Err(envelope.outcome.err().map_or_else(
-                || "it is one of the host's own actions".to_owned(),
-                |failure| failure.message,
+    /// Calls made so far, for the cycle check. Empty if the first facade's policy does not follow.
+    steps: Vec<ChainStep>,
+}
+
+impl ChainWalk<'_> {
+    /// Validates the next call. The error says why it is not made.
+    fn plan_next(&self, from: &Entry, next: &Next) -> Result<PlannedCall, String> {
+        if self.steps.len() > MAX_HOPS {
+            return Err(format!("{MAX_HOPS} calls have followed already"));
+        }
+        if !from.rules.may_reach(&next.facade) {
+            return Err(format!("the policy's `grants.invoke` does not name {}", printable(&next.facade)));
+        }
+        let input =
+            Input::Action { action: next.action.clone(), params: next.params.clone(), detail: self.detail };
+        let request = Request { facade: next.facade.clone(), input, timeout: None, idempotency_key: None };
+        let planned =
+            match plan_request(&self.gate.catalog.snapshot(), request, &View::whole(), &self.state.rights) {
+                CallPlan::Run(planned) => PlannedCall { confirmed: false, ..*planned },
+                CallPlan::Answer(envelope) => {
+                    return Err(envelope.outcome.err().map_or_else(
+                        || "it is one of the host's own actions".to_owned(),
+                        |failure| failure.message,
+                    ));
+                }
+                CallPlan::AboutRun(_) | CallPlan::Batch(_) => {
+                    return Err("it is one of the host's own actions".to_owned());
+                }
+            };
+        let (facade, action) = (&planned.entry.surface().name, planned.action());
+        let target = format!("{facade}:{}", action.name);
+        if !from.rules.may_invoke(facade, &action.name) {
+            return Err(format!("the policy's `grants.invoke` does not hold \"{target}\""));
+        }
+        if !effect_allows(self.effect, action.effect) {
+            return Err(format!(
+                "{target} is {}, and what led to it only {}",
+                action.effect.as_str(),
+                self.effect.as_str()
             ));
         }
-        CallPlan::AboutRun(_) | CallPlan::Batch(_) => {
-            return Err("it is one of the host's own actions".to_owned());
+        if action.long_running && !self.state.long_running {
+            return Err(format!("{target} may take long, and what led to it is waited for"));
         }
-    };
-    let (facade, action) = (&planned.entry.surface().name, planned.action());
-    let target = format!("{facade}:{}", action.name);
-    if !from.rules.may_invoke(facade, &action.name) {
-        return Err(format!("the policy's `grants.invoke` does not hold \"{target}\""));
+        if self.steps.contains(&ChainStep::from_call(&planned)) {
+            return Err(format!("{target} was called with the same parameters before"));
+        }
+        Ok(planned)
     }
-    if !effect_allows(effect, action.effect) {
-        return Err(format!(
-            "{target} is {}, and what led to it only {}",
-            action.effect.as_str(),
-            effect.as_str()
-        ));
-    }
-    if action.long_running && !state.long_running {
-        return Err(format!("{target} may take long, and what led to it is waited for"));
-    }
-    if steps.contains(&ChainStep::from_call(&planned)) {
-        return Err(format!("{target} was called with the same parameters before"));
-    }
-    Ok(planned)
 }

@@ -1,18 +1,18 @@
-//! Actions before which the operator wants a person asked.
+//! Confirmation by a person before an action runs, where the policy requires it.
 
-use loggia_facade::{Answer, Failure, Question, code};
+use loggia_facade::{Answer, Failure, Question};
 use serde_json::{Value, json};
 
 use super::{audit, frame::CallFrame};
-use crate::plan::PlannedCall;
+use crate::{failures::denied, plan::PlannedCall};
 
 /// Characters of the parameters that the question shows.
 const MAX_PARAMS_CHARS: usize = 500;
 
-/// Asks whether the action may run.
+/// Requires a person's consent before the action runs.
 ///
-/// A client that can ask is always asked: a model cannot answer for the person. Through one that cannot, the model asks
-/// in its own words, and says that the person agreed.
+/// A client with elicitation is always asked: `confirm: true` from its model is not accepted in place of the person's
+/// answer. Through a client without elicitation, the model asks in its own words and sends `confirm: true`.
 pub(super) async fn require_consent(frame: &CallFrame, planned: &PlannedCall) -> Result<(), Failure> {
     let action = &planned.action().name;
     if !frame.can_ask() {
@@ -21,12 +21,12 @@ pub(super) async fn require_consent(frame: &CallFrame, planned: &PlannedCall) ->
             return Ok(());
         }
         audit::record_decision(frame, "consent", "missing");
-        let message = format!("access denied: `{action}` needs the person's consent");
+        let failure = denied(format_args!("`{action}` needs the person's consent"));
         let hint = "ask the person; if they agree, make the same call with \"confirm\": true";
-        return Err(Failure::new(code::DENIED, message).hint(hint));
+        return Err(failure.hint(hint));
     }
     let answer = frame.ask_person(consent_question(planned)).await;
-    // Whoever sends the form without the tick has not agreed.
+    // An accepted form with the box unticked is no consent.
     let agreed = matches!(&answer, Ok(Answer::Accepted(given)) if given["confirm"] == json!(true));
     match (&answer, agreed) {
         (Ok(Answer::Accepted(_)), false) => audit::record_decision(frame, "consent", "declined"),
@@ -35,8 +35,8 @@ pub(super) async fn require_consent(frame: &CallFrame, planned: &PlannedCall) ->
     match answer? {
         _ if agreed => Ok(()),
         _ => {
-            let message = format!("access denied: the person did not agree to `{action}`");
-            Err(Failure::new(code::DENIED, message).hint("do not try again unless the person asks for it"))
+            let failure = denied(format_args!("the person did not agree to `{action}`"));
+            Err(failure.hint("do not try again unless the person asks for it"))
         }
     }
 }

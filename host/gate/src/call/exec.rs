@@ -1,23 +1,24 @@
-//! The front side of a call: one object, from request to run.
+//! The client's handle on one call, from request to run.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use futures_util::future::BoxFuture;
 use loggia_facade::{Answer, Command, Envelope, Failure, Question};
 
-use super::{audit, batch, chain, gate_state::GateState};
+use super::{audit::UnstartedCall, batch, chain, gate_state::GateState};
 use crate::{
     access::Origin,
+    failures,
     flow::{Outcome, UnfinishedTicket},
     plan::{PlannedBatch, PlannedCall},
-    run::{CallState, Event, EventCursor, RunId, Status, failures, report},
+    run::{CallState, Event, EventCursor, RunId, Status, report},
     schedule::ScheduledCall,
 };
 
-/// How long a client waits for a call that may outlive its request: less than clients give a request.
+/// Time after which a waiting call becomes a run, if it may: shorter than the request timeouts of clients.
 const SOFT_DEADLINE: Duration = Duration::from_secs(40);
 
-/// Follows one call. Dropping it cancels the call, unless it was detached.
+/// Handle on one call. Dropping it cancels the call, unless it was detached.
 pub struct Exec {
     stage: ExecStage,
     cursor: EventCursor,
@@ -27,17 +28,17 @@ pub struct Exec {
 enum ExecStage {
     /// Answered without running, or ended within its first slice.
     Answered(Option<Box<Envelope>>),
-    /// Nothing has run yet. `None` only while the first slice is polled.
+    /// Not polled yet. `None` only while the first slice is polled.
     Fresh(Arc<GateState>, Option<Box<ScheduledCall>>),
-    /// On the second runtime.
+    /// Spawned on a runtime; this handle waits for its events.
     Running(Arc<GateState>, FollowGuard),
-    /// Detached before; ours to cancel again.
+    /// Detached before, and followed again.
     Attached(RunId, FollowGuard),
-    /// A run that somebody asks about, and that goes on whoever asks.
+    /// A run that is only observed: dropping the handle does not affect it.
     Watched(RunWatch),
 }
 
-/// Cancels the call when its last follower goes away, unless the call was let go, or is known as a run.
+/// Counts one follower of a call. Dropping the last one cancels the call, unless it was detached or became a run.
 struct FollowGuard {
     state: Arc<CallState>,
     detached: bool,
@@ -59,7 +60,7 @@ impl Drop for FollowGuard {
     }
 }
 
-/// A question about a run, which is answered when the run has ended.
+/// A `run_status` request that is answered when its run ends.
 pub(super) struct RunWatch {
     pub command: Command,
     pub id: RunId,
@@ -97,7 +98,9 @@ impl Exec {
         let ticket = match take_ticket(gate, &state) {
             Ok(ticket) => ticket,
             Err(failure) => {
-                audit::record_unstarted(&state, (&entry, action), (Outcome::Busy, &failure), &gate.meters);
+                let outcome = Outcome::Busy;
+                UnstartedCall { state: &state, entry: &entry, action, outcome, failure: &failure }
+                    .record(&gate.meters);
                 return Self::answered(Envelope::new(planned.command, Err(failure)));
             }
         };
@@ -113,12 +116,9 @@ impl Exec {
             Ok(ticket) => ticket,
             Err(failure) => {
                 for item in &batch.items {
-                    audit::record_unstarted(
-                        &state,
-                        (&entry, item.action),
-                        (Outcome::Busy, &failure),
-                        &gate.meters,
-                    );
+                    let (action, outcome) = (item.action, Outcome::Busy);
+                    UnstartedCall { state: &state, entry: &entry, action, outcome, failure: &failure }
+                        .record(&gate.meters);
                 }
                 return Self::answered(Envelope::new(batch.command, Err(failure)));
             }
@@ -132,23 +132,22 @@ impl Exec {
         Self::with_stage(ExecStage::Fresh(Arc::clone(gate), Some(Box::new(work))), patience)
     }
 
-    /// How long to follow the call before it is [`part`](Self::part)ed with: to its end where there is none, not at all
-    /// where it is zero.
+    /// Time to wait before the call is [detached as a run](Self::part). `None`: wait until it ends. Zero: do not wait.
     pub fn patience(&self) -> Option<Duration> {
         self.patience
     }
 
-    /// Whether the call may outlive its request.
+    /// Returns true if the call may outlive its request.
     pub fn may_become_run(&self) -> bool {
         self.state().is_some_and(|state| state.long_running) && !matches!(self.stage, ExecStage::Watched(_))
     }
 
-    /// Whether the call waits for a person.
+    /// Returns true while the call waits for a person.
     pub fn is_asking(&self) -> bool {
         self.state().is_some_and(|state| state.status() == Status::Waiting)
     }
 
-    /// Resolves when a question is no longer open: it was answered, taken back, or the call has ended.
+    /// Waits until a question is closed: answered, withdrawn, or its call ended.
     pub fn closed(&self, key: String) -> impl Future<Output = ()> + Send + 'static {
         let state = self.state().cloned();
         async move {
@@ -158,7 +157,7 @@ impl Exec {
         }
     }
 
-    /// The run that is only asked about, if this is a question about one.
+    /// Handle of the run that is only observed, if this is a `run_status` request.
     pub fn watched(&self) -> Option<RunId> {
         match &self.stage {
             ExecStage::Watched(watch) => Some(watch.id.clone()),
@@ -166,14 +165,15 @@ impl Exec {
         }
     }
 
-    /// What happens next. Must be called from a task that may be blocked for a millisecond. Dropping the future loses
-    /// nothing. After `Done` it never resolves.
+    /// Waits for the next event. Cancel-safe: dropping the future loses no event. After `Done` it never resolves.
+    ///
+    /// The first call polls the facade inline, so the calling task must tolerate being blocked for about a millisecond.
     pub async fn next(&mut self) -> Event {
         if let ExecStage::Fresh(gate, work) = &mut self.stage {
             let gate = Arc::clone(gate);
             if let Some(work) = work.take() {
                 let state = Arc::clone(&work.state);
-                // Polled once and never pending, so no drop can lose the call here.
+                // `poll_inline` polls once and is never pending, so dropping this future cannot lose the call.
                 match gate.executor.poll_inline(*work).await {
                     Ok(envelope) => {
                         self.stage = ExecStage::Answered(Some(Box::new(envelope)));
@@ -207,14 +207,14 @@ impl Exec {
         event
     }
 
-    /// Lets the call go on without a follower, until somebody attaches to it by this handle. None for a call that was
-    /// answered already: its envelope is all there is.
+    /// Lets the call continue without a follower; [`Gate::attach`](super::Gate::attach) follows it again by the returned
+    /// handle. `None` for a call that was answered already.
     pub fn detach(self) -> Option<RunId> {
         self.release(false).map(|(id, _)| id)
     }
 
-    /// Stops waiting: the call goes on as a run, and the caller is told of it. A call that was answered already is told
-    /// as it is.
+    /// Turns the call into a run and renders the envelope that names its handle. A call that was answered already
+    /// returns its own envelope.
     pub fn part(mut self) -> Option<Envelope> {
         if let ExecStage::Watched(watch) = &self.stage {
             return Some(watch.render());
@@ -225,7 +225,7 @@ impl Exec {
         self.release(true).map(|(id, state)| report::render_detached(&id, &state))
     }
 
-    /// Stops waiting, for a caller who has a way of its own to follow a run; its handle.
+    /// Turns the call into a run and returns its handle, for callers that report runs in their own format.
     pub fn part_with_handle(self) -> Option<RunId> {
         self.release(true).map(|(id, _)| id)
     }
@@ -254,26 +254,26 @@ impl Exec {
         }
     }
 
-    /// Ends the call: its facade is told, and dropped if it does not end by itself.
+    /// Cancels the call: signals its facade, and drops it after a grace period.
     pub fn cancel(&self) {
         if let Some(state) = self.state() {
             state.cancel.cancel();
         }
     }
 
-    /// Gives answers to named questions that a call which has not begun may ask.
+    /// Supplies answers to named questions before the call asks them.
     pub fn prepare(&self, answers: impl Iterator<Item = (String, Answer)>) {
         if let Some(state) = self.state() {
             state.prepare_answers(answers);
         }
     }
 
-    /// Answers a question. False where it is not open (any more).
+    /// Answers a question. Returns false if it is not open.
     pub fn answer(&self, key: &str, answer: Answer) -> bool {
         self.state().is_some_and(|state| state.answer_question(key, answer))
     }
 
-    /// Says no to all questions, for a caller who has nobody to ask.
+    /// Declines all questions, for clients that cannot ask a person.
     pub fn decline(&self, asks: &BTreeMap<String, Question>) {
         for key in asks.keys() {
             self.answer(key, Answer::Declined);
@@ -291,7 +291,7 @@ impl Exec {
     }
 }
 
-/// Counts a long call among those of its caller that have not ended.
+/// Counts a long-running call against its caller's quota. Other calls need no ticket.
 fn take_ticket(gate: &GateState, state: &CallState) -> Result<Option<UnfinishedTicket>, Failure> {
     if !state.long_running {
         return Ok(None);
@@ -300,13 +300,13 @@ fn take_ticket(gate: &GateState, state: &CallState) -> Result<Option<UnfinishedT
     ticket.map_err(|now| failures::too_many_runs(now, &gate.runs.unfinished_facades(state)))
 }
 
-/// A call that holds its ticket until it has ended, or is dropped.
+/// Boxes a call together with its ticket, which is released when the call ends or is dropped.
 fn hold_ticket(
     ticket: Option<UnfinishedTicket>,
     call: impl Future<Output = Envelope> + Send + 'static,
 ) -> BoxFuture<'static, Envelope> {
     match ticket {
-        // Most calls: a future within another would be moved once more, and it is large.
+        // Most calls hold none. Wrapping their large future in another would move it once more.
         None => Box::pin(call),
         Some(ticket) => Box::pin(async move {
             let _held = ticket;
@@ -315,10 +315,10 @@ fn hold_ticket(
     }
 }
 
-/// How long a caller waits for a call.
+/// Decides how long a caller waits for a call.
 fn patience_for(long: bool, wait: Option<bool>) -> Option<Duration> {
     match (long, wait) {
-        // A call that ends within its request is answered at once anyway.
+        // `wait: false` has no meaning for an action that ends within its request.
         (false, _) => None,
         (true, Some(false)) => Some(Duration::ZERO),
         (true, _) => Some(SOFT_DEADLINE),

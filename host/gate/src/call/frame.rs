@@ -1,4 +1,4 @@
-//! One call as the facade that answers it sees it: the state of the frame, its permit, and the calls above it.
+//! One call as the facade that answers it sees it: its permit, its clock, and the calls above it.
 
 use std::{
     sync::{
@@ -9,43 +9,87 @@ use std::{
 };
 
 use loggia_facade::{CallId, Failure, Limit, code};
-use tokio::time::Instant;
+use tokio::{sync::Mutex, time::Instant};
 
 use super::{gate_state::GateState, timeout::WallTimeout};
 use crate::{
     catalog::{Entry, Slot},
     flow::CallPermit,
+    plan::PlannedCall,
     run::CallState,
 };
 
-/// One call as its facade sees it.
-pub(super) struct CallFrame {
+/// One call of one facade: the root call, or a nested one. Owned by its facade's port and by the future that answers it.
+pub(crate) struct CallFrame {
     pub(super) id: CallId,
     pub(super) gate: Arc<GateState>,
+    /// State of the root call, shared by all frames below it.
     pub(super) state: Arc<CallState>,
     pub(super) entry: Arc<Entry>,
+    /// Index of the action in the surface.
     pub(super) action: usize,
-    /// When the call's own clock ends, in the terms of [`Run::due`].
+    /// End of the call's wall clock, as [`CallState::start_clock`] counts it.
     pub(super) due: Instant,
     /// The call that made this one.
     pub(super) parent: Option<Arc<CallFrame>>,
-    /// The right to run; given up while the call, or one that it made, waits for a person.
-    pub(super) permit: tokio::sync::Mutex<Option<CallPermit>>,
-    /// Why the call may not go on after it was parked.
+    /// The call's right to run. `None` while this call, or one below it, waits for a person.
+    ///
+    /// The lock is held while a permit is awaited, so that parallel branches of a call that resume together take one
+    /// permit and not one each; the others wait for the lock and then find the permit. No task holds two of these locks,
+    /// and a holder waits only for a permit, with a timeout, so they cannot deadlock.
+    pub(super) permit: Mutex<Option<CallPermit>>,
+    /// Failure that ends a call which may not resume after it was parked. Set once, by the branch that finds out; the
+    /// future in `answer.rs` looks at it after each poll, so nobody waits for it.
     pub(super) stop_reason: OnceLock<Failure>,
-    /// It was ended while a call that it had made was under way: whose time was used up, nobody knows.
+    /// Set when this call ends while a nested call is running: it is then unknown which of the two used up the time, so
+    /// neither is charged with a fault. Relaxed, since no other data depends on it.
     pub(super) nested_interrupted: Arc<AtomicBool>,
-    /// Questions that facades asked in this call and in those that it made.
+    /// Questions that facades asked in this call and in those below it. Only a limit: a race of parallel branches may
+    /// let a few more through.
     pub(super) questions_asked: AtomicUsize,
 }
 
 impl CallFrame {
-    /// What becomes of it if it does not answer in time.
+    /// Creates the frame of a root call.
+    pub(super) fn root(
+        gate: Arc<GateState>,
+        state: Arc<CallState>,
+        planned: &PlannedCall,
+        permit: CallPermit,
+        due: Instant,
+    ) -> Self {
+        Self {
+            id: next_call_id(),
+            gate,
+            state,
+            entry: Arc::clone(&planned.entry),
+            action: planned.action,
+            due,
+            parent: None,
+            permit: Mutex::new(Some(permit)),
+            stop_reason: OnceLock::new(),
+            nested_interrupted: Arc::default(),
+            questions_asked: AtomicUsize::new(0),
+        }
+    }
+
+    /// Creates the frame of a call that another call makes.
+    pub(super) fn nested(
+        parent: &Arc<Self>,
+        planned: &PlannedCall,
+        permit: CallPermit,
+        due: Instant,
+    ) -> Self {
+        let (gate, state) = (Arc::clone(&parent.gate), Arc::clone(&parent.state));
+        Self { parent: Some(Arc::clone(parent)), ..Self::root(gate, state, planned, permit, due) }
+    }
+
+    /// Describes the timeout of this call, for when its clock runs out.
     pub(super) fn wall_timeout(&self, asked: Option<Duration>, wall: Duration, limit: Limit) -> WallTimeout {
         WallTimeout::new(&self.entry, &self.nested_interrupted, asked, wall, limit)
     }
 
-    /// Makes sure that the call may go on, and takes a permit, if another branch of it has not done so already.
+    /// Checks that a parked call may go on, and takes a permit unless another branch of the call already did.
     pub(super) async fn resume(&self) -> Result<(), Failure> {
         let action = &self.entry.surface().actions[self.action].name;
         let reason = match self.gate.catalog.slot(self.name()) {
@@ -65,7 +109,7 @@ impl CallFrame {
         self.ensure_permit().await
     }
 
-    /// Takes a permit again, if the call has none.
+    /// Takes a permit if the call has none.
     async fn ensure_permit(&self) -> Result<(), Failure> {
         let mut permit = self.permit.lock().await;
         if permit.is_none() {
@@ -77,36 +121,38 @@ impl CallFrame {
         Ok(())
     }
 
-    /// Takes back the permits that a question has given up which was dropped before it was answered: nobody came back
-    /// from it. Whoever has a permit of its own waits for none above it, since those may wait for such as it has.
+    /// Takes back the permits that a question released, where the question was dropped before its answer and so nobody
+    /// resumed the call. A call that has a permit of its own waits for none above it: their holders may be waiting for
+    /// one of its depth.
     pub(super) async fn reclaim_permits(&self) -> Result<(), Failure> {
         if self.state.is_parked() || self.permit.lock().await.is_some() {
             return Ok(());
         }
-        let mut chain: Vec<&Self> = self.frames().collect();
-        while let Some(frame) = chain.pop() {
+        let mut frames: Vec<&Self> = self.frames().collect();
+        while let Some(frame) = frames.pop() {
             frame.ensure_permit().await?;
         }
         Ok(())
     }
 
-    /// This call and those above it, outermost last.
+    /// Iterates over this call and those above it, outermost last.
     pub(super) fn frames(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |frame| frame.parent.as_deref())
     }
 
-    /// How many calls are above this one.
+    /// Counts the calls above this one.
     pub(super) fn depth(&self) -> usize {
         self.frames().count() - 1
     }
 
+    /// Name of the facade.
     pub(super) fn name(&self) -> &str {
         &self.entry.surface().name
     }
 }
 
-/// An id that no other call of this process has.
-pub(super) fn next_call_id() -> CallId {
+/// Returns an id that is unique in this process.
+fn next_call_id() -> CallId {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     CallId(format!("c{}", NEXT.fetch_add(1, Ordering::Relaxed)))
 }

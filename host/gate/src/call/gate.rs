@@ -8,73 +8,75 @@ use std::{
     time::Duration,
 };
 
-use loggia_facade::{Command, Envelope, Failure, Input, Object, Request, code};
+use loggia_facade::{Command, Envelope, Failure, Input, Object, Request};
 use loggia_schema::View;
 
 use super::{audit, exec::Exec, gate_state::GateState, run_query, snapshot::Census};
 use crate::{
     access::Origin,
     catalog::{Catalog, Snapshot},
+    failures,
     flow::{Meters, PermitPools, Quotas, UnfinishedCalls},
     plan,
-    run::{Look, ParkedCalls, RunId, RunRegistry, Status, failures},
+    run::{Look, ParkedCalls, RunId, RunRegistry, Status},
     schedule::{Executor, run_cpu_bound},
 };
 
-/// The front side of the gate. Cheap to clone.
+/// Starts calls to facades, finds runs, and drains them at shutdown. Cheap to clone.
 #[derive(Clone)]
 pub struct Gate {
-    shared: Arc<GateState>,
+    state: Arc<GateState>,
 }
 
 impl Gate {
-    /// A gate over a catalog. Calls that do not end at once go on in the executor.
+    /// Creates a gate over a catalog, with the default quotas. Calls that do not end in their first slice move to the
+    /// executor.
     pub fn new(catalog: Arc<Catalog>, executor: Executor) -> Self {
         Self::under(catalog, executor, Quotas::default())
     }
 
-    /// The same with other quotas for each caller.
+    /// Creates a gate with these quotas for each caller.
     pub fn under(catalog: Arc<Catalog>, executor: Executor, quotas: Quotas) -> Self {
-        let shared = GateState {
+        let state = GateState {
             catalog,
             executor,
             permits: PermitPools::default(),
-            parking: ParkedCalls::new(quotas.parked),
+            parked: ParkedCalls::new(quotas.parked),
             runs: RunRegistry::default(),
             unfinished: UnfinishedCalls::default(),
             quotas,
             meters: Arc::default(),
             draining: AtomicBool::new(false),
         };
-        Self { shared: Arc::new(shared) }
+        Self { state: Arc::new(state) }
     }
 
-    /// What is counted of its calls, and of what leads to it.
+    /// Counters of the calls, and of the requests that lead to them.
     pub fn meters(&self) -> &Arc<Meters> {
-        &self.shared.meters
+        &self.state.meters
     }
 
-    /// What it holds now.
+    /// Captures queues, breakers and runs as they are now.
     pub fn census(&self) -> Census {
-        Census::capture(&self.shared)
+        Census::capture(&self.state)
     }
 
-    /// The facades that the gate leads to.
+    /// The catalog whose facades the gate calls.
     pub fn catalog(&self) -> &Arc<Catalog> {
-        &self.shared.catalog
+        &self.state.catalog
     }
 
-    /// Begins a call to a facade. Nothing runs before the first [`Exec::next`] or [`Exec::detach`].
+    /// Creates a call to a facade. Nothing runs before the first [`Exec::next`] or [`Exec::detach`].
     pub fn start(&self, origin: Origin, request: Request) -> Exec {
-        self.begin(&self.shared.catalog.snapshot(), origin, request, &View::whole())
+        self.begin(&self.state.catalog.snapshot(), origin, request, &View::whole())
     }
 
-    /// Begins a call to a tool, which may be a part of a facade. None where no such tool was ever published, or none that
-    /// the caller's rights reach: whoever may not call it must not learn that it is there.
+    /// Creates a call to a tool, which may show only part of a facade. `None` if no such tool was ever published or the
+    /// caller's rights do not reach it: a caller without rights must not learn that it exists.
     pub fn call_tool(&self, origin: Origin, tool: &str, arguments: Object) -> Option<Exec> {
-        let snapshot = self.shared.catalog.snapshot();
+        let snapshot = self.state.catalog.snapshot();
         let input = Input::Arguments(arguments);
-        let there = match snapshot.tools.get(tool) {
+        let target = match snapshot.tools.get(tool) {
             Some(tool) => {
                 snapshot.visible_view(tool, &origin.rights).map(|_| (tool.facade.as_str(), Some(tool.view())))
             }
@@ -84,7 +86,7 @@ impl Gate {
                 facade.map(|facade| (facade, None))
             }
         };
-        let Some((facade, view)) = there else {
+        let Some((facade, view)) = target else {
             audit::record_unknown_tool(&origin, audit::AuditRequest::from_input(tool, &input));
             return None;
         };
@@ -98,53 +100,54 @@ impl Gate {
     }
 
     fn begin(&self, snapshot: &Snapshot, origin: Origin, request: Request, view: &View) -> Exec {
-        let under = snapshot.slots.get_key_value(&request.facade);
-        let asked = audit::AuditRequest::from_input(&request.facade, &request.input);
+        let target = snapshot.slots.get_key_value(&request.facade);
+        let audited = audit::AuditRequest::from_input(&request.facade, &request.input);
         let answered = |origin: &Origin, envelope: Envelope| {
-            audit::record_answered(&self.shared, origin, under, (asked, &envelope));
+            let request = audit::AnsweredRequest { origin, target, request: audited, envelope: &envelope };
+            request.record(&self.state.meters);
             Exec::answered(envelope)
         };
         let long = plan::has_large_arguments(&request.input);
         let planned = run_cpu_bound(long, || plan::plan_request(snapshot, request, view, &origin.rights));
-        let ends = self.shared.draining.load(Ordering::Relaxed);
-        if let (true, plan::CallPlan::Run(_) | plan::CallPlan::Batch(_)) = (ends, &planned) {
-            let failure = Failure::new(code::UNAVAILABLE, "unavailable: the server is being ended");
+        let draining = self.state.draining.load(Ordering::Relaxed);
+        if let (true, plan::CallPlan::Run(_) | plan::CallPlan::Batch(_)) = (draining, &planned) {
+            let failure = failures::unavailable("the server is being ended");
             let command = Command { key: "action", name: None };
             return answered(&origin, Envelope::new(command, Err(failure)));
         }
         match planned {
             plan::CallPlan::Answer(envelope) => answered(&origin, *envelope),
-            plan::CallPlan::Run(planned) => Exec::begin_call(&self.shared, origin, *planned),
-            plan::CallPlan::Batch(batch) => Exec::begin_batch(&self.shared, origin, *batch),
-            plan::CallPlan::AboutRun(asked) => run_query::answer_query(&self.shared, &origin, asked),
+            plan::CallPlan::Run(planned) => Exec::begin_call(&self.state, origin, *planned),
+            plan::CallPlan::Batch(batch) => Exec::begin_batch(&self.state, origin, *batch),
+            plan::CallPlan::AboutRun(query) => run_query::answer_query(&self.state, &origin, query),
         }
     }
 
-    /// Takes up a call that was detached: it is this follower's to cancel again.
+    /// Follows a detached call again. Dropping the handle cancels the call, as it did before.
     ///
     /// # Errors
     ///
-    /// `not_found` for a run that does not exist, has been forgotten, belongs to somebody else, or is of an
-    /// action that this caller may no longer call: which of these it is, is not told.
+    /// `not_found` for a run that does not exist, was evicted, belongs to another caller, or is of an action that this
+    /// caller may no longer call. The failure does not say which of these it is.
     pub fn attach(&self, id: &RunId, who: &Origin) -> Result<Exec, Failure> {
-        let run = self.shared.runs.get(id).filter(|run| run.is_visible_to(who));
+        let run = self.state.runs.get(id).filter(|run| run.is_visible_to(who));
         let run = run.ok_or_else(failures::run_not_found)?;
         Ok(Exec::attached(id.clone(), run))
     }
 
-    /// How a run of this caller stands; see [`attach`](Self::attach) for the errors.
+    /// Finds a run of this caller, without following it. Errors are those of [`attach`](Self::attach).
     pub fn look(&self, id: &RunId, who: &Origin) -> Result<Look, Failure> {
-        let run = self.shared.runs.get(id).filter(|run| run.is_visible_to(who));
+        let run = self.state.runs.get(id).filter(|run| run.is_visible_to(who));
         run.map(Look::new).ok_or_else(failures::run_not_found)
     }
 
-    /// Lets runs come to their end, but not for longer than this; then ends them.
+    /// Refuses new calls, waits for runs to end, and cancels those that are left after `patience`.
     pub async fn drain(&self, patience: Duration) {
-        self.shared.draining.store(true, Ordering::Relaxed);
+        self.state.draining.store(true, Ordering::Relaxed);
         let all = async {
             loop {
-                let running = self.shared.runs.unfinished_runs();
-                // Nobody is there to answer.
+                let running = self.state.runs.unfinished_runs();
+                // At shutdown no client is left to answer.
                 let waiting = running.iter().filter(|run| run.status() == Status::Waiting);
                 waiting.for_each(|run| run.cancel.cancel());
                 let Some(run) = running.first() else { return };
@@ -154,8 +157,8 @@ impl Gate {
         if tokio::time::timeout(patience, all).await.is_ok() {
             return;
         }
-        let left = self.shared.runs.unfinished_runs();
-        tracing::warn!("{} runs are ended before they are done", left.len());
+        let left = self.state.runs.unfinished_runs();
+        tracing::warn!("shutdown: cancelling {} unfinished runs", left.len());
         left.iter().for_each(|run| run.cancel.cancel());
         let all = async {
             for run in &left {
@@ -166,5 +169,5 @@ impl Gate {
     }
 }
 
-/// How long calls that were cancelled may take to end.
+/// How long cancelled calls may take to end.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);

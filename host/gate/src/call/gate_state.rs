@@ -1,4 +1,4 @@
-//! What all calls share.
+//! The state that all calls of a gate share.
 
 use std::sync::{Arc, atomic::AtomicBool};
 
@@ -9,17 +9,20 @@ use crate::{
     schedule::Executor,
 };
 
-/// Everything that calls share.
+/// State that all calls of a gate share. Each part has locks or atomics of its own, never held across an await. The only
+/// nested locks are those of a single call's state, which [`ParkedCalls`] and [`RunRegistry`] take under their own; no
+/// code takes another lock under a call's state, so they cannot deadlock.
 pub(crate) struct GateState {
-    pub catalog: Arc<Catalog>,
-    pub executor: Executor,
-    pub permits: PermitPools,
-    pub parking: ParkedCalls,
-    pub runs: RunRegistry,
-    pub unfinished: UnfinishedCalls,
-    /// What one caller may leave unfinished.
-    pub quotas: Quotas,
-    pub meters: Arc<Meters>,
-    /// No call begins any more.
-    pub draining: AtomicBool,
+    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) executor: Executor,
+    pub(crate) permits: PermitPools,
+    pub(crate) parked: ParkedCalls,
+    pub(crate) runs: RunRegistry,
+    pub(crate) unfinished: UnfinishedCalls,
+    /// Limits on what one caller may leave unfinished.
+    pub(crate) quotas: Quotas,
+    pub(crate) meters: Arc<Meters>,
+    /// Set once, at shutdown: no further call starts. Relaxed, since a call that starts at the same moment is drained
+    /// like any other.
+    pub(crate) draining: AtomicBool,
 }

@@ -1,4 +1,4 @@
-//! The port that a facade is given: the gate, as it looks from within a call.
+//! The port that a facade is given: the gate as seen from within a call.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use loggia_text::printable;
 
 use super::frame::CallFrame;
 
-/// The port: a line that the calls it makes can hold on to.
+/// Port of one call. Holds its frame, which nested calls keep as their parent.
 pub(super) struct FramePort(pub(super) Arc<CallFrame>);
 
 impl Port for FramePort {
     fn progress(&self, progress: Progress) {
-        // A nested call's figures are not its root's: a client is told how far the call that it made has come.
+        // Clients see the progress of the call that they made, not that of nested calls.
         if self.0.parent.is_none() {
             self.0.state.record_progress(progress);
         }

@@ -1,8 +1,8 @@
-//! What the host answers about runs.
+//! Answers to `run_status` and `run_cancel`.
 
 use std::sync::Arc;
 
-use loggia_facade::{Command, Envelope, Failure, Page, Reply, code};
+use loggia_facade::{Command, Envelope, Failure, Page, Reply};
 use loggia_schema::View;
 use serde_json::{Value, json};
 
@@ -13,15 +13,16 @@ use super::{
 use crate::{
     access::{Caller, Origin},
     catalog::Entry,
+    failures,
     plan::{RunQuery, RunRequest},
-    run::{CallState, RunId, failures, report},
+    run::{CallState, RunId, report},
 };
 
-/// Answers a question about a run, or begins to wait with the answer.
+/// Answers a query about runs. A `run_status` with `wait` is answered when its run ends.
 pub(super) fn answer_query(gate: &GateState, origin: &Origin, query: RunQuery) -> Exec {
-    let RunQuery { entry, command, request: wanted, view } = query;
+    let RunQuery { entry, command, request, view } = query;
     let facade = &entry.surface().name;
-    match wanted {
+    match request {
         RunRequest::List => Exec::answered(list_runs(gate, origin, facade, command)),
         RunRequest::Status { run_id, include_trace, wait } => match find_run(gate, origin, facade, &run_id) {
             Err(failure) => Exec::answered(Envelope::new(command, Err(failure))),
@@ -33,8 +34,7 @@ pub(super) fn answer_query(gate: &GateState, origin: &Origin, query: RunQuery) -
         RunRequest::Cancel { run_id } => Exec::answered(match find_run(gate, origin, facade, &run_id) {
             Err(failure) => Envelope::new(command, Err(failure)),
             Ok((_, run)) if !may_cancel(&entry, &run, &view) => {
-                let message = "access denied: this tool does not show the action that the run is of";
-                let failure = Failure::new(code::DENIED, message);
+                let failure = failures::denied("this tool does not show the action that the run is of");
                 Envelope::new(command, Err(failure.hint("end it through the tool that began it")))
             }
             Ok((id, run)) => cancel_run(command, &id, &run),
@@ -50,7 +50,7 @@ fn may_cancel(entry: &Entry, run: &CallState, view: &View) -> bool {
 fn list_runs(gate: &GateState, origin: &Origin, facade: &str, command: Command) -> Envelope {
     if origin.caller == Caller::Anonymous {
         let message = "`run_id` is required: callers without a name have no list of runs";
-        let failure = Failure::new(code::INVALID_PARAMS, message);
+        let failure = failures::invalid_params(message);
         return Envelope::new(command, Err(failure.hint("give the id that the call was answered with")));
     }
     let runs: Vec<Value> = gate
@@ -64,7 +64,7 @@ fn list_runs(gate: &GateState, origin: &Origin, facade: &str, command: Command) 
     Envelope::new(command, Ok(reply))
 }
 
-/// A call that was told to end ends a moment later; the caller can see it by `run_status`.
+/// Cancels a run. It ends a moment later; `run_status` shows when.
 fn cancel_run(command: Command, id: &RunId, run: &CallState) -> Envelope {
     let message =
         if run.ended_at().is_some() { "the run had ended already" } else { "the run is being ended" };
@@ -73,7 +73,7 @@ fn cancel_run(command: Command, id: &RunId, run: &CallState) -> Envelope {
     Envelope::new(command, Ok(reply))
 }
 
-/// The caller's run of that handle. Whether a run does not exist, was forgotten or is somebody else's is not told.
+/// Finds the caller's run by its handle. The failure does not say whether the run is unknown, evicted or another caller's.
 fn find_run(
     gate: &GateState,
     origin: &Origin,

@@ -1,33 +1,33 @@
-//! What the gate holds at one moment, for whoever runs the host: counted when somebody asks, so that calls need not.
+//! Queues, breakers and runs at one moment, for metrics. Collected on request, so calls pay nothing for it.
 
 use loggia_facade::Usage;
 
 use super::gate_state::GateState;
 use crate::run::Status;
 
-/// What a gate holds now.
+/// State of a gate at one moment.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Census {
-    /// The facades that answer calls, by name.
+    /// Facades that answer calls, by name.
     pub facades: Vec<(String, Now)>,
     /// Names that answer `unavailable`.
     pub unavailable: usize,
-    /// Runs that compute or wait for something.
+    /// Runs that are computing or waiting for I/O.
     pub running: usize,
     /// Runs that wait for a person.
     pub waiting: usize,
-    /// Runs whose outcome is kept.
+    /// Ended runs whose outcome is kept.
     pub ended: usize,
 }
 
-/// How one facade stands.
+/// State of one facade at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Now {
-    /// Calls that wait for their turn.
+    /// Calls that wait for a permit.
     pub queued: usize,
-    /// 0: its calls run. 1: it has rested, and one call is tried. 2: it rests.
+    /// State of its breaker. 0: closed. 1: half-open, one call is tried. 2: open.
     pub rests: u64,
-    /// What its calls have used since this version serves.
+    /// Resources that its calls used since this version was loaded.
     pub usage: Usage,
 }
 

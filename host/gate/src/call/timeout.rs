@@ -1,4 +1,4 @@
-//! Calls that do not answer in time, and whose fault that is.
+//! Wall-clock timeouts and their attribution.
 
 use std::{
     sync::{
@@ -14,21 +14,21 @@ use loggia_text::units;
 use super::fault_log::log_fault;
 use crate::catalog::Entry;
 
-/// What becomes of a call that does not answer in time.
+/// Timeout of one call: which clock ran out, and whether the facade is charged with a fault.
 pub(super) struct WallTimeout {
     entry: Arc<Entry>,
     nested_interrupted: Arc<AtomicBool>,
-    /// The clock that ran out.
+    /// Length of the clock that ran out.
     clock: Duration,
-    /// What the operator can raise; nothing, where the caller set a shorter clock.
+    /// Limit that the operator can raise. `None` where the caller asked for a shorter clock.
     limit: Option<Limit>,
 }
 
 impl WallTimeout {
-    /// A call of this entry with this wall clock, or a shorter one that its caller asked for.
+    /// Takes the shorter of the wall clock of the policy and that of the request.
     pub(super) fn new(
         entry: &Arc<Entry>,
-        cut_off: &Arc<AtomicBool>,
+        nested_interrupted: &Arc<AtomicBool>,
         asked: Option<Duration>,
         wall: Duration,
         limit: Limit,
@@ -36,22 +36,22 @@ impl WallTimeout {
         let asked = asked.filter(|asked| *asked < wall);
         Self {
             entry: Arc::clone(entry),
-            nested_interrupted: Arc::clone(cut_off),
+            nested_interrupted: Arc::clone(nested_interrupted),
             clock: asked.unwrap_or(wall),
             limit: asked.is_none().then_some(limit),
         }
     }
 
-    /// It did not answer: counts the fault, if it is the facade's own; what its caller is told.
+    /// Renders the failure, after the clock ran out. Counts a fault if it is the facade's own.
     pub(super) fn into_failure(self) -> Failure {
-        let Self { entry, nested_interrupted: cut_off, clock, limit } = self;
+        let Self { entry, nested_interrupted, clock, limit } = self;
         let facade = entry.surface().name.clone();
         let message = format!("timed out: `{facade}` did not answer within {}", units::duration_text(clock));
         let fault = Fault { kind: FaultKind::Wall, facade, message, limit, log: None };
-        // Who asks for little time may neither make the facade rest nor fill the log.
+        // A caller that asks for a short clock must neither open the breaker nor fill the log.
         if fault.limit.is_some() {
             log_fault(&fault);
-            if !cut_off.load(Ordering::Relaxed) {
+            if !nested_interrupted.load(Ordering::Relaxed) {
                 entry.breaker.record_fault(&fault);
             }
         }
@@ -59,16 +59,16 @@ impl WallTimeout {
     }
 }
 
-/// A call that a call has made, until it has ended.
+/// Marks the calling frame if a nested call is dropped before it ended.
 pub(super) struct NestedCallGuard(Option<Arc<AtomicBool>>);
 
 impl NestedCallGuard {
-    /// It begins. The mark is set if it is dropped before it ends.
-    pub(super) fn new(cut_off: &Arc<AtomicBool>) -> Self {
-        Self(Some(Arc::clone(cut_off)))
+    /// Starts a nested call.
+    pub(super) fn new(nested_interrupted: &Arc<AtomicBool>) -> Self {
+        Self(Some(Arc::clone(nested_interrupted)))
     }
 
-    /// It has ended.
+    /// Ends the nested call without a mark.
     pub(super) fn finish(mut self) {
         self.0 = None;
     }
@@ -76,8 +76,8 @@ impl NestedCallGuard {
 
 impl Drop for NestedCallGuard {
     fn drop(&mut self) {
-        if let Some(cut_off) = &self.0 {
-            cut_off.store(true, Ordering::Relaxed);
+        if let Some(nested_interrupted) = &self.0 {
+            nested_interrupted.store(true, Ordering::Relaxed);
         }
     }
 }

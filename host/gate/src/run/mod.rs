@@ -13,10 +13,8 @@
 //! | `registry.rs` | runs by their handles, until they are evicted |
 //! | `parking.rs` | calls that wait for a person |
 //! | `report.rs` | pure: replies about runs |
-//! | `failures.rs` | why a caller gets no run |
 
 mod event;
-pub(crate) mod failures;
 mod handle;
 mod id;
 mod parking;
