@@ -230,23 +230,23 @@ impl Exec {
         self.release(true).map(|(id, _)| id)
     }
 
-    fn release(self, listed: bool) -> Option<(RunId, Arc<CallState>)> {
+    fn release(self, as_run: bool) -> Option<(RunId, Arc<CallState>)> {
         match self.stage {
             ExecStage::Answered(_) | ExecStage::Watched(_) => None,
             ExecStage::Fresh(gate, work) => {
                 let work = work?;
                 let state = Arc::clone(&work.state);
-                let id = gate.runs.register(Arc::clone(&state), listed);
+                let id = gate.runs.register(Arc::clone(&state), as_run);
                 gate.executor.spawn(*work);
                 Some((id, state))
             }
             ExecStage::Running(gate, mut follow) => {
                 follow.detached = true;
-                Some((gate.runs.register(Arc::clone(&follow.state), listed), Arc::clone(&follow.state)))
+                Some((gate.runs.register(Arc::clone(&follow.state), as_run), Arc::clone(&follow.state)))
             }
             ExecStage::Attached(id, mut follow) => {
                 follow.detached = true;
-                if listed {
+                if as_run {
                     follow.state.become_run();
                 }
                 Some((id, Arc::clone(&follow.state)))

@@ -1,18 +1,18 @@
-//! The state of a call, and calls that outlive their request.
+//! The state of a call, and calls that outlive their request (runs).
 //!
 //! | file | concept |
 //! |---|---|
-//! | `state.rs` | the state that everything about one call shares |
+//! | `state.rs` | the state of one call, shared by all that handle it |
 //! | `questions.rs` | its open questions |
-//! | `event.rs` | what its follower receives |
-//! | `status.rs` | running, waiting, ended |
+//! | `event.rs` | the events that its followers receive |
+//! | `status.rs` | running, waiting or ended |
 //! | `trace.rs` | its latest progress and log lines |
-//! | `weight.rs` | how much memory it takes |
+//! | `weight.rs` | memory use of a kept outcome |
 //! | `id.rs` | the unguessable handle of a run |
-//! | `handle.rs` | a run as its caller looks at it |
-//! | `registry.rs` | runs by their handles, until they are evicted |
+//! | `handle.rs` | a caller's view of a run |
+//! | `registry.rs` | runs by their handles, with TTL and eviction |
 //! | `parking.rs` | calls that wait for a person |
-//! | `report.rs` | pure: replies about runs |
+//! | `report.rs` | pure: renders replies about runs |
 
 mod event;
 mod handle;

@@ -1,15 +1,15 @@
-//! What a call asks of a person.
+//! Open questions of a call.
 
 use loggia_facade::{Answer, Question};
 use tokio::sync::oneshot;
 
 use super::state::CallState;
 
-/// Named questions of one call; further ones are numbered like those without a name.
+/// Maximum number of named questions of one call. Further ones get a generated key.
 const MAX_NAMED: usize = 64;
 
 impl CallState {
-    /// Puts a question; the receiver gets the answer, or an error where nobody will give one.
+    /// Opens a question under a new key. The receiver gets the answer, or an error if the question is closed without one.
     pub(crate) fn open_question(&self, question: Question) -> (String, oneshot::Receiver<Answer>) {
         let (sender, receiver) = oneshot::channel();
         let mut state = self.lock();
@@ -31,26 +31,26 @@ impl CallState {
         (key, receiver)
     }
 
-    /// Takes answers to named questions that the call may ask.
+    /// Stores answers to named questions that the call may ask later.
     pub(crate) fn prepare_answers(&self, answers: impl Iterator<Item = (String, Answer)>) {
         self.lock().prepared_answers = answers.take(MAX_NAMED).collect();
     }
 
-    /// Gives an answer. False where no such question is open.
+    /// Answers a question. Returns false if it is not open.
     pub(crate) fn answer_question(&self, key: &str, answer: Answer) -> bool {
         let ask = self.lock().questions.remove(key);
         self.changed.notify_waiters();
         ask.is_some_and(|(_, sender)| sender.send(answer).is_ok())
     }
 
-    /// Takes a question back, if nobody has answered it.
+    /// Closes a question without an answer, if it is still open.
     pub(crate) fn withdraw_question(&self, key: &str) {
         if self.lock().questions.remove(key).is_some() {
             self.changed.notify_waiters();
         }
     }
 
-    /// Resolves when a question is no longer open.
+    /// Waits until a question is closed.
     pub(crate) async fn wait_until_closed(&self, key: &str) {
         loop {
             let changed = self.changed.notified();
@@ -64,7 +64,7 @@ impl CallState {
     }
 }
 
-/// Whether a name looks like the key of a question that has none.
+/// Returns true if a name could be mistaken for a generated key (`q1`).
 fn is_generated_key(name: &str) -> bool {
     name.strip_prefix('q').is_some_and(|number| number.bytes().all(|digit| digit.is_ascii_digit()))
 }

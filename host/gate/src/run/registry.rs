@@ -1,4 +1,4 @@
-//! Calls that outlived their request, until they are forgotten.
+//! Calls that outlive their request, until they are evicted.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -11,25 +11,29 @@ use tokio::time::Instant;
 use super::{id::RunId, state::CallState, status::Status};
 use crate::access::Origin;
 
-/// How long the outcome of a run is kept.
+/// TTL of the outcome of a run.
 pub const KEPT: Duration = Duration::from_secs(3600);
-/// How long the outcome of a call that only waited for an answer is kept: a client whose connection broke repeats the
-/// request that brought it, and the call must not be made twice.
+/// TTL of the outcome of a call that was detached only to wait for an answer. A client that lost its connection repeats the
+/// answering request, and the call must not be made twice.
 const DETACHED_TTL: Duration = Duration::from_secs(300);
-/// How many runs are kept, ended ones first to go.
+/// Maximum number of entries. Ended ones are evicted first.
 const MAX_RUNS: usize = 1000;
-/// What the runs that are kept may take together, in bytes of memory: each outcome may be as large as a result may be.
+/// Bound on the memory of all kept outcomes, in bytes.
 const MAX_BYTES: usize = 64 << 20;
 
-/// The detached calls.
+/// Detached calls by their handles.
+///
+/// The mutex guards the map, and is held for one lookup, insertion or eviction: never across an await. The only locks taken
+/// under it are those of single calls' states, which are never held while this one is taken, so there is no deadlock.
+/// Nobody waits for an entry here; waiting is done on the [`CallState`] that an entry holds.
 #[derive(Default)]
 pub(crate) struct RunRegistry(Mutex<HashMap<RunId, Arc<CallState>>>);
 
 impl RunRegistry {
-    /// Keeps a run; its handle.
-    pub(crate) fn register(&self, run: Arc<CallState>, listed: bool) -> RunId {
+    /// Registers a detached call under a new handle; with `as_run`, as a run that its caller knows of.
+    pub(crate) fn register(&self, run: Arc<CallState>, as_run: bool) -> RunId {
         run.keep_outcome();
-        if listed {
+        if as_run {
             run.become_run();
         }
         let id = RunId::random();
@@ -39,14 +43,14 @@ impl RunRegistry {
         id
     }
 
-    /// The run of that handle.
+    /// Finds a call by its handle.
     pub(crate) fn get(&self, id: &RunId) -> Option<Arc<CallState>> {
         let mut runs = self.lock();
         evict(&mut runs, 0);
         runs.get(id).cloned()
     }
 
-    /// A caller's runs of one facade, the newest first.
+    /// Lists a caller's runs of one facade, newest first.
     pub(crate) fn list(&self, origin: &Origin, facade: &str) -> Vec<(RunId, Arc<CallState>)> {
         let mut runs = self.lock();
         evict(&mut runs, 0);
@@ -61,7 +65,7 @@ impl RunRegistry {
         own
     }
 
-    /// The facades of which the caller of a call has runs that have not ended.
+    /// Lists the facades of which the caller of this call has unfinished runs.
     pub(crate) fn unfinished_facades(&self, call: &CallState) -> BTreeSet<String> {
         let runs = self.lock();
         let own = runs
@@ -70,12 +74,12 @@ impl RunRegistry {
         own.map(|kept| kept.facade.clone()).collect()
     }
 
-    /// How each of them stands.
+    /// Status of each entry.
     pub(crate) fn statuses(&self) -> Vec<Status> {
         self.lock().values().map(|run| run.status()).collect()
     }
 
-    /// Those that have not ended.
+    /// Lists the entries that have not ended.
     pub(crate) fn unfinished_runs(&self) -> Vec<Arc<CallState>> {
         let runs = self.lock();
         runs.values().filter(|kept| kept.ended_at().is_none()).cloned().collect()
@@ -86,12 +90,12 @@ impl RunRegistry {
     }
 }
 
-/// Forgets what is old, and the oldest where there is no room for so many more.
+/// Evicts expired entries, and then those that ended first until there is room for `more`.
 fn evict(runs: &mut HashMap<RunId, Arc<CallState>>, more: usize) {
     let now = Instant::now();
     runs.retain(|_, kept| {
-        let most = if kept.is_run() { KEPT } else { DETACHED_TTL };
-        kept.ended_at().is_none_or(|ended| now.saturating_duration_since(ended) < most)
+        let ttl = if kept.is_run() { KEPT } else { DETACHED_TTL };
+        kept.ended_at().is_none_or(|ended| now.saturating_duration_since(ended) < ttl)
     });
     let mut bytes: usize = runs.values().map(|kept| kept.weight()).sum();
     if runs.len() + more <= MAX_RUNS && bytes <= MAX_BYTES {

@@ -1,14 +1,14 @@
-//! Pure: what callers are told of a run.
+//! Pure: renders replies about runs.
 
 use loggia_facade::{Command, Envelope, Next, Object, Reply};
 use serde_json::json;
 
 use super::{id::RunId, state::CallState, status::render_progress};
 
-/// How long a client should let pass before it asks again.
+/// Poll interval that clients are advised to use.
 const POLL_MS: u64 = 1000;
 
-/// One run as it stands in a list: without its result.
+/// Renders a run as an item of a list, without its result.
 pub(crate) fn render_summary(id: &RunId, run: &CallState) -> Object {
     let status = run.status();
     let mut out = Object::new();
@@ -29,7 +29,7 @@ pub(crate) fn render_summary(id: &RunId, run: &CallState) -> Object {
     out
 }
 
-/// All of a run, its result included once it is there; and the content beside the result.
+/// Renders a run with its result, once it has one, and the content blocks of that result.
 pub(crate) fn render_run(id: &RunId, run: &CallState, include_trace: bool) -> Reply {
     let mut fields = render_summary(id, run);
     let mut content = Vec::new();
@@ -49,7 +49,7 @@ pub(crate) fn render_run(id: &RunId, run: &CallState, include_trace: bool) -> Re
     Reply { data: json!({ "run": fields }), content, ..Reply::default() }
 }
 
-/// What a caller is told whose call goes on without it.
+/// Renders the envelope of a call that continues as a run.
 pub(crate) fn render_detached(id: &RunId, run: &CallState) -> Envelope {
     let mut params = Object::new();
     params.insert("run_id".into(), id.to_string().into());
@@ -61,7 +61,7 @@ pub(crate) fn render_detached(id: &RunId, run: &CallState) -> Envelope {
     Envelope { resolved_inputs: run.inputs.clone(), ..Envelope::new(run.command.clone(), Ok(reply)) }
 }
 
-/// The envelope of `run_status`.
+/// Renders the envelope of `run_status`.
 pub(crate) fn render_status(command: Command, id: &RunId, run: &CallState, include_trace: bool) -> Envelope {
     Envelope::new(command, Ok(render_run(id, run, include_trace)))
 }

@@ -1,4 +1,4 @@
-//! What a run said while it ran: timed progress and log lines, the latest of them.
+//! The latest progress and log lines of a run, with times.
 
 use std::{collections::VecDeque, mem::size_of};
 
@@ -8,19 +8,19 @@ use tokio::time::Instant;
 
 use super::weight;
 
-/// Entries that are kept.
+/// Maximum number of entries.
 const MAX_ENTRIES: usize = 200;
-/// Bytes of text that are kept.
+/// Maximum size of all texts, in bytes.
 const MAX_BYTES: usize = 64 << 10;
-/// Characters of one text.
+/// Maximum length of one text, in characters.
 const MAX_CHARS: usize = 1000;
 
-/// The latest of what a run said.
+/// Bounded log of a run; the oldest entries are dropped first.
 pub(super) struct RunTrace {
     started: Instant,
     entries: VecDeque<TraceEntry>,
     bytes: usize,
-    /// How many were said before those that are kept.
+    /// Number of entries dropped so far.
     dropped: u64,
 }
 
@@ -68,13 +68,13 @@ impl RunTrace {
         }
     }
 
-    /// About how many bytes of memory it takes.
+    /// Estimates the memory it takes, in bytes.
     pub(super) fn weight(&self) -> usize {
         self.entries.capacity() * size_of::<TraceEntry>()
             + self.entries.iter().map(|entry| weight::optional(&entry.text)).sum::<usize>()
     }
 
-    /// `[{at_ms, progress | log, …}]`, the times counted from the beginning of the run.
+    /// Renders `[{at_ms, progress | log, …}]`, with times since the start of the run.
     pub(super) fn to_json(&self) -> Value {
         let mut out = Vec::with_capacity(self.entries.len() + 1);
         if self.dropped > 0 {

@@ -1,8 +1,8 @@
-//! On which runtime a call is polled.
+//! Where and when a call is polled.
 //!
 //! | file | concept |
 //! |---|---|
-//! | `executor.rs` | inline first, then the second runtime, then the third |
+//! | `executor.rs` | chooses the runtime: inline, `calls`, or `heavy` |
 //! | `scheduled_call.rs` | one call as the executor polls it |
 
 mod executor;

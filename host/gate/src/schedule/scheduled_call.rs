@@ -1,4 +1,4 @@
-//! One call on its way through the runtimes.
+//! One call as the executor polls it.
 
 use std::{
     future::poll_fn,
@@ -14,26 +14,26 @@ use tokio::time::Instant;
 
 use crate::{catalog::Entry, flow::CpuShares, run::CallState};
 
-/// How long a cancelled call may take to end by itself before it is dropped.
+/// Time that a cancelled call has to end by itself before it is dropped.
 const CANCEL_GRACE: Duration = Duration::from_millis(250);
 
-/// What a call may compute on the second runtime …
+/// CPU time that a call may use on the `calls` runtime within a [`LIGHT_WINDOW`].
 const LIGHT_BUDGET: Duration = Duration::from_millis(5);
-/// … within this time: one that runs for long may compute now and then, and saves nothing up.
+/// Window of [`LIGHT_BUDGET`]. Unused time does not add up, so a long call that computes now and then stays light.
 const LIGHT_WINDOW: Duration = Duration::from_millis(250);
 
-/// A call, ready to be polled, with what ends it from outside.
+/// A call, ready to be polled: its future, with CPU accounting, panic isolation and cancellation.
 pub(crate) struct ScheduledCall {
-    /// Its shared state.
+    /// State of the call.
     pub state: Arc<CallState>,
-    /// The version that answers: at its expense it runs.
+    /// Facade that is charged for its CPU time.
     pub entry: Arc<Entry>,
     future: BoxFuture<'static, Envelope>,
     shares: Arc<CpuShares>,
 }
 
 impl ScheduledCall {
-    /// A call that has not begun.
+    /// Wraps the future of a call.
     pub(crate) fn new(
         state: Arc<CallState>,
         entry: Arc<Entry>,
@@ -43,12 +43,12 @@ impl ScheduledCall {
         Self { state, entry, future, shares }
     }
 
-    /// Whether its facade computed more than its share just now.
+    /// Returns true if its facade is over its CPU share.
     pub(crate) fn is_over_share(&self) -> bool {
         self.shares.is_over_share(&self.entry.flow.cpu_share)
     }
 
-    /// Goes on with it, at its facade's expense. A panic is its end.
+    /// Polls the call and charges its facade. A panic ends the call with a fault of the host.
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Envelope> {
         let begun = Instant::now();
         let future = AssertUnwindSafe(|| self.future.as_mut().poll(context));
@@ -57,13 +57,13 @@ impl ScheduledCall {
         polled.unwrap_or_else(|_| Poll::Ready(self.panic_envelope()))
     }
 
-    /// Runs it to its end, and tells who follows it.
+    /// Runs the call to its end and stores the outcome.
     pub(crate) async fn run_to_end(self) {
         let state = Arc::clone(&self.state);
         state.finish(self.supervise().await);
     }
 
-    /// The same, but gives it back once it has computed for longer than its share, or is to end.
+    /// Runs the call like [`run_to_end`](Self::run_to_end), but returns it once it exceeds [`LIGHT_BUDGET`] or is cancelled.
     pub(crate) async fn run_while_light(mut self) -> Option<Self> {
         let (mut begun, mut computed) = (Instant::now(), Duration::ZERO);
         let mut cancelled = Box::pin(self.state.cancel.clone().cancelled_owned());
@@ -89,7 +89,7 @@ impl ScheduledCall {
         None
     }
 
-    /// Runs until the call ends or its caller goes away.
+    /// Polls the call until it ends, or until the grace period after its cancellation.
     async fn supervise(mut self) -> Envelope {
         let state = Arc::clone(&self.state);
         tokio::select! {
@@ -97,7 +97,7 @@ impl ScheduledCall {
             envelope = poll_fn(|context| self.poll(context)) => return envelope,
             () = state.cancel.cancelled() => {}
         }
-        // Whatever it still says, its caller is gone.
+        // The outcome is discarded: the call was cancelled.
         let _ = tokio::time::timeout(CANCEL_GRACE, poll_fn(|context| self.poll(context))).await;
         self.stop_envelope(Stop::Cancelled)
     }
