@@ -1,4 +1,4 @@
-//! Under which key a plugin keeps a caller's state, and by which name it may know one.
+//! Opaque keys by which a plugin knows its callers and stores their state.
 
 use hmac::{Hmac, KeyInit, Mac};
 use loggia_facade::ScopeKey;
@@ -6,29 +6,29 @@ use sha2::Sha256;
 
 use super::call_origin::Caller;
 
-/// Turns callers into keys: a keyed digest of caller and facade, so that neither a plugin, nor two of them together, nor
-/// who reads their files learns who asked.
+/// Derives a key from a caller and a facade by HMAC. Neither a plugin, nor two plugins together, nor a reader of their files
+/// can tell from it who the caller is.
 #[derive(Clone)]
 pub struct Scopes([u8; 32]);
 
 impl Scopes {
-    /// Keys by the secret of a state folder: the same caller has the same keys in each host that uses it.
+    /// Uses the secret of a state folder: hosts that share the folder derive the same keys.
     pub fn new(secret: [u8; 32]) -> Self {
         Self(secret)
     }
 
-    /// The key of a caller with a facade. None for those who cannot be told apart from anybody else.
+    /// Derives the key of a caller for a facade. `None` for anonymous callers, who cannot be distinguished.
     pub fn key_for(&self, caller: &Caller, facade: &str) -> Option<ScopeKey> {
         let (kind, name) = match caller {
             Caller::Local => (b"local", ""),
             Caller::Named(name) => (b"named", &**name),
             Caller::Anonymous => return None,
         };
-        // Padded as HMAC pads a key that is shorter than a block of its hash.
+        // Zero-padded to the block size, as HMAC does with shorter keys.
         let mut key = [0; 64];
         key[..self.0.len()].copy_from_slice(&self.0);
         let mut mac = Hmac::<Sha256>::new(&key.into());
-        // A facade's name holds no zero byte, so no two pairs are written alike.
+        // A facade's name has no zero byte, so the encoding is unambiguous.
         for part in [kind.as_slice(), facade.as_bytes(), b"\0", name.as_bytes()] {
             mac.update(part);
         }

@@ -1,9 +1,9 @@
-//! Who calls, and what a caller and a facade may call.
+//! Callers and their rights, and the rules of a facade.
 //!
 //! | file | concept |
 //! |---|---|
 //! | `call_origin.rs` | the caller of a request, and where the request came from |
-//! | `address.rs` | the part of an address by which anonymous callers are told apart |
+//! | `address.rs` | the part of an address that identifies an anonymous caller |
 //! | `request_ids.rs` | the names by which a request is known elsewhere |
 //! | `rights.rs` | the scopes of a token |
 //! | `caller_keys.rs` | the key under which a plugin keeps a caller's state |

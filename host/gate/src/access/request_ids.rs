@@ -1,8 +1,8 @@
-//! By which names a request is known elsewhere: to its client, to a proxy before the host, to a trace.
+//! Ids of a request: the one that its client or a proxy gave it, and its W3C trace id.
 
 use std::sync::Arc;
 
-/// The names of a request, for the log. Most requests have none, and then it costs nothing.
+/// Ids of a request, for the log. Empty, without an allocation, for most requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Mark(Option<Arc<SentIds>>);
 
@@ -12,12 +12,11 @@ struct SentIds {
     trace_id: Option<String>,
 }
 
-/// Characters of a request's name; whoever sent it chose it.
+/// Maximum length of a request id, which the client chooses.
 const MAX_REQUEST_ID: usize = 64;
 
 impl Mark {
-    /// A request of this name, that belongs to the trace of a W3C `traceparent`. What is no such name, or none that can be
-    /// told, is left out.
+    /// Parses a request id and a W3C `traceparent`. Malformed ones are left out.
     pub fn new(request: Option<&str>, traceparent: Option<&str>) -> Self {
         let request = request.filter(|name| is_valid_id(name)).map(str::to_owned);
         let trace = traceparent.and_then(parse_trace_id).map(str::to_owned);
@@ -27,12 +26,12 @@ impl Mark {
         Self(Some(Arc::new(SentIds { request_id: request, trace_id: trace })))
     }
 
-    /// By which its client, or what stands before the host, knows it.
+    /// Id that its client, or a proxy in front of the host, gave the request.
     pub fn request_id(&self) -> Option<&str> {
         self.0.as_ref()?.request_id.as_deref()
     }
 
-    /// The trace that it belongs to.
+    /// Id of its trace.
     pub fn trace_id(&self) -> Option<&str> {
         self.0.as_ref()?.trace_id.as_deref()
     }
@@ -42,18 +41,18 @@ fn is_valid_id(name: &str) -> bool {
     !name.is_empty() && name.len() <= MAX_REQUEST_ID && name.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
-/// `version-trace-parent-flags`, in lower-case hexadecimal; all zeroes is no trace.
+/// Parses `version-trace-parent-flags`, in lower-case hexadecimal. An id of zeroes is invalid.
 fn parse_trace_id(traceparent: &str) -> Option<&str> {
     let hex = |part: &str, len: usize| {
         part.len() == len && part.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
     };
     let mut parts = traceparent.split('-');
     let (version, trace, parent, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
-    // A later version may have more parts; 255 is none.
+    // Later versions may have more parts; version 255 is invalid.
     let rest = version == "00" && parts.next().is_some();
     let well_formed = hex(version, 2) && hex(trace, 32) && hex(parent, 16) && hex(flags, 2);
-    let is_one = |part: &str| part.bytes().any(|byte| byte != b'0');
-    (well_formed && !rest && version != "ff" && is_one(trace) && is_one(parent)).then_some(trace)
+    let is_nonzero = |part: &str| part.bytes().any(|byte| byte != b'0');
+    (well_formed && !rest && version != "ff" && is_nonzero(trace) && is_nonzero(parent)).then_some(trace)
 }
 
 #[cfg(test)]

@@ -1,39 +1,41 @@
-//! A facade that fails again and again rests.
+//! Circuit breaker: refuses the calls of a facade that faults repeatedly, for a while.
 //!
-//! Each fault costs a call's whole budget, and a caller that repeats itself would keep the machine busy with nothing
-//! else. A fault is the facade's own (a trap, a limit that was hit), never a failure that it tells in good order.
+//! Each fault costs a call's whole budget, so a client that retries in a loop could keep the host busy with faults alone.
+//! Only faults count (a trap, a limit that was hit), not failures that a facade returns.
 
 use std::{
     collections::VecDeque,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use loggia_facade::{Failure, Fault, FaultKind, code};
+use loggia_facade::{Failure, Fault, FaultKind};
 use loggia_text::units;
 use tokio::time::Instant;
 
-use crate::access::BreakerConfig;
+use crate::{access::BreakerConfig, failures::unavailable};
 
-/// Counts the faults of one version of a facade: a new one begins with none.
+/// Circuit breaker of one version of a facade; a new version starts with a closed one.
 pub struct CircuitBreaker {
     config: BreakerConfig,
+    /// Guards the transitions below. Held for one of them at a time, never across an await, and no other lock is taken
+    /// under it. Nobody waits for the breaker: an open one refuses.
     state: Mutex<BreakerState>,
 }
 
 enum BreakerState {
-    /// Calls run; when the last faults happened, oldest first.
+    /// Calls run. Holds the times of recent faults, oldest first.
     Closed(VecDeque<Instant>),
-    /// Calls are refused until then; the next one after that is tried.
+    /// Calls are refused until this time; then one call probes the facade.
     Open(Instant),
 }
 
 impl CircuitBreaker {
-    /// A breaker that has seen no fault.
-    pub fn new(terms: BreakerConfig) -> Self {
-        Self { config: terms, state: Mutex::new(BreakerState::Closed(VecDeque::new())) }
+    /// Creates a closed breaker.
+    pub fn new(config: BreakerConfig) -> Self {
+        Self { config, state: Mutex::new(BreakerState::Closed(VecDeque::new())) }
     }
 
-    /// Refuses at once what would be refused later: before a call waits for its turn, or a person is asked.
+    /// Refuses a call early, before it waits for a permit or a person is asked. Does not start a probe.
     pub fn check(&self, facade: &str) -> Result<(), Failure> {
         match *self.lock() {
             BreakerState::Open(until) if Instant::now() < until => Err(self.refusal(facade, until)),
@@ -41,8 +43,8 @@ impl CircuitBreaker {
         }
     }
 
-    /// Lets a call run, if the facade does not rest. After its rest one call is tried; the others wait for what comes
-    /// of it.
+    /// Admits a call unless the breaker is open. Once its time is over, a single call is admitted as a probe, and the
+    /// others are refused until its result is known.
     pub fn admit(&self, facade: &str) -> Result<BreakerPass<'_>, Failure> {
         let mut state = self.lock();
         let BreakerState::Open(until) = *state else {
@@ -57,9 +59,9 @@ impl CircuitBreaker {
         Ok(BreakerPass { breaker: self, probe_until: Some(until) })
     }
 
-    /// A call ended by a fault.
+    /// Counts a fault; opens the breaker at the limit, or if a probe failed.
     pub fn record_fault(&self, fault: &Fault) {
-        // The host's own mistakes are not the facade's.
+        // A fault of the host is not the facade's.
         if fault.kind == FaultKind::Host {
             return;
         }
@@ -76,7 +78,7 @@ impl CircuitBreaker {
                     return;
                 }
             }
-            // Of calls that began before; what comes of the one that is tried decides.
+            // From a call that started before the breaker opened; only the probe decides.
             BreakerState::Open(until) if now < *until => return,
             BreakerState::Open(_) => {}
         }
@@ -86,11 +88,11 @@ impl CircuitBreaker {
         let facade = fault.facade.as_str();
         tracing::warn!(
             facade,
-            "it failed {faults} times within {within}: its calls are refused for {rest} (`limits.breaker-faults`)"
+            "circuit breaker opened: {faults} faults within {within}; calls are refused for {rest} (`limits.breaker-faults`)"
         );
     }
 
-    /// How it stands: 0 calls run, 1 it has rested and one call is tried, 2 it rests.
+    /// State as a metric. 0: closed. 1: half-open, the next call probes. 2: open.
     pub fn state_code(&self) -> u64 {
         match *self.lock() {
             BreakerState::Closed(_) => 0,
@@ -102,17 +104,17 @@ impl CircuitBreaker {
     fn refusal(&self, facade: &str, until: Instant) -> Failure {
         let BreakerConfig { faults, within, .. } = self.config;
         let left = until.duration_since(Instant::now()).as_millis();
-        let message = format!(
-            "unavailable: `{facade}` failed {faults} times within {} and rests",
+        let failure = unavailable(format_args!(
+            "`{facade}` failed {faults} times within {} and rests",
             units::duration_text(within)
-        );
+        ));
         let hint = format!(
             "It is tried again in {} s; do without it until then. The operator's log says how it failed, and \
              `limits.breaker-faults` in its policy sets how often it may.",
             left.div_ceil(1000)
         );
         let retry_after_ms = u64::try_from(left).ok();
-        Failure { retry_after_ms, ..Failure::new(code::UNAVAILABLE, message).hint(hint) }
+        Failure { retry_after_ms, ..failure.hint(hint) }
     }
 
     fn lock(&self) -> MutexGuard<'_, BreakerState> {
@@ -120,42 +122,42 @@ impl CircuitBreaker {
     }
 }
 
-/// A call that runs.
+/// Admission of one call. Dropped without an end (the call was cancelled), it decides nothing.
 pub struct BreakerPass<'a> {
     breaker: &'a CircuitBreaker,
-    /// It is the one after a rest, and others are refused until then, by which its turn is known.
+    /// Set for a probe: the time until which it keeps others out, which also identifies it.
     probe_until: Option<Instant>,
 }
 
 impl BreakerPass<'_> {
-    /// The call ended, with the fault that it may have ended by.
+    /// Ends the call, with the fault that ended it, if any. A probe without one closes the breaker.
     pub fn finish(mut self, facade: &str, fault: Option<&Fault>) {
         let decides = self.release_probe();
         match fault {
             Some(fault) => self.breaker.record_fault(fault),
             None if decides => {
                 *self.breaker.lock() = BreakerState::Closed(VecDeque::new());
-                tracing::info!(facade, "it answers again");
+                tracing::info!(facade, "circuit breaker closed: the facade answers again");
             }
             None => {}
         }
     }
 
-    /// Whether it is still the one that is tried: one that takes longer than a rest has lost its turn to another. Then the
-    /// state is open for what it decides, or for the next.
+    /// Ends a probe and lets the next call through. Returns false if this is no probe, or one that took longer than the
+    /// open time and lost its turn to another.
     fn release_probe(&mut self) -> bool {
         let Some(mine) = self.probe_until.take() else { return false };
         let mut state = self.breaker.lock();
-        let is_its = matches!(*state, BreakerState::Open(until) if until == mine);
-        if is_its {
+        let is_current = matches!(*state, BreakerState::Open(until) if until == mine);
+        if is_current {
             *state = BreakerState::Open(Instant::now());
         }
-        is_its
+        is_current
     }
 }
 
 impl Drop for BreakerPass<'_> {
-    /// The call was dropped before it ended: the next one is tried in its stead.
+    /// Releases a probe that was dropped before it ended: the next call probes instead.
     fn drop(&mut self) {
         self.release_probe();
     }
@@ -164,6 +166,8 @@ impl Drop for BreakerPass<'_> {
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
+
+    use loggia_facade::code;
 
     use super::*;
 

@@ -1,4 +1,4 @@
-//! Where calls are counted.
+//! Counters of one facade.
 
 use std::sync::{Arc, OnceLock};
 
@@ -6,13 +6,13 @@ use loggia_facade::Surface;
 
 use super::meters::{FacadeMeters, Meters, Outcome, OutcomeCounters};
 
-/// Where the calls of one version of a facade are counted: found by its first, so that no other looks for it.
+/// Counters of one version of a facade. The first call looks them up by name; later calls read them without a lock.
 #[derive(Default)]
 pub(crate) struct CallCounters(OnceLock<ResolvedCounters>);
 
 pub(crate) struct ResolvedCounters {
     pub calls: Arc<FacadeMeters>,
-    /// In the order of the surface's actions.
+    /// By action, in the order of the surface.
     actions: Box<[Arc<OutcomeCounters>]>,
 }
 
@@ -27,7 +27,7 @@ impl CallCounters {
 }
 
 impl ResolvedCounters {
-    /// A call of this action ended so.
+    /// Counts the end of a call of this action.
     pub(crate) fn record(&self, action: usize, outcome: Outcome) {
         if let Some(ends) = self.actions.get(action) {
             ends.up(outcome);

@@ -1,35 +1,38 @@
-//! Who computes more than others.
+//! Fair-share CPU accounting between facades.
 //!
-//! A facade whose many short calls together take most of the machine keeps all others waiting, though none of them is
-//! long. So what a facade's calls compute is added up in windows of time, and who used more than its share of the last one
-//! is let wait for those who did not. Who is alone has all of it.
+//! Many short calls of one facade can take most of the machine, though none of them is long. So the CPU time of each facade is
+//! summed in windows of time, and the calls of a facade that exceeded its share of the last window start on the `heavy`
+//! runtime. Without contention there is no limit.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
-/// As long as what is past is held against a facade, and as it takes to find out.
+/// Length of a window: how long excess is noticed late, and how long it counts.
 const WINDOW: Duration = Duration::from_millis(100);
-/// What a facade may compute in a window whatever others do.
+/// CPU time per window that is always within a facade's share.
 const FREE_USAGE: Duration = Duration::from_millis(25);
-/// So much more than the average of those that computed at all, as a ratio.
+/// Ratio to the average of the active facades above which a facade is over its share.
 const EXCESS_RATIO: (u32, u32) = (3, 2);
 
-/// What all facades computed.
+/// CPU time of all facades together.
 pub(crate) struct CpuShares {
+    /// Start of the first window.
     began: Instant,
+    /// Sum over all facades. Taken after the lock of a facade's own sum was released, for a few additions per poll of a call,
+    /// never across an await: no task ever holds two of these locks.
     all: Mutex<WindowUsage>,
 }
 
-/// What one facade computed.
+/// CPU time of one facade.
 #[derive(Default)]
 pub(crate) struct FacadeUsage(Mutex<WindowUsage>);
 
-/// Of one facade, or of all.
+/// CPU time in the current and the last window, of one facade or of all.
 #[derive(Default, Clone, Copy)]
 struct WindowUsage {
-    /// Which window it is, counted from the first.
+    /// Number of the current window.
     window: u64,
     now: UsageSum,
     before: UsageSum,
@@ -38,7 +41,7 @@ struct WindowUsage {
 #[derive(Default, Clone, Copy)]
 struct UsageSum {
     computed: Duration,
-    /// Facades that computed.
+    /// Number of active facades.
     users: u32,
 }
 
@@ -64,12 +67,12 @@ impl Default for CpuShares {
 }
 
 impl CpuShares {
-    /// A facade computed for this long.
+    /// Charges a facade for CPU time in the current window.
     pub(crate) fn charge(&self, share: &FacadeUsage, computed: Duration) {
         self.charge_in(self.window(), share, computed);
     }
 
-    /// Whether it used more than its share of the last window.
+    /// Returns true if a facade exceeded its share of the last window.
     pub(crate) fn is_over_share(&self, share: &FacadeUsage) -> bool {
         self.was_over_share(self.window(), share)
     }

@@ -1,4 +1,4 @@
-//! Permits that callers share. One caller never holds all of them: at most three quarters, so that another's call finds one.
+//! Permits that callers share. One caller holds at most three quarters of them, so that another's call finds one.
 
 use std::{
     collections::HashMap,
@@ -10,39 +10,46 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::access::Account;
 
-/// Accounts that hold nothing are dropped from a shard when it has so many.
+/// Size at which a shard drops the accounts that hold nothing.
 const SHARD_ACCOUNTS: usize = 64;
 
-/// So many permits, with a share of them for each caller.
+/// Semaphore with a smaller semaphore, the share, for each account.
+///
+/// A call takes a permit of its account's share first and then one of all. The order is the same for every call, and a
+/// holder of a share permit waits only for permits of `all`, whose holders wait for nothing in this pool: so calls of one
+/// account queue behind each other, and no cycle of waits can form.
 pub(super) struct FairPool {
+    /// All permits. Waiters are served in the order in which they came.
     all: Arc<Semaphore>,
     size: usize,
-    /// What each account may still take. Sharded, so that callers of all facades do not meet at one lock.
+    /// Share of each account. The maps are sharded by account, so that calls of all facades do not contend for one lock. A
+    /// lock is held for one lookup and never while a permit is awaited.
     shares: Box<[Shard]>,
+    /// Chooses the shard; random, so that callers cannot aim for one.
     hashes: RandomState,
 }
 
-/// What each of some accounts may still take.
+/// Shares of some of the accounts.
 type Shard = Mutex<HashMap<Account, Arc<Semaphore>>>;
 
-/// A permit, given back when it is dropped.
+/// Permit of a pool, released on drop.
 pub(super) struct PoolPermit {
-    _of_all: OwnedSemaphorePermit,
-    _of_share: Option<OwnedSemaphorePermit>,
+    _permit: OwnedSemaphorePermit,
+    _share: Option<OwnedSemaphorePermit>,
 }
 
-/// Three quarters of a number of permits, and at least one.
+/// Largest part of a pool that one account may hold: three quarters, at least one.
 pub(super) fn share_size(size: usize) -> usize {
     (size * 3 / 4).max(1)
 }
 
 impl FairPool {
-    /// So many permits, for the callers of one facade.
+    /// Creates a pool for the callers of one facade.
     pub(super) fn new(size: usize) -> Self {
         Self::sharded(size, 1)
     }
 
-    /// The same for the callers of all facades: their accounts are spread over so many locks.
+    /// Creates a pool for the callers of all facades, with its accounts spread over this many locks.
     pub(super) fn sharded(size: usize, shards: usize) -> Self {
         let size = size.min(Semaphore::MAX_PERMITS);
         Self {
@@ -53,30 +60,30 @@ impl FairPool {
         }
     }
 
-    /// How many permits are taken.
+    /// Number of permits in use.
     pub(super) fn in_use(&self) -> usize {
         self.size.saturating_sub(self.all.available_permits())
     }
 
-    /// A permit, if one is free in this caller's share and in all. The person at this machine has no account, and may take
-    /// all; so may an account that may be that of many.
+    /// Takes a permit if one is free, in the account's share and in all. The local user, who has no account, and accounts
+    /// that many clients may share have no share of their own and may take all.
     pub(super) fn try_acquire(&self, account: Option<&Account>) -> Option<PoolPermit> {
         let free = |of: Arc<Semaphore>| of.try_acquire_owned().ok();
-        let of_share = match account.filter(|account| !account.is_many()) {
+        let share = match account.filter(|account| !account.is_many()) {
             Some(account) => Some(free(self.caller_share(account))?),
             None => None,
         };
-        Some(PoolPermit { _of_all: free(Arc::clone(&self.all))?, _of_share: of_share })
+        Some(PoolPermit { _permit: free(Arc::clone(&self.all))?, _share: share })
     }
 
-    /// Waits for a permit: first behind the caller's own calls, then behind those of others.
+    /// Waits for a permit: first for one of the account's share, then for one of all. Cancel-safe.
     pub(super) async fn acquire(&self, account: Option<&Account>) -> Option<PoolPermit> {
-        // The semaphores are never closed, so an error cannot come.
-        let of_share = match account.filter(|account| !account.is_many()) {
+        // The semaphores are never closed, so `acquire_owned` cannot fail.
+        let share = match account.filter(|account| !account.is_many()) {
             Some(account) => Some(self.caller_share(account).acquire_owned().await.ok()?),
             None => None,
         };
-        Some(PoolPermit { _of_all: Arc::clone(&self.all).acquire_owned().await.ok()?, _of_share: of_share })
+        Some(PoolPermit { _permit: Arc::clone(&self.all).acquire_owned().await.ok()?, _share: share })
     }
 
     fn caller_share(&self, account: &Account) -> Arc<Semaphore> {
@@ -90,7 +97,7 @@ impl FairPool {
             return Arc::clone(share);
         }
         if shares.len() >= SHARD_ACCOUNTS {
-            // Whoever holds or awaits a permit holds its semaphore.
+            // A semaphore with a permit in use or awaited has another owner.
             shares.retain(|_, share| Arc::strong_count(share) > 1);
         }
         let share = Arc::new(Semaphore::new(share_size(self.size)));

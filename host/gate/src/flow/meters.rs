@@ -1,7 +1,7 @@
-//! What is counted while calls run: plain atomics, so that counting costs a call next to nothing and waits for nobody.
-//! Who counts knows neither the names that `metrics.rs` gives these figures nor who reads them.
+//! Counters, gauges and histograms in plain atomics: counting takes no lock and costs a call a few nanoseconds.
 //!
-//! What is told apart is bounded: facades, actions and tools by what was declared, everything else by what stands here.
+//! Metric names and formats are `telemetry/metrics.rs`'s alone. The number of labels is bounded: facades, actions and tools
+//! by what was declared, everything else by the tables here. Relaxed ordering throughout, since a count guards no data.
 
 use std::{
     collections::BTreeMap,
@@ -15,45 +15,45 @@ use std::{
 use arc_swap::ArcSwap;
 use loggia_facade::{Failure, code};
 
-/// A number that grows.
+/// Monotonic counter.
 #[derive(Debug, Default)]
 pub struct Counter(AtomicU64);
 
 impl Counter {
-    /// One more.
+    /// Adds one.
     pub fn up(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many so far.
+    /// Current value.
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// How many there are now.
+/// Number of things that exist now.
 #[derive(Debug, Default)]
 pub struct Gauge(AtomicU64);
 
 impl Gauge {
-    /// One more, for as long as what is returned lives.
+    /// Adds one until the returned guard is dropped.
     pub fn enter(self: &Arc<Self>) -> GaugeGuard {
         self.0.fetch_add(1, Ordering::Relaxed);
         GaugeGuard(Arc::clone(self))
     }
 
-    /// There are so many now.
+    /// Sets the value.
     pub fn set(&self, now: usize) {
         self.0.store(now as u64, Ordering::Relaxed);
     }
 
-    /// How many there are.
+    /// Current value.
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// One of those that are counted by a [`Gauge`].
+/// One unit of a [`Gauge`], subtracted on drop.
 #[derive(Debug)]
 pub struct GaugeGuard(Arc<Gauge>);
 
@@ -63,20 +63,20 @@ impl Drop for GaugeGuard {
     }
 }
 
-/// The upper bounds of [`Histogram`], in seconds: those that OpenTelemetry advises for MCP.
+/// Upper bounds of the buckets of [`Histogram`], in seconds: those that OpenTelemetry advises for MCP.
 pub const BOUNDS: [f64; 14] =
     [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0];
 
-/// How long something took, each time.
+/// Histogram of durations.
 #[derive(Debug, Default)]
 pub struct Histogram {
-    /// In each bucket, not below it; the last is for what took longer than all bounds.
+    /// Counts per bucket, not cumulative. The last bucket is for durations above all bounds.
     buckets: [Counter; BOUNDS.len() + 1],
     nanos: AtomicU64,
 }
 
 impl Histogram {
-    /// It took so long.
+    /// Adds one duration.
     pub fn add(&self, took: Duration) {
         let seconds = took.as_secs_f64();
         let bucket = BOUNDS.iter().position(|bound| seconds <= *bound).unwrap_or(BOUNDS.len());
@@ -84,31 +84,31 @@ impl Histogram {
         self.nanos.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
-    /// The sum in seconds, and how many there are in each bucket.
+    /// Sum in seconds, and the count of each bucket.
     pub fn get(&self) -> (f64, [u64; BOUNDS.len() + 1]) {
         let sum = Duration::from_nanos(self.nanos.load(Ordering::Relaxed)).as_secs_f64();
         (sum, self.buckets.each_ref().map(Counter::get))
     }
 }
 
-/// What is counted by name. Read without locks; a name that is new is put in beside it, once there are too many all new ones
-/// are `other`.
+/// Meters by name. Reads take no lock; a new name swaps in a copy of the table. At most `most` names are kept apart, and all
+/// further ones share [`OTHER`].
 #[derive(Debug)]
 pub struct MeterTable<T> {
     names: ArcSwap<BTreeMap<Arc<str>, Arc<T>>>,
     most: usize,
 }
 
-/// Stands for all names that are not told apart.
+/// Name for all that have no entry of their own.
 pub const OTHER: &str = "other";
 
 impl<T: Default> MeterTable<T> {
-    /// At most so many names are told apart.
+    /// Creates a table of at most this many names.
     pub fn new(most: usize) -> Self {
         Self { names: ArcSwap::default(), most }
     }
 
-    /// What is counted under a name. The caller vouches for it: no stranger may choose it.
+    /// Finds the meters of a name, or adds them. The name must be a declared one: clients must not create labels.
     pub fn of(&self, name: &str) -> Arc<T> {
         if let Some(known) = self.names.load().get(name) {
             return Arc::clone(known);
@@ -124,28 +124,28 @@ impl<T: Default> MeterTable<T> {
         names.get(name).or_else(|| names.get(OTHER)).map_or(new, Arc::clone)
     }
 
-    /// All that were counted.
+    /// All entries.
     pub fn all(&self) -> Arc<BTreeMap<Arc<str>, Arc<T>>> {
         self.names.load_full()
     }
 }
 
-/// How a call ended, as far as it is told apart.
+/// End of a call, as a metric label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// It worked.
+    /// Ended with a reply.
     Ok,
-    /// It failed with one of the host's codes: an index of `CODES`.
+    /// Failed with one of the host's codes, by its index in `CODES`.
     Code(usize),
-    /// It failed with a code of the facade's own.
+    /// Failed with a code of the facade's own.
     Failed,
-    /// Too many calls run already.
+    /// Refused: no permit.
     Busy,
-    /// The facade rests after too many faults.
+    /// Refused: open circuit breaker.
     Resting,
 }
 
-/// The codes that are told apart.
+/// Failure codes with labels of their own.
 const CODES: [&str; 8] = [
     code::INVALID_PARAMS,
     code::NOT_FOUND,
@@ -158,15 +158,15 @@ const CODES: [&str; 8] = [
 ];
 
 impl Outcome {
-    /// How many there are.
+    /// Number of labels.
     const COUNT: usize = CODES.len() + 4;
 
-    /// What came of a call.
+    /// Outcome of a result.
     pub fn from_result<T>(outcome: &Result<T, Failure>) -> Self {
         outcome.as_ref().err().map_or(Self::Ok, |failure| Self::of_code(&failure.code))
     }
 
-    /// It failed with this code.
+    /// Outcome of a failure with this code.
     pub fn of_code(code: &str) -> Self {
         CODES.iter().position(|known| *known == code).map_or(Self::Failed, Self::Code)
     }
@@ -192,14 +192,14 @@ impl Outcome {
     }
 }
 
-/// The calls of one facade, of whatever version.
+/// Meters of one facade, across its versions.
 #[derive(Debug)]
 pub struct FacadeMeters {
-    /// By action.
+    /// Outcomes by action.
     pub actions: MeterTable<OutcomeCounters>,
-    /// That run now.
+    /// Calls that run now.
     pub running: Arc<Gauge>,
-    /// From when it might run to its end.
+    /// Durations of calls from their permit to their end.
     pub times: Histogram,
 }
 
@@ -209,57 +209,56 @@ impl Default for FacadeMeters {
     }
 }
 
-/// How the calls of one action ended.
+/// Outcomes of the calls of one action.
 #[derive(Debug, Default)]
 pub struct OutcomeCounters([Counter; Outcome::COUNT]);
 
 impl OutcomeCounters {
-    /// One more ended so.
+    /// Adds one call with this outcome.
     pub fn up(&self, outcome: Outcome) {
         self.0[outcome.index()].up();
     }
 
-    /// Those that happened, with their words.
+    /// Labels with a count above zero.
     pub fn get(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let counts = self.0.iter().map(Counter::get).enumerate();
         counts.filter(|(_, count)| *count > 0).map(|(index, count)| (Outcome::label(index), count))
     }
 }
 
-/// One kind of MCP request.
+/// Meters of one kind of MCP request.
 #[derive(Debug, Default)]
 pub struct Operation {
-    /// How long they took, by the error that they were answered with: an index of `ERRORS`.
+    /// Durations by error, in the order of `ERRORS`.
     times: [OnceLock<Histogram>; ERRORS.len()],
 }
 
-/// What a request is answered with, as OpenTelemetry's `error.type` has it: nothing where it worked, the tool's own error, a
-/// code of JSON-RPC.
+/// Values of OpenTelemetry's `error.type`: empty for success, the tool's own error, or a JSON-RPC code.
 const ERRORS: [&str; 8] = ["", "tool_error", "cancelled", "-32600", "-32601", "-32602", "-32603", "_OTHER"];
 
 impl Operation {
-    /// One took so long, and was answered with this error.
+    /// Adds one request with its error and duration.
     pub fn add(&self, error: &str, took: Duration) {
         let index = ERRORS.iter().position(|known| *known == error).unwrap_or(ERRORS.len() - 1);
         self.times[index].get_or_init(Histogram::default).add(took);
     }
 
-    /// By error.
+    /// Durations by error, of those that happened.
     pub fn get(&self) -> impl Iterator<Item = (&'static str, &Histogram)> {
         ERRORS.iter().zip(&self.times).filter_map(|(error, times)| Some((*error, times.get()?)))
     }
 }
 
-/// What is counted of HTTP.
+/// Meters of the HTTP server.
 #[derive(Debug)]
 pub struct HttpMeters {
-    /// Answers, by status from 100 to 599.
+    /// Responses by status, 100 to 599.
     statuses: Box<[Counter]>,
-    /// Open now.
+    /// Open connections.
     pub connections: Arc<Gauge>,
     /// Sessions of clients before 2026-07-28.
     pub sessions: Arc<Gauge>,
-    /// Callers that were not let in, by reason.
+    /// Rejected callers by reason.
     refusals_by_reason: MeterTable<Counter>,
 }
 
@@ -276,24 +275,24 @@ impl Default for HttpMeters {
 }
 
 impl HttpMeters {
-    /// A request was answered with this status.
+    /// Counts a response.
     pub fn answered(&self, status: u16) {
         if let Some(count) = status.checked_sub(100).and_then(|at| self.statuses.get(usize::from(at))) {
             count.up();
         }
     }
 
-    /// A caller was not let in. The reason is one of a few words.
+    /// Counts a rejected caller. The reason is one of a fixed set.
     pub fn refused(&self, reason: &'static str) {
         self.refusals_by_reason.of(reason).up();
     }
 
-    /// Answers by status, of those that happened.
+    /// Responses by status, of those that happened.
     pub fn statuses(&self) -> impl Iterator<Item = (u64, u64)> {
         (100..).zip(self.statuses.iter().map(Counter::get)).filter(|(_, count)| *count > 0)
     }
 
-    /// Callers that were not let in, by reason.
+    /// Rejected callers by reason.
     pub fn refusals(&self) -> impl Iterator<Item = (Arc<str>, u64)> {
         let refused = self.refusals_by_reason.all();
         let counts: Vec<_> =
@@ -302,23 +301,23 @@ impl HttpMeters {
     }
 }
 
-/// Facades that are told apart; a folder has fewer.
+/// Facades with meters of their own; a folder has fewer.
 const MAX_FACADES: usize = 5000;
-/// Actions of one facade.
+/// Actions of one facade with meters of their own.
 const MAX_ACTIONS: usize = 500;
-/// Why callers are not let in.
+/// Reasons and methods with meters of their own.
 const MAX_REASONS: usize = 50;
 
-/// All that is counted. One for each gate.
+/// All meters of a gate, and of the servers in front of it.
 #[derive(Debug)]
 pub struct Meters {
-    /// Calls, by facade.
+    /// Calls by facade.
     pub calls: MeterTable<FacadeMeters>,
-    /// `tools/call`, by tool.
+    /// `tools/call` by tool.
     pub tool_calls: MeterTable<Operation>,
-    /// Other requests of MCP, by method.
+    /// Other MCP requests by method.
     pub operations: MeterTable<Operation>,
-    /// Where it is served over HTTP.
+    /// HTTP server.
     pub http: HttpMeters,
 }
 

@@ -1,14 +1,14 @@
-//! Who may run now, and what is counted.
+//! Flow control and counters: which calls may run now.
 //!
 //! | file | concept |
 //! |---|---|
 //! | `permits.rs` | permits of root calls and of nested calls |
-//! | `fair_pool.rs` | a semaphore of which no caller takes all |
-//! | `quotas.rs` | how much one caller may leave unfinished |
+//! | `fair_pool.rs` | a semaphore with a share for each caller |
+//! | `quotas.rs` | limits on unfinished calls per caller |
 //! | `cpu_shares.rs` | CPU accounting between facades |
-//! | `breaker.rs` | facades that fault repeatedly are refused for a while |
+//! | `breaker.rs` | circuit breaker of a facade |
 //! | `meters.rs` | counters, gauges and histograms in plain atomics |
-//! | `call_counters.rs` | the meters of one facade, found once |
+//! | `call_counters.rs` | the meters of one facade, looked up once |
 
 mod breaker;
 mod call_counters;

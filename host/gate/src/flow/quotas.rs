@@ -1,4 +1,4 @@
-//! How much one caller may leave unfinished: each run and each question that waits takes something from all.
+//! Limits on the unfinished calls of one caller: runs and questions hold resources that all callers share.
 
 use std::{
     collections::HashMap,
@@ -9,19 +9,19 @@ use std::{
 use super::permits::ROOT_PERMITS;
 use crate::access::Account;
 
-/// What one caller may have at once.
+/// Limits of one caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quotas {
-    /// Long calls that have not ended, whether their caller waits for them or not. None: as many as it likes.
+    /// Unfinished long-running calls, whether or not the caller waits for them. `None`: no limit.
     pub runs: Option<NonZero<usize>>,
     /// Calls that wait for a person.
     pub parked: usize,
 }
 
 impl Quotas {
-    /// A quarter of the root calls that run at once.
+    /// Default: a quarter of the root calls that run at once.
     pub const RUNS: usize = ROOT_PERMITS / 4;
-    /// DESIGN §3.
+    /// Default of [`parked`](Self::parked).
     pub const PARKED: usize = 4;
 }
 
@@ -31,19 +31,25 @@ impl Default for Quotas {
     }
 }
 
-/// Counts the unfinished long calls of each caller.
+/// Unfinished long-running calls of each account.
+///
+/// The mutex guards the counts, and is held for one update at a time; no other lock is taken under it. Nobody waits: a call
+/// beyond the quota is refused.
 #[derive(Default, Clone)]
 pub(crate) struct UnfinishedCalls(Arc<Mutex<HashMap<Account, usize>>>);
 
-/// A long call that has not ended, until this is dropped.
+/// Counts one long-running call of an account until it is dropped.
 pub(crate) struct UnfinishedTicket {
     unfinished: UnfinishedCalls,
     account: Account,
 }
 
 impl UnfinishedCalls {
-    /// Counts one more of this caller; how many there are, where it may have no more. The person at this machine is not
-    /// bounded, and not counted.
+    /// Counts one more call of this account. The local user, who has no account, is neither limited nor counted.
+    ///
+    /// # Errors
+    ///
+    /// The number of unfinished calls, if the quota is used up.
     pub(crate) fn register(
         &self,
         account: Option<&Account>,
