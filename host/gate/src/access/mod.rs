@@ -4,10 +4,10 @@
 //! |---|---|
 //! | `call_origin.rs` | the caller of a request, and where the request came from |
 //! | `address.rs` | the part of an address that identifies an anonymous caller |
-//! | `request_ids.rs` | the names by which a request is known elsewhere |
+//! | `request_ids.rs` | the ids of a request: its own and its trace's |
 //! | `rights.rs` | the scopes of a token |
 //! | `caller_keys.rs` | the key under which a plugin keeps a caller's state |
-//! | `rules.rs` | what the policy of a facade allows its calls |
+//! | `rules.rs` | the policy's rules for the calls of a facade |
 
 mod address;
 mod call_origin;

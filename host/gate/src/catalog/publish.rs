@@ -1,4 +1,4 @@
-//! Which tools a snapshot of facades shows: one per facade, unless the operator wants it otherwise.
+//! Chooses the published tools of a set of facades: one tool per facade unless the operator configures another form.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,23 +14,23 @@ use super::{
 };
 use crate::{access::Rights, tokens};
 
-/// Why a tool is not shown, for the operator.
+/// Reason for a hidden tool, for the operator. Follows the tool's name.
 pub const HIDDEN: &str = "is not shown: another facade or tool has its name; rename one of them";
 
-/// How facades are published whose policies do not say.
+/// Settings of the server for the tools of all facades. Policies override them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Publisher {
-    /// What input schemas show.
+    /// Form of the input schemas.
     pub form: Form,
-    /// Into how many tools.
+    /// Split into several tools.
     pub split: Split,
-    /// What the whole list may take, in tokens.
+    /// Token budget of the whole list.
     pub budget: Option<usize>,
 }
 
-/// The tools of facades that are shown so, by name.
-pub fn tools(shown: &[Shown]) -> BTreeMap<String, PublishedTool> {
-    let tools = shown.iter().flat_map(|shown| shown.tools.iter().map(move |tool| (shown, tool)));
+/// Indexes published tools by name.
+pub fn tools(facades: &[Shown]) -> BTreeMap<String, PublishedTool> {
+    let tools = facades.iter().flat_map(|shown| shown.tools.iter().map(move |tool| (shown, tool)));
     let named = tools.map(|(shown, published)| {
         let (facade, published) = (shown.facade.clone(), Arc::clone(published));
         (published.name.clone(), PublishedTool { facade, published, expose: shown.expose })
@@ -38,26 +38,26 @@ pub fn tools(shown: &[Shown]) -> BTreeMap<String, PublishedTool> {
     named.collect()
 }
 
-/// The tools of a snapshot as a caller of these rights sees them, in the order of their names.
+/// Lists the tools that a caller with these rights sees, in the order of their names.
 pub fn tools_for(snapshot: &Snapshot, rights: &Rights) -> Vec<Published> {
     let mut facades: BTreeMap<&str, Vec<Published>> = BTreeMap::new();
-    let seen = snapshot.tools.iter().filter_map(|(name, PublishedTool { facade, expose, .. })| {
+    let visible = snapshot.tools.iter().filter_map(|(name, PublishedTool { facade, expose, .. })| {
         let Some(Slot::Serving(entry)) = snapshot.slots.get(facade) else { return None };
         let own = facades
             .entry(facade)
             .or_insert_with(|| entry.contract.publish_of(expose, |action| rights.allow(facade, action)));
         own.iter().find(|tool| tool.name == *name).cloned()
     });
-    seen.collect()
+    visible.collect()
 }
 
 impl Publisher {
-    /// The tools of these facades, by name.
+    /// Publishes facades and indexes their tools by name.
     pub fn publish_tools(&self, slots: &BTreeMap<String, Slot>) -> BTreeMap<String, PublishedTool> {
         tools(&self.shown(slots))
     }
 
-    /// How each of these facades is shown, in their order.
+    /// Publishes each of these facades, in the order of their names.
     pub fn shown(&self, slots: &BTreeMap<String, Slot>) -> Vec<Shown> {
         let entries: Vec<&Entry> = slots
             .values()
@@ -74,8 +74,8 @@ impl Publisher {
         for ((entry, rungs), chosen) in entries.iter().zip(&ladders).zip(chosen) {
             let facade = &entry.surface().name;
             let PublishedForm { form, tools, .. } = &rungs[chosen];
-            // The name of a facade that serves is nobody else's, and of two tools of one name the first stays. What has
-            // no name is not shown: shown under another, it would be called by who agreed to something else.
+            // A served facade keeps its name, and of two tools with one name the first keeps it. The other is hidden, not
+            // renamed: clients remember approvals by tool name.
             let serves = |name: &String| matches!(slots.get(name), Some(Slot::Serving(_)));
             let is_taken = |name: &String| name != facade && (serves(name) || names.contains(name));
             let (taken, tools): (Vec<_>, Vec<_>) =
@@ -88,7 +88,7 @@ impl Publisher {
         out
     }
 
-    /// How a facade is published where nothing has to be saved.
+    /// Combines the settings of the server and the policy, without the budget.
     pub fn expose(&self, entry: &Entry) -> Expose {
         let own = &entry.exposure;
         Expose {
@@ -103,13 +103,13 @@ impl Publisher {
         entry.contract.publish(&expose).into_iter().map(Arc::new).collect()
     }
 
-    /// The facade in the forms that come into question, the richest first.
+    /// Renders a facade in its candidate forms, the richest first.
     fn candidate_forms<'a>(&self, entry: &'a Entry) -> &'a [PublishedForm] {
         entry.exposure.forms.get_or_init(|| {
             let expose = self.expose(entry);
             let forms = match (self.budget, entry.exposure.form) {
                 (Some(_), None) => expose.form.steps(),
-                // What a policy says is not changed.
+                // A form that the policy sets is never changed.
                 _ => vec![expose.form],
             };
             let rung = |form| {
@@ -123,7 +123,7 @@ impl Publisher {
         })
     }
 
-    /// Which rung of each ladder is published.
+    /// Chooses one of the candidate forms of each facade.
     fn choose_forms(&self, ladders: &[&[PublishedForm]]) -> Vec<usize> {
         let Some(budget) = self.budget else { return vec![0; ladders.len()] };
         let costs =
@@ -131,7 +131,7 @@ impl Publisher {
         let fitted = fit(&ladders.iter().map(costs).collect::<Vec<_>>(), budget);
         if !fitted.fits {
             tracing::warn!(
-                "the tool list takes {} tokens in its shortest form, more than the {budget} it may take",
+                "the tool list takes {} tokens in its shortest form; the budget is {budget}",
                 fitted.tokens
             );
         }

@@ -1,4 +1,9 @@
-//! Pure: from a request to a validated call, or to an answer that needs none.
+//! Pure: plans a request as a validated call, several calls, or an answer that needs no call.
+//!
+//! | file | concept |
+//! |---|---|
+//! | `planned.rs` | the kinds of plans |
+//! | `planner.rs` | routes, resolves and validates a request |
 
 mod planned;
 mod planner;

@@ -1,4 +1,4 @@
-//! What becomes of a request: a validated call, several, or an answer that needs none.
+//! Plans of a request: a validated call, several calls, or an answer that needs no call.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,93 +7,93 @@ use loggia_schema::{Mode, View};
 
 use crate::catalog::Entry;
 
-/// What becomes of a request.
+/// Plan of a request.
 pub(crate) enum CallPlan {
-    /// Answered without running anything.
+    /// Answered without a call.
     Answer(Box<Envelope>),
-    /// To be run.
+    /// A call to run.
     Run(Box<PlannedCall>),
-    /// About a run, or about the caller's runs.
+    /// A query about one run, or about all of the caller's runs.
     AboutRun(RunQuery),
-    /// Several calls, all of them checked.
+    /// Several validated calls.
     Batch(Box<PlannedBatch>),
 }
 
-/// A call that passed every check that needs no running.
+/// A validated call.
 pub(crate) struct PlannedCall {
-    /// The version that will answer, whatever is reloaded meanwhile.
+    /// Version of the facade that answers, also if it is reloaded before.
     pub entry: Arc<Entry>,
-    /// The action's place in the surface.
+    /// Index of the action in the surface.
     pub action: usize,
     /// Echoed in the envelope.
     pub command: Command,
-    /// Valid, with defaults.
+    /// Validated parameters with defaults.
     pub params: Object,
-    /// What a default or a coercion changed.
+    /// Parameters that a default or a coercion changed.
     pub resolved: Object,
-    /// All parameters, as far as they may be shown; only where the call may become a run or must be confirmed.
+    /// All parameters, redacted. Only of a call that may become a run or must be confirmed.
     pub inputs: Object,
-    /// How much is wanted back.
+    /// Detail of the result.
     pub detail: Detail,
-    /// Whether the caller waits for the result, if it says so.
+    /// Value of `wait`, if the caller sent it.
     pub wait: Option<bool>,
-    /// The caller says that the person agreed.
+    /// True if the caller sent `confirm: true`.
     pub confirmed: bool,
-    /// A shorter wall clock, from the request.
+    /// Shorter wall clock from the request.
     pub timeout: Option<Duration>,
-    /// From the request.
+    /// Idempotency key from the request.
     pub idempotency_key: Option<String>,
 }
 
 impl PlannedCall {
-    /// What will be run.
+    /// Action to run.
     pub(crate) fn action(&self) -> &Action {
         &self.entry.surface().actions[self.action]
     }
 }
 
-/// What is wanted of a run.
+/// A `run_status` or `run_cancel` request.
 pub(crate) struct RunQuery {
-    /// Through whose tool.
+    /// Facade whose tool was called.
     pub entry: Arc<Entry>,
     /// Echoed in the envelope.
     pub command: Command,
-    /// What is wanted.
+    /// Operation.
     pub request: RunRequest,
-    /// The tool that was called.
+    /// View of the tool that was called.
     pub view: View,
 }
 
-/// What is wanted of a run.
+/// Operation on runs.
 pub(crate) enum RunRequest {
-    /// Which there are.
+    /// Lists the caller's runs.
     List,
-    /// How it stands.
+    /// Reports the status of a run.
     Status {
-        /// The run, as it was sent.
+        /// Handle as the client sent it.
         run_id: String,
-        /// With what it said meanwhile.
+        /// Includes progress and log lines.
         include_trace: bool,
-        /// Not before it has ended, if the caller says so.
+        /// Waits for the end of the run.
         wait: bool,
     },
-    /// Its end.
+    /// Cancels a run.
     Cancel {
-        /// The run, as it was sent.
+        /// Handle as the client sent it.
         run_id: String,
     },
 }
 
-/// Several calls of one facade, all of them checked.
+/// Several validated calls of one facade.
 pub(crate) struct PlannedBatch {
-    /// The version that answers all of them.
+    /// Version of the facade that answers all of them.
     pub entry: Arc<Entry>,
     /// Echoed in the envelope.
     pub command: Command,
-    /// In their order.
+    /// Calls in the order of the request.
     pub items: Vec<PlannedCall>,
-    /// What follows a failure.
+    /// Behaviour after a failed item.
     pub mode: Mode,
-    /// Whether the caller waits for the result, if it says so.
+    /// Value of `wait`, if the caller sent it.
     pub wait: Option<bool>,
 }

@@ -1,4 +1,4 @@
-//! Pure: from a request to a validated call, or to an answer that needs none.
+//! Routes, resolves and validates a request.
 
 use std::sync::Arc;
 
@@ -11,10 +11,12 @@ use super::planned::{CallPlan, PlannedBatch, PlannedCall, RunQuery, RunRequest};
 use crate::{
     access::{Rights, Rules},
     catalog::{Entry, Slot, Snapshot},
+    failures,
 };
 
-/// Routes, resolves and validates. The view is the tool that was called, the rights are those of the caller from whom
-/// the call comes, through however many others: every call that is made is planned here.
+/// Plans a request: routes it, resolves its action and validates its parameters. Every call passes here, nested ones too.
+///
+/// `view` is the tool that was called. `rights` are those of the root caller, through any number of nested calls.
 pub(crate) fn plan_request(snapshot: &Snapshot, request: Request, view: &View, rights: &Rights) -> CallPlan {
     let refuse = |command, failure| CallPlan::Answer(Box::new(Envelope::new(command, Err(failure))));
     let entry = match snapshot.slots.get(&request.facade).filter(|_| rights.reach(&request.facade)) {
@@ -59,12 +61,8 @@ pub(crate) fn plan_request(snapshot: &Snapshot, request: Request, view: &View, r
             Err(failure) => refuse(command, failure),
         },
         Target::Action { action, params } => {
-            match validate_call(
-                &entry,
-                (action, params),
-                view,
-                CallOptions { command, detail, wait, confirm },
-            ) {
+            let call = RoutedCall { command, action, params, detail, wait, confirm };
+            match validate_call(&entry, view, call) {
                 Err((command, failure)) => refuse(command, failure),
                 Ok(planned) => CallPlan::Run(Box::new(PlannedCall {
                     timeout: request.timeout,
@@ -76,69 +74,71 @@ pub(crate) fn plan_request(snapshot: &Snapshot, request: Request, view: &View, r
     }
 }
 
-/// What a call says beside its action and parameters.
-struct CallOptions {
+/// A call whose action is resolved and whose parameters are not validated yet.
+struct RoutedCall {
     command: Command,
+    /// Index of the action in the surface.
+    action: usize,
+    params: Object,
     detail: Detail,
     wait: Option<bool>,
     confirm: Option<bool>,
 }
 
-/// Fills defaults and validates. A refusal gives the command back, to be echoed.
+/// Fills in defaults and validates. An error returns the command, which the envelope echoes.
 fn validate_call(
     entry: &Arc<Entry>,
-    (action, params): (usize, Object),
     view: &View,
-    options: CallOptions,
+    call: RoutedCall,
 ) -> Result<PlannedCall, (Command, Failure)> {
     let contract = &entry.contract;
-    let known = &contract.surface().actions[action];
-    let prepared = match contract.prepare_in(known, params, view) {
+    let known = &contract.surface().actions[call.action];
+    let prepared = match contract.prepare_in(known, call.params, view) {
         Ok(prepared) => prepared,
-        Err(failure) => return Err((options.command, failure)),
+        Err(failure) => return Err((call.command, failure)),
     };
     let shown = known.long_running || contract.confirms(&known.name);
     let inputs = if shown { contract.resolved_all(known, &prepared.params) } else { Object::new() };
     Ok(PlannedCall {
         entry: Arc::clone(entry),
-        action,
-        command: options.command,
+        action: call.action,
+        command: call.command,
         params: prepared.params,
         resolved: prepared.resolved,
         inputs,
-        detail: options.detail,
-        wait: options.wait,
-        confirmed: options.confirm == Some(true),
+        detail: call.detail,
+        wait: call.wait,
+        confirmed: call.confirm == Some(true),
         timeout: None,
         idempotency_key: None,
     })
 }
 
-/// Faults of a batch's items that are told at once.
+/// Maximum number of invalid items that one failure lists.
 const MAX_REPORTED: usize = 5;
 
-/// Checks all items, so that none runs unless all can.
+/// Validates all items, so that none runs unless all are valid.
 fn validate_batch(entry: &Arc<Entry>, items: Vec<Object>, view: &View) -> Result<Vec<PlannedCall>, Failure> {
     let mut planned = Vec::with_capacity(items.len());
-    let mut faults = Vec::new();
+    let mut invalid = Vec::new();
     for (index, item) in items.into_iter().enumerate() {
         match self::validate_item(entry, item, view) {
             Ok(item) => planned.push(item),
-            Err(failure) => faults.push((index, failure)),
+            Err(failure) => invalid.push((index, failure)),
         }
     }
-    if faults.is_empty() {
+    if invalid.is_empty() {
         return Ok(planned);
     }
-    let message: Vec<String> = faults
+    let messages: Vec<String> = invalid
         .iter()
         .take(MAX_REPORTED)
         .map(|(index, failure)| format!("`items[{index}]`: {}", failure.message))
         .collect();
-    let denied = faults.iter().all(|(_, failure)| failure.code == code::DENIED);
-    let more = faults.len().saturating_sub(MAX_REPORTED);
+    let denied = invalid.iter().all(|(_, failure)| failure.code == code::DENIED);
+    let more = invalid.len().saturating_sub(MAX_REPORTED);
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-    let details: Vec<Value> = faults
+    let details: Vec<Value> = invalid
         .into_iter()
         .take(MAX_REPORTED)
         .map(|(index, failure)| {
@@ -150,7 +150,7 @@ fn validate_batch(entry: &Arc<Entry>, items: Vec<Object>, view: &View) -> Result
         })
         .collect();
     let code = if denied { code::DENIED } else { code::INVALID_PARAMS };
-    let failure = Failure::new(code, format!("{}{more}", message.join("; ")));
+    let failure = Failure::new(code, format!("{}{more}", messages.join("; ")));
     Err(Failure { details: Some(details.into()), ..failure.hint("Nothing was run: mend these items first.") })
 }
 
@@ -160,16 +160,14 @@ fn validate_item(entry: &Arc<Entry>, item: Object, view: &View) -> Result<Planne
     let Target::Action { action, params } = target else {
         let name = command.name.unwrap_or_default();
         let message = format!("`{name}` cannot be part of a batch");
-        return Err(
-            Failure::new(code::INVALID_PARAMS, message).hint("A batch holds the facade's own actions.")
-        );
+        return Err(failures::invalid_params(message).hint("A batch holds the facade's own actions."));
     };
     if wait == Some(false) {
-        let failure = Failure::new(code::INVALID_PARAMS, "`wait` cannot be false inside a batch");
+        let failure = failures::invalid_params("`wait` cannot be false inside a batch");
         return Err(failure.hint("Give `wait` beside `items`, for the batch as a whole."));
     }
-    let options = CallOptions { command, detail, wait: None, confirm };
-    validate_call(entry, (action, params), view, options).map_err(|(_, failure)| failure)
+    let call = RoutedCall { command, action, params, detail, wait: None, confirm };
+    validate_call(entry, view, call).map_err(|(_, failure)| failure)
 }
 
 fn route_input(entry: &Entry, input: Input, view: &View) -> Result<Routed, (Command, Failure)> {
@@ -177,7 +175,7 @@ fn route_input(entry: &Entry, input: Input, view: &View) -> Result<Routed, (Comm
         Input::Arguments(arguments) => (arguments, None),
         Input::Action { action, params, detail } => {
             let mut arguments = Object::new();
-            // Without one the facade's default is meant.
+            // An empty name means the default action.
             if !action.is_empty() {
                 arguments.insert("action".into(), action.into());
             }
@@ -193,32 +191,32 @@ fn route_input(entry: &Entry, input: Input, view: &View) -> Result<Routed, (Comm
     Ok(routed)
 }
 
-/// Looked at before anything is done with them, since validating costs more than measuring.
+/// Checks the size of the arguments first, since validating them costs more than measuring.
 fn check_size(input: &Input, rules: &Rules) -> Option<Failure> {
     let (Input::Arguments(arguments) | Input::Action { params: arguments, .. }) = input;
     let bytes: usize = arguments.iter().map(|(name, value)| name.len() + text_size(value)).sum();
     (bytes > rules.arguments).then(|| {
         let most = units::bytes_text(rules.arguments as u64);
         let message = format!("the arguments are too large: {bytes} bytes, at most {most}");
-        Failure::new(code::INVALID_PARAMS, message).hint(
+        failures::invalid_params(message).hint(
             "Pass less at once, in several calls. The operator can raise `limits.arguments` in the policy.",
         )
     })
 }
 
-/// Arguments from which on planning a call is no longer done in a moment.
+/// Size from which planning a call takes long enough to block a worker thread.
 const LARGE_ARGUMENTS: usize = 64 << 10;
 
-/// Whether planning a call with these arguments should keep nobody else waiting.
+/// Returns true if planning a call with these arguments may take long.
 pub(crate) fn has_large_arguments(input: &Input) -> bool {
     let (Input::Arguments(arguments) | Input::Action { params: arguments, .. }) = input;
     arguments.iter().map(|(name, value)| name.len() + text_size(value)).sum::<usize>() > LARGE_ARGUMENTS
 }
 
-/// What a list or an object counts, however empty: as text it is two bytes, in memory much more.
+/// Size that a list or an object counts even if it is empty: two bytes of text, but much more memory.
 const NODE_SIZE: usize = 16;
 
-/// About how long a value is as text. What it takes in memory, `weight.rs` knows.
+/// Estimates the length of a value as JSON. For its memory use see `run/weight.rs`.
 pub(crate) fn text_size(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len(),
@@ -230,7 +228,7 @@ pub(crate) fn text_size(value: &Value) -> usize {
     }
 }
 
-/// The command as it was sent, where there is no contract to resolve it by.
+/// Takes the command from the request as it was sent, where no contract can resolve it.
 fn echo_command(input: &Input) -> Command {
     let short = |name: &str| name.chars().take(80).collect::<String>();
     match input {
@@ -246,17 +244,17 @@ fn echo_command(input: &Input) -> Command {
 }
 
 fn unavailable(snapshot: &Snapshot, facade: &str, reason: &str, rights: &Rights) -> Failure {
-    Failure::new(code::UNAVAILABLE, format!("`{facade}` is unavailable: {reason}"))
+    failures::facade_unavailable(facade, reason)
         .hint(format!("available facades: {}", snapshot.names(rights)))
 }
 
 fn unknown(snapshot: &Snapshot, facade: &str, rights: &Rights) -> Failure {
     let facade: String = facade.chars().take(80).collect();
-    Failure::new(code::NOT_FOUND, format!("not found: there is no facade `{facade}`"))
+    failures::not_found(format_args!("there is no facade `{facade}`"))
         .hint(format!("available facades: {}", snapshot.names(rights)))
 }
 
-/// A nested call may do no more than the action it was made from.
+/// Checks that a nested call does no more than the effect of the action that makes it.
 pub(crate) fn effect_allows(caller: Effect, target: Effect) -> bool {
     match caller {
         Effect::Read => target == Effect::Read,

@@ -1,4 +1,4 @@
-//! Two figures compared: what each facade, and the whole list, took before and takes after.
+//! Differences of two figures, for each facade and for the whole list.
 
 use std::collections::BTreeSet;
 
@@ -6,24 +6,24 @@ use serde::Serialize;
 
 use super::figures::{Figures, Forms, ServedList};
 
-/// Stands for the form that is served, whichever it is.
+/// Name of the row for the form that is served.
 pub const SERVED: &str = "served";
 
-/// What one facade, or the whole list, takes in one form. None where there is, or was, no such thing.
+/// Change of one facade, or of the whole list, in one form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Change {
-    /// The facade; none for the whole list.
+    /// Name of the facade. `None`: the whole list.
     pub facade: Option<String>,
-    /// The form's name, or [`SERVED`].
+    /// Name of the form, or [`SERVED`].
     pub form: String,
-    /// Tokens before.
+    /// Tokens before, if it existed.
     pub before: Option<usize>,
-    /// Tokens after.
+    /// Tokens after, if it exists.
     pub after: Option<usize>,
 }
 
 impl Change {
-    /// Tokens more than before, and the same in percent of what there was before.
+    /// Difference in tokens, and in percent of the tokens before.
     pub fn by(&self) -> Option<(i64, Option<f64>)> {
         let (before, after) = (i64::try_from(self.before?).ok()?, i64::try_from(self.after?).ok()?);
         let percent = (before > 0).then(|| 100.0 * (after - before) as f64 / before as f64);
@@ -31,8 +31,8 @@ impl Change {
     }
 }
 
-/// Every form of every facade that one of them knows, and then the whole list. Each ends with the form that is served,
-/// where both know it: other rows say what would be saved, this one what is.
+/// Compares every form of every facade in either of the figures, and then the whole list. Each ends with the served form,
+/// if both have it: the other rows show possible savings, this one the actual change.
 pub fn changes(before: &Figures, after: &Figures) -> Vec<Change> {
     let none = Forms::new();
     let names: BTreeSet<&String> = before.facades.keys().chain(after.facades.keys()).collect();
@@ -50,7 +50,7 @@ pub fn changes(before: &Figures, after: &Figures) -> Vec<Change> {
         .collect()
 }
 
-/// What a facade, or the whole list, takes as it is served, if both say.
+/// Compares the served form of a facade, or of the whole list, if both figures have it.
 fn compare_served(facade: Option<String>, before: &Figures, after: &Figures) -> Option<Change> {
     let (list_before, list_after) = (before.served.as_ref()?, after.served.as_ref()?);
     let tokens = |list: &ServedList| match &facade {

@@ -1,11 +1,11 @@
-//! What a tool list costs a model that reads it on every turn. Pure, and without a network: the vocabulary is part of
+//! Token cost of tool lists, which a model reads on every turn. Pure, and without a network: the vocabulary is part of
 //! the binary.
 //!
 //! | file | concept |
 //! |---|---|
-//! | `footprint.rs` | what one tool costs |
-//! | `figures.rs` | the list in every form, per facade and in all |
-//! | `difference.rs` | two such figures compared |
+//! | `footprint.rs` | the cost of one tool |
+//! | `figures.rs` | the cost of the list in every form, per facade and in total |
+//! | `difference.rs` | the difference of two such figures |
 
 mod difference;
 mod figures;
