@@ -42,7 +42,7 @@ pub(crate) fn invalid_params(message: impl Into<String>) -> Failure {
     Failure::new(code::INVALID_PARAMS, message)
 }
 
-/// Reports a handle of no run. Says the same for one that was evicted or is another caller's.
+/// Reports an unknown handle. The text does not distinguish runs that were evicted or belong to another caller.
 pub(crate) fn run_not_found() -> Failure {
     not_found("no such run").hint("runs are kept for an hour, and not across a restart of the server")
 }

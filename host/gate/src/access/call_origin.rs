@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn callers_without_a_name_are_counted_by_their_network() {
+    fn anonymous_callers_are_counted_by_network() {
         let at = |address: &str| Account::at(address.parse().unwrap());
         assert_eq!(at("2001:db8::1"), at("2001:db8::ffff:1"));
         assert_ne!(at("2001:db8::1"), at("2001:db8:0:1::1"));

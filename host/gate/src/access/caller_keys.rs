@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_one_callers_with_one_facade_under_one_secret() {
+    fn a_key_depends_on_caller_facade_and_secret() {
         let named = |name: &str| Caller::Named(name.into());
         let scopes = Scopes::new([1; 32]);
         let key = scopes.key_for(&named("ada"), "notes").unwrap();

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_trace_is_known_by_a_well_formed_traceparent_alone() {
+    fn malformed_traceparents_are_ignored() {
         let (trace, parent) = ("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7");
         let check = |text: &str, expected: Option<&str>| {
             assert_eq!(Mark::new(None, Some(text)).trace_id(), expected, "{text}");
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_known_by_a_short_plain_name_alone() {
+    fn request_ids_are_short_and_printable() {
         let check = |name: &str, expected: Option<&str>| {
             assert_eq!(Mark::new(Some(name), None).request_id(), expected, "{name}");
         };

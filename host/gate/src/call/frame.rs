@@ -121,8 +121,8 @@ impl CallFrame {
         Ok(())
     }
 
-    /// Takes back the permits that a question released, where the question was dropped before its answer and so nobody
-    /// resumed the call. A call that has a permit of its own waits for none above it: their holders may be waiting for
+    /// Takes back the permits that a question released, if the question was dropped before its answer and the call was not
+    /// resumed. A call that has a permit of its own waits for none above it: their holders may be waiting for
     /// one of its depth.
     pub(super) async fn reclaim_permits(&self) -> Result<(), Failure> {
         if self.state.is_parked() || self.permit.lock().await.is_some() {

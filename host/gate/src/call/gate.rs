@@ -169,5 +169,5 @@ impl Gate {
     }
 }
 
-/// How long cancelled calls may take to end.
+/// Time that cancelled calls have to end.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);

@@ -15,7 +15,7 @@ use crate::{
 pub struct Entry {
     /// Facade that answers calls.
     pub facade: Arc<dyn Facade>,
-    /// Its surface, with validators and published forms.
+    /// Surface with validators and published forms.
     pub contract: Contract,
     /// Rules of the policy for its calls.
     pub rules: Rules,

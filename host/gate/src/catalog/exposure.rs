@@ -9,7 +9,7 @@ use loggia_schema::{Expose, Form, Published, Split, View};
 pub struct PublishedTool {
     /// Name of its facade.
     pub facade: String,
-    /// Its published form.
+    /// Published form.
     pub published: Arc<Published>,
     /// Settings it was published with; callers with fewer rights get the same, narrowed.
     pub expose: Expose,

@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn who_waits_for_one_name_waits_for_no_other() {
+    async fn waiting_for_one_name_ignores_others() {
         let slots = |name: &str| BTreeMap::from([(name.to_owned(), Slot::Unavailable("broken".to_owned()))]);
         let catalog = Catalog::default();
         type Waits<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;

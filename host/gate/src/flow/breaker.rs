@@ -184,7 +184,7 @@ mod tests {
         tokio::time::advance(Duration::from_secs(seconds)).await;
     }
 
-    /// What comes of one call.
+    /// Result of one call.
     fn call(breaker: &CircuitBreaker, ends: Option<FaultKind>) -> Result<(), Failure> {
         breaker.check("x")?;
         breaker.admit("x")?.finish("x", ends.map(fault).as_ref());
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn faults_that_come_together_open_it_and_one_good_call_closes_it() {
+    async fn faults_open_it_and_a_success_closes_it() {
         let breaker = breaker();
         let trap = Some(FaultKind::Trap);
         call(&breaker, trap).unwrap();
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_call_that_is_tried_for_longer_than_a_rest_decides_nothing() {
+    async fn a_slow_probe_decides_nothing() {
         let breaker = breaker();
         for _ in 0..3 {
             call(&breaker, Some(FaultKind::Cpu)).unwrap();

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_computed_more_than_its_share_of_the_last_window_is_greedy() {
+    fn excess_in_the_last_window_exceeds_the_share() {
         let check = |computed: &[u64], expected: &[bool]| {
             let shares = CpuShares::default();
             let all: Vec<FacadeUsage> = computed.iter().map(|_| FacadeUsage::default()).collect();

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_three_quarters_but_never_all_of_several() {
+    fn a_share_is_three_quarters() {
         let shares: Vec<usize> = [0, 1, 2, 3, 4, 6, 8, 10, 40].map(share_size).into();
         assert_eq!(shares, [1, 1, 1, 2, 3, 4, 6, 7, 30]);
     }
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn who_shares_with_nobody_or_is_many_may_take_all() {
+    fn local_and_shared_accounts_may_take_all() {
         let pool = FairPool::new(8);
         let proxy = Origin::anonymous().sent_from("127.0.0.1".parse().ok()).account();
         for account in [None, proxy] {
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_caller_that_waits_for_its_share_keeps_nobody_else_waiting() {
+    async fn waiting_for_a_share_blocks_no_other_caller() {
         let pool = Arc::new(FairPool::new(4));
         let ada: Vec<PoolPermit> = (0..3).filter_map(|_| pool.try_acquire(account("ada").as_ref())).collect();
         assert_eq!(ada.len(), 3);

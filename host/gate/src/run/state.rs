@@ -30,7 +30,7 @@ use crate::{
 /// State of one call. Shared by the task that runs it, the ports of its frames, and its followers.
 ///
 /// **Invariant**: it holds the names of the facade and actions, and never the facade itself: a run is kept long after it has
-/// ended, and a version that was replaced meanwhile must be dropped, with its descriptors and machine code.
+/// ended, and a replaced version must be dropped, with its descriptors and machine code.
 pub(crate) struct CallState {
     /// Caller that the call belongs to.
     pub(crate) caller: Caller,
@@ -57,10 +57,10 @@ pub(crate) struct CallState {
     /// Start time.
     pub(crate) began: SystemTime,
     /// Number of handles that follow the call. The follower that takes it to zero cancels the call, unless it was detached;
-    /// `AcqRel` on the way down makes what the other followers did visible to that one. Nobody waits for it.
+    /// `AcqRel` on the way down makes what the other followers did visible to that one. Nothing waits for it.
     followers: AtomicUsize,
     /// Set once, when the caller learns of the call as a run. Until then the call ends with its last follower.
-    /// `Release`/`Acquire`, so that a follower that is dropped later, on another thread, sees it. Nobody waits for it.
+    /// `Release`/`Acquire`, so that a follower that is dropped later, on another thread, sees it. Nothing waits for it.
     became_run: AtomicBool,
     /// Cancelled when the caller cancels or goes away. Facades wait for it through their ports, and the scheduled call
     /// drops the future some time after it.

@@ -106,20 +106,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_latest_are_kept_and_what_was_dropped_is_told() {
+    fn the_latest_entries_are_kept() {
         let mut trace = RunTrace::start();
         trace.progress(&Progress { done: 1.0, total: Some(4.0), message: Some("reading".into()) });
         trace.log(Level::Warn, "odd");
-        let told = trace.to_json();
-        assert_eq!(told[0]["progress"], json!({"done": 1, "total": 4}));
-        assert_eq!((&told[1]["level"], &told[1]["log"]), (&json!("warn"), &json!("odd")));
+        let reply = trace.to_json();
+        assert_eq!(reply[0]["progress"], json!({"done": 1, "total": 4}));
+        assert_eq!((&reply[1]["level"], &reply[1]["log"]), (&json!("warn"), &json!("odd")));
         for _ in 0..1000 {
             trace.log(Level::Info, &"x".repeat(2000));
         }
-        let told = trace.to_json();
-        let told = told.as_array().unwrap();
-        assert!(told.len() <= MAX_ENTRIES + 1);
-        assert_eq!(told[0]["dropped"].as_u64().unwrap() + told.len() as u64 - 1, 1002);
-        assert!(told[1]["log"].as_str().unwrap().len() == MAX_CHARS);
+        let reply = trace.to_json();
+        let reply = reply.as_array().unwrap();
+        assert!(reply.len() <= MAX_ENTRIES + 1);
+        assert_eq!(reply[0]["dropped"].as_u64().unwrap() + reply.len() as u64 - 1, 1002);
+        assert!(reply[1]["log"].as_str().unwrap().len() == MAX_CHARS);
     }
 }

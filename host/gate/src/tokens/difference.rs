@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_that_do_not_say_what_is_served_are_compared_without_it() {
+    fn old_figures_compare_without_served_forms() {
         let (old, new) = (figures(None), figures(Some(("flat", 100))));
         for (before, after) in [(&old, &new), (&new, &old), (&old, &old)] {
             assert!(changes(before, after).iter().all(|change| change.form != SERVED));
