@@ -69,7 +69,7 @@ pub struct Clocks {
 
 impl Rules {
     /// Wall clock of an action.
-    pub fn wall(&self, action: &Action) -> &(Duration, Limit) {
+    pub fn wall_clock(&self, action: &Action) -> &(Duration, Limit) {
         if action.long_running { &self.wall.long } else { &self.wall.call }
     }
 

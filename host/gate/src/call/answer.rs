@@ -57,7 +57,7 @@ pub(super) async fn answer_root(
             return refuse(busy);
         }
     };
-    let (wall, limit) = entry.rules.wall(planned.action()).clone();
+    let (wall, limit) = entry.rules.wall_clock(planned.action()).clone();
     let timeout = planned.timeout;
     let due = state.start_clock(timeout.map_or(wall, |asked| asked.min(wall)));
     let frame = CallFrame::root(gate, Arc::clone(&state), &planned, permit, due);
@@ -172,7 +172,7 @@ impl CallFrame {
                 return Err(busy.into());
             }
         };
-        let (wall, limit) = planned.entry.rules.wall(planned.action()).clone();
+        let (wall, limit) = planned.entry.rules.wall_clock(planned.action()).clone();
         // The parent's clock is not applied here: it ends the parent, and this call with it.
         let own_due = self.state.start_clock(timeout.map_or(wall, |asked| asked.min(wall)));
         let frame = Self::nested(self, &planned, permit, own_due.min(self.due));

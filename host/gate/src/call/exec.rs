@@ -132,7 +132,7 @@ impl Exec {
         Self::with_stage(ExecStage::Fresh(Arc::clone(gate), Some(Box::new(work))), patience)
     }
 
-    /// Time to wait before the call is [detached as a run](Self::part). `None`: wait until it ends. Zero: do not wait.
+    /// Time to wait before the call is detached as a run. `None`: wait until it ends. Zero: do not wait.
     pub fn patience(&self) -> Option<Duration> {
         self.patience
     }

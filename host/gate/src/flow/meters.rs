@@ -92,7 +92,7 @@ impl Histogram {
 }
 
 /// Meters by name. Reads take no lock; a new name swaps in a copy of the table. At most `most` names are kept apart, and all
-/// further ones share [`OTHER`].
+/// further ones share the entry `other`.
 #[derive(Debug)]
 pub struct MeterTable<T> {
     names: ArcSwap<BTreeMap<Arc<str>, Arc<T>>>,
