@@ -210,13 +210,13 @@ impl ChainWalk<'_> {
         }
         if !effect_allows(self.effect, action.effect) {
             return Err(format!(
-                "{target} is {}, and what led to it only {}",
+                "{target} is {}, and the chain so far only {}",
                 action.effect.as_str(),
                 self.effect.as_str()
             ));
         }
         if action.long_running && !self.state.long_running {
-            return Err(format!("{target} may take long, and what led to it is waited for"));
+            return Err(format!("{target} is long-running, and the first call of the chain is not"));
         }
         if self.steps.contains(&ChainStep::from_call(&planned)) {
             return Err(format!("{target} was called with the same parameters before"));

@@ -90,7 +90,7 @@ impl CallFrame {
             }
             // No port makes such requests, and their action was not checked.
             Input::Arguments(_) => {
-                return Err(invalid_params("a call from within a call names its action"));
+                return Err(invalid_params("a nested call must name its action"));
             }
         }
         let view = self.peer_view(entry)?;
@@ -161,7 +161,7 @@ impl CallFrame {
             "nested call to `{target:.80}` denied: outside the caller's scopes"
         );
         let failure = denied("the caller's scopes do not allow all that this calls")
-            .hint("the token needs another scope: which, the operator finds in the server's log");
+            .hint("the token needs another scope; the server's log names it");
         Failure { details: Some(json!({ "scope": null })), ..failure }
     }
 

@@ -35,7 +35,7 @@ pub(super) fn answer_query(gate: &GateState, origin: &Origin, query: RunQuery) -
             Err(failure) => Envelope::new(command, Err(failure)),
             Ok((_, run)) if !may_cancel(&entry, &run, &view) => {
                 let failure = failures::denied("this tool does not show the action that the run is of");
-                Envelope::new(command, Err(failure.hint("end it through the tool that began it")))
+                Envelope::new(command, Err(failure.hint("cancel it through the tool that started it")))
             }
             Ok((id, run)) => cancel_run(command, &id, &run),
         }),
@@ -49,7 +49,7 @@ fn may_cancel(entry: &Entry, run: &CallState, view: &View) -> bool {
 
 fn list_runs(gate: &GateState, origin: &Origin, facade: &str, command: Command) -> Envelope {
     if origin.caller == Caller::Anonymous {
-        let message = "`run_id` is required: callers without a name have no list of runs";
+        let message = "`run_id` is required: anonymous callers have no list of runs";
         let failure = failures::invalid_params(message);
         return Envelope::new(command, Err(failure.hint("give the id that the call was answered with")));
     }
@@ -67,7 +67,7 @@ fn list_runs(gate: &GateState, origin: &Origin, facade: &str, command: Command) 
 /// Cancels a run. It ends a moment later; `run_status` shows when.
 fn cancel_run(command: Command, id: &RunId, run: &CallState) -> Envelope {
     let message =
-        if run.ended_at().is_some() { "the run had ended already" } else { "the run is being ended" };
+        if run.ended_at().is_some() { "the run had already ended" } else { "the run is being cancelled" };
     run.cancel.cancel();
     let reply = Reply { message: Some(message.to_owned()), ..report::render_run(id, run, false) };
     Envelope::new(command, Ok(reply))

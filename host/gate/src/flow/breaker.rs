@@ -105,12 +105,12 @@ impl CircuitBreaker {
         let BreakerConfig { faults, within, .. } = self.config;
         let left = until.duration_since(Instant::now()).as_millis();
         let failure = unavailable(format_args!(
-            "`{facade}` failed {faults} times within {} and rests",
+            "`{facade}` failed {faults} times within {}; its circuit breaker is open",
             units::duration_text(within)
         ));
         let hint = format!(
-            "It is tried again in {} s; do without it until then. The operator's log says how it failed, and \
-             `limits.breaker-faults` in its policy sets how often it may.",
+            "Retry in {} s. The operator's log shows the failures, and `limits.breaker-faults` in its policy sets how \
+             many open the breaker.",
             left.div_ceil(1000)
         );
         let retry_after_ms = u64::try_from(left).ok();
@@ -204,7 +204,10 @@ mod tests {
         call(&breaker, trap).unwrap();
         let refused = call(&breaker, None).unwrap_err();
         assert_eq!((refused.code.as_str(), refused.retry_after_ms), (code::UNAVAILABLE, Some(5000)));
-        assert_eq!(refused.message, "unavailable: `x` failed 3 times within 10s and rests");
+        assert_eq!(
+            refused.message,
+            "unavailable: `x` failed 3 times within 10s; its circuit breaker is open"
+        );
         wait(4).await;
         assert_eq!(call(&breaker, None).unwrap_err().retry_after_ms, Some(1000));
         wait(1).await;

@@ -151,7 +151,7 @@ fn validate_batch(entry: &Arc<Entry>, items: Vec<Object>, view: &View) -> Result
         .collect();
     let code = if denied { code::DENIED } else { code::INVALID_PARAMS };
     let failure = Failure::new(code, format!("{}{more}", messages.join("; ")));
-    Err(Failure { details: Some(details.into()), ..failure.hint("Nothing was run: mend these items first.") })
+    Err(Failure { details: Some(details.into()), ..failure.hint("Nothing was run: fix these items first.") })
 }
 
 fn validate_item(entry: &Arc<Entry>, item: Object, view: &View) -> Result<PlannedCall, Failure> {

@@ -195,7 +195,7 @@ async fn repeated_faults_open_the_breaker() {
     let (late, timed_out) = ("internal", "timed_out");
     assert_eq!(codes, ["refused", late, timed_out, timed_out, timed_out, "refused", late, "unavailable"]);
     let resting = call(&gate, request("a", "look")).await;
-    assert_eq!(failed(&resting).1, "unavailable: `a` failed 3 times within 1m and rests");
+    assert_eq!(failed(&resting).1, "unavailable: `a` failed 3 times within 1m; its circuit breaker is open");
     // The refusal before this one took its time.
     assert_eq!(resting["retry_after_ms"], 29_950);
     tokio::time::advance(30 * second).await;

@@ -96,12 +96,12 @@ async fn a_run_is_ended_by_its_caller() {
     let envelope = json_of(tool(&gate, "a", json!({"action": "dig", "wait": false})).part().unwrap());
     let id = run_of(&envelope).1;
     let cancelled = finish(tool(&gate, "a", json!({"action": "run_cancel", "run_id": id}))).await;
-    assert_eq!(cancelled["message"], "the run is being ended");
+    assert_eq!(cancelled["message"], "the run is being cancelled");
     let ended = finish(tool(&gate, "a", json!({"action": "run_status", "run_id": id, "wait": true}))).await;
     let (run, _) = run_of(&ended);
     assert_eq!((&run["status"], &run["result"]["code"]), (&json!("cancelled"), &json!("cancelled")));
     let again = finish(tool(&gate, "a", json!({"action": "run_cancel", "run_id": id}))).await;
-    assert_eq!(again["message"], "the run had ended already");
+    assert_eq!(again["message"], "the run had already ended");
 }
 
 #[tokio::test]
