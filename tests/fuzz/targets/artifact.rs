@@ -42,7 +42,7 @@ fn bytes(data: &[u8]) -> Option<Vec<u8>> {
     };
     let mut rest = Unstructured::new(rest);
     match kind {
-        1 => wasm_smith::PluginComponent::arbitrary(&mut rest).ok().map(|component| component.to_bytes()),
+        1 => wasm_smith::Component::arbitrary(&mut rest).ok().map(|component| component.to_bytes()),
         2 => {
             let mut component = guest::component().to_vec();
             // Few at once, or nothing of it is left.
