@@ -2,16 +2,24 @@
 
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
-use crate::{destination::RequestTarget, error::SendError, grants::EgressGrants, known::KnownSecrets, refusal::RequestRefusal};
+use crate::{
+    destination::RequestTarget, error::SendError, grants::EgressGrants, known::KnownSecrets,
+    refusal::RequestRefusal,
+};
 
 /// Refuses a guest's header that has a secret's name.
-pub(crate) fn check_guest(grants: &EgressGrants, headers: &HeaderMap, to: &RequestTarget) -> Result<(), RequestRefusal> {
+pub(crate) fn check_guest(
+    grants: &EgressGrants,
+    headers: &HeaderMap,
+    to: &RequestTarget,
+) -> Result<(), RequestRefusal> {
     let taken =
         grants.secrets.iter().find(|secret| secret.is_for(to) && headers.contains_key(&secret.header));
     match taken {
-        Some(secret) => {
-            Err(RequestRefusal::Header { name: secret.header.clone(), why: "is added by the host; send none" })
-        }
+        Some(secret) => Err(RequestRefusal::Header {
+            name: secret.header.clone(),
+            why: "is added by the host; send none",
+        }),
         None => Ok(()),
     }
 }

@@ -17,7 +17,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::{
     SendError,
-    error::{MessagePart, ExchangePhase},
+    error::{ExchangePhase, MessagePart},
 };
 
 /// Body of a request, as the guest passes it.

@@ -31,7 +31,15 @@ impl EgressClient {
     /// Begins a client with replaced parts.
     pub fn setup(grants: EgressGrants, limits: EgressLimits) -> EgressClientBuilder {
         let authorities = Vec::new();
-        EgressClientBuilder { grants, limits, resolver: None, dialer: None, interfaces: None, authorities, runtime: None }
+        EgressClientBuilder {
+            grants,
+            limits,
+            resolver: None,
+            dialer: None,
+            interfaces: None,
+            authorities,
+            runtime: None,
+        }
     }
 
     /// Creates the egress of one call.

@@ -12,7 +12,7 @@ use tokio::{net::TcpStream, runtime::Handle, time::Instant};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::{
-    EgressGrants, RequestRefusal, UrlScheme, SendError,
+    EgressGrants, RequestRefusal, SendError, UrlScheme,
     destination::RequestTarget,
     error::ExchangePhase,
     headers,
@@ -109,7 +109,12 @@ impl PluginNetwork {
     }
 
     /// Connects to the first address that answers; each gets an equal share of the remaining time.
-    async fn dial(&self, to: &RequestTarget, addresses: &[IpAddr], end: Instant) -> Result<TcpStream, SendError> {
+    async fn dial(
+        &self,
+        to: &RequestTarget,
+        addresses: &[IpAddr],
+        end: Instant,
+    ) -> Result<TcpStream, SendError> {
         let addresses = &addresses[..addresses.len().min(TRIES)];
         for (n, address) in addresses.iter().enumerate() {
             let left = u32::try_from(addresses.len() - n).unwrap_or(1);

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use crate::{
-    RuleDestination, HostPattern, RequestRefusal, UrlScheme,
+    HostPattern, RequestRefusal, RuleDestination, UrlScheme,
     address::AddressClass,
-    host::{UrlHost, HostError},
+    host::{HostError, UrlHost},
 };
 
 /// Target of one request, in canonical form.

@@ -21,7 +21,7 @@ use crate::{
     body::ExchangeState,
     connect::PluginNetwork,
     destination::RequestTarget,
-    error::{MessagePart, ExchangePhase},
+    error::{ExchangePhase, MessagePart},
     pool::RequestSender,
     redact::{SecretPatterns, StreamRedactor},
 };
@@ -124,8 +124,10 @@ impl DownloadBody {
 
     fn take(&mut self, data: Bytes) -> Result<Bytes, SendError> {
         let limit = self.limit;
-        self.left =
-            self.left.checked_sub(data.len()).ok_or(SendError::TooLarge { what: MessagePart::Response, limit })?;
+        self.left = self
+            .left
+            .checked_sub(data.len())
+            .ok_or(SendError::TooLarge { what: MessagePart::Response, limit })?;
         Ok(match &mut self.redactor {
             Some((redactor, _)) => redactor.feed(&data),
             None => data,

@@ -17,7 +17,7 @@ use crate::{
     call_state::{CallState, LONGEST},
     destination::RequestTarget,
     download::{ConnectionLease, DownloadBody, DownloadTerms, OpenDownload},
-    error::{MessagePart, ExchangePhase},
+    error::{ExchangePhase, MessagePart},
     headers,
     redact::SecretPatterns,
     redirect,
@@ -46,13 +46,15 @@ pub(crate) async fn run(
     body: BodyIn,
 ) -> Result<Response<BodyOut>, SendError> {
     let waiting = timeout_at(job.end, job.call.running.clone().acquire_owned()).await;
-    let permit = waiting.map_err(|_| SendError::Timeout(ExchangePhase::Queue))?.map_err(|_| SendError::Closed)?;
+    let permit =
+        waiting.map_err(|_| SendError::Timeout(ExchangePhase::Queue))?.map_err(|_| SendError::Closed)?;
     let mut body = Some(body);
     let mut left = job.call.limits.redirects;
     loop {
         let body = body.take().unwrap_or_else(empty_body);
         let sending = job.send(&to, &parts, body);
-        let answer = timeout_at(job.end, sending).await.map_err(|_| SendError::Timeout(ExchangePhase::Total))??;
+        let answer =
+            timeout_at(job.end, sending).await.map_err(|_| SendError::Timeout(ExchangePhase::Total))??;
         let location = match answer.response.headers().get(header::LOCATION) {
             Some(location) if left > 0 => location.as_bytes(),
             _ => return job.finish(answer, &parts, permit),
@@ -123,9 +125,9 @@ impl ExchangeJob {
             let sending = sender.try_send_request(request);
             let first_byte = self.timeouts.first_byte.map(|limit| Instant::now() + limit.min(LONGEST));
             let answer = match first_byte.filter(|first_byte| *first_byte < self.end) {
-                Some(first_byte) => {
-                    timeout_at(first_byte, sending).await.map_err(|_| SendError::Timeout(ExchangePhase::FirstByte))?
-                }
+                Some(first_byte) => timeout_at(first_byte, sending)
+                    .await
+                    .map_err(|_| SendError::Timeout(ExchangePhase::FirstByte))?,
                 // The deadline of the exchange comes first; the caller waits for it.
                 None => sending.await,
             };

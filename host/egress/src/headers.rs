@@ -75,7 +75,9 @@ pub(crate) fn check(parts: &Parts, to: &RequestTarget, body: usize) -> Result<()
         return Err(RequestRefusal::Query { name, why: OVERRIDE }.into());
     }
     match content_length(&parts.headers)? {
-        Some(length) if length > body as u64 => Err(SendError::TooLarge { what: MessagePart::Request, limit: body }),
+        Some(length) if length > body as u64 => {
+            Err(SendError::TooLarge { what: MessagePart::Request, limit: body })
+        }
         _ => Ok(()),
     }
 }

@@ -5,7 +5,8 @@ use std::net::IpAddr;
 use http::Method;
 
 use crate::{
-    RuleDestination, EgressGrants, HostPattern, RequestRefusal, HttpRule, address::AddressClass, destination::RequestTarget, host::UrlHost,
+    EgressGrants, HostPattern, HttpRule, RequestRefusal, RuleDestination, address::AddressClass,
+    destination::RequestTarget, host::UrlHost,
 };
 
 /// Rights of the running action.
@@ -22,7 +23,12 @@ pub enum EgressMode {
 /// # Errors
 ///
 /// The missing grant, and what would grant it.
-pub fn check<'a>(grants: &'a EgressGrants, mode: EgressMode, method: &Method, to: &RequestTarget) -> Result<&'a HttpRule, RequestRefusal> {
+pub fn check<'a>(
+    grants: &'a EgressGrants,
+    mode: EgressMode,
+    method: &Method,
+    to: &RequestTarget,
+) -> Result<&'a HttpRule, RequestRefusal> {
     // TRACE echoes the request, secrets included; CONNECT opens a tunnel past all checks.
     if *method == Method::TRACE || *method == Method::CONNECT {
         return Err(RequestRefusal::Forbidden(method.to_string()));
@@ -38,8 +44,10 @@ pub fn check<'a>(grants: &'a EgressGrants, mode: EgressMode, method: &Method, to
             Err(_) => {}
         }
     }
-    Err(nearest
-        .unwrap_or_else(|| RequestRefusal::Destination { to: to.to_string(), near: nearest_grant(grants, to) }))
+    Err(nearest.unwrap_or_else(|| RequestRefusal::Destination {
+        to: to.to_string(),
+        near: nearest_grant(grants, to),
+    }))
 }
 
 /// Checks a host's address: it must be public and none of this machine's `own`, or a rule must name it literally, with this

@@ -3,7 +3,7 @@
 use http::{Method, StatusCode, Uri};
 use url::Url;
 
-use crate::{RequestRefusal, UrlScheme, SendError, destination::RequestTarget, host::HostError};
+use crate::{RequestRefusal, SendError, UrlScheme, destination::RequestTarget, host::HostError};
 
 /// Returns the method of the next request, or none if the redirecting response goes to the guest.
 ///
@@ -19,7 +19,11 @@ pub(crate) fn next_method(status: StatusCode, method: &Method, had_body: bool) -
 }
 
 /// Resolves a `location` against a URL. The result must be checked like any other target.
-pub(crate) fn resolve(from: &RequestTarget, path: &str, location: &[u8]) -> Result<(RequestTarget, Uri), SendError> {
+pub(crate) fn resolve(
+    from: &RequestTarget,
+    path: &str,
+    location: &[u8],
+) -> Result<(RequestTarget, Uri), SendError> {
     const BAD: SendError = SendError::Protocol("it redirects to what is no URL");
     let base = Url::parse(&format!("{from}{path}")).map_err(|_| BAD)?;
     let location = std::str::from_utf8(location).map_err(|_| BAD)?;

@@ -67,7 +67,8 @@ mod tests {
     #[test]
     fn only_a_component_is_taken_and_everything_else_is_named() {
         let check = |bytes: &[u8], expected: &str| {
-            let message = PluginArtifact::new(bytes.to_vec()).map_or_else(|e| e.to_string(), |_| "taken".into());
+            let message =
+                PluginArtifact::new(bytes.to_vec()).map_or_else(|e| e.to_string(), |_| "taken".into());
             assert!(message.starts_with(expected), "{bytes:?}: {message}");
         };
         check(b"\0asm\x0d\0\x01\0", "taken");

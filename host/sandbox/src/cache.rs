@@ -12,8 +12,8 @@ use std::{
 };
 
 use crate::{
-    PluginArtifact, PluginComponent, SandboxEngine, LoadError, compile::CompilerCommand, private_folder::PrivateFolder,
-    wasmtime_errors::is_pool_limit,
+    LoadError, PluginArtifact, PluginComponent, SandboxEngine, compile::CompilerCommand,
+    private_folder::PrivateFolder, wasmtime_errors::is_pool_limit,
 };
 
 /// Age from which a temporary file is a leftover: writing one takes far less.

@@ -3,7 +3,7 @@
 use std::{fs::File, os::fd::AsRawFd};
 
 use crate::{
-    PluginArtifact, SandboxEngine, LoadError,
+    LoadError, PluginArtifact, SandboxEngine,
     abi::{self, PluginPre},
     compile, engine,
 };

@@ -8,7 +8,7 @@ use loggia_text::units::format_duration;
 use wasmtime::Store;
 
 use crate::{
-    PluginComponent, LoadError,
+    LoadError, PluginComponent,
     abi::PluginInstance,
     contract::{RawDescription, RawSchema},
     fault::FaultContext,
@@ -81,7 +81,11 @@ struct SurfaceReader<'a> {
 }
 
 impl<'a> SurfaceReader<'a> {
-    async fn new(component: &'a PluginComponent, limits: &'a PluginLimits, reading: u8) -> Result<Self, LoadError> {
+    async fn new(
+        component: &'a PluginComponent,
+        limits: &'a PluginLimits,
+        reading: u8,
+    ) -> Result<Self, LoadError> {
         let meter = CpuMeter::new(limits.describe.cpu);
         let mut store =
             new_store(&component.engine, limits, Arc::clone(&meter), StorePurpose::Describe { reading });

@@ -207,7 +207,8 @@ mod tests {
 
     #[test]
     fn code_compiled_with_other_proposals_has_another_name_and_is_refused() {
-        let ours = wasmtime::Engine::new(&config(AddressSpace::Short, EngineUse::Run { stack: STACK })).unwrap();
+        let ours =
+            wasmtime::Engine::new(&config(AddressSpace::Short, EngineUse::Run { stack: STACK })).unwrap();
         let mut other = config(AddressSpace::Short, EngineUse::Compile);
         other.wasm_features(WasmFeatures::TAIL_CALL, true);
         let other = wasmtime::Engine::new(&other).unwrap();

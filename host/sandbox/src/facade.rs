@@ -7,7 +7,7 @@ use loggia_facade::{Call, Effect, Facade, Next, Reply, Stop, Surface, Usage};
 use loggia_state::StateStore;
 
 use crate::{
-    PluginComponent, PluginGrants, LoadError,
+    LoadError, PluginComponent, PluginGrants,
     capability::{ConfigureContext, FacadeCapabilities},
     contract::{PluginCall, RawFailure, RawReply},
     fault::FaultContext,

@@ -8,7 +8,7 @@ use wasmtime_wasi::{I32Exit, ResourceTableError};
 use crate::{
     SandboxEngine,
     guest::GuestState,
-    limits::{CORE_INSTANCES, PluginLimits, MEMORIES, TABLES},
+    limits::{CORE_INSTANCES, MEMORIES, PluginLimits, TABLES},
     wasmtime_errors::{is_data_limit, is_handle_limit, is_parts_limit, is_random_limit, trap_text},
 };
 

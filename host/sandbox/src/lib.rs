@@ -56,11 +56,11 @@ mod ticker;
 mod usage;
 mod wasmtime_errors;
 
-pub use artifact::{PluginArtifact, ArtifactDigest};
+pub use artifact::{ArtifactDigest, PluginArtifact};
 pub use cache::CodeCache;
 pub use capability::{DirGrant, PluginGrants};
 pub use component::PluginComponent;
-pub use engine::{SandboxEngine, AddressSpace};
+pub use engine::{AddressSpace, SandboxEngine};
 pub use error::{EngineError, LoadError};
 pub use facade::{SandboxConfig, WasmFacade};
 pub use limits::{CallBudget, CompileLimits, PluginLimits};

@@ -11,7 +11,7 @@ use crate::{
     call_log::CallLog,
     capability::{CallCapabilities, FacadeCapabilities, PrepareContext},
     guest::GuestState,
-    limits::{PluginLimits, MemoryLimiter},
+    limits::{MemoryLimiter, PluginLimits},
     log_rate::LogRate,
     meter::CpuMeter,
     usage::UsageCounters,

@@ -6,7 +6,7 @@ use std::{hint::black_box, sync::Arc};
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use loggia_facade::{Action, Command, Effect, Envelope, Failure, Object, Page, Reply, Surface};
-use loggia_schema::{Contract, PreparedParams, RoutedCall, CallTarget, ToolView};
+use loggia_schema::{CallTarget, Contract, PreparedParams, RoutedCall, ToolView};
 use serde_json::{Value, json};
 
 fn object(value: Value) -> Object {

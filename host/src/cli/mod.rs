@@ -26,7 +26,7 @@ mod workflow;
 use std::{process::ExitCode, time::Duration};
 
 use clap::{CommandFactory, Parser, Subcommand};
-use loggia_sandbox::{CompileLimits, AddressSpace, compile};
+use loggia_sandbox::{AddressSpace, CompileLimits, compile};
 
 use self::common::UsageError;
 use crate::{load::compiler::COMPILE, telemetry::logs};

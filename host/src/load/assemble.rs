@@ -14,7 +14,7 @@ use super::{
     names::{FileClaim, NameConflict, NameHolder, NameOwner, NameOwners, NameRefusal},
     offer::{OfferMap, OfferedVersion},
     plugin_files::file_stem,
-    workflow_file::BlockedWorkflow,
+    workflow_bundle::BlockedWorkflow,
 };
 
 /// Maximum rounds of rebuilding workflows. Calls nest no deeper.

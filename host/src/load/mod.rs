@@ -10,7 +10,7 @@
 //! | `load_status.rs` | status of every offer, for `/readyz`, `/metrics` and the log | |
 //! | `fence/` | directories that no plugin may be granted | `plugin_files` |
 //! | `names/` | assigns facade names to file stems, permanently | `plugin_files` |
-//! | `workflow_file.rs` | a workflow file, and the facades that its steps call | |
+//! | `workflow_bundle.rs` | a workflow file, and the facades that its steps call | |
 //! | `compiler.rs` | the host's binary as a compiler | |
 //! | `admit/` | checks one plugin: a component or a workflow file | `fence`, `names`, `workflow_file` |
 //! | `offer.rs` | offers of sources | `admit` |
@@ -28,7 +28,7 @@ pub mod names;
 mod offer;
 mod plugin_files;
 pub mod source;
-mod workflow_file;
+mod workflow_bundle;
 
 pub use admit::{AdmissionFacts, AdmitError, AdmittedPlugin, PluginAdmitter, admit_workflows};
 pub use fence::TrustPlaces;
@@ -37,4 +37,4 @@ pub use loader::CatalogLoader;
 pub use offer::{FacadeOffer, OfferMap};
 pub use plugin_files::{FacadeKind, PluginFiles, file_stem};
 pub use source::folder::{find_plugin, scan_folder};
-pub use workflow_file::{BlockedWorkflow, WorkflowFile};
+pub use workflow_bundle::{BlockedWorkflow, WorkflowBundle};

@@ -12,7 +12,7 @@ use super::{
     load_status::{LoadState, OfferStatus},
     names::FileClaim,
     plugin_files::file_stem,
-    workflow_file::WorkflowFile,
+    workflow_bundle::WorkflowBundle,
 };
 
 /// Offers of all sources, by key: a file name, or the name of another source's entry.
@@ -37,7 +37,7 @@ pub struct OfferedVersion {
     pub digest: ArtifactDigest,
     pub entry: Arc<Entry>,
     /// The workflow file from which the entry is rebuilt when the facades that it calls change; `None` for components.
-    pub workflow_file: Option<Arc<WorkflowFile>>,
+    pub workflow_file: Option<Arc<WorkflowBundle>>,
     /// Grants that concern the fence and the name record.
     pub grants: VersionGrants,
 }

@@ -13,7 +13,7 @@ use loggia_gate::{
     flow::Quotas,
     schedule::{Executor, Inline, Lanes},
 };
-use loggia_sandbox::{CodeCache, SandboxEngine, EngineError, PluginLimits, compile::CompilerCommand};
+use loggia_sandbox::{CodeCache, EngineError, PluginLimits, SandboxEngine, compile::CompilerCommand};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;

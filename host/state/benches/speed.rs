@@ -60,8 +60,9 @@ fn main() {
         }
     });
     say(&format!("by four threads: {:.0} a second", 1000.0 / began.elapsed().as_secs_f64()));
-    let many =
-        each(20, |n| drop(store.commit(StateSpace::Shared, (0..1000).map(|m| entry(n * 1000 + m)).collect())));
+    let many = each(20, |n| {
+        drop(store.commit(StateSpace::Shared, (0..1000).map(|m| entry(n * 1000 + m)).collect()))
+    });
     say(&format!("a commit of 1,000 entries: {many:?}"));
     let check = vec![check("key/000001", loggia_state::ChangeCondition::Any)];
     say(&format!(

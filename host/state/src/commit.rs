@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
 use crate::{
-    StateChange, ChangeCondition, ChangeOperation, StateSpace, StateError,
+    ChangeCondition, ChangeOperation, StateChange, StateError, StateSpace,
     error::ConnectionError,
     limits,
     read::snapshot,
@@ -56,7 +56,10 @@ fn check_expectations(
 }
 
 /// Fails with all keys whose expectations do not hold for these versions.
-fn check_versions(changes: &[StateChange], versions: impl Iterator<Item = Option<u64>>) -> Result<(), StateError> {
+fn check_versions(
+    changes: &[StateChange],
+    versions: impl Iterator<Item = Option<u64>>,
+) -> Result<(), StateError> {
     let failed = changes.iter().zip(versions).filter(|(change, found)| match change.expect {
         ChangeCondition::Any => false,
         ChangeCondition::Absent => found.is_some(),

@@ -34,7 +34,9 @@ mod store;
 mod sweep;
 
 pub use clock::StateClock;
-pub use data::{StateChange, StatePage, StateEntry, ChangeCondition, ChangeOperation, StateSpace, StateError};
+pub use data::{
+    ChangeCondition, ChangeOperation, StateChange, StateEntry, StateError, StatePage, StateSpace,
+};
 pub use folder::StateFolder;
 pub use import::ImportReport;
 pub use limits::{

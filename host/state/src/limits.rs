@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::{StateChange, ChangeOperation, StateError};
+use crate::{ChangeOperation, StateChange, StateError};
 
 /// Bytes of a key, at most. A longer one would fill the index's pages.
 pub const KEY_BYTES: usize = 1024;
@@ -102,7 +102,11 @@ mod tests {
     use crate::ChangeCondition;
 
     fn put(key: &str, bytes: usize) -> StateChange {
-        StateChange { key: key.to_owned(), expect: ChangeCondition::Any, operation: ChangeOperation::Put(vec![0; bytes]) }
+        StateChange {
+            key: key.to_owned(),
+            expect: ChangeCondition::Any,
+            operation: ChangeOperation::Put(vec![0; bytes]),
+        }
     }
 
     #[test]

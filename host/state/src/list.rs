@@ -47,7 +47,8 @@ pub(crate) fn count(connection: &Connection, now: u64) -> Result<StoreUsage, Con
     let mut statement = connection.prepare_cached(
         "SELECT count(*), coalesce(sum(size), 0) FROM entries WHERE until IS NULL OR until > ?1",
     )?;
-    Ok(statement.query_row([now], |row| Ok(StoreUsage { entries: row.get(0)?, bytes: row.get(1)?, revision }))?)
+    Ok(statement
+        .query_row([now], |row| Ok(StoreUsage { entries: row.get(0)?, bytes: row.get(1)?, revision }))?)
 }
 
 pub(crate) fn list(connection: &Connection, now: u64) -> Result<Vec<ListedEntry>, ConnectionError> {

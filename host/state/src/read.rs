@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
 use crate::{
-    StatePage, StateEntry, StateSpace, StateError,
+    StateEntry, StateError, StatePage, StateSpace,
     error::ConnectionError,
     limits::{self, GET_BYTES, OVERHEAD, PAGE_BYTES, PAGE_ENTRIES},
     row::{self, StoreMeta},

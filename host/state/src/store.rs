@@ -9,8 +9,9 @@ use std::{
 use rusqlite::Connection;
 
 use crate::{
-    StateChange, StatePage, StateEntry, ImportReport, ListedEntry, ChangeOperation, StateSpace, StateError, StoreUsage, clock::StateClock, commit,
-    error::ConnectionError, export, import::StagedImport, limits, list, pool::StorePool, read,
+    ChangeOperation, ImportReport, ListedEntry, StateChange, StateEntry, StateError, StatePage, StateSpace,
+    StoreUsage, clock::StateClock, commit, error::ConnectionError, export, import::StagedImport, limits,
+    list, pool::StorePool, read,
 };
 
 /// One plugin's state. A clone is the same store; threads and processes may use it at once.

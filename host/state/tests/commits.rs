@@ -2,7 +2,7 @@
 
 mod support;
 
-use loggia_state::{ChangeCondition, OVERHEAD, ChangeOperation, StateSpace, StateError};
+use loggia_state::{ChangeCondition, ChangeOperation, OVERHEAD, StateError, StateSpace};
 use support::*;
 
 const CALLER: StateSpace = StateSpace::Caller([7; 32]);
@@ -35,7 +35,9 @@ fn expectations_decide_over_the_whole_commit() {
         ("elsewhere", ChangeCondition::Absent, true),
     ];
     for (key, expect, holds) in cases {
-        for operation in [ChangeOperation::Check, ChangeOperation::Put(b"new".to_vec()), ChangeOperation::Delete] {
+        for operation in
+            [ChangeOperation::Check, ChangeOperation::Put(b"new".to_vec()), ChangeOperation::Delete]
+        {
             let room = room();
             let store = room.store();
             store.commit(CALLER, vec![put("elsewhere", "")]).unwrap();
@@ -87,7 +89,10 @@ fn checks_alone_take_no_version_and_make_no_file() {
     assert_eq!((keys(&store), get(&store, "a")), (vec![], None));
     assert_eq!(room.folder.names().unwrap(), [""; 0]);
     let version = store.commit(StateSpace::Shared, vec![put("a", "")]).unwrap();
-    assert_eq!(store.commit(StateSpace::Shared, vec![check("a", ChangeCondition::Version(version))]).unwrap(), version);
+    assert_eq!(
+        store.commit(StateSpace::Shared, vec![check("a", ChangeCondition::Version(version))]).unwrap(),
+        version
+    );
     assert_eq!(store.commit(CALLER, vec![]).unwrap(), version);
     assert_eq!(room.folder.names().unwrap(), ["notes"]);
 }
@@ -181,7 +186,12 @@ fn what_has_expired_is_gone_for_everyone() {
     assert_eq!((keys(&store), get(&store, "k")), (vec![], None));
     assert_eq!((store.list().unwrap(), store.usage().unwrap().bytes), (vec![], 0));
     // Its bytes are free again.
-    store.commit(StateSpace::Shared, vec![change("l", ChangeCondition::Absent, ChangeOperation::Put(vec![2; 100]))]).unwrap();
+    store
+        .commit(
+            StateSpace::Shared,
+            vec![change("l", ChangeCondition::Absent, ChangeOperation::Put(vec![2; 100]))],
+        )
+        .unwrap();
     assert_eq!(keys(&store), ["l"]);
 }
 
@@ -216,7 +226,9 @@ fn a_put_whose_moment_has_passed_leaves_nothing() {
     let room = room();
     let store = room.store();
     store.commit(StateSpace::Shared, vec![put("k", "")]).unwrap();
-    store.commit(StateSpace::Shared, vec![put_until("k", "", START), put_until("far", "", u64::MAX)]).unwrap();
+    store
+        .commit(StateSpace::Shared, vec![put_until("k", "", START), put_until("far", "", u64::MAX)])
+        .unwrap();
     assert_eq!(keys(&store), ["far"]);
     assert_eq!(store.list().unwrap()[0].until, Some(i64::MAX as u64));
     // A plain put takes an expiry away.

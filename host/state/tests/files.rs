@@ -9,7 +9,7 @@ use std::{
     thread,
 };
 
-use loggia_state::{StateFolder, StateSpace, StateError, StateStore};
+use loggia_state::{StateError, StateFolder, StateSpace, StateStore};
 use support::*;
 
 fn mode(path: &std::path::Path) -> u32 {
@@ -275,7 +275,10 @@ fn a_link_in_place_of_a_file_is_refused() {
     let elsewhere = room.dir.path().join("elsewhere");
     fs::rename(room.file(), &elsewhere).unwrap();
     symlink(&elsewhere, room.file()).unwrap();
-    assert!(matches!(room.store().commit(StateSpace::Shared, vec![put("k", "")]), Err(StateError::Storage(_))));
+    assert!(matches!(
+        room.store().commit(StateSpace::Shared, vec![put("k", "")]),
+        Err(StateError::Storage(_))
+    ));
 }
 
 #[test]

@@ -4,12 +4,13 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use loggia_state::{StateChange, ChangeCondition, OVERHEAD, ChangeOperation, StateSpace, StateError};
+use loggia_state::{ChangeCondition, ChangeOperation, OVERHEAD, StateChange, StateError, StateSpace};
 use proptest::{prelude::*, test_runner::RngSeed};
 use support::*;
 
 const KEYS: [&str; 8] = ["a", "a\0", "ab", "b", "é", "éa", "\u{10ffff}", "z"];
-const SPACES: [StateSpace; 3] = [StateSpace::Shared, StateSpace::Caller([0; 32]), StateSpace::Caller([255; 32])];
+const SPACES: [StateSpace; 3] =
+    [StateSpace::Shared, StateSpace::Caller([0; 32]), StateSpace::Caller([255; 32])];
 const QUOTA: u64 = 1000;
 
 #[derive(Debug, Clone)]

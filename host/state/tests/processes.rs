@@ -18,7 +18,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use loggia_state::{ChangeCondition, StateFolder, ChangeOperation, StateSpace, StateError, StateStore};
+use loggia_state::{ChangeCondition, ChangeOperation, StateError, StateFolder, StateSpace, StateStore};
 use support::*;
 
 const WORK: &str = "LOGGIA_STATE_TEST_WORK";
@@ -60,7 +60,8 @@ fn count(store: &StateStore, times: u64) {
             let entry = get(store, "count");
             let number: u64 =
                 entry.as_ref().map_or(0, |entry| String::from_utf8_lossy(&entry.value).parse().unwrap());
-            let expect = entry.map_or(ChangeCondition::Absent, |entry| ChangeCondition::Version(entry.version));
+            let expect =
+                entry.map_or(ChangeCondition::Absent, |entry| ChangeCondition::Version(entry.version));
             let next = change("count", expect, ChangeOperation::Put((number + 1).to_string().into()));
             match store.commit(StateSpace::Shared, vec![next]) {
                 Ok(_) => break,

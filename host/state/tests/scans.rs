@@ -2,7 +2,7 @@
 
 mod support;
 
-use loggia_state::{StatePage, ChangeCondition, StateSpace, StateError, StateStore};
+use loggia_state::{ChangeCondition, StateError, StatePage, StateSpace, StateStore};
 use support::*;
 
 fn scan(store: &StateStore, prefix: &str, after: Option<&str>, limit: u32) -> (Vec<String>, bool) {

@@ -4,7 +4,7 @@ mod support;
 
 use std::io::{self, BufReader, Read};
 
-use loggia_state::{ImportReport, ListedEntry, ChangeOperation, StateSpace, StateError, StateStore};
+use loggia_state::{ChangeOperation, ImportReport, ListedEntry, StateError, StateSpace, StateStore};
 use support::*;
 
 const CALLER: StateSpace = StateSpace::Caller([0xab; 32]);
@@ -88,7 +88,10 @@ fn an_import_replaces_all_or_stands_beside() {
         assert_eq!(usage.bytes, sum);
         // The quota goes on from there.
         let full = room.folder.store("notes", sum).unwrap();
-        assert!(matches!(full.commit(StateSpace::Shared, vec![put("more", "")]), Err(StateError::Quota { .. })));
+        assert!(matches!(
+            full.commit(StateSpace::Shared, vec![put("more", "")]),
+            Err(StateError::Quota { .. })
+        ));
     }
 }
 

@@ -9,7 +9,7 @@ use http::Request;
 use loggia_egress::{
     EgressClient, EgressLimits,
     EgressMode::{Reads, Writes},
-    MessagePart, ExchangePhase, RequestRefusal, SendError, SendTimeouts,
+    ExchangePhase, MessagePart, RequestRefusal, SendError, SendTimeouts,
 };
 
 use crate::{
@@ -32,8 +32,11 @@ async fn what_is_slow_times_out() {
         _ => Answer::Silence,
     })
     .await;
-    let call = EgressClient::new(grants(&[&slow.url()]), EgressLimits { time: Duration::from_millis(150), ..limits() })
-        .call(Reads);
+    let call = EgressClient::new(
+        grants(&[&slow.url()]),
+        EgressLimits { time: Duration::from_millis(150), ..limits() },
+    )
+    .call(Reads);
     let total = SendError::Timeout(ExchangePhase::Total);
     assert_eq!(fetch(&call, get(&slow.url())).await.expect_err("no head"), total);
     // A byte now and then is no way to hold a call for longer.
@@ -127,7 +130,10 @@ async fn what_is_large_is_refused() {
     }
     let mut long = get(&upstream.url());
     long.headers_mut().insert("x", "x".repeat(33 << 10).parse().expect("a value"));
-    assert!(matches!(fetch(&call, long).await, Err(SendError::TooLarge { what: MessagePart::RequestHead, .. })));
+    assert!(matches!(
+        fetch(&call, long).await,
+        Err(SendError::TooLarge { what: MessagePart::RequestHead, .. })
+    ));
     let mut other = get(&upstream.url());
     other.headers_mut().insert("host", "other.example".parse().expect("a value"));
     assert!(matches!(fetch(&call, other).await, Err(SendError::Denied(RequestRefusal::Header { .. }))));

@@ -3,7 +3,9 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use http::Method;
-use loggia_egress::{AddressClass, RuleDestination, EgressGrants, UrlHost, EgressMode, HttpRule, RequestTarget, policy};
+use loggia_egress::{
+    AddressClass, EgressGrants, EgressMode, HttpRule, RequestTarget, RuleDestination, UrlHost, policy,
+};
 use proptest::prelude::*;
 
 /// Everything that is not the public internet, without addresses inside others.

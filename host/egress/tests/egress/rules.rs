@@ -4,9 +4,9 @@ use std::net::IpAddr;
 
 use http::{Method, Uri};
 use loggia_egress::{
-    AddressClass, RuleDestination, EgressGrants,
+    AddressClass, EgressGrants,
     EgressMode::{self, Reads, Writes},
-    HttpRule, RequestTarget, policy,
+    HttpRule, RequestTarget, RuleDestination, policy,
 };
 
 fn rule(to: &str, methods: Option<&[&str]>, reads: &[&str]) -> HttpRule {

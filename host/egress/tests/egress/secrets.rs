@@ -9,7 +9,7 @@ use base64::{
 use loggia_egress::{
     EgressClient, EgressGrants, EgressLimits,
     EgressMode::{Reads, Writes},
-    RequestRefusal, HeaderSecret, SendError, SecretSource, TlsFault,
+    HeaderSecret, RequestRefusal, SecretSource, SendError, TlsFault,
 };
 use rustls::{ServerConfig, pki_types::PrivateKeyDer};
 use tokio_rustls::TlsAcceptor;
@@ -33,7 +33,13 @@ fn tls(name: &str) -> (TlsAcceptor, Vec<u8>) {
 }
 
 fn secret(host: &str, port: u16, source: SecretSource) -> HeaderSecret {
-    HeaderSecret { host: host.into(), port, header: "authorization".into(), format: "Bearer {}".into(), source }
+    HeaderSecret {
+        host: host.into(),
+        port,
+        header: "authorization".into(),
+        format: "Bearer {}".into(),
+        source,
+    }
 }
 
 fn value() -> SecretSource {
@@ -112,7 +118,9 @@ async fn a_secret_goes_nowhere_else() {
     let plain = Upstream::start(|_| ok("x")).await;
     let mut granted = grants(&[&plain.url()]);
     granted.secrets.push(secret("127.0.0.1", plain.address.port(), value()));
-    fetch(&EgressClient::new(granted, EgressLimits::default()).call(Reads), get(&plain.url())).await.expect("an answer");
+    fetch(&EgressClient::new(granted, EgressLimits::default()).call(Reads), get(&plain.url()))
+        .await
+        .expect("an answer");
     assert!(!plain.seen().concat().contains("canary"));
 }
 

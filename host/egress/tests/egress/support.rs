@@ -14,7 +14,8 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
 use loggia_egress::{
-    BodyIn, BodyOut, CallEgress, RuleDestination, AddressDialer, EgressGrants, IoFuture, NameResolver, HttpRule, SendError, SendTimeouts,
+    AddressDialer, BodyIn, BodyOut, CallEgress, EgressGrants, HttpRule, IoFuture, NameResolver,
+    RuleDestination, SendError, SendTimeouts,
 };
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
@@ -221,7 +222,8 @@ impl AddressDialer for Detour {
 }
 
 pub fn grants(to: &[&str]) -> EgressGrants {
-    let rule = |to: &&str| HttpRule { to: RuleDestination::parse(to).expect(to), methods: None, reads: Vec::new() };
+    let rule =
+        |to: &&str| HttpRule { to: RuleDestination::parse(to).expect(to), methods: None, reads: Vec::new() };
     EgressGrants { rules: to.iter().map(rule).collect(), secrets: Vec::new() }
 }
 

@@ -10,9 +10,9 @@ use std::{
 use bytes::Bytes;
 use http::Request;
 use loggia_egress::{
-    EgressClient, InterfaceAddresses, EgressLimits,
+    EgressClient, EgressLimits,
     EgressMode::{Reads, Writes},
-    RequestRefusal, SendError, SendTimeouts,
+    InterfaceAddresses, RequestRefusal, SendError, SendTimeouts,
 };
 
 use crate::support::{Answer, Detour, Names, Upstream, body, fetch, get, grants, ok, read, whole};
@@ -375,7 +375,8 @@ async fn whatever_is_dropped_ends_its_connection() {
         _ => Answer::Silence,
     })
     .await;
-    let client = EgressClient::new(grants(&[&upstream.url()]), EgressLimits { response: 1 << 16, ..limits() });
+    let client =
+        EgressClient::new(grants(&[&upstream.url()]), EgressLimits { response: 1 << 16, ..limits() });
     let call = client.call(Reads);
     let send = |path: &str| call.send(get(&format!("{}{path}", upstream.url())), SendTimeouts::default());
     let silent = tokio::spawn(send("/silent"));

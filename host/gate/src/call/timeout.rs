@@ -46,7 +46,8 @@ impl WallTimeout {
     pub(super) fn into_failure(self) -> Failure {
         let Self { entry, nested_interrupted, clock, limit } = self;
         let facade = entry.surface().name.clone();
-        let message = format!("timed out: `{facade}` did not answer within {}", units::format_duration(clock));
+        let message =
+            format!("timed out: `{facade}` did not answer within {}", units::format_duration(clock));
         let fault = Fault { kind: FaultKind::Wall, facade, message, limit, log: None };
         // A caller that asks for a short clock must neither open the breaker nor fill the log.
         if fault.limit.is_some() {

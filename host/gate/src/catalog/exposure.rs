@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use loggia_schema::{ExposeOptions, SchemaForm, PublishedTool, ToolSplit, ToolView};
+use loggia_schema::{ExposeOptions, PublishedTool, SchemaForm, ToolSplit, ToolView};
 
 /// One tool as clients see it.
 #[derive(Debug, Clone)]

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use loggia_schema::{ExposeOptions, SchemaForm, FormLadder, PublishedTool, ToolSplit, fit_budget};
+use loggia_schema::{ExposeOptions, FormLadder, PublishedTool, SchemaForm, ToolSplit, fit_budget};
 
 use super::{
     entry::{Entry, Slot},

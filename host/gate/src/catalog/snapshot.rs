@@ -101,7 +101,9 @@ impl Snapshot {
     pub fn reaches(&self, facade: &str, rights: &Rights) -> bool {
         rights.reach(facade)
             && match self.slots.get(facade) {
-                Some(Slot::Serving(entry)) => rights.narrow(&entry.contract, &ToolView::all_actions()).is_some(),
+                Some(Slot::Serving(entry)) => {
+                    rights.narrow(&entry.contract, &ToolView::all_actions()).is_some()
+                }
                 _ => true,
             }
     }

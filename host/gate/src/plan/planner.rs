@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use loggia_facade::{Command, Detail, Effect, Envelope, Failure, Input, Object, Reply, Request, code};
-use loggia_schema::{RoutedCall, CallTarget, ToolView};
+use loggia_schema::{CallTarget, RoutedCall, ToolView};
 use loggia_text::units;
 use serde_json::Value;
 

@@ -213,7 +213,8 @@ async fn a_batch_needs_rights_to_all_items() {
         count.fetch_add(1, Ordering::Relaxed);
         async { Ok(Reply::default()) }
     });
-    let gate = gate_under(counting, Rules::default(), ActionPolicy { batch: true, ..ActionPolicy::default() });
+    let gate =
+        gate_under(counting, Rules::default(), ActionPolicy { batch: true, ..ActionPolicy::default() });
     let batch = |actions: [&str; 2]| json!({"action": "batch", "items": actions.map(|action| json!({"action": action}))});
     let denied = called(&gate, "a:look", "a", batch(["look", "smash"])).await.unwrap();
     assert_eq!(failed(&denied).0, "denied", "{denied}");

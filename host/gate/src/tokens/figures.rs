@@ -2,7 +2,7 @@
 
 use std::{borrow::Borrow, collections::BTreeMap};
 
-use loggia_schema::{Contract, ExposeOptions, SchemaForm, PublishedTool, ToolSplit};
+use loggia_schema::{Contract, ExposeOptions, PublishedTool, SchemaForm, ToolSplit};
 use serde::{Deserialize, Serialize};
 
 use super::footprint::{Footprint, measure_tool};
@@ -43,7 +43,9 @@ pub struct ServedFacade {
 
 impl ServedList {
     /// What these facades cost, each by its name, in its form and with its tools.
-    pub fn of<'a, T: Borrow<PublishedTool>>(facades: impl IntoIterator<Item = (&'a str, SchemaForm, Vec<T>)>) -> Self {
+    pub fn of<'a, T: Borrow<PublishedTool>>(
+        facades: impl IntoIterator<Item = (&'a str, SchemaForm, Vec<T>)>,
+    ) -> Self {
         let facades: BTreeMap<String, ServedFacade> = facades
             .into_iter()
             .map(|(name, form, tools)| {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use loggia_facade::{Effect, Failure, ScopeKey, code};
-use loggia_state::{StateChange, StatePage, StateEntry, ChangeOperation, StateSpace, StateError, StateStore};
+use loggia_state::{ChangeOperation, StateChange, StateEntry, StateError, StatePage, StateSpace, StateStore};
 use serde_json::json;
 
 use super::{

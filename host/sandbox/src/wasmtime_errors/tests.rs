@@ -6,8 +6,8 @@ use wasmtime_wasi::{WasiCtx, p2::bindings::random::random};
 
 use super::*;
 use crate::{
-    PluginArtifact, LoadError, engine,
-    engine::{SandboxEngine, AddressSpace},
+    LoadError, PluginArtifact, engine,
+    engine::{AddressSpace, SandboxEngine},
 };
 
 /// Instantiates a component in a store with tight limits and calls its function `run`, which returns a string.

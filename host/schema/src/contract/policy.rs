@@ -75,7 +75,8 @@ mod tests {
 
     #[test]
     fn denied_actions_are_not_listed_and_refused() {
-        let contract = under(ActionPolicy { deny: vec!["delete".into()], ..ActionPolicy::default() }).unwrap();
+        let contract =
+            under(ActionPolicy { deny: vec!["delete".into()], ..ActionPolicy::default() }).unwrap();
         assert!(contract.surface().action("delete").is_none());
         for name in ["delete", "RM"] {
             let call = json!({"action": name, "id": "n_1"}).as_object().unwrap().clone();
@@ -86,7 +87,9 @@ mod tests {
             }
         }
         let call = json!({"action": "search", "query": "x"}).as_object().unwrap().clone();
-        let CallTarget::Action { action, params } = contract.route(call, &ToolView::all_actions()).unwrap().target else {
+        let CallTarget::Action { action, params } =
+            contract.route(call, &ToolView::all_actions()).unwrap().target
+        else {
             panic!()
         };
         let action = &contract.surface().actions[action];
@@ -97,7 +100,8 @@ mod tests {
     #[test]
     fn policies_that_name_unknown_actions_are_refused() {
         let problems = |terms| under(terms).unwrap_err().to_string();
-        let misspelt = ActionPolicy { deny: vec!["delte".into()], confirm: vec!["purge".into()], batch: false };
+        let misspelt =
+            ActionPolicy { deny: vec!["delte".into()], confirm: vec!["purge".into()], batch: false };
         assert_eq!(
             problems(misspelt),
             "the policy's `actions.deny` names \"delte\", which `notes` does not have; did you mean \"delete\"?\n\

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::{
     contract::{
         build::Contract,
-        routed::{RefusedCall, RoutedCall, CallTarget},
+        routed::{CallTarget, RefusedCall, RoutedCall},
     },
     model::view::{CommandTarget, ToolView},
     text::{near, show},

@@ -93,7 +93,8 @@ mod tests {
 
     /// Facades by their ladders from `flat` down, and the chosen forms.
     fn check(ladders: &[&[usize]], budget: usize, forms: &[SchemaForm], tokens: usize, fits: bool) {
-        let ladder = |costs: &&[usize]| FormLadder(Flat.fallbacks().into_iter().zip(costs.iter().copied()).collect());
+        let ladder =
+            |costs: &&[usize]| FormLadder(Flat.fallbacks().into_iter().zip(costs.iter().copied()).collect());
         let ladders: Vec<FormLadder> = ladders.iter().map(ladder).collect();
         let expected = BudgetFit { forms: forms.to_vec(), tokens, fits };
         assert_eq!(fit_budget(&ladders, budget), expected, "{ladders:?} in {budget}");

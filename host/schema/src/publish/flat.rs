@@ -231,10 +231,11 @@ mod tests {
         };
         let surface = fixture::surface("many", (0..40).map(action).collect());
         let contract = Contract::new(Arc::new(surface)).unwrap();
-        let text = contract.publish(&ExposeOptions::default())[0].input_schema["properties"]["p"]["description"]
-            .as_str()
-            .unwrap()
-            .to_owned();
+        let text =
+            contract.publish(&ExposeOptions::default())[0].input_schema["properties"]["p"]["description"]
+                .as_str()
+                .unwrap()
+                .to_owned();
         assert!(text.chars().count() <= limits::DESCRIPTION, "{}", text.len());
         assert!(text.ends_with("words; more by `describe`"), "{text}");
     }
@@ -249,7 +250,8 @@ mod tests {
         surface.actions.retain(|action| action.effect == loggia_facade::Effect::Read);
         surface.actions[0].open_world = true;
         surface.title = String::new();
-        let published = Contract::new(Arc::new(surface)).unwrap().publish(&ExposeOptions::default())[0].clone();
+        let published =
+            Contract::new(Arc::new(surface)).unwrap().publish(&ExposeOptions::default())[0].clone();
         assert_eq!((published.read_only, published.destructive), (true, false));
         assert_eq!((published.idempotent, published.open_world), (true, true));
         assert_eq!(published.title, "notes");

@@ -59,8 +59,9 @@ pub(crate) fn publish(contract: &Contract, own_names: bool) -> Vec<PublishedTool
             .chain(host_parameters::beside_host_action(*host_action))
             .collect();
         let schema = object_schema(&ValueShape::Record { members, others: None }, Vec::new());
-        let view = ToolView::new(ActionSet::EMPTY, Some(CommandTarget::Host(*host_action, false)), tools.clone())
-            .with_host_actions(&[*host_action]);
+        let view =
+            ToolView::new(ActionSet::EMPTY, Some(CommandTarget::Host(*host_action, false)), tools.clone())
+                .with_host_actions(&[*host_action]);
         let named = (name.clone(), format!("{facade}: {}", host_action.name()));
         let mut tool =
             PublishedTool::new(named, host_action.summary().to_owned(), schema, std::iter::empty(), view);

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::{
     model::keywords::{SubschemaLayout, subschemas},
     publish::{
-        clients::{LintScope, SCHEMA, SchemaPredicate, LintSeverity, TOOL},
+        clients::{LintScope, LintSeverity, SCHEMA, SchemaPredicate, TOOL},
         tool::PublishedTool,
     },
     text::show,
@@ -176,7 +176,8 @@ pub(crate) mod tests {
     fn every_form_is_linted() {
         let mut out = String::new();
         for form in SchemaForm::ALL {
-            let contract = contract(surfaces::projects(), ActionPolicy { batch: true, ..ActionPolicy::default() });
+            let contract =
+                contract(surfaces::projects(), ActionPolicy { batch: true, ..ActionPolicy::default() });
             for tool in contract.publish(&ExposeOptions { output_schema: true, ..expose(form) }) {
                 let findings = lint(&tool);
                 if !findings.is_empty() {
@@ -205,7 +206,8 @@ pub(crate) mod tests {
         ];
         for surface in surfaces {
             let confirm = surface.actions.iter().map(|action| action.name.clone()).collect();
-            let contract = contract(surface, ActionPolicy { confirm, batch: true, ..ActionPolicy::default() });
+            let contract =
+                contract(surface, ActionPolicy { confirm, batch: true, ..ActionPolicy::default() });
             accepted(&contract);
         }
     }

@@ -39,7 +39,8 @@ impl<'a> ToolPart<'a> {
         if split == ToolSplit::None || reads.is_empty() || writes.is_empty() {
             let view = contract.narrow(&ToolView::all_actions(), allows);
             let default = |view: &ToolView| contract.default_action().filter(|index| view.shows(*index));
-            let part = |view: ToolView| Self::new(contract, surface.name.clone(), title, default(&view), view);
+            let part =
+                |view: ToolView| Self::new(contract, surface.name.clone(), title, default(&view), view);
             return view.map(part).into_iter().collect();
         }
         let write = format!("{}_write", surface.name);
@@ -52,15 +53,21 @@ impl<'a> ToolPart<'a> {
             // A tool with one action needs no name for it; the facade's default applies in the tool that offers it.
             let default = contract.default_action().filter(|index| actions.contains(*index));
             let default = default.or(actions.only());
-            let view =
-                contract.narrow(&ToolView::new(actions, default.map(CommandTarget::Action), others), allows)?;
+            let view = contract
+                .narrow(&ToolView::new(actions, default.map(CommandTarget::Action), others), allows)?;
             let default = default.filter(|index| view.shows(*index));
             Some(Self::new(contract, name, title, default, view))
         })
         .collect()
     }
 
-    fn new(contract: &'a Contract, name: String, title: String, default: Option<usize>, view: ToolView) -> Self {
+    fn new(
+        contract: &'a Contract,
+        name: String,
+        title: String,
+        default: Option<usize>,
+        view: ToolView,
+    ) -> Self {
         let default = default.map(|index| contract.surface().actions[index].name.as_str());
         let actions = contract.surface().actions.iter().zip(contract.rules()).enumerate();
         let actions: Vec<_> =

@@ -30,7 +30,8 @@ impl Contract {
     /// actions; tools without any are left out.
     pub fn publish_for(&self, expose: &ExposeOptions, allows: impl Fn(&str) -> bool) -> Vec<PublishedTool> {
         let parts = || ToolPart::all(self, expose.split, &allows);
-        let left = |tool: PublishedTool| Some(PublishedTool { view: self.narrow(&tool.view, &allows)?, ..tool });
+        let left =
+            |tool: PublishedTool| Some(PublishedTool { view: self.narrow(&tool.view, &allows)?, ..tool });
         let mut tools: Vec<PublishedTool> = match self.effective_form(expose.form) {
             SchemaForm::Raw => raw::publish(self).into_iter().filter_map(left).collect(),
             SchemaForm::Granular => {

@@ -264,7 +264,9 @@ fn nesting_is_accepted_up_to_the_limit() {
     let deep = |levels: usize| (1..levels).fold(json!({}), |inner, _| json!([inner]));
     let send = |levels| {
         let sent = json!({"action": "go", "p": deep(levels)}).as_object().unwrap().clone();
-        let CallTarget::Action { params, .. } = contract.route(sent, &ToolView::all_actions()).unwrap().target else {
+        let CallTarget::Action { params, .. } =
+            contract.route(sent, &ToolView::all_actions()).unwrap().target
+        else {
             panic!()
         };
         contract.prepare(contract.action("go").unwrap(), params)

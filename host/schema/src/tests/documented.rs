@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     contract::{
         build::Contract,
-        routed::{RoutedCall, CallTarget},
+        routed::{CallTarget, RoutedCall},
     },
     model::{bounds, host_action::HostAction, view::ToolView},
     tests::fixture,
@@ -72,7 +72,8 @@ fn p(value: &str) -> Object {
 #[test]
 fn documented_shapes_are_equivalent() {
     for row in rows("| sent | echoed as |") {
-        let RoutedCall { command, target, .. } = notes().route(object(&row[0]), &ToolView::all_actions()).unwrap();
+        let RoutedCall { command, target, .. } =
+            notes().route(object(&row[0]), &ToolView::all_actions()).unwrap();
         let CallTarget::Action { action: 0, params } = target else { panic!("{row:?}") };
         assert_eq!(Value::Object(params), json!({"text": "Buy milk", "tags": ["home"]}), "{row:?}");
         assert_eq!((command.key, command.name.as_deref()), (row[1].as_str(), Some("add")), "{row:?}");

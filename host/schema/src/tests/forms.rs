@@ -65,7 +65,10 @@ fn a_facade_split_by_effect() {
     let mut surface = fixture::notes();
     surface.actions.retain(|action| action.effect == loggia_facade::Effect::Read);
     let contract = self::contract(surface, ActionPolicy::default());
-    assert_eq!(contract.publish(&ExposeOptions { split: ToolSplit::Effect, ..ExposeOptions::default() }).len(), 1);
+    assert_eq!(
+        contract.publish(&ExposeOptions { split: ToolSplit::Effect, ..ExposeOptions::default() }).len(),
+        1
+    );
 }
 
 #[test]
@@ -81,7 +84,10 @@ fn a_facade_of_one_action_can_be_raw() {
     let tools = contract.publish(&expose(SchemaForm::Raw));
     assert!(Arc::ptr_eq(&tools[0].input_schema, &given));
     let call = serde_json::json!({"path": "x"}).as_object().unwrap().clone();
-    assert!(matches!(contract.route(call, &tools[0].view).unwrap().target, CallTarget::Action { action: 0, .. }));
+    assert!(matches!(
+        contract.route(call, &tools[0].view).unwrap().target,
+        CallTarget::Action { action: 0, .. }
+    ));
 }
 
 #[test]
@@ -93,7 +99,11 @@ fn each_granular_tool_accepts_only_its_action() {
     let call = |json: serde_json::Value| json.as_object().unwrap().clone();
     for (index, tool) in tools.iter().enumerate().take(contract.surface().actions.len()) {
         let routed = contract.route(call(serde_json::json!({"id": "p_1"})), &tool.view).unwrap();
-        assert!(matches!(routed.target, CallTarget::Action { action, .. } if action == index), "{}", tool.name);
+        assert!(
+            matches!(routed.target, CallTarget::Action { action, .. } if action == index),
+            "{}",
+            tool.name
+        );
     }
     let status = &tools[names.len() - 2].view;
     let routed = contract.route(call(serde_json::json!({"run_id": "r_1"})), status).unwrap();
@@ -180,8 +190,9 @@ fn publishing_is_deterministic() {
 fn the_output_schema_is_published_on_request() {
     let contract = contract(fixture::notes(), ActionPolicy::default());
     assert!(contract.publish(&ExposeOptions::default())[0].output_schema.is_none());
-    let schema =
-        contract.publish(&ExposeOptions { output_schema: true, ..ExposeOptions::default() })[0].output_schema.clone();
+    let schema = contract.publish(&ExposeOptions { output_schema: true, ..ExposeOptions::default() })[0]
+        .output_schema
+        .clone();
     insta::assert_snapshot!("output_schema", serde_json::to_string_pretty(&*schema.unwrap()).unwrap());
 }
 
@@ -210,8 +221,11 @@ fn what_each_form_saves() {
     let saved = |surface: &Surface| -> Vec<(SchemaForm, usize)> {
         let contract = contract(surface.clone(), ActionPolicy::default());
         let bytes = |form: SchemaForm| -> usize {
-            let tools =
-                if form == SchemaForm::Granular { contract.baseline_tools() } else { contract.publish(&expose(form)) };
+            let tools = if form == SchemaForm::Granular {
+                contract.baseline_tools()
+            } else {
+                contract.publish(&expose(form))
+            };
             let json = |tool: &PublishedTool| {
                 serde_json::json!({"name": tool.name, "description": tool.description,
                     "inputSchema": *tool.input_schema, "annotations": {"title": tool.title,

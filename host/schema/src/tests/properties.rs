@@ -320,7 +320,11 @@ fn no_client_rejects_published_schemas() {
         let surface = fixture::surface("any", actions.collect());
         // Every callable contract can be published, even if its surface exceeds the bounds.
         let Ok(contract) = Contract::from_checked(Arc::new(surface)) else { continue };
-        let terms = ActionPolicy { confirm: vec!["a0".into()], batch: random.below(2) == 0, ..ActionPolicy::default() };
+        let terms = ActionPolicy {
+            confirm: vec!["a0".into()],
+            batch: random.below(2) == 0,
+            ..ActionPolicy::default()
+        };
         accepted(&contract.with_policy(terms).unwrap());
         published += 1;
     }
@@ -341,7 +345,14 @@ fn valid_values_are_valid_in_every_form() {
         let surface = fixture::surface("any", actions.collect());
         let Ok(contract) = Contract::from_checked(Arc::new(surface)) else { continue };
         let Ok(strict) = contract.rules()[0].compiled().map(|compiled| &compiled.validator) else { continue };
-        let schemas = [SchemaForm::Flat, SchemaForm::Signatures, SchemaForm::Names, SchemaForm::Union, SchemaForm::Granular].map(|form| {
+        let schemas = [
+            SchemaForm::Flat,
+            SchemaForm::Signatures,
+            SchemaForm::Names,
+            SchemaForm::Union,
+            SchemaForm::Granular,
+        ]
+        .map(|form| {
             let tools = contract.publish(&ExposeOptions { form, ..ExposeOptions::default() });
             (form, compile(&Value::Object((*tools[0].input_schema).clone())).unwrap())
         });

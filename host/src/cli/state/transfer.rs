@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::Context;
-use loggia_state::{StateFolder, ImportReport, StateStore};
+use loggia_state::{ImportReport, StateFolder, StateStore};
 use loggia_text::printable;
 
 use super::stores::{count_entries, find_store, report_missing};

@@ -81,7 +81,8 @@ fn long_rows(figures: &Figures, shown: &[Shown], served: Footprint) -> Vec<[Stri
             })
         })
         .collect();
-    let percent = figures.total.get(SchemaForm::Granular.as_str()).and_then(|whole| percent_change(served, *whole));
+    let percent =
+        figures.total.get(SchemaForm::Granular.as_str()).and_then(|whole| percent_change(served, *whole));
     rows.push([
         TOTAL.to_owned(),
         SERVED.to_owned(),
@@ -94,7 +95,8 @@ fn long_rows(figures: &Figures, shown: &[Shown], served: Footprint) -> Vec<[Stri
 }
 
 fn summary_line(served: Footprint, figures: &Figures) -> String {
-    let percent = figures.total.get(SchemaForm::Granular.as_str()).and_then(|whole| percent_change(served, *whole));
+    let percent =
+        figures.total.get(SchemaForm::Granular.as_str()).and_then(|whole| percent_change(served, *whole));
     let percent = percent.map_or(String::new(), |percent| format!(", {percent} % against granular"));
     format!("* served: {} tokens, {} bytes in all{percent}", served.tokens, served.bytes)
 }

@@ -157,7 +157,8 @@ struct RunRefusal {
 
 /// Whether an entry comes from this very file.
 fn is_same_file(file: &Path, entry: &Entry) -> bool {
-    let digest = std::fs::read(file).map(|bytes| format!("sha256:{}", loggia_sandbox::ArtifactDigest::of(&bytes)));
+    let digest =
+        std::fs::read(file).map(|bytes| format!("sha256:{}", loggia_sandbox::ArtifactDigest::of(&bytes)));
     digest.is_ok_and(|digest| digest == entry.origin)
 }
 

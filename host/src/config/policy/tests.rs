@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use loggia_egress::{HostPattern, UrlScheme, SecretSource};
+use loggia_egress::{HostPattern, SecretSource, UrlScheme};
 use loggia_gate::access::{Chain, Rules};
 use loggia_sandbox::{PluginGrants, PluginLimits};
-use loggia_schema::{SchemaForm, ToolSplit, ActionPolicy};
+use loggia_schema::{ActionPolicy, SchemaForm, ToolSplit};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -52,8 +52,11 @@ fn the_guide_shows_a_policy_that_sets_what_holds_without_it() {
     assert_eq!(policy.terms, ActionPolicy::default());
     assert_eq!((policy.rules.chain, policy.rules.elicit), (Chain::default(), false));
     assert!(policy.rules.invoke.is_empty());
-    let exposed =
-        Exposed { form: Some(SchemaForm::default()), split: Some(ToolSplit::default()), ..Exposed::default() };
+    let exposed = Exposed {
+        form: Some(SchemaForm::default()),
+        split: Some(ToolSplit::default()),
+        ..Exposed::default()
+    };
     assert_eq!(policy.expose, exposed);
     // It shows the limits that are changed most, each with its ceiling at the end of its line.
     let (_, shown) = block.split_once("[limits]").unwrap();

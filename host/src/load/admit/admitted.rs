@@ -5,14 +5,14 @@ use std::{sync::Arc, time::Duration};
 use loggia_gate::catalog::Entry;
 use loggia_sandbox::ArtifactDigest;
 
-use crate::load::{fence::VersionGrants, workflow_file::WorkflowFile};
+use crate::load::{fence::VersionGrants, workflow_bundle::WorkflowBundle};
 
 /// A plugin that passed all checks.
 pub struct AdmittedPlugin {
     /// Entry for the catalog.
     pub entry: Entry,
     /// Workflow file from which to rebuild the entry when the facades that it calls change; `None` for components.
-    pub workflow_file: Option<Arc<WorkflowFile>>,
+    pub workflow_file: Option<Arc<WorkflowBundle>>,
     /// Grants that concern the fence and the name record.
     pub grants: VersionGrants,
     /// Facts for logs and `check`.

@@ -14,11 +14,11 @@ use loggia_gate::{
     catalog::{Entry, Exposure},
 };
 use loggia_sandbox::{
-    PluginArtifact, CodeCache, SandboxConfig, ArtifactDigest, SandboxEngine, PluginGrants, LoadError, WasmFacade, cache::LoadedComponent,
-    compile::CompilerCommand,
+    ArtifactDigest, CodeCache, LoadError, PluginArtifact, PluginGrants, SandboxConfig, SandboxEngine,
+    WasmFacade, cache::LoadedComponent, compile::CompilerCommand,
 };
 use loggia_schema::Contract;
-use loggia_state::{StateFolder, StateError, StateStore};
+use loggia_state::{StateError, StateFolder, StateStore};
 
 use super::{
     admitted::{AdmissionFacts, AdmittedPlugin},
@@ -54,7 +54,12 @@ pub struct PluginAdmitter {
 
 impl PluginAdmitter {
     /// Creates an admitter that compiles with this binary and caches the results.
-    pub fn new(engine: SandboxEngine, cache: CodeCache, places: TrustPlaces, compiler: CompilerCommand) -> Self {
+    pub fn new(
+        engine: SandboxEngine,
+        cache: CodeCache,
+        places: TrustPlaces,
+        compiler: CompilerCommand,
+    ) -> Self {
         Self { engine, cache, places, policies: Mutex::default(), state: Mutex::default(), compiler }
     }
 
@@ -108,10 +113,11 @@ impl PluginAdmitter {
         })?;
         let artifact = PluginArtifact::new(bytes)?;
         let compiler = self.compiler.with_limits(policy.limits.compile);
-        let LoadedComponent { component, compiled } = self.cache.load(&self.engine, &artifact, &compiler).await?;
+        let LoadedComponent { component, compiled } =
+            self.cache.load(&self.engine, &artifact, &compiler).await?;
         let (surface, contract) = match known {
             Some((digest, surface)) if digest == artifact.digest => {
-                let contract = Contract::known(with_name(&surface, policy.expose.name.as_deref()))?;
+                let contract = Contract::from_checked(with_name(&surface, policy.expose.name.as_deref()))?;
                 // Compiled here, not on the path of a call.
                 contract.compile()?;
                 (surface, contract)
@@ -133,7 +139,8 @@ impl PluginAdmitter {
         let contract = contract.with_policy(policy.terms)?;
         let name = &contract.surface().name;
         let kept = self.open_state(name, &policy.grants)?;
-        let confines = SandboxConfig { name, grants: &policy.grants, limits: policy.limits, store: kept.store };
+        let confines =
+            SandboxConfig { name, grants: &policy.grants, limits: policy.limits, store: kept.store };
         let facade = WasmFacade::new(component, surface, confines)?;
         // A path may have been replaced since the check.
         if !facade.dirs().map(Some).eq(grants.dirs.iter().map(OpenedDir::id)) {

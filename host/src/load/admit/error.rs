@@ -24,7 +24,7 @@ pub enum AdmitError {
     #[error("not a regular file")]
     NotRegular,
     /// The file exceeds a limit.
-    #[error("the file is larger than {}{}", bytes_text(*.0), .1.map(|key| format!(" (`{key}`)")).unwrap_or_default())]
+    #[error("the file is larger than {}{}", format_bytes(*.0), .1.map(|key| format!(" (`{key}`)")).unwrap_or_default())]
     TooLarge(u64, Option<&'static str>),
     /// The component does not fulfil the contract.
     #[error(transparent)]

@@ -19,7 +19,7 @@ use crate::{
     load::{
         fence::VersionGrants,
         plugin_files::{PluginFiles, file_stem},
-        workflow_file::WorkflowFile,
+        workflow_bundle::WorkflowBundle,
     },
 };
 
@@ -46,7 +46,7 @@ pub fn admit_workflows(found: &PluginFiles, begun: Instant) -> Result<AdmittedPl
     let own = definition.facade.clone().unwrap_or_else(|| file_stem(&file).to_owned());
     let name = policy.expose.name.clone().unwrap_or(own);
     let (digest, grants) = (ArtifactDigest::of(&text), VersionGrants::from_policy(&policy));
-    let workflow_file = WorkflowFile::new(name, definition, policy, digest, refers);
+    let workflow_file = WorkflowBundle::new(name, definition, policy, digest, refers);
     // Without other facades: finds the problems of the file itself.
     let entry = workflow_file.entry(&Snapshot::default())?;
     let bytes = text.len();

@@ -14,8 +14,8 @@ use axum::http::{Method, Request, StatusCode};
 use futures_util::{FutureExt, future::BoxFuture};
 use http_body_util::{BodyExt, Empty};
 use loggia_egress::{
-    BodyIn, EgressClient, RuleDestination, EgressGrants, HostPattern, EgressLimits, EgressMode, NameResolver, HttpRule, UrlScheme, SendError,
-    SendTimeouts,
+    BodyIn, EgressClient, EgressGrants, EgressLimits, EgressMode, HostPattern, HttpRule, NameResolver,
+    RuleDestination, SendError, SendTimeouts, UrlScheme,
 };
 use url::Url;
 
@@ -152,12 +152,14 @@ async fn fetch(url: &Url) -> Result<Vec<u8>, SourceError> {
     };
     let named = addresses.iter().map(|address| rule(HostPattern::Address(address.to_canonical())));
     let grants = EgressGrants { rules: named.chain([rule(to.host.clone())]).collect(), secrets: Vec::new() };
-    let limits = EgressLimits { requests: 1, at_once: 1, request: 0, response: SIZE, time: TIME, redirects: 0 };
+    let limits =
+        EgressLimits { requests: 1, at_once: 1, request: 0, response: SIZE, time: TIME, redirects: 0 };
     let client = EgressClient::setup(grants, limits).resolver(Arc::new(Found(addresses))).build();
     let request = Request::get(url.as_str()).header("accept", "application/json");
     let body: BodyIn = Empty::new().map_err(|never| match never {}).boxed_unsync();
     let request = request.body(body).map_err(|_| no_url())?;
-    let response = client.call(EgressMode::Reads).send(request, SendTimeouts::default()).await.map_err(unsent)?;
+    let response =
+        client.call(EgressMode::Reads).send(request, SendTimeouts::default()).await.map_err(unsent)?;
     if response.status() != StatusCode::OK {
         return Err(SourceError::Status(response.status().as_u16()));
     }

@@ -7,7 +7,10 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use loggia_state::{StateChange, StateEntry, ChangeCondition, StateFolder, ChangeOperation, StateSpace, StateError, StateStore};
+use loggia_state::{
+    ChangeCondition, ChangeOperation, StateChange, StateEntry, StateError, StateFolder, StateSpace,
+    StateStore,
+};
 use tempfile::TempDir;
 
 /// More than any test writes.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use loggia_facade::{Action, Block, Detail, Effect, Level, Object, Page, Surface, Want};
-use loggia_state::{StateChange, ChangeCondition, ChangeOperation};
+use loggia_state::{ChangeCondition, ChangeOperation, StateChange};
 
 use super::bindings::{host, state, types};
 use crate::{

@@ -3,7 +3,7 @@
 use loggia_facade::{
     Action, Answer, Block, Content, Detail, Effect, Failure, Next, Object, Page, Reply, Surface,
 };
-use loggia_state::{StatePage, StateEntry};
+use loggia_state::{StateEntry, StatePage};
 use serde_json::Value;
 
 use super::bindings::{host, state, types};

@@ -31,8 +31,8 @@ impl Capability for HttpCapability {
 
     fn configure(context: &ConfigureContext<'_>) -> Result<Self, LoadError> {
         let grants = &context.grants.http;
-        let client =
-            (!grants.rules.is_empty()).then(|| EgressClient::new(grants.clone(), context.limits.http.clone()));
+        let client = (!grants.rules.is_empty())
+            .then(|| EgressClient::new(grants.clone(), context.limits.http.clone()));
         Ok(Self { client })
     }
 

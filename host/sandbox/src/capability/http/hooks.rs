@@ -3,7 +3,9 @@
 use std::{future::Future, sync::Arc};
 
 use http_body_util::BodyExt;
-use loggia_egress::{CallEgress, EgressClient, EgressMode, RequestRefusal, SendError, RequestTarget, SendTicket, SendTimeouts};
+use loggia_egress::{
+    CallEgress, EgressClient, EgressMode, RequestRefusal, RequestTarget, SendError, SendTicket, SendTimeouts,
+};
 use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpHooks};
 
 use super::report::FailureReporter;
@@ -29,7 +31,11 @@ pub(super) struct SendHooks {
 type Sent = Result<(http::Response<WasiBody>, Box<dyn Future<Output = Result<(), Error>> + Send>), Error>;
 
 impl SendHooks {
-    pub(super) fn new(egress: Option<(EgressClient, EgressMode)>, log: &CallLog, usage: &Arc<UsageCounters>) -> Self {
+    pub(super) fn new(
+        egress: Option<(EgressClient, EgressMode)>,
+        log: &CallLog,
+        usage: &Arc<UsageCounters>,
+    ) -> Self {
         let reporter = FailureReporter::new(log);
         Self { egress, call: None, reporter, usage: Some(Arc::clone(usage)) }
     }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use loggia_egress::{MessagePart, ExchangePhase, RequestRefusal, SendError};
+use loggia_egress::{ExchangePhase, MessagePart, RequestRefusal, SendError};
 use loggia_facade::Level;
 use parking_lot::Mutex;
 use wasmtime_wasi_http::Error;
@@ -67,7 +67,9 @@ fn hint(error: &SendError) -> Option<(&'static str, String)> {
         SendError::TooLarge { what: MessagePart::Request, .. } => ("unavailable", limit("http-request")),
         SendError::TooLarge { what: MessagePart::Response, .. } => ("unavailable", limit("http-response")),
         SendError::Timeout(ExchangePhase::Total) => ("timed_out", limit("http-time")),
-        SendError::Timeout(ExchangePhase::Queue) => ("timed_out", limit("http-time` or `limits.http-at-once")),
+        SendError::Timeout(ExchangePhase::Queue) => {
+            ("timed_out", limit("http-time` or `limits.http-at-once"))
+        }
         SendError::Tls { .. } => ("unavailable", error.to_string()),
         _ => return None,
     })
@@ -84,7 +86,9 @@ fn to_wasi(error: &SendError) -> Error {
         SendError::Tls { .. } => Error::TlsCertificateError,
         SendError::Timeout(ExchangePhase::Connect) => Error::ConnectionTimeout,
         SendError::Timeout(ExchangePhase::BetweenBytes) => Error::ConnectionReadTimeout,
-        SendError::Timeout(ExchangePhase::Queue | ExchangePhase::FirstByte | ExchangePhase::Total) => Error::HttpResponseTimeout,
+        SendError::Timeout(ExchangePhase::Queue | ExchangePhase::FirstByte | ExchangePhase::Total) => {
+            Error::HttpResponseTimeout
+        }
         SendError::TooLarge { what, limit } => {
             let limit = *limit as u64;
             match what {

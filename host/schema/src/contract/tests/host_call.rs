@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     contract::{
         build::Contract,
-        routed::{BatchMode, RoutedCall, CallTarget},
+        routed::{BatchMode, CallTarget, RoutedCall},
     },
     model::{action_policy::ActionPolicy, host_action::HostAction, view::ToolView},
     tests::fixture,
@@ -17,13 +17,18 @@ use crate::{
 fn contract() -> Contract {
     let mut surface = fixture::notes();
     surface.actions[0].long_running = true;
-    Contract::new(Arc::new(surface)).unwrap().with_policy(ActionPolicy { batch: true, ..ActionPolicy::default() }).unwrap()
+    Contract::new(Arc::new(surface))
+        .unwrap()
+        .with_policy(ActionPolicy { batch: true, ..ActionPolicy::default() })
+        .unwrap()
 }
 
 #[test]
 fn host_actions_are_routed_and_slips_fixed() {
-    let run =
-        |id: Option<&str>, include_trace| CallTarget::RunStatus { run_id: id.map(str::to_owned), include_trace };
+    let run = |id: Option<&str>, include_trace| CallTarget::RunStatus {
+        run_id: id.map(str::to_owned),
+        include_trace,
+    };
     let batch = |items: Value, mode| CallTarget::Batch {
         items: items.as_array().unwrap().iter().map(|item| item.as_object().unwrap().clone()).collect(),
         mode,
@@ -54,7 +59,8 @@ fn host_actions_are_routed_and_slips_fixed() {
         ),
     ] {
         let routed = contract().route(sent.as_object().unwrap().clone(), &ToolView::all_actions());
-        let RoutedCall { target, .. } = routed.unwrap_or_else(|refused| panic!("{sent}: {}", refused.failure));
+        let RoutedCall { target, .. } =
+            routed.unwrap_or_else(|refused| panic!("{sent}: {}", refused.failure));
         assert_eq!(target, expected, "{sent}");
     }
 }
@@ -77,7 +83,8 @@ fn invalid_calls_of_host_actions_are_explained() {
         json!({"action": "batch", "items": vec![json!({}); 51]}),
         json!({"action": "batch", "calls": [], "mode": "abort"}),
     ] {
-        let refused = contract().route(sent.as_object().unwrap().clone(), &ToolView::all_actions()).unwrap_err();
+        let refused =
+            contract().route(sent.as_object().unwrap().clone(), &ToolView::all_actions()).unwrap_err();
         let Failure { code, message, hint, expected, example, .. } = refused.failure;
         assert_eq!(code, code::INVALID_PARAMS);
         let _ = writeln!(out, "{}\n  {message}", crate::text::show::json(&sent, 100));

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     contract::{
         build::Contract,
-        routed::{RefusedCall, RoutedCall, CallTarget},
+        routed::{CallTarget, RefusedCall, RoutedCall},
     },
     model::view::ToolView,
     tests::fixture,
@@ -71,7 +71,10 @@ fn host_arguments_are_accepted_beside_and_inside_params() {
             (Detail::Full, Some(false), Some(true)),
             "{sent}"
         );
-        assert!(matches!(routed.target, CallTarget::Action { ref params, .. } if params.is_empty()), "{sent}");
+        assert!(
+            matches!(routed.target, CallTarget::Action { ref params, .. } if params.is_empty()),
+            "{sent}"
+        );
     }
     let routed = route(&json!({"action": "list", "detail": null, "wait": null})).unwrap();
     assert_eq!((routed.detail, routed.wait, routed.confirm), (Detail::Standard, None, None));
@@ -146,7 +149,8 @@ fn the_default_action() {
     let mut surface = fixture::notes();
     surface.default_action = Some("list".into());
     let contract = Contract::new(Arc::new(surface)).unwrap();
-    let routed = contract.route(json!({"limit": 5}).as_object().unwrap().clone(), &ToolView::all_actions()).unwrap();
+    let routed =
+        contract.route(json!({"limit": 5}).as_object().unwrap().clone(), &ToolView::all_actions()).unwrap();
     assert_eq!(routed.command, Command::action("list"));
     let one = Contract::new(Arc::new(fixture::one(json!({"p": true}), json!([])))).unwrap();
     let routed = one.route(json!({"p": 5}).as_object().unwrap().clone(), &ToolView::all_actions()).unwrap();

@@ -30,7 +30,10 @@ fn the_list_of_a_facade_with_runs_and_batches() {
     surface.actions[1].long_running = true;
     let terms = ActionPolicy { confirm: vec!["add".into()], batch: true, ..ActionPolicy::default() };
     let contract = Contract::new(Arc::new(surface)).unwrap().with_policy(terms).unwrap();
-    insta::assert_snapshot!("describe_runs", pretty(&contract, None, Detail::Standard, &ToolView::all_actions()));
+    insta::assert_snapshot!(
+        "describe_runs",
+        pretty(&contract, None, Detail::Standard, &ToolView::all_actions())
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Destinations of requests, as `http` and `secrets` both name them.
 
-use loggia_egress::{RuleDestination, HostPattern, UrlScheme};
+use loggia_egress::{HostPattern, RuleDestination, UrlScheme};
 
 use super::grant::{WantedGrant, WantedGrants};
 

@@ -1,6 +1,6 @@
 //! `http`: where a plugin may send requests, and by which methods.
 
-use loggia_egress::{RuleDestination, HttpRule};
+use loggia_egress::{HttpRule, RuleDestination};
 use loggia_facade::Effect;
 
 use super::{

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use loggia_egress::{RuleDestination, HostPattern, HttpRule, HeaderSecret, SecretSource};
+use loggia_egress::{HeaderSecret, HostPattern, HttpRule, RuleDestination, SecretSource};
 use loggia_facade::Effect;
 
 use super::{

@@ -25,7 +25,7 @@ use loggia_workflow::{
 use crate::config::{Exposed, Policy};
 
 /// A workflow file, read and checked.
-pub struct WorkflowFile {
+pub struct WorkflowBundle {
     name: String,
     definition: WorkflowFile,
     workflows: Vec<Arc<Workflow>>,
@@ -35,9 +35,15 @@ pub struct WorkflowFile {
     pub has_references: bool,
 }
 
-impl WorkflowFile {
+impl WorkflowBundle {
     /// Creates a file from a linked definition and its policy.
-    pub fn new(name: String, definition: WorkflowFile, policy: Policy, digest: ArtifactDigest, refers: bool) -> Self {
+    pub fn new(
+        name: String,
+        definition: WorkflowFile,
+        policy: Policy,
+        digest: ArtifactDigest,
+        refers: bool,
+    ) -> Self {
         let workflows = definition.workflows.iter().cloned().map(Arc::new).collect();
         Self { name, definition, workflows, policy, digest, has_references: refers }
     }
@@ -47,11 +53,15 @@ impl WorkflowFile {
     /// # Errors
     ///
     /// If the surface exceeds its limits.
-    pub fn entry(&self, beside: &Snapshot) -> Result<Entry, Problems> {
+    pub fn entry(&self, beside: &Snapshot) -> Result<Entry, SurfaceProblems> {
         self.build_entry(beside, None)
     }
 
-    fn build_entry(&self, beside: &Snapshot, watcher: Option<StepObserver>) -> Result<Entry, Problems> {
+    fn build_entry(
+        &self,
+        beside: &Snapshot,
+        watcher: Option<StepObserver>,
+    ) -> Result<Entry, SurfaceProblems> {
         let surface = Arc::new(sanitise_surface(self.outlook(beside).surface));
         let contract = Contract::new(Arc::clone(&surface))?.with_policy(self.policy.terms.clone())?;
         let facade = WorkflowFacade::new(surface, self.workflows.clone(), watcher);
@@ -71,7 +81,11 @@ impl WorkflowFile {
     /// # Errors
     ///
     /// If the surface exceeds its limits.
-    pub fn watched_entry(&self, slots: &BTreeMap<String, Slot>, watcher: StepObserver) -> Result<Entry, Problems> {
+    pub fn watched_entry(
+        &self,
+        slots: &BTreeMap<String, Slot>,
+        watcher: StepObserver,
+    ) -> Result<Entry, SurfaceProblems> {
         self.build_entry(&Snapshot::of(slots.clone()), Some(watcher))
     }
 
