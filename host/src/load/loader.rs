@@ -61,8 +61,10 @@ impl CatalogLoader {
     pub async fn run(mut self, stop: CancellationToken) {
         loop {
             let event = tokio::select! {
-                () = stop.cancelled() => return self.source.stop().await,
+                // Pending events come first: names are recorded before a host that made one call ends.
+                biased;
                 event = self.source.next_event() => event,
+                () = stop.cancelled() => return self.source.stop().await,
             };
             block_in_place(|| self.handle(event));
         }
