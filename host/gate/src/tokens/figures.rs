@@ -42,7 +42,7 @@ pub struct ServedFacade {
 }
 
 impl ServedList {
-    /// What these facades cost, each by its name, in its form and with its tools.
+    /// Measures facades, each given by its name, form and tools.
     pub fn of<'a, T: Borrow<PublishedTool>>(
         facades: impl IntoIterator<Item = (&'a str, SchemaForm, Vec<T>)>,
     ) -> Self {
