@@ -34,7 +34,7 @@ pub struct Build {
 
 impl Build {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        logs::at(Level::Warn);
+        logs::start_plain(Level::Warn);
         let workflows = workflows::find(&self.path);
         let sources = match build::find(&self.path) {
             Err(BuildError::Nothing(_)) if !workflows.is_empty() => Vec::new(),

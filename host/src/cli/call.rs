@@ -14,7 +14,7 @@ use super::{
     exit, term,
 };
 use crate::{
-    serve::Host,
+    serve::PluginHost,
     telemetry::{logs, logs::Level},
 };
 
@@ -41,7 +41,7 @@ pub struct Call {
 
 impl Call {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        logs::at(Level::Warn);
+        logs::start_plain(Level::Warn);
         let params = parameters(&self.params)?;
         ensure!(
             self.plugins.is_dir(),
@@ -49,10 +49,10 @@ impl Call {
             self.plugins.display()
         );
         let runtime = runtime()?;
-        let host = Host::new(&self.common.options()?)?;
+        let host = PluginHost::new(&self.common.options()?)?;
         let envelope = runtime.block_on(async {
             let stop = CancellationToken::new();
-            host.follow(self.plugins, stop.clone());
+            host.watch_folder(self.plugins, stop.clone());
             // Compiling may take a while, and a person waits longer than a client.
             host.gate.catalog().settled(&self.facade).await;
             // The command's own words are arguments as a client sends them, so that the same rules apply.

@@ -48,7 +48,7 @@ const BLOCKED: [&str; 2] = ["workflows", "what must be changed before one can ru
 
 impl Check {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        logs::at(Level::Error);
+        logs::start_plain(Level::Error);
         let plugins = load(&self.path, &self.common.options()?)?;
         if plugins.is_empty() {
             return Ok(nothing(&self.path));

@@ -10,7 +10,7 @@ use loggia_gate::{catalog::Publisher, flow::Quotas, schedule::Inline};
 use loggia_sandbox::engine::{STACK, STACK_CEILING};
 use loggia_text::units;
 
-use crate::{config::places, serve::Options};
+use crate::{config::places, serve::HostOptions};
 
 /// A mistake on the command line that only the command itself sees; clap reports the others.
 #[derive(Debug, thiserror::Error)]
@@ -76,12 +76,12 @@ impl Common {
     /// # Errors
     ///
     /// If the platform names no folder for the cache or the state.
-    pub fn options(&self) -> anyhow::Result<Options> {
+    pub fn options(&self) -> anyhow::Result<HostOptions> {
         self.options_with(None, None)
     }
 
     /// The same, with folders that a settings file names for where the command line names none.
-    pub fn options_with(&self, cache: Option<PathBuf>, state: Option<PathBuf>) -> anyhow::Result<Options> {
+    pub fn options_with(&self, cache: Option<PathBuf>, state: Option<PathBuf>) -> anyhow::Result<HostOptions> {
         // One for each thread that answers clients. A slice lasts a millisecond at most, and a facade that uses it up
         // starts elsewhere for a while; keeping a thread free of them costs a fifth of the throughput, and made p99
         // beside looping guests no better (docs/design/performance.md).
@@ -93,7 +93,7 @@ impl Common {
         };
         let cache = self.cache.clone().or(cache).map_or_else(places::cache, Ok)?;
         let state = self.state.clone().or(state).map_or_else(places::state, Ok)?;
-        Ok(Options {
+        Ok(HostOptions {
             cache,
             state,
             settings: None,

@@ -15,7 +15,7 @@ use crate::{
         names::Owners,
         scan, stem,
     },
-    serve::{Host, Options},
+    serve::{PluginHost, HostOptions},
 };
 
 /// One file, and what came of it.
@@ -29,21 +29,21 @@ pub struct Plugin {
 }
 
 /// Loads a file, or all of a folder, as a host would that serves it. Empty if there is no plugin there.
-pub fn load(path: &Path, options: &Options) -> anyhow::Result<Vec<Plugin>> {
+pub fn load(path: &Path, options: &HostOptions) -> anyhow::Result<Vec<Plugin>> {
     let files = files(path)?;
     if files.is_empty() {
         return Ok(Vec::new());
     }
-    let host = Host::new(options)?;
+    let host = PluginHost::new(options)?;
     Ok(runtime()?.block_on(loaded(&host, files)))
 }
 
 /// Loads all of a folder into a host that there is.
-pub async fn of_folder(host: &Host, folder: &Path) -> anyhow::Result<Vec<Plugin>> {
+pub async fn of_folder(host: &PluginHost, folder: &Path) -> anyhow::Result<Vec<Plugin>> {
     Ok(loaded(host, files(folder)?).await)
 }
 
-async fn loaded(host: &Host, files: BTreeMap<String, Found>) -> Vec<Plugin> {
+async fn loaded(host: &PluginHost, files: BTreeMap<String, Found>) -> Vec<Plugin> {
     let mut offers: BTreeMap<String, Offer> = BTreeMap::new();
     let mut plugins = Vec::new();
     for (file, found) in files {

@@ -20,10 +20,10 @@ use super::{
 };
 use crate::{
     config::server::{Admin, Format, Http, Revision, Settings, Span},
-    mcp::Handler,
+    mcp::McpHandler,
     serve::{
-        ENDPOINT_PATH, Host, Options, admin, auth,
-        auth::{Authenticator, Followed},
+        ENDPOINT_PATH, PluginHost, HostOptions, admin, auth,
+        auth::{Authenticator, TokenReloader},
         http, signals, stdio,
     },
     telemetry::{logs, trail},
@@ -78,7 +78,7 @@ pub struct Serve {
 impl Serve {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         if self.log_format == Some(Format::Json) {
-            logs::as_json();
+            logs::switch_to_json();
         }
         let file = self.file()?;
         let settings = self.settings(file.as_ref().map(|file| file.settings.clone()).unwrap_or_default())?;
@@ -107,7 +107,7 @@ impl Serve {
         }
         let runtime = runtime()?;
         let options = self.options(&settings, file.as_ref().map(|file| file.path.as_path()))?;
-        let host = Host::new(&options)?;
+        let host = PluginHost::new(&options)?;
         let served = runtime.block_on(async {
             match settings.http.clone() {
                 None => over_stdio(&host, folder, &settings).await,
@@ -125,15 +125,15 @@ impl Serve {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn file(&self) -> anyhow::Result<Option<Followed>> {
+    fn file(&self) -> anyhow::Result<Option<TokenReloader>> {
         let Some(file) = &self.config else { return Ok(None) };
         let path = std::path::absolute(file).with_context(|| format!("failed to find {}", file.display()))?;
         let settings = settings::read(file, |settings| {
             if self.log_format.unwrap_or(settings.log.format) == Format::Json {
-                logs::as_json();
+                logs::switch_to_json();
             }
         })?;
-        Ok(Some(Followed { settings, path, read: settings::read_again }))
+        Ok(Some(TokenReloader { settings, path, read: settings::read_again }))
     }
 
     /// What the file says, and what the command line says instead.
@@ -157,12 +157,12 @@ impl Serve {
         Ok(settings)
     }
 
-    fn options(&self, settings: &Settings, file: Option<&Path>) -> anyhow::Result<Options> {
+    fn options(&self, settings: &Settings, file: Option<&Path>) -> anyhow::Result<HostOptions> {
         let usual = self.common.options_with(settings.cache.clone(), settings.state.clone())?;
-        Ok(Options {
+        Ok(HostOptions {
             settings: file.map(Path::to_owned),
             audit: settings.audit.file.clone(),
-            keys: file.and_then(|file| auth::keys_file(settings.auth(), file)),
+            keys: file.and_then(|file| auth::key_file(settings.auth(), file)),
             stack: self.common.wasm_stack.unwrap_or(settings.wasm_stack.bytes()),
             publisher: settings.publish.into(),
             quotas: settings.http.as_ref().map_or(usual.quotas, |http| http.per_caller.quotas()),
@@ -179,7 +179,7 @@ fn delay(text: &str) -> Result<Span, String> {
 
 /// Answers who runs the server, until the process ends: the runtime's end is its own. Once `stop` is cancelled it is not ready.
 async fn administer(
-    host: &Host,
+    host: &PluginHost,
     settings: &Settings,
     authenticator: Option<Authenticator>,
     stop: &CancellationToken,
@@ -189,7 +189,7 @@ async fn administer(
         .await
         .with_context(|| format!("failed to listen on {listen}: choose another with --admin ADDR"))?;
     let address = listener.local_addr()?;
-    let serving = admin::serve(listener, admin::State::new(host, hosts, authenticator), stop.clone());
+    let serving = admin::serve(listener, admin::AdminState::new(host, hosts, authenticator), stop.clone());
     tokio::spawn(async move {
         if let Err(error) = serving.await {
             tracing::error!("the admin listener ended: {error}");
@@ -203,17 +203,17 @@ async fn administer(
 const WAITS: &str = "waiting for an MCP client on stdin, which is a terminal here: MCP clients start this command themselves, \
                      and --http 127.0.0.1:8080 serves over HTTP. Ctrl-D or Ctrl-C ends it";
 
-async fn over_stdio(host: &Host, folder: PathBuf, settings: &Settings) -> anyhow::Result<()> {
-    host.tell_vitals()?;
+async fn over_stdio(host: &PluginHost, folder: PathBuf, settings: &Settings) -> anyhow::Result<()> {
+    host.log_vitals_on_signal()?;
     if stdin().is_terminal() {
         term::note(WAITS);
     }
     let streams = stdio::take().context("failed to take over stdout")?;
     let stop = signals::shutdown()?;
     administer(host, settings, None, &stop).await?;
-    host.follow(folder, stop.clone());
-    let handler = Handler::new(host.gate.clone(), Origin::local(), stop.clone());
-    let handler = handler.up_to(settings.max_protocol_version);
+    host.watch_folder(folder, stop.clone());
+    let handler = McpHandler::new(host.gate.clone(), Origin::local(), stop.clone());
+    let handler = handler.with_newest_revision(settings.max_protocol_version);
     if let Err(said) = stdio::serve(handler, streams, settings.drain.0, stop).await {
         bail!("the client did not speak MCP: {said}");
     }
@@ -227,43 +227,43 @@ pub struct Door {
     /// None where they need not.
     pub authenticator: Option<Authenticator>,
     /// The settings file, whose tokens may change.
-    pub file: Option<Followed>,
+    pub file: Option<TokenReloader>,
 }
 
 /// Serves a folder over HTTP until told to stop; says where as soon as clients can connect.
 pub async fn over_http(
-    host: &Host,
+    host: &PluginHost,
     folder: PathBuf,
     Door { http, authenticator, file }: Door,
     settings: &Settings,
     ready: impl FnOnce(SocketAddr),
 ) -> anyhow::Result<()> {
-    host.tell_vitals()?;
+    host.log_vitals_on_signal()?;
     let address = http.listen;
     let listener = tokio::net::TcpListener::bind(address)
         .await
         .with_context(|| format!("failed to listen on {address}: choose another with --http ADDR"))?;
     let address = listener.local_addr()?;
     let told: CancellationToken = signals::shutdown()?;
-    let stop = signals::later(&told, http.drain_delay.0);
+    let stop = signals::delayed(&told, http.drain_delay.0);
     if let Some(authenticator) = &authenticator {
         authenticator.start();
     }
     if let Some(file) = file {
-        tokio::spawn(file.follow(authenticator.clone()));
+        tokio::spawn(file.run(authenticator.clone()));
     }
     administer(host, settings, authenticator.clone(), &told).await?;
-    host.follow(folder, stop.clone());
+    host.watch_folder(folder, stop.clone());
     // Should a request ever come through without its caller's name.
     let nobody = match &authenticator {
         None => Origin::anonymous(),
         Some(_) => Origin::named("nobody", Rights::of([])),
     };
-    let handler = Handler::new(host.gate.clone(), nobody, stop.clone());
-    let handler = handler.up_to(settings.max_protocol_version);
+    let handler = McpHandler::new(host.gate.clone(), nobody, stop.clone());
+    let handler = handler.with_newest_revision(settings.max_protocol_version);
     term::note(&format!("listening on http://{address}{}", ENDPOINT_PATH));
     ready(address);
-    let serving = http::Serving { handler, http, authenticator, drain: settings.drain.0 };
+    let serving = http::HttpServer { handler, http, authenticator, drain: settings.drain.0 };
     http::serve(serving, listener, stop).await?;
     Ok(())
 }

@@ -62,7 +62,7 @@ pub fn read_again(file: &Path) -> anyhow::Result<Settings> {
 
 fn with_keys(file: &Path) -> anyhow::Result<Reading> {
     let (mut reading, folder) = reading(file)?;
-    reading.tell(auth::mistake_of_keys(reading.settings.auth(), &folder).into_iter().collect());
+    reading.tell(auth::check_key_file(reading.settings.auth(), &folder).into_iter().collect());
     Ok(reading)
 }
 

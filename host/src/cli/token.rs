@@ -72,7 +72,7 @@ impl Token {
 
 impl New {
     fn run(self) -> anyhow::Result<ExitCode> {
-        let made = token::make();
+        let made = token::generate();
         let hash = token::hash(&made);
         let toml = self.toml(&hash);
         // A token that the server does not know is not shown.
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn the_toml_is_what_a_server_takes() {
-        let made = token::make();
+        let made = token::generate();
         let settings: Settings = toml::from_str(&new().toml(&token::hash(&made))).unwrap();
         let token = &settings.auth().tokens[0];
         assert_eq!((token.name.as_str(), token.hash.as_str()), ("ci", token::hash(&made).as_str()));

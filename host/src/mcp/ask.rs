@@ -19,35 +19,35 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 /// How long a sealed state is good for: longer than any question stays open.
-const SEALED: Duration = Duration::from_secs(31 * 60);
+const STATE_TTL: Duration = Duration::from_secs(31 * 60);
 
 /// How a client can be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum ElicitationMode {
     /// Not at all.
-    None,
+    Unsupported,
     /// By a request of the server's.
     Request,
     /// By a result that asks for the call again.
-    Again,
+    Retry,
 }
 
-impl Way {
+impl ElicitationMode {
     /// By what the client said of itself.
-    pub fn of(context: &RequestContext<RoleServer>) -> Self {
+    pub fn of_client(context: &RequestContext<RoleServer>) -> Self {
         let elicits = context.client_capabilities().and_then(|capabilities| capabilities.elicitation.clone());
         // `elicitation: {}` means forms.
         let forms = elicits.is_some_and(|elicits| elicits.form.is_some() || elicits.url.is_none());
         let version = context.protocol_version();
         match (forms, version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)) {
-            (false, _) => Self::None,
+            (false, _) => Self::Unsupported,
             (true, false) => Self::Request,
-            (true, true) => Self::Again,
+            (true, true) => Self::Retry,
         }
     }
 }
 
-fn params(question: &Question) -> Option<ElicitRequestParams> {
+fn to_params(question: &Question) -> Option<ElicitRequestParams> {
     let mut schema = question.schema.clone();
     schema.entry("type").or_insert("object".into());
     schema.entry("properties").or_insert(Value::Object(serde_json::Map::new()));
@@ -57,14 +57,14 @@ fn params(question: &Question) -> Option<ElicitRequestParams> {
 }
 
 /// Whether MCP has a form for a question.
-pub fn can_be_put(question: &Question) -> bool {
-    params(question).is_some()
+pub fn has_form(question: &Question) -> bool {
+    to_params(question).is_some()
 }
 
 /// Asks by a request; must be called in the task that handles the client's own request. Where the question is closed before
 /// it is answered, the client is told, so that no form is left open before the person.
-pub async fn ask(peer: Peer<RoleServer>, question: Question, closed: impl Future<Output = ()>) -> Answer {
-    let Some(params) = params(&question) else {
+pub async fn elicit(peer: Peer<RoleServer>, question: Question, closed: impl Future<Output = ()>) -> Answer {
+    let Some(params) = to_params(&question) else {
         tracing::warn!("a question could not be put to the client: its form is none that MCP knows");
         return Answer::Cancelled;
     };
@@ -77,7 +77,7 @@ pub async fn ask(peer: Peer<RoleServer>, question: Question, closed: impl Future
     tokio::select! {
         biased;
         response = asked.await_response() => match response {
-            Ok(ClientResult::ElicitResult(result)) => answer(result),
+            Ok(ClientResult::ElicitResult(result)) => to_answer(result),
             Ok(_) => unanswered(&ServiceError::UnexpectedResponse),
             Err(error) => unanswered(&error),
         },
@@ -96,7 +96,7 @@ fn unanswered(error: &ServiceError) -> Answer {
     Answer::Cancelled
 }
 
-fn answer(result: ElicitResult) -> Answer {
+fn to_answer(result: ElicitResult) -> Answer {
     match result.action {
         ElicitationAction::Accept => {
             Answer::Accepted(result.content.unwrap_or_else(|| Value::Object(serde_json::Map::new())))
@@ -107,31 +107,31 @@ fn answer(result: ElicitResult) -> Answer {
 }
 
 /// The answers that came with a call; one that is no answer is left out, so that its question stays open.
-pub fn answers(responses: InputResponses) -> impl Iterator<Item = (String, Answer)> {
+pub fn parse_answers(responses: InputResponses) -> impl Iterator<Item = (String, Answer)> {
     responses.into_iter().filter_map(|(key, response)| {
         let result = serde_json::from_value::<ElicitResult>(response).ok()?;
-        Some((key, answer(result)))
+        Some((key, to_answer(result)))
     })
 }
 
 /// The questions as MCP puts them to a client that is to answer later.
-pub fn requests(asks: &BTreeMap<String, Question>) -> BTreeMap<String, InputRequest> {
-    let request = |question| Some(InputRequest::Elicitation(ElicitRequest::new(params(question)?)));
+pub fn to_input_requests(asks: &BTreeMap<String, Question>) -> BTreeMap<String, InputRequest> {
+    let request = |question| Some(InputRequest::Elicitation(ElicitRequest::new(to_params(question)?)));
     asks.iter().filter_map(|(key, question)| Some((key.clone(), request(question)?))).collect()
 }
 
 /// What a repeated call takes up again.
 #[derive(Serialize, Deserialize, Debug, PartialEq)]
-pub struct Parked {
+pub struct ParkedCall {
     run: String,
     /// The run was only asked about, and is not this call's to end.
-    pub watched: bool,
+    pub is_watched: bool,
 }
 
-impl Parked {
+impl ParkedCall {
     /// A call that waits.
     pub fn new(run: &RunId, watched: bool) -> Self {
-        Self { run: run.to_string(), watched }
+        Self { run: run.to_string(), is_watched: watched }
     }
 
     /// Its handle.
@@ -141,9 +141,9 @@ impl Parked {
 }
 
 /// Seals what goes through the client's hands, for as long as this process lives.
-pub struct Sealer(RequestStateCodec);
+pub struct StateSealer(RequestStateCodec);
 
-impl Default for Sealer {
+impl Default for StateSealer {
     fn default() -> Self {
         let mut key = [0; 32];
         rustix::rand::getrandom(&mut key, rustix::rand::GetRandomFlags::empty())
@@ -155,34 +155,34 @@ impl Default for Sealer {
     }
 }
 
-impl Sealer {
+impl StateSealer {
     /// The result that asks for the same call again, with the answers.
-    pub fn asks(
+    pub fn seal(
         &self,
-        parked: &Parked,
+        parked: &ParkedCall,
         asks: &BTreeMap<String, Question>,
         caller: &Caller,
-        call: &Bound,
+        call: &CallBinding,
     ) -> InputRequiredResult {
-        let bound = bound(caller, call);
-        let options = SealOptions::new().associated_data(&bound).ttl(SEALED);
+        let bound = associated_data(caller, call);
+        let options = SealOptions::new().associated_data(&bound).ttl(STATE_TTL);
         let state = self.0.seal_json_with(parked, &options).ok();
-        let mut result = InputRequiredResult::from_input_requests(requests(asks));
+        let mut result = InputRequiredResult::from_input_requests(to_input_requests(asks));
         result.request_state = state;
         result
     }
 
     /// Opens what a client gave back. None where it was changed, is somebody else's, another call's, too old, or of
     /// another process.
-    pub fn open(&self, state: &str, caller: &Caller, call: &Bound) -> Option<Parked> {
-        self.0.open_json_with(state, &bound(caller, call)).ok()
+    pub fn open(&self, state: &str, caller: &Caller, call: &CallBinding) -> Option<ParkedCall> {
+        self.0.open_json_with(state, &associated_data(caller, call)).ok()
     }
 }
 
 /// The call that a state belongs to.
-pub struct Bound(String);
+pub struct CallBinding(String);
 
-impl Bound {
+impl CallBinding {
     /// This tool with these arguments.
     pub fn new(tool: &str, arguments: Option<&Object>) -> Self {
         let text = serde_json::to_string(&arguments).unwrap_or_default();
@@ -191,7 +191,7 @@ impl Bound {
     }
 }
 
-fn bound(caller: &Caller, call: &Bound) -> Vec<u8> {
+fn associated_data(caller: &Caller, call: &CallBinding) -> Vec<u8> {
     format!("{caller:?}\n{}", call.0).into_bytes()
 }
 
@@ -201,11 +201,11 @@ mod tests {
 
     #[test]
     fn a_sealed_state_opens_for_its_caller_and_tool_in_its_process() {
-        let (sealer, other) = (Sealer::default(), Sealer::default());
-        let parked = Parked { run: "run_x".into(), watched: false };
-        let call = |tool: &str, n: u32| Bound::new(tool, serde_json::json!({ "n": n }).as_object());
+        let (sealer, other) = (StateSealer::default(), StateSealer::default());
+        let parked = ParkedCall { run: "run_x".into(), is_watched: false };
+        let call = |tool: &str, n: u32| CallBinding::new(tool, serde_json::json!({ "n": n }).as_object());
         let notes = call("notes", 1);
-        let state = sealer.asks(&parked, &BTreeMap::new(), &Caller::Local, &notes).request_state.unwrap();
+        let state = sealer.seal(&parked, &BTreeMap::new(), &Caller::Local, &notes).request_state.unwrap();
         assert_eq!(sealer.open(&state, &Caller::Local, &notes), Some(parked));
         assert_eq!(sealer.open(&state, &Caller::Local, &call("other", 1)), None);
         assert_eq!(sealer.open(&state, &Caller::Local, &call("notes", 2)), None);
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn what_is_no_answer_is_left_out() {
-        let answers: BTreeMap<String, Answer> = answers(BTreeMap::from([
+        let answers: BTreeMap<String, Answer> = parse_answers(BTreeMap::from([
             ("q1".to_owned(), serde_json::json!({"action": "accept", "content": {"n": 1}})),
             ("q2".to_owned(), serde_json::json!({"action": "decline"})),
             ("q3".to_owned(), serde_json::json!("nonsense")),

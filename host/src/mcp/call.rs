@@ -18,54 +18,54 @@ use rmcp::{
 use tokio::time::Instant;
 
 use super::{
-    ask::{self, Bound, Parked, Way},
-    handler::{Context, Handler},
-    operation::mark,
-    result::result,
+    ask::{self, CallBinding, ParkedCall, ElicitationMode},
+    handler::{McpContext, McpHandler},
+    operation::request_ids,
+    result::to_result,
     tasks,
 };
 
-impl Handler {
+impl McpHandler {
     /// Answers a call.
-    pub(super) async fn answer(
+    pub(super) async fn handle_call(
         &self,
         request: CallToolRequestParams,
-        context: &Context,
+        context: &McpContext,
     ) -> Result<CallToolResponse, ErrorData> {
         let _counted = self.shared.calls.token();
-        let way = Way::of(context);
-        let origin = self.origin(&context.extensions).asking(way != Way::None).marked(mark(context));
+        let way = ElicitationMode::of_client(context);
+        let origin = self.origin(&context.extensions).asking(way != ElicitationMode::Unsupported).marked(request_ids(context));
         let tool = request.name.clone();
         // Only what may go through the client's hands is bound to anything.
-        let bound = (way == Way::Again || request.request_state.is_some())
-            .then(|| Bound::new(&request.name, request.arguments.as_ref()));
-        let exec = match self.resumed(&request, &origin, bound.as_ref())? {
+        let bound = (way == ElicitationMode::Retry || request.request_state.is_some())
+            .then(|| CallBinding::new(&request.name, request.arguments.as_ref()));
+        let exec = match self.resume_call(&request, &origin, bound.as_ref())? {
             Some(Ok(exec)) => exec,
             Some(Err(failure)) => {
                 let envelope = Envelope::new(Command { key: "action", name: None }, Err(failure));
-                return Ok(self.result(envelope, &tool).into());
+                return Ok(self.to_result(envelope, &tool).into());
             }
-            None => self.begun(request, way, origin.clone()).await?,
+            None => self.start_call(request, way, origin.clone()).await?,
         };
         let tasks = context.client_capabilities().is_some_and(|capabilities| capabilities.supports_tasks());
         if tasks && exec.may_become_run() {
             return Ok(match exec.part_with_handle() {
-                Some(id) => tasks::created(&id).into(),
+                Some(id) => tasks::to_created(&id).into(),
                 None => cancelled().into(),
             });
         }
-        self.follow(exec, (way, bound), &origin, &tool, context).await
+        self.follow_call(exec, (way, bound), &origin, &tool, context).await
     }
 
-    fn result(&self, envelope: Envelope, tool: &str) -> CallToolResult {
-        result(envelope, &self.shared.gate.catalog().snapshot(), tool)
+    fn to_result(&self, envelope: Envelope, tool: &str) -> CallToolResult {
+        to_result(envelope, &self.shared.gate.catalog().snapshot(), tool)
     }
 
     /// Begins a call.
-    async fn begun(
+    async fn start_call(
         &self,
         request: CallToolRequestParams,
-        way: Way,
+        way: ElicitationMode,
         origin: Origin,
     ) -> Result<Exec, ErrorData> {
         let catalog = self.shared.gate.catalog();
@@ -80,19 +80,19 @@ impl Handler {
             true => unknown_tool(&request.name, &catalog.snapshot().names(&rights)),
             false => no_tool_yet(&request.name),
         })?;
-        if let Some(responses) = request.input_responses.filter(|_| way == Way::Again) {
-            exec.prepare(ask::answers(responses));
+        if let Some(responses) = request.input_responses.filter(|_| way == ElicitationMode::Retry) {
+            exec.prepare(ask::parse_answers(responses));
         }
         Ok(exec)
     }
 
     /// Takes up a call again that asked for answers; none where the request is a new call, or one that only asks about a
     /// run again. An error where the state is none that this host gave for this call.
-    fn resumed(
+    fn resume_call(
         &self,
         request: &CallToolRequestParams,
         origin: &Origin,
-        bound: Option<&Bound>,
+        bound: Option<&CallBinding>,
     ) -> Result<Option<Result<Exec, Failure>>, ErrorData> {
         let Some(state) = request.request_state.as_deref() else { return Ok(None) };
         let gone = || {
@@ -101,8 +101,8 @@ impl Handler {
         };
         let parked = bound.and_then(|bound| self.shared.sealer.open(state, &origin.caller, bound));
         let parked = parked.ok_or_else(foreign_state)?;
-        let answers = ask::answers(request.input_responses.clone().unwrap_or_default());
-        if parked.watched {
+        let answers = ask::parse_answers(request.input_responses.clone().unwrap_or_default());
+        if parked.is_watched {
             if let Ok(run) = self.shared.gate.look(&parked.run(), origin) {
                 answers.for_each(|(key, answer)| _ = run.answer(&key, answer));
             }
@@ -113,16 +113,16 @@ impl Handler {
     }
 
     /// Follows a call for as long as its client waits.
-    async fn follow(
+    async fn follow_call(
         &self,
         mut exec: Exec,
-        (way, bound): (Way, Option<Bound>),
+        (way, bound): (ElicitationMode, Option<CallBinding>),
         origin: &Origin,
         tool: &str,
-        context: &Context,
+        context: &McpContext,
     ) -> Result<CallToolResponse, ErrorData> {
-        let mut reporter = Reporter::new(context);
-        let mut asking: Asking = FuturesUnordered::new();
+        let mut reporter = ProgressReporter::new(context);
+        let mut asking: OpenForms = FuturesUnordered::new();
         let mut asked = BTreeSet::new();
         let soft = exec.patience();
         let patience = tokio::time::sleep(soft.unwrap_or_default());
@@ -137,14 +137,14 @@ impl Handler {
                     exec.answer(&key, answer);
                     continue;
                 }
-                () = tokio::time::sleep_until(reporter.rests), if reporter.held.is_some() => {
-                    reporter.tell_held(context).await;
+                () = tokio::time::sleep_until(reporter.next_at), if reporter.pending.is_some() => {
+                    reporter.flush(context).await;
                     continue;
                 }
                 // Dropping the call ends it; rmcp drops the answer to a cancelled request.
                 () = context.ct.cancelled() => {
                     drop(exec);
-                    take_back(&mut asking).await;
+                    withdraw(&mut asking).await;
                     return Ok(cancelled().into());
                 }
                 () = &mut patience, if soft.is_some() => {
@@ -153,50 +153,50 @@ impl Handler {
                         patience.as_mut().reset(Instant::now() + Duration::from_secs(1));
                         continue;
                     }
-                    return Ok(exec.part().map_or_else(cancelled, |e| self.result(e, tool)).into());
+                    return Ok(exec.part().map_or_else(cancelled, |e| self.to_result(e, tool)).into());
                 }
             };
             match event {
                 Event::Done(envelope) => {
                     // The last is told in any case.
-                    reporter.tell_held(context).await;
-                    take_back(&mut asking).await;
-                    return Ok(self.result(*envelope, tool).into());
+                    reporter.flush(context).await;
+                    withdraw(&mut asking).await;
+                    return Ok(self.to_result(*envelope, tool).into());
                 }
-                Event::Progress(progress) => reporter.tell(context, progress).await,
-                Event::Asks(asks) if asks.values().any(|question| !ask::can_be_put(question)) => {
+                Event::Progress(progress) => reporter.report(context, progress).await,
+                Event::Asks(asks) if asks.values().any(|question| !ask::has_form(question)) => {
                     // MCP has no form for it, so nobody will answer.
-                    let unput = asks.iter().filter(|(_, question)| !ask::can_be_put(question));
+                    let unput = asks.iter().filter(|(_, question)| !ask::has_form(question));
                     unput.for_each(|(key, _)| _ = exec.answer(key, Answer::Cancelled));
                 }
                 Event::Asks(asks) => match way {
-                    Way::None => match exec.watched() {
+                    ElicitationMode::Unsupported => match exec.watched() {
                         // Its questions are told with its status.
                         Some(_) => {
-                            return Ok(exec.part().map_or_else(cancelled, |e| self.result(e, tool)).into());
+                            return Ok(exec.part().map_or_else(cancelled, |e| self.to_result(e, tool)).into());
                         }
                         None => exec.decline(&asks),
                     },
-                    Way::Request => {
+                    ElicitationMode::Request => {
                         for (key, question) in asks {
                             if asked.insert(key.clone()) {
                                 let peer = context.peer.clone();
                                 let closed = exec.closed(key.clone());
                                 asking.push(
-                                    async move { (key, ask::ask(peer, question, closed).await) }.boxed(),
+                                    async move { (key, ask::elicit(peer, question, closed).await) }.boxed(),
                                 );
                             }
                         }
                     }
-                    Way::Again => {
+                    ElicitationMode::Retry => {
                         let watched = exec.watched();
                         let is_watched = watched.is_some();
                         let Some(id) = watched.or_else(|| exec.detach()) else {
                             return Ok(cancelled().into());
                         };
-                        let parked = Parked::new(&id, is_watched);
-                        let bound = bound.unwrap_or_else(|| Bound::new(tool, None));
-                        let result = self.shared.sealer.asks(&parked, &asks, &origin.caller, &bound);
+                        let parked = ParkedCall::new(&id, is_watched);
+                        let bound = bound.unwrap_or_else(|| CallBinding::new(tool, None));
+                        let result = self.shared.sealer.seal(&parked, &asks, &origin.caller, &bound);
                         return Ok(result.into());
                     }
                 },
@@ -204,24 +204,24 @@ impl Handler {
         }
     }
 
-    pub(super) fn task(&self, id: &str, context: &Context) -> Result<(RunId, Look), ErrorData> {
+    pub(super) fn find_task(&self, id: &str, context: &McpContext) -> Result<(RunId, Look), ErrorData> {
         let (id, origin) = (RunId::from_client(id), self.origin(&context.extensions));
-        let run = self.shared.gate.look(&id, &origin).map_err(|_| tasks::unknown())?;
+        let run = self.shared.gate.look(&id, &origin).map_err(|_| tasks::unknown_task())?;
         Ok((id, run))
     }
 }
 
 /// Forms that may be open before a person.
-type Asking = FuturesUnordered<BoxFuture<'static, (String, Answer)>>;
+type OpenForms = FuturesUnordered<BoxFuture<'static, (String, Answer)>>;
 
 /// Takes back what is still open of a call that ends.
-async fn take_back(asking: &mut Asking) {
+async fn withdraw(asking: &mut OpenForms) {
     let taken_back = async { while asking.next().await.is_some() {} };
-    let _ = tokio::time::timeout(TAKING_BACK, taken_back).await;
+    let _ = tokio::time::timeout(WITHDRAW_TIMEOUT, taken_back).await;
 }
 
 /// A call that is cancelled has ended after a little less.
-const TAKING_BACK: Duration = Duration::from_secs(2);
+const WITHDRAW_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What a request is answered with whose caller is gone.
 fn cancelled() -> CallToolResult {
@@ -247,41 +247,41 @@ fn no_tool_yet(name: &str) -> ErrorData {
 }
 
 /// Progress notifications of one request: only where the client gave a token, and only upwards, as MCP wants them.
-struct Reporter {
+struct ProgressReporter {
     token: Option<rmcp::model::ProgressToken>,
     last: f64,
     /// When the next may be told.
-    rests: Instant,
+    next_at: Instant,
     /// What was too soon to be told, and is the latest.
-    held: Option<Progress>,
+    pending: Option<Progress>,
 }
 
 /// A plugin may report as often as it likes; a client is told at most so often.
-const PAUSE: Duration = Duration::from_millis(20);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(20);
 
-impl Reporter {
-    fn new(context: &Context) -> Self {
+impl ProgressReporter {
+    fn new(context: &McpContext) -> Self {
         Self {
             token: context.meta.get_progress_token(),
             last: f64::NEG_INFINITY,
-            rests: Instant::now(),
-            held: None,
+            next_at: Instant::now(),
+            pending: None,
         }
     }
 
-    async fn tell(&mut self, context: &Context, progress: Progress) {
+    async fn report(&mut self, context: &McpContext, progress: Progress) {
         if self.token.is_none() || progress.done <= self.last {
             return;
         }
         let now = Instant::now();
         // Whatever it says of itself: a plugin may claim to be done as often as it likes.
-        if now < self.rests {
-            self.held = Some(progress);
+        if now < self.next_at {
+            self.pending = Some(progress);
             return;
         }
-        self.held = None;
+        self.pending = None;
         let Some(token) = self.token.clone() else { return };
-        (self.last, self.rests) = (progress.done, now + PAUSE);
+        (self.last, self.next_at) = (progress.done, now + PROGRESS_INTERVAL);
         let mut told = ProgressNotificationParam::new(token, progress.done);
         if let Some(total) = progress.total {
             told = told.with_total(total);
@@ -294,10 +294,10 @@ impl Reporter {
     }
 
     /// Tells what was held back, now that it is time: the next may be long in coming, or there will be none.
-    async fn tell_held(&mut self, context: &Context) {
-        if let Some(held) = self.held.take() {
-            self.rests = Instant::now();
-            self.tell(context, held).await;
+    async fn flush(&mut self, context: &McpContext) {
+        if let Some(held) = self.pending.take() {
+            self.next_at = Instant::now();
+            self.report(context, held).await;
         }
     }
 }
@@ -336,7 +336,7 @@ mod tests {
     /// What a client gets for a call of `a`, and after how many seconds.
     async fn called(gate: Gate, arguments: Value) -> (Result<CallToolResult, rmcp::ServiceError>, u64) {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
-        let handler = Handler::new(gate, Origin::local(), CancellationToken::new());
+        let handler = McpHandler::new(gate, Origin::local(), CancellationToken::new());
         let serving = tokio::spawn(async move { handler.serve(ours).await.unwrap().waiting().await });
         let client = ().serve(theirs).await.unwrap();
         let Value::Object(arguments) = arguments else { unreachable!() };

@@ -10,12 +10,12 @@ use loggia_schema::View;
 const INSTRUCTIONS: usize = 1500;
 
 /// A text shorter than this, in bytes, says nothing: then facades are only named.
-const LEAST: usize = 16;
+const MIN_TEXT: usize = 16;
 
 /// Room for the last line, which counts what is not named.
-const MORE: usize = 24;
+const MORE_LINE: usize = 24;
 
-const HOW: &str = "\
+const USAGE: &str = "\
 Each tool is one domain; `action` chooses the operation, and the action's parameters stand beside it or in `params`: \
 {\"action\": \"…\", …}. Parameters are described as [actions] text, * meaning required for that action. When unsure, \
 call action \"describe\", with `of` naming one action for its parameters and examples. Results are JSON: \
@@ -26,12 +26,12 @@ const RUNS: &str = " \
 A call that takes long answers with a run: call action \"run_status\" with its `run_id` and `wait`: true for the result.";
 
 /// What the facades that a caller of these rights reaches are for, and how to call them.
-pub fn instructions(snapshot: &Snapshot, rights: &Rights) -> String {
+pub fn render_instructions(snapshot: &Snapshot, rights: &Rights) -> String {
     let whole = View::whole();
     let seen =
         snapshot.serving().filter_map(|entry| Some((&**entry, rights.narrow(&entry.contract, &whole)?)));
     let seen: Vec<(&Entry, _)> = seen.collect();
-    let mut text = HOW.to_owned();
+    let mut text = USAGE.to_owned();
     if seen.iter().any(|(entry, view)| entry.contract.takes("run_status", view).is_some()) {
         text.push_str(RUNS);
     }
@@ -47,18 +47,18 @@ pub fn instructions(snapshot: &Snapshot, rights: &Rights) -> String {
 /// A line for each facade, together at most this many bytes. Where they take more, the long texts are cut to the same
 /// length, so that each facade is named and none is told of at the cost of another.
 fn facade_lines(facades: &[(&str, &str)], most: usize) -> String {
-    let names: usize = facades.iter().map(|(name, _)| named(name).len()).sum();
+    let names: usize = facades.iter().map(|(name, _)| name_line(name).len()).sum();
     let marks = facades.len() * ": ".len();
     let share =
         even_share(facades.iter().map(|(_, said)| said.len()).collect(), most.saturating_sub(names + marks));
-    if share >= LEAST {
-        let lines = facades.iter().map(|(name, said)| format!("{}: {}", named(name), shorten(said, share)));
+    if share >= MIN_TEXT {
+        let lines = facades.iter().map(|(name, said)| format!("{}: {}", name_line(name), shorten(said, share)));
         return lines.collect();
     }
     let mut lines = String::new();
     for (at, (name, _)) in facades.iter().enumerate() {
-        let (line, left) = (named(name), facades.len() - at);
-        if names > most && lines.len() + line.len() + MORE > most {
+        let (line, left) = (name_line(name), facades.len() - at);
+        if names > most && lines.len() + line.len() + MORE_LINE > most {
             let plural = if left == 1 { "" } else { "s" };
             lines.push_str(&format!("\n- and {left} more tool{plural}"));
             break;
@@ -68,7 +68,7 @@ fn facade_lines(facades: &[(&str, &str)], most: usize) -> String {
     lines
 }
 
-fn named(name: &str) -> String {
+fn name_line(name: &str) -> String {
     format!("\n- {name}")
 }
 
@@ -129,7 +129,7 @@ mod tests {
         let last = |most: usize| facade_lines(&facades, most).lines().last().map(str::to_owned);
         assert_eq!(last(11 * 9).as_deref(), Some("- facade_8"));
         assert_eq!(last(11 * 9 - 1).as_deref(), Some("- and 3 more tools"));
-        for most in MORE..200 {
+        for most in MORE_LINE..200 {
             let lines = facade_lines(&facades, most);
             assert!(lines.len() <= most, "{} bytes of {most}: {lines}", lines.len());
             assert!(!lines.contains(" 1 more tools"), "{lines}");

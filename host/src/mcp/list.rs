@@ -14,12 +14,12 @@ use loggia_schema::Published;
 use rmcp::model::{Tool, ToolAnnotations};
 
 /// The tools of a snapshot, in the order of their names.
-pub fn tools(snapshot: &Snapshot) -> Vec<Tool> {
-    snapshot.tools.values().map(|tool| self::tool(&tool.published)).collect()
+pub fn published_tools(snapshot: &Snapshot) -> Vec<Tool> {
+    snapshot.tools.values().map(|tool| to_tool(&tool.published)).collect()
 }
 
 /// One tool as MCP lists it.
-pub fn tool(published: &Published) -> Tool {
+pub fn to_tool(published: &Published) -> Tool {
     let hints = ToolAnnotations::new()
         .read_only(published.read_only)
         .destructive(published.destructive)
@@ -36,24 +36,24 @@ pub fn tool(published: &Published) -> Tool {
 }
 
 /// Callers of different rights whose lists are kept.
-const KEPT: usize = 64;
+const MAX_NARROWED: usize = 64;
 
 /// The lists of the generation now served.
 #[derive(Default)]
-pub struct Listed {
+pub struct ToolListCache {
     /// For those who may call everything.
     whole: ArcSwapOption<(u64, Vec<Tool>)>,
     /// For the others, those who asked last at the end.
-    narrowed: Mutex<VecDeque<Narrowed>>,
+    narrowed: Mutex<VecDeque<NarrowedList>>,
 }
 
 /// What callers of these rights see.
-struct Narrowed {
+struct NarrowedList {
     rights: Rights,
     list: Arc<(u64, Vec<Tool>)>,
 }
 
-impl Listed {
+impl ToolListCache {
     /// The list for callers of these rights, built anew only after the catalog changed.
     pub fn tools(&self, catalog: &Catalog, rights: &Rights) -> Arc<(u64, Vec<Tool>)> {
         let snapshot = catalog.snapshot();
@@ -63,7 +63,7 @@ impl Listed {
         match self.whole.load_full() {
             Some(listed) if listed.0 == snapshot.generation => listed,
             _ => {
-                let listed = Arc::new((snapshot.generation, tools(&snapshot)));
+                let listed = Arc::new((snapshot.generation, published_tools(&snapshot)));
                 self.whole.store(Some(Arc::clone(&listed)));
                 listed
             }
@@ -75,31 +75,31 @@ impl Listed {
             return self.keep(known);
         }
         // Made without the lock: others are not to wait for it.
-        let tools = tools_for(snapshot, rights).iter().map(tool).collect();
+        let tools = tools_for(snapshot, rights).iter().map(to_tool).collect();
         let list = Arc::new((snapshot.generation, tools));
-        self.keep(Narrowed { rights: rights.clone(), list })
+        self.keep(NarrowedList { rights: rights.clone(), list })
     }
 
     /// Forgets what is old.
-    fn take(&self, generation: u64, rights: &Rights) -> Option<Narrowed> {
+    fn take(&self, generation: u64, rights: &Rights) -> Option<NarrowedList> {
         let mut lists = self.lock();
         lists.retain(|known| known.list.0 >= generation);
         let at = lists.iter().position(|known| known.list.0 == generation && known.rights == *rights)?;
         lists.remove(at)
     }
 
-    fn keep(&self, narrowed: Narrowed) -> Arc<(u64, Vec<Tool>)> {
+    fn keep(&self, narrowed: NarrowedList) -> Arc<(u64, Vec<Tool>)> {
         let list = Arc::clone(&narrowed.list);
         let mut lists = self.lock();
         lists.retain(|known| known.rights != narrowed.rights);
-        if lists.len() >= KEPT {
+        if lists.len() >= MAX_NARROWED {
             lists.pop_front();
         }
         lists.push_back(narrowed);
         list
     }
 
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Narrowed>> {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<NarrowedList>> {
         self.narrowed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

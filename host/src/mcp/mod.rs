@@ -25,9 +25,9 @@ mod pages;
 mod result;
 mod tasks;
 
-pub use handler::Handler;
-pub use instructions::instructions;
-pub use list::{tool, tools};
+pub use handler::McpHandler;
+pub use instructions::render_instructions;
+pub use list::{to_tool, published_tools};
 
 #[cfg(test)]
 mod tests;

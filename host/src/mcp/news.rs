@@ -12,25 +12,25 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// How long one client may take to accept a notification; the others do not wait for it.
-const PATIENCE: Duration = Duration::from_secs(5);
+const NOTIFY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Changes that follow each other this closely are told once.
 const BURST: Duration = Duration::from_millis(20);
 
 /// How often clients that went away are forgotten: what is kept of one holds all that rmcp had for it.
-const LOOK: Duration = Duration::from_secs(5);
+const PRUNE_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The clients that finished a handshake.
 #[derive(Default)]
-pub struct Peers {
-    open: Mutex<Vec<Peer<RoleServer>>>,
+pub struct SubscribedPeers {
+    connected: Mutex<Vec<Peer<RoleServer>>>,
     /// Sent to with each change.
     changes: watch::Sender<()>,
 }
 
-impl Peers {
+impl SubscribedPeers {
     /// A client that wants to hear of changes.
     pub fn add(&self, peer: Peer<RoleServer>) {
-        let mut peers = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut peers = self.connected.lock().unwrap_or_else(PoisonError::into_inner);
         peers.retain(|peer| !peer.is_transport_closed());
         peers.push(peer);
     }
@@ -41,13 +41,13 @@ impl Peers {
     }
 
     fn open(&self) -> Vec<Peer<RoleServer>> {
-        let mut peers = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut peers = self.connected.lock().unwrap_or_else(PoisonError::into_inner);
         peers.retain(|peer| !peer.is_transport_closed());
         peers.clone()
     }
 
     /// Tells every client of every change, until told to stop.
-    pub async fn tell(&self, catalog: &Catalog, stop: CancellationToken) {
+    pub async fn notify_changes(&self, catalog: &Catalog, stop: CancellationToken) {
         let mut changes = catalog.changes();
         // Lists wait for the first admission, so what it brings is no news to anybody, unless they waited in vain.
         if catalog.admitted().await {
@@ -57,7 +57,7 @@ impl Peers {
             tokio::select! {
                 () = stop.cancelled() => return,
                 changed = changes.changed() => if changed.is_err() { return },
-                () = tokio::time::sleep(LOOK) => {
+                () = tokio::time::sleep(PRUNE_INTERVAL) => {
                     drop(self.open());
                     continue;
                 }
@@ -68,7 +68,7 @@ impl Peers {
             self.changes.send_replace(());
             for peer in self.open() {
                 tokio::spawn(async move {
-                    let told = tokio::time::timeout(PATIENCE, peer.notify_tool_list_changed()).await;
+                    let told = tokio::time::timeout(NOTIFY_TIMEOUT, peer.notify_tool_list_changed()).await;
                     if !matches!(told, Ok(Ok(()))) {
                         tracing::debug!("a client was not told that the list changed");
                     }

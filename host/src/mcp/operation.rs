@@ -11,35 +11,35 @@ use loggia_gate::{
 use rmcp::{ErrorData, model::CallToolResponse};
 use tokio::time::Instant;
 
-use super::handler::{Context, Handler};
+use super::handler::{McpContext, McpHandler};
 
 /// A request that is being answered, timed until this is dropped.
-pub(super) struct Operation {
+pub(super) struct OperationTimer {
     meter: Arc<flow::Operation>,
     began: Instant,
     /// What it is answered with.
     error: Cow<'static, str>,
 }
 
-impl Handler {
+impl McpHandler {
     /// A request of this method, which works unless it is said otherwise.
-    pub(super) fn operation(&self, method: &str) -> Operation {
+    pub(super) fn time_operation(&self, method: &str) -> OperationTimer {
         let meter = self.shared.gate.meters().operations.of(method);
-        Operation { meter, began: Instant::now(), error: "".into() }
+        OperationTimer { meter, began: Instant::now(), error: "".into() }
     }
 
     /// A call to a tool. One that is not published is a name that anybody may have made up.
-    pub(super) fn tool_call(&self, name: &str) -> Operation {
+    pub(super) fn time_tool_call(&self, name: &str) -> OperationTimer {
         let gate = &self.shared.gate;
         let known = gate.catalog().snapshot().tools.contains_key(name);
         let meter = gate.meters().tool_calls.of(if known { name } else { OTHER });
-        Operation { meter, began: Instant::now(), error: "cancelled".into() }
+        OperationTimer { meter, began: Instant::now(), error: "cancelled".into() }
     }
 }
 
-impl Operation {
+impl OperationTimer {
     /// It is answered with this.
-    pub(super) fn end(mut self, answer: &Result<CallToolResponse, ErrorData>) {
+    pub(super) fn finish(mut self, answer: &Result<CallToolResponse, ErrorData>) {
         self.error = match answer {
             Ok(CallToolResponse::Complete(result)) if result.is_error == Some(true) => "tool_error".into(),
             Ok(_) => "".into(),
@@ -48,14 +48,14 @@ impl Operation {
     }
 }
 
-impl Drop for Operation {
+impl Drop for OperationTimer {
     fn drop(&mut self) {
         self.meter.add(&self.error, self.began.elapsed());
     }
 }
 
 /// By which names a request is known elsewhere. Only looked for where somebody reads of calls.
-pub(super) fn mark(context: &Context) -> Mark {
+pub(super) fn request_ids(context: &McpContext) -> Mark {
     if !is_audited() {
         return Mark::default();
     }

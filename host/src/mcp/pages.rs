@@ -9,9 +9,9 @@ use rmcp::{ErrorData, model::Tool};
 /// Tools of a page. Far more than people serve: some clients never ask for a second page.
 const PAGE: usize = 200;
 /// Before the name, so that a cursor of another version is told apart.
-const KIND: &str = "after:";
+const CURSOR_PREFIX: &str = "after:";
 /// Bytes of a cursor: no tool's name is so long.
-const CURSOR: usize = 256;
+const MAX_CURSOR: usize = 256;
 
 /// The tools of one page, of a list in the order of names, and where the next begins.
 ///
@@ -22,7 +22,7 @@ pub fn page(tools: &[Tool], cursor: Option<&str>) -> Result<(Vec<Tool>, Option<S
     let first = match cursor {
         None => 0,
         Some(cursor) => {
-            let after = name(cursor).ok_or_else(|| {
+            let after = parse_cursor(cursor).ok_or_else(|| {
                 ErrorData::invalid_params("Invalid cursor: ask for the list without one", None)
             })?;
             tools.partition_point(|tool| *tool.name <= *after)
@@ -31,17 +31,17 @@ pub fn page(tools: &[Tool], cursor: Option<&str>) -> Result<(Vec<Tool>, Option<S
     let left = &tools[first..];
     let shown = &left[..left.len().min(PAGE)];
     let more = if shown.len() < left.len() { shown.last() } else { None };
-    let next = more.map(|last| URL_SAFE_NO_PAD.encode(format!("{KIND}{}", last.name)));
+    let next = more.map(|last| URL_SAFE_NO_PAD.encode(format!("{CURSOR_PREFIX}{}", last.name)));
     Ok((shown.to_vec(), next))
 }
 
 /// The name in a cursor.
-fn name(cursor: &str) -> Option<String> {
-    if cursor.len() > CURSOR {
+fn parse_cursor(cursor: &str) -> Option<String> {
+    if cursor.len() > MAX_CURSOR {
         return None;
     }
     let bytes = URL_SAFE_NO_PAD.decode(cursor).ok()?;
-    let name = String::from_utf8(bytes).ok()?.strip_prefix(KIND)?.to_owned();
+    let name = String::from_utf8(bytes).ok()?.strip_prefix(CURSOR_PREFIX)?.to_owned();
     let letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     (!name.is_empty() && name.bytes().all(letter)).then_some(name)
 }
@@ -97,9 +97,9 @@ mod tests {
     #[test]
     fn a_cursor_that_is_none_of_ours_is_refused() {
         let encoded = |text: &str| URL_SAFE_NO_PAD.encode(text);
-        let long = encoded(&format!("{KIND}{}", "x".repeat(1000)));
+        let long = encoded(&format!("{CURSOR_PREFIX}{}", "x".repeat(1000)));
         for bad in
-            ["", "nonsense", "t0001", "é", &encoded("t0001"), &encoded(KIND), &encoded("after:a b"), &long]
+            ["", "nonsense", "t0001", "é", &encoded("t0001"), &encoded(CURSOR_PREFIX), &encoded("after:a b"), &long]
         {
             let error = page(&tools(0..3), Some(bad)).unwrap_err();
             assert_eq!(error.code, ErrorCode::INVALID_PARAMS, "{bad}");

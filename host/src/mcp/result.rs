@@ -11,7 +11,7 @@ use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Value, json};
 
 /// The result of a call to a tool. What should come next is told as the client has to call it.
-pub fn result(mut envelope: Envelope, snapshot: &Snapshot, tool: &str) -> CallToolResult {
+pub fn to_result(mut envelope: Envelope, snapshot: &Snapshot, tool: &str) -> CallToolResult {
     // Clients refuse a result without structured content where an output schema was promised.
     let of_facade = || snapshot.tools.values().find(|other| other.facade == tool);
     let called = snapshot.tools.get(tool).or_else(of_facade);
@@ -31,7 +31,7 @@ pub fn result(mut envelope: Envelope, snapshot: &Snapshot, tool: &str) -> CallTo
     let text = serde_json::to_string(&envelope).unwrap_or_default();
     let mut blocks = vec![ContentBlock::text(text)];
     let media = content.iter().any(|content| !matches!(content.block, Block::Text(_)));
-    blocks.extend(content.into_iter().map(block));
+    blocks.extend(content.into_iter().map(to_content_block));
     let mut result = if is_error { CallToolResult::error(blocks) } else { CallToolResult::success(blocks) };
     if !media || promised {
         result.structured_content = Some(envelope);
@@ -40,7 +40,7 @@ pub fn result(mut envelope: Envelope, snapshot: &Snapshot, tool: &str) -> CallTo
     result
 }
 
-fn block(content: Content) -> ContentBlock {
+fn to_content_block(content: Content) -> ContentBlock {
     let mut value = match content.block {
         Block::Text(text) => json!({ "type": "text", "text": text }),
         Block::Image { data, mime_type } => {
@@ -90,7 +90,7 @@ mod tests {
 
     fn of(outcome: Result<Reply, Failure>) -> Value {
         let envelope = Envelope::new(Command::action("get"), outcome);
-        serde_json::to_value(result(envelope, &Snapshot::default(), "notes")).unwrap()
+        serde_json::to_value(to_result(envelope, &Snapshot::default(), "notes")).unwrap()
     }
 
     #[test]

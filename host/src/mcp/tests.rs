@@ -25,7 +25,7 @@ use rmcp::{
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::{Handler, list::Listed};
+use super::{McpHandler, list::ToolListCache};
 use crate::config::server::Revision;
 
 fn slots(names: &[&str]) -> BTreeMap<String, Slot> {
@@ -54,7 +54,7 @@ fn holder(scopes: &str) -> Origin {
 
 /// A server to which nobody is anybody without a layer that says so.
 struct Server {
-    service: StreamableHttpService<Handler, LocalSessionManager>,
+    service: StreamableHttpService<McpHandler, LocalSessionManager>,
 }
 
 /// How a client speaks.
@@ -69,7 +69,7 @@ const ERAS: [Era; 2] = [Era::Session, Era::Stateless];
 impl Server {
     fn new(gate: Gate, newest: Option<Revision>) -> Self {
         let origin = Origin::named("nobody", rights(""));
-        let handler = Handler::new(gate, origin, CancellationToken::new()).up_to(newest);
+        let handler = McpHandler::new(gate, origin, CancellationToken::new()).with_newest_revision(newest);
         let config = StreamableHttpServerConfig::default().with_json_response(true);
         Self { service: StreamableHttpService::new(move || Ok(handler.clone()), Arc::default(), config) }
     }
@@ -297,8 +297,8 @@ async fn a_server_offers_no_newer_revision_than_it_was_told_to() {
 #[tokio::test]
 async fn over_a_pipe_a_newer_client_agrees_to_an_older_revision() {
     let (ours, theirs) = tokio::io::duplex(1 << 16);
-    let handler = Handler::new(gate(&["a"], Form::Flat), Origin::local(), CancellationToken::new());
-    let handler = handler.up_to(Some(Revision::June2025));
+    let handler = McpHandler::new(gate(&["a"], Form::Flat), Origin::local(), CancellationToken::new());
+    let handler = handler.with_newest_revision(Some(Revision::June2025));
     let serving = tokio::spawn(async move { handler.serve(ours).await.unwrap().waiting().await });
     let client = ().serve(theirs).await.unwrap();
     assert_eq!(client.peer_info().unwrap().protocol_version.as_str(), "2025-06-18");
@@ -313,7 +313,7 @@ async fn a_long_list_comes_in_pages() {
     let facades: Vec<&str> = facades.iter().map(String::as_str).collect();
     let gate = gate(&facades, Form::Granular);
     let catalog = Arc::clone(gate.catalog());
-    let handler = Handler::new(gate, Origin::local(), CancellationToken::new());
+    let handler = McpHandler::new(gate, Origin::local(), CancellationToken::new());
     let connect = async || {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let handler = handler.clone();
@@ -348,7 +348,7 @@ async fn a_long_list_comes_in_pages() {
 fn a_list_is_made_once_for_callers_of_the_same_rights() {
     let catalog = Catalog::default();
     catalog.swap(slots(&["a", "b"]));
-    let listed = Listed::default();
+    let listed = ToolListCache::default();
     let made = Mutex::new(Vec::new());
     let list = |scopes: &str| {
         let list = listed.tools(&catalog, &rights(scopes));

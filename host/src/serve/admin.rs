@@ -21,20 +21,20 @@ use tokio::{net::TcpListener, runtime::Handle};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Host,
+    PluginHost,
     auth::Authenticator,
     http::{
-        accept::{Connections, accept},
+        accept::{ConnectionConfig, accept},
         places::ConnectionBounds,
-        times::Times,
+        times::ConnectionTimeouts,
     },
     vitals,
-    vitals::Tasks,
+    vitals::TaskCounts,
 };
 use crate::{
     load,
     load::{Report, Standing, Stands},
-    telemetry::{classic, logs, metrics, metrics::Figures, trail},
+    telemetry::{classic, logs, metrics, metrics::MetricsSnapshot, trail},
 };
 
 /// Connections at once: probes, and who looks at the figures.
@@ -42,9 +42,9 @@ const CONNECTIONS: usize = 64;
 /// Bytes of the head of a request.
 const HEAD: usize = 32 << 10;
 /// How long one may wait for its request, and for its answer to be read. Each carries one.
-const LASTS: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a runtime may take to begin a task, before it counts as stuck. Guests that loop make others wait, but not so long.
-const BEGINS: Duration = Duration::from_secs(2);
+const TASK_TIMEOUT: Duration = Duration::from_secs(2);
 /// Files that `/readyz` names, those that fail first.
 const FILES: usize = 500;
 /// Characters of a reason.
@@ -52,9 +52,9 @@ const REASON: usize = 1000;
 
 /// What is told of a server.
 #[derive(Clone)]
-pub struct State(Arc<Told>);
+pub struct AdminState(Arc<AdminContext>);
 
-struct Told {
+struct AdminContext {
     gate: Gate,
     standing: Arc<Standing>,
     /// That answers clients, and of calls.
@@ -65,18 +65,18 @@ struct Told {
     authenticator: Option<Authenticator>,
 }
 
-impl Told {
+impl AdminContext {
     fn readiness(&self, stop: &CancellationToken, report: &Report) -> Readiness {
         let keys = self.authenticator.as_ref().is_none_or(Authenticator::is_ready);
         Readiness::new(stop.is_cancelled(), self.gate.catalog().is_admitted(), keys, report)
     }
 }
 
-impl State {
+impl AdminState {
     /// Of this host. Must be called on the runtime that answers clients.
-    pub fn new(host: &Host, hosts: Vec<String>, authenticator: Option<Authenticator>) -> Self {
+    pub fn new(host: &PluginHost, hosts: Vec<String>, authenticator: Option<Authenticator>) -> Self {
         let runtimes = host.lanes().map(|lanes| [Handle::current(), lanes.calls, lanes.heavy]);
-        Self(Arc::new(Told {
+        Self(Arc::new(AdminContext {
             gate: host.gate.clone(),
             standing: Arc::clone(&host.standing),
             runtimes,
@@ -91,22 +91,22 @@ impl State {
 /// # Errors
 ///
 /// If connections cannot be accepted.
-pub async fn serve(listener: TcpListener, state: State, stop: CancellationToken) -> io::Result<()> {
-    let times = Times { head: LASTS, idle: LASTS, write: LASTS };
+pub async fn serve(listener: TcpListener, state: AdminState, stop: CancellationToken) -> io::Result<()> {
+    let times = ConnectionTimeouts { head: TIMEOUT, idle: TIMEOUT, write: TIMEOUT };
     let bounds = ConnectionBounds { most: CONNECTIONS, per_address: None, loopback: false };
-    let bounds = Connections { bounds, open: Arc::default(), head: HEAD, times };
+    let bounds = ConnectionConfig { bounds, open: Arc::default(), head: HEAD, times };
     let router = Router::new()
         .route("/healthz", get(health))
         .route("/readyz", get(ready))
-        .route("/metrics", get(figures))
-        .layer(middleware::from_fn_with_state(state.clone(), called_by_name))
-        .layer(middleware::map_response(plain))
+        .route("/metrics", get(metrics_page))
+        .layer(middleware::from_fn_with_state(state.clone(), check_host))
+        .layer(middleware::map_response(set_headers))
         .with_state((state, stop));
     accept(listener, router, bounds, CancellationToken::new()).await
 }
 
 /// Each answer is the connection's last, and nobody keeps it.
-async fn plain(mut response: Response) -> Response {
+async fn set_headers(mut response: Response) -> Response {
     let headers = response.headers_mut();
     headers.insert(CONNECTION, HeaderValue::from_static("close"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -115,7 +115,7 @@ async fn plain(mut response: Response) -> Response {
 
 /// Refuses a request that calls the server by a name that is not its own: it comes from a page of somebody else's whose name
 /// was made to lead here.
-async fn called_by_name(Axum(State(told)): Axum<State>, request: Request, next: Next) -> Response {
+async fn check_host(Axum(AdminState(told)): Axum<AdminState>, request: Request, next: Next) -> Response {
     let mut hosts = request.headers().get_all(HOST).iter();
     match (hosts.next(), hosts.next()) {
         // HTTP/1.0 has none, and no browser speaks it.
@@ -152,12 +152,12 @@ fn is_own(host: &str, names: &[String]) -> bool {
     }
 }
 
-type All = Axum<(State, CancellationToken)>;
+type AdminExtract = Axum<(AdminState, CancellationToken)>;
 
 /// Whether the process works: this runtime answers, and the others take tasks.
-async fn health(Axum((State(told), _)): All) -> Response {
+async fn health(Axum((AdminState(told), _)): AdminExtract) -> Response {
     for runtime in told.runtimes.iter().flatten() {
-        if tokio::time::timeout(BEGINS, runtime.spawn(async {})).await.is_err() {
+        if tokio::time::timeout(TASK_TIMEOUT, runtime.spawn(async {})).await.is_err() {
             return (StatusCode::SERVICE_UNAVAILABLE, "the runtimes of calls take no tasks\n")
                 .into_response();
         }
@@ -166,7 +166,7 @@ async fn health(Axum((State(told), _)): All) -> Response {
 }
 
 /// Whether clients should be sent here, and how each file of the folder stands.
-async fn ready(Axum((State(told), stop)): All) -> Response {
+async fn ready(Axum((AdminState(told), stop)): AdminExtract) -> Response {
     let readiness = told.readiness(&stop, &told.standing.now());
     let status = if readiness.ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     // What it is made of always serialises.
@@ -174,13 +174,13 @@ async fn ready(Axum((State(told), stop)): All) -> Response {
     (status, [(CONTENT_TYPE, "application/json")], body + "\n").into_response()
 }
 
-async fn figures(Axum((State(told), stop)): All, headers: HeaderMap) -> Response {
+async fn metrics_page(Axum((AdminState(told), stop)): AdminExtract, headers: HeaderMap) -> Response {
     let report = told.standing.now();
     let tasks = told
         .runtimes
         .as_ref()
-        .map(|runtimes| ["io", "calls", "heavy"].into_iter().zip(Tasks::now(runtimes).0));
-    let figures = Figures {
+        .map(|runtimes| ["io", "calls", "heavy"].into_iter().zip(TaskCounts::read(runtimes).0));
+    let figures = MetricsSnapshot {
         meters: Arc::clone(told.gate.meters()),
         census: told.gate.census(),
         plugins: load::State::ALL.map(|state| (state.as_str(), report.count(state))).to_vec(),
@@ -189,13 +189,13 @@ async fn figures(Axum((State(told), stop)): All, headers: HeaderMap) -> Response
         dropped: logs::dropped(),
         lost: trail::lost(),
         tasks: tasks.into_iter().flatten().collect(),
-        process: vitals::process().ok(),
+        process: vitals::process_stats().ok(),
     };
-    let page = metrics::page(figures);
+    let page = metrics::render(figures);
     let accepts = headers.get_all(ACCEPT).iter().filter_map(|accept| accept.to_str().ok());
     match accepts.into_iter().any(classic::wants_openmetrics) {
         true => ([(CONTENT_TYPE, metrics::CONTENT_TYPE)], page).into_response(),
-        false => ([(CONTENT_TYPE, classic::CONTENT_TYPE)], classic::classic(&page)).into_response(),
+        false => ([(CONTENT_TYPE, classic::CONTENT_TYPE)], classic::to_classic(&page)).into_response(),
     }
 }
 
@@ -240,7 +240,7 @@ impl Readiness {
         } else if serving + stale > 0 {
             None
         } else if let Some(folder) = &report.folder {
-            Some(shown(folder))
+            Some(one_line(folder))
         } else if failed + refused > 0 {
             Some("nothing serves, and plugins failed".to_owned())
         } else {
@@ -250,8 +250,8 @@ impl Readiness {
         plugins.sort_by(|a, b| (a.state, a.why.is_none(), &a.file).cmp(&(b.state, b.why.is_none(), &b.file)));
         let more = plugins.len().saturating_sub(FILES);
         let plugins = plugins.into_iter().take(FILES).map(|stands| Stands {
-            file: shown(&stands.file),
-            why: stands.why.as_deref().map(shown),
+            file: one_line(&stands.file),
+            why: stands.why.as_deref().map(one_line),
             ..stands.clone()
         });
         let plugins = plugins.collect();
@@ -260,7 +260,7 @@ impl Readiness {
 }
 
 /// A reason on one line, of bounded length: a plugin may have a part in it.
-fn shown(text: &str) -> String {
+fn one_line(text: &str) -> String {
     shorten(&printable(&redact(text)), REASON)
 }
 

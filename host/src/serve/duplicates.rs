@@ -8,8 +8,8 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 const NAME: usize = 80;
 
 /// The first name that is given twice in one object. None too where the text is no JSON; whoever parses it says so.
-pub fn find(json: &[u8]) -> Option<String> {
-    search(json).ok().flatten()
+pub fn find_duplicate(json: &[u8]) -> Option<String> {
+    check_duplicates(json).ok().flatten()
 }
 
 /// The first name that is given twice in one object.
@@ -17,7 +17,7 @@ pub fn find(json: &[u8]) -> Option<String> {
 /// # Errors
 ///
 /// If the text is no JSON.
-pub fn search(json: &[u8]) -> serde_json::Result<Option<String>> {
+pub fn check_duplicates(json: &[u8]) -> serde_json::Result<Option<String>> {
     let mut found = None;
     let mut deserializer = serde_json::Deserializer::from_slice(json);
     let searched = Search(&mut found).deserialize(&mut deserializer).and_then(|()| deserializer.end());
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn a_name_is_found_that_is_given_twice_in_one_object() {
         let check = |json: &str, expected: Option<&str>| {
-            assert_eq!(find(json.as_bytes()).as_deref(), expected, "{json}");
+            assert_eq!(find_duplicate(json.as_bytes()).as_deref(), expected, "{json}");
         };
         check(r#"{"a": 1, "b": {"a": [{"a": null}, {"a": 1.5}]}, "c": "a"}"#, None);
         check(r#"{"a": 1, "b": true, "a": 2}"#, Some("a"));

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     load::{Loader, Reloader, Standing, TrustPlaces, compiler},
-    serve::{runtimes::Runtimes, vitals},
+    serve::{runtimes::CallRuntimes, vitals},
 };
 
 /// How long admissions may take to notice that the host ends. Compilers are killed at once.
@@ -28,7 +28,7 @@ const ADMISSIONS: Duration = Duration::from_secs(2);
 
 /// How a host is started.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct HostOptions {
     /// Where compiled components are kept.
     pub cache: PathBuf,
     /// Where plugins' state is kept.
@@ -51,7 +51,7 @@ pub struct Options {
 
 /// Why a host does not start.
 #[derive(Debug, thiserror::Error)]
-pub enum Start {
+pub enum StartError {
     /// No sandbox on this machine.
     #[error(transparent)]
     Engine(#[from] EngineError),
@@ -64,39 +64,39 @@ pub enum Start {
 }
 
 /// The parts of a host. Owns the runtimes of calls, so it must be dropped outside of any runtime.
-pub struct Host {
+pub struct PluginHost {
     /// The only way to run anything.
     pub gate: Gate,
     /// Turns files into facades.
     pub loader: Arc<Loader>,
     /// How the folder that is followed stands.
     pub standing: Arc<Standing>,
-    runtimes: Option<Runtimes>,
+    runtimes: Option<CallRuntimes>,
     /// What follows folders, and how it is told to end.
     following: Mutex<Vec<(CancellationToken, JoinHandle<()>)>>,
 }
 
-impl Host {
+impl PluginHost {
     /// Puts a host together. Nothing is loaded yet.
     ///
     /// # Errors
     ///
     /// If the machine does not give what a host needs.
-    pub fn new(options: &Options) -> Result<Self, Start> {
-        vitals::begin();
+    pub fn new(options: &HostOptions) -> Result<Self, StartError> {
+        vitals::record_start();
         raise_open_files();
         let engine = Engine::new(options.stack)?;
         let cache = Cache::open(&options.cache, &engine)
-            .map_err(|error| Start::Cache(options.cache.clone(), error))?;
+            .map_err(|error| StartError::Cache(options.cache.clone(), error))?;
         let compiler = Compiler {
             program: own_binary()?,
             args: compiler::arguments(engine.space()),
             limits: Limits::default().compile,
         };
-        let runtimes = Runtimes::new()?;
+        let runtimes = CallRuntimes::new()?;
         let executor = Executor::new(runtimes.lanes(), options.inline);
         let gate = Gate::under(Arc::new(Catalog::new(options.publisher)), executor, options.quotas);
-        let Options { cache: cached, state, settings, keys, audit, .. } = options.clone();
+        let HostOptions { cache: cached, state, settings, keys, audit, .. } = options.clone();
         let places = TrustPlaces { cache: cached, state, settings, keys, audit };
         let loader = Loader::new(engine, cache, places, compiler);
         // Made now, so that no policy can grant the place where it will be. Where it cannot be, the plugins that need a
@@ -118,18 +118,18 @@ impl Host {
     /// # Errors
     ///
     /// If the signal cannot be received.
-    pub fn tell_vitals(&self) -> io::Result<()> {
-        self.runtimes.as_ref().map_or(Ok(()), |runtimes| vitals::on_signal(runtimes.lanes()))
+    pub fn log_vitals_on_signal(&self) -> io::Result<()> {
+        self.runtimes.as_ref().map_or(Ok(()), |runtimes| vitals::log_on_signal(runtimes.lanes()))
     }
 
     /// The runtimes of calls; none once it ends.
     pub(super) fn lanes(&self) -> Option<Lanes> {
-        self.runtimes.as_ref().map(Runtimes::lanes)
+        self.runtimes.as_ref().map(CallRuntimes::lanes)
     }
 
     /// Loads a folder and follows it until told to stop.
-    pub fn follow(&self, folder: PathBuf, stop: CancellationToken) {
-        let Some(Runtimes { calls, .. }) = &self.runtimes else { return };
+    pub fn watch_folder(&self, folder: PathBuf, stop: CancellationToken) {
+        let Some(CallRuntimes { calls, .. }) = &self.runtimes else { return };
         let catalog = Arc::clone(self.gate.catalog());
         let (loader, standing) = (Arc::clone(&self.loader), Arc::clone(&self.standing));
         let reloader = Reloader::new(folder, loader, catalog, calls.handle().clone(), standing);
@@ -139,7 +139,7 @@ impl Host {
     }
 }
 
-impl Drop for Host {
+impl Drop for PluginHost {
     fn drop(&mut self) {
         if let Some(runtimes) = self.runtimes.take() {
             let following = std::mem::take(self.following.get_mut().unwrap_or_else(PoisonError::into_inner));

@@ -6,26 +6,26 @@ use serde::{Deserialize, Deserializer, de::IgnoredAny};
 use serde_json::{Value, json};
 
 /// How much of a text's beginning is searched for its id.
-const BEGINNING: usize = 64 << 10;
+const SEARCHED: usize = 64 << 10;
 
 /// What a client is told whose id no request can have. JSON-RPC takes any number; MCP, whole ones, of which these are exact.
-pub const UNUSABLE: &str =
+pub const UNUSABLE_ID: &str =
     "Invalid request: the id must be a string or a whole number from -2^63 to 2^63 - 1";
 
 /// What stands outermost in a message, as far as it decides whether it is answered and under which id.
 #[derive(Debug, Default, Deserialize)]
 pub struct MessageOutline {
     /// `null` is an id, too, though none that a request can have.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_present_value")]
     pub id: Option<Value>,
     /// Whether it names a method: otherwise it answers something.
-    #[serde(default, rename = "method", deserialize_with = "present")]
-    pub asks: bool,
+    #[serde(default, rename = "method", deserialize_with = "deserialize_is_present")]
+    pub has_method: bool,
 }
 
 impl MessageOutline {
     /// Of text that may be anything; what is no object gives nothing.
-    pub fn of(json: &[u8]) -> Self {
+    pub fn parse(json: &[u8]) -> Self {
         // A list would be read as the members in their order.
         let is_object = json.trim_ascii_start().starts_with(b"{");
         is_object.then(|| serde_json::from_slice(json).ok()).flatten().unwrap_or_default()
@@ -33,12 +33,12 @@ impl MessageOutline {
 }
 
 /// A member that is there, `null` or not.
-pub fn given<'de, D: Deserializer<'de>>(member: D) -> Result<Option<Value>, D::Error> {
+pub fn deserialize_present_value<'de, D: Deserializer<'de>>(member: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(member).map(Some)
 }
 
 /// Whether a member is there, `null` or not.
-pub fn present<'de, D: Deserializer<'de>>(member: D) -> Result<bool, D::Error> {
+pub fn deserialize_is_present<'de, D: Deserializer<'de>>(member: D) -> Result<bool, D::Error> {
     IgnoredAny::deserialize(member).map(|_| true)
 }
 
@@ -59,8 +59,8 @@ pub fn error_answer(id: Option<Value>, ErrorData { code, message, data, .. }: Er
 
 /// The id in text that is no JSON: the value of the member `id` of the outermost object. `null` where it is there and cannot be
 /// read.
-pub fn find(text: &[u8]) -> Option<Value> {
-    let text = &text[..text.len().min(BEGINNING)];
+pub fn find_id(text: &[u8]) -> Option<Value> {
+    let text = &text[..text.len().min(SEARCHED)];
     let (mut depth, mut at) = (0_usize, 0);
     while let Some(byte) = text.get(at) {
         match byte {
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn the_id_is_found_in_what_is_no_json() {
         let check = |text: &str, expected: Option<&str>| {
-            let id = find(text.as_bytes()).map(|id| id.to_string());
+            let id = find_id(text.as_bytes()).map(|id| id.to_string());
             assert_eq!(id.as_deref(), expected, "{text}");
         };
         check(r#"{"jsonrpc":"2.0","id":5,"method":"x","params":{"n":1e400}}"#, Some("5"));
@@ -132,15 +132,15 @@ mod tests {
             ("[1]", "null", false),
             ("true", "null", false),
         ] {
-            let outline = MessageOutline::of(format!(r#"{{"id":{id},"method":null}}"#).as_bytes());
+            let outline = MessageOutline::parse(format!(r#"{{"id":{id},"method":null}}"#).as_bytes());
             let given = outline.id.expect("an id");
-            assert_eq!((is_usable(&given), outline.asks), (usable, true), "{id}");
+            assert_eq!((is_usable(&given), outline.has_method), (usable, true), "{id}");
             let error = ErrorData::new(ErrorCode::INVALID_REQUEST, "no", None);
             let answer = error_answer(Some(given), error).to_string();
             let expected =
                 format!(r#"{{"jsonrpc":"2.0","id":{echoed},"error":{{"code":-32600,"message":"no"}}}}"#);
             assert_eq!(answer, expected);
         }
-        assert!(MessageOutline::of(b"[1]").id.is_none());
+        assert!(MessageOutline::parse(b"[1]").id.is_none());
     }
 }

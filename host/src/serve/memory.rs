@@ -3,7 +3,7 @@
 /// One arena for each processor. glibc gives threads up to eight, and keeps in each what was once the most: beside plugins that
 /// hoard, a host held a sixth more after ten minutes than at first (`tests/soak`). Must be called before there are threads.
 #[allow(unsafe_code)]
-pub fn one_arena_for_each_processor() {
+pub fn limit_arenas() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         let processors = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
@@ -17,7 +17,7 @@ pub fn one_arena_for_each_processor() {
 
 /// Gives back what is free, so that what is resident is what is held.
 #[allow(unsafe_code)]
-pub fn give_back() {
+pub fn trim() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: it takes the allocator's own locks, and touches nothing that is in use.
     unsafe {

@@ -16,51 +16,51 @@ use rmcp::{
 pub struct ClientOpening {
     /// Revisions that are served.
     versions: Cow<'static, [ProtocolVersion]>,
-    is_over: bool,
+    has_lifecycle: bool,
 }
 
 /// What becomes of a message.
 #[derive(Debug, PartialEq)]
-pub enum Entry {
+pub enum OpeningDecision {
     /// It goes on to MCP.
-    Passes,
+    Pass,
     /// It comes too early, and nobody waits for an answer to it.
-    IsDropped,
+    Drop,
     /// It is answered so.
-    IsRefused(ErrorData),
+    Refuse(ErrorData),
 }
 
 impl ClientOpening {
     /// Of a server with these revisions.
     pub fn new(versions: Cow<'static, [ProtocolVersion]>) -> Self {
-        Self { versions, is_over: false }
+        Self { versions, has_lifecycle: false }
     }
 
     /// What becomes of the next message.
-    pub fn enter(&mut self, message: &RxJsonRpcMessage<RoleServer>) -> Entry {
+    pub fn check(&mut self, message: &RxJsonRpcMessage<RoleServer>) -> OpeningDecision {
         let request = match message {
-            _ if self.is_over => return Entry::Passes,
+            _ if self.has_lifecycle => return OpeningDecision::Pass,
             JsonRpcMessage::Request(request) => &request.request,
-            _ => return Entry::IsDropped,
+            _ => return OpeningDecision::Drop,
         };
         match request {
-            ClientRequest::InitializeRequest(_) => self.is_over = true,
+            ClientRequest::InitializeRequest(_) => self.has_lifecycle = true,
             // What is no request that MCP knows is one of the client's own; so is this where its parameters are wrong.
             ClientRequest::CustomRequest(custom) if custom.method == "initialize" => {
                 let said =
                     "Invalid params: `initialize` needs `protocolVersion`, `capabilities` and `clientInfo`";
-                return Entry::IsRefused(ErrorData::invalid_params(said, None));
+                return OpeningDecision::Refuse(ErrorData::invalid_params(said, None));
             }
             // Both are answered in any lifecycle, and choose none.
             ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => {}
             request => {
                 let meta = request.get_meta();
                 let is_whole = meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty();
-                self.is_over = is_whole
+                self.has_lifecycle = is_whole
                     && meta.protocol_version().is_some_and(|version| self.versions.contains(&version));
             }
         }
-        Entry::Passes
+        OpeningDecision::Pass
     }
 }
 
@@ -91,7 +91,7 @@ mod tests {
         ] {
             let mut opening = ClientOpening::new(Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS));
             let mut enters =
-                |text: &str| opening.enter(&serde_json::from_str(text).unwrap()) == Entry::Passes;
+                |text: &str| opening.check(&serde_json::from_str(text).unwrap()) == OpeningDecision::Pass;
             assert_eq!((enters(&first), enters(notice)), (passes, then), "{first}");
         }
     }

@@ -13,13 +13,13 @@ const NICENESS: i32 = 5;
 const LAST_EPOCH: Duration = Duration::from_secs(2);
 
 /// The second runtime and the third.
-pub struct Runtimes {
+pub struct CallRuntimes {
     /// For calls that wait, and for whatever else may take its time.
     pub calls: Runtime,
     heavy: Runtime,
 }
 
-impl Runtimes {
+impl CallRuntimes {
     /// Starts their threads.
     ///
     /// # Errors

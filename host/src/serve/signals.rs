@@ -58,7 +58,7 @@ fn is_ignored(signal: SignalKind) -> bool {
 }
 
 /// A token that ends so much later than another, for what goes on until clients come no more.
-pub fn later(told: &CancellationToken, delay: Duration) -> CancellationToken {
+pub fn delayed(told: &CancellationToken, delay: Duration) -> CancellationToken {
     if delay.is_zero() {
         return told.clone();
     }

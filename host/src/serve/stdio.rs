@@ -19,14 +19,14 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::lines::Lines;
-use crate::mcp::Handler;
+use super::lines::LineTransport;
+use crate::mcp::McpHandler;
 
 /// How long the client may take to read the last answers.
 const LAST_WORDS: Duration = Duration::from_secs(3);
 
 /// The client's two streams.
-pub struct Streams {
+pub struct StdioStreams {
     read: Pin<Box<dyn AsyncRead + Send>>,
     write: Pin<Box<dyn AsyncWrite + Send>>,
 }
@@ -39,7 +39,7 @@ pub struct Streams {
 /// # Errors
 ///
 /// If the descriptors cannot be duplicated.
-pub fn take() -> io::Result<Streams> {
+pub fn take() -> io::Result<StdioStreams> {
     let read: Pin<Box<dyn AsyncRead + Send>> = match reopened_pipe("/proc/self/fd/0", OFlags::RDONLY) {
         Some(fd) => Box::pin(pipe::Receiver::from_owned_fd(fd)?),
         None => Box::pin(tokio::io::stdin()),
@@ -49,7 +49,7 @@ pub fn take() -> io::Result<Streams> {
         None => Box::pin(tokio::fs::File::from_std(File::from(rustix::io::dup(io::stdout())?))),
     };
     dup2_stdout(stderr())?;
-    Ok(Streams { read, write })
+    Ok(StdioStreams { read, write })
 }
 
 /// A pipe, opened anew: with an open file description of its own, its non-blocking mode is nobody else's.
@@ -64,14 +64,14 @@ fn reopened_pipe(path: &str, mode: OFlags) -> Option<OwnedFd> {
 ///
 /// If the client takes no answers, or none of the revisions that are served.
 pub async fn serve(
-    handler: Handler,
-    streams: Streams,
+    handler: McpHandler,
+    streams: StdioStreams,
     drain: Duration,
     stop: CancellationToken,
 ) -> Result<(), String> {
     let ended = CancellationToken::new();
     let (calls, gate) = (handler.calls(), handler.gate().clone());
-    let transport = Lines::new(streams.read, streams.write, handler.supported_protocol_versions());
+    let transport = LineTransport::new(streams.read, streams.write, handler.supported_protocol_versions());
     let service = handler.serve_with_ct(transport, ended.clone());
     let running = tokio::select! {
         running = service => running,
@@ -81,7 +81,7 @@ pub async fn serve(
         Ok(running) => running,
         // A client that goes away before it says anything is no error.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-        Err(error) => return Err(told(&error)),
+        Err(error) => return Err(describe_init_error(&error)),
     };
     let leaving = gate.clone();
     let draining = async {
@@ -104,7 +104,7 @@ pub async fn serve(
 }
 
 /// Why there was no handshake, without the message that came: rmcp's errors dump it.
-fn told(error: &ServerInitializeError) -> String {
+fn describe_init_error(error: &ServerInitializeError) -> String {
     match error {
         ServerInitializeError::TransportError { error, .. } => {
             format!("the client does not read its answers: {error:.200}")

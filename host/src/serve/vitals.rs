@@ -14,26 +14,26 @@ use tokio::{
 
 use crate::{
     serve::memory,
-    telemetry::{logs::VITALS, metrics::Process},
+    telemetry::{logs::VITALS, metrics::ProcessStats},
 };
 
 /// What a process holds at one moment.
 #[derive(Debug, PartialEq)]
 struct Vitals {
-    process: Process,
-    tasks: Tasks,
+    process: ProcessStats,
+    tasks: TaskCounts,
 }
 
 /// Alive on the runtime that answers clients, and on the two that calls move to.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Tasks(pub [usize; 3]);
+pub struct TaskCounts(pub [usize; 3]);
 
 /// When this process began, as far as it knows.
-static BEGAN: LazyLock<SystemTime> = LazyLock::new(SystemTime::now);
+static STARTED: LazyLock<SystemTime> = LazyLock::new(SystemTime::now);
 
 /// Notes that the process begins now, if nobody has before.
-pub fn begin() {
-    LazyLock::force(&BEGAN);
+pub fn record_start() {
+    LazyLock::force(&STARTED);
 }
 
 /// From now on each SIGUSR1 writes one line to the log. Until then the signal would end the process, as is its default,
@@ -44,15 +44,15 @@ pub fn begin() {
 /// # Errors
 ///
 /// If the signal cannot be received.
-pub fn on_signal(lanes: Lanes) -> io::Result<()> {
+pub fn log_on_signal(lanes: Lanes) -> io::Result<()> {
     let mut asked = signal(SignalKind::user_defined1())?;
     let runtimes = [Handle::current(), lanes.calls, lanes.heavy];
     tokio::spawn(async move {
         while asked.recv().await.is_some() {
             // What the allocator keeps for later is held by nobody.
-            memory::give_back();
-            match Vitals::now(&runtimes) {
-                Ok(vitals) => vitals.tell(),
+            memory::trim();
+            match Vitals::read(&runtimes) {
+                Ok(vitals) => vitals.log(),
                 Err(error) => tracing::warn!("what this process holds cannot be read: {error}"),
             }
         }
@@ -61,14 +61,14 @@ pub fn on_signal(lanes: Lanes) -> io::Result<()> {
 }
 
 impl Vitals {
-    fn now(runtimes: &[Handle; 3]) -> io::Result<Self> {
-        Ok(Self { process: process()?, tasks: Tasks::now(runtimes) })
+    fn read(runtimes: &[Handle; 3]) -> io::Result<Self> {
+        Ok(Self { process: process_stats()?, tasks: TaskCounts::read(runtimes) })
     }
 
-    fn tell(&self) {
+    fn log(&self) {
         let Self {
-            process: Process { resident, descriptors, threads, .. },
-            tasks: Tasks([io, calls, heavy]),
+            process: ProcessStats { resident, descriptors, threads, .. },
+            tasks: TaskCounts([io, calls, heavy]),
         } = self;
         let (io_tasks, call_tasks) = (io, calls + heavy);
         let resident_mib = *resident as f64 / f64::from(1 << 20);
@@ -77,9 +77,9 @@ impl Vitals {
     }
 }
 
-impl Tasks {
+impl TaskCounts {
     /// Those that are alive now.
-    pub fn now(runtimes: &[Handle; 3]) -> Self {
+    pub fn read(runtimes: &[Handle; 3]) -> Self {
         Self(runtimes.each_ref().map(|runtime| runtime.metrics().num_alive_tasks()))
     }
 }
@@ -89,20 +89,20 @@ impl Tasks {
 /// # Errors
 ///
 /// Where the machine does not tell.
-pub fn process() -> io::Result<Process> {
+pub fn process_stats() -> io::Result<ProcessStats> {
     let status = fs::read_to_string("/proc/self/status")?;
     let unreadable = || io::Error::other("/proc/self/status is not as expected");
     let (resident_kib, threads) = resident_and_threads(&status).ok_or_else(unreadable)?;
     // One of them is the descriptor by which they are listed.
     let descriptors = fs::read_dir("/proc/self/fd")?.count().saturating_sub(1);
     let cpu = clock_gettime(ClockId::ProcessCPUTime);
-    Ok(Process {
+    Ok(ProcessStats {
         resident: resident_kib as u64 * 1024,
         descriptors,
         most_descriptors: getrlimit(Resource::Nofile).current,
         threads,
         cpu: cpu.tv_sec as f64 + cpu.tv_nsec as f64 / 1e9,
-        began: *BEGAN,
+        started: *STARTED,
     })
 }
 
@@ -129,12 +129,12 @@ mod tests {
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn tasks_are_counted_while_they_live() {
         let runtimes = [(); 3].map(|()| Handle::current());
-        let before = Vitals::now(&runtimes).unwrap();
+        let before = Vitals::read(&runtimes).unwrap();
         let task = tokio::spawn(std::future::pending::<()>());
-        let during = Vitals::now(&runtimes).unwrap();
+        let during = Vitals::read(&runtimes).unwrap();
         task.abort();
         assert_eq!(during.tasks.0[0], before.tasks.0[0] + 1);
-        let Process { resident, descriptors, threads, cpu, .. } = during.process;
+        let ProcessStats { resident, descriptors, threads, cpu, .. } = during.process;
         assert!(threads > 0 && descriptors > 0 && resident > 500_000 && cpu > 0.0, "{during:?}");
     }
 }

@@ -17,7 +17,7 @@ pub fn wants_openmetrics(accept: &str) -> bool {
 }
 
 /// A page of OpenMetrics in the older format.
-pub fn classic(page: &str) -> String {
+pub fn to_classic(page: &str) -> String {
     let kind = |line: &str| {
         let (name, kind) = line.strip_prefix("# TYPE ")?.split_once(' ')?;
         Some((name.to_owned(), kind.to_owned()))
@@ -57,7 +57,7 @@ mod tests {
                         # HELP calls_total Calls.\n# TYPE calls_total counter\ncalls_total{tool=\"a b\"} 5\n\
                         # HELP open Open.\n# TYPE open gauge\nopen 2\n\
                         # HELP took Took.\n# TYPE took histogram\ntook_bucket{le=\"+Inf\"} 1\ntook_sum 0.5\ntook_count 1\n";
-        assert_eq!(classic(page), expected);
+        assert_eq!(to_classic(page), expected);
     }
 
     #[test]

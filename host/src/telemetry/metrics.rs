@@ -19,7 +19,7 @@ pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; cha
 
 /// All figures at one moment.
 #[derive(Debug)]
-pub struct Figures {
+pub struct MetricsSnapshot {
     /// What was counted.
     pub meters: Arc<Meters>,
     /// What the gate holds.
@@ -37,12 +37,12 @@ pub struct Figures {
     /// Tasks alive, by runtime.
     pub tasks: Vec<(&'static str, usize)>,
     /// The process; none where the machine does not tell.
-    pub process: Option<Process>,
+    pub process: Option<ProcessStats>,
 }
 
 /// What a process holds and has used.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Process {
+pub struct ProcessStats {
     /// Bytes.
     pub resident: u64,
     /// Open descriptors.
@@ -54,11 +54,11 @@ pub struct Process {
     /// Processor time in seconds.
     pub cpu: f64,
     /// When it began.
-    pub began: SystemTime,
+    pub started: SystemTime,
 }
 
 /// The figures as a page.
-pub fn page(figures: Figures) -> String {
+pub fn render(figures: MetricsSnapshot) -> String {
     let mut registry = Registry::default();
     registry.register_collector(Box::new(figures));
     let mut page = String::new();
@@ -69,9 +69,9 @@ pub fn page(figures: Figures) -> String {
 
 type Labels<'a, const N: usize> = [(&'static str, &'a str); N];
 
-impl Collector for Figures {
+impl Collector for MetricsSnapshot {
     fn encode(&self, encoder: DescriptorEncoder) -> fmt::Result {
-        let mut page = Page(encoder);
+        let mut page = PageEncoder(encoder);
         page.info("loggia_build", "The version that runs", [("version", env!("CARGO_PKG_VERSION"))])?;
         page.gauge("loggia_ready", "1 while clients should be sent here", u64::from(self.ready))?;
         self.calls(&mut page)?;
@@ -106,8 +106,8 @@ impl Collector for Figures {
     }
 }
 
-impl Figures {
-    fn calls(&self, page: &mut Page<'_>) -> fmt::Result {
+impl MetricsSnapshot {
+    fn calls(&self, page: &mut PageEncoder<'_>) -> fmt::Result {
         let calls = self.meters.calls.all();
         let actions: Vec<_> = calls.iter().map(|(tool, calls)| (tool, calls.actions.all())).collect();
         let ends = actions.iter().flat_map(|(tool, actions)| {
@@ -126,7 +126,7 @@ impl Figures {
         page.gauges("loggia_calls_in_flight", "Calls that have their turn and have not ended", running)
     }
 
-    fn facades(&self, page: &mut Page<'_>) -> fmt::Result {
+    fn facades(&self, page: &mut PageEncoder<'_>) -> fmt::Result {
         let facades = || self.census.facades.iter().map(|(name, now)| (name.as_str(), now));
         let queued = facades().map(|(tool, now)| ([("tool", tool)], now.queued));
         page.gauges("loggia_calls_queued", "Calls that wait for their turn", queued)?;
@@ -147,7 +147,7 @@ impl Figures {
         page.counters("loggia_egress_requests", "Requests that a plugin sent, since its version serves", sent)
     }
 
-    fn operations(&self, page: &mut Page<'_>) -> fmt::Result {
+    fn operations(&self, page: &mut PageEncoder<'_>) -> fmt::Result {
         let label = |method, tool, error| {
             [("mcp_method_name", method), ("gen_ai_tool_name", tool), ("error_type", error)]
         };
@@ -162,7 +162,7 @@ impl Figures {
         page.histograms(name, "Requests of MCP, from their arrival to their answer", calls.chain(others))
     }
 
-    fn http(&self, page: &mut Page<'_>) -> fmt::Result {
+    fn http(&self, page: &mut PageEncoder<'_>) -> fmt::Result {
         let http = &self.meters.http;
         let statuses: Vec<_> = http.statuses().map(|(status, count)| (status.to_string(), count)).collect();
         let statuses = statuses.iter().map(|(status, count)| ([("status", status.as_str())], *count));
@@ -179,8 +179,8 @@ impl Figures {
     }
 }
 
-impl Process {
-    fn encode(&self, page: &mut Page<'_>) -> fmt::Result {
+impl ProcessStats {
+    fn encode(&self, page: &mut PageEncoder<'_>) -> fmt::Result {
         page.gauge("process_resident_memory_bytes", "Resident memory", self.resident)?;
         page.gauge("process_open_fds", "Open descriptors", self.descriptors)?;
         if let Some(most) = self.most_descriptors {
@@ -188,15 +188,15 @@ impl Process {
         }
         page.gauge("process_threads", "Threads", self.threads)?;
         page.counter("process_cpu_seconds", "Processor time", self.cpu)?;
-        let began = self.began.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let began = self.started.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         page.gauge("process_start_time_seconds", "When the process began, since 1970", began.as_secs_f64())
     }
 }
 
 /// A page that is being written.
-struct Page<'a>(DescriptorEncoder<'a>);
+struct PageEncoder<'a>(DescriptorEncoder<'a>);
 
-impl Page<'_> {
+impl PageEncoder<'_> {
     fn info<const N: usize>(&mut self, name: &str, help: &str, labels: Labels<'_, N>) -> fmt::Result {
         self.0.encode_descriptor(name, help, None, MetricType::Info)?.encode_info(&labels)
     }
@@ -258,7 +258,7 @@ mod tests {
 
     use super::*;
 
-    fn figures() -> Figures {
+    fn figures() -> MetricsSnapshot {
         let meters: Arc<Meters> = Arc::default();
         let notes = meters.calls.of("notes");
         let _running = notes.running.enter();
@@ -278,15 +278,15 @@ mod tests {
         let now = Now { queued: 4, rests: 2, usage };
         let census =
             Census { facades: vec![("notes".into(), now)], unavailable: 1, running: 5, waiting: 1, ended: 7 };
-        let process = Process {
+        let process = ProcessStats {
             resident: 25 << 20,
             descriptors: 20,
             most_descriptors: Some(1024),
             threads: 9,
             cpu: 1.25,
-            began: SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000),
+            started: SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000),
         };
-        Figures {
+        MetricsSnapshot {
             meters,
             census,
             plugins: vec![("serving", 1), ("failed", 1)],
@@ -301,13 +301,13 @@ mod tests {
 
     #[test]
     fn the_page_names_every_figure() {
-        insta::assert_snapshot!(page(figures()));
+        insta::assert_snapshot!(render(figures()));
     }
 
     #[test]
     fn the_operators_page_says_what_each_means() {
         let docs = include_str!("../../../docs/operators/operations.md");
-        let page = page(figures());
+        let page = render(figures());
         let names = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
         let mut seen = 0;
         for (name, kind) in names {

@@ -18,14 +18,14 @@ use serde_json::json;
 use tracing_appender::non_blocking::{ErrorCounter, NonBlocking, NonBlockingBuilder, WorkerGuard};
 
 /// Lines that wait to be written, of some 300 bytes each.
-const LINES: usize = 16_384;
+const MAX_QUEUED: usize = 16_384;
 
 /// Writes the last lines when it is dropped.
 static WRITER: Mutex<Option<WorkerGuard>> = Mutex::new(None);
 /// The lines that found no room in the queue.
-static CROWDED: OnceLock<ErrorCounter> = OnceLock::new();
+static QUEUE_DROPS: OnceLock<ErrorCounter> = OnceLock::new();
 /// The lines that could not be written.
-static FAILED: AtomicUsize = AtomicUsize::new(0);
+static WRITE_FAILURES: AtomicUsize = AtomicUsize::new(0);
 
 /// Why there is no audit file. Reads after "failed to open the audit file": with its path.
 #[derive(Debug, thiserror::Error)]
@@ -46,7 +46,7 @@ pub enum TrailError {
 /// # Errors
 ///
 /// If it cannot be opened, or is not its owner's alone.
-pub fn open(path: &Path) -> Result<Trail, TrailError> {
+pub fn open(path: &Path) -> Result<AuditFile, TrailError> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let path = path.with_file_name(name.replace("{pid}", &std::process::id().to_string()));
     let failed = |error| TrailError::Io(path.clone(), error);
@@ -61,23 +61,23 @@ pub fn open(path: &Path) -> Result<Trail, TrailError> {
     if metadata.mode() & 0o077 != 0 {
         return Err(TrailError::Exposed(path));
     }
-    Ok(Trail { file })
+    Ok(AuditFile { file })
 }
 
 /// An audit file that is open.
 #[derive(Debug)]
-pub struct Trail {
+pub struct AuditFile {
     file: File,
 }
 
-impl Trail {
+impl AuditFile {
     /// Begins to write; what takes the lines. They are lost when the queue is full.
     pub fn start(self) -> impl Fn(&str) + 'static {
         let (writer, guard) = NonBlockingBuilder::default()
             .lossy(true)
-            .buffered_lines_limit(LINES)
-            .finish(Whole::new(self.file));
-        let _ = CROWDED.set(writer.error_counter());
+            .buffered_lines_limit(MAX_QUEUED)
+            .finish(LineWriter::new(self.file));
+        let _ = QUEUE_DROPS.set(writer.error_counter());
         *WRITER.lock().unwrap_or_else(PoisonError::into_inner) = Some(guard);
         move |line: &str| {
             let mut writer: NonBlocking = writer.clone();
@@ -94,38 +94,38 @@ pub fn flush() {
 
 /// How many lines of the trail were lost so far.
 pub fn lost() -> usize {
-    CROWDED.get().map_or(0, ErrorCounter::dropped_lines) + FAILED.load(Ordering::Relaxed)
+    QUEUE_DROPS.get().map_or(0, ErrorCounter::dropped_lines) + WRITE_FAILURES.load(Ordering::Relaxed)
 }
 
 /// Writes whole lines, and says in a line of its own how many are missing before it.
-struct Whole<W> {
+struct LineWriter<W> {
     to: W,
     /// The last line was cut off.
     torn: bool,
     /// Of those that are lost, so many were told.
-    told: usize,
+    reported: usize,
 }
 
-impl<W: Write> Whole<W> {
+impl<W: Write> LineWriter<W> {
     fn new(to: W) -> Self {
-        Self { to, torn: false, told: 0 }
+        Self { to, torn: false, reported: 0 }
     }
 
-    fn put(&mut self, line: &[u8], lost: usize) -> io::Result<()> {
+    fn write_line(&mut self, line: &[u8], lost: usize) -> io::Result<()> {
         if self.torn {
             self.to.write_all(b"\n")?;
             self.torn = false;
         }
-        if lost > self.told {
+        if lost > self.reported {
             let time = Utc::now().to_rfc3339_opts(SecondsFormat::Micros, true);
-            let said = json!({ "timestamp": time, "event": "lost", "count": lost - self.told });
-            self.all(format!("{said}\n").as_bytes())?;
-            self.told = lost;
+            let said = json!({ "timestamp": time, "event": "lost", "count": lost - self.reported });
+            self.write_whole(format!("{said}\n").as_bytes())?;
+            self.reported = lost;
         }
-        self.all(line)
+        self.write_whole(line)
     }
 
-    fn all(&mut self, line: &[u8]) -> io::Result<()> {
+    fn write_whole(&mut self, line: &[u8]) -> io::Result<()> {
         // A file that is appended to takes a line whole, unless there is no room for it.
         self.torn = true;
         self.to.write_all(line)?;
@@ -134,10 +134,10 @@ impl<W: Write> Whole<W> {
     }
 }
 
-impl<W: Write> Write for Whole<W> {
+impl<W: Write> Write for LineWriter<W> {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        if let Err(error) = self.put(line, lost())
-            && FAILED.fetch_add(1, Ordering::Relaxed) == 0
+        if let Err(error) = self.write_line(line, lost())
+            && WRITE_FAILURES.fetch_add(1, Ordering::Relaxed) == 0
         {
             tracing::error!("the audit file cannot be written: {error}; lines are lost");
         }
@@ -177,12 +177,12 @@ mod tests {
 
     #[test]
     fn lines_that_were_lost_are_told_and_no_other_is_torn() {
-        let mut trail = Whole::new(Disk { room: 13, ..Disk::default() });
-        assert!(trail.put(b"{\"a\":1}\n", 0).is_ok());
-        assert!(trail.put(b"{\"a\":2}\n", 0).is_err());
+        let mut trail = LineWriter::new(Disk { room: 13, ..Disk::default() });
+        assert!(trail.write_line(b"{\"a\":1}\n", 0).is_ok());
+        assert!(trail.write_line(b"{\"a\":2}\n", 0).is_err());
         trail.to.room = 1000;
-        assert!(trail.put(b"{\"a\":3}\n", 1).is_ok());
-        assert!(trail.put(b"{\"a\":4}\n", 1).is_ok());
+        assert!(trail.write_line(b"{\"a\":3}\n", 1).is_ok());
+        assert!(trail.write_line(b"{\"a\":4}\n", 1).is_ok());
         let written = String::from_utf8(trail.to.written).unwrap();
         let lines: Vec<&str> = written.lines().collect();
         assert_eq!((lines[0], lines[1]), ("{\"a\":1}", "{\"a\":"));

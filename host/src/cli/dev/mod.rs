@@ -27,7 +27,7 @@ use super::{
 use crate::{
     build::{self, BuildError},
     config::server::{Http, Settings},
-    serve::{ENDPOINT_PATH, Host, Options},
+    serve::{ENDPOINT_PATH, PluginHost, HostOptions},
     telemetry::logs::{self, Level},
 };
 
@@ -63,7 +63,7 @@ impl Dev {
                  such as 127.0.0.1:{port}"
             )));
         }
-        logs::at(Level::Info);
+        logs::start_plain(Level::Info);
         build::ensure_target()?;
         let path =
             fs::canonicalize(&self.path).with_context(|| format!("there is no {}", self.path.display()))?;
@@ -85,8 +85,8 @@ impl Dev {
             }
         })?;
         let runtime = runtime()?;
-        let options = Options { publisher: self.publishing.publisher(), ..self.common.options()? };
-        let host = Host::new(&options)?;
+        let options = HostOptions { publisher: self.publishing.publisher(), ..self.common.options()? };
+        let host = PluginHost::new(&options)?;
         let settings = Settings::default();
         let door =
             Door { http: Http { listen: self.http, ..Http::default() }, authenticator: None, file: None };

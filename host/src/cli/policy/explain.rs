@@ -56,7 +56,7 @@ struct Known<'a> {
 
 impl Explain {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        logs::at(Level::Error);
+        logs::start_plain(Level::Error);
         let file = file(&self.name);
         let folder = match file {
             Some(file) => {

@@ -18,7 +18,7 @@ use crate::{
         exit, term,
     },
     load::found_at,
-    serve::Host,
+    serve::PluginHost,
     telemetry::{logs, logs::Level},
 };
 
@@ -45,7 +45,7 @@ pub struct Init {
 
 impl Init {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        logs::at(Level::Error);
+        logs::start_plain(Level::Error);
         if self.file.extension().is_none_or(|ending| ending != "wasm") {
             bail!(UsageError(format!("{} is no plugin: name a .wasm file", self.file.display())));
         }
@@ -58,7 +58,7 @@ impl Init {
             found_at(&self.file).with_context(|| format!("failed to read {}", self.file.display()))?;
         // What a policy says that is there already does not matter, not even whether it can be used.
         found.policy = None;
-        let host = Host::new(&self.common.options()?)?;
+        let host = PluginHost::new(&self.common.options()?)?;
         let admitted = match runtime()?.block_on(host.loader.admit(&found, None)) {
             Ok(admitted) => admitted,
             Err(error) => {

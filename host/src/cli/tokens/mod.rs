@@ -65,7 +65,7 @@ pub struct Tokens {
 
 impl Tokens {
     pub fn run(mut self, cli: Command) -> anyhow::Result<ExitCode> {
-        logs::at(Level::Warn);
+        logs::start_plain(Level::Warn);
         // `--compare FILE DIR` says the same as `DIR --compare FILE`.
         if self.path.is_none() && self.compare.get(1).is_some_and(|path| path.is_dir()) {
             self.path = self.compare.pop();

@@ -64,7 +64,7 @@ impl Check {
         let mut checked = files::check(&files)?;
         if let Some(folder) = &self.plugins {
             ensure!(folder.is_dir(), "there is no folder {}", folder.display());
-            logs::at(Level::Error);
+            logs::start_plain(Level::Error);
             let plugins = loaded::load(folder, &self.common.options()?)?;
             let beside = Snapshot::of(loaded::slots(&plugins));
             checked.iter_mut().for_each(|checked| beside_others(checked, &beside));

@@ -27,7 +27,7 @@ use crate::{
         exit, loaded, term,
     },
     load::{Admitted, found_at},
-    serve::Host,
+    serve::PluginHost,
     telemetry::{logs, logs::Level},
 };
 
@@ -58,7 +58,7 @@ pub struct Run {
 
 impl Run {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        logs::at(Level::Error);
+        logs::start_plain(Level::Error);
         ensure!(
             self.plugins.is_dir(),
             "there is no folder {}: name the one that holds the plugins with --plugins DIR",
@@ -69,7 +69,7 @@ impl Run {
             return Ok(ExitCode::from(exit::NOTHING));
         }
         let answers = self.answer.iter().map(|text| answer(text)).collect::<anyhow::Result<_>>()?;
-        let host = Host::new(&self.common.options()?)?;
+        let host = PluginHost::new(&self.common.options()?)?;
         let runtime = runtime()?;
         let prepared = runtime.block_on(self.prepare(&host))?;
         let (steps, request) = match prepared {
@@ -96,7 +96,7 @@ impl Run {
     }
 
     /// Loads the plugins and the file, and makes the request; or why that cannot be, with its exit code.
-    async fn prepare(&self, host: &Host) -> anyhow::Result<Result<(Arc<Steps>, Request), (u8, String)>> {
+    async fn prepare(&self, host: &PluginHost) -> anyhow::Result<Result<(Arc<Steps>, Request), (u8, String)>> {
         let refused = |why: String| Ok(Err((exit::REFUSED, why)));
         let plugins = loaded::of_folder(host, &self.plugins).await?;
         let mut slots = loaded::slots(&plugins);

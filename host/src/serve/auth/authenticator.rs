@@ -7,38 +7,38 @@ use axum::http::{HeaderMap, Uri, request::Parts};
 use loggia_gate::access::Origin;
 
 use super::{
-    bearer::{self, Presented, strip},
-    ends::Ends,
-    jwt::Issued,
-    metadata::Metadata,
-    refusal::{Challenge, Reason, Refusal},
-    settings::{self, AuthError, Checked},
-    token::{self, Tokens},
+    bearer::{self, BearerToken, strip_credentials},
+    ends::TokenLifetime,
+    jwt::JwtValidator,
+    metadata::ResourceMetadata,
+    refusal::{AuthChallenge, RefusalReason, AuthRefusal},
+    settings::{self, AuthError, ValidatedAuth},
+    token::{self, TokenSet},
 };
 use crate::config::server::Auth;
 
 /// Says who sends a request. Cheap to clone.
 #[derive(Clone)]
-pub struct Authenticator(pub(super) Arc<Inner>);
+pub struct Authenticator(pub(super) Arc<AuthenticatorState>);
 
 /// Somebody whose request goes on.
 #[derive(Debug)]
-pub struct Admitted {
+pub struct AuthenticatedCaller {
     /// Who, and what may be called.
     pub origin: Origin,
     /// When what it opens ends.
-    pub ends: Ends,
+    pub lifetime: TokenLifetime,
 }
 
-pub(super) struct Inner {
-    pub(super) tokens: ArcSwap<Tokens>,
-    pub(super) oauth: Option<OAuth>,
-    challenge: Arc<Challenge>,
+pub(super) struct AuthenticatorState {
+    pub(super) tokens: ArcSwap<TokenSet>,
+    pub(super) oauth: Option<OAuthVerifier>,
+    challenge: Arc<AuthChallenge>,
 }
 
-pub(super) struct OAuth {
-    issued: Issued,
-    metadata: Metadata,
+pub(super) struct OAuthVerifier {
+    validator: JwtValidator,
+    metadata: ResourceMetadata,
 }
 
 impl Authenticator {
@@ -52,18 +52,18 @@ impl Authenticator {
         if settings.tokens.is_empty() && settings.oauth.is_none() {
             return Ok(None);
         }
-        let Checked { tokens, oauth } = settings::check(settings, base)?;
-        let mut challenge = Challenge::default();
+        let ValidatedAuth { tokens, oauth } = settings::validate(settings, base)?;
+        let mut challenge = AuthChallenge::default();
         let oauth = match oauth {
             None => None,
             Some(oauth) => {
-                let metadata = Metadata::new(&oauth);
-                challenge = Challenge::at(metadata.url(), &oauth.scopes);
-                let issued = Issued::new(oauth)?;
-                Some(OAuth { issued, metadata })
+                let metadata = ResourceMetadata::new(&oauth);
+                challenge = AuthChallenge::with_metadata(metadata.url(), &oauth.scopes);
+                let issued = JwtValidator::new(oauth)?;
+                Some(OAuthVerifier { validator: issued, metadata })
             }
         };
-        Ok(Some(Self(Arc::new(Inner {
+        Ok(Some(Self(Arc::new(AuthenticatorState {
             tokens: ArcSwap::from_pointee(tokens),
             oauth,
             challenge: Arc::new(challenge),
@@ -74,14 +74,14 @@ impl Authenticator {
     /// keys from a URL are never there.
     pub fn start(&self) {
         if let Some(oauth) = &self.0.oauth {
-            oauth.issued.keys().start();
+            oauth.validator.keys().start();
         }
     }
 
     /// Whether every caller could be authenticated now: false until the keys of the authorization server have been
     /// fetched once.
     pub fn is_ready(&self) -> bool {
-        self.0.oauth.as_ref().is_none_or(|oauth| oauth.issued.keys().are_known())
+        self.0.oauth.as_ref().is_none_or(|oauth| oauth.validator.keys().has_keys())
     }
 
     /// Who sends a request, and what may be called.
@@ -89,13 +89,13 @@ impl Authenticator {
     /// # Errors
     ///
     /// What the sender is to be told.
-    pub async fn authenticate(&self, headers: &HeaderMap, uri: &Uri) -> Result<Admitted, Refusal> {
-        match self.find(headers, uri).await {
+    pub async fn authenticate(&self, headers: &HeaderMap, uri: &Uri) -> Result<AuthenticatedCaller, AuthRefusal> {
+        match self.verify(headers, uri).await {
             Ok(admitted) => Ok(admitted),
             Err(reason) => {
                 let status = reason.status().as_u16();
                 tracing::debug!(status, reason = reason.label(), "not authenticated: {reason}");
-                Err(Refusal::new(reason, self.0.challenge.clone()))
+                Err(AuthRefusal::new(reason, self.0.challenge.clone()))
             }
         }
     }
@@ -105,32 +105,32 @@ impl Authenticator {
     /// # Errors
     ///
     /// What the sender is to be told.
-    pub async fn admit(&self, request: &mut Parts) -> Result<Admitted, Refusal> {
+    pub async fn admit(&self, request: &mut Parts) -> Result<AuthenticatedCaller, AuthRefusal> {
         let admitted = self.authenticate(&request.headers, &request.uri).await;
-        strip(&mut request.headers);
+        strip_credentials(&mut request.headers);
         admitted
     }
 
     /// What clients are told of the authorization server, to be served without authentication.
-    pub fn metadata(&self) -> Option<&Metadata> {
+    pub fn metadata(&self) -> Option<&ResourceMetadata> {
         self.0.oauth.as_ref().map(|oauth| &oauth.metadata)
     }
 
-    async fn find(&self, headers: &HeaderMap, uri: &Uri) -> Result<Admitted, Reason> {
-        match (bearer::presented(headers, uri)?, &self.0.oauth) {
-            (Presented::Made(token), _) => {
+    async fn verify(&self, headers: &HeaderMap, uri: &Uri) -> Result<AuthenticatedCaller, RefusalReason> {
+        match (bearer::extract(headers, uri)?, &self.0.oauth) {
+            (BearerToken::Own(token), _) => {
                 let tokens = self.0.tokens.load();
                 let known = tokens.find(token, token::now())?;
                 let origin = Origin::named(&known.name, known.rights.clone());
-                let ends = Ends { revoked: Some(known.revoked.clone()), expires: known.expires };
-                Ok(Admitted { origin, ends })
+                let ends = TokenLifetime { revoked: Some(known.revoked.clone()), expires: known.expires };
+                Ok(AuthenticatedCaller { origin, lifetime: ends })
             }
-            (Presented::Other(token), Some(oauth)) => {
-                let (name, rights, expires) = oauth.issued.check(token).await?;
-                let ends = Ends { revoked: None, expires: Some(expires) };
-                Ok(Admitted { origin: Origin::named(&name, rights), ends })
+            (BearerToken::Foreign(token), Some(oauth)) => {
+                let (name, rights, expires) = oauth.validator.validate(token).await?;
+                let ends = TokenLifetime { revoked: None, expires: Some(expires) };
+                Ok(AuthenticatedCaller { origin: Origin::named(&name, rights), lifetime: ends })
             }
-            (Presented::Other(_), None) => Err(Reason::Invalid("it is no token of this server")),
+            (BearerToken::Foreign(_), None) => Err(RefusalReason::Invalid("it is no token of this server")),
         }
     }
 }

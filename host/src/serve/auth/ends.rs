@@ -7,20 +7,20 @@ use tokio_util::sync::CancellationToken;
 use super::token;
 
 /// The longest sleep until a moment of the clock on the wall, which may be set meanwhile.
-const LOOK: Duration = Duration::from_secs(30);
+const MAX_SLEEP: Duration = Duration::from_secs(30);
 
 /// When it ends; never, where nothing is said.
 #[derive(Debug, Clone, Default)]
-pub struct Ends {
+pub struct TokenLifetime {
     /// When the token is taken away.
     pub(super) revoked: Option<CancellationToken>,
     /// When it has expired, in seconds since 1970.
     pub(super) expires: Option<i64>,
 }
 
-impl Ends {
+impl TokenLifetime {
     /// Waits for it.
-    pub async fn over(self) {
+    pub async fn ended(self) {
         let revoked = async {
             match &self.revoked {
                 Some(revoked) => revoked.cancelled().await,
@@ -30,7 +30,7 @@ impl Ends {
         let expired = async {
             let Some(expires) = self.expires else { return std::future::pending().await };
             while let Ok(left @ 1..) = u64::try_from(expires.saturating_sub(token::now())) {
-                tokio::time::sleep(LOOK.min(Duration::from_secs(left))).await;
+                tokio::time::sleep(MAX_SLEEP.min(Duration::from_secs(left))).await;
             }
         };
         tokio::select! {
@@ -56,7 +56,7 @@ mod tests {
             (None, Some(i64::MIN), true),
             (Some(taken), Some(i64::MAX), true),
         ] {
-            let over = Ends { revoked: revoked.clone(), expires }.over();
+            let over = TokenLifetime { revoked: revoked.clone(), expires }.ended();
             let over = tokio::time::timeout(Duration::from_millis(20), over).await.is_ok();
             assert_eq!(over, ends, "{revoked:?} {expires:?}");
         }

@@ -9,18 +9,18 @@ use std::{
 
 /// A file, and what it was like when it was last read well.
 #[derive(Debug)]
-pub(super) struct Watched {
+pub(super) struct WatchedFile {
     path: PathBuf,
     /// A version counts when it is as old as this: a file that is written in place is empty first, and then half of what it
     /// is to be.
     settled: Duration,
-    seen: Option<Stamp>,
+    seen: Option<FileStamp>,
 }
 
 /// What differs between two versions of a file: device, inode, size, and when it was written and replaced, in nanoseconds.
-type Stamp = [i128; 5];
+type FileStamp = [i128; 5];
 
-impl Watched {
+impl WatchedFile {
     pub fn new(path: PathBuf, settled: Duration) -> Self {
         Self { path, settled, seen: None }
     }
@@ -30,7 +30,7 @@ impl Watched {
     }
 
     /// What is read of it; none where it is what it was, or is being written. Blocks.
-    pub fn look<T, E: From<io::Error>>(
+    pub fn read_if_changed<T, E: From<io::Error>>(
         &mut self,
         read: impl FnOnce(&Path) -> Result<T, E>,
     ) -> Result<Option<T>, E> {
@@ -48,7 +48,7 @@ impl Watched {
     }
 }
 
-fn stamp(path: &Path) -> io::Result<Stamp> {
+fn stamp(path: &Path) -> io::Result<FileStamp> {
     let its = std::fs::metadata(path)?;
     // A pipe gives what it holds once, and to open one may take for ever.
     if !its.is_file() {
@@ -61,7 +61,7 @@ fn stamp(path: &Path) -> io::Result<Stamp> {
 }
 
 /// How long a version has been there; none for one of the future, which a clock that was set back makes of it.
-fn age([.., changed]: Stamp) -> Option<Duration> {
+fn age([.., changed]: FileStamp) -> Option<Duration> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok()?;
     let then = Duration::from_nanos(u64::try_from(changed).ok()?);
     now.checked_sub(then)
@@ -81,16 +81,16 @@ mod tests {
     fn a_file_is_read_when_it_is_another() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
-        let mut file = Watched::new(path.clone(), Duration::ZERO);
-        assert!(file.look(text).is_err(), "it is not there");
+        let mut file = WatchedFile::new(path.clone(), Duration::ZERO);
+        assert!(file.read_if_changed(text).is_err(), "it is not there");
         fs::write(&path, "one").unwrap();
-        assert_eq!(file.look(text).unwrap().as_deref(), Some("one"));
-        assert_eq!(file.look(text).unwrap(), None);
+        assert_eq!(file.read_if_changed(text).unwrap().as_deref(), Some("one"));
+        assert_eq!(file.read_if_changed(text).unwrap(), None);
         // What could not be read is read again.
         fs::write(folder.path().join("new"), "two").unwrap();
         fs::rename(folder.path().join("new"), &path).unwrap();
-        assert!(file.look(|_| Err::<(), _>(io::Error::other("broken"))).is_err());
-        assert_eq!(file.look(text).unwrap().as_deref(), Some("two"));
+        assert!(file.read_if_changed(|_| Err::<(), _>(io::Error::other("broken"))).is_err());
+        assert_eq!(file.read_if_changed(text).unwrap().as_deref(), Some("two"));
     }
 
     #[test]
@@ -98,23 +98,23 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         fs::write(&path, "half").unwrap();
-        let mut file = Watched::new(path.clone(), Duration::from_secs(3600));
-        assert_eq!(file.look(text).unwrap(), None, "it was written a moment ago");
-        let mut file = Watched::new(path.clone(), Duration::ZERO);
+        let mut file = WatchedFile::new(path.clone(), Duration::from_secs(3600));
+        assert_eq!(file.read_if_changed(text).unwrap(), None, "it was written a moment ago");
+        let mut file = WatchedFile::new(path.clone(), Duration::ZERO);
         let written = |path: &Path| {
             fs::write(path, "half and half")?;
             Ok::<_, io::Error>("half")
         };
-        assert_eq!(file.look(written).unwrap(), None, "it was written while it was read");
-        assert_eq!(file.look(text).unwrap().as_deref(), Some("half and half"));
+        assert_eq!(file.read_if_changed(written).unwrap(), None, "it was written while it was read");
+        assert_eq!(file.read_if_changed(text).unwrap().as_deref(), Some("half and half"));
     }
 
     #[test]
     fn what_is_no_file_is_not_opened() {
         let folder = tempfile::tempdir().unwrap();
         for path in [folder.path(), Path::new("/dev/null")] {
-            let mut file = Watched::new(path.to_owned(), Duration::ZERO);
-            let error = file.look(|_| -> io::Result<()> { panic!("it was opened") }).unwrap_err();
+            let mut file = WatchedFile::new(path.to_owned(), Duration::ZERO);
+            let error = file.read_if_changed(|_| -> io::Result<()> { panic!("it was opened") }).unwrap_err();
             assert!(error.to_string().ends_with("is no file"), "{error}");
         }
     }

@@ -19,16 +19,16 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::{
     keys::{KeySet, NoKey},
-    pace::Pace,
-    source::{self, Source, SourceError},
+    pace::FetchSchedule,
+    source::{self, KeySource, SourceError},
 };
 
 /// Longer than a look may take.
-const WAIT: Duration = Duration::from_secs(6);
+const FETCH_WAIT: Duration = Duration::from_secs(6);
 
 /// Why no key checks a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Missing {
+pub(super) enum KeyLookupError {
     /// None have been fetched yet.
     NotYet,
     /// There are some.
@@ -36,69 +36,69 @@ pub(super) enum Missing {
 }
 
 /// The keys that are now known, and what keeps them so.
-pub(super) struct Keeper {
-    keys: Arc<Keys>,
+pub(super) struct KeyCache {
+    state: Arc<CacheState>,
     task: OnceLock<AbortOnDropHandle<()>>,
 }
 
-struct Keys {
-    source: Box<dyn Source>,
-    pace: Pace,
+struct CacheState {
+    source: Box<dyn KeySource>,
+    schedule: FetchSchedule,
     /// None until the first look that found some. A look that fails leaves it as it is.
-    known: ArcSwapOption<KeySet>,
-    looks: Mutex<Looks>,
+    keys: ArcSwapOption<KeySet>,
+    fetch_state: Mutex<FetchState>,
     /// Someone waits for a look.
     wanted: Notify,
     /// How many looks have ended.
-    ended: watch::Sender<u64>,
+    fetches: watch::Sender<u64>,
 }
 
 /// Never held while anything is waited for.
 #[derive(Default)]
-struct Looks {
+struct FetchState {
     /// When the last one began.
-    begun: Option<Instant>,
+    started: Option<Instant>,
     /// Whether it still goes on.
-    looking: bool,
+    fetching: bool,
     /// Whether another one is wanted.
-    asked: bool,
+    requested: bool,
     /// What was last said of a failure, so that it is said once.
-    said: Option<String>,
+    logged: Option<String>,
 }
 
-impl Keeper {
-    pub fn new(source: Box<dyn Source>, pace: Pace) -> Arc<Self> {
-        let keys = Keys {
+impl KeyCache {
+    pub fn new(source: Box<dyn KeySource>, pace: FetchSchedule) -> Arc<Self> {
+        let keys = CacheState {
             source,
-            pace,
-            known: ArcSwapOption::empty(),
-            looks: Mutex::default(),
+            schedule: pace,
+            keys: ArcSwapOption::empty(),
+            fetch_state: Mutex::default(),
             wanted: Notify::new(),
-            ended: watch::Sender::new(0),
+            fetches: watch::Sender::new(0),
         };
-        Arc::new(Self { keys: Arc::new(keys), task: OnceLock::new() })
+        Arc::new(Self { state: Arc::new(keys), task: OnceLock::new() })
     }
 
     /// Looks from now on, until this is dropped.
     pub fn start(&self) {
-        let keys = &self.keys;
-        self.task.get_or_init(|| AbortOnDropHandle::new(tokio::spawn(keys.clone().keep())));
+        let keys = &self.state;
+        self.task.get_or_init(|| AbortOnDropHandle::new(tokio::spawn(keys.clone().refresh())));
     }
 
     /// Reads a file now, so that a mistake in it is told before anything is served.
     pub fn read_file(&self, path: &std::path::Path) -> Result<(), SourceError> {
-        let text = source::read(path)?;
+        let text = source::read_key_file(path)?;
         let set = KeySet::parse(&text)?;
         if set.len() == 0 {
-            return Err(SourceError::Useless);
+            return Err(SourceError::NoUsableKey);
         }
-        self.keys.known.store(Some(Arc::new(set)));
+        self.state.keys.store(Some(Arc::new(set)));
         Ok(())
     }
 
     /// Whether there are keys.
-    pub fn are_known(&self) -> bool {
-        self.keys.known.load().is_some()
+    pub fn has_keys(&self) -> bool {
+        self.state.keys.load().is_some()
     }
 
     /// Does something with the key that has this name.
@@ -107,55 +107,55 @@ impl Keeper {
         name: Option<&str>,
         algorithm: Algorithm,
         check: impl Fn(&DecodingKey) -> T,
-    ) -> Result<T, Missing> {
+    ) -> Result<T, KeyLookupError> {
         // Before the first try, or a look that ends in between would be missed.
-        let mut ended = self.keys.ended.subscribe();
-        let tried = self.keys.try_key(name, algorithm, &check);
-        if !matches!(tried, Err(Missing::Key(NoKey::Unknown))) {
+        let mut ended = self.state.fetches.subscribe();
+        let tried = self.state.try_key(name, algorithm, &check);
+        if !matches!(tried, Err(KeyLookupError::Key(NoKey::Unknown))) {
             return tried;
         }
-        if self.task.get().is_some() && self.keys.ask() {
-            let _ = timeout(WAIT, ended.changed()).await;
+        if self.task.get().is_some() && self.state.request_fetch() {
+            let _ = timeout(FETCH_WAIT, ended.changed()).await;
         }
-        self.keys.try_key(name, algorithm, &check)
+        self.state.try_key(name, algorithm, &check)
     }
 }
 
-impl Keys {
+impl CacheState {
     fn try_key<T>(
         &self,
         name: Option<&str>,
         algorithm: Algorithm,
         check: impl Fn(&DecodingKey) -> T,
-    ) -> Result<T, Missing> {
-        let known = self.known.load();
-        let set = known.as_ref().ok_or(Missing::NotYet)?;
-        set.choose(name, algorithm).map(check).map_err(Missing::Key)
+    ) -> Result<T, KeyLookupError> {
+        let known = self.keys.load();
+        let set = known.as_ref().ok_or(KeyLookupError::NotYet)?;
+        set.choose(name, algorithm).map(check).map_err(KeyLookupError::Key)
     }
 
-    fn looks(&self) -> std::sync::MutexGuard<'_, Looks> {
-        self.looks.lock().unwrap_or_else(PoisonError::into_inner)
+    fn fetch_state(&self) -> std::sync::MutexGuard<'_, FetchState> {
+        self.fetch_state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Asks for a look, and says whether one is to be waited for.
-    fn ask(&self) -> bool {
-        let mut looks = self.looks();
-        if looks.looking || looks.asked {
+    fn request_fetch(&self) -> bool {
+        let mut looks = self.fetch_state();
+        if looks.fetching || looks.requested {
             return true;
         }
-        if looks.begun.is_some_and(|begun| begun.elapsed() < self.pace.gap) {
+        if looks.started.is_some_and(|begun| begun.elapsed() < self.schedule.gap) {
             return false;
         }
-        looks.asked = true;
+        looks.requested = true;
         self.wanted.notify_one();
         true
     }
 
-    async fn keep(self: Arc<Self>) {
+    async fn refresh(self: Arc<Self>) {
         loop {
-            let next = Instant::now() + self.look().await;
+            let next = Instant::now() + self.fetch().await;
             // Who was told to wait for a look that had just ended left a permit behind, but asks for nothing.
-            while !self.looks().asked {
+            while !self.fetch_state().requested {
                 tokio::select! {
                     () = sleep_until(next) => break,
                     () = self.wanted.notified() => {}
@@ -165,36 +165,36 @@ impl Keys {
     }
 
     /// Looks once, and says how long to wait before the next look.
-    async fn look(&self) -> Duration {
+    async fn fetch(&self) -> Duration {
         {
-            let mut looks = self.looks();
-            (looks.begun, looks.looking, looks.asked) = (Some(Instant::now()), true, false);
+            let mut looks = self.fetch_state();
+            (looks.started, looks.fetching, looks.requested) = (Some(Instant::now()), true, false);
         }
-        let found = self.source.look().await;
+        let found = self.source.fetch().await;
         let found = found.and_then(|text| Ok(text.map(|text| KeySet::parse(&text)).transpose()?));
         let failed = found.as_ref().err().map(ToString::to_string);
         if let Ok(Some(set)) = found {
             // An empty set is how an authorization server says that none of its tokens count any more.
             tracing::info!(keys = set.len(), "the keys that check tokens were read from {}", self.source);
-            self.known.store(Some(Arc::new(set)));
+            self.keys.store(Some(Arc::new(set)));
         }
-        let some = self.known.load().is_some();
+        let some = self.keys.load().is_some();
         let pause = match &failed {
-            None => self.pace.refresh,
-            Some(_) if some => self.pace.gap.max(self.pace.retry),
-            Some(_) => self.pace.retry,
+            None => self.schedule.refresh,
+            Some(_) if some => self.schedule.gap.max(self.schedule.retry),
+            Some(_) => self.schedule.retry,
         };
         {
-            let mut looks = self.looks();
-            looks.looking = false;
-            if let Some(why) = failed.as_ref().filter(|_| looks.said != failed) {
+            let mut looks = self.fetch_state();
+            looks.fetching = false;
+            if let Some(why) = failed.as_ref().filter(|_| looks.logged != failed) {
                 let so =
                     if some { "the ones that were read before are used" } else { "no token can be checked" };
                 tracing::warn!("failed to read the keys that check tokens from {}: {why}; {so}", self.source);
             }
-            looks.said = failed;
+            looks.logged = failed;
         }
-        self.ended.send_modify(|looks| *looks += 1);
+        self.fetches.send_modify(|looks| *looks += 1);
         pause
     }
 }
@@ -230,8 +230,8 @@ mod tests {
         }
     }
 
-    impl Source for Looker {
-        fn look(&self) -> BoxFuture<'_, Result<Option<Vec<u8>>, SourceError>> {
+    impl KeySource for Looker {
+        fn fetch(&self) -> BoxFuture<'_, Result<Option<Vec<u8>>, SourceError>> {
             async move {
                 self.0.looks.fetch_add(1, Ordering::SeqCst);
                 // As long as a fetch over a slow network takes.
@@ -248,30 +248,30 @@ mod tests {
         }
     }
 
-    const PACE: Pace = Pace {
+    const PACE: FetchSchedule = FetchSchedule {
         refresh: Duration::from_secs(3600),
         gap: Duration::from_secs(60),
         retry: Duration::from_secs(5),
     };
 
-    fn kept(shelf: &Arc<Shelf>) -> Arc<Keeper> {
-        let keeper = Keeper::new(Box::new(Looker(shelf.clone())), PACE);
+    fn kept(shelf: &Arc<Shelf>) -> Arc<KeyCache> {
+        let keeper = KeyCache::new(Box::new(Looker(shelf.clone())), PACE);
         keeper.start();
         keeper
     }
 
-    async fn find(keeper: &Keeper, name: &str) -> Option<Missing> {
+    async fn find(keeper: &KeyCache, name: &str) -> Option<KeyLookupError> {
         keeper.with_key(Some(name), Algorithm::EdDSA, |_| ()).await.err()
     }
 
-    const UNKNOWN: Option<Missing> = Some(Missing::Key(NoKey::Unknown));
+    const UNKNOWN: Option<KeyLookupError> = Some(KeyLookupError::Key(NoKey::Unknown));
 
     #[tokio::test(start_paused = true)]
     async fn a_flood_of_unknown_keys_leads_to_one_look_a_minute() {
         let shelf = Arc::new(Shelf::default());
         shelf.keys.lock().unwrap().push("old");
         let keeper = kept(&shelf);
-        assert_eq!(find(&keeper, "old").await, Some(Missing::NotYet), "nothing waits for the first look");
+        assert_eq!(find(&keeper, "old").await, Some(KeyLookupError::NotYet), "nothing waits for the first look");
         tokio::time::sleep(Duration::from_secs(3)).await;
         assert_eq!(find(&keeper, "old").await, None);
         for _ in 0..1000 {
@@ -307,8 +307,8 @@ mod tests {
         shelf.broken.store(true, Ordering::SeqCst);
         let keeper = kept(&shelf);
         tokio::time::sleep(Duration::from_secs(3)).await;
-        assert_eq!(find(&keeper, "one").await, Some(Missing::NotYet));
-        assert!(!keeper.are_known());
+        assert_eq!(find(&keeper, "one").await, Some(KeyLookupError::NotYet));
+        assert!(!keeper.has_keys());
         shelf.broken.store(false, Ordering::SeqCst);
         tokio::time::sleep(Duration::from_secs(8)).await;
         assert_eq!(find(&keeper, "one").await, None, "it was tried again soon");

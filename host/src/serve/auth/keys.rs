@@ -69,7 +69,7 @@ impl KeySet {
             return Err(KeysError::Many);
         }
         let keys = set.keys.into_iter().filter_map(|key| serde_json::from_value(key).ok());
-        Ok(Self(keys.filter_map(|key| Key::of(&key)).collect()))
+        Ok(Self(keys.filter_map(|key| Key::from_jwk(&key)).collect()))
     }
 
     /// How many keys check something.
@@ -97,7 +97,7 @@ impl KeySet {
 
 impl Key {
     /// None where it checks no signature that we know.
-    fn of(jwk: &Jwk) -> Option<Self> {
+    fn from_jwk(jwk: &Jwk) -> Option<Self> {
         let common = &jwk.common;
         let signs = common.public_key_use.as_ref().is_none_or(|its| *its == PublicKeyUse::Signature);
         let verifies = common.key_operations.as_ref().is_none_or(|its| its.contains(&KeyOperations::Verify));
@@ -105,7 +105,7 @@ impl Key {
             return None;
         }
         let (can, key): (&[Algorithm], _) = match &jwk.algorithm {
-            AlgorithmParameters::RSA(its) => (RSA, rsa(&its.n, &its.e)?),
+            AlgorithmParameters::RSA(its) => (RSA, rsa_key(&its.n, &its.e)?),
             AlgorithmParameters::EllipticCurve(its) => {
                 let can: &[_] = match its.curve {
                     EllipticCurve::P256 => &[Algorithm::ES256],
@@ -128,7 +128,7 @@ impl Key {
 }
 
 /// Some write a zero before the modulus, which ring does not take.
-fn rsa(n: &str, e: &str) -> Option<DecodingKey> {
+fn rsa_key(n: &str, e: &str) -> Option<DecodingKey> {
     use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
     let number = |text: &str| {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;

@@ -3,7 +3,7 @@
 use axum::{Router, http::header::CONTENT_TYPE, routing::get};
 use serde_json::json;
 
-use super::settings::OAuth;
+use super::settings::OAuthConfig;
 use crate::serve::endpoint::PATH;
 
 /// Where it stands for a server as a whole.
@@ -11,14 +11,14 @@ const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
 /// A document and its places.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Metadata {
+pub struct ResourceMetadata {
     url: String,
     paths: Vec<String>,
     body: String,
 }
 
-impl Metadata {
-    pub(super) fn new(oauth: &OAuth) -> Self {
+impl ResourceMetadata {
+    pub(super) fn new(oauth: &OAuthConfig) -> Self {
         let own = oauth.url.path().trim_end_matches('/');
         let url = format!("{}{WELL_KNOWN}{own}", oauth.url.origin().ascii_serialization());
         // Whatever a proxy calls this server, it may ask by the path that is served here.
@@ -67,17 +67,17 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::serve::auth::settings::Jwks;
+    use crate::serve::auth::settings::JwksLocation;
 
     #[test]
     fn the_document_stands_where_rfc_9728_wants_it() {
         let check = |resource: &str, url: &str, paths: &[&str]| {
-            let metadata = Metadata::new(&OAuth {
+            let metadata = ResourceMetadata::new(&OAuthConfig {
                 resource: resource.into(),
                 url: resource.parse().unwrap(),
                 issuer: "https://id.example.com/".into(),
                 audience: "x".into(),
-                jwks: Jwks::File("x".into()),
+                jwks: JwksLocation::File("x".into()),
                 algorithms: Vec::new(),
                 leeway: Duration::ZERO,
                 scopes: Vec::new(),

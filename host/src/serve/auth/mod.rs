@@ -38,27 +38,27 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
-pub use authenticator::{Admitted, Authenticator};
-pub use bearer::strip;
-pub use ends::Ends;
-pub use follow::Followed;
-pub use metadata::Metadata;
-pub use refusal::{Reason, Refusal};
-use settings::Jwks;
+pub use authenticator::{AuthenticatedCaller, Authenticator};
+pub use bearer::strip_credentials;
+pub use ends::TokenLifetime;
+pub use follow::TokenReloader;
+pub use metadata::ResourceMetadata;
+pub use refusal::{RefusalReason, AuthRefusal};
+use settings::JwksLocation;
 pub use settings::{AuthError, mistakes};
 
 use crate::config::server::{Auth, Mistake};
 
 /// What is wrong with the file of keys, if there is to be one. Reads it.
-pub fn mistake_of_keys(settings: &Auth, base: &Path) -> Option<Mistake> {
-    let jwks = settings::jwks(&settings.oauth.as_ref()?.jwks, base).ok()?;
-    jwt::keys(&jwks).err()
+pub fn check_key_file(settings: &Auth, base: &Path) -> Option<Mistake> {
+    let jwks = settings::parse_jwks(&settings.oauth.as_ref()?.jwks, base).ok()?;
+    jwt::load_keys(&jwks).err()
 }
 
 /// The file of keys that settings name, which came from that file; none where they name none.
-pub fn keys_file(settings: &Auth, file: &Path) -> Option<PathBuf> {
-    match settings::jwks(&settings.oauth.as_ref()?.jwks, file.parent()?).ok()? {
-        Jwks::File(path) => Some(path),
-        Jwks::Url(_) => None,
+pub fn key_file(settings: &Auth, file: &Path) -> Option<PathBuf> {
+    match settings::parse_jwks(&settings.oauth.as_ref()?.jwks, file.parent()?).ok()? {
+        JwksLocation::File(path) => Some(path),
+        JwksLocation::Url(_) => None,
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// How often is looked for keys.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Pace {
+pub(super) struct FetchSchedule {
     /// While all is well.
     pub refresh: Duration,
     /// At least between two looks that a request asked for.

@@ -12,11 +12,11 @@ use axum::{
 use serde_json::json;
 
 /// Seconds after which it is worth asking again for keys that were not there.
-const AGAIN: &str = "5";
+const RETRY_SECONDS: &str = "5";
 
 /// Why a request is refused. Texts say what to do; none holds anything of a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reason {
+pub enum RefusalReason {
     /// It names no one.
     Missing,
     /// It names someone in a way that cannot be read.
@@ -31,7 +31,7 @@ pub enum Reason {
     NotReady,
 }
 
-impl Reason {
+impl RefusalReason {
     /// The status of the answer.
     pub fn status(&self) -> StatusCode {
         match self {
@@ -66,7 +66,7 @@ impl Reason {
     }
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for RefusalReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing => f.write_str("send a token in the header Authorization: Bearer"),
@@ -84,20 +84,20 @@ impl fmt::Display for Reason {
 
 /// What every challenge of a server says: where its metadata is, and what to ask for.
 #[derive(Debug, Default)]
-pub(super) struct Challenge {
+pub(super) struct AuthChallenge {
     metadata: Option<String>,
     scopes: String,
 }
 
-impl Challenge {
+impl AuthChallenge {
     /// Of a server whose metadata is at this URL.
-    pub fn at(metadata: &str, scopes: &[String]) -> Self {
+    pub fn with_metadata(metadata: &str, scopes: &[String]) -> Self {
         Self { metadata: Some(metadata.to_owned()), scopes: scopes.join(" ") }
     }
 
-    fn header(&self, reason: &Reason) -> String {
+    fn header(&self, reason: &RefusalReason) -> String {
         let mut said = "Bearer realm=\"loggia\"".to_owned();
-        let mut say = |name: &str, value: &str| said.push_str(&format!(", {name}=\"{}\"", quoted(value)));
+        let mut say = |name: &str, value: &str| said.push_str(&format!(", {name}=\"{}\"", quotable(value)));
         if let Some(url) = &self.metadata {
             say("resource_metadata", url);
         }
@@ -113,33 +113,33 @@ impl Challenge {
 }
 
 /// What may stand between quotes in a header and in an `error_description`.
-fn quoted(text: &str) -> String {
+fn quotable(text: &str) -> String {
     text.chars().filter(|c| matches!(c, ' '..='~') && !matches!(c, '"' | '\\')).collect()
 }
 
 /// A request that is refused: an answer to it.
 #[derive(Debug, Clone)]
-pub struct Refusal {
-    reason: Reason,
-    challenge: Arc<Challenge>,
+pub struct AuthRefusal {
+    reason: RefusalReason,
+    challenge: Arc<AuthChallenge>,
 }
 
-impl Refusal {
-    pub(super) fn new(reason: Reason, challenge: Arc<Challenge>) -> Self {
+impl AuthRefusal {
+    pub(super) fn new(reason: RefusalReason, challenge: Arc<AuthChallenge>) -> Self {
         Self { reason, challenge }
     }
 
     /// Why.
-    pub fn reason(&self) -> &Reason {
+    pub fn reason(&self) -> &RefusalReason {
         &self.reason
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for AuthRefusal {
     fn into_response(self) -> Response {
         let reason = &self.reason;
         let error = reason.error().unwrap_or(match reason {
-            Reason::NotReady => "temporarily_unavailable",
+            RefusalReason::NotReady => "temporarily_unavailable",
             _ => "unauthorized",
         });
         let body = json!({ "error": error, "error_description": reason.to_string() });
@@ -147,8 +147,8 @@ impl IntoResponse for Refusal {
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        if *reason == Reason::NotReady {
-            headers.insert(RETRY_AFTER, HeaderValue::from_static(AGAIN));
+        if *reason == RefusalReason::NotReady {
+            headers.insert(RETRY_AFTER, HeaderValue::from_static(RETRY_SECONDS));
         } else {
             let said = HeaderValue::try_from(self.challenge.header(reason));
             headers.insert(
@@ -166,14 +166,14 @@ mod tests {
 
     #[test]
     fn a_challenge_says_what_went_wrong_and_where_to_get_a_token() {
-        let plain = Challenge::default();
-        let oauth = Challenge::at("https://h/.well-known/x", &["notes:read".into(), "files:*".into()]);
+        let plain = AuthChallenge::default();
+        let oauth = AuthChallenge::with_metadata("https://h/.well-known/x", &["notes:read".into(), "files:*".into()]);
         let said: Vec<String> = [
-            Reason::Missing,
-            Reason::Malformed("send one Authorization header"),
-            Reason::InUrl,
-            Reason::Invalid("the token has expired"),
-            Reason::Scope,
+            RefusalReason::Missing,
+            RefusalReason::Malformed("send one Authorization header"),
+            RefusalReason::InUrl,
+            RefusalReason::Invalid("the token has expired"),
+            RefusalReason::Scope,
         ]
         .iter()
         .flat_map(|reason| {
@@ -186,6 +186,6 @@ mod tests {
 
     #[test]
     fn nothing_ends_a_quotation() {
-        assert_eq!(quoted("a\"b\\c\r\nd\u{7f}é~ e"), "abcd~ e");
+        assert_eq!(quotable("a\"b\\c\r\nd\u{7f}é~ e"), "abcd~ e");
     }
 }

@@ -33,10 +33,10 @@ pub(super) fn install() {
 struct Verifier {
     algorithm: Algorithm,
     key: DecodingKey,
-    way: Way,
+    way: VerifyMethod,
 }
 
-enum Way {
+enum VerifyMethod {
     Rsa(&'static RsaParameters),
     Curve(&'static dyn VerificationAlgorithm),
 }
@@ -44,15 +44,15 @@ enum Way {
 fn verifier(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerifier>, Error> {
     use Algorithm as A;
     let (family, way) = match algorithm {
-        A::RS256 => (AlgorithmFamily::Rsa, Way::Rsa(&RSA_PKCS1_2048_8192_SHA256)),
-        A::RS384 => (AlgorithmFamily::Rsa, Way::Rsa(&RSA_PKCS1_2048_8192_SHA384)),
-        A::RS512 => (AlgorithmFamily::Rsa, Way::Rsa(&RSA_PKCS1_2048_8192_SHA512)),
-        A::PS256 => (AlgorithmFamily::Rsa, Way::Rsa(&RSA_PSS_2048_8192_SHA256)),
-        A::PS384 => (AlgorithmFamily::Rsa, Way::Rsa(&RSA_PSS_2048_8192_SHA384)),
-        A::PS512 => (AlgorithmFamily::Rsa, Way::Rsa(&RSA_PSS_2048_8192_SHA512)),
-        A::ES256 => (AlgorithmFamily::Ec, Way::Curve(&ECDSA_P256_SHA256_FIXED)),
-        A::ES384 => (AlgorithmFamily::Ec, Way::Curve(&ECDSA_P384_SHA384_FIXED)),
-        A::EdDSA => (AlgorithmFamily::Ed, Way::Curve(&ED25519)),
+        A::RS256 => (AlgorithmFamily::Rsa, VerifyMethod::Rsa(&RSA_PKCS1_2048_8192_SHA256)),
+        A::RS384 => (AlgorithmFamily::Rsa, VerifyMethod::Rsa(&RSA_PKCS1_2048_8192_SHA384)),
+        A::RS512 => (AlgorithmFamily::Rsa, VerifyMethod::Rsa(&RSA_PKCS1_2048_8192_SHA512)),
+        A::PS256 => (AlgorithmFamily::Rsa, VerifyMethod::Rsa(&RSA_PSS_2048_8192_SHA256)),
+        A::PS384 => (AlgorithmFamily::Rsa, VerifyMethod::Rsa(&RSA_PSS_2048_8192_SHA384)),
+        A::PS512 => (AlgorithmFamily::Rsa, VerifyMethod::Rsa(&RSA_PSS_2048_8192_SHA512)),
+        A::ES256 => (AlgorithmFamily::Ec, VerifyMethod::Curve(&ECDSA_P256_SHA256_FIXED)),
+        A::ES384 => (AlgorithmFamily::Ec, VerifyMethod::Curve(&ECDSA_P384_SHA384_FIXED)),
+        A::EdDSA => (AlgorithmFamily::Ed, VerifyMethod::Curve(&ED25519)),
         _ => return Err(ErrorKind::UnsupportedAlgorithm.into()),
     };
     if key.family() != family {
@@ -68,10 +68,10 @@ fn signer(_: &Algorithm, _: &EncodingKey) -> Result<Box<dyn JwtSigner>, Error> {
 impl signature::Verifier<Vec<u8>> for Verifier {
     fn verify(&self, message: &[u8], signature: &Vec<u8>) -> Result<(), signature::Error> {
         let checked = match (&self.way, self.key.kind()) {
-            (Way::Rsa(way), DecodingKeyKind::RsaModulusExponent { n, e }) => {
+            (VerifyMethod::Rsa(way), DecodingKeyKind::RsaModulusExponent { n, e }) => {
                 RsaPublicKeyComponents { n, e }.verify(way, message, signature)
             }
-            (Way::Curve(way), DecodingKeyKind::SecretOrDer(point)) => {
+            (VerifyMethod::Curve(way), DecodingKeyKind::SecretOrDer(point)) => {
                 UnparsedPublicKey::new(*way, point).verify(message, signature)
             }
             _ => return Err(signature::Error::new()),

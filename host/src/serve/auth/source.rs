@@ -19,19 +19,19 @@ use loggia_egress::{
 };
 use url::Url;
 
-use super::{file::Watched, keys::KeysError, pace::Pace, settings::Jwks};
+use super::{file::WatchedFile, keys::KeysError, pace::FetchSchedule, settings::JwksLocation};
 
 /// Bytes of a set of keys.
-const SIZE: usize = 256 << 10;
+const MAX_SIZE: usize = 256 << 10;
 /// How long a fetch may take.
-const TIME: Duration = Duration::from_secs(5);
+const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A file costs next to nothing to look at.
-const FILE: Pace =
-    Pace { refresh: Duration::from_secs(5), gap: Duration::from_secs(1), retry: Duration::from_secs(5) };
+const FILE_SCHEDULE: FetchSchedule =
+    FetchSchedule { refresh: Duration::from_secs(5), gap: Duration::from_secs(1), retry: Duration::from_secs(5) };
 /// Keys change every few weeks or months.
-const URL: Pace =
-    Pace { refresh: Duration::from_secs(3600), gap: Duration::from_secs(60), retry: Duration::from_secs(5) };
+const URL_SCHEDULE: FetchSchedule =
+    FetchSchedule { refresh: Duration::from_secs(3600), gap: Duration::from_secs(60), retry: Duration::from_secs(5) };
 
 /// Why no keys came.
 #[derive(Debug, thiserror::Error)]
@@ -43,92 +43,92 @@ pub(super) enum SourceError {
     #[error("it is no file")]
     NoFile,
     /// Of either.
-    #[error("it is larger than {} KiB", SIZE >> 10)]
+    #[error("it is larger than {} KiB", MAX_SIZE >> 10)]
     Large,
     /// Of a host.
     #[error("{0}")]
     Send(#[from] SendError),
     /// `http://` is for this machine alone.
     #[error("its name does not lead to this machine")]
-    Elsewhere,
+    NotLoopback,
     /// Redirects are not followed: what was named is what is trusted.
     #[error("the answer has the status {0}")]
     Status(u16),
     /// It took too long.
-    #[error("no answer within {} s", TIME.as_secs())]
-    Time,
+    #[error("no answer within {} s", FETCH_TIMEOUT.as_secs())]
+    Timeout,
     /// No keys.
     #[error("{0}")]
     Keys(#[from] KeysError),
     /// None of any use, where that is surely a mistake.
     #[error("none of its keys checks a signature: RSA from 2048 bits on, P-256, P-384 and Ed25519 are known")]
-    Useless,
+    NoUsableKey,
 }
 
 /// Where keys come from; printed, how the operator calls it.
-pub(super) trait Source: fmt::Display + Send + Sync + 'static {
+pub(super) trait KeySource: fmt::Display + Send + Sync + 'static {
     /// The text of the set; none where it is what it was.
-    fn look(&self) -> BoxFuture<'_, Result<Option<Vec<u8>>, SourceError>>;
+    fn fetch(&self) -> BoxFuture<'_, Result<Option<Vec<u8>>, SourceError>>;
 }
 
 /// The source that the settings name, and how often to look.
-pub(super) fn of(jwks: &Jwks) -> (Box<dyn Source>, Pace) {
+pub(super) fn from_location(jwks: &JwksLocation) -> (Box<dyn KeySource>, FetchSchedule) {
     match jwks {
-        Jwks::File(path) => {
-            (Box::new(InFile(Arc::new(Mutex::new(Watched::new(path.clone(), Duration::ZERO))))), FILE)
+        JwksLocation::File(path) => {
+            (Box::new(FileSource(Arc::new(Mutex::new(WatchedFile::new(path.clone(), Duration::ZERO))))), FILE_SCHEDULE)
         }
-        Jwks::Url(url) => (Box::new(AtUrl { url: url.clone() }), URL),
+        JwksLocation::Url(url) => (Box::new(UrlSource { url: url.clone() }), URL_SCHEDULE),
     }
 }
 
-struct InFile(Arc<Mutex<Watched>>);
+struct FileSource(Arc<Mutex<WatchedFile>>);
 
-impl InFile {
-    fn file(&self) -> MutexGuard<'_, Watched> {
+impl FileSource {
+    fn file(&self) -> MutexGuard<'_, WatchedFile> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Source for InFile {
-    fn look(&self) -> BoxFuture<'_, Result<Option<Vec<u8>>, SourceError>> {
+impl KeySource for FileSource {
+    fn fetch(&self) -> BoxFuture<'_, Result<Option<Vec<u8>>, SourceError>> {
         let file = Self(Arc::clone(&self.0));
-        let looking = tokio::task::spawn_blocking(move || file.file().look(read));
+        let looking = tokio::task::spawn_blocking(move || file.file().read_if_changed(read_key_file));
         async move { looking.await.map_err(std::io::Error::other)? }.boxed()
     }
 }
 
-impl fmt::Display for InFile {
+impl fmt::Display for FileSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.file().path().display().fmt(f)
     }
 }
 
 /// Reads a file of keys.
-pub(super) fn read(path: &Path) -> Result<Vec<u8>, SourceError> {
+pub(super) fn read_key_file(path: &Path) -> Result<Vec<u8>, SourceError> {
     // To open a pipe would wait for who writes to it.
     if !std::fs::metadata(path)?.is_file() {
         return Err(SourceError::NoFile);
     }
     let mut text = Vec::new();
-    File::open(path)?.take(SIZE as u64 + 1).read_to_end(&mut text)?;
-    if text.len() > SIZE { Err(SourceError::Large) } else { Ok(text) }
+    File::open(path)?.take(MAX_SIZE as u64 + 1).read_to_end(&mut text)?;
+    if text.len() > MAX_SIZE { Err(SourceError::Large) } else { Ok(text) }
 }
 
-struct AtUrl {
+struct UrlSource {
     url: Url,
 }
 
-impl Source for AtUrl {
-    fn look(&self) -> BoxFuture<'_, Result<Option<Vec<u8>>, SourceError>> {
+impl KeySource for UrlSource {
+    fn fetch(&self) -> BoxFuture<'_, Result<Option<Vec<u8>>, SourceError>> {
         async move {
-            let fetched = tokio::time::timeout(TIME, fetch(&self.url)).await;
-            fetched.map_err(|_| SourceError::Time)?.map(Some)
+            let fetched = tokio::time::timeout(FETCH_TIMEOUT, fetch(&self.url)).await;
+            fetched.map_err(|_| SourceError::Timeout)?.map(Some)
         }
         .boxed()
     }
 }
 
-impl fmt::Display for AtUrl {
+impl fmt::Display for UrlSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // A query may hold a key of the operator's.
         write!(f, "{}{}", self.url.origin().ascii_serialization(), self.url.path())
@@ -140,9 +140,9 @@ impl fmt::Display for AtUrl {
 async fn fetch(url: &Url) -> Result<Vec<u8>, SourceError> {
     let no_url = || SendError::Protocol("no URL");
     let to = Destination::parse(&url.origin().ascii_serialization()).map_err(|_| no_url())?;
-    let addresses = addresses(&to).await?;
+    let addresses = resolve_host(&to).await?;
     if to.scheme == Scheme::Http && !addresses.iter().all(|address| address.to_canonical().is_loopback()) {
-        return Err(SourceError::Elsewhere);
+        return Err(SourceError::NotLoopback);
     }
     // A plugin's request goes to no private address that its policy does not name. Here the operator named the host, and
     // many an authorization server is on a private network: wherever the name leads is meant.
@@ -152,20 +152,20 @@ async fn fetch(url: &Url) -> Result<Vec<u8>, SourceError> {
     };
     let named = addresses.iter().map(|address| rule(HostPattern::Address(address.to_canonical())));
     let grants = Grants { rules: named.chain([rule(to.host.clone())]).collect(), secrets: Vec::new() };
-    let limits = Limits { requests: 1, at_once: 1, request: 0, response: SIZE, time: TIME, redirects: 0 };
-    let client = Client::setup(grants, limits).resolver(Arc::new(Found(addresses))).build();
+    let limits = Limits { requests: 1, at_once: 1, request: 0, response: MAX_SIZE, time: FETCH_TIMEOUT, redirects: 0 };
+    let client = Client::setup(grants, limits).resolver(Arc::new(ResolvedAddresses(addresses))).build();
     let request = Request::get(url.as_str()).header("accept", "application/json");
     let body: BodyIn = Empty::new().map_err(|never| match never {}).boxed_unsync();
     let request = request.body(body).map_err(|_| no_url())?;
-    let response = client.call(Mode::Reads).send(request, Timeouts::default()).await.map_err(unsent)?;
+    let response = client.call(Mode::Reads).send(request, Timeouts::default()).await.map_err(to_source_error)?;
     if response.status() != StatusCode::OK {
         return Err(SourceError::Status(response.status().as_u16()));
     }
-    let body = response.into_body().collect().await.map_err(unsent)?;
+    let body = response.into_body().collect().await.map_err(to_source_error)?;
     Ok(body.to_bytes().into())
 }
 
-fn unsent(error: SendError) -> SourceError {
+fn to_source_error(error: SendError) -> SourceError {
     match error {
         SendError::TooLarge { .. } => SourceError::Large,
         error => error.into(),
@@ -173,7 +173,7 @@ fn unsent(error: SendError) -> SourceError {
 }
 
 /// Where a host's name leads.
-async fn addresses(to: &Destination) -> Result<Vec<IpAddr>, SourceError> {
+async fn resolve_host(to: &Destination) -> Result<Vec<IpAddr>, SourceError> {
     match &to.host {
         HostPattern::Address(address) => Ok(vec![*address]),
         HostPattern::Name(name) | HostPattern::Below(name) => {
@@ -185,9 +185,9 @@ async fn addresses(to: &Destination) -> Result<Vec<IpAddr>, SourceError> {
 }
 
 /// Addresses that have been looked up.
-struct Found(Vec<IpAddr>);
+struct ResolvedAddresses(Vec<IpAddr>);
 
-impl Resolve for Found {
+impl Resolve for ResolvedAddresses {
     fn resolve(&self, _: &str) -> loggia_egress::Pending<Vec<IpAddr>> {
         let found = self.0.clone();
         Box::pin(async move { Ok(found) })

@@ -263,7 +263,7 @@ async fn h48_what_is_no_token_of_ours_is_refused_and_never_logged() {
     let keys = Keys::make();
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("keys.json"), keys.public().to_string()).unwrap();
-    let [good, old, unknown] = [(); 3].map(|()| token::make());
+    let [good, old, unknown] = [(); 3].map(|()| token::generate());
     let tokens = [("ci", good.as_str(), "2099-01-01"), ("old", old.as_str(), "2020-01-01")];
     let auth = authenticator("keys.json", &tokens, folder.path());
     let now = token::now();
@@ -497,7 +497,7 @@ async fn a_token_that_counts_says_who_calls_and_what_may_be_called() {
     let keys = Keys::make();
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("keys.json"), keys.public().to_string()).unwrap();
-    let made = token::make();
+    let made = token::generate();
     let auth = authenticator("keys.json", &[("ci", &made, "2099-01-01")], folder.path());
     assert!(auth.is_ready());
     let now = token::now();

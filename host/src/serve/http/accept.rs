@@ -24,23 +24,23 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use super::{
-    clock::{Answer, Clock, Timed},
-    door::Known,
-    held::Held,
+    clock::{ResponseGuard, ConnectionClock, TimedStream},
+    door::KnownCaller,
+    held::GuardedBody,
     oversize::HeadRefusal,
     places::{ConnectionBounds, ConnectionPlace, ConnectionTable},
-    times::Times,
+    times::ConnectionTimeouts,
 };
 use crate::config::server::Http;
 
 /// Connections of one address, where the file does not say.
-const OF_ADDRESS: usize = 64;
+const PER_ADDRESS: usize = 64;
 /// Where descriptors or memory are short, accepting waits for better times.
-const SHORT: Duration = Duration::from_millis(200);
+const ACCEPT_BACKOFF: Duration = Duration::from_millis(200);
 
 /// How many connections there may be, and how long they may take for what.
 #[derive(Debug, Clone)]
-pub struct Connections {
+pub struct ConnectionConfig {
     /// Where nobody can make room, one more waits, and further ones in the kernel's queue, which refuses more than it holds.
     pub bounds: ConnectionBounds,
     /// How many there are.
@@ -48,17 +48,17 @@ pub struct Connections {
     /// Bytes of the largest head of a request; hyper takes up to twice that, since it looks when it has read.
     pub head: usize,
     /// How long they may take.
-    pub times: Times,
+    pub times: ConnectionTimeouts,
 }
 
-impl Connections {
+impl ConnectionConfig {
     /// As the operator wants them.
-    pub fn of(http: &Http, open: Arc<Gauge>) -> Self {
-        let times = Times { head: http.header_time.0, idle: http.idle_time.0, write: http.write_time.0 };
+    pub fn from_settings(http: &Http, open: Arc<Gauge>) -> Self {
+        let times = ConnectionTimeouts { head: http.header_time.0, idle: http.idle_time.0, write: http.write_time.0 };
         let said = http.connections_per_address;
         let bounds = ConnectionBounds {
             most: http.connections,
-            per_address: Some(said.unwrap_or(OF_ADDRESS)).filter(|most| *most > 0),
+            per_address: Some(said.unwrap_or(PER_ADDRESS)).filter(|most| *most > 0),
             loopback: said.is_some(),
         };
         Self { bounds, open, head: http.head.bytes(), times }
@@ -69,7 +69,7 @@ impl Connections {
 pub async fn accept(
     listener: TcpListener,
     router: Router,
-    Connections { bounds, open: count, head, times }: Connections,
+    ConnectionConfig { bounds, open: count, head, times }: ConnectionConfig,
     stop: CancellationToken,
 ) -> io::Result<()> {
     let table = ConnectionTable::new(bounds);
@@ -78,8 +78,8 @@ pub async fn accept(
     loop {
         let accepted = async {
             let (stream, peer) = listener.accept().await?;
-            let clock = Clock::new(times);
-            let place = table.enter(peer.ip(), &clock).await;
+            let clock = ConnectionClock::new(times);
+            let place = table.admit(peer.ip(), &clock).await;
             Ok::<_, io::Error>((stream, peer, clock, place))
         };
         let (stream, peer, clock, place) = tokio::select! {
@@ -87,19 +87,19 @@ pub async fn accept(
             accepted = accepted => match accepted {
                 Ok((stream, peer, clock, Some(place))) => (stream, peer, clock, place),
                 Ok((_, peer, _, None)) => {
-                    tell_full(&was_told, peer);
+                    log_rejected(&was_told, peer);
                     continue;
                 }
-                Err(error) if is_the_clients(&error) => continue,
+                Err(error) if is_client_error(&error) => continue,
                 Err(error) => {
                     tracing::warn!("connections cannot be accepted: {error}");
-                    tokio::time::sleep(SHORT).await;
+                    tokio::time::sleep(ACCEPT_BACKOFF).await;
                     continue;
                 }
             },
         };
-        clock.begin();
-        let serving = connection(stream, peer, router.clone(), (clock, head, times), open.watcher(), place);
+        clock.start();
+        let serving = serve_connection(stream, peer, router.clone(), (clock, head, times), open.watcher(), place);
         let counted = count.enter();
         tokio::spawn(async move {
             serving.await;
@@ -112,7 +112,7 @@ pub async fn accept(
 }
 
 /// Who runs the server is told once: it may be a proxy that has all clients, or one client that has too many connections.
-fn tell_full(was_told: &AtomicBool, peer: SocketAddr) {
+fn log_rejected(was_told: &AtomicBool, peer: SocketAddr) {
     if was_told.swap(true, Ordering::Relaxed) {
         tracing::debug!("a connection of {} was closed: it has as many as it may", peer.ip());
     } else {
@@ -125,16 +125,16 @@ fn tell_full(was_told: &AtomicBool, peer: SocketAddr) {
 }
 
 /// A client that went before it was accepted is no trouble of the server's.
-fn is_the_clients(error: &io::Error) -> bool {
+fn is_client_error(error: &io::Error) -> bool {
     use ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted)
 }
 
-async fn connection(
+async fn serve_connection(
     stream: TcpStream,
     peer: SocketAddr,
     router: Router,
-    (clock, head, times): (Arc<Clock>, usize, Times),
+    (clock, head, times): (Arc<ConnectionClock>, usize, ConnectionTimeouts),
     watcher: Watcher,
     place: ConnectionPlace,
 ) {
@@ -145,7 +145,7 @@ async fn connection(
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(times.write));
     let refusal = HeadRefusal::new(head);
-    let stream = Timed { stream: Box::pin(stream), clock: Arc::clone(&clock), refusal };
+    let stream = TimedStream { stream: Box::pin(stream), clock: Arc::clone(&clock), refusal };
     let service = service_fn(|mut request: hyper::Request<Incoming>| {
         clock.asked();
         request.extensions_mut().insert(ConnectInfo(peer));
@@ -153,8 +153,8 @@ async fn connection(
         let clock = Arc::clone(&clock);
         async move {
             let response = answered.await.unwrap_or_else(|never| match never {});
-            let held = Answer { clock, known: response.extensions().get::<Known>().is_some() };
-            Ok::<_, Infallible>(response.map(|body| Held::new(body, held)))
+            let held = ResponseGuard { clock, authenticated: response.extensions().get::<KnownCaller>().is_some() };
+            Ok::<_, Infallible>(response.map(|body| GuardedBody::new(body, held)))
         }
     });
     let mut http = http1::Builder::new();
@@ -162,7 +162,7 @@ async fn connection(
     http.header_read_timeout(None).max_buf_size(head);
     let serving = watcher.watch(http.serve_connection(TokioIo::new(stream), service));
     tokio::select! {
-        kept = clock.keep(serving) => match kept {
+        kept = clock.enforce(serving) => match kept {
             Some(Ok(())) => {}
             Some(Err(error)) => tracing::debug!("a connection ended: {error}"),
             None => tracing::debug!("a client took too long to ask"),

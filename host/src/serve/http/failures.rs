@@ -13,7 +13,7 @@ use loggia_gate::call::{TARGET as AUDIT, is_on as is_audited};
 use tokio::time::Instant;
 
 use super::request_id;
-use crate::serve::auth::Refusal;
+use crate::serve::auth::AuthRefusal;
 
 /// How many of one kind are told by themselves …
 const FIRST: u64 = 20;
@@ -22,30 +22,30 @@ const WINDOW: Duration = Duration::from_secs(60);
 
 /// Counts the failures of each kind.
 #[derive(Default)]
-pub struct Failures(Mutex<BTreeMap<&'static str, Count>>);
+pub struct AuthFailureLog(Mutex<BTreeMap<&'static str, FailureCount>>);
 
-struct Count {
+struct FailureCount {
     since: Instant,
     failures: u64,
 }
 
 /// What is told of one failure.
 #[derive(Debug, PartialEq, Eq)]
-struct Telling {
+struct LogDecision {
     /// How many there were of its kind, this one included, since the window began; none where it is only counted.
     number: Option<u64>,
     /// How many there were in the window before, where not all of them were told.
     before: Option<u64>,
 }
 
-impl Failures {
+impl AuthFailureLog {
     /// Tells of a refusal, if it is not one too many.
-    pub fn tell(&self, refusal: &Refusal, address: Option<IpAddr>, headers: &HeaderMap) {
+    pub fn record(&self, refusal: &AuthRefusal, address: Option<IpAddr>, headers: &HeaderMap) {
         if !is_audited() {
             return;
         }
         let (reason, kind) = (refusal.reason(), refusal.reason().label());
-        let Telling { number, before } = self.count(kind, Instant::now());
+        let LogDecision { number, before } = self.count(kind, Instant::now());
         if let Some(count) = before {
             tracing::debug!(
                 target: AUDIT,
@@ -54,7 +54,7 @@ impl Failures {
             );
         }
         if let Some(count) = number {
-            let request = request_id::of(headers);
+            let request = request_id::read(headers);
             let address = address.map(tracing::field::display);
             tracing::debug!(
                 target: AUDIT,
@@ -64,17 +64,17 @@ impl Failures {
         }
     }
 
-    fn count(&self, kind: &'static str, now: Instant) -> Telling {
+    fn count(&self, kind: &'static str, now: Instant) -> LogDecision {
         let mut kinds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = kinds.entry(kind).or_insert(Count { since: now, failures: 0 });
+        let count = kinds.entry(kind).or_insert(FailureCount { since: now, failures: 0 });
         let mut before = None;
         if now.saturating_duration_since(count.since) >= WINDOW {
             before = Some(count.failures).filter(|failures| *failures > FIRST);
-            *count = Count { since: now, failures: 0 };
+            *count = FailureCount { since: now, failures: 0 };
         }
         count.failures += 1;
         let is_mark = count.failures >= 100 && 10_u64.pow(count.failures.ilog10()) == count.failures;
-        Telling { number: Some(count.failures).filter(|number| *number <= FIRST || is_mark), before }
+        LogDecision { number: Some(count.failures).filter(|number| *number <= FIRST || is_mark), before }
     }
 }
 
@@ -84,15 +84,15 @@ mod tests {
 
     #[test]
     fn a_flood_leaves_few_lines_and_its_size() {
-        let (failures, now) = (Failures::default(), Instant::now());
+        let (failures, now) = (AuthFailureLog::default(), Instant::now());
         let told: Vec<u64> = (0..12_345).filter_map(|_| failures.count("missing", now).number).collect();
         let first = 1..=FIRST;
         assert_eq!(told, first.chain([100, 1_000, 10_000]).collect::<Vec<_>>());
         let other = failures.count("invalid_token", now);
-        assert_eq!(other, Telling { number: Some(1), before: None }, "each kind by itself");
+        assert_eq!(other, LogDecision { number: Some(1), before: None }, "each kind by itself");
         let later = failures.count("missing", now + WINDOW);
-        assert_eq!(later, Telling { number: Some(1), before: Some(12_345) });
+        assert_eq!(later, LogDecision { number: Some(1), before: Some(12_345) });
         let quiet = failures.count("missing", now + WINDOW * 3);
-        assert_eq!(quiet, Telling { number: Some(1), before: None }, "all of it was told");
+        assert_eq!(quiet, LogDecision { number: Some(1), before: None }, "all of it was told");
     }
 }

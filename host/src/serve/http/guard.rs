@@ -16,14 +16,14 @@ use axum::{
 
 /// The names of a server, and the pages that may send it requests.
 #[derive(Debug, Clone)]
-pub struct Names {
+pub struct HostAllowlist {
     /// With or without a port; without one, any will do.
     hosts: Vec<String>,
     /// As browsers write them.
     origins: Vec<String>,
 }
 
-impl Names {
+impl HostAllowlist {
     /// Its own: by the address on which it listens, and the operator's further ones.
     pub fn new(address: SocketAddr, hosts: &[String], origins: &[String]) -> Self {
         let port = address.port();
@@ -33,7 +33,7 @@ impl Names {
         let of_own = of_own.into_iter().chain([format!("http://{address}")]);
         Self {
             hosts: own.into_iter().chain(hosts.iter().map(|host| host.to_ascii_lowercase())).collect(),
-            origins: of_own.chain(origins.iter().cloned()).map(|page| origin(&page)).collect(),
+            origins: of_own.chain(origins.iter().cloned()).map(|page| normalize_origin(&page)).collect(),
         }
     }
 
@@ -44,7 +44,7 @@ impl Names {
     }
 
     fn has_origin(&self, origin: &str) -> bool {
-        self.origins.iter().any(|own| *own == self::origin(origin))
+        self.origins.iter().any(|own| *own == normalize_origin(origin))
     }
 
     /// Whether such a request is for this server, and from a page that may send it.
@@ -80,7 +80,7 @@ impl Names {
 }
 
 /// An origin as browsers write it: in lower case, without the port that its scheme means anyway.
-pub fn origin(page: &str) -> String {
+pub fn normalize_origin(page: &str) -> String {
     let page = page.to_ascii_lowercase();
     let usual = [("https://", ":443"), ("http://", ":80")];
     let without = usual.iter().find_map(|(scheme, port)| {
@@ -90,7 +90,7 @@ pub fn origin(page: &str) -> String {
 }
 
 /// Refuses requests under other names.
-pub async fn guard(State(names): State<Arc<Names>>, request: Request, next: Next) -> Response {
+pub async fn check_host(State(names): State<Arc<HostAllowlist>>, request: Request, next: Next) -> Response {
     match names.check(request.uri(), request.headers()) {
         Ok(()) => next.run(request).await,
         Err(refused) => refused.into_response(),
@@ -101,7 +101,7 @@ pub async fn guard(State(names): State<Arc<Names>>, request: Request, next: Next
 mod tests {
     use super::*;
 
-    fn status(names: &Names, headers: &[(&str, &str)], uri: &str) -> u16 {
+    fn status(names: &HostAllowlist, headers: &[(&str, &str)], uri: &str) -> u16 {
         let headers = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
         names
             .check(&uri.parse().unwrap(), &headers.collect())
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn the_address_it_listens_on_is_a_name_of_the_server() {
         let check = |address: &str, host: &str, origin: &str| {
-            let names = Names::new(address.parse().unwrap(), &[], &[]);
+            let names = HostAllowlist::new(address.parse().unwrap(), &[], &[]);
             assert_eq!(
                 status(&names, &[("host", host), ("origin", origin)], "/mcp"),
                 200,
@@ -128,7 +128,7 @@ mod tests {
     fn only_known_hosts_and_origins_pass() {
         let own = |list: &[&str]| list.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
         let hosts = own(&["Tools.example.com", "alt.example.com:8443"]);
-        let names = Names::new("127.0.0.1:80".parse().unwrap(), &hosts, &own(&["https://chat.example.com"]));
+        let names = HostAllowlist::new("127.0.0.1:80".parse().unwrap(), &hosts, &own(&["https://chat.example.com"]));
         let check = |headers: &[(&str, &str)], expected: u16| {
             assert_eq!(status(&names, headers, "/mcp"), expected, "{headers:?}");
         };
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_target_that_names_another_host_is_refused() {
-        let names = Names::new("127.0.0.1:80".parse().unwrap(), &[], &[]);
+        let names = HostAllowlist::new("127.0.0.1:80".parse().unwrap(), &[], &[]);
         assert_eq!(status(&names, &[("host", "localhost")], "http://localhost/mcp"), 200);
         assert_eq!(status(&names, &[("host", "localhost")], "http://evil.com/mcp"), 400);
     }

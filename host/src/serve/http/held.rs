@@ -8,19 +8,19 @@ use std::{
 use axum::body::{Body, HttpBody};
 
 /// A body, and what is dropped with it.
-pub struct Held<T> {
+pub struct GuardedBody<T> {
     body: Body,
     _held: T,
 }
 
-impl<T> Held<T> {
+impl<T> GuardedBody<T> {
     /// This body, which holds this.
     pub fn new(body: Body, held: T) -> Self {
         Self { body, _held: held }
     }
 }
 
-impl<T: Unpin> HttpBody for Held<T> {
+impl<T: Unpin> HttpBody for GuardedBody<T> {
     type Data = <Body as HttpBody>::Data;
     type Error = <Body as HttpBody>::Error;
 

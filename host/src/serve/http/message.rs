@@ -24,107 +24,107 @@ use serde_json::Value;
 
 use crate::serve::{
     duplicates, ids,
-    ids::{given, present},
-    lines::{BATCH, INVALID, many, twice},
+    ids::{deserialize_present_value, deserialize_is_present},
+    lines::{BATCH, INVALID, too_many_values, duplicate_name},
 };
 
 /// The largest `initialize`: what a client says there is kept for as long as its session lasts.
-const GREETING: usize = 64 << 10;
+const MAX_INITIALIZE: usize = 64 << 10;
 
 /// What a message asks for, as far as it matters before MCP reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asks {
+pub enum MessageKind {
     /// An answer.
-    Answer,
+    Request,
     /// News, for as long as its client listens.
-    News,
+    Subscription,
     /// Nothing: it is an answer itself, or a notification.
-    Nothing,
+    Other,
 }
 
-impl Asks {
-    fn of(head: &Head<'_>) -> Self {
+impl MessageKind {
+    fn of(head: &MessageHead<'_>) -> Self {
         match (head.method.as_deref(), head.id.is_some()) {
-            (Some("subscriptions/listen"), true) => Self::News,
-            (Some(_), true) => Self::Answer,
-            _ => Self::Nothing,
+            (Some("subscriptions/listen"), true) => Self::Subscription,
+            (Some(_), true) => Self::Request,
+            _ => Self::Other,
         }
     }
 }
 
 /// What stands outermost in a message.
 #[derive(Deserialize)]
-struct Head<'a> {
+struct MessageHead<'a> {
     #[serde(borrow)]
     jsonrpc: Option<Cow<'a, str>>,
     #[serde(borrow)]
     method: Option<Cow<'a, str>>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_present_value")]
     id: Option<Value>,
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "deserialize_is_present")]
     result: bool,
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "deserialize_is_present")]
     error: bool,
 }
 
-impl<'a> Head<'a> {
+impl<'a> MessageHead<'a> {
     /// Of text that may be anything.
-    fn of(text: &'a [u8]) -> Result<Self, Wrong> {
+    fn parse(text: &'a [u8]) -> Result<Self, MessageError> {
         if has_many_values(text) {
-            return Err(Wrong(ids::find(text), ErrorCode::INVALID_REQUEST, many().into()));
+            return Err(MessageError(ids::find_id(text), ErrorCode::INVALID_REQUEST, too_many_values().into()));
         }
-        match duplicates::search(text) {
+        match duplicates::check_duplicates(text) {
             Ok(None) => {}
             // Of two ids, neither is the request's.
             Ok(Some(name)) => {
-                let id = ids::find(text).filter(|_| name != "id");
-                return Err(Wrong(id, ErrorCode::INVALID_REQUEST, twice(&name).into()));
+                let id = ids::find_id(text).filter(|_| name != "id");
+                return Err(MessageError(id, ErrorCode::INVALID_REQUEST, duplicate_name(&name).into()));
             }
             Err(error) => {
                 let said = format!("Parse error: {error}");
-                return Err(Wrong(ids::find(text), ErrorCode::PARSE_ERROR, said.into()));
+                return Err(MessageError(ids::find_id(text), ErrorCode::PARSE_ERROR, said.into()));
             }
         }
         if text.trim_ascii_start().starts_with(b"[") {
-            return Err(Wrong(None, ErrorCode::INVALID_REQUEST, BATCH.into()));
+            return Err(MessageError(None, ErrorCode::INVALID_REQUEST, BATCH.into()));
         }
-        let head: Self = serde_json::from_slice(text).map_err(|_| Wrong::request(ids::find(text)))?;
+        let head: Self = serde_json::from_slice(text).map_err(|_| MessageError::request(ids::find_id(text)))?;
         // It asks, or it answers.
         if head.jsonrpc.as_deref() != Some("2.0") || head.method.is_some() == (head.result || head.error) {
             // The ids of answers are ours.
-            return Err(Wrong::request(head.id.filter(|_| !head.result && !head.error)));
+            return Err(MessageError::request(head.id.filter(|_| !head.result && !head.error)));
         }
         match &head.id {
             // rmcp would take it for a notification, which nobody answers.
             Some(id) if head.method.is_some() && !ids::is_usable(id) => {
-                Err(Wrong(head.id, ErrorCode::INVALID_REQUEST, ids::UNUSABLE.into()))
+                Err(MessageError(head.id, ErrorCode::INVALID_REQUEST, ids::UNUSABLE_ID.into()))
             }
             _ => Ok(head),
         }
     }
 
     /// What is wrong with it where MCP cannot read it all the same: of a request, only its parameters can be.
-    fn unread(self) -> Wrong {
+    fn to_error(self) -> MessageError {
         match self.id.filter(|_| self.method.is_some()) {
-            None => Wrong::request(None),
+            None => MessageError::request(None),
             id => {
                 let said = "Invalid params: they are no object, or their `_meta` is none";
-                Wrong(id, ErrorCode::INVALID_PARAMS, said.into())
+                MessageError(id, ErrorCode::INVALID_PARAMS, said.into())
             }
         }
     }
 }
 
 /// What a client is told that sent no message, and of which request.
-struct Wrong(Option<Value>, ErrorCode, Cow<'static, str>);
+struct MessageError(Option<Value>, ErrorCode, Cow<'static, str>);
 
-impl Wrong {
+impl MessageError {
     fn request(id: Option<Value>) -> Self {
         Self(id, ErrorCode::INVALID_REQUEST, INVALID.into())
     }
 }
 
-impl IntoResponse for Wrong {
+impl IntoResponse for MessageError {
     fn into_response(self) -> Response {
         let Self(id, code, message) = self;
         let body = ids::error_answer(id, ErrorData::new(code, message, None));
@@ -135,7 +135,7 @@ impl IntoResponse for Wrong {
 
 /// What a body may be.
 #[derive(Debug, Clone, Copy)]
-pub struct Bounds {
+pub struct BodyLimits {
     /// Bytes.
     pub size: usize,
     /// How long it may take to come.
@@ -143,7 +143,7 @@ pub struct Bounds {
 }
 
 /// Refuses a body that says it is too large, before anything else is looked at. What it says is held to: hyper reads no more.
-pub async fn announced(State(bounds): State<Bounds>, request: Request, next: Next) -> Response {
+pub async fn check_length(State(bounds): State<BodyLimits>, request: Request, next: Next) -> Response {
     let length = request.headers().get(CONTENT_LENGTH);
     let length = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     match length.is_some_and(|length| length > bounds.size as u64) {
@@ -153,7 +153,7 @@ pub async fn announced(State(bounds): State<Bounds>, request: Request, next: Nex
 }
 
 /// Reads the body of a message.
-pub async fn read(State(bounds): State<Bounds>, request: Request, next: Next) -> Response {
+pub async fn read_body(State(bounds): State<BodyLimits>, request: Request, next: Next) -> Response {
     // MCP takes nothing else, and says so.
     if request.method() != Method::POST || !is_json(request.headers()) {
         return next.run(request).await;
@@ -173,16 +173,16 @@ pub async fn read(State(bounds): State<Bounds>, request: Request, next: Next) ->
             return (StatusCode::REQUEST_TIMEOUT, [(CONNECTION, "close")], said).into_response();
         }
     };
-    let head = match Head::of(&bytes) {
+    let head = match MessageHead::parse(&bytes) {
         Ok(head) => head,
         Err(wrong) => return wrong.into_response(),
     };
-    if head.method.as_deref() == Some("initialize") && bytes.len() > GREETING {
-        let said = format!("an `initialize` may have {} KiB at most", GREETING >> 10);
+    if head.method.as_deref() == Some("initialize") && bytes.len() > MAX_INITIALIZE {
+        let said = format!("an `initialize` may have {} KiB at most", MAX_INITIALIZE >> 10);
         return (StatusCode::PAYLOAD_TOO_LARGE, said).into_response();
     }
-    parts.extensions.insert(Asks::of(&head));
-    let unread = head.unread();
+    parts.extensions.insert(MessageKind::of(&head));
+    let unread = head.to_error();
     let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
     // Its type was right, so it is the message that rmcp cannot read.
     match response.status() {
@@ -196,7 +196,7 @@ fn is_json(headers: &HeaderMap) -> bool {
     said.split(';').next().is_some_and(|said| said.trim().eq_ignore_ascii_case("application/json"))
 }
 
-fn too_large(bounds: Bounds) -> Response {
+fn too_large(bounds: BodyLimits) -> Response {
     let most = loggia_text::units::bytes_text(bounds.size as u64);
     let said = format!("the message is larger than {most}; the operator can change that by `http.body`");
     (StatusCode::PAYLOAD_TOO_LARGE, said).into_response()
@@ -236,8 +236,8 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1,"a":1}}"#, "1", -32600),
             (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#, "null", -32600),
         ] {
-            let wrong = Head::of(text.as_bytes()).err().unwrap_or_else(|| panic!("{text:.80} is a message"));
-            let Wrong(given, told, said) = wrong;
+            let wrong = MessageHead::parse(text.as_bytes()).err().unwrap_or_else(|| panic!("{text:.80} is a message"));
+            let MessageError(given, told, said) = wrong;
             let answer = ids::error_answer(given, ErrorData::new(told, said, None));
             let told = (answer["id"].to_string(), told.0);
             assert_eq!(told, (id.to_owned(), code), "{text:.80}");
@@ -260,9 +260,9 @@ mod tests {
             (r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":5}"#, Some(-32600)),
             (r#"{"jsonrpc":"2.0","id":1,"error":5}"#, Some(-32600)),
         ] {
-            let head = Head::of(text.as_bytes()).unwrap_or_else(|wrong| panic!("{text}: {}", wrong.2));
+            let head = MessageHead::parse(text.as_bytes()).unwrap_or_else(|wrong| panic!("{text}: {}", wrong.2));
             let read: Result<ClientJsonRpcMessage, _> = serde_json::from_str(text);
-            let Wrong(id, ErrorCode(unread), _) = head.unread();
+            let MessageError(id, ErrorCode(unread), _) = head.to_error();
             assert_eq!(read.is_err().then_some(unread), code, "{text}: {read:?}");
             assert_eq!(id.is_some(), unread == -32602, "{text}");
         }

@@ -59,26 +59,26 @@ use tower_http::{
 };
 
 use self::{
-    accept::{Connections, accept},
-    door::Door,
-    failures::Failures,
-    guard::Names,
-    message::Bounds,
-    per_caller::Accounts,
-    sessions::Sessions,
+    accept::{ConnectionConfig, accept},
+    door::AuthState,
+    failures::AuthFailureLog,
+    guard::HostAllowlist,
+    message::BodyLimits,
+    per_caller::CallerLimits,
+    sessions::BoundedSessions,
 };
-use super::auth::{Authenticator, Metadata};
-use crate::{config::server::Http, mcp::Handler, serve::endpoint::PATH};
+use super::auth::{Authenticator, ResourceMetadata};
+use crate::{config::server::Http, mcp::McpHandler, serve::endpoint::PATH};
 
 /// How long the last words on open streams may take.
-const LAST_WORDS: Duration = Duration::from_millis(200);
+const LAST_EVENTS: Duration = Duration::from_millis(200);
 /// How long connections may take to close once their streams have ended.
-const CLOSE: Duration = Duration::from_secs(2);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What is served, and how.
-pub struct Serving {
+pub struct HttpServer {
     /// Answers.
-    pub handler: Handler,
+    pub handler: McpHandler,
     /// The operator's settings.
     pub http: Http,
     /// Says who calls; none where callers need not.
@@ -92,19 +92,19 @@ pub struct Serving {
 /// # Errors
 ///
 /// If connections cannot be accepted.
-pub async fn serve(serving: Serving, listener: TcpListener, stop: CancellationToken) -> io::Result<()> {
-    let Serving { handler, http, authenticator, drain } = serving;
+pub async fn serve(serving: HttpServer, listener: TcpListener, stop: CancellationToken) -> io::Result<()> {
+    let HttpServer { handler, http, authenticator, drain } = serving;
     let streams = CancellationToken::new();
     let (calls, gate) = (handler.calls(), handler.gate().clone());
-    let names = Names::new(listener.local_addr()?, &http.hosts, &http.origins);
+    let names = HostAllowlist::new(listener.local_addr()?, &http.hosts, &http.origins);
     let meters = Arc::clone(gate.meters());
-    let sessions = Arc::new(Sessions::new(&http, handler.news(), Arc::clone(&meters.http.sessions)));
-    let service = service(handler, &http, Arc::clone(&sessions), streams.clone());
-    let door = Arc::new(Door { authenticator, meters: Arc::clone(&meters), failures: Failures::default() });
+    let sessions = Arc::new(BoundedSessions::new(&http, handler.list_changes(), Arc::clone(&meters.http.sessions)));
+    let service = mcp_service(handler, &http, Arc::clone(&sessions), streams.clone());
+    let door = Arc::new(AuthState { authenticator, meters: Arc::clone(&meters), failures: AuthFailureLog::default() });
     let router = layers(service, &http, names, Arc::clone(&sessions), door);
-    let bounds = Connections::of(&http, Arc::clone(&meters.http.connections));
+    let bounds = ConnectionConfig::from_settings(&http, Arc::clone(&meters.http.connections));
     let accepting = accept(listener, router, bounds, stop.clone());
-    tokio::spawn(Arc::clone(&sessions).watch(streams.clone()));
+    tokio::spawn(Arc::clone(&sessions).run(streams.clone()));
     tokio::pin!(accepting);
     let draining = async {
         stop.cancelled().await;
@@ -112,7 +112,7 @@ pub async fn serve(serving: Serving, listener: TcpListener, stop: CancellationTo
         // Runs whose requests have ended get the same time, and so do calls whose clients are gone.
         let calls = async { drop(tokio::time::timeout(drain, calls.wait()).await) };
         tokio::join!(calls, gate.drain(drain));
-        tokio::time::sleep(LAST_WORDS).await;
+        tokio::time::sleep(LAST_EVENTS).await;
     };
     tokio::pin!(draining);
     let mut accepted = None;
@@ -131,12 +131,12 @@ pub async fn serve(serving: Serving, listener: TcpListener, stop: CancellationTo
     streams.cancel();
     match accepted {
         Some(()) => Ok(()),
-        None => tokio::time::timeout(CLOSE, accepting).await.unwrap_or(Ok(())),
+        None => tokio::time::timeout(CLOSE_TIMEOUT, accepting).await.unwrap_or(Ok(())),
     }
 }
 
 /// The protocol behind all that a request must pass before.
-fn layers<S>(service: S, http: &Http, names: Names, sessions: Arc<Sessions>, door: Arc<Door>) -> Router
+fn layers<S>(service: S, http: &Http, names: HostAllowlist, sessions: Arc<BoundedSessions>, door: Arc<AuthState>) -> Router
 where
     S: Service<Request, Response: IntoResponse, Error = Infallible, Future: Send>
         + Clone
@@ -144,39 +144,39 @@ where
         + Sync
         + 'static,
 {
-    let bounds = Bounds { size: http.body.bytes(), time: http.body_time.0 };
-    let accounts = Arc::new(Accounts::new(http.per_caller));
-    let metadata = door.authenticator.as_ref().and_then(Authenticator::metadata).map(Metadata::router);
-    let cors = cors(http);
+    let bounds = BodyLimits { size: http.body.bytes(), time: http.body_time.0 };
+    let accounts = Arc::new(CallerLimits::new(http.per_caller));
+    let metadata = door.authenticator.as_ref().and_then(Authenticator::metadata).map(ResourceMetadata::router);
+    let cors = cors_layer(http);
     let known = ServiceBuilder::new()
-        .layer(from_fn_with_state(Arc::clone(&door), door::known))
-        .layer(from_fn_with_state(Arc::clone(&accounts), per_caller::count))
-        .layer(from_fn_with_state(bounds, message::read))
-        .layer(from_fn_with_state(accounts, per_caller::place))
-        .layer(from_fn(door::lasting))
-        .layer(from_fn_with_state(sessions, sessions::of_caller))
-        .layer(map_response(typed));
+        .layer(from_fn_with_state(Arc::clone(&door), door::authenticate))
+        .layer(from_fn_with_state(Arc::clone(&accounts), per_caller::limit_rate))
+        .layer(from_fn_with_state(bounds, message::read_body))
+        .layer(from_fn_with_state(accounts, per_caller::limit_concurrency))
+        .layer(from_fn(door::end_expired_streams))
+        .layer(from_fn_with_state(sessions, sessions::attach_session))
+        .layer(map_response(set_content_type));
     let all = ServiceBuilder::new()
-        .layer(CatchPanicLayer::custom(broken))
-        .layer(from_fn(request_id::named))
-        .layer(from_fn_with_state(door, door::counted))
+        .layer(CatchPanicLayer::custom(internal_error))
+        .layer(from_fn(request_id::assign))
+        .layer(from_fn_with_state(door, door::count_response))
         // Again within, so that it is counted and has its id.
-        .layer(CatchPanicLayer::custom(broken))
-        .layer(from_fn_with_state(bounds, message::announced))
-        .layer(from_fn_with_state(Arc::new(names), guard::guard))
+        .layer(CatchPanicLayer::custom(internal_error))
+        .layer(from_fn_with_state(bounds, message::check_length))
+        .layer(from_fn_with_state(Arc::new(names), guard::check_host))
         .option_layer(cors);
     let known = Router::new().nest_service(PATH, service).layer(known);
-    known.merge(metadata.unwrap_or_default()).fallback(elsewhere).layer(all)
+    known.merge(metadata.unwrap_or_default()).fallback(not_found).layer(all)
 }
 
 /// Who looks at a server with a browser is told where it is.
-async fn elsewhere() -> Response {
+async fn not_found() -> Response {
     let said = format!("nothing is here: MCP clients connect to {PATH}, by streamable HTTP\n");
     (StatusCode::NOT_FOUND, said).into_response()
 }
 
 /// rmcp says in plain words why it refuses a request, and not that they are plain.
-async fn typed(mut response: Response) -> Response {
+async fn set_content_type(mut response: Response) -> Response {
     let status = response.status();
     if (status.is_client_error() || status.is_server_error()) && !response.body().is_end_stream() {
         let plain = HeaderValue::from_static("text/plain; charset=utf-8");
@@ -186,17 +186,17 @@ async fn typed(mut response: Response) -> Response {
 }
 
 /// A mistake of ours ends one request, not the server.
-fn broken(_: Box<dyn std::any::Any + Send>) -> Response {
+fn internal_error(_: Box<dyn std::any::Any + Send>) -> Response {
     (StatusCode::INTERNAL_SERVER_ERROR, "the server made a mistake; its log says more").into_response()
 }
 
 /// What browsers are told of pages that may call; nothing where there are none.
-fn cors(http: &Http) -> Option<CorsLayer> {
+fn cors_layer(http: &Http) -> Option<CorsLayer> {
     const MCP: [&str; 2] = ["mcp-session-id", "mcp-protocol-version"];
     if http.origins.is_empty() {
         return None;
     }
-    let pages = http.origins.iter().filter_map(|page| HeaderValue::from_str(&guard::origin(page)).ok());
+    let pages = http.origins.iter().filter_map(|page| HeaderValue::from_str(&guard::normalize_origin(page)).ok());
     let told =
         MCP.map(HeaderName::from_static).into_iter().chain([header::WWW_AUTHENTICATE, header::RETRY_AFTER]);
     let layer = CorsLayer::new()
@@ -209,12 +209,12 @@ fn cors(http: &Http) -> Option<CorsLayer> {
     Some(layer)
 }
 
-fn service(
-    handler: Handler,
+fn mcp_service(
+    handler: McpHandler,
     http: &Http,
-    sessions: Arc<Sessions>,
+    sessions: Arc<BoundedSessions>,
     streams: CancellationToken,
-) -> StreamableHttpService<Handler, Sessions> {
+) -> StreamableHttpService<McpHandler, BoundedSessions> {
     let mut config = StreamableHttpServerConfig::default()
         .with_cancellation_token(streams)
         // `guard.rs` did so, before anything else.

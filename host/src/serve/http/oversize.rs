@@ -41,7 +41,7 @@ impl HeadRefusal {
         mut stream: Pin<&mut S>,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<()>> {
-        let left = self.left.get_or_insert_with(|| answer(self.most));
+        let left = self.left.get_or_insert_with(|| render_refusal(self.most));
         while !left.is_empty() {
             let written = ready!(stream.as_mut().poll_write(cx, left))?;
             if written == 0 {
@@ -53,7 +53,7 @@ impl HeadRefusal {
     }
 }
 
-fn answer(most: usize) -> Vec<u8> {
+fn render_refusal(most: usize) -> Vec<u8> {
     let said = format!(
         "the head of a request may have {} and {HEADERS} headers at most; the operator can change its size by `http.head`\n",
         bytes_text(most as u64)
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn the_limit_is_named() {
-        let answer = String::from_utf8(answer(32 << 10)).unwrap();
+        let answer = String::from_utf8(render_refusal(32 << 10)).unwrap();
         assert!(answer.as_bytes().starts_with(REFUSAL));
         assert!(answer.contains("32KiB and 100 headers") && answer.contains("`http.head`"), "{answer}");
     }

@@ -22,55 +22,55 @@ use governor::{
 };
 use loggia_gate::access::{Account, Caller, Origin};
 
-use super::{held::Held, message::Asks};
+use super::{held::GuardedBody, message::MessageKind};
 use crate::config::server::PerCaller;
 
 /// Requests a second, calls and streams at once, where the file does not say.
-const USUAL: [u32; 3] = [50, 32, 16];
+const DEFAULTS: [u32; 3] = [50, 32, 16];
 /// Accounts of callers that have rested are given up when there are so many.
-const ACCOUNTS: usize = 4096;
+const MAX_IDLE_RATES: usize = 4096;
 
 /// What a caller has open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Kind {
+enum PermitKind {
     Call,
     Stream,
 }
 
 /// How much there may be of something.
 #[derive(Debug, Clone, Copy)]
-struct Bound {
+struct CallerBound {
     /// None where there is no bound.
     most: Option<NonZero<u32>>,
     /// Whether the file says so: then it holds for whoever asks.
-    is_said: bool,
+    is_explicit: bool,
 }
 
-impl Bound {
+impl CallerBound {
     fn new(said: Option<u32>, usual: u32) -> Self {
-        Self { most: NonZero::new(said.unwrap_or(usual)), is_said: said.is_some() }
+        Self { most: NonZero::new(said.unwrap_or(usual)), is_explicit: said.is_some() }
     }
 
-    fn of(self, who: &Account) -> Option<NonZero<u32>> {
-        self.most.filter(|_| self.is_said || !who.is_many())
+    fn applies_to(self, who: &Account) -> Option<NonZero<u32>> {
+        self.most.filter(|_| self.is_explicit || !who.is_many())
     }
 }
 
 /// What callers may ask for, and do.
-pub struct Accounts {
-    rate: Bound,
+pub struct CallerLimits {
+    rate: CallerBound,
     rates: Option<RateLimiter<Account, HashMapStateStore<Account>, DefaultClock>>,
     /// At once.
-    calls: Bound,
-    streams: Bound,
-    open: Mutex<HashMap<(Account, Kind), usize>>,
+    calls: CallerBound,
+    streams: CallerBound,
+    open: Mutex<HashMap<(Account, PermitKind), usize>>,
 }
 
-impl Accounts {
+impl CallerLimits {
     /// The bounds of the file, and the usual ones where it does not say.
     pub fn new(said: PerCaller) -> Self {
-        let [rate, calls, streams] = USUAL;
-        let rate = Bound::new(said.rate, rate);
+        let [rate, calls, streams] = DEFAULTS;
+        let rate = CallerBound::new(said.rate, rate);
         let rates = rate.most.map(|rate| {
             let twice = rate.saturating_add(rate.get());
             let burst = said.burst.and_then(NonZero::new).unwrap_or(twice);
@@ -79,57 +79,57 @@ impl Accounts {
         Self {
             rate,
             rates,
-            calls: Bound::new(said.concurrency, calls),
-            streams: Bound::new(said.streams, streams),
+            calls: CallerBound::new(said.concurrency, calls),
+            streams: CallerBound::new(said.streams, streams),
             open: Mutex::default(),
         }
     }
 
-    fn most(&self, who: &Account, kind: Kind) -> Option<usize> {
+    fn limit(&self, who: &Account, kind: PermitKind) -> Option<usize> {
         let bound = match kind {
-            Kind::Call => self.calls,
-            Kind::Stream => self.streams,
+            PermitKind::Call => self.calls,
+            PermitKind::Stream => self.streams,
         };
-        bound.of(who).map(|most| most.get() as usize)
+        bound.applies_to(who).map(|most| most.get() as usize)
     }
 
     /// Counts a request.
-    fn count(&self, who: &Account) -> Result<(), Refused> {
-        let (Some(rates), Some(_)) = (&self.rates, self.rate.of(who)) else { return Ok(()) };
-        if rates.len() > ACCOUNTS {
+    fn check_rate(&self, who: &Account) -> Result<(), LimitExceeded> {
+        let (Some(rates), Some(_)) = (&self.rates, self.rate.applies_to(who)) else { return Ok(()) };
+        if rates.len() > MAX_IDLE_RATES {
             rates.retain_recent();
         }
         rates.check_key(who).map_err(|until| {
             let wait = until.wait_time_from(DefaultClock::default().now());
-            Refused { what: "requests in so short a time", after: wait.as_secs() + 1 }
+            LimitExceeded { what: "requests in so short a time", after: wait.as_secs() + 1 }
         })
     }
 
     /// Takes a place for what is asked; none where there is no bound.
-    fn take(self: &Arc<Self>, who: Account, kind: Kind) -> Result<Option<Place>, Refused> {
-        let Some(most) = self.most(&who, kind) else { return Ok(None) };
+    fn acquire(self: &Arc<Self>, who: Account, kind: PermitKind) -> Result<Option<CallerPermit>, LimitExceeded> {
+        let Some(most) = self.limit(&who, kind) else { return Ok(None) };
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let count = open.entry((who.clone(), kind)).or_default();
         if *count >= most {
             let what = match kind {
-                Kind::Call => "calls at once",
-                Kind::Stream => "streams at once",
+                PermitKind::Call => "calls at once",
+                PermitKind::Stream => "streams at once",
             };
-            return Err(Refused { what, after: 1 });
+            return Err(LimitExceeded { what, after: 1 });
         }
         *count += 1;
-        Ok(Some(Place { accounts: Arc::clone(self), who, kind }))
+        Ok(Some(CallerPermit { accounts: Arc::clone(self), who, kind }))
     }
 }
 
 /// What there was too much of, and after how many seconds to try again.
 #[derive(Debug, PartialEq, Eq)]
-struct Refused {
+struct LimitExceeded {
     what: &'static str,
     after: u64,
 }
 
-impl IntoResponse for Refused {
+impl IntoResponse for LimitExceeded {
     fn into_response(self) -> Response {
         let Self { what, after } = self;
         let said = format!("too many {what}: try again in {after} s");
@@ -138,13 +138,13 @@ impl IntoResponse for Refused {
 }
 
 /// A place that is given back.
-struct Place {
-    accounts: Arc<Accounts>,
+struct CallerPermit {
+    accounts: Arc<CallerLimits>,
     who: Account,
-    kind: Kind,
+    kind: PermitKind,
 }
 
-impl Drop for Place {
+impl Drop for CallerPermit {
     fn drop(&mut self) {
         let mut open = self.accounts.open.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (self.who.clone(), self.kind);
@@ -158,9 +158,9 @@ impl Drop for Place {
 }
 
 /// Refuses a request too many of one caller's, before its body is read. To say goodbye is always allowed.
-pub async fn count(State(accounts): State<Arc<Accounts>>, request: Request, next: Next) -> Response {
+pub async fn limit_rate(State(accounts): State<Arc<CallerLimits>>, request: Request, next: Next) -> Response {
     if request.method() != Method::DELETE
-        && let Err(refused) = accounts.count(&who(&request))
+        && let Err(refused) = accounts.check_rate(&account(&request))
     {
         return refused.into_response();
     }
@@ -168,40 +168,40 @@ pub async fn count(State(accounts): State<Arc<Accounts>>, request: Request, next
 }
 
 /// Refuses a call or a stream too many of one caller's. What answers or takes back needs no place: it is how others end.
-pub async fn place(State(accounts): State<Arc<Accounts>>, mut request: Request, next: Next) -> Response {
-    let Some(kind) = kind(&request) else { return next.run(request).await };
-    let place = match accounts.take(who(&request), kind) {
+pub async fn limit_concurrency(State(accounts): State<Arc<CallerLimits>>, mut request: Request, next: Next) -> Response {
+    let Some(kind) = permit_kind(&request) else { return next.run(request).await };
+    let place = match accounts.acquire(account(&request), kind) {
         Ok(Some(place)) => Arc::new(place),
         Ok(None) => return next.run(request).await,
         Err(refused) => return refused.into_response(),
     };
     // In a session a call goes on when its client goes away, and rmcp hands it the request's extensions.
-    request.extensions_mut().insert(Taken(Arc::clone(&place)));
-    next.run(request).await.map(|body| Body::new(Held::new(body, place)))
+    request.extensions_mut().insert(CallPermit(Arc::clone(&place)));
+    next.run(request).await.map(|body| Body::new(GuardedBody::new(body, place)))
 }
 
 /// A place that a call holds.
 #[derive(Clone)]
-struct Taken(#[allow(dead_code, reason = "it is held, not read")] Arc<Place>);
+struct CallPermit(#[allow(dead_code, reason = "it is held, not read")] Arc<CallerPermit>);
 
 /// Callers without a name are told apart by their address.
-fn who(request: &Request) -> Account {
+fn account(request: &Request) -> Account {
     let account = request.extensions().get::<Origin>().and_then(Origin::account);
     account.unwrap_or(Account::Caller(Caller::Anonymous))
 }
 
 /// What a request needs a place for.
-fn kind(request: &Request) -> Option<Kind> {
-    match (request.method(), request.extensions().get::<Asks>()) {
-        (&Method::GET, _) | (_, Some(Asks::News)) => Some(Kind::Stream),
-        (_, Some(Asks::Answer)) => Some(Kind::Call),
+fn permit_kind(request: &Request) -> Option<PermitKind> {
+    match (request.method(), request.extensions().get::<MessageKind>()) {
+        (&Method::GET, _) | (_, Some(MessageKind::Subscription)) => Some(PermitKind::Stream),
+        (_, Some(MessageKind::Request)) => Some(PermitKind::Call),
         _ => None,
     }
 }
 
 /// Whether a client listens there.
 pub fn is_stream(request: &Request) -> bool {
-    kind(request) == Some(Kind::Stream)
+    permit_kind(request) == Some(PermitKind::Stream)
 }
 
 #[cfg(test)]
@@ -214,26 +214,26 @@ mod tests {
 
     #[test]
     fn a_greedy_caller_is_refused_and_another_is_not() {
-        let accounts = Arc::new(Accounts::new(PerCaller { concurrency: Some(2), ..PerCaller::default() }));
-        let held = [Kind::Call; 2].map(|kind| accounts.take(named("ada"), kind).ok().unwrap());
-        let refused = accounts.take(named("ada"), Kind::Call).err();
-        assert_eq!(refused, Some(Refused { what: "calls at once", after: 1 }));
-        assert!(accounts.take(named("bob"), Kind::Call).is_ok());
-        assert!(accounts.take(named("ada"), Kind::Stream).is_ok(), "streams are counted apart");
+        let accounts = Arc::new(CallerLimits::new(PerCaller { concurrency: Some(2), ..PerCaller::default() }));
+        let held = [PermitKind::Call; 2].map(|kind| accounts.acquire(named("ada"), kind).ok().unwrap());
+        let refused = accounts.acquire(named("ada"), PermitKind::Call).err();
+        assert_eq!(refused, Some(LimitExceeded { what: "calls at once", after: 1 }));
+        assert!(accounts.acquire(named("bob"), PermitKind::Call).is_ok());
+        assert!(accounts.acquire(named("ada"), PermitKind::Stream).is_ok(), "streams are counted apart");
         drop(held);
-        assert!(accounts.take(named("ada"), Kind::Call).is_ok());
+        assert!(accounts.acquire(named("ada"), PermitKind::Call).is_ok());
         assert!(accounts.open.lock().unwrap().is_empty());
     }
 
     #[test]
     fn the_rate_is_each_callers_own() {
         let said = PerCaller { rate: Some(1), burst: Some(3), ..PerCaller::default() };
-        let accounts = Arc::new(Accounts::new(said));
-        let taken = |who: &Account| (0..5).filter(|_| accounts.count(who).is_ok()).count();
+        let accounts = Arc::new(CallerLimits::new(said));
+        let taken = |who: &Account| (0..5).filter(|_| accounts.check_rate(who).is_ok()).count();
         let address = |last| Account::at([127, 0, 0, last].into());
         assert_eq!(taken(&address(1)), 3);
         assert_eq!(taken(&address(2)), 3);
-        let refused = accounts.count(&address(1)).err().unwrap();
+        let refused = accounts.check_rate(&address(1)).err().unwrap();
         assert_eq!(refused.what, "requests in so short a time");
     }
 
@@ -242,8 +242,8 @@ mod tests {
     fn who_has_no_name_is_bounded_by_its_network_but_for_loopback() {
         let address = |text: &str| Account::at(text.parse().unwrap());
         let bounds = |said, who: &Account| {
-            let accounts = Accounts::new(said);
-            (accounts.rate.of(who), accounts.most(who, Kind::Call), accounts.most(who, Kind::Stream))
+            let accounts = CallerLimits::new(said);
+            (accounts.rate.applies_to(who), accounts.limit(who, PermitKind::Call), accounts.limit(who, PermitKind::Stream))
         };
         let usual = (NonZero::new(50), Some(32), Some(16));
         for who in [named("ada"), address("192.0.2.1"), address("2001:db8::1")] {
@@ -269,8 +269,8 @@ mod tests {
         };
         assert_eq!(bounds(none, &named("ada")), (None, None, None));
         let accounts =
-            Arc::new(Accounts::new(PerCaller { rate: Some(1), burst: Some(3), ..PerCaller::default() }));
-        let taken = (1..=9).filter(|n| accounts.count(&address(&format!("2001:db8::{n}"))).is_ok()).count();
+            Arc::new(CallerLimits::new(PerCaller { rate: Some(1), burst: Some(3), ..PerCaller::default() }));
+        let taken = (1..=9).filter(|n| accounts.check_rate(&address(&format!("2001:db8::{n}"))).is_ok()).count();
         assert_eq!(taken, 3, "one network is one caller");
     }
 }

@@ -12,10 +12,10 @@ use loggia_gate::access::AddressBlock;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::clock::{Clock, Yields};
+use super::clock::{ConnectionClock, EvictionReason};
 
 /// How often connections are looked at anew while none of them can make room: what they do changes without a word.
-const LOOKS: Duration = Duration::from_millis(50);
+const RECHECK: Duration = Duration::from_millis(50);
 
 /// How many connections there may be.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +29,7 @@ pub struct ConnectionBounds {
 }
 
 impl ConnectionBounds {
-    fn of(&self, from: AddressBlock) -> usize {
+    fn limit_for(&self, from: AddressBlock) -> usize {
         self.per_address.filter(|_| self.loopback || !from.is_loopback()).unwrap_or(usize::MAX)
     }
 }
@@ -38,55 +38,55 @@ impl ConnectionBounds {
 #[derive(Debug)]
 pub struct ConnectionTable {
     bounds: ConnectionBounds,
-    open: Mutex<Open>,
+    open: Mutex<OpenConnections>,
     /// A connection has ended.
     ended: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Open {
+struct OpenConnections {
     /// By age, the oldest first.
-    entries: BTreeMap<u64, Entry>,
-    of: HashMap<AddressBlock, usize>,
+    entries: BTreeMap<u64, ConnectionEntry>,
+    per_block: HashMap<AddressBlock, usize>,
     /// The number of the next one.
     next: u64,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct ConnectionEntry {
     from: AddressBlock,
-    clock: Arc<Clock>,
+    clock: Arc<ConnectionClock>,
     /// Tells it to end.
     close: CancellationToken,
 }
 
 /// Why a connection finds no room.
 #[derive(Debug, PartialEq, Eq)]
-enum Full {
+enum CapacityLimit {
     /// There are as many as there may be.
     All,
     /// There are as many of its address as there may be.
     Address,
 }
 
-impl Open {
-    fn full(&self, bounds: &ConnectionBounds, from: AddressBlock) -> Option<Full> {
-        let own = self.of.get(&from).copied().unwrap_or(0);
+impl OpenConnections {
+    fn exceeded(&self, bounds: &ConnectionBounds, from: AddressBlock) -> Option<CapacityLimit> {
+        let own = self.per_block.get(&from).copied().unwrap_or(0);
         match () {
-            () if own >= bounds.of(from) => Some(Full::Address),
-            () if self.entries.len() >= bounds.most => Some(Full::All),
+            () if own >= bounds.limit_for(from) => Some(CapacityLimit::Address),
+            () if self.entries.len() >= bounds.most => Some(CapacityLimit::All),
             () => None,
         }
     }
 
     /// The connection that makes room: one that has asked nothing rather than one whose requests were refused, then the oldest.
-    fn yielding(&self, of: Option<AddressBlock>) -> Option<&Entry> {
+    fn eviction_candidate(&self, of: Option<AddressBlock>) -> Option<&ConnectionEntry> {
         let mut refused = None;
         for entry in self.entries.values().filter(|entry| of.is_none_or(|of| of == entry.from)) {
-            match entry.clock.yields() {
+            match entry.clock.eviction_reason() {
                 _ if entry.close.is_cancelled() => {}
-                Some(Yields::Silent) => return Some(entry),
-                Some(Yields::Refused) => refused = refused.or(Some(entry)),
+                Some(EvictionReason::Silent) => return Some(entry),
+                Some(EvictionReason::Unauthenticated) => refused = refused.or(Some(entry)),
                 None => {}
             }
         }
@@ -100,40 +100,40 @@ impl ConnectionTable {
         Arc::new(Self { bounds, open: Mutex::default(), ended: Notify::new() })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Open> {
+    fn lock(&self) -> MutexGuard<'_, OpenConnections> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A place for a connection, for which another makes room if there must be one. Waits as long as none can; none at all where
     /// all that its address may have are known callers'. There is one who waits at a time.
-    pub async fn enter(self: &Arc<Self>, from: IpAddr, clock: &Arc<Clock>) -> Option<ConnectionPlace> {
+    pub async fn admit(self: &Arc<Self>, from: IpAddr, clock: &Arc<ConnectionClock>) -> Option<ConnectionPlace> {
         let from = AddressBlock::of(from);
         let mut was_told = false;
         loop {
             {
                 let mut open = self.lock();
-                let Some(full) = open.full(&self.bounds, from) else {
-                    return Some(self.place(&mut open, from, clock));
+                let Some(full) = open.exceeded(&self.bounds, from) else {
+                    return Some(self.insert(&mut open, from, clock));
                 };
-                let of = (full == Full::Address).then_some(from);
+                let of = (full == CapacityLimit::Address).then_some(from);
                 // One is enough, and it takes a moment to end.
-                if !was_told && let Some(entry) = open.yielding(of) {
+                if !was_told && let Some(entry) = open.eviction_candidate(of) {
                     entry.close.cancel();
                     was_told = true;
                 }
-                if !was_told && full == Full::Address {
+                if !was_told && full == CapacityLimit::Address {
                     return None;
                 }
             }
-            drop(tokio::time::timeout(LOOKS, self.ended.notified()).await);
+            drop(tokio::time::timeout(RECHECK, self.ended.notified()).await);
         }
     }
 
-    fn place(self: &Arc<Self>, open: &mut Open, from: AddressBlock, clock: &Arc<Clock>) -> ConnectionPlace {
+    fn insert(self: &Arc<Self>, open: &mut OpenConnections, from: AddressBlock, clock: &Arc<ConnectionClock>) -> ConnectionPlace {
         let (number, close) = (open.next, CancellationToken::new());
         open.next += 1;
-        open.entries.insert(number, Entry { from, clock: Arc::clone(clock), close: close.clone() });
-        *open.of.entry(from).or_default() += 1;
+        open.entries.insert(number, ConnectionEntry { from, clock: Arc::clone(clock), close: close.clone() });
+        *open.per_block.entry(from).or_default() += 1;
         ConnectionPlace { table: Arc::clone(self), number, close }
     }
 }
@@ -150,12 +150,12 @@ pub struct ConnectionPlace {
 impl Drop for ConnectionPlace {
     fn drop(&mut self) {
         let mut open = self.table.lock();
-        if let Some(Entry { from, .. }) = open.entries.remove(&self.number)
-            && let Some(own) = open.of.get_mut(&from)
+        if let Some(ConnectionEntry { from, .. }) = open.entries.remove(&self.number)
+            && let Some(own) = open.per_block.get_mut(&from)
         {
             *own -= 1;
             if *own == 0 {
-                open.of.remove(&from);
+                open.per_block.remove(&from);
             }
         }
         drop(open);
@@ -166,10 +166,10 @@ impl Drop for ConnectionPlace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::serve::http::times::Times;
+    use crate::serve::http::times::ConnectionTimeouts;
 
     const SECOND: Duration = Duration::from_secs(1);
-    const TIMES: Times = Times { head: SECOND, idle: SECOND, write: SECOND };
+    const TIMES: ConnectionTimeouts = ConnectionTimeouts { head: SECOND, idle: SECOND, write: SECOND };
 
     fn table(most: usize, per_address: Option<usize>, loopback: bool) -> Arc<ConnectionTable> {
         ConnectionTable::new(ConnectionBounds { most, per_address, loopback })
@@ -178,14 +178,14 @@ mod tests {
     /// Enters, and ends whoever is told to, as its own task would.
     async fn enter(
         table: &Arc<ConnectionTable>,
-        there: &mut Vec<(&'static str, Option<ConnectionPlace>, Arc<Clock>)>,
+        there: &mut Vec<(&'static str, Option<ConnectionPlace>, Arc<ConnectionClock>)>,
         name: &'static str,
         from: &str,
     ) -> Option<&'static str> {
-        let clock = Clock::new(TIMES);
+        let clock = ConnectionClock::new(TIMES);
         let from = from.parse().unwrap();
         let own = Arc::clone(&clock);
-        let mut entering = std::pin::pin!(table.enter(from, &own));
+        let mut entering = std::pin::pin!(table.admit(from, &own));
         let mut gone = None;
         let place = loop {
             tokio::select! {
@@ -216,9 +216,9 @@ mod tests {
         for (at, known) in [(0, true), (1, false)] {
             let clock = &there[at].2;
             clock.asked();
-            assert_eq!(clock.yields(), None, "a request is under way");
+            assert_eq!(clock.eviction_reason(), None, "a request is under way");
             clock.answered(known);
-            clock.sent();
+            clock.flushed();
         }
         for (name, gone) in [("a", "silent"), ("b", "younger"), ("c", "a")] {
             assert_eq!(enter(&table, &mut there, name, "192.0.2.1").await, Some(gone));
@@ -255,7 +255,7 @@ mod tests {
             assert_eq!(enter(&table, &mut there, "proxy", "127.0.0.1").await, None);
         }
         drop(there);
-        assert!(table.lock().of.is_empty() && table.lock().entries.is_empty());
+        assert!(table.lock().per_block.is_empty() && table.lock().entries.is_empty());
         let (table, mut there) = (self::table(100, Some(1), true), Vec::new());
         for gone in [None, Some("proxy")] {
             assert_eq!(enter(&table, &mut there, "proxy", "127.0.0.1").await, gone);

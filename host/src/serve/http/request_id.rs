@@ -12,12 +12,12 @@ use tracing::Instrument;
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The name of a request that has one.
-pub fn of(headers: &HeaderMap) -> Option<&str> {
+pub fn read(headers: &HeaderMap) -> Option<&str> {
     headers.get(HEADER)?.to_str().ok()
 }
 
 /// Names a request in the log and in its answer.
-pub async fn named(mut request: Request, next: Next) -> Response {
+pub async fn assign(mut request: Request, next: Next) -> Response {
     let mut bits = [0; 8];
     // Only to be told apart: should there be no randomness, it is 0.
     let _ = rustix::rand::getrandom(&mut bits, rustix::rand::GetRandomFlags::empty());

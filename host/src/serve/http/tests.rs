@@ -16,8 +16,8 @@ fn panicky() -> Router {
     let http = Http { per_caller, ..Http::default() };
     let meters = Arc::new(Meters::default());
     let (_, news) = watch::channel(());
-    let sessions = Arc::new(Sessions::new(&http, news, Arc::clone(&meters.http.sessions)));
-    let names = Names::new(http.listen, &[], &[]);
+    let sessions = Arc::new(BoundedSessions::new(&http, news, Arc::clone(&meters.http.sessions)));
+    let names = HostAllowlist::new(http.listen, &[], &[]);
     let service = service_fn(async |request: Request| {
         assert!(!request.headers().contains_key("panic"), "a secret");
         Ok::<_, Infallible>(Response::new(Body::from("fine")))
@@ -27,7 +27,7 @@ fn panicky() -> Router {
         &http,
         names,
         sessions,
-        Arc::new(Door { authenticator: None, meters, failures: Failures::default() }),
+        Arc::new(AuthState { authenticator: None, meters, failures: AuthFailureLog::default() }),
     )
 }
 

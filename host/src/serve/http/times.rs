@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// How long a connection may take for what.
 #[derive(Debug, Clone, Copy)]
-pub struct Times {
+pub struct ConnectionTimeouts {
     /// The head of a request, from its first byte; of the first one, from the beginning.
     pub head: Duration,
     /// The first byte of the next request, after an answer to somebody known; after another, no longer than a head.

@@ -9,14 +9,14 @@ fn lines(format: Format, colours: bool, tell: impl FnOnce()) -> Vec<String> {
     let told: Arc<Mutex<Vec<String>>> = Arc::default();
     let into = Arc::clone(&told);
     let write = move |line: &str| into.lock().unwrap().push(line.to_owned());
-    let subscriber = tracing_subscriber::registry().with(Lines { format, colours, write });
+    let subscriber = tracing_subscriber::registry().with(LineLayer { format, colours, write });
     tracing::subscriber::with_default(subscriber, tell);
     let told = told.lock().unwrap();
     told.iter().map(|line| without_time(line)).collect()
 }
 
 fn without_time(line: &str) -> String {
-    assert!(line.ends_with('\n') && line.len() <= LINE, "{} bytes", line.len());
+    assert!(line.ends_with('\n') && line.len() <= MAX_LINE, "{} bytes", line.len());
     let at = line.find("20").unwrap();
     let (time, rest) = line[at..].split_once('Z').unwrap();
     assert!(DateTime::parse_from_rfc3339(&format!("{time}Z")).is_ok() && time.len() == 26, "{time}");
@@ -69,7 +69,7 @@ fn a_line_is_never_long_whoever_tells_it() {
     impl fmt::Debug for Endless {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             for n in 0..1_000_000 {
-                assert!(n < SEEN, "it is stopped once it is enough");
+                assert!(n < MAX_READ, "it is stopped once it is enough");
                 write!(f, "{n} \u{1}\"")?;
             }
             Ok(())
@@ -114,11 +114,11 @@ fn a_line_is_never_long_whoever_tells_it() {
 
 #[test]
 fn a_credential_that_is_cut_off_is_seen_whole() {
-    let text = format!("{} Bearer {}", "x".repeat(MESSAGE - 20), "secret".repeat(100));
+    let text = format!("{} Bearer {}", "x".repeat(MAX_MESSAGE - 20), "secret".repeat(100));
     let lines = lines(Format::Human, false, || tracing::info!("{text}"));
     assert!(
         !lines[0].contains("secret") && lines[0].contains("Bearer [reda"),
         "{}",
-        &lines[0][MESSAGE - 20..]
+        &lines[0][MAX_MESSAGE - 20..]
     );
 }

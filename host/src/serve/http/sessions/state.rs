@@ -5,15 +5,15 @@ use std::sync::Arc;
 use tokio::sync::{Mutex, watch};
 
 /// Changes of the list that a session has not told yet, on any of its streams: one at a time looks.
-pub type News = Arc<Mutex<watch::Receiver<()>>>;
+pub type PendingChanges = Arc<Mutex<watch::Receiver<()>>>;
 
 /// Whether rmcp holds a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum SessionPhase {
     /// It does.
     Awake,
     /// It does not.
-    Asleep,
+    Hibernated,
     /// A request begins it anew.
     Waking,
 }

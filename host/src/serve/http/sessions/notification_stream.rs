@@ -19,15 +19,15 @@ use rmcp::{
 };
 use tokio::sync::{mpsc, watch};
 
-use super::state::{News, State};
+use super::state::{PendingChanges, SessionPhase};
 
 /// A stream of a session.
-pub struct Listening {
+pub struct NotificationStream {
     pub id: SessionId,
     pub local: Arc<LocalSessionManager>,
     /// Closed with the session.
-    pub state: watch::Receiver<State>,
-    pub news: News,
+    pub state: watch::Receiver<SessionPhase>,
+    pub news: PendingChanges,
     /// Whether something may have been told to an earlier stream that nobody heard any more.
     pub missed: bool,
     /// While it is held, the session does not end.
@@ -35,12 +35,12 @@ pub struct Listening {
     pub held: Arc<()>,
 }
 
-type Told = BoxStream<'static, ServerSseMessage>;
-type Tell = mpsc::Sender<ServerSseMessage>;
+type EventStream = BoxStream<'static, ServerSseMessage>;
+type EventSender = mpsc::Sender<ServerSseMessage>;
 
-impl Listening {
+impl NotificationStream {
     /// What rmcp tells while the session is awake, which begins with `first`, and what there is to tell while it sleeps.
-    pub fn stream(self, first: Told) -> impl Stream<Item = ServerSseMessage> + Send + Sync + 'static {
+    pub fn stream(self, first: EventStream) -> impl Stream<Item = ServerSseMessage> + Send + Sync + 'static {
         let (tell, mut told) = mpsc::channel(1);
         tokio::spawn(async move {
             tokio::select! {
@@ -52,51 +52,51 @@ impl Listening {
     }
 
     /// Ends with the session, or when nobody listens any more.
-    async fn follow(mut self, tell: &Tell, mut awake: Told) -> Option<()> {
+    async fn follow(mut self, tell: &EventSender, mut awake: EventStream) -> Option<()> {
         loop {
             self.catch_up(tell, &mut awake).await?;
             while let Some(message) = awake.next().await {
-                self.pass(tell, message).await?;
+                self.forward(tell, message).await?;
             }
             drop(awake);
             // Of too many streams of a session that is awake, rmcp ends some.
             if !self.state.has_changed().ok()? {
                 return None;
             }
-            awake = self.sleep(tell).await?;
+            awake = self.wait_until_awake(tell).await?;
         }
     }
 
     /// First what rmcp has kept for the stream, then what happened while it could keep nothing.
-    async fn catch_up(&mut self, tell: &Tell, awake: &mut Told) -> Option<()> {
+    async fn catch_up(&mut self, tell: &EventSender, awake: &mut EventStream) -> Option<()> {
         while let Some(Some(message)) = awake.next().now_or_never() {
-            self.missed &= !is_change(&message);
-            self.pass(tell, message).await?;
+            self.missed &= !is_list_changed(&message);
+            self.forward(tell, message).await?;
         }
         let mut news = self.news.lock().await;
         if std::mem::take(&mut self.missed) || news.has_changed().unwrap_or(false) {
             news.mark_unchanged();
             drop(news);
-            tell.send(changed()).await.ok()?;
+            tell.send(list_changed()).await.ok()?;
         }
         Some(())
     }
 
-    async fn pass(&self, tell: &Tell, message: ServerSseMessage) -> Option<()> {
-        if is_change(&message) {
+    async fn forward(&self, tell: &EventSender, message: ServerSseMessage) -> Option<()> {
+        if is_list_changed(&message) {
             self.news.lock().await.mark_unchanged();
         }
         tell.send(message).await.ok()
     }
 
     /// Waits for a request to wake the session; none if it ended.
-    async fn sleep(&mut self, tell: &Tell) -> Option<Told> {
+    async fn wait_until_awake(&mut self, tell: &EventSender) -> Option<EventStream> {
         loop {
             tokio::select! {
                 biased;
-                there = awake(&mut self.state) => there.then_some(())?,
-                () = next(&self.news) => {
-                    tell.send(changed()).await.ok()?;
+                there = wait_awake(&mut self.state) => there.then_some(())?,
+                () = next_change(&self.news) => {
+                    tell.send(list_changed()).await.ok()?;
                     continue;
                 }
             }
@@ -111,22 +111,22 @@ impl Listening {
 }
 
 /// Whether it still is when it is awake.
-async fn awake(state: &mut watch::Receiver<State>) -> bool {
-    state.wait_for(|state| *state == State::Awake).await.is_ok()
+async fn wait_awake(state: &mut watch::Receiver<SessionPhase>) -> bool {
+    state.wait_for(|state| *state == SessionPhase::Awake).await.is_ok()
 }
 
-async fn next(news: &News) {
+async fn next_change(news: &PendingChanges) {
     if news.lock().await.changed().await.is_err() {
         future::pending().await
     }
 }
 
-fn changed() -> ServerSseMessage {
+fn list_changed() -> ServerSseMessage {
     let changed = ServerNotification::ToolListChangedNotification(ToolListChangedNotification::default());
     ServerSseMessage::from_message(ServerJsonRpcMessage::notification(changed))
 }
 
-fn is_change(message: &ServerSseMessage) -> bool {
+fn is_list_changed(message: &ServerSseMessage) -> bool {
     matches!(
         message.message.as_deref(),
         Some(JsonRpcMessage::Notification(JsonRpcNotification {
