@@ -81,7 +81,11 @@ impl Common {
     }
 
     /// The same, with folders that a settings file names for where the command line names none.
-    pub fn options_with(&self, cache: Option<PathBuf>, state: Option<PathBuf>) -> anyhow::Result<HostOptions> {
+    pub fn options_with(
+        &self,
+        cache: Option<PathBuf>,
+        state: Option<PathBuf>,
+    ) -> anyhow::Result<HostOptions> {
         // One for each thread that answers clients. A slice lasts a millisecond at most, and a facade that uses it up
         // starts elsewhere for a while; keeping a thread free of them costs a fifth of the throughput, and made p99
         // beside looping guests no better (docs/design/performance.md).

@@ -15,7 +15,7 @@ use crate::{
         names::Owners,
         scan, stem,
     },
-    serve::{PluginHost, HostOptions},
+    serve::{HostOptions, PluginHost},
 };
 
 /// One file, and what came of it.

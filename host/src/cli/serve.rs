@@ -22,7 +22,7 @@ use crate::{
     config::server::{Admin, Format, Http, Revision, Settings, Span},
     mcp::McpHandler,
     serve::{
-        ENDPOINT_PATH, PluginHost, HostOptions, admin, auth,
+        ENDPOINT_PATH, HostOptions, PluginHost, admin, auth,
         auth::{Authenticator, TokenReloader},
         http, signals, stdio,
     },

@@ -18,7 +18,7 @@ use rmcp::{
 use tokio::time::Instant;
 
 use super::{
-    ask::{self, CallBinding, ParkedCall, ElicitationMode},
+    elicitation::{self, CallBinding, ElicitationMode, ParkedCall},
     handler::{McpContext, McpHandler},
     operation::request_ids,
     result::to_result,
@@ -34,7 +34,10 @@ impl McpHandler {
     ) -> Result<CallToolResponse, ErrorData> {
         let _counted = self.shared.calls.token();
         let way = ElicitationMode::of_client(context);
-        let origin = self.origin(&context.extensions).asking(way != ElicitationMode::Unsupported).marked(request_ids(context));
+        let origin = self
+            .origin(&context.extensions)
+            .asking(way != ElicitationMode::Unsupported)
+            .marked(request_ids(context));
         let tool = request.name.clone();
         // Only what may go through the client's hands is bound to anything.
         let bound = (way == ElicitationMode::Retry || request.request_state.is_some())
@@ -81,7 +84,7 @@ impl McpHandler {
             false => no_tool_yet(&request.name),
         })?;
         if let Some(responses) = request.input_responses.filter(|_| way == ElicitationMode::Retry) {
-            exec.prepare(ask::parse_answers(responses));
+            exec.prepare(elicitation::parse_answers(responses));
         }
         Ok(exec)
     }
@@ -101,7 +104,7 @@ impl McpHandler {
         };
         let parked = bound.and_then(|bound| self.shared.sealer.open(state, &origin.caller, bound));
         let parked = parked.ok_or_else(foreign_state)?;
-        let answers = ask::parse_answers(request.input_responses.clone().unwrap_or_default());
+        let answers = elicitation::parse_answers(request.input_responses.clone().unwrap_or_default());
         if parked.is_watched {
             if let Ok(run) = self.shared.gate.look(&parked.run(), origin) {
                 answers.for_each(|(key, answer)| _ = run.answer(&key, answer));
@@ -164,16 +167,19 @@ impl McpHandler {
                     return Ok(self.to_result(*envelope, tool).into());
                 }
                 Event::Progress(progress) => reporter.report(context, progress).await,
-                Event::Asks(asks) if asks.values().any(|question| !ask::has_form(question)) => {
+                Event::Asks(asks) if asks.values().any(|question| !elicitation::has_form(question)) => {
                     // MCP has no form for it, so nobody will answer.
-                    let unput = asks.iter().filter(|(_, question)| !ask::has_form(question));
+                    let unput = asks.iter().filter(|(_, question)| !elicitation::has_form(question));
                     unput.for_each(|(key, _)| _ = exec.answer(key, Answer::Cancelled));
                 }
                 Event::Asks(asks) => match way {
                     ElicitationMode::Unsupported => match exec.watched() {
                         // Its questions are told with its status.
                         Some(_) => {
-                            return Ok(exec.part().map_or_else(cancelled, |e| self.to_result(e, tool)).into());
+                            return Ok(exec
+                                .part()
+                                .map_or_else(cancelled, |e| self.to_result(e, tool))
+                                .into());
                         }
                         None => exec.decline(&asks),
                     },
@@ -183,7 +189,8 @@ impl McpHandler {
                                 let peer = context.peer.clone();
                                 let closed = exec.closed(key.clone());
                                 asking.push(
-                                    async move { (key, ask::elicit(peer, question, closed).await) }.boxed(),
+                                    async move { (key, elicitation::elicit(peer, question, closed).await) }
+                                        .boxed(),
                                 );
                             }
                         }
@@ -356,7 +363,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_calls_while_plugins_still_load_is_told_to_try_again() {
+    async fn calls_during_loading_are_told_to_retry() {
         let executor = || Executor::new(lanes(), Inline::Slots(1));
         let (refused, took) = called(Gate::new(Arc::default(), executor()), json!({})).await;
         let said = "No tool \"a\" yet: plugins are still being loaded. Try again in some seconds.";
@@ -371,7 +378,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_long_call_becomes_a_run_after_forty_seconds_and_a_short_one_never() {
+    async fn long_calls_become_runs_after_forty_seconds() {
         let minute = || slow(Duration::from_secs(60));
         let (run, took) = told(minute(), json!({"action": "dig"})).await;
         assert_eq!((run["data"]["run"]["status"].clone(), took), (json!("running"), 40));
@@ -383,7 +390,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_waits_for_a_run_is_told_after_forty_seconds_how_it_stands() {
+    async fn waiting_for_a_run_returns_after_forty_seconds() {
         let gate = slow(Duration::from_secs(100));
         let (begun, took) = told(gate.clone(), json!({"action": "dig", "wait": false})).await;
         assert_eq!(took, 0);

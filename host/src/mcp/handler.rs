@@ -22,10 +22,10 @@ use tokio::sync::watch;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
-    ask::{self, StateSealer},
+    elicitation::{self, StateSealer},
     instructions::render_instructions,
     list::ToolListCache,
-    news::SubscribedPeers,
+    list_changes::SubscribedPeers,
     pages, tasks,
 };
 use crate::config::server::Revision;
@@ -217,7 +217,11 @@ impl ServerHandler for McpHandler {
         answer
     }
 
-    async fn get_task(&self, request: GetTaskParams, context: McpContext) -> Result<GetTaskResult, ErrorData> {
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: McpContext,
+    ) -> Result<GetTaskResult, ErrorData> {
         let (id, run) = self.find_task(&request.task_id, &context)?;
         Ok(tasks::to_task_result(&id, &run, &self.shared.gate.catalog().snapshot()))
     }
@@ -225,7 +229,7 @@ impl ServerHandler for McpHandler {
     async fn update_task(&self, request: UpdateTaskParams, context: McpContext) -> Result<(), ErrorData> {
         let (_, run) = self.find_task(&request.task_id, &context)?;
         let sent = request.input_responses.len();
-        let answers: Vec<_> = ask::parse_answers(request.input_responses).collect();
+        let answers: Vec<_> = elicitation::parse_answers(request.input_responses).collect();
         if answers.len() < sent {
             let said =
                 "an input response takes `action`: accept, decline or cancel, and `content`, an object";
@@ -279,7 +283,11 @@ impl ServerHandler for McpHandler {
     }
 
     /// Requests that are none of MCP's, among them, to rmcp, those whose parameters have the wrong form.
-    async fn on_custom_request(&self, request: CustomRequest, _: McpContext) -> Result<CustomResult, ErrorData> {
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: McpContext,
+    ) -> Result<CustomResult, ErrorData> {
         if request.method == "tools/call" {
             let said = "tools/call takes `name`, a string, and `arguments`, an object";
             return Err(ErrorData::invalid_params(said, None));

@@ -52,7 +52,8 @@ fn facade_lines(facades: &[(&str, &str)], most: usize) -> String {
     let share =
         even_share(facades.iter().map(|(_, said)| said.len()).collect(), most.saturating_sub(names + marks));
     if share >= MIN_TEXT {
-        let lines = facades.iter().map(|(name, said)| format!("{}: {}", name_line(name), shorten(said, share)));
+        let lines =
+            facades.iter().map(|(name, said)| format!("{}: {}", name_line(name), shorten(said, share)));
         return lines.collect();
     }
     let mut lines = String::new();
@@ -101,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_facade_is_told_of_and_long_texts_are_cut_alike() {
+    fn long_summaries_are_cut_evenly() {
         let check = |facades: &[(&str, &str)], most: usize, expected: &str| {
             let lines = facade_lines(facades, most);
             assert_eq!(lines, expected);
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_even_be_named_is_counted() {
+    fn unnamed_facades_are_counted() {
         let names: Vec<String> = (0..9).map(|n| format!("facade_{n}")).collect();
         let facades: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "Something.")).collect();
         let last = |most: usize| facade_lines(&facades, most).lines().last().map(str::to_owned);

@@ -9,17 +9,17 @@
 //! | `instructions.rs` | what clients tell their models of the facades, within the bytes that they keep |
 //! | `pages.rs` | lists that are too long for one answer |
 //! | `result.rs` | an envelope as an MCP result |
-//! | `ask.rs` | questions to the person, in the ways of both lifecycles |
+//! | `elicitation.rs` | questions to the person, in the ways of both lifecycles |
 //! | `operation.rs` | how long requests take, and by which names the log knows them |
 //! | `tasks.rs` | runs as MCP's tasks |
-//! | `news.rs` | `tools/list_changed` to clients of both lifecycles |
+//! | `list_changes.rs` | `tools/list_changed` to clients of both lifecycles |
 
-mod ask;
 mod call;
+mod elicitation;
 mod handler;
 mod instructions;
 mod list;
-mod news;
+mod list_changes;
 mod operation;
 mod pages;
 mod result;
@@ -27,7 +27,7 @@ mod tasks;
 
 pub use handler::McpHandler;
 pub use instructions::render_instructions;
-pub use list::{to_tool, published_tools};
+pub use list::{published_tools, to_tool};
 
 #[cfg(test)]
 mod tests;

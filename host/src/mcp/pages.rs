@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_together_are_the_list_and_a_usual_list_is_one() {
+    fn pages_add_up_to_the_list() {
         for (length, expected) in [(0, 1), (1, 1), (100, 1), (PAGE, 1), (PAGE + 1, 2), (3 * PAGE, 3)] {
             let all = tools(0..length);
             let (mut shown, mut next, mut pages) = (Vec::new(), None, 0);
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_between_pages_shows_no_tool_twice_and_leaves_none_out() {
+    fn changes_between_pages_repeat_and_skip_nothing() {
         let (before, next) = page(&tools(0..2 * PAGE), None).unwrap();
         // Every second goes, also the last that was shown, and others come, before and after it.
         let after: Vec<usize> = (0..4 * PAGE).filter(|number| number % 2 == 0).collect();
@@ -95,12 +95,19 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_that_is_none_of_ours_is_refused() {
+    fn foreign_cursors_are_refused() {
         let encoded = |text: &str| URL_SAFE_NO_PAD.encode(text);
         let long = encoded(&format!("{CURSOR_PREFIX}{}", "x".repeat(1000)));
-        for bad in
-            ["", "nonsense", "t0001", "é", &encoded("t0001"), &encoded(CURSOR_PREFIX), &encoded("after:a b"), &long]
-        {
+        for bad in [
+            "",
+            "nonsense",
+            "t0001",
+            "é",
+            &encoded("t0001"),
+            &encoded(CURSOR_PREFIX),
+            &encoded("after:a b"),
+            &long,
+        ] {
             let error = page(&tools(0..3), Some(bad)).unwrap_err();
             assert_eq!(error.code, ErrorCode::INVALID_PARAMS, "{bad}");
         }

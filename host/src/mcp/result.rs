@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn media_leave_structured_content_out() {
+    fn media_replace_structured_content() {
         let image = Content {
             block: Block::Image { data: vec![1, 2, 3], mime_type: "image/png".into() },
             extras: Object::new(),
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_an_error_and_its_next_call_is_in_the_metadata() {
+    fn failures_carry_the_next_call_in_metadata() {
         let next =
             Next { facade: "notes".into(), action: "list".into(), params: Object::new(), reason: None };
         let failure = Failure { next: Some(next), ..Failure::new(code::NOT_FOUND, "not found") };
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn annotations_that_mcp_does_not_know_are_left_out() {
+    fn unknown_annotations_are_dropped() {
         let mut extras = Object::new();
         extras.insert("annotations".into(), json!("nonsense"));
         let text = Content { block: Block::Text("hello".into()), extras };

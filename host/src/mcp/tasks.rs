@@ -14,7 +14,7 @@ use rmcp::{
 };
 use serde_json::Value;
 
-use super::{ask, result::to_result};
+use super::{elicitation, result::to_result};
 
 /// How long a client should let pass before it asks again.
 const POLL_MS: u64 = 1000;
@@ -28,12 +28,15 @@ pub fn to_created(id: &RunId) -> CreateTaskResult {
 pub fn to_task_result(id: &RunId, run: &Look, snapshot: &Snapshot) -> GetTaskResult {
     let payload = match run.status() {
         Status::Running => TaskPayload::Working,
-        Status::Waiting => TaskPayload::InputRequired { input_requests: ask::to_input_requests(&run.asks()) },
+        Status::Waiting => {
+            TaskPayload::InputRequired { input_requests: elicitation::to_input_requests(&run.asks()) }
+        }
         Status::Cancelled => TaskPayload::Cancelled,
         // A failure is a result with `isError`.
         Status::Succeeded | Status::Failed => {
-            let result =
-                run.outcome().map(|envelope| serde_json::to_value(to_result(envelope, snapshot, run.facade())));
+            let result = run
+                .outcome()
+                .map(|envelope| serde_json::to_value(to_result(envelope, snapshot, run.facade())));
             match result {
                 Some(Ok(Value::Object(result))) => TaskPayload::Completed { result },
                 _ => TaskPayload::Cancelled,

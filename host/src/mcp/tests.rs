@@ -147,7 +147,7 @@ fn names(list: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_caller_sees_and_calls_what_its_scopes_hold_in_both_lifecycles() {
+async fn scopes_limit_lists_and_calls_in_both_lifecycles() {
     let server = Server::new(gate(&["a", "b", "hidden"], Form::Flat), None);
     for era in ERAS {
         let some = holder("a:look b:*");
@@ -181,7 +181,7 @@ async fn a_caller_sees_and_calls_what_its_scopes_hold_in_both_lifecycles() {
 }
 
 #[tokio::test]
-async fn the_instructions_name_the_facades_that_a_caller_reaches() {
+async fn instructions_name_only_reachable_facades() {
     let server = Server::new(gate(&["a", "hidden"], Form::Flat), None);
     let told = [
         server.session(&holder("a:look")).await.1,
@@ -208,7 +208,7 @@ async fn a_session_gives_no_rights() {
 }
 
 #[tokio::test]
-async fn a_task_is_its_callers_and_its_scopes() {
+async fn tasks_belong_to_caller_and_scopes() {
     let server = Server::new(gate(&["a"], Form::Flat), None);
     let call = json!({"name": "a", "arguments": {"action": "dig"}});
     let mine = Origin::named("ada", rights("a:*"));
@@ -233,7 +233,7 @@ async fn a_task_is_its_callers_and_its_scopes() {
 
 /// `list_changed` exists, but who does not listen for it asks again after a while.
 #[tokio::test]
-async fn what_depends_on_rights_is_kept_in_no_shared_cache() {
+async fn lists_of_named_callers_are_cached_privately() {
     let server = Server::new(gate(&["a"], Form::Flat), None);
     for (who, scope) in
         [(holder("a:look"), "private"), (holder("*"), "private"), (Origin::anonymous(), "public")]
@@ -247,14 +247,14 @@ async fn what_depends_on_rights_is_kept_in_no_shared_cache() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_that_is_not_whole_yet_is_not_kept() {
+async fn an_incomplete_list_is_not_cached() {
     let gate = Gate::new(Arc::default(), Executor::new(lanes(), Inline::Slots(1)));
     let told = Server::new(gate, None).stateless(&Origin::anonymous(), "tools/list", json!({})).await;
     assert_eq!(told["result"]["ttlMs"], 0, "{told}");
 }
 
 #[tokio::test]
-async fn arguments_that_are_no_object_are_invalid_parameters() {
+async fn non_object_arguments_are_invalid_params() {
     let server = Server::new(gate(&["a"], Form::Flat), None);
     for era in ERAS {
         for arguments in [json!([]), json!("look"), json!(5), json!(true), json!([{"action": "look"}])] {
@@ -266,7 +266,7 @@ async fn arguments_that_are_no_object_are_invalid_parameters() {
 }
 
 #[tokio::test]
-async fn a_server_offers_no_newer_revision_than_it_was_told_to() {
+async fn newer_revisions_than_configured_are_not_offered() {
     let initialize = async |newest: Revision, asked: &str| {
         let server = Server::new(gate(&["a"], Form::Flat), Some(newest));
         let params = json!({"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}});
@@ -295,7 +295,7 @@ async fn a_server_offers_no_newer_revision_than_it_was_told_to() {
 }
 
 #[tokio::test]
-async fn over_a_pipe_a_newer_client_agrees_to_an_older_revision() {
+async fn stdio_clients_negotiate_an_older_revision() {
     let (ours, theirs) = tokio::io::duplex(1 << 16);
     let handler = McpHandler::new(gate(&["a"], Form::Flat), Origin::local(), CancellationToken::new());
     let handler = handler.with_newest_revision(Some(Revision::June2025));
@@ -308,7 +308,7 @@ async fn over_a_pipe_a_newer_client_agrees_to_an_older_revision() {
 }
 
 #[tokio::test]
-async fn a_long_list_comes_in_pages() {
+async fn long_lists_are_paginated() {
     let facades: Vec<String> = (0..50).map(|number| format!("f{number}")).collect();
     let facades: Vec<&str> = facades.iter().map(String::as_str).collect();
     let gate = gate(&facades, Form::Granular);
@@ -345,7 +345,7 @@ async fn a_long_list_comes_in_pages() {
 }
 
 #[test]
-fn a_list_is_made_once_for_callers_of_the_same_rights() {
+fn callers_of_equal_rights_share_a_list() {
     let catalog = Catalog::default();
     catalog.swap(slots(&["a", "b"]));
     let listed = ToolListCache::default();

@@ -120,7 +120,7 @@ mod tests {
 
     /// H43.
     #[test]
-    fn a_name_is_found_that_is_given_twice_in_one_object() {
+    fn duplicate_names_in_one_object_are_found() {
         let check = |json: &str, expected: Option<&str>| {
             assert_eq!(find_duplicate(json.as_bytes()).as_deref(), expected, "{json}");
         };

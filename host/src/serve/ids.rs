@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_id_is_found_in_what_is_no_json() {
+    fn ids_are_found_in_malformed_json() {
         let check = |text: &str, expected: Option<&str>| {
             let id = find_id(text.as_bytes()).map(|id| id.to_string());
             assert_eq!(id.as_deref(), expected, "{text}");
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_and_numbers_are_echoed_as_they_came_and_nothing_else_is() {
+    fn only_string_and_number_ids_are_echoed() {
         for (id, echoed, usable) in [
             (r#""""#, r#""""#, true),
             ("-1", "-1", true),

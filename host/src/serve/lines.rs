@@ -132,7 +132,9 @@ where
             _ => match MessageOutline::parse(line) {
                 // Notifications are not answered, known or not.
                 MessageOutline { id: None, has_method: true } => ParsedLine::Nothing,
-                outline @ MessageOutline { has_method: true, .. } => ParsedLine::refuse_unreadable(outline.id),
+                outline @ MessageOutline { has_method: true, .. } => {
+                    ParsedLine::refuse_unreadable(outline.id)
+                }
                 // What is no request may be an answer of the client's, whose ids are ours.
                 _ => ParsedLine::refuse(None, INVALID),
             },
@@ -288,7 +290,7 @@ mod tests {
 
     /// H54.
     #[tokio::test]
-    async fn each_line_is_a_message_or_gets_an_answer_or_is_nothing() {
+    async fn each_line_is_passed_answered_or_ignored() {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (read, write) = tokio::io::split(ours);
         let mut lines = LineTransport::new(read, write, Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS));

@@ -32,4 +32,4 @@ pub mod stdio;
 pub mod vitals;
 
 pub use endpoint::PATH as ENDPOINT_PATH;
-pub use host::{PluginHost, HostOptions, StartError};
+pub use host::{HostOptions, PluginHost, StartError};

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lifecycle_is_chosen_by_a_handshake_or_by_a_request_that_needs_none() {
+    fn a_handshake_or_stateless_request_chooses_the_lifecycle() {
         const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"VERSION","io.modelcontextprotocol/clientCapabilities":{}}"#;
         let request = |method: &str, params: &str| {
             format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{{params}}}}}"#)

@@ -115,3 +115,42 @@ fn describe_init_error(error: &ServerInitializeError) -> String {
         _ => "the client did not begin with `initialize`".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use loggia_gate::{
+        access::Origin,
+        call::Gate,
+        schedule::{Executor, Inline},
+        testing::lanes,
+    };
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+
+    /// Serves a client that sends this and then closes its end; returns the outcome and what the client read.
+    async fn serve_input(input: &str) -> (Result<(), String>, String) {
+        let gate = Gate::new(Arc::default(), Executor::new(lanes(), Inline::Slots(1)));
+        let handler = McpHandler::new(gate, Origin::local(), CancellationToken::new());
+        let (ours, mut client) = tokio::io::duplex(1 << 16);
+        let (read, write) = tokio::io::split(ours);
+        let streams = StdioStreams { read: Box::pin(read), write: Box::pin(write) };
+        client.write_all(input.as_bytes()).await.unwrap();
+        client.shutdown().await.unwrap();
+        let served = serve(handler, streams, Duration::ZERO, CancellationToken::new()).await;
+        let mut output = String::new();
+        client.read_to_string(&mut output).await.unwrap();
+        (served, output)
+    }
+
+    /// rmcp reports it as `ConnectionClosed`; any other error would make the process fail.
+    #[tokio::test]
+    async fn a_client_may_leave_before_the_handshake() {
+        assert_eq!(serve_input("").await, (Ok(()), String::new()));
+        let (served, output) = serve_input("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n").await;
+        assert_eq!(served, Ok(()));
+        assert!(output.contains("\"id\":1"), "{output}");
+    }
+}

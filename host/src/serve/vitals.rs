@@ -120,14 +120,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn status_is_read_as_the_kernel_writes_it() {
+    fn proc_status_is_parsed() {
         let status = "Name:\tloggia\nVmHWM:\t   90000 kB\nVmRSS:\t   24576 kB\nThreads:\t11\n";
         assert_eq!(resident_and_threads(status), Some((24576, 11)));
         assert_eq!(resident_and_threads("Name:\tloggia\n"), None);
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-    async fn tasks_are_counted_while_they_live() {
+    async fn live_tasks_are_counted() {
         let runtimes = [(); 3].map(|()| Handle::current());
         let before = Vitals::read(&runtimes).unwrap();
         let task = tokio::spawn(std::future::pending::<()>());

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn families_are_announced_by_the_names_of_their_samples() {
+    fn families_are_named_after_their_samples() {
         let page = "# HELP loggia_build The version.\n# TYPE loggia_build info\nloggia_build_info{version=\"1\"} 1\n\
                     # HELP calls Calls.\n# TYPE calls counter\ncalls_total{tool=\"a b\"} 5\n\
                     # HELP open Open.\n# TYPE open gauge\n# UNIT open x\nopen 2\n\
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn openmetrics_is_for_who_names_it() {
+    fn openmetrics_is_negotiated_by_accept() {
         let check =
             |accept: &str, expected: bool| assert_eq!(wants_openmetrics(accept), expected, "{accept}");
         check("", false);

@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn the_operators_page_says_what_each_means() {
+    fn every_metric_is_documented() {
         let docs = include_str!("../../../docs/operators/operations.md");
         let page = render(figures());
         let names = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));

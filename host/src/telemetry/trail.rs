@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_were_lost_are_told_and_no_other_is_torn() {
+    fn lost_lines_are_reported_and_none_is_torn() {
         let mut trail = LineWriter::new(Disk { room: 13, ..Disk::default() });
         assert!(trail.write_line(b"{\"a\":1}\n", 0).is_ok());
         assert!(trail.write_line(b"{\"a\":2}\n", 0).is_err());
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_file_of_its_owner_alone_is_taken() {
+    fn only_private_regular_files_are_opened() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         let said = |path: &Path| open(path).err().map(|error| error.to_string()).unwrap_or_default();

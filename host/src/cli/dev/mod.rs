@@ -27,7 +27,7 @@ use super::{
 use crate::{
     build::{self, BuildError},
     config::server::{Http, Settings},
-    serve::{ENDPOINT_PATH, PluginHost, HostOptions},
+    serve::{ENDPOINT_PATH, HostOptions, PluginHost},
     telemetry::logs::{self, Level},
 };
 

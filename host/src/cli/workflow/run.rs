@@ -96,7 +96,10 @@ impl Run {
     }
 
     /// Loads the plugins and the file, and makes the request; or why that cannot be, with its exit code.
-    async fn prepare(&self, host: &PluginHost) -> anyhow::Result<Result<(Arc<Steps>, Request), (u8, String)>> {
+    async fn prepare(
+        &self,
+        host: &PluginHost,
+    ) -> anyhow::Result<Result<(Arc<Steps>, Request), (u8, String)>> {
         let refused = |why: String| Ok(Err((exit::REFUSED, why)));
         let plugins = loaded::of_folder(host, &self.plugins).await?;
         let mut slots = loaded::slots(&plugins);

@@ -12,7 +12,7 @@ fn report(files: &[(&str, load::State)]) -> Report {
 }
 
 #[test]
-fn a_server_is_ready_once_something_serves_or_nothing_failed() {
+fn ready_when_something_serves_or_nothing_failed() {
     let check = |(draining, loaded), files: &[(&str, load::State)], expected: Option<&str>| {
         let told = Readiness::new(draining, loaded, true, &report(files));
         assert_eq!((told.ready, told.why.as_deref()), (expected.is_none(), expected), "{files:?}");
@@ -35,7 +35,7 @@ fn a_server_is_ready_once_something_serves_or_nothing_failed() {
 }
 
 #[test]
-fn what_fails_is_told_first_and_not_without_end() {
+fn failures_are_listed_first_and_bounded() {
     let names: Vec<String> = (0..FILES).map(|n| format!("{n:04}.wasm")).collect();
     let mut files: Vec<_> = names.iter().map(|name| (name.as_str(), Serving)).collect();
     files.extend([("z.wasm", Failed), ("y.wasm", Stale)]);
@@ -53,7 +53,7 @@ fn what_fails_is_told_first_and_not_without_end() {
 }
 
 #[test]
-fn an_address_is_a_name_of_the_listener_and_a_strangers_name_is_none() {
+fn addresses_are_accepted_and_foreign_names_are_refused() {
     let names = ["loggia.internal".to_owned()];
     let check = |host: &str, expected: bool| assert_eq!(is_own(host, &names), expected, "{host}");
     for own in [

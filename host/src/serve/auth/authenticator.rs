@@ -8,10 +8,10 @@ use loggia_gate::access::Origin;
 
 use super::{
     bearer::{self, BearerToken, strip_credentials},
-    ends::TokenLifetime,
     jwt::JwtValidator,
+    lifetime::TokenLifetime,
     metadata::ResourceMetadata,
-    refusal::{AuthChallenge, RefusalReason, AuthRefusal},
+    refusal::{AuthChallenge, AuthRefusal, RefusalReason},
     settings::{self, AuthError, ValidatedAuth},
     token::{self, TokenSet},
 };
@@ -89,7 +89,11 @@ impl Authenticator {
     /// # Errors
     ///
     /// What the sender is to be told.
-    pub async fn authenticate(&self, headers: &HeaderMap, uri: &Uri) -> Result<AuthenticatedCaller, AuthRefusal> {
+    pub async fn authenticate(
+        &self,
+        headers: &HeaderMap,
+        uri: &Uri,
+    ) -> Result<AuthenticatedCaller, AuthRefusal> {
         match self.verify(headers, uri).await {
             Ok(admitted) => Ok(admitted),
             Err(reason) => {

@@ -43,7 +43,9 @@ pub(super) fn extract<'a>(headers: &'a HeaderMap, uri: &Uri) -> Result<BearerTok
     }
     let token = std::str::from_utf8(rest.trim_ascii()).ok().filter(|token| is_b64token(token));
     match token {
-        None => Err(RefusalReason::Malformed("write the header as: Authorization: Bearer, a space, the token")),
+        None => {
+            Err(RefusalReason::Malformed("write the header as: Authorization: Bearer, a space, the token"))
+        }
         Some(made) if made.starts_with(token::PREFIX) => Ok(BearerToken::Own(made)),
         Some(other) => Ok(BearerToken::Foreign(other)),
     }
@@ -76,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_carries_one_token_in_one_header() {
+    fn exactly_one_token_is_extracted() {
         let check = |values: &[&[u8]], url: &str, expected: Result<BearerToken<'_>, &str>| {
             let mut headers = HeaderMap::new();
             for value in values {
@@ -115,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_be_authenticated_by_is_left() {
+    fn all_credentials_are_stripped() {
         let mut headers = HeaderMap::new();
         for name in [AUTHORIZATION, PROXY_AUTHORIZATION, COOKIE] {
             headers.append(name.clone(), HeaderValue::from_static("a"));

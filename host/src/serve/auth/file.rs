@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_read_when_it_is_another() {
+    fn a_file_is_read_when_it_changes() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         let mut file = WatchedFile::new(path.clone(), Duration::ZERO);
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_being_written_is_none_yet() {
+    fn a_file_being_written_is_not_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         fs::write(&path, "half").unwrap();
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_is_not_opened() {
+    fn only_regular_files_are_opened() {
         let folder = tempfile::tempdir().unwrap();
         for path in [folder.path(), Path::new("/dev/null")] {
             let mut file = WatchedFile::new(path.to_owned(), Duration::ZERO);

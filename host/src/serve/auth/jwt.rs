@@ -9,7 +9,7 @@ use loggia_gate::access::{Rights, Scope};
 use serde::Deserialize;
 
 use super::{
-    keeper::{KeyCache, KeyLookupError},
+    key_cache::{KeyCache, KeyLookupError},
     keys::NoKey,
     refusal::RefusalReason,
     settings::{JwksLocation, OAuthConfig},
@@ -88,8 +88,8 @@ impl JwtValidator {
 
     /// Whose token this is, and what it allows.
     pub async fn validate(&self, token: &str) -> Result<(String, Rights, i64), RefusalReason> {
-        let header =
-            decode_header(token).map_err(|_| RefusalReason::Invalid("the token is none that this server takes"))?;
+        let header = decode_header(token)
+            .map_err(|_| RefusalReason::Invalid("the token is none that this server takes"))?;
         self.check_header(&header)?;
         let check = |key: &DecodingKey| self.validate_with(token, header.alg, key);
         match self.keys.with_key(header.kid.as_deref(), header.alg, check).await {
@@ -109,7 +109,9 @@ impl JwtValidator {
             return Err(RefusalReason::Invalid("the token is signed in a way that is not taken here"));
         }
         if header.crit.is_some() {
-            return Err(RefusalReason::Invalid("the token has critical headers that are not understood here"));
+            return Err(RefusalReason::Invalid(
+                "the token has critical headers that are not understood here",
+            ));
         }
         let typ = header.typ.as_deref().unwrap_or("JWT").to_ascii_lowercase();
         // An ID token says who somebody is, not what may be done.
@@ -197,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn callers_are_told_apart_and_print_as_they_are() {
+    fn caller_names_are_distinct_and_printable() {
         let check = |subject: &str, expected: &str| assert_eq!(caller_name("https://id", subject), expected);
         check("ada", "https://id#ada");
         check("a#b|c", "https://id#a#b|c");

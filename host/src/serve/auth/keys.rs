@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_found_by_its_name_for_what_it_is_for() {
+    fn keys_are_chosen_by_name_and_algorithm() {
         let point = modulus(32);
         let rsa = json!({"kty": "RSA", "n": modulus(256), "e": "AQAB"});
         let with = |more: Value| {
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_is_bounded_and_of_its_form() {
+    fn key_sets_are_bounded_and_well_formed() {
         let of = |keys: usize| json!({ "keys": vec![json!({}); keys] }).to_string();
         assert!(KeySet::parse(of(64).as_bytes()).is_ok());
         assert_eq!(KeySet::parse(of(65).as_bytes()).unwrap_err(), KeysError::Many);

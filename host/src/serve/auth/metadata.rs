@@ -70,7 +70,7 @@ mod tests {
     use crate::serve::auth::settings::JwksLocation;
 
     #[test]
-    fn the_document_stands_where_rfc_9728_wants_it() {
+    fn metadata_paths_follow_rfc_9728() {
         let check = |resource: &str, url: &str, paths: &[&str]| {
             let metadata = ResourceMetadata::new(&OAuthConfig {
                 resource: resource.into(),

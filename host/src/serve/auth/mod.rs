@@ -8,30 +8,30 @@
 //! | `token.rs` | tokens of our own: made, hashed, found without telling how near a guess was |
 //! | `jwt.rs` | tokens of an authorization server: what must be true of one |
 //! | `keys.rs` | a set of keys (JWKS), and which one checks a token. Pure |
-//! | `keeper.rs` | the keys that are now known, fetched beside the requests and at most once a minute |
+//! | `key_cache.rs` | the keys that are now known, fetched beside the requests and at most once a minute |
 //! | `source.rs` | where keys come from: a file, or a URL |
 //! | `file.rs` | a file that may change while the server runs |
-//! | `ends.rs` | when what was opened with a token ends |
-//! | `follow.rs` | tokens that are revoked, or made, while the server runs |
+//! | `lifetime.rs` | when what was opened with a token ends |
+//! | `token_reload.rs` | tokens that are revoked, or made, while the server runs |
 //! | `signature.rs` | ring, as `jsonwebtoken` asks for it |
 //! | `refusal.rs` | what a caller without rights is told |
 //! | `metadata.rs` | what clients are told of the authorization server |
 
 mod authenticator;
 mod bearer;
-mod ends;
+mod fetch_schedule;
 mod file;
-mod follow;
 mod jwt;
-mod keeper;
+mod key_cache;
 mod keys;
+mod lifetime;
 mod metadata;
-mod pace;
 mod refusal;
 mod settings;
 mod signature;
 mod source;
 pub mod token;
+mod token_reload;
 
 #[cfg(test)]
 mod tests;
@@ -40,12 +40,12 @@ use std::path::{Path, PathBuf};
 
 pub use authenticator::{AuthenticatedCaller, Authenticator};
 pub use bearer::strip_credentials;
-pub use ends::TokenLifetime;
-pub use follow::TokenReloader;
+pub use lifetime::TokenLifetime;
 pub use metadata::ResourceMetadata;
-pub use refusal::{RefusalReason, AuthRefusal};
+pub use refusal::{AuthRefusal, RefusalReason};
 use settings::JwksLocation;
 pub use settings::{AuthError, mistakes};
+pub use token_reload::TokenReloader;
 
 use crate::config::server::{Auth, Mistake};
 

@@ -165,9 +165,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_challenge_says_what_went_wrong_and_where_to_get_a_token() {
+    fn challenges_name_the_error_and_the_metadata() {
         let plain = AuthChallenge::default();
-        let oauth = AuthChallenge::with_metadata("https://h/.well-known/x", &["notes:read".into(), "files:*".into()]);
+        let oauth =
+            AuthChallenge::with_metadata("https://h/.well-known/x", &["notes:read".into(), "files:*".into()]);
         let said: Vec<String> = [
             RefusalReason::Missing,
             RefusalReason::Malformed("send one Authorization header"),
@@ -185,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_ends_a_quotation() {
+    fn challenge_values_cannot_break_their_quotes() {
         assert_eq!(quotable("a\"b\\c\r\nd\u{7f}é~ e"), "abcd~ e");
     }
 }

@@ -100,7 +100,8 @@ pub(super) fn validate(settings: &Auth, base: &Path) -> Result<ValidatedAuth, Au
         }
         for (n, scope) in oauth.scopes.iter().enumerate().filter(|(_, scope)| !is_scope_token(scope)) {
             let why = "has a scope that is none: one word each, without quotes and backslashes";
-            problems.collect::<()>(&format!("auth.oauth.scopes.{n}"), Err(format!("{why} (got {scope:.40?})")));
+            problems
+                .collect::<()>(&format!("auth.oauth.scopes.{n}"), Err(format!("{why} (got {scope:.40?})")));
         }
         Some(OAuthConfig {
             resource: resource?.to_owned(),
@@ -225,7 +226,8 @@ pub(super) fn parse_jwks(text: &str, base: &Path) -> Result<JwksLocation, String
     if !text.contains("://") {
         return Ok(JwksLocation::File(base.join(text)));
     }
-    let url = parse_web_url(text).ok_or("must be a file or an https:// URL, without a name and a password")?;
+    let url =
+        parse_web_url(text).ok_or("must be a file or an https:// URL, without a name and a password")?;
     if url.scheme() == "http" && !is_loopback(&url) {
         return Err("must be https://: over http:// anybody on the way could put keys of their own in".into());
     }
@@ -272,7 +274,7 @@ mod tests {
     const OAUTH: &str = "resource = 'https://h/mcp'\noauth.issuer = 'https://id.example.com/'\n";
 
     #[test]
-    fn all_that_is_wrong_is_told_at_once_and_no_token_with_it() {
+    fn all_mistakes_are_reported_without_tokens() {
         let made = token::generate();
         let hash = token::hash(&made);
         let toml = format!(
@@ -313,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_come_from_a_file_or_over_tls() {
+    fn keys_come_from_a_file_or_tls() {
         let check = |text: &str, expected: Option<JwksLocation>| {
             assert_eq!(parse_jwks(text, Path::new("/etc/loggia")).ok(), expected, "{text}");
         };
@@ -341,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn oauth_needs_to_know_for_whom_tokens_are() {
+    fn oauth_requires_a_resource() {
         let problems = checked("oauth = { issuer = 'https://id', jwks = 'k.json' }").unwrap_err();
         assert!(problems.to_string().starts_with("`auth.resource` is missing"), "{problems}");
         let checked = checked(&format!("{OAUTH}oauth.jwks = 'k.json'")).unwrap().oauth.unwrap();

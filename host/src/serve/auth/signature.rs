@@ -94,7 +94,7 @@ mod tests {
 
     /// RFC 7515, appendices A.2 and A.3; RFC 8037, appendix A.4.
     #[test]
-    fn the_signatures_of_the_rfcs_are_right_and_others_are_not() {
+    fn rfc_signatures_verify_and_others_fail() {
         install();
         let n = "ofgWCuLjybRlzo0tZWJjNiuSfb4p4fAkd_wWJcyQoTbji9k0l8W26mPddxHmfHQp-Vaw-4qPCJrcS2mJPMEzP1Pt0Bm4d4QlL-yRT-SFd2lZS-pCgNMsD1W_YpRPEwOWvG6b32690r2jZ47soMZo9wGzjb_7OMg0LOL-bSf63kpaSHSXndS5z5rexMdbBYUsLA9e-KXBdQOS-UTo7WTBEMa2R2CapHg665xsmtdVMTBQY4uDZlxvb3qCo5ZwKh9kG4LT6_I5IhlJH7aGhyxXFvUK-DWNmoudF8NAco9_h9iaGNj8q2ethFkMLs91kzk2PAcDTW9gb54h4FRWyuXpoQ";
         let rsa = DecodingKey::from_rsa_components(n, "AQAB").unwrap();

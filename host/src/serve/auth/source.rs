@@ -19,7 +19,7 @@ use loggia_egress::{
 };
 use url::Url;
 
-use super::{file::WatchedFile, keys::KeysError, pace::FetchSchedule, settings::JwksLocation};
+use super::{fetch_schedule::FetchSchedule, file::WatchedFile, keys::KeysError, settings::JwksLocation};
 
 /// Bytes of a set of keys.
 const MAX_SIZE: usize = 256 << 10;
@@ -27,11 +27,17 @@ const MAX_SIZE: usize = 256 << 10;
 const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A file costs next to nothing to look at.
-const FILE_SCHEDULE: FetchSchedule =
-    FetchSchedule { refresh: Duration::from_secs(5), gap: Duration::from_secs(1), retry: Duration::from_secs(5) };
+const FILE_SCHEDULE: FetchSchedule = FetchSchedule {
+    refresh: Duration::from_secs(5),
+    gap: Duration::from_secs(1),
+    retry: Duration::from_secs(5),
+};
 /// Keys change every few weeks or months.
-const URL_SCHEDULE: FetchSchedule =
-    FetchSchedule { refresh: Duration::from_secs(3600), gap: Duration::from_secs(60), retry: Duration::from_secs(5) };
+const URL_SCHEDULE: FetchSchedule = FetchSchedule {
+    refresh: Duration::from_secs(3600),
+    gap: Duration::from_secs(60),
+    retry: Duration::from_secs(5),
+};
 
 /// Why no keys came.
 #[derive(Debug, thiserror::Error)]
@@ -74,9 +80,10 @@ pub(super) trait KeySource: fmt::Display + Send + Sync + 'static {
 /// The source that the settings name, and how often to look.
 pub(super) fn from_location(jwks: &JwksLocation) -> (Box<dyn KeySource>, FetchSchedule) {
     match jwks {
-        JwksLocation::File(path) => {
-            (Box::new(FileSource(Arc::new(Mutex::new(WatchedFile::new(path.clone(), Duration::ZERO))))), FILE_SCHEDULE)
-        }
+        JwksLocation::File(path) => (
+            Box::new(FileSource(Arc::new(Mutex::new(WatchedFile::new(path.clone(), Duration::ZERO))))),
+            FILE_SCHEDULE,
+        ),
         JwksLocation::Url(url) => (Box::new(UrlSource { url: url.clone() }), URL_SCHEDULE),
     }
 }
@@ -152,12 +159,14 @@ async fn fetch(url: &Url) -> Result<Vec<u8>, SourceError> {
     };
     let named = addresses.iter().map(|address| rule(HostPattern::Address(address.to_canonical())));
     let grants = Grants { rules: named.chain([rule(to.host.clone())]).collect(), secrets: Vec::new() };
-    let limits = Limits { requests: 1, at_once: 1, request: 0, response: MAX_SIZE, time: FETCH_TIMEOUT, redirects: 0 };
+    let limits =
+        Limits { requests: 1, at_once: 1, request: 0, response: MAX_SIZE, time: FETCH_TIMEOUT, redirects: 0 };
     let client = Client::setup(grants, limits).resolver(Arc::new(ResolvedAddresses(addresses))).build();
     let request = Request::get(url.as_str()).header("accept", "application/json");
     let body: BodyIn = Empty::new().map_err(|never| match never {}).boxed_unsync();
     let request = request.body(body).map_err(|_| no_url())?;
-    let response = client.call(Mode::Reads).send(request, Timeouts::default()).await.map_err(to_source_error)?;
+    let response =
+        client.call(Mode::Reads).send(request, Timeouts::default()).await.map_err(to_source_error)?;
     if response.status() != StatusCode::OK {
         return Err(SourceError::Status(response.status().as_u16()));
     }

@@ -169,11 +169,17 @@ mod tests {
 
     fn known(name: &str, token: &str, expires: Option<i64>) -> KnownToken {
         let hash = parse_hash(&hash(token)).unwrap();
-        KnownToken { name: name.into(), hash, rights: Rights::all(), expires, revoked: CancellationToken::new() }
+        KnownToken {
+            name: name.into(),
+            hash,
+            rights: Rights::all(),
+            expires,
+            revoked: CancellationToken::new(),
+        }
     }
 
     #[test]
-    fn a_token_is_random_whole_and_recognisable() {
+    fn tokens_are_random_and_checksummed() {
         let (one, other) = (generate(), generate());
         assert_ne!(one, other);
         for token in [&one, &other] {
@@ -192,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_found_by_its_hash_until_it_expires() {
+    fn tokens_are_found_by_hash_until_expiry() {
         let [first, second, last, unknown] = [(); 4].map(|()| generate());
         let tokens = TokenSet::new(vec![
             known("first", &first, None),
@@ -213,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_begun_with_a_token_ends_when_it_is_taken_away_or_changed() {
+    fn removed_or_changed_tokens_are_revoked() {
         let [kept, gone, changed] = [(); 3].map(|()| generate());
         let all = |rights: Rights| {
             let mut changed = known("changed", &changed, None);
@@ -237,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn hashes_days_and_names_are_read_strictly() {
+    fn hashes_dates_and_names_parse_strictly() {
         assert_eq!(parse_hash(&hash("a")).map(|hash| hash[..2].to_vec()), Some(vec![0xca, 0x97]));
         let digits = "0".repeat(64);
         assert!(parse_hash(&format!("sha256:{digits}")).is_some());

@@ -24,12 +24,12 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use super::{
-    clock::{ResponseGuard, ConnectionClock, TimedStream},
-    door::KnownCaller,
-    held::GuardedBody,
+    auth_layer::KnownCaller,
+    clock::{ConnectionClock, ResponseGuard, TimedStream},
+    connection_table::{ConnectionBounds, ConnectionPlace, ConnectionTable},
+    guarded_body::GuardedBody,
     oversize::HeadRefusal,
-    places::{ConnectionBounds, ConnectionPlace, ConnectionTable},
-    times::ConnectionTimeouts,
+    timeouts::ConnectionTimeouts,
 };
 use crate::config::server::Http;
 
@@ -54,7 +54,8 @@ pub struct ConnectionConfig {
 impl ConnectionConfig {
     /// As the operator wants them.
     pub fn from_settings(http: &Http, open: Arc<Gauge>) -> Self {
-        let times = ConnectionTimeouts { head: http.header_time.0, idle: http.idle_time.0, write: http.write_time.0 };
+        let times =
+            ConnectionTimeouts { head: http.header_time.0, idle: http.idle_time.0, write: http.write_time.0 };
         let said = http.connections_per_address;
         let bounds = ConnectionBounds {
             most: http.connections,
@@ -99,7 +100,8 @@ pub async fn accept(
             },
         };
         clock.start();
-        let serving = serve_connection(stream, peer, router.clone(), (clock, head, times), open.watcher(), place);
+        let serving =
+            serve_connection(stream, peer, router.clone(), (clock, head, times), open.watcher(), place);
         let counted = count.enter();
         tokio::spawn(async move {
             serving.await;
@@ -153,7 +155,8 @@ async fn serve_connection(
         let clock = Arc::clone(&clock);
         async move {
             let response = answered.await.unwrap_or_else(|never| match never {});
-            let held = ResponseGuard { clock, authenticated: response.extensions().get::<KnownCaller>().is_some() };
+            let held =
+                ResponseGuard { clock, authenticated: response.extensions().get::<KnownCaller>().is_some() };
             Ok::<_, Infallible>(response.map(|body| GuardedBody::new(body, held)))
         }
     });

@@ -17,7 +17,7 @@ use tokio::{
     time::Instant,
 };
 
-use super::{oversize::HeadRefusal, times::ConnectionTimeouts};
+use super::{oversize::HeadRefusal, timeouts::ConnectionTimeouts};
 
 /// The clock of one connection. Whatever sets it runs within the connection's own task, so `keep`, which looks after each
 /// poll, misses nothing.
@@ -56,7 +56,12 @@ impl ConnectionClock {
     /// Of a connection that was just made: who only connects holds a place that others wait for.
     pub fn new(times: ConnectionTimeouts) -> Arc<Self> {
         let does = Mutex::new(Phase::ReadingHead { until: Instant::now() + times.head });
-        Arc::new(Self { timeouts: times, phase: does, asked: AtomicBool::new(false), authenticated: AtomicBool::new(false) })
+        Arc::new(Self {
+            timeouts: times,
+            phase: does,
+            asked: AtomicBool::new(false),
+            authenticated: AtomicBool::new(false),
+        })
     }
 
     /// It is served only now: the time that it waited for a place was not its own.
@@ -238,9 +243,10 @@ mod tests {
 
     /// H47: after how many seconds a connection is over that does this, and a second later that, and then nothing.
     #[tokio::test(start_paused = true)]
-    async fn each_thing_that_a_connection_does_has_its_time() {
+    async fn each_connection_phase_has_its_timeout() {
         type Step = fn(&ConnectionClock);
-        let (asked, heard, sent): (Step, Step, Step) = (ConnectionClock::asked, ConnectionClock::bytes_received, ConnectionClock::flushed);
+        let (asked, heard, sent): (Step, Step, Step) =
+            (ConnectionClock::asked, ConnectionClock::bytes_received, ConnectionClock::flushed);
         let (known, unknown): (Step, Step) = (|clock| clock.answered(true), |clock| clock.answered(false));
         for (what, steps, expected) in [
             ("nothing is said", vec![], Some(10)),

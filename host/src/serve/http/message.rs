@@ -24,8 +24,8 @@ use serde_json::Value;
 
 use crate::serve::{
     duplicates, ids,
-    ids::{deserialize_present_value, deserialize_is_present},
-    lines::{BATCH, INVALID, too_many_values, duplicate_name},
+    ids::{deserialize_is_present, deserialize_present_value},
+    lines::{BATCH, INVALID, duplicate_name, too_many_values},
 };
 
 /// The largest `initialize`: what a client says there is kept for as long as its session lasts.
@@ -71,7 +71,11 @@ impl<'a> MessageHead<'a> {
     /// Of text that may be anything.
     fn parse(text: &'a [u8]) -> Result<Self, MessageError> {
         if has_many_values(text) {
-            return Err(MessageError(ids::find_id(text), ErrorCode::INVALID_REQUEST, too_many_values().into()));
+            return Err(MessageError(
+                ids::find_id(text),
+                ErrorCode::INVALID_REQUEST,
+                too_many_values().into(),
+            ));
         }
         match duplicates::check_duplicates(text) {
             Ok(None) => {}
@@ -88,7 +92,8 @@ impl<'a> MessageHead<'a> {
         if text.trim_ascii_start().starts_with(b"[") {
             return Err(MessageError(None, ErrorCode::INVALID_REQUEST, BATCH.into()));
         }
-        let head: Self = serde_json::from_slice(text).map_err(|_| MessageError::request(ids::find_id(text)))?;
+        let head: Self =
+            serde_json::from_slice(text).map_err(|_| MessageError::request(ids::find_id(text)))?;
         // It asks, or it answers.
         if head.jsonrpc.as_deref() != Some("2.0") || head.method.is_some() == (head.result || head.error) {
             // The ids of answers are ours.
@@ -210,7 +215,7 @@ mod tests {
 
     /// H54, over HTTP.
     #[test]
-    fn what_is_no_message_is_refused_and_its_request_is_named() {
+    fn malformed_messages_are_refused_with_their_id() {
         let deep = "[".repeat(5_000);
         for (text, id, code) in [
             ("", "null", -32700),
@@ -236,7 +241,9 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1,"a":1}}"#, "1", -32600),
             (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#, "null", -32600),
         ] {
-            let wrong = MessageHead::parse(text.as_bytes()).err().unwrap_or_else(|| panic!("{text:.80} is a message"));
+            let wrong = MessageHead::parse(text.as_bytes())
+                .err()
+                .unwrap_or_else(|| panic!("{text:.80} is a message"));
             let MessageError(given, told, said) = wrong;
             let answer = ids::error_answer(given, ErrorData::new(told, said, None));
             let told = (answer["id"].to_string(), told.0);
@@ -246,7 +253,7 @@ mod tests {
 
     /// What is refused here would be by rmcp; what rmcp refuses beside that has wrong parameters.
     #[test]
-    fn what_is_a_message_is_left_to_mcp() {
+    fn valid_messages_are_left_to_mcp() {
         for (text, code) in [
             (r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, None),
             (r#"{"jsonrpc":"2.0","id":"a","method":"x/unheard","params":{"n":[1]}}"#, None),
@@ -260,7 +267,8 @@ mod tests {
             (r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":5}"#, Some(-32600)),
             (r#"{"jsonrpc":"2.0","id":1,"error":5}"#, Some(-32600)),
         ] {
-            let head = MessageHead::parse(text.as_bytes()).unwrap_or_else(|wrong| panic!("{text}: {}", wrong.2));
+            let head =
+                MessageHead::parse(text.as_bytes()).unwrap_or_else(|wrong| panic!("{text}: {}", wrong.2));
             let read: Result<ClientJsonRpcMessage, _> = serde_json::from_str(text);
             let MessageError(id, ErrorCode(unread), _) = head.to_error();
             assert_eq!(read.is_err().then_some(unread), code, "{text}: {read:?}");

@@ -4,38 +4,38 @@
 //!
 //! | layer | refuses with | file |
 //! |---|---|---|
-//! | connections, and the time for a head | a closed connection | `accept.rs`, `places.rs`, `clock.rs` |
+//! | connections, and the time for a head | a closed connection | `accept.rs`, `connection_table.rs`, `clock.rs` |
 //! | a head that is too large | 431 | `oversize.rs` |
 //! | panics are caught | 500 | |
 //! | its id, and a span of the log | | `request_id.rs` |
 //! | a body that says it is too large | 413 | `message.rs` |
-//! | host and origin | 400, 403 | `guard.rs` |
+//! | host and origin | 400, 403 | `host_check.rs` |
 //! | CORS, where pages of others may call | | |
-//! | who calls | 401, 403, 503 | `door.rs`, `failures.rs`, `../auth/` |
+//! | who calls | 401, 403, 503 | `auth_layer.rs`, `auth_failures.rs`, `../auth/` |
 //! | how often one caller may ask | 429 | `per_caller.rs` |
 //! | the body itself | 400, 408, 413 | `message.rs` |
 //! | how much of it at once | 429 | `per_caller.rs` |
-//! | streams end with the token that opened them | | `door.rs` |
+//! | streams end with the token that opened them | | `auth_layer.rs` |
 //! | MCP, in sessions for older clients | | `sessions/` |
 //! | whatever is not there | 404 | |
 //!
 //! **Invariant**: who is not known to be somebody causes no work beyond the reading of a head.
 
 pub(super) mod accept;
+mod auth_failures;
+mod auth_layer;
 mod clock;
-mod door;
-mod failures;
-mod guard;
-mod held;
+pub(super) mod connection_table;
+mod guarded_body;
+mod host_check;
 mod message;
 mod oversize;
 mod per_caller;
-pub(super) mod places;
 mod request_id;
 mod sessions;
 #[cfg(test)]
 mod tests;
-pub(super) mod times;
+pub(super) mod timeouts;
 
 use std::{convert::Infallible, io, sync::Arc, time::Duration};
 
@@ -60,9 +60,9 @@ use tower_http::{
 
 use self::{
     accept::{ConnectionConfig, accept},
-    door::AuthState,
-    failures::AuthFailureLog,
-    guard::HostAllowlist,
+    auth_failures::AuthFailureLog,
+    auth_layer::AuthState,
+    host_check::HostAllowlist,
     message::BodyLimits,
     per_caller::CallerLimits,
     sessions::BoundedSessions,
@@ -98,9 +98,14 @@ pub async fn serve(serving: HttpServer, listener: TcpListener, stop: Cancellatio
     let (calls, gate) = (handler.calls(), handler.gate().clone());
     let names = HostAllowlist::new(listener.local_addr()?, &http.hosts, &http.origins);
     let meters = Arc::clone(gate.meters());
-    let sessions = Arc::new(BoundedSessions::new(&http, handler.list_changes(), Arc::clone(&meters.http.sessions)));
+    let sessions =
+        Arc::new(BoundedSessions::new(&http, handler.list_changes(), Arc::clone(&meters.http.sessions)));
     let service = mcp_service(handler, &http, Arc::clone(&sessions), streams.clone());
-    let door = Arc::new(AuthState { authenticator, meters: Arc::clone(&meters), failures: AuthFailureLog::default() });
+    let door = Arc::new(AuthState {
+        authenticator,
+        meters: Arc::clone(&meters),
+        failures: AuthFailureLog::default(),
+    });
     let router = layers(service, &http, names, Arc::clone(&sessions), door);
     let bounds = ConnectionConfig::from_settings(&http, Arc::clone(&meters.http.connections));
     let accepting = accept(listener, router, bounds, stop.clone());
@@ -136,7 +141,13 @@ pub async fn serve(serving: HttpServer, listener: TcpListener, stop: Cancellatio
 }
 
 /// The protocol behind all that a request must pass before.
-fn layers<S>(service: S, http: &Http, names: HostAllowlist, sessions: Arc<BoundedSessions>, door: Arc<AuthState>) -> Router
+fn layers<S>(
+    service: S,
+    http: &Http,
+    names: HostAllowlist,
+    sessions: Arc<BoundedSessions>,
+    door: Arc<AuthState>,
+) -> Router
 where
     S: Service<Request, Response: IntoResponse, Error = Infallible, Future: Send>
         + Clone
@@ -146,24 +157,25 @@ where
 {
     let bounds = BodyLimits { size: http.body.bytes(), time: http.body_time.0 };
     let accounts = Arc::new(CallerLimits::new(http.per_caller));
-    let metadata = door.authenticator.as_ref().and_then(Authenticator::metadata).map(ResourceMetadata::router);
+    let metadata =
+        door.authenticator.as_ref().and_then(Authenticator::metadata).map(ResourceMetadata::router);
     let cors = cors_layer(http);
     let known = ServiceBuilder::new()
-        .layer(from_fn_with_state(Arc::clone(&door), door::authenticate))
+        .layer(from_fn_with_state(Arc::clone(&door), auth_layer::authenticate))
         .layer(from_fn_with_state(Arc::clone(&accounts), per_caller::limit_rate))
         .layer(from_fn_with_state(bounds, message::read_body))
         .layer(from_fn_with_state(accounts, per_caller::limit_concurrency))
-        .layer(from_fn(door::end_expired_streams))
+        .layer(from_fn(auth_layer::end_expired_streams))
         .layer(from_fn_with_state(sessions, sessions::attach_session))
         .layer(map_response(set_content_type));
     let all = ServiceBuilder::new()
         .layer(CatchPanicLayer::custom(internal_error))
         .layer(from_fn(request_id::assign))
-        .layer(from_fn_with_state(door, door::count_response))
+        .layer(from_fn_with_state(door, auth_layer::count_response))
         // Again within, so that it is counted and has its id.
         .layer(CatchPanicLayer::custom(internal_error))
         .layer(from_fn_with_state(bounds, message::check_length))
-        .layer(from_fn_with_state(Arc::new(names), guard::check_host))
+        .layer(from_fn_with_state(Arc::new(names), host_check::check_host))
         .option_layer(cors);
     let known = Router::new().nest_service(PATH, service).layer(known);
     known.merge(metadata.unwrap_or_default()).fallback(not_found).layer(all)
@@ -196,7 +208,10 @@ fn cors_layer(http: &Http) -> Option<CorsLayer> {
     if http.origins.is_empty() {
         return None;
     }
-    let pages = http.origins.iter().filter_map(|page| HeaderValue::from_str(&guard::normalize_origin(page)).ok());
+    let pages = http
+        .origins
+        .iter()
+        .filter_map(|page| HeaderValue::from_str(&host_check::normalize_origin(page)).ok());
     let told =
         MCP.map(HeaderName::from_static).into_iter().chain([header::WWW_AUTHENTICATE, header::RETRY_AFTER]);
     let layer = CorsLayer::new()
@@ -217,7 +232,7 @@ fn mcp_service(
 ) -> StreamableHttpService<McpHandler, BoundedSessions> {
     let mut config = StreamableHttpServerConfig::default()
         .with_cancellation_token(streams)
-        // `guard.rs` did so, before anything else.
+        // `host_check.rs` did so, before anything else.
         .disable_allowed_hosts()
         .with_max_request_body_bytes(http.body.bytes())
         // One plain body where nothing streams. rmcp 3.9 heeds it only without a session: clients before 2026-07-28 get

@@ -22,7 +22,7 @@ use governor::{
 };
 use loggia_gate::access::{Account, Caller, Origin};
 
-use super::{held::GuardedBody, message::MessageKind};
+use super::{guarded_body::GuardedBody, message::MessageKind};
 use crate::config::server::PerCaller;
 
 /// Requests a second, calls and streams at once, where the file does not say.
@@ -106,7 +106,11 @@ impl CallerLimits {
     }
 
     /// Takes a place for what is asked; none where there is no bound.
-    fn acquire(self: &Arc<Self>, who: Account, kind: PermitKind) -> Result<Option<CallerPermit>, LimitExceeded> {
+    fn acquire(
+        self: &Arc<Self>,
+        who: Account,
+        kind: PermitKind,
+    ) -> Result<Option<CallerPermit>, LimitExceeded> {
         let Some(most) = self.limit(&who, kind) else { return Ok(None) };
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let count = open.entry((who.clone(), kind)).or_default();
@@ -168,7 +172,11 @@ pub async fn limit_rate(State(accounts): State<Arc<CallerLimits>>, request: Requ
 }
 
 /// Refuses a call or a stream too many of one caller's. What answers or takes back needs no place: it is how others end.
-pub async fn limit_concurrency(State(accounts): State<Arc<CallerLimits>>, mut request: Request, next: Next) -> Response {
+pub async fn limit_concurrency(
+    State(accounts): State<Arc<CallerLimits>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let Some(kind) = permit_kind(&request) else { return next.run(request).await };
     let place = match accounts.acquire(account(&request), kind) {
         Ok(Some(place)) => Arc::new(place),
@@ -213,8 +221,9 @@ mod tests {
     }
 
     #[test]
-    fn a_greedy_caller_is_refused_and_another_is_not() {
-        let accounts = Arc::new(CallerLimits::new(PerCaller { concurrency: Some(2), ..PerCaller::default() }));
+    fn concurrency_is_limited_per_caller() {
+        let accounts =
+            Arc::new(CallerLimits::new(PerCaller { concurrency: Some(2), ..PerCaller::default() }));
         let held = [PermitKind::Call; 2].map(|kind| accounts.acquire(named("ada"), kind).ok().unwrap());
         let refused = accounts.acquire(named("ada"), PermitKind::Call).err();
         assert_eq!(refused, Some(LimitExceeded { what: "calls at once", after: 1 }));
@@ -226,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_is_each_callers_own() {
+    fn rates_are_limited_per_caller() {
         let said = PerCaller { rate: Some(1), burst: Some(3), ..PerCaller::default() };
         let accounts = Arc::new(CallerLimits::new(said));
         let taken = |who: &Account| (0..5).filter(|_| accounts.check_rate(who).is_ok()).count();
@@ -239,11 +248,15 @@ mod tests {
 
     /// H73: whoever need not say who they are share the bounds of their network; on this machine they may be a proxy's.
     #[test]
-    fn who_has_no_name_is_bounded_by_its_network_but_for_loopback() {
+    fn anonymous_callers_share_limits_per_network() {
         let address = |text: &str| Account::at(text.parse().unwrap());
         let bounds = |said, who: &Account| {
             let accounts = CallerLimits::new(said);
-            (accounts.rate.applies_to(who), accounts.limit(who, PermitKind::Call), accounts.limit(who, PermitKind::Stream))
+            (
+                accounts.rate.applies_to(who),
+                accounts.limit(who, PermitKind::Call),
+                accounts.limit(who, PermitKind::Stream),
+            )
         };
         let usual = (NonZero::new(50), Some(32), Some(16));
         for who in [named("ada"), address("192.0.2.1"), address("2001:db8::1")] {
@@ -270,7 +283,8 @@ mod tests {
         assert_eq!(bounds(none, &named("ada")), (None, None, None));
         let accounts =
             Arc::new(CallerLimits::new(PerCaller { rate: Some(1), burst: Some(3), ..PerCaller::default() }));
-        let taken = (1..=9).filter(|n| accounts.check_rate(&address(&format!("2001:db8::{n}"))).is_ok()).count();
+        let taken =
+            (1..=9).filter(|n| accounts.check_rate(&address(&format!("2001:db8::{n}"))).is_ok()).count();
         assert_eq!(taken, 3, "one network is one caller");
     }
 }

@@ -48,7 +48,7 @@ async fn told(router: &Router, header: &str) -> (String, u16, String) {
 }
 
 #[tokio::test]
-async fn a_panic_ends_one_request_says_nothing_of_itself_and_gives_back_its_callers_place() {
+async fn a_panic_ends_only_its_request() {
     let router = panicky();
     // A second one would be refused if the first had kept the only place.
     for (header, status, said) in [

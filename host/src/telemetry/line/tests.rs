@@ -58,12 +58,12 @@ fn an_event_is_one_object_for_a_program() {
 }
 
 #[test]
-fn a_terminal_gets_colours_of_ours_alone() {
+fn a_terminal_gets_only_our_colours() {
     insta::assert_snapshot!(lines(Format::Human, true, tell).concat().replace('\u{1b}', "ESC"));
 }
 
 #[test]
-fn a_line_is_never_long_whoever_tells_it() {
+fn lines_are_bounded() {
     /// A megabyte that prints itself bit by bit, and says when it is asked for more than is looked at.
     struct Endless;
     impl fmt::Debug for Endless {
@@ -113,7 +113,7 @@ fn a_line_is_never_long_whoever_tells_it() {
 }
 
 #[test]
-fn a_credential_that_is_cut_off_is_seen_whole() {
+fn truncated_credentials_are_still_redacted() {
     let text = format!("{} Bearer {}", "x".repeat(MAX_MESSAGE - 20), "secret".repeat(100));
     let lines = lines(Format::Human, false, || tracing::info!("{text}"));
     assert!(

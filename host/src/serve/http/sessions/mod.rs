@@ -4,8 +4,8 @@
 //! its client may listen.
 
 mod notification_stream;
-mod state;
-mod uses;
+mod phase;
+mod table;
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -39,7 +39,7 @@ use rmcp::{
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use self::{notification_stream::NotificationStream, uses::SessionTable};
+use self::{notification_stream::NotificationStream, table::SessionTable};
 use crate::{config::server::Http, serve::memory};
 
 /// How long rmcp keeps what it would have said to a request that was taken back.
@@ -58,7 +58,11 @@ tokio::task_local! {
 
 /// Lets sessions know whose a request is, and keeps its session awake until it has been answered, even if its client goes away:
 /// rmcp hands the request's extensions on to the call. A session that sleeps is woken by one request; others wait for it.
-pub async fn attach_session(State(sessions): State<Arc<BoundedSessions>>, mut request: Request, next: Next) -> Response {
+pub async fn attach_session(
+    State(sessions): State<Arc<BoundedSessions>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let origin = request.extensions().get::<Origin>();
     let caller = origin.map_or(Caller::Anonymous, |origin| origin.caller.clone());
     let headers = request.headers();
@@ -204,16 +208,16 @@ impl BoundedSessions {
             let mut state = {
                 let table = self.table();
                 let Some(session) = table.0.get(id) else { return WakeOutcome::Gone };
-                if session.is_in(state::SessionPhase::Awake) {
+                if session.is_in(phase::SessionPhase::Awake) {
                     return WakeOutcome::Awake;
                 }
-                if session.is_in(state::SessionPhase::Hibernated) {
-                    session.phase.send_replace(state::SessionPhase::Waking);
+                if session.is_in(phase::SessionPhase::Hibernated) {
+                    session.phase.send_replace(phase::SessionPhase::Waking);
                     return WakeOutcome::Wake;
                 }
                 session.phase.subscribe()
             };
-            let settled = state.wait_for(|state| *state != state::SessionPhase::Waking);
+            let settled = state.wait_for(|state| *state != phase::SessionPhase::Waking);
             if tokio::time::timeout_at(until, settled).await.is_err() {
                 return WakeOutcome::Gone;
             }
@@ -224,7 +228,7 @@ impl BoundedSessions {
     async fn finish_wake(&self, id: &SessionId) {
         let is_held = self.local.has_session(id).await.unwrap_or(false);
         if let Some(session) = self.table().0.get(id) {
-            let state = if is_held { state::SessionPhase::Awake } else { state::SessionPhase::Hibernated };
+            let state = if is_held { phase::SessionPhase::Awake } else { phase::SessionPhase::Hibernated };
             session.phase.send_replace(state);
         }
     }
@@ -279,7 +283,8 @@ impl SessionManager for BoundedSessions {
         let created = self.local.create_session().await?;
         let room = {
             let mut table = self.table();
-            let room = table.insert(created.0.clone(), caller(), self.changes.clone(), self.limit, Instant::now());
+            let room =
+                table.insert(created.0.clone(), caller(), self.changes.clone(), self.limit, Instant::now());
             self.count.set(table.0.len());
             room
         };
@@ -300,7 +305,8 @@ impl SessionManager for BoundedSessions {
 
     async fn has_session(&self, id: &SessionId) -> Result<bool, Self::Error> {
         // One that is being woken is not there yet: so rmcp begins it anew.
-        let is_awake = self.table().0.get(id).is_some_and(|session| session.is_in(state::SessionPhase::Awake));
+        let is_awake =
+            self.table().0.get(id).is_some_and(|session| session.is_in(phase::SessionPhase::Awake));
         Ok(is_awake && self.touch_own(id).is_ok() && self.local.has_session(id).await?)
     }
 
@@ -386,7 +392,12 @@ impl SessionStore for BoundedSessions {
         if self.touch(&id, &caller()).is_none() {
             return Ok(None);
         }
-        Ok(self.table().0.get(&id).and_then(|session| session.initialize_params.clone()).map(SessionState::new))
+        Ok(self
+            .table()
+            .0
+            .get(&id)
+            .and_then(|session| session.initialize_params.clone())
+            .map(SessionState::new))
     }
 
     async fn store(&self, id: &str, state: &SessionState) -> Result<(), SessionStoreError> {

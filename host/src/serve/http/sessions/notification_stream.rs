@@ -19,7 +19,7 @@ use rmcp::{
 };
 use tokio::sync::{mpsc, watch};
 
-use super::state::{PendingChanges, SessionPhase};
+use super::phase::{PendingChanges, SessionPhase};
 
 /// A stream of a session.
 pub struct NotificationStream {

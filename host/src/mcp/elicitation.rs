@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sealed_state_opens_for_its_caller_and_tool_in_its_process() {
+    fn sealed_state_is_bound_to_caller_and_call() {
         let (sealer, other) = (StateSealer::default(), StateSealer::default());
         let parked = ParkedCall { run: "run_x".into(), is_watched: false };
         let call = |tool: &str, n: u32| CallBinding::new(tool, serde_json::json!({ "n": n }).as_object());
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_is_left_out() {
+    fn malformed_answers_are_ignored() {
         let answers: BTreeMap<String, Answer> = parse_answers(BTreeMap::from([
             ("q1".to_owned(), serde_json::json!({"action": "accept", "content": {"n": 1}})),
             ("q2".to_owned(), serde_json::json!({"action": "decline"})),

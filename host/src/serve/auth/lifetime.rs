@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_token_ends_when_it_expires_or_is_taken_away() {
+    async fn a_lifetime_ends_on_expiry_or_revocation() {
         let taken = CancellationToken::new();
         taken.cancel();
         for (revoked, expires, ends) in [

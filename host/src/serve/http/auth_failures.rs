@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flood_leaves_few_lines_and_its_size() {
+    fn a_flood_logs_few_lines_and_counts() {
         let (failures, now) = (AuthFailureLog::default(), Instant::now());
         let told: Vec<u64> = (0..12_345).filter_map(|_| failures.count("missing", now).number).collect();
         let first = 1..=FIRST;

@@ -108,7 +108,8 @@ impl Authenticator {
             let tokens = Arc::new(tokens);
             // First: a request in between would be let in by what is revoked.
             self.0.tokens.swap(Arc::clone(&tokens)).revoke_missing_from(&tokens);
-            let (came, went) = (names_missing_from(&found.tokens, now), names_missing_from(now, &found.tokens));
+            let (came, went) =
+                (names_missing_from(&found.tokens, now), names_missing_from(now, &found.tokens));
             tracing::info!(came, went, "the settings file has other tokens now");
             tracing::debug!(target: AUDIT, event = "tokens", came, went, "the settings file has other tokens now");
             if found.tokens.is_empty() && self.0.oauth.is_none() {

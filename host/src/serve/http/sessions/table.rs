@@ -11,7 +11,7 @@ use loggia_gate::access::Caller;
 use rmcp::{model::InitializeRequestParams, transport::common::server_side_http::SessionId};
 use tokio::sync::{Mutex, watch};
 
-use super::state::{PendingChanges, SessionPhase};
+use super::phase::{PendingChanges, SessionPhase};
 
 /// How long a client may take for its handshake.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(60);
@@ -143,7 +143,8 @@ impl SessionTable {
     /// Forgets sessions of which nothing was heard for so long, or that never began; those that rmcp holds are to be ended.
     pub fn expire_idle(&mut self, silence: Duration, now: Instant) -> Vec<SessionId> {
         let over = |session: &SessionEntry| {
-            let most = if session.initialize_params.is_some() { silence } else { silence.min(HANDSHAKE_TIMEOUT) };
+            let most =
+                if session.initialize_params.is_some() { silence } else { silence.min(HANDSHAKE_TIMEOUT) };
             !session.is_open()
                 && !session.is_in(SessionPhase::Waking)
                 && now.saturating_duration_since(session.last_present) >= most
@@ -169,7 +170,13 @@ mod tests {
         Caller::Named(name.into())
     }
 
-    fn begin(uses: &mut SessionTable, n: usize, owner: Caller, most: usize, now: Instant) -> Option<SessionId> {
+    fn begin(
+        uses: &mut SessionTable,
+        n: usize,
+        owner: Caller,
+        most: usize,
+        now: Instant,
+    ) -> Option<SessionId> {
         uses.insert(id(n), owner, watch::channel(()).1, most, now)
     }
 
@@ -183,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn the_idlest_session_makes_room_and_one_with_an_open_stream_last() {
+    fn eviction_prefers_idle_sessions_without_streams() {
         const MOST: usize = 4;
         let (mut uses, mut now) = (SessionTable::default(), clock());
         for n in 0..MOST {
@@ -204,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_most_makes_room() {
+    fn the_caller_with_most_sessions_loses_one() {
         let (mut uses, mut now) = (SessionTable::default(), clock());
         assert_eq!(begin(&mut uses, 0, named("bob"), 4, now()), None);
         for n in 1..4 {
@@ -215,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn another_callers_session_is_not_there() {
+    fn other_callers_sessions_are_not_found() {
         let (mut uses, mut now) = (SessionTable::default(), clock());
         begin(&mut uses, 0, named("ada"), 4, now());
         assert!(uses.touch(&id(0), &named("ada"), now()).is_some());
@@ -236,13 +243,17 @@ mod tests {
     }
 
     #[test]
-    fn only_a_silent_session_sleeps_of_which_nothing_is_under_way() {
+    fn only_idle_sessions_hibernate() {
         let begun = Instant::now();
         let mut uses = sessions(4, begun);
         let call = uses.touch(&id(1), &Caller::Anonymous, begun);
         uses.touch(&id(2), &Caller::Anonymous, begun + MINUTE);
         let now = |minutes| begun + minutes * MINUTE;
-        assert_eq!(uses.hibernate_idle(MINUTE, now(1)), [id(0)], "1 is busy, 2 was used, 3 cannot be begun anew");
+        assert_eq!(
+            uses.hibernate_idle(MINUTE, now(1)),
+            [id(0)],
+            "1 is busy, 2 was used, 3 cannot be begun anew"
+        );
         assert_eq!(uses.hibernate_idle(MINUTE, now(1)), []);
         drop(call);
         assert_eq!(uses.hibernate_idle(2 * MINUTE, now(2)), [], "1 was busy a minute ago");
@@ -255,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_that_only_listens_sleeps_and_does_not_end() {
+    fn a_listening_session_hibernates_but_does_not_expire() {
         let begun = Instant::now();
         let mut uses = sessions(3, begun);
         let stream = Arc::clone(&uses.0[&id(0)].listeners);

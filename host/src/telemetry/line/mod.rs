@@ -255,7 +255,9 @@ fn render_human(now: &str, level: Level, fields: &EventFields, colours: bool) ->
                 push_bounded(&mut line, text, most, quote);
                 line.push('"');
             }
-            FieldValue::Printed(text) | FieldValue::Literal(text) => push_bounded(&mut line, text, most, escape),
+            FieldValue::Printed(text) | FieldValue::Literal(text) => {
+                push_bounded(&mut line, text, most, escape)
+            }
         }
     }
     line.push('\n');

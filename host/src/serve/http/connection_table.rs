@@ -106,7 +106,11 @@ impl ConnectionTable {
 
     /// A place for a connection, for which another makes room if there must be one. Waits as long as none can; none at all where
     /// all that its address may have are known callers'. There is one who waits at a time.
-    pub async fn admit(self: &Arc<Self>, from: IpAddr, clock: &Arc<ConnectionClock>) -> Option<ConnectionPlace> {
+    pub async fn admit(
+        self: &Arc<Self>,
+        from: IpAddr,
+        clock: &Arc<ConnectionClock>,
+    ) -> Option<ConnectionPlace> {
         let from = AddressBlock::of(from);
         let mut was_told = false;
         loop {
@@ -129,7 +133,12 @@ impl ConnectionTable {
         }
     }
 
-    fn insert(self: &Arc<Self>, open: &mut OpenConnections, from: AddressBlock, clock: &Arc<ConnectionClock>) -> ConnectionPlace {
+    fn insert(
+        self: &Arc<Self>,
+        open: &mut OpenConnections,
+        from: AddressBlock,
+        clock: &Arc<ConnectionClock>,
+    ) -> ConnectionPlace {
         let (number, close) = (open.next, CancellationToken::new());
         open.next += 1;
         open.entries.insert(number, ConnectionEntry { from, clock: Arc::clone(clock), close: close.clone() });
@@ -166,7 +175,7 @@ impl Drop for ConnectionPlace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::serve::http::times::ConnectionTimeouts;
+    use crate::serve::http::timeouts::ConnectionTimeouts;
 
     const SECOND: Duration = Duration::from_secs(1);
     const TIMES: ConnectionTimeouts = ConnectionTimeouts { head: SECOND, idle: SECOND, write: SECOND };
@@ -208,7 +217,7 @@ mod tests {
 
     /// H73.
     #[tokio::test(start_paused = true)]
-    async fn the_oldest_makes_room_of_whom_no_known_caller_asked() {
+    async fn the_oldest_unauthenticated_connection_is_evicted() {
         let (table, mut there) = (table(4, None, false), Vec::new());
         for name in ["known", "refused", "silent", "younger"] {
             assert_eq!(enter(&table, &mut there, name, "192.0.2.1").await, None);
@@ -235,7 +244,7 @@ mod tests {
 
     /// H73.
     #[tokio::test(start_paused = true)]
-    async fn of_one_network_there_are_only_so_many_and_others_are_not_touched() {
+    async fn connections_are_limited_per_network() {
         let (table, mut there) = (table(100, Some(2), false), Vec::new());
         for (name, from, gone) in [
             ("other", "192.0.2.1", None),

@@ -18,8 +18,8 @@ use tokio::{
 use tokio_util::task::AbortOnDropHandle;
 
 use super::{
+    fetch_schedule::FetchSchedule,
     keys::{KeySet, NoKey},
-    pace::FetchSchedule,
     source::{self, KeySource, SourceError},
 };
 
@@ -267,11 +267,15 @@ mod tests {
     const UNKNOWN: Option<KeyLookupError> = Some(KeyLookupError::Key(NoKey::Unknown));
 
     #[tokio::test(start_paused = true)]
-    async fn a_flood_of_unknown_keys_leads_to_one_look_a_minute() {
+    async fn unknown_keys_cause_one_fetch_a_minute() {
         let shelf = Arc::new(Shelf::default());
         shelf.keys.lock().unwrap().push("old");
         let keeper = kept(&shelf);
-        assert_eq!(find(&keeper, "old").await, Some(KeyLookupError::NotYet), "nothing waits for the first look");
+        assert_eq!(
+            find(&keeper, "old").await,
+            Some(KeyLookupError::NotYet),
+            "nothing waits for the first look"
+        );
         tokio::time::sleep(Duration::from_secs(3)).await;
         assert_eq!(find(&keeper, "old").await, None);
         for _ in 0..1000 {
@@ -301,7 +305,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_look_that_fails_takes_no_keys_away_and_an_empty_set_does() {
+    async fn only_an_empty_set_drops_keys() {
         let shelf = Arc::new(Shelf::default());
         shelf.keys.lock().unwrap().push("one");
         shelf.broken.store(true, Ordering::SeqCst);
@@ -326,7 +330,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn nobody_looks_any_more_once_the_keeper_is_gone() {
+    async fn fetching_stops_when_the_cache_is_dropped() {
         let shelf = Arc::new(Shelf::default());
         let keeper = kept(&shelf);
         tokio::time::sleep(Duration::from_secs(3)).await;

@@ -25,8 +25,8 @@ use super::{
     auth::Authenticator,
     http::{
         accept::{ConnectionConfig, accept},
-        places::ConnectionBounds,
-        times::ConnectionTimeouts,
+        connection_table::ConnectionBounds,
+        timeouts::ConnectionTimeouts,
     },
     vitals,
     vitals::TaskCounts,

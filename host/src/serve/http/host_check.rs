@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn the_address_it_listens_on_is_a_name_of_the_server() {
+    fn the_listen_address_is_an_allowed_host() {
         let check = |address: &str, host: &str, origin: &str| {
             let names = HostAllowlist::new(address.parse().unwrap(), &[], &[]);
             assert_eq!(
@@ -128,7 +128,8 @@ mod tests {
     fn only_known_hosts_and_origins_pass() {
         let own = |list: &[&str]| list.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
         let hosts = own(&["Tools.example.com", "alt.example.com:8443"]);
-        let names = HostAllowlist::new("127.0.0.1:80".parse().unwrap(), &hosts, &own(&["https://chat.example.com"]));
+        let names =
+            HostAllowlist::new("127.0.0.1:80".parse().unwrap(), &hosts, &own(&["https://chat.example.com"]));
         let check = |headers: &[(&str, &str)], expected: u16| {
             assert_eq!(status(&names, headers, "/mcp"), expected, "{headers:?}");
         };
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_that_names_another_host_is_refused() {
+    fn a_request_target_must_match_the_host() {
         let names = HostAllowlist::new("127.0.0.1:80".parse().unwrap(), &[], &[]);
         assert_eq!(status(&names, &[("host", "localhost")], "http://localhost/mcp"), 200);
         assert_eq!(status(&names, &[("host", "localhost")], "http://evil.com/mcp"), 400);

@@ -11,7 +11,7 @@ use axum::{
 use futures_util::StreamExt;
 use loggia_gate::{access::Origin, flow::Meters};
 
-use super::{failures::AuthFailureLog, per_caller::is_stream};
+use super::{auth_failures::AuthFailureLog, per_caller::is_stream};
 use crate::serve::{
     auth,
     auth::{AuthenticatedCaller, Authenticator, TokenLifetime},
