@@ -1,4 +1,4 @@
-//! One `tools/call`, from the request to whatever answers it: a result, a run, a task, or a question.
+//! One `tools/call`, from its request to its response: a result, a run, a task, or a question.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -25,30 +25,49 @@ use super::{
     tasks,
 };
 
+/// The request whose call is followed.
+struct ToolRequest<'a> {
+    tool: &'a str,
+    mode: ElicitationMode,
+    binding: Option<CallBinding>,
+    origin: &'a Origin,
+    context: &'a McpContext,
+}
+
+/// Outcome of looking for the call that a request resumes.
+enum Resumption {
+    /// The request starts a new call, or watches a run again.
+    NewCall,
+    /// The call goes on with the answers.
+    Resumed(Exec),
+    /// The call no longer waits.
+    Expired(Failure),
+}
+
 impl McpHandler {
-    /// Answers a call.
+    /// Handles a `tools/call`.
     pub(super) async fn handle_call(
         &self,
         request: CallToolRequestParams,
         context: &McpContext,
     ) -> Result<CallToolResponse, ErrorData> {
         let _counted = self.shared.calls.token();
-        let way = ElicitationMode::of_client(context);
+        let mode = ElicitationMode::of_client(context);
         let origin = self
             .origin(&context.extensions)
-            .asking(way != ElicitationMode::Unsupported)
+            .asking(mode != ElicitationMode::Unsupported)
             .marked(request_ids(context));
         let tool = request.name.clone();
-        // Only what may go through the client's hands is bound to anything.
-        let bound = (way == ElicitationMode::Retry || request.request_state.is_some())
+        // Only state that may pass through the client needs a binding.
+        let binding = (mode == ElicitationMode::Retry || request.request_state.is_some())
             .then(|| CallBinding::new(&request.name, request.arguments.as_ref()));
-        let exec = match self.resume_call(&request, &origin, bound.as_ref())? {
-            Some(Ok(exec)) => exec,
-            Some(Err(failure)) => {
+        let exec = match self.resume_call(&request, &origin, binding.as_ref())? {
+            Resumption::Resumed(exec) => exec,
+            Resumption::Expired(failure) => {
                 let envelope = Envelope::new(Command { key: "action", name: None }, Err(failure));
                 return Ok(self.to_result(envelope, &tool).into());
             }
-            None => self.start_call(request, way, origin.clone()).await?,
+            Resumption::NewCall => self.start_call(request, mode, origin.clone()).await?,
         };
         let tasks = context.client_capabilities().is_some_and(|capabilities| capabilities.supports_tasks());
         if tasks && exec.may_become_run() {
@@ -57,23 +76,23 @@ impl McpHandler {
                 None => cancelled().into(),
             });
         }
-        self.follow_call(exec, (way, bound), &origin, &tool, context).await
+        self.follow_call(exec, ToolRequest { tool: &tool, mode, binding, origin: &origin, context }).await
     }
 
     fn to_result(&self, envelope: Envelope, tool: &str) -> CallToolResult {
         to_result(envelope, &self.shared.gate.catalog().snapshot(), tool)
     }
 
-    /// Begins a call.
+    /// Starts a new call.
     async fn start_call(
         &self,
         request: CallToolRequestParams,
-        way: ElicitationMode,
+        mode: ElicitationMode,
         origin: Origin,
     ) -> Result<Exec, ErrorData> {
         let catalog = self.shared.gate.catalog();
         if !catalog.snapshot().knows(&request.name) {
-            // A client may call before it lists, while plugins still load: it waits for its own.
+            // A client may call before it lists tools, while plugins are still loading: wait for this one.
             catalog.arrived(&request.name).await;
         }
         let arguments = request.arguments.unwrap_or_default();
@@ -83,46 +102,47 @@ impl McpHandler {
             true => unknown_tool(&request.name, &catalog.snapshot().names(&rights)),
             false => no_tool_yet(&request.name),
         })?;
-        if let Some(responses) = request.input_responses.filter(|_| way == ElicitationMode::Retry) {
+        if let Some(responses) = request.input_responses.filter(|_| mode == ElicitationMode::Retry) {
             exec.prepare(elicitation::parse_answers(responses));
         }
         Ok(exec)
     }
 
-    /// Takes up a call again that asked for answers; none where the request is a new call, or one that only asks about a
-    /// run again. An error where the state is none that this host gave for this call.
+    /// Resumes a call that is waiting for answers, if the request carries its state.
+    ///
+    /// # Errors
+    ///
+    /// If the state is not one that this host issued for this call.
     fn resume_call(
         &self,
         request: &CallToolRequestParams,
         origin: &Origin,
-        bound: Option<&CallBinding>,
-    ) -> Result<Option<Result<Exec, Failure>>, ErrorData> {
-        let Some(state) = request.request_state.as_deref() else { return Ok(None) };
-        let gone = || {
-            let said = "unavailable: the question is no longer open";
-            Failure::new(code::UNAVAILABLE, said).hint("make the call again, without `requestState`")
-        };
-        let parked = bound.and_then(|bound| self.shared.sealer.open(state, &origin.caller, bound));
+        binding: Option<&CallBinding>,
+    ) -> Result<Resumption, ErrorData> {
+        let Some(state) = request.request_state.as_deref() else { return Ok(Resumption::NewCall) };
+        let parked = binding.and_then(|binding| self.shared.sealer.open(state, &origin.caller, binding));
         let parked = parked.ok_or_else(foreign_state)?;
         let answers = elicitation::parse_answers(request.input_responses.clone().unwrap_or_default());
         if parked.is_watched {
             if let Ok(run) = self.shared.gate.look(&parked.run(), origin) {
                 answers.for_each(|(key, answer)| _ = run.answer(&key, answer));
             }
-            return Ok(None);
+            return Ok(Resumption::NewCall);
         }
-        let exec = self.shared.gate.attach(&parked.run(), origin).map_err(|_| gone());
-        Ok(Some(exec.inspect(|exec| answers.for_each(|(key, answer)| _ = exec.answer(&key, answer)))))
+        let Ok(exec) = self.shared.gate.attach(&parked.run(), origin) else {
+            let message = "unavailable: the question is no longer open";
+            let failure = Failure::new(code::UNAVAILABLE, message);
+            return Ok(Resumption::Expired(failure.hint("make the call again, without `requestState`")));
+        };
+        answers.for_each(|(key, answer)| _ = exec.answer(&key, answer));
+        Ok(Resumption::Resumed(exec))
     }
 
-    /// Follows a call for as long as its client waits.
+    /// Follows a call until it ends, becomes a run or needs an answer from the client.
     async fn follow_call(
         &self,
         mut exec: Exec,
-        (way, bound): (ElicitationMode, Option<CallBinding>),
-        origin: &Origin,
-        tool: &str,
-        context: &McpContext,
+        ToolRequest { tool, mode, binding, origin, context }: ToolRequest<'_>,
     ) -> Result<CallToolResponse, ErrorData> {
         let mut reporter = ProgressReporter::new(context);
         let mut asking: OpenForms = FuturesUnordered::new();
@@ -130,7 +150,7 @@ impl McpHandler {
         let soft = exec.patience();
         let patience = tokio::time::sleep(soft.unwrap_or_default());
         tokio::pin!(patience);
-        // Who does not want to wait is not made to.
+        // A client that sent `wait: false` gets the run at once.
         let waits = soft != Some(Duration::ZERO);
         loop {
             let event = tokio::select! {
@@ -144,14 +164,14 @@ impl McpHandler {
                     reporter.flush(context).await;
                     continue;
                 }
-                // Dropping the call ends it; rmcp drops the answer to a cancelled request.
+                // Dropping the call cancels it; rmcp discards the response of a cancelled request.
                 () = context.ct.cancelled() => {
                     drop(exec);
                     withdraw(&mut asking).await;
                     return Ok(cancelled().into());
                 }
                 () = &mut patience, if soft.is_some() => {
-                    // A person who thinks is not hurried: the answer would be lost.
+                    // While a form is open, do not return: the person's answer would be lost.
                     if !asking.is_empty() && exec.is_asking() {
                         patience.as_mut().reset(Instant::now() + Duration::from_secs(1));
                         continue;
@@ -161,20 +181,20 @@ impl McpHandler {
             };
             match event {
                 Event::Done(envelope) => {
-                    // The last is told in any case.
+                    // The last progress is always sent.
                     reporter.flush(context).await;
                     withdraw(&mut asking).await;
                     return Ok(self.to_result(*envelope, tool).into());
                 }
                 Event::Progress(progress) => reporter.report(context, progress).await,
                 Event::Asks(asks) if asks.values().any(|question| !elicitation::has_form(question)) => {
-                    // MCP has no form for it, so nobody will answer.
-                    let unput = asks.iter().filter(|(_, question)| !elicitation::has_form(question));
-                    unput.for_each(|(key, _)| _ = exec.answer(key, Answer::Cancelled));
+                    // MCP cannot express it, so nobody can answer.
+                    let inexpressible = asks.iter().filter(|(_, question)| !elicitation::has_form(question));
+                    inexpressible.for_each(|(key, _)| _ = exec.answer(key, Answer::Cancelled));
                 }
-                Event::Asks(asks) => match way {
+                Event::Asks(asks) => match mode {
                     ElicitationMode::Unsupported => match exec.watched() {
-                        // Its questions are told with its status.
+                        // The questions are part of the run's status.
                         Some(_) => {
                             return Ok(exec
                                 .part()
@@ -202,8 +222,8 @@ impl McpHandler {
                             return Ok(cancelled().into());
                         };
                         let parked = ParkedCall::new(&id, is_watched);
-                        let bound = bound.unwrap_or_else(|| CallBinding::new(tool, None));
-                        let result = self.shared.sealer.seal(&parked, &asks, &origin.caller, &bound);
+                        let binding = binding.unwrap_or_else(|| CallBinding::new(tool, None));
+                        let result = self.shared.sealer.seal(&parked, &asks, &origin.caller, &binding);
                         return Ok(result.into());
                     }
                 },
@@ -218,19 +238,19 @@ impl McpHandler {
     }
 }
 
-/// Forms that may be open before a person.
+/// Elicitation requests without an answer yet.
 type OpenForms = FuturesUnordered<BoxFuture<'static, (String, Answer)>>;
 
-/// Takes back what is still open of a call that ends.
+/// Waits until the open elicitation requests of an ending call are cancelled.
 async fn withdraw(asking: &mut OpenForms) {
-    let taken_back = async { while asking.next().await.is_some() {} };
-    let _ = tokio::time::timeout(WITHDRAW_TIMEOUT, taken_back).await;
+    let withdrawn = async { while asking.next().await.is_some() {} };
+    let _ = tokio::time::timeout(WITHDRAW_TIMEOUT, withdrawn).await;
 }
 
-/// A call that is cancelled has ended after a little less.
+/// Longer than the gate takes to end a cancelled call.
 const WITHDRAW_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What a request is answered with whose caller is gone.
+/// Result for a client that has disconnected.
 fn cancelled() -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text("cancelled")])
 }
@@ -240,30 +260,31 @@ fn unknown_tool(name: &str, names: &str) -> ErrorData {
     ErrorData::invalid_params(format!("Unknown tool: {name:?}. Available tools: {names}."), None)
 }
 
-/// The state was changed, is another call's or another caller's, is too old, or the host was started again since.
+/// Error for a state that was modified, has expired, or belongs to another caller, call or process.
 fn foreign_state() -> ErrorData {
-    let said = "`requestState` is not valid for this call (any more): make the call again without it";
-    ErrorData::invalid_params(said, None)
+    let message = "`requestState` is not valid for this call (any more): make the call again without it";
+    ErrorData::invalid_params(message, None)
 }
 
-/// While the first plugins load, nobody knows what there will be.
+/// Error while the first plugins are still loading, when a tool may appear later.
 fn no_tool_yet(name: &str) -> ErrorData {
     let name: String = name.chars().take(80).collect();
-    let said = format!("No tool {name:?} yet: plugins are still being loaded. Try again in some seconds.");
-    ErrorData::invalid_params(said, None)
+    let message = format!("No tool {name:?} yet: plugins are still being loaded. Try again in some seconds.");
+    ErrorData::invalid_params(message, None)
 }
 
-/// Progress notifications of one request: only where the client gave a token, and only upwards, as MCP wants them.
+/// Sends the progress notifications of one request: only if the client gave a token, and with increasing values, as MCP
+/// requires. They are rate-limited, since a plugin may report as often as it likes.
 struct ProgressReporter {
     token: Option<rmcp::model::ProgressToken>,
     last: f64,
-    /// When the next may be told.
+    /// Earliest time of the next notification.
     next_at: Instant,
-    /// What was too soon to be told, and is the latest.
+    /// Latest progress that came too early to be sent.
     pending: Option<Progress>,
 }
 
-/// A plugin may report as often as it likes; a client is told at most so often.
+/// Minimum interval between notifications.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(20);
 
 impl ProgressReporter {
@@ -281,7 +302,7 @@ impl ProgressReporter {
             return;
         }
         let now = Instant::now();
-        // Whatever it says of itself: a plugin may claim to be done as often as it likes.
+        // Even for the last value: a plugin may claim completion as often as it likes.
         if now < self.next_at {
             self.pending = Some(progress);
             return;
@@ -289,22 +310,22 @@ impl ProgressReporter {
         self.pending = None;
         let Some(token) = self.token.clone() else { return };
         (self.last, self.next_at) = (progress.done, now + PROGRESS_INTERVAL);
-        let mut told = ProgressNotificationParam::new(token, progress.done);
+        let mut params = ProgressNotificationParam::new(token, progress.done);
         if let Some(total) = progress.total {
-            told = told.with_total(total);
+            params = params.with_total(total);
         }
         if let Some(message) = progress.message {
-            told = told.with_message(message);
+            params = params.with_message(message);
         }
-        // A client that is gone is noticed by the request's own token.
-        let _ = context.peer.notify_progress(told).await;
+        // A disconnected client is noticed by the request's own token.
+        let _ = context.peer.notify_progress(params).await;
     }
 
-    /// Tells what was held back, now that it is time: the next may be long in coming, or there will be none.
+    /// Sends the pending progress: the next may come late or never.
     async fn flush(&mut self, context: &McpContext) {
-        if let Some(held) = self.pending.take() {
+        if let Some(progress) = self.pending.take() {
             self.next_at = Instant::now();
-            self.report(context, held).await;
+            self.report(context, progress).await;
         }
     }
 }
@@ -327,7 +348,7 @@ mod tests {
 
     use super::*;
 
-    /// A facade whose calls take so long.
+    /// A facade whose calls take this long.
     fn slow(takes: Duration) -> Gate {
         let puppet = puppet("a", move |_| async move {
             tokio::time::sleep(takes).await;
@@ -340,7 +361,7 @@ mod tests {
         Gate::new(catalog, Executor::new(lanes(), Inline::Slots(1)))
     }
 
-    /// What a client gets for a call of `a`, and after how many seconds.
+    /// Returns a client's result of a call of `a`, and the seconds it took.
     async fn called(gate: Gate, arguments: Value) -> (Result<CallToolResult, rmcp::ServiceError>, u64) {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let handler = McpHandler::new(gate, Origin::local(), CancellationToken::new());

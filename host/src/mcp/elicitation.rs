@@ -1,5 +1,5 @@
-//! Questions to the person, in both of MCP's ways: as a request of the server's own, for clients before 2026-07-28, and as
-//! a result that asks for the same call again with the answers.
+//! Elicitation in both lifecycles: a request of the server, for clients before 2026-07-28, and an `input_required` result,
+//! which makes the client retry the call with the answers.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -18,22 +18,22 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// How long a sealed state is good for: longer than any question stays open.
+/// TTL of a sealed state: longer than any question stays open.
 const STATE_TTL: Duration = Duration::from_secs(31 * 60);
 
-/// How a client can be asked.
+/// How a client supports elicitation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ElicitationMode {
-    /// Not at all.
+    /// The client does not support forms.
     Unsupported,
-    /// By a request of the server's.
+    /// By a request of the server (before 2026-07-28).
     Request,
-    /// By a result that asks for the call again.
+    /// By an `input_required` result, after which the client retries the call.
     Retry,
 }
 
 impl ElicitationMode {
-    /// By what the client said of itself.
+    /// Reads the mode from the client's capabilities and protocol version.
     pub fn of_client(context: &RequestContext<RoleServer>) -> Self {
         let elicits = context.client_capabilities().and_then(|capabilities| capabilities.elicitation.clone());
         // `elicitation: {}` means forms.
@@ -56,36 +56,37 @@ fn to_params(question: &Question) -> Option<ElicitRequestParams> {
     Some(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema })
 }
 
-/// Whether MCP has a form for a question.
+/// Returns true if MCP can express the question's schema as a form.
 pub fn has_form(question: &Question) -> bool {
     to_params(question).is_some()
 }
 
-/// Asks by a request; must be called in the task that handles the client's own request. Where the question is closed before
-/// it is answered, the client is told, so that no form is left open before the person.
+/// Sends an elicitation request and waits for its answer. Must be called in the task that handles the client's own request,
+/// since rmcp ties server requests to it. If the question is `closed` first, the request is cancelled, so that the client
+/// closes its form.
 pub async fn elicit(peer: Peer<RoleServer>, question: Question, closed: impl Future<Output = ()>) -> Answer {
     let Some(params) = to_params(&question) else {
-        tracing::warn!("a question could not be put to the client: its form is none that MCP knows");
+        tracing::warn!("failed to send a question to the client: MCP cannot express its form");
         return Answer::Cancelled;
     };
     let request = ServerRequest::ElicitRequest(ElicitRequest::new(params));
-    let asked = match peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await {
-        Ok(asked) => asked,
+    let sent = match peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await {
+        Ok(sent) => sent,
         Err(error) => return unanswered(&error),
     };
-    let id = asked.id.clone();
+    let id = sent.id.clone();
     tokio::select! {
         biased;
-        response = asked.await_response() => match response {
+        response = sent.await_response() => match response {
             Ok(ClientResult::ElicitResult(result)) => to_answer(result),
             Ok(_) => unanswered(&ServiceError::UnexpectedResponse),
             Err(error) => unanswered(&error),
         },
         () = closed => {
             let reason = "the question is no longer open".to_owned();
-            let taken_back = CancelledNotificationParam::new(Some(id), Some(reason));
-            // A client that is gone has no form open.
-            let _ = peer.notify_cancelled(taken_back).await;
+            let cancelled = CancelledNotificationParam::new(Some(id), Some(reason));
+            // A disconnected client has no form open.
+            let _ = peer.notify_cancelled(cancelled).await;
             Answer::Cancelled
         }
     }
@@ -106,7 +107,7 @@ fn to_answer(result: ElicitResult) -> Answer {
     }
 }
 
-/// The answers that came with a call; one that is no answer is left out, so that its question stays open.
+/// Parses the answers that came with a call. A malformed one is ignored, so that its question stays open.
 pub fn parse_answers(responses: InputResponses) -> impl Iterator<Item = (String, Answer)> {
     responses.into_iter().filter_map(|(key, response)| {
         let result = serde_json::from_value::<ElicitResult>(response).ok()?;
@@ -114,33 +115,33 @@ pub fn parse_answers(responses: InputResponses) -> impl Iterator<Item = (String,
     })
 }
 
-/// The questions as MCP puts them to a client that is to answer later.
+/// Converts questions to the input requests of an `input_required` result or a task.
 pub fn to_input_requests(asks: &BTreeMap<String, Question>) -> BTreeMap<String, InputRequest> {
     let request = |question| Some(InputRequest::Elicitation(ElicitRequest::new(to_params(question)?)));
     asks.iter().filter_map(|(key, question)| Some((key.clone(), request(question)?))).collect()
 }
 
-/// What a repeated call takes up again.
+/// Reference to a waiting call, which a retried request resumes.
 #[derive(Serialize, Deserialize, Debug, PartialEq)]
 pub struct ParkedCall {
     run: String,
-    /// The run was only asked about, and is not this call's to end.
+    /// Set if the call only watches the run (`run_status`), and does not own it.
     pub is_watched: bool,
 }
 
 impl ParkedCall {
-    /// A call that waits.
+    /// Refers to the call's run.
     pub fn new(run: &RunId, watched: bool) -> Self {
         Self { run: run.to_string(), is_watched: watched }
     }
 
-    /// Its handle.
+    /// Returns the handle of the run.
     pub fn run(&self) -> RunId {
         RunId::from_client(&self.run)
     }
 }
 
-/// Seals what goes through the client's hands, for as long as this process lives.
+/// Encrypts the state that passes through clients, with a key of this process.
 pub struct StateSealer(RequestStateCodec);
 
 impl Default for StateSealer {
@@ -156,7 +157,7 @@ impl Default for StateSealer {
 }
 
 impl StateSealer {
-    /// The result that asks for the same call again, with the answers.
+    /// Builds the `input_required` result, with the sealed state.
     pub fn seal(
         &self,
         parked: &ParkedCall,
@@ -172,18 +173,18 @@ impl StateSealer {
         result
     }
 
-    /// Opens what a client gave back. None where it was changed, is somebody else's, another call's, too old, or of
-    /// another process.
+    /// Opens a state that a client sent back. Returns `None` if it was modified, has expired, or belongs to another caller,
+    /// call or process.
     pub fn open(&self, state: &str, caller: &Caller, call: &CallBinding) -> Option<ParkedCall> {
         self.0.open_json_with(state, &associated_data(caller, call)).ok()
     }
 }
 
-/// The call that a state belongs to.
+/// Binding of a sealed state to one tool and its arguments.
 pub struct CallBinding(String);
 
 impl CallBinding {
-    /// This tool with these arguments.
+    /// Binds to this tool with these arguments.
     pub fn new(tool: &str, arguments: Option<&Object>) -> Self {
         let text = serde_json::to_string(&arguments).unwrap_or_default();
         let digest = Sha256::digest(text.as_bytes());

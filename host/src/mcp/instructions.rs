@@ -1,4 +1,4 @@
-//! The instructions that a client puts before its model: how to call, and what each facade is for.
+//! The server's instructions, which clients show to their model: how to call, and the purpose of each facade.
 
 use loggia_gate::{
     access::Rights,
@@ -6,13 +6,13 @@ use loggia_gate::{
 };
 use loggia_schema::View;
 
-/// Instructions longer than this are cut by clients.
+/// Longest instructions: clients truncate longer ones.
 const INSTRUCTIONS: usize = 1500;
 
-/// A text shorter than this, in bytes, says nothing: then facades are only named.
+/// Shortest useful text in bytes. If less is left for each facade, they are only named.
 const MIN_TEXT: usize = 16;
 
-/// Room for the last line, which counts what is not named.
+/// Bytes reserved for the last line, which counts the facades that are not named.
 const MORE_LINE: usize = 24;
 
 const USAGE: &str = "\
@@ -20,12 +20,12 @@ Each tool is one domain; `action` chooses the operation, and the action's parame
 {\"action\": \"…\", …}. Parameters are described as [actions] text, * meaning required for that action. When unsure, \
 call action \"describe\", with `of` naming one action for its parameters and examples. Results are JSON: \
 {\"ok\": true, \"data\": …} or {\"ok\": false, \"code\", \"error\", \"hint\", \"expected\", \"example\"}: read `hint`, \
-mend the call, try again. `next` names the call that should follow.";
+fix the call, try again. `next` names the call that should follow.";
 
 const RUNS: &str = " \
 A call that takes long answers with a run: call action \"run_status\" with its `run_id` and `wait`: true for the result.";
 
-/// What the facades that a caller of these rights reaches are for, and how to call them.
+/// Renders the instructions for a caller of these rights.
 pub fn render_instructions(snapshot: &Snapshot, rights: &Rights) -> String {
     let whole = View::whole();
     let seen =
@@ -37,23 +37,23 @@ pub fn render_instructions(snapshot: &Snapshot, rights: &Rights) -> String {
     }
     let facades = seen.iter().map(|(entry, _)| {
         let surface = entry.surface();
-        let said = surface.instructions.as_deref().unwrap_or(&surface.summary);
-        (surface.name.as_str(), said.lines().next().unwrap_or_default())
+        let text = surface.instructions.as_deref().unwrap_or(&surface.summary);
+        (surface.name.as_str(), text.lines().next().unwrap_or_default())
     });
     let lines = facade_lines(&facades.collect::<Vec<_>>(), INSTRUCTIONS - text.len());
     text + &lines
 }
 
-/// A line for each facade, together at most this many bytes. Where they take more, the long texts are cut to the same
-/// length, so that each facade is named and none is told of at the cost of another.
+/// Renders a line for each facade, in at most `most` bytes. If they take more, long texts are truncated to the same length,
+/// so that every facade is described.
 fn facade_lines(facades: &[(&str, &str)], most: usize) -> String {
     let names: usize = facades.iter().map(|(name, _)| name_line(name).len()).sum();
     let marks = facades.len() * ": ".len();
     let share =
-        even_share(facades.iter().map(|(_, said)| said.len()).collect(), most.saturating_sub(names + marks));
+        even_share(facades.iter().map(|(_, text)| text.len()).collect(), most.saturating_sub(names + marks));
     if share >= MIN_TEXT {
         let lines =
-            facades.iter().map(|(name, said)| format!("{}: {}", name_line(name), shorten(said, share)));
+            facades.iter().map(|(name, text)| format!("{}: {}", name_line(name), shorten(text, share)));
         return lines.collect();
     }
     let mut lines = String::new();
@@ -73,7 +73,7 @@ fn name_line(name: &str) -> String {
     format!("\n- {name}")
 }
 
-/// The largest length such that all texts fit into this room once those that are longer are cut to it.
+/// Returns the largest length such that all texts fit into `room` once longer ones are truncated to it.
 fn even_share(mut lengths: Vec<usize>, room: usize) -> usize {
     lengths.sort_unstable();
     let (mut left, count) = (room, lengths.len());
@@ -87,7 +87,7 @@ fn even_share(mut lengths: Vec<usize>, room: usize) -> usize {
     usize::MAX
 }
 
-/// As many whole words of a text as take at most this many bytes, and a mark where some are missing.
+/// Truncates a text between words to at most `most` bytes, and marks the cut.
 fn shorten(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! What clients see: the tools, built once per generation of the catalog, and once for all callers of the same rights.
+//! Tool lists, cached per catalog generation and rights.
 
 use std::{
     collections::VecDeque,
@@ -13,12 +13,12 @@ use loggia_gate::{
 use loggia_schema::Published;
 use rmcp::model::{Tool, ToolAnnotations};
 
-/// The tools of a snapshot, in the order of their names.
+/// Converts the tools of a snapshot, sorted by name.
 pub fn published_tools(snapshot: &Snapshot) -> Vec<Tool> {
     snapshot.tools.values().map(|tool| to_tool(&tool.published)).collect()
 }
 
-/// One tool as MCP lists it.
+/// Converts one tool to MCP's form.
 pub fn to_tool(published: &Published) -> Tool {
     let hints = ToolAnnotations::new()
         .read_only(published.read_only)
@@ -35,26 +35,27 @@ pub fn to_tool(published: &Published) -> Tool {
     }
 }
 
-/// Callers of different rights whose lists are kept.
+/// Cached lists of callers with limited rights.
 const MAX_NARROWED: usize = 64;
 
-/// The lists of the generation now served.
+/// Cache of the tool lists of the current catalog generation.
 #[derive(Default)]
 pub struct ToolListCache {
-    /// For those who may call everything.
+    /// List for callers of all rights.
     whole: ArcSwapOption<(u64, Vec<Tool>)>,
-    /// For the others, those who asked last at the end.
+    /// Lists for limited rights, the most recently used at the end. The lock is never held while a list is built: two
+    /// callers of the same rights may build it twice, but no caller waits for another's list.
     narrowed: Mutex<VecDeque<NarrowedList>>,
 }
 
-/// What callers of these rights see.
+/// The list for one set of rights.
 struct NarrowedList {
     rights: Rights,
     list: Arc<(u64, Vec<Tool>)>,
 }
 
 impl ToolListCache {
-    /// The list for callers of these rights, built anew only after the catalog changed.
+    /// Returns the list for callers of these rights, from the cache unless the catalog has changed.
     pub fn tools(&self, catalog: &Catalog, rights: &Rights) -> Arc<(u64, Vec<Tool>)> {
         let snapshot = catalog.snapshot();
         if !rights.are_all() {
@@ -74,13 +75,13 @@ impl ToolListCache {
         if let Some(known) = self.take(snapshot.generation, rights) {
             return self.keep(known);
         }
-        // Made without the lock: others are not to wait for it.
+        // Built without the lock, so that other callers do not wait.
         let tools = tools_for(snapshot, rights).iter().map(to_tool).collect();
         let list = Arc::new((snapshot.generation, tools));
         self.keep(NarrowedList { rights: rights.clone(), list })
     }
 
-    /// Forgets what is old.
+    /// Takes a cached list, and evicts those of older generations.
     fn take(&self, generation: u64, rights: &Rights) -> Option<NarrowedList> {
         let mut lists = self.lock();
         lists.retain(|known| known.list.0 >= generation);

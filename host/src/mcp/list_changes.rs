@@ -1,5 +1,4 @@
-//! `tools/list_changed` to the clients of stateful sessions. Streams of `subscriptions/listen` follow the catalog
-//! themselves.
+//! `tools/list_changed` for clients of stateful sessions. Streams of `subscriptions/listen` follow the catalog themselves.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -11,31 +10,31 @@ use rmcp::{Peer, RoleServer};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// How long one client may take to accept a notification; the others do not wait for it.
+/// Timeout of a notification to one client. The others do not wait for it.
 const NOTIFY_TIMEOUT: Duration = Duration::from_secs(5);
-/// Changes that follow each other this closely are told once.
+/// Changes within this time are notified once.
 const BURST: Duration = Duration::from_millis(20);
 
-/// How often clients that went away are forgotten: what is kept of one holds all that rmcp had for it.
+/// How often disconnected clients are removed: a kept peer holds all of rmcp's state for it.
 const PRUNE_INTERVAL: Duration = Duration::from_secs(5);
 
-/// The clients that finished a handshake.
+/// Clients that completed a handshake.
 #[derive(Default)]
 pub struct SubscribedPeers {
     connected: Mutex<Vec<Peer<RoleServer>>>,
-    /// Sent to with each change.
+    /// Notified of each change.
     changes: watch::Sender<()>,
 }
 
 impl SubscribedPeers {
-    /// A client that wants to hear of changes.
+    /// Adds a client to notify.
     pub fn add(&self, peer: Peer<RoleServer>) {
         let mut peers = self.connected.lock().unwrap_or_else(PoisonError::into_inner);
         peers.retain(|peer| !peer.is_transport_closed());
         peers.push(peer);
     }
 
-    /// Every change that peers are told of, for who tells it otherwise.
+    /// Subscribes to the changes that peers are notified of.
     pub fn changes(&self) -> watch::Receiver<()> {
         self.changes.subscribe()
     }
@@ -46,10 +45,10 @@ impl SubscribedPeers {
         peers.clone()
     }
 
-    /// Tells every client of every change, until told to stop.
+    /// Notifies every client of every change, until `stop` is cancelled.
     pub async fn notify_changes(&self, catalog: &Catalog, stop: CancellationToken) {
         let mut changes = catalog.changes();
-        // Lists wait for the first admission, so what it brings is no news to anybody, unless they waited in vain.
+        // Lists wait for the first catalog, so it is no change, unless the wait timed out.
         if catalog.admitted().await {
             changes.mark_unchanged();
         }
@@ -64,13 +63,13 @@ impl SubscribedPeers {
             }
             tokio::time::sleep(BURST).await;
             changes.mark_unchanged();
-            // First: who falls asleep before it is told here hears of it there.
+            // Before the peers: a session that hibernates in between hears of the change here.
             self.changes.send_replace(());
             for peer in self.open() {
                 tokio::spawn(async move {
-                    let told = tokio::time::timeout(NOTIFY_TIMEOUT, peer.notify_tool_list_changed()).await;
-                    if !matches!(told, Ok(Ok(()))) {
-                        tracing::debug!("a client was not told that the list changed");
+                    let sent = tokio::time::timeout(NOTIFY_TIMEOUT, peer.notify_tool_list_changed()).await;
+                    if !matches!(sent, Ok(Ok(()))) {
+                        tracing::debug!("failed to notify a client of the changed tool list");
                     }
                 });
             }

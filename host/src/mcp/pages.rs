@@ -1,23 +1,23 @@
-//! Lists that are too long for one answer.
+//! Pagination of tool lists.
 //!
-//! A cursor names the last tool that was shown: whatever comes or goes between two pages, no tool is shown twice, and
-//! none is left out that was there all along.
+//! A cursor names the last tool of its page. If the list changes between two pages, no tool is repeated, and none that
+//! remained is skipped.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use rmcp::{ErrorData, model::Tool};
 
-/// Tools of a page. Far more than people serve: some clients never ask for a second page.
+/// Tools per page. More than most servers have, since some clients never request a second page.
 const PAGE: usize = 200;
-/// Before the name, so that a cursor of another version is told apart.
+/// Prefix of the name, to distinguish cursors of other versions.
 const CURSOR_PREFIX: &str = "after:";
-/// Bytes of a cursor: no tool's name is so long.
+/// Longest cursor in bytes.
 const MAX_CURSOR: usize = 256;
 
-/// The tools of one page, of a list in the order of names, and where the next begins.
+/// Returns one page of a list sorted by name, and the cursor of the next.
 ///
 /// # Errors
 ///
-/// If the cursor is none of ours.
+/// If the cursor is malformed.
 pub fn page(tools: &[Tool], cursor: Option<&str>) -> Result<(Vec<Tool>, Option<String>), ErrorData> {
     let first = match cursor {
         None => 0,
@@ -35,7 +35,7 @@ pub fn page(tools: &[Tool], cursor: Option<&str>) -> Result<(Vec<Tool>, Option<S
     Ok((shown.to_vec(), next))
 }
 
-/// The name in a cursor.
+/// Parses the tool's name in a cursor.
 fn parse_cursor(cursor: &str) -> Option<String> {
     if cursor.len() > MAX_CURSOR {
         return None;

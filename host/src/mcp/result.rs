@@ -1,7 +1,7 @@
-//! An envelope as an MCP result.
+//! Converts an envelope to an MCP result.
 //!
-//! Some clients show a model only `structuredContent`, some only the text, so both carry the whole envelope. Where
-//! a reply carries media, `structuredContent` is left out, because the former would hide the media, unless an output
+//! Some clients show a model only `structuredContent`, others only the text, so both carry the whole envelope. If a reply
+//! has media, `structuredContent` is omitted, because clients of the first kind would hide the media, unless an output
 //! schema promises it.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -10,9 +10,9 @@ use loggia_gate::catalog::Snapshot;
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Value, json};
 
-/// The result of a call to a tool. What should come next is told as the client has to call it.
+/// Converts the envelope of a call of `tool`. `next` is addressed as the client has to call it.
 pub fn to_result(mut envelope: Envelope, snapshot: &Snapshot, tool: &str) -> CallToolResult {
-    // Clients refuse a result without structured content where an output schema was promised.
+    // Clients reject a result without structured content if the tool has an output schema.
     let of_facade = || snapshot.tools.values().find(|other| other.facade == tool);
     let called = snapshot.tools.get(tool).or_else(of_facade);
     let promised = called.is_some_and(|tool| tool.published.output_schema.is_some());

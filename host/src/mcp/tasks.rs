@@ -16,15 +16,15 @@ use serde_json::Value;
 
 use super::{elicitation, result::to_result};
 
-/// How long a client should let pass before it asks again.
+/// Interval at which a client should poll.
 const POLL_MS: u64 = 1000;
 
-/// What a client is told whose call goes on as a task.
+/// Result for a call that continues as a task.
 pub fn to_created(id: &RunId) -> CreateTaskResult {
     CreateTaskResult::new(to_task(id, TaskStatus::Working, SystemTime::now(), None))
 }
 
-/// How a task stands.
+/// Converts a run to the state of its task.
 pub fn to_task_result(id: &RunId, run: &Look, snapshot: &Snapshot) -> GetTaskResult {
     let payload = match run.status() {
         Status::Running => TaskPayload::Working,
@@ -58,7 +58,7 @@ fn to_task(id: &RunId, status: TaskStatus, began: SystemTime, progress: Option<P
     }
 }
 
-/// There is no such task, or it is somebody else's.
+/// Error for a task that does not exist, or belongs to another caller.
 pub fn unknown_task() -> ErrorData {
     ErrorData::invalid_params("Unknown task: tasks are kept for an hour, and not across a restart", None)
 }

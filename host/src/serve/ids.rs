@@ -1,53 +1,53 @@
-//! The id that a request gives, also where no request can have it, or the text around it is no JSON: whoever sent it waits for
-//! an answer with that id.
+//! Extracts the id of a request, even if it is invalid or the text is not JSON: the sender waits for a response with that
+//! id.
 
 use rmcp::{ErrorData, model::RequestId};
 use serde::{Deserialize, Deserializer, de::IgnoredAny};
 use serde_json::{Value, json};
 
-/// How much of a text's beginning is searched for its id.
+/// Bytes at the beginning of a text that are searched for its id.
 const SEARCHED: usize = 64 << 10;
 
-/// What a client is told whose id no request can have. JSON-RPC takes any number; MCP, whole ones, of which these are exact.
+/// Error text for an unusable id. JSON-RPC allows any number; MCP only integers, of which these are exact.
 pub const UNUSABLE_ID: &str =
     "Invalid request: the id must be a string or a whole number from -2^63 to 2^63 - 1";
 
-/// What stands outermost in a message, as far as it decides whether it is answered and under which id.
+/// Top-level members of a message that decide whether it gets a response, and under which id.
 #[derive(Debug, Default, Deserialize)]
 pub struct MessageOutline {
-    /// `null` is an id, too, though none that a request can have.
+    /// The id; `null` counts as an (unusable) id.
     #[serde(default, deserialize_with = "deserialize_present_value")]
     pub id: Option<Value>,
-    /// Whether it names a method: otherwise it answers something.
+    /// True for requests and notifications, false for responses.
     #[serde(default, rename = "method", deserialize_with = "deserialize_is_present")]
     pub has_method: bool,
 }
 
 impl MessageOutline {
-    /// Of text that may be anything; what is no object gives nothing.
+    /// Parses any text. Anything but an object gives an empty outline.
     pub fn parse(json: &[u8]) -> Self {
-        // A list would be read as the members in their order.
+        // serde would read an array as the members in order.
         let is_object = json.trim_ascii_start().starts_with(b"{");
         is_object.then(|| serde_json::from_slice(json).ok()).flatten().unwrap_or_default()
     }
 }
 
-/// A member that is there, `null` or not.
+/// Deserializes a member that is present, even if it is `null`.
 pub fn deserialize_present_value<'de, D: Deserializer<'de>>(member: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(member).map(Some)
 }
 
-/// Whether a member is there, `null` or not.
+/// Deserializes to true if a member is present, even if it is `null`.
 pub fn deserialize_is_present<'de, D: Deserializer<'de>>(member: D) -> Result<bool, D::Error> {
     IgnoredAny::deserialize(member).map(|_| true)
 }
 
-/// Whether a request can have this id.
+/// Returns true if MCP allows this id for a request.
 pub fn is_usable(id: &Value) -> bool {
     RequestId::deserialize(id).is_ok()
 }
 
-/// The error that answers a request. Its id is echoed where JSON-RPC has such ids; otherwise it is `null`.
+/// Builds an error response. The id is echoed if JSON-RPC allows it; otherwise it is `null`.
 pub fn error_answer(id: Option<Value>, ErrorData { code, message, data, .. }: ErrorData) -> Value {
     let id = id.filter(|id| id.is_string() || id.is_number());
     let mut error = json!({ "code": code, "message": message });
@@ -57,8 +57,8 @@ pub fn error_answer(id: Option<Value>, ErrorData { code, message, data, .. }: Er
     json!({ "jsonrpc": "2.0", "id": id, "error": error })
 }
 
-/// The id in text that is no JSON: the value of the member `id` of the outermost object. `null` where it is there and cannot be
-/// read.
+/// Finds the id in malformed JSON: the value of the member `id` of the outermost object. Returns `null` if it is present but
+/// unreadable.
 pub fn find_id(text: &[u8]) -> Option<Value> {
     let text = &text[..text.len().min(SEARCHED)];
     let (mut depth, mut at) = (0_usize, 0);
@@ -84,7 +84,7 @@ pub fn find_id(text: &[u8]) -> Option<Value> {
     None
 }
 
-/// Where a string ends that begins here.
+/// Returns the end of the string that begins at this offset.
 fn string_end(text: &[u8], begin: usize) -> Option<usize> {
     let mut at = begin + 1;
     loop {

@@ -1,8 +1,8 @@
-//! JSON-RPC in lines, over a pair of streams.
+//! Line-delimited JSON-RPC over a pair of streams.
 //!
-//! rmcp's own transport drops a line that is no JSON without a word, and the client that sent it waits for ever. Here it
-//! is answered, if it says which request it was: a number too large or lists too deep make no JSON, but their sender has
-//! a mistake to mend. So is a request whose id rmcp cannot read, which it takes for a notification.
+//! rmcp's own transport silently drops a line that is not JSON, and the client waits forever. This one responds with an
+//! error if the line has an id: numbers out of range and excessive nesting are not valid JSON for the parser, but the
+//! sender should learn of it. The same holds for a request with an invalid id, which rmcp takes for a notification.
 
 use std::{borrow::Cow, io, sync::Arc};
 
@@ -26,26 +26,30 @@ use super::{
     opening::{ClientOpening, OpeningDecision},
 };
 
-/// Longest line: arguments are 1 MiB where a policy does not say, and JSON text may escape every byte of them.
+/// Longest line: arguments are limited to 1 MiB by default, and JSON may escape every byte of them.
 const MAX_LINE: usize = 16 << 20;
-/// Bytes of answers that the client has not read: as long as there are more, nothing is read of the client. Calls that were
-/// read before come to their end, so there may be as many more as plugins' queues let in.
+/// Bytes of responses that the client has not read. Above it, no further requests are read. Calls that were read before
+/// still finish, so the queues of plugins bound the excess.
 const MAX_UNREAD: usize = 16 << 20;
-/// What an answer takes beside its bytes.
+/// Memory of a queued response besides its bytes.
 const ANSWER_OVERHEAD: usize = 2 << 10;
 
-/// JSON-RPC in lines.
+/// Line-delimited JSON-RPC transport.
 pub struct LineTransport<R, W> {
     read: BufReader<R>,
     line: Vec<u8>,
-    /// The rest of a line that is too long is passed over.
+    /// Set while the rest of an overlong line is skipped.
     skipping: bool,
-    /// A line came that was no JSON.
+    /// Set after the first warning about a line that is not JSON.
     warned: bool,
     opening: ClientOpening,
+    /// The output stream; `None` once it is closed. `send` returns independent futures, so the mutex serializes the writes:
+    /// a holder waits for the client alone, never for another lock.
     write: Arc<Mutex<Option<W>>>,
+    /// Bytes that wait to be written. `receive` waits until they fall below [`MAX_UNREAD`], so that a client that does not
+    /// read its responses cannot make the host buffer more of them. Senders never wait for it, so writing always progresses.
     unread: Arc<watch::Sender<usize>>,
-    /// An answer to a line that was no message, until it is written: `receive` is dropped at every await.
+    /// Error response that is being written. Kept here, since rmcp drops the future of `receive` at any await.
     pending_answer: Option<BoxFuture<'static, io::Result<()>>>,
 }
 
@@ -54,7 +58,7 @@ where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    /// Over these streams, for a server with these revisions.
+    /// Creates the transport of a server that supports these revisions.
     pub fn new(read: R, write: W, versions: Cow<'static, [ProtocolVersion]>) -> Self {
         let write = Arc::new(Mutex::new(Some(write)));
         let unread = Arc::new(watch::Sender::new(0));
@@ -70,7 +74,7 @@ where
         }
     }
 
-    /// Reads a line to its end; false at the end of the stream. What was read stays when the future is dropped.
+    /// Reads one line; returns false at the end of the stream. Cancel safe: bytes that were read stay in the buffer.
     async fn read_line(&mut self) -> io::Result<bool> {
         loop {
             let available = self.read.fill_buf().await?;
@@ -89,13 +93,13 @@ where
         }
     }
 
-    /// What a whole line says: a message, or an answer that it gets, or nothing.
+    /// Parses a line into a message, an error response, or nothing.
     fn parse(&mut self, line: &[u8]) -> ParsedLine {
         let line = line.trim_ascii();
         let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
         if std::mem::take(&mut self.skipping) {
-            let said = format!("Invalid request: a line may have {} MiB at most", MAX_LINE >> 20);
-            return ParsedLine::refuse(ids::find_id(line), said);
+            let message = format!("Invalid request: a line may have {} MiB at most", MAX_LINE >> 20);
+            return ParsedLine::refuse(ids::find_id(line), message);
         }
         if line.is_empty() {
             return ParsedLine::Nothing;
@@ -104,7 +108,7 @@ where
             return ParsedLine::refuse(ids::find_id(line), too_many_values());
         }
         if let Some(name) = duplicates::find_duplicate(line) {
-            // Of two ids, neither is the request's.
+            // Of two ids, neither is reliable.
             return ParsedLine::refuse(ids::find_id(line).filter(|_| name != "id"), duplicate_name(&name));
         }
         let error = match serde_json::from_slice(line) {
@@ -114,15 +118,15 @@ where
         match error.classify() {
             Category::Syntax | Category::Eof => match ids::find_id(line) {
                 Some(id) => {
-                    let said = format!("Parse error: {error}");
-                    ParsedLine::Answer(Some(id), ErrorData::new(ErrorCode::PARSE_ERROR, said, None))
+                    let message = format!("Parse error: {error}");
+                    ParsedLine::Answer(Some(id), ErrorData::new(ErrorCode::PARSE_ERROR, message, None))
                 }
-                // An answer to what is no request would be answered by who echoes, and so on. So who runs it is told, once:
-                // it may be anything that writes to the wrong pipe.
+                // No response without an id: a peer that echoes would cause an endless loop. Warn once, since any process
+                // may be writing to the wrong pipe.
                 None => {
                     if !std::mem::replace(&mut self.warned, true) {
                         tracing::warn!(
-                            "a line came that is no JSON, so it is passed over, as further ones are: {error}"
+                            "ignoring a line on stdin that is not JSON: {error} (further ones are ignored silently)"
                         );
                     }
                     ParsedLine::Nothing
@@ -135,13 +139,13 @@ where
                 outline @ MessageOutline { has_method: true, .. } => {
                     ParsedLine::refuse_unreadable(outline.id)
                 }
-                // What is no request may be an answer of the client's, whose ids are ours.
+                // It may be a response of the client, whose id is ours.
                 _ => ParsedLine::refuse(None, INVALID),
             },
         }
     }
 
-    /// What becomes of a message that rmcp can read.
+    /// Decides on a message that rmcp can parse.
     fn route(&mut self, message: RxJsonRpcMessage<RoleServer>, line: &[u8]) -> ParsedLine {
         if let JsonRpcMessage::Notification(_) = message {
             let outline = MessageOutline::parse(line);
@@ -152,7 +156,7 @@ where
         match self.opening.check(&message) {
             OpeningDecision::Pass => ParsedLine::Message(Box::new(message)),
             OpeningDecision::Drop => {
-                tracing::debug!("a message came before the handshake, so it is passed over");
+                tracing::debug!("ignoring a message before the handshake");
                 ParsedLine::Nothing
             }
             OpeningDecision::Refuse(error) => ParsedLine::Answer(MessageOutline::parse(line).id, error),
@@ -167,31 +171,31 @@ enum ParsedLine {
 }
 
 impl ParsedLine {
-    fn refuse(id: Option<Value>, said: impl Into<Cow<'static, str>>) -> Self {
-        Self::Answer(id, ErrorData::new(ErrorCode::INVALID_REQUEST, said, None))
+    fn refuse(id: Option<Value>, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::Answer(id, ErrorData::new(ErrorCode::INVALID_REQUEST, message, None))
     }
 
-    /// A request that rmcp cannot read.
+    /// Refuses a request that rmcp cannot parse.
     fn refuse_unreadable(id: Option<Value>) -> Self {
         let is_usable = id.as_ref().is_none_or(ids::is_usable);
         Self::refuse(id, if is_usable { INVALID } else { ids::UNUSABLE_ID })
     }
 }
 
-/// What a client is told whose message is none.
+/// Error text for malformed messages.
 pub(super) const INVALID: &str = "Invalid request";
 
-/// What a client is told that sends several messages as one.
-pub(super) const BATCH: &str = "Invalid request: send one message at a time; batches are not taken";
+/// Error text for batches.
+pub(super) const BATCH: &str = "Invalid request: send one message at a time; batches are not supported";
 
-/// What a client is told whose message holds too many values.
+/// Error text for messages with too many values.
 pub(super) fn too_many_values() -> String {
     format!(
         "Invalid request: a message may hold {VALUES} values at most; send less at once, in several calls"
     )
 }
 
-/// What a client is told that gives a name twice.
+/// Error text for duplicate names.
 pub(super) fn duplicate_name(name: &str) -> String {
     format!("Invalid request: {name:?} is given twice in one object; give it once")
 }
@@ -204,7 +208,7 @@ async fn write<W: AsyncWrite + Unpin>(to: Arc<Mutex<Option<W>>>, mut line: Vec<u
     to.flush().await
 }
 
-/// Bytes that wait to be written.
+/// Counts the bytes of a queued response until it is dropped.
 struct UnreadBytes(Arc<watch::Sender<usize>>, usize);
 
 impl UnreadBytes {
@@ -234,25 +238,25 @@ where
         let (to, unread) = (Arc::clone(&self.write), Arc::clone(&self.unread));
         async move {
             let line = serde_json::to_vec(&message)?;
-            // It may wait for long, and one copy is enough.
+            // Writing may take long, and one copy is enough.
             drop(message);
-            let _waits = UnreadBytes::with(unread, line.len() + ANSWER_OVERHEAD);
+            let _unread = UnreadBytes::with(unread, line.len() + ANSWER_OVERHEAD);
             write(to, line).await
         }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            if let Some(owed) = &mut self.pending_answer {
-                let written = owed.await;
+            if let Some(answer) = &mut self.pending_answer {
+                let written = answer.await;
                 self.pending_answer = None;
                 written.ok()?;
             }
-            // Its sender is here, so it cannot fail.
+            // Cannot fail, since `self` holds the sender.
             drop(self.unread.subscribe().wait_for(|unread| *unread < MAX_UNREAD).await);
             match self.read_line().await {
                 Ok(true) => {}
-                // What has no end was not sent.
+                // An unterminated line is incomplete.
                 Ok(false) => return None,
                 Err(error) => {
                     tracing::error!("failed to read from the client: {error}");
@@ -263,7 +267,7 @@ where
             let line = self.parse(&text);
             self.line = text;
             self.line.clear();
-            // One long line should not hold its memory for ever.
+            // Do not keep the memory of one long line.
             self.line.shrink_to(1 << 20);
             match line {
                 ParsedLine::Message(message) => return Some(*message),

@@ -1,7 +1,7 @@
-//! What a client on stdio may send before it has chosen a lifecycle, by `initialize` or by a first request of 2026-07-28.
+//! Checks messages of a stdio client until it has chosen a lifecycle, by `initialize` or by a first request of 2026-07-28.
 //!
-//! Until then rmcp takes requests only; anything else it takes for a reason to end, with a dump of the message. A notification
-//! or an answer that comes too early is passed over here instead, as JSON-RPC has it.
+//! Until then rmcp accepts only requests, and exits on anything else with a dump of the message. Here, an early notification
+//! or response is dropped instead, as JSON-RPC requires.
 
 use std::borrow::Cow;
 
@@ -11,32 +11,32 @@ use rmcp::{
     service::RxJsonRpcMessage,
 };
 
-/// Whether a client has chosen its lifecycle yet.
+/// State of a client until it has chosen its lifecycle.
 #[derive(Debug)]
 pub struct ClientOpening {
-    /// Revisions that are served.
+    /// Supported revisions.
     versions: Cow<'static, [ProtocolVersion]>,
     has_lifecycle: bool,
 }
 
-/// What becomes of a message.
+/// Decision on a message.
 #[derive(Debug, PartialEq)]
 pub enum OpeningDecision {
-    /// It goes on to MCP.
+    /// Pass it to MCP.
     Pass,
-    /// It comes too early, and nobody waits for an answer to it.
+    /// Drop it: it comes too early, and expects no response.
     Drop,
-    /// It is answered so.
+    /// Respond with this error.
     Refuse(ErrorData),
 }
 
 impl ClientOpening {
-    /// Of a server with these revisions.
+    /// Creates the state for a server that supports these revisions.
     pub fn new(versions: Cow<'static, [ProtocolVersion]>) -> Self {
         Self { versions, has_lifecycle: false }
     }
 
-    /// What becomes of the next message.
+    /// Decides on the next message.
     pub fn check(&mut self, message: &RxJsonRpcMessage<RoleServer>) -> OpeningDecision {
         let request = match message {
             _ if self.has_lifecycle => return OpeningDecision::Pass,
@@ -45,13 +45,13 @@ impl ClientOpening {
         };
         match request {
             ClientRequest::InitializeRequest(_) => self.has_lifecycle = true,
-            // What is no request that MCP knows is one of the client's own; so is this where its parameters are wrong.
+            // rmcp parses a known method with malformed parameters as a custom request.
             ClientRequest::CustomRequest(custom) if custom.method == "initialize" => {
-                let said =
+                let message =
                     "Invalid params: `initialize` needs `protocolVersion`, `capabilities` and `clientInfo`";
-                return OpeningDecision::Refuse(ErrorData::invalid_params(said, None));
+                return OpeningDecision::Refuse(ErrorData::invalid_params(message, None));
             }
-            // Both are answered in any lifecycle, and choose none.
+            // Both are allowed in any lifecycle, and choose none.
             ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => {}
             request => {
                 let meta = request.get_meta();

@@ -22,16 +22,16 @@ use tokio_util::sync::CancellationToken;
 use super::lines::LineTransport;
 use crate::mcp::McpHandler;
 
-/// How long the client may take to read the last answers.
+/// How long the client may take to read the last responses.
 const LAST_WORDS: Duration = Duration::from_secs(3);
 
-/// The client's two streams.
+/// Input and output stream of the client.
 pub struct StdioStreams {
     read: Pin<Box<dyn AsyncRead + Send>>,
     write: Pin<Box<dyn AsyncWrite + Send>>,
 }
 
-/// Takes stdout for the protocol: from here on whatever else writes to descriptor 1 writes to stderr, and no child can
+/// Takes over stdout for the protocol. From here on, other writes to descriptor 1 go to stderr, and no child process can
 /// inherit the protocol's stream.
 ///
 /// Must be called on a runtime, before anything prints.
@@ -52,17 +52,17 @@ pub fn take() -> io::Result<StdioStreams> {
     Ok(StdioStreams { read, write })
 }
 
-/// A pipe, opened anew: with an open file description of its own, its non-blocking mode is nobody else's.
+/// Reopens a pipe. With a separate open file description, its non-blocking mode does not affect other processes.
 fn reopened_pipe(path: &str, mode: OFlags) -> Option<OwnedFd> {
     let is_pipe = std::fs::metadata(path).ok()?.file_type().is_fifo();
     is_pipe.then(|| open(path, mode | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty()).ok())?
 }
 
-/// Serves the client until it closes its end, or until told to stop; calls that run may then go on for so long.
+/// Serves the client until it closes its end or `stop` is cancelled. Running calls may then take up to `drain` to finish.
 ///
 /// # Errors
 ///
-/// If the client takes no answers, or none of the revisions that are served.
+/// If the client does not read its responses, or supports none of the server's revisions.
 pub async fn serve(
     handler: McpHandler,
     streams: StdioStreams,
@@ -79,7 +79,7 @@ pub async fn serve(
     };
     let running = match running {
         Ok(running) => running,
-        // A client that goes away before it says anything is no error.
+        // A client that disconnects before the handshake is no error.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(error) => return Err(describe_init_error(&error)),
     };
@@ -87,7 +87,7 @@ pub async fn serve(
     let draining = async {
         stop.cancelled().await;
         calls.close();
-        // Runs whose requests have ended get the same time.
+        // Runs whose requests have ended get the same drain time.
         let calls = async { drop(tokio::time::timeout(drain, calls.wait()).await) };
         tokio::join!(calls, leaving.drain(drain));
         ended.cancel();
@@ -95,15 +95,15 @@ pub async fn serve(
     let waiting = running.waiting();
     tokio::pin!(waiting, draining);
     tokio::select! {
-        // The client is gone; its runs are not, but no longer than when told to end.
+        // The client is gone, but its runs may finish within the drain time.
         _ = &mut waiting => gate.drain(drain).await,
-        // A client that does not read cannot keep the host from ending.
+        // A client that does not read cannot block the shutdown.
         () = &mut draining => drop(tokio::time::timeout(LAST_WORDS, waiting).await),
     }
     Ok(())
 }
 
-/// Why there was no handshake, without the message that came: rmcp's errors dump it.
+/// Renders the error of a failed handshake. rmcp's own text dumps the client's message.
 fn describe_init_error(error: &ServerInitializeError) -> String {
     match error {
         ServerInitializeError::TransportError { error, .. } => {

@@ -1,4 +1,4 @@
-//! What the host holds, told to whoever sends SIGUSR1: the first thing to know of a host that seems to leak.
+//! Resource usage, logged on SIGUSR1: the first thing to check if the host seems to leak.
 
 use std::{fs, io, sync::LazyLock, time::SystemTime};
 
@@ -17,43 +17,43 @@ use crate::{
     telemetry::{logs::VITALS, metrics::ProcessStats},
 };
 
-/// What a process holds at one moment.
+/// Resource usage at one moment.
 #[derive(Debug, PartialEq)]
 struct Vitals {
     process: ProcessStats,
     tasks: TaskCounts,
 }
 
-/// Alive on the runtime that answers clients, and on the two that calls move to.
+/// Live tasks of the I/O runtime, and of the two runtimes of calls.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TaskCounts(pub [usize; 3]);
 
-/// When this process began, as far as it knows.
+/// Start time of this process.
 static STARTED: LazyLock<SystemTime> = LazyLock::new(SystemTime::now);
 
-/// Notes that the process begins now, if nobody has before.
+/// Records the start time, unless that was done before.
 pub fn record_start() {
     LazyLock::force(&STARTED);
 }
 
-/// From now on each SIGUSR1 writes one line to the log. Until then the signal would end the process, as is its default,
-/// so this comes before anything is served.
+/// Logs resource usage on each SIGUSR1 from now on. Until then, the signal's default would kill the process, so call this
+/// before serving.
 ///
-/// Must be called on the runtime that answers clients.
+/// Must be called on the I/O runtime.
 ///
 /// # Errors
 ///
 /// If the signal cannot be received.
 pub fn log_on_signal(lanes: Lanes) -> io::Result<()> {
-    let mut asked = signal(SignalKind::user_defined1())?;
+    let mut requests = signal(SignalKind::user_defined1())?;
     let runtimes = [Handle::current(), lanes.calls, lanes.heavy];
     tokio::spawn(async move {
-        while asked.recv().await.is_some() {
-            // What the allocator keeps for later is held by nobody.
+        while requests.recv().await.is_some() {
+            // Memory that the allocator caches is not in use.
             memory::trim();
             match Vitals::read(&runtimes) {
                 Ok(vitals) => vitals.log(),
-                Err(error) => tracing::warn!("what this process holds cannot be read: {error}"),
+                Err(error) => tracing::warn!("failed to read the resource usage: {error}"),
             }
         }
     });
@@ -78,22 +78,22 @@ impl Vitals {
 }
 
 impl TaskCounts {
-    /// Those that are alive now.
+    /// Counts the live tasks.
     pub fn read(runtimes: &[Handle; 3]) -> Self {
         Self(runtimes.each_ref().map(|runtime| runtime.metrics().num_alive_tasks()))
     }
 }
 
-/// What this process holds, and has used so far.
+/// Reads the resource usage of this process.
 ///
 /// # Errors
 ///
-/// Where the machine does not tell.
+/// If `/proc` cannot be read.
 pub fn process_stats() -> io::Result<ProcessStats> {
     let status = fs::read_to_string("/proc/self/status")?;
     let unreadable = || io::Error::other("/proc/self/status is not as expected");
     let (resident_kib, threads) = resident_and_threads(&status).ok_or_else(unreadable)?;
-    // One of them is the descriptor by which they are listed.
+    // One of them is the descriptor of the listing itself.
     let descriptors = fs::read_dir("/proc/self/fd")?.count().saturating_sub(1);
     let cpu = clock_gettime(ClockId::ProcessCPUTime);
     Ok(ProcessStats {
@@ -106,7 +106,7 @@ pub fn process_stats() -> io::Result<ProcessStats> {
     })
 }
 
-/// Resident memory in KiB, and the number of threads.
+/// Parses resident memory in KiB and the number of threads.
 fn resident_and_threads(status: &str) -> Option<(usize, usize)> {
     let value = |key: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(key))?;

@@ -1,22 +1,24 @@
-//! The page of figures in Prometheus' older text format, for who does not read OpenMetrics. The samples are the same; only the names
-//! by which families are announced differ: there a counter's family has its samples' name, and there is no `info`.
+//! Metrics in Prometheus' text format 0.0.4, for clients that do not read OpenMetrics.
+//!
+//! The samples are identical. Families differ: a counter's family has the name of its samples, and `info` becomes `gauge`.
 
 use std::collections::HashMap;
 
-/// What the text is.
+/// Content type of the format.
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Whether a request asks for OpenMetrics, by its `Accept`. Who names nothing gets what everybody reads.
+/// Returns true if an `Accept` header names OpenMetrics. Without it, the older format is the default, since every client
+/// reads it.
 pub fn wants_openmetrics(accept: &str) -> bool {
     accept.split(',').any(|kind| {
         let mut parts = kind.split(';').map(str::trim);
-        let named =
+        let is_named =
             parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case("application/openmetrics-text"));
-        named && !parts.any(|part| matches!(part.strip_prefix("q=").map(str::parse), Some(Ok(0.0))))
+        is_named && !parts.any(|part| matches!(part.strip_prefix("q=").map(str::parse), Some(Ok(0.0))))
     })
 }
 
-/// A page of OpenMetrics in the older format.
+/// Converts a page of OpenMetrics to the older format.
 pub fn to_classic(page: &str) -> String {
     let kind = |line: &str| {
         let (name, kind) = line.strip_prefix("# TYPE ")?.split_once(' ')?;
@@ -32,9 +34,9 @@ pub fn to_classic(page: &str) -> String {
     for line in page.lines() {
         let meta = ["# HELP ", "# TYPE "].into_iter().find_map(|what| Some((what, line.strip_prefix(what)?)));
         match meta.map(|(what, rest)| (what, rest.split_once(' ').unwrap_or((rest, "")))) {
-            Some((what, (name, said))) => {
-                let said = if what == "# TYPE " && said == "info" { "gauge" } else { said };
-                classic.extend([what, name, suffix(name), " ", said, "\n"]);
+            Some((what, (name, text))) => {
+                let text = if what == "# TYPE " && text == "info" { "gauge" } else { text };
+                classic.extend([what, name, suffix(name), " ", text, "\n"]);
             }
             None if line.starts_with("# EOF") || line.starts_with("# UNIT ") => {}
             None => classic.extend([line, "\n"]),

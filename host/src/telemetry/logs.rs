@@ -1,4 +1,4 @@
-//! The log: where it goes, how much of it, and what becomes of lines that nobody reads.
+//! Sets up the log: destination, level, and what happens to lines that nobody reads.
 
 use std::{
     io::{IsTerminal, Write},
@@ -21,49 +21,49 @@ use super::{
 pub use crate::config::server::Level;
 use crate::config::server::{Format, Log};
 
-/// The source of lines that an operator asks for by SIGUSR1: shown at every level of the log.
+/// Target of the lines that an operator requests by SIGUSR1: they are logged at every level.
 pub const VITALS: &str = "loggia::vitals";
 
-/// Lines that wait to be written. When a reader of stderr does not keep up, further ones are dropped: a log must never
-/// hold up a call.
+/// Lines in the queue of the writer thread. If the reader of stderr does not keep up, further lines are dropped: the log
+/// must never delay a call.
 const MAX_QUEUED: usize = 4096;
 
-/// Writes the last lines when it is dropped.
+/// Flushes the queue when it is dropped.
 static WRITER: Mutex<Option<WorkerGuard>> = Mutex::new(None);
 
-/// The lines that were dropped.
+/// Counts the dropped lines.
 static DROPPED: OnceLock<ErrorCounter> = OnceLock::new();
 
-/// Whether every line of stderr is to be a JSON object.
+/// Set once every line of stderr must be a JSON object.
 static JSON: AtomicBool = AtomicBool::new(false);
 
-/// From here on, whatever the host says on stderr is a JSON object on a line: errors that end it and panics, too.
+/// Switches stderr to JSON lines. Panics and fatal errors follow the same format.
 pub fn switch_to_json() {
     if !JSON.swap(true, Ordering::Relaxed) {
         std::panic::set_hook(Box::new(|panic| announce(tracing::Level::ERROR, &panic.to_string())));
     }
 }
 
-/// Whether that is so.
+/// Returns true after [`switch_to_json`].
 pub fn is_json() -> bool {
     JSON.load(Ordering::Relaxed)
 }
 
-/// Writes a JSON object on a line of stderr, whatever the level, in place of a line for people.
+/// Writes one JSON line to stderr, regardless of the level.
 pub fn announce(level: tracing::Level, message: &str) {
-    // With nobody to read it there is nobody to tell.
+    // Without a reader of stderr, the failure cannot be reported either.
     let _ = std::io::stderr().write_all(render_announcement(level, message).as_bytes());
 }
 
-/// Sends logs to stderr, through a thread of their own. `LOGGIA_LOG` overrides the level. The audit trail goes to its file,
-/// where there is one, whatever the level is.
+/// Starts logging to stderr on a separate thread. `LOGGIA_LOG` overrides the level. The audit trail goes to its file, if
+/// there is one, regardless of the level.
 pub fn start(log: Log, trail: Option<AuditFile>) {
     if log.format == Format::Json {
         switch_to_json();
     }
-    // rmcp logs whole results at its lower levels; wasmtime, notify and their like tell what only they understand.
+    // rmcp logs whole results at its lower levels, and the internals of the others do not help an operator.
     const OTHERS: &str = "rmcp=error,wasmtime=warn,cranelift=warn,notify=error,mio=warn,hyper=warn,h2=warn";
-    // Told only to who sent a signal for it, so whatever the level is.
+    // Logged only on request, by a signal, so at every level.
     let asked = format!("{}=info", VITALS);
     let default = level_name(log.level);
     let wanted = std::env::var("LOGGIA_LOG").ok().filter(|level| !level.trim().is_empty());
@@ -83,7 +83,7 @@ pub fn start(log: Log, trail: Option<AuditFile>) {
     let write = move |line: &str| out.write(line);
     let lines = LineLayer { format: log.format, colours, write };
     let _ = match trail {
-        // One filter for all is quicker to ask than one for each.
+        // A global filter is faster than one per layer.
         None => registry().with(filter).with(lines).try_init(),
         Some(trail) => {
             let lines_of_trail = LineLayer { format: Format::Json, colours: false, write: trail.start() };
@@ -94,23 +94,23 @@ pub fn start(log: Log, trail: Option<AuditFile>) {
     };
     if !known {
         tracing::warn!(
-            "LOGGIA_LOG={level} is no level: it is error, warn, info, debug or trace; {default} is used"
+            "LOGGIA_LOG={level} is not a log level (error, warn, info, debug, trace); using {default}"
         );
     }
 }
 
-/// The same for a command that has no settings: for a person, at this level.
+/// Starts logging for a command without settings: human format, at this level.
 pub fn start_plain(level: Level) {
     start(Log { level, ..Log::default() }, None);
 }
 
-/// Writes what has been logged and not yet written. Waits for a reader, but not long.
+/// Writes the queued lines. Waits briefly if stderr is not read.
 pub fn flush() {
     trail::flush();
     drop(WRITER.lock().unwrap_or_else(PoisonError::into_inner).take());
 }
 
-/// How many lines were dropped so far, because stderr was not read.
+/// Returns how many lines were dropped because stderr was not read.
 pub fn dropped() -> usize {
     DROPPED.get().map_or(0, ErrorCounter::dropped_lines)
 }
@@ -126,11 +126,11 @@ fn level_name(level: Level) -> &'static str {
     }
 }
 
-/// Says how many lines are missing, once there is room again.
+/// Writer that reports how many lines were dropped, once there is room again.
 struct LossyWriter {
     writer: NonBlocking,
     dropped: ErrorCounter,
-    /// Of those that are missing, so many have been told.
+    /// Dropped lines that have already been reported.
     reported: AtomicUsize,
 }
 
@@ -138,15 +138,15 @@ impl LossyWriter {
     fn write(&self, line: &str) {
         let mut writer = self.writer.clone();
         let before = self.dropped.dropped_lines();
-        // It never fails: what finds no room is dropped, and counted.
+        // It never fails: a line that finds no room is dropped and counted.
         let _ = writer.write_all(line.as_bytes());
-        let told = self.reported.load(Ordering::Relaxed);
-        // This one found room, and it is the first to do so after others did not.
-        if before > told
+        let reported = self.reported.load(Ordering::Relaxed);
+        // This line found room, as the first one after others did not.
+        if before > reported
             && self.dropped.dropped_lines() == before
-            && self.reported.compare_exchange(told, before, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+            && self.reported.compare_exchange(reported, before, Ordering::Relaxed, Ordering::Relaxed).is_ok()
         {
-            tracing::warn!("{} lines of the log were dropped: stderr was not read", before - told);
+            tracing::warn!("{} lines of the log were dropped: stderr was not read", before - reported);
         }
     }
 }

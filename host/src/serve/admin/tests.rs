@@ -14,17 +14,17 @@ fn report(files: &[(&str, load::State)]) -> Report {
 #[test]
 fn ready_when_something_serves_or_nothing_failed() {
     let check = |(draining, loaded), files: &[(&str, load::State)], expected: Option<&str>| {
-        let told = Readiness::new(draining, loaded, true, &report(files));
-        assert_eq!((told.ready, told.why.as_deref()), (expected.is_none(), expected), "{files:?}");
+        let readiness = Readiness::new(draining, loaded, true, &report(files));
+        assert_eq!((readiness.ready, readiness.why.as_deref()), (expected.is_none(), expected), "{files:?}");
     };
     let (ends, loads, serves) = ((true, true), (false, false), (false, true));
-    check(ends, &[("a", Serving)], Some("the server is being ended"));
+    check(ends, &[("a", Serving)], Some("the server is shutting down"));
     check(loads, &[("a", Serving)], Some("plugins are still being loaded"));
     check(serves, &[], None);
     check(serves, &[("a", Serving)], None);
     check(serves, &[("a", Serving), ("b", Failed)], None);
     check(serves, &[("a", Stale)], None);
-    check(serves, &[("a", Failed), ("b", Refused)], Some("nothing serves, and plugins failed"));
+    check(serves, &[("a", Failed), ("b", Refused)], Some("no plugin serves, and some failed"));
     let folder = |files| Report { folder: Some("the folder\ncannot be read".into()), ..report(files) };
     assert_eq!(
         Readiness::new(false, true, true, &folder(&[])).why.as_deref(),
@@ -41,14 +41,14 @@ fn failures_are_listed_first_and_bounded() {
     files.extend([("z.wasm", Failed), ("y.wasm", Stale)]);
     let mut report = report(&files);
     report.files[FILES].why = Some(format!("{}\u{1b}", "é".repeat(5000)));
-    let told = Readiness::new(false, true, true, &report);
-    let first: Vec<_> = told.plugins.iter().take(3).map(|stands| stands.file.as_str()).collect();
+    let readiness = Readiness::new(false, true, true, &report);
+    let first: Vec<_> = readiness.plugins.iter().take(3).map(|stands| stands.file.as_str()).collect();
     assert_eq!(first, ["z.wasm", "y.wasm", "0000.wasm"]);
     assert_eq!(
-        (told.plugins.len(), told.more, told.serving, told.failed, told.stale),
+        (readiness.plugins.len(), readiness.more, readiness.serving, readiness.failed, readiness.stale),
         (FILES, 2, FILES, 1, 1)
     );
-    let why = told.plugins[0].why.as_deref().unwrap();
+    let why = readiness.plugins[0].why.as_deref().unwrap();
     assert!(why.chars().count() == REASON && why.ends_with('…'), "{why}");
 }
 

@@ -1,4 +1,4 @@
-//! The token that a request carries.
+//! Extracts the bearer token of a request.
 
 use axum::http::{
     HeaderMap, Uri,
@@ -7,21 +7,21 @@ use axum::http::{
 
 use super::{refusal::RefusalReason, token};
 
-/// Longest token. Those of authorization servers with many claims have two or three KiB.
+/// Longest token. Access tokens with many claims have two or three KiB.
 const MAX_TOKEN: usize = 8 << 10;
 
-/// A token, by who made it.
+/// A token, by its form.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum BearerToken<'a> {
-    /// It looks like one of ours.
+    /// Has the prefix of tokens of `loggia token new`.
     Own(&'a str),
-    /// It does not.
+    /// Any other token.
     Foreign(&'a str),
 }
 
-/// The one token of a request: in one `Authorization` header, and nowhere else (RFC 6750 §2).
+/// Extracts the only token of a request, which must be in a single `Authorization` header (RFC 6750 §2).
 pub(super) fn extract<'a>(headers: &'a HeaderMap, uri: &Uri) -> Result<BearerToken<'a>, RefusalReason> {
-    // Right or wrong: what stands in a URL stands in the logs of every proxy on the way.
+    // Even if it is valid: URLs are logged by every proxy on the way.
     if has_query_token(uri) {
         return Err(RefusalReason::InUrl);
     }
@@ -37,7 +37,7 @@ pub(super) fn extract<'a>(headers: &'a HeaderMap, uri: &Uri) -> Result<BearerTok
         Some(at) => value.as_bytes().split_at(at),
         None => (value.as_bytes(), &b""[..]),
     };
-    // Another scheme is no attempt at this one.
+    // Other schemes do not attempt bearer authentication.
     if !scheme.eq_ignore_ascii_case(b"bearer") {
         return Err(RefusalReason::Missing);
     }
@@ -46,25 +46,25 @@ pub(super) fn extract<'a>(headers: &'a HeaderMap, uri: &Uri) -> Result<BearerTok
         None => {
             Err(RefusalReason::Malformed("write the header as: Authorization: Bearer, a space, the token"))
         }
-        Some(made) if made.starts_with(token::PREFIX) => Ok(BearerToken::Own(made)),
-        Some(other) => Ok(BearerToken::Foreign(other)),
+        Some(own) if own.starts_with(token::PREFIX) => Ok(BearerToken::Own(own)),
+        Some(foreign) => Ok(BearerToken::Foreign(foreign)),
     }
 }
 
-/// Takes away all by which a request was authenticated, or could be elsewhere: a caller's token is passed on to nobody.
+/// Removes all credentials from a request, so that a caller's token is passed on to nobody.
 pub fn strip_credentials(headers: &mut HeaderMap) {
     for name in [AUTHORIZATION, PROXY_AUTHORIZATION, COOKIE] {
         headers.remove(name);
     }
 }
 
-/// Whether the URL has a parameter `access_token`, however it is written.
+/// Returns true if the URL has a parameter `access_token`, in any case and encoding.
 fn has_query_token(uri: &Uri) -> bool {
     let query = uri.query().unwrap_or_default();
     url::form_urlencoded::parse(query.as_bytes()).any(|(name, _)| name.eq_ignore_ascii_case("access_token"))
 }
 
-/// RFC 6750's `b64token`.
+/// Checks for RFC 6750's `b64token`.
 fn is_b64token(text: &str) -> bool {
     let body = text.trim_end_matches('=');
     let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/".contains(&byte);

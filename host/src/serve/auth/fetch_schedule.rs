@@ -1,14 +1,14 @@
-//! How often keys are fetched.
+//! Intervals of fetching keys.
 
 use std::time::Duration;
 
-/// How often is looked for keys.
+/// Intervals of fetching keys.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FetchSchedule {
-    /// While all is well.
+    /// Interval after a successful fetch.
     pub refresh: Duration,
-    /// At least between two looks that a request asked for.
+    /// Minimum interval between fetches that requests cause.
     pub gap: Duration,
-    /// While there are none.
+    /// Interval after a failed fetch, while there are no keys.
     pub retry: Duration,
 }

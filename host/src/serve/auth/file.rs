@@ -1,4 +1,4 @@
-//! A file that may change while the server runs: looked at again and again, and read only when it is another than before.
+//! Watches a file that may change while the server runs, by polling. The file is read only if it has changed.
 
 use std::{
     io,
@@ -7,17 +7,16 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// A file, and what it was like when it was last read well.
+/// A file, and the stamp of the version that was read last.
 #[derive(Debug)]
 pub(super) struct WatchedFile {
     path: PathBuf,
-    /// A version counts when it is as old as this: a file that is written in place is empty first, and then half of what it
-    /// is to be.
+    /// Minimum age of a version: a file that is written in place is first empty, then incomplete.
     settled: Duration,
     seen: Option<FileStamp>,
 }
 
-/// What differs between two versions of a file: device, inode, size, and when it was written and replaced, in nanoseconds.
+/// Identifies a version: device, inode, size, and times of modification and change in nanoseconds.
 type FileStamp = [i128; 5];
 
 impl WatchedFile {
@@ -29,7 +28,7 @@ impl WatchedFile {
         &self.path
     }
 
-    /// What is read of it; none where it is what it was, or is being written. Blocks.
+    /// Reads the file, or returns `None` if it has not changed or is being written. Blocks.
     pub fn read_if_changed<T, E: From<io::Error>>(
         &mut self,
         read: impl FnOnce(&Path) -> Result<T, E>,
@@ -39,7 +38,7 @@ impl WatchedFile {
             return Ok(None);
         }
         let found = read(&self.path)?;
-        // Written while it was read: what was read may be of neither version.
+        // It was written during the read, so the content may be of neither version.
         if self::stamp(&self.path)? != stamp {
             return Ok(None);
         }
@@ -49,18 +48,18 @@ impl WatchedFile {
 }
 
 fn stamp(path: &Path) -> io::Result<FileStamp> {
-    let its = std::fs::metadata(path)?;
-    // A pipe gives what it holds once, and to open one may take for ever.
-    if !its.is_file() {
-        return Err(io::Error::other("it is no file"));
+    let metadata = std::fs::metadata(path)?;
+    // A pipe yields its content once, and opening it may block forever.
+    if !metadata.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
     }
     let nanoseconds = |seconds: i64, more: i64| i128::from(seconds) * 1_000_000_000 + i128::from(more);
-    let written = nanoseconds(its.mtime(), its.mtime_nsec());
-    let changed = nanoseconds(its.ctime(), its.ctime_nsec());
-    Ok([its.dev().into(), its.ino().into(), its.size().into(), written, changed])
+    let written = nanoseconds(metadata.mtime(), metadata.mtime_nsec());
+    let changed = nanoseconds(metadata.ctime(), metadata.ctime_nsec());
+    Ok([metadata.dev().into(), metadata.ino().into(), metadata.size().into(), written, changed])
 }
 
-/// How long a version has been there; none for one of the future, which a clock that was set back makes of it.
+/// Returns the age of a version; `None` if it is in the future, after the clock was set back.
 fn age([.., changed]: FileStamp) -> Option<Duration> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok()?;
     let then = Duration::from_nanos(u64::try_from(changed).ok()?);
@@ -86,7 +85,7 @@ mod tests {
         fs::write(&path, "one").unwrap();
         assert_eq!(file.read_if_changed(text).unwrap().as_deref(), Some("one"));
         assert_eq!(file.read_if_changed(text).unwrap(), None);
-        // What could not be read is read again.
+        // A failed read is retried.
         fs::write(folder.path().join("new"), "two").unwrap();
         fs::rename(folder.path().join("new"), &path).unwrap();
         assert!(file.read_if_changed(|_| Err::<(), _>(io::Error::other("broken"))).is_err());
@@ -115,7 +114,7 @@ mod tests {
         for path in [folder.path(), Path::new("/dev/null")] {
             let mut file = WatchedFile::new(path.to_owned(), Duration::ZERO);
             let error = file.read_if_changed(|_| -> io::Result<()> { panic!("it was opened") }).unwrap_err();
-            assert!(error.to_string().ends_with("is no file"), "{error}");
+            assert!(error.to_string().ends_with("is not a regular file"), "{error}");
         }
     }
 }

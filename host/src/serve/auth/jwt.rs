@@ -1,4 +1,4 @@
-//! Tokens of an authorization server: what must be true of one (RFC 8725, RFC 9068).
+//! Validates access tokens of an authorization server (RFC 8725, RFC 9068).
 
 use std::{fmt::Write, sync::Arc, time::Duration};
 
@@ -20,24 +20,24 @@ use crate::config::server::Mistake;
 /// Longest `sub` (OpenID Connect Core §2).
 const MAX_SUBJECT: usize = 255;
 
-/// Checks the tokens of one authorization server.
+/// Validator of the tokens of one authorization server.
 pub(super) struct JwtValidator {
     issuer: String,
     algorithms: Vec<Algorithm>,
-    /// Its algorithm is a token's own, when that is one of those above.
+    /// Template: its algorithm is replaced by the token's, if that is one of `algorithms`.
     validation: Validation,
     leeway: Duration,
     allow_star: bool,
     keys: Arc<KeyCache>,
 }
 
-/// What is read of a token beside what `jsonwebtoken` checks.
+/// Claims that `jsonwebtoken` does not check.
 #[derive(Deserialize)]
 struct Claims {
     iss: String,
     sub: Option<String>,
     iat: Option<f64>,
-    /// As it is: `decode` says what is wrong with it.
+    /// Raw: `decode` reports malformed values.
     exp: Option<serde_json::Value>,
     scope: Option<ScopeList>,
     scp: Option<ScopeList>,
@@ -50,7 +50,7 @@ enum ScopeList {
     List(Vec<String>),
 }
 
-/// The keys that are there, of which a file is read now.
+/// Creates the key cache. A key file is read immediately.
 pub(super) fn load_keys(jwks: &JwksLocation) -> Result<Arc<KeyCache>, Mistake> {
     let (source, pace) = source::from_location(jwks);
     let keys = KeyCache::new(source, pace);
@@ -62,13 +62,13 @@ pub(super) fn load_keys(jwks: &JwksLocation) -> Result<Arc<KeyCache>, Mistake> {
 }
 
 impl JwtValidator {
-    /// By these settings. A file of keys is read now.
+    /// Creates the validator of these settings. A key file is read immediately.
     pub fn new(oauth: OAuthConfig) -> Result<Self, Mistake> {
         let keys = load_keys(&oauth.jwks)?;
         Ok(Self::with(oauth, keys))
     }
 
-    /// With these keys.
+    /// Creates a validator with these keys.
     pub fn with(oauth: OAuthConfig, keys: Arc<KeyCache>) -> Self {
         signature::install();
         let mut validation = Validation::default();
@@ -81,42 +81,40 @@ impl JwtValidator {
         Self { issuer, algorithms, validation, leeway, allow_star, keys }
     }
 
-    /// The keys that are known.
+    /// Returns the key cache.
     pub fn keys(&self) -> &Arc<KeyCache> {
         &self.keys
     }
 
-    /// Whose token this is, and what it allows.
+    /// Validates a token; returns the caller's name, its rights and the expiry.
     pub async fn validate(&self, token: &str) -> Result<(String, Rights, i64), RefusalReason> {
         let header = decode_header(token)
-            .map_err(|_| RefusalReason::Invalid("the token is none that this server takes"))?;
+            .map_err(|_| RefusalReason::Invalid("the token is malformed or not supported"))?;
         self.check_header(&header)?;
         let check = |key: &DecodingKey| self.validate_with(token, header.alg, key);
         match self.keys.with_key(header.kid.as_deref(), header.alg, check).await {
             Ok(checked) => checked,
             Err(KeyLookupError::NotYet) => Err(RefusalReason::NotReady),
             Err(KeyLookupError::Key(why)) => Err(RefusalReason::Invalid(match why {
-                NoKey::Unknown => "the token is signed with a key that is not known here",
-                NoKey::Unfit => "the token is signed with a key that is for something else",
-                NoKey::Unnamed => "the token does not say with which key it is signed",
+                NoKey::Unknown => "the token is signed with an unknown key",
+                NoKey::Unfit => "the token is signed with a key for another purpose or algorithm",
+                NoKey::Unnamed => "the token does not name its key (kid)",
             })),
         }
     }
 
-    /// Before any key is looked for. Keys that a header brings along, or says where to find, are never used.
+    /// Checks the header, before any key lookup. Keys in the header, or URLs of keys, are never used.
     fn check_header(&self, header: &Header) -> Result<(), RefusalReason> {
         if !self.algorithms.contains(&header.alg) {
-            return Err(RefusalReason::Invalid("the token is signed in a way that is not taken here"));
+            return Err(RefusalReason::Invalid("the token is signed with an algorithm that is not allowed"));
         }
         if header.crit.is_some() {
-            return Err(RefusalReason::Invalid(
-                "the token has critical headers that are not understood here",
-            ));
+            return Err(RefusalReason::Invalid("the token has unsupported critical headers"));
         }
         let typ = header.typ.as_deref().unwrap_or("JWT").to_ascii_lowercase();
-        // An ID token says who somebody is, not what may be done.
+        // An ID token identifies a user, and grants nothing.
         if !matches!(typ.trim_start_matches("application/"), "jwt" | "at+jwt") {
-            return Err(RefusalReason::Invalid("the token is no access token"));
+            return Err(RefusalReason::Invalid("the token is not an access token"));
         }
         Ok(())
     }
@@ -133,14 +131,14 @@ impl JwtValidator {
         if claims.iss != self.issuer {
             return Err(RefusalReason::Invalid("the token is from another issuer"));
         }
-        // f64 holds seconds exactly for longer than the sun will shine.
+        // f64 holds whole seconds exactly up to 2^53.
         #[allow(clippy::cast_precision_loss, reason = "seconds since 1970 are far below 2^52")]
         let latest = token::now() as f64 + self.leeway.as_secs_f64();
         if claims.iat.is_some_and(|issued| issued > latest) {
             return Err(RefusalReason::Invalid("the token is not valid yet"));
         }
         let subject = claims.sub.filter(|sub| !sub.is_empty() && sub.len() <= MAX_SUBJECT);
-        let subject = subject.ok_or(RefusalReason::Invalid("the token does not say whose it is (sub)"))?;
+        let subject = subject.ok_or(RefusalReason::Invalid("the token lacks a valid subject (sub)"))?;
         let scopes: Vec<Scope> = match claims.scope.or(claims.scp) {
             None => Vec::new(),
             Some(words) => {
@@ -151,7 +149,7 @@ impl JwtValidator {
         if scopes.is_empty() {
             return Err(RefusalReason::Scope);
         }
-        // `decode` takes none without it.
+        // `decode` requires it.
         #[allow(clippy::cast_possible_truncation, reason = "what is further away than i64 holds never comes")]
         let expires =
             (claims.exp.and_then(|exp| exp.as_f64()).unwrap_or_default() + self.leeway.as_secs_f64()) as i64;
@@ -168,7 +166,7 @@ impl ScopeList {
     }
 }
 
-/// What a token's sender is told. Nothing of the token is in it.
+/// Converts an error to its text for the client, which contains nothing of the token.
 fn to_reason(error: &ErrorKind) -> RefusalReason {
     RefusalReason::Invalid(match error {
         ErrorKind::ExpiredSignature => "the token has expired",
@@ -177,12 +175,12 @@ fn to_reason(error: &ErrorKind) -> RefusalReason {
         ErrorKind::InvalidIssuer => "the token is from another issuer",
         ErrorKind::InvalidSignature => "the token's signature is wrong",
         ErrorKind::MissingRequiredClaim(_) => "the token lacks a claim: exp, iss and aud are needed",
-        _ => "the token is none that this server takes",
+        _ => "the token is malformed or not supported",
     })
 }
 
-/// The name of a caller. No issuer has a `#` and no token of ours has one in its name, so no two of them meet; two
-/// subjects never share a name, and none has anything in it that a log could be deceived by.
+/// Builds the name of a caller. Neither issuers nor names of own tokens contain a `#`, so names cannot collide. The subject is
+/// percent-encoded, so that different subjects have different names and none can forge log lines.
 fn caller_name(issuer: &str, subject: &str) -> String {
     subject.bytes().fold(format!("{issuer}#"), |mut name, byte| {
         if byte.is_ascii_graphic() && byte != b'%' {

@@ -1,8 +1,7 @@
-//! The keys that are now known.
+//! Cache of the authorization server's keys.
 //!
-//! They are fetched by a task of their own: a request reads what is there and waits for nothing, unless it names a key
-//! that is not there. Then it waits for one more look, which all such requests share, and of which there is at most one
-//! in a while: whoever makes names up gets no more work done than anybody else.
+//! A background task fetches them. Requests read the cache without waiting, unless they name an unknown key. Such requests
+//! share one more fetch, and these are rate-limited, so that invented key names cause no extra load.
 
 use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
@@ -23,19 +22,19 @@ use super::{
     source::{self, KeySource, SourceError},
 };
 
-/// Longer than a look may take.
+/// How long a request waits for a fetch: longer than a fetch may take.
 const FETCH_WAIT: Duration = Duration::from_secs(6);
 
-/// Why no key checks a token.
+/// Error of looking up a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KeyLookupError {
-    /// None have been fetched yet.
+    /// No keys have been fetched yet.
     NotYet,
-    /// There are some.
+    /// There are keys, but none for this token.
     Key(NoKey),
 }
 
-/// The keys that are now known, and what keeps them so.
+/// Keys, and the task that refreshes them.
 pub(super) struct KeyCache {
     state: Arc<CacheState>,
     task: OnceLock<AbortOnDropHandle<()>>,
@@ -44,25 +43,29 @@ pub(super) struct KeyCache {
 struct CacheState {
     source: Box<dyn KeySource>,
     schedule: FetchSchedule,
-    /// None until the first look that found some. A look that fails leaves it as it is.
+    /// The current keys; `None` until the first successful fetch. A failed fetch leaves them. Requests load them without
+    /// waiting, and only the refreshing task (or startup) stores them.
     keys: ArcSwapOption<KeySet>,
+    /// Progress of fetching. Locked to read or update a few flags, and never held across an await, so requests and the
+    /// refreshing task delay each other by no more than that.
     fetch_state: Mutex<FetchState>,
-    /// Someone waits for a look.
+    /// Wakes the refreshing task when a request needs another fetch.
     wanted: Notify,
-    /// How many looks have ended.
+    /// Number of finished fetches. Requests subscribe before their first lookup, so that a fetch which ends in between is not
+    /// missed, and wait for the next value with a timeout.
     fetches: watch::Sender<u64>,
 }
 
-/// Never held while anything is waited for.
+/// Progress of fetching.
 #[derive(Default)]
 struct FetchState {
-    /// When the last one began.
+    /// Start of the last fetch.
     started: Option<Instant>,
-    /// Whether it still goes on.
+    /// Set while it runs.
     fetching: bool,
-    /// Whether another one is wanted.
+    /// Set if a request needs another one.
     requested: bool,
-    /// What was last said of a failure, so that it is said once.
+    /// Last logged error, so that it is logged once.
     logged: Option<String>,
 }
 
@@ -79,13 +82,13 @@ impl KeyCache {
         Arc::new(Self { state: Arc::new(keys), task: OnceLock::new() })
     }
 
-    /// Looks from now on, until this is dropped.
+    /// Starts the refreshing task, which ends when the cache is dropped.
     pub fn start(&self) {
         let keys = &self.state;
         self.task.get_or_init(|| AbortOnDropHandle::new(tokio::spawn(keys.clone().refresh())));
     }
 
-    /// Reads a file now, so that a mistake in it is told before anything is served.
+    /// Reads a key file immediately, so that its errors are reported at startup.
     pub fn read_file(&self, path: &std::path::Path) -> Result<(), SourceError> {
         let text = source::read_key_file(path)?;
         let set = KeySet::parse(&text)?;
@@ -96,19 +99,19 @@ impl KeyCache {
         Ok(())
     }
 
-    /// Whether there are keys.
+    /// Returns true once there are keys.
     pub fn has_keys(&self) -> bool {
         self.state.keys.load().is_some()
     }
 
-    /// Does something with the key that has this name.
+    /// Finds the key of this name and runs `check` with it. Waits for a fetch if the key is unknown.
     pub async fn with_key<T>(
         &self,
         name: Option<&str>,
         algorithm: Algorithm,
         check: impl Fn(&DecodingKey) -> T,
     ) -> Result<T, KeyLookupError> {
-        // Before the first try, or a look that ends in between would be missed.
+        // Subscribe first, or a fetch that ends in between would be missed.
         let mut ended = self.state.fetches.subscribe();
         let tried = self.state.try_key(name, algorithm, &check);
         if !matches!(tried, Err(KeyLookupError::Key(NoKey::Unknown))) {
@@ -137,16 +140,16 @@ impl CacheState {
         self.fetch_state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks for a look, and says whether one is to be waited for.
+    /// Requests a fetch; returns whether to wait for one.
     fn request_fetch(&self) -> bool {
-        let mut looks = self.fetch_state();
-        if looks.fetching || looks.requested {
+        let mut fetches = self.fetch_state();
+        if fetches.fetching || fetches.requested {
             return true;
         }
-        if looks.started.is_some_and(|begun| begun.elapsed() < self.schedule.gap) {
+        if fetches.started.is_some_and(|begun| begun.elapsed() < self.schedule.gap) {
             return false;
         }
-        looks.requested = true;
+        fetches.requested = true;
         self.wanted.notify_one();
         true
     }
@@ -154,7 +157,7 @@ impl CacheState {
     async fn refresh(self: Arc<Self>) {
         loop {
             let next = Instant::now() + self.fetch().await;
-            // Who was told to wait for a look that had just ended left a permit behind, but asks for nothing.
+            // A stale permit, of a request that came during the last fetch, is no request for another one.
             while !self.fetch_state().requested {
                 tokio::select! {
                     () = sleep_until(next) => break,
@@ -164,37 +167,37 @@ impl CacheState {
         }
     }
 
-    /// Looks once, and says how long to wait before the next look.
+    /// Fetches once; returns the pause before the next fetch.
     async fn fetch(&self) -> Duration {
         {
-            let mut looks = self.fetch_state();
-            (looks.started, looks.fetching, looks.requested) = (Some(Instant::now()), true, false);
+            let mut fetches = self.fetch_state();
+            (fetches.started, fetches.fetching, fetches.requested) = (Some(Instant::now()), true, false);
         }
         let found = self.source.fetch().await;
         let found = found.and_then(|text| Ok(text.map(|text| KeySet::parse(&text)).transpose()?));
         let failed = found.as_ref().err().map(ToString::to_string);
         if let Ok(Some(set)) = found {
-            // An empty set is how an authorization server says that none of its tokens count any more.
-            tracing::info!(keys = set.len(), "the keys that check tokens were read from {}", self.source);
+            // By an empty set, an authorization server revokes all of its tokens.
+            tracing::info!(keys = set.len(), "read the token keys from {}", self.source);
             self.keys.store(Some(Arc::new(set)));
         }
-        let some = self.keys.load().is_some();
+        let has_keys = self.keys.load().is_some();
         let pause = match &failed {
             None => self.schedule.refresh,
-            Some(_) if some => self.schedule.gap.max(self.schedule.retry),
+            Some(_) if has_keys => self.schedule.gap.max(self.schedule.retry),
             Some(_) => self.schedule.retry,
         };
         {
-            let mut looks = self.fetch_state();
-            looks.fetching = false;
-            if let Some(why) = failed.as_ref().filter(|_| looks.logged != failed) {
-                let so =
-                    if some { "the ones that were read before are used" } else { "no token can be checked" };
-                tracing::warn!("failed to read the keys that check tokens from {}: {why}; {so}", self.source);
+            let mut fetches = self.fetch_state();
+            fetches.fetching = false;
+            if let Some(why) = failed.as_ref().filter(|_| fetches.logged != failed) {
+                let consequence =
+                    if has_keys { "the previous ones stay in use" } else { "tokens cannot be verified" };
+                tracing::warn!("failed to read the token keys from {}: {why}; {consequence}", self.source);
             }
-            looks.logged = failed;
+            fetches.logged = failed;
         }
-        self.fetches.send_modify(|looks| *looks += 1);
+        self.fetches.send_modify(|fetches| *fetches += 1);
         pause
     }
 }
@@ -214,27 +217,27 @@ mod tests {
 
     use super::*;
 
-    /// Keys that a test changes, and how often they were looked at.
+    /// Keys that a test changes, and the number of fetches.
     #[derive(Default)]
-    struct Shelf {
+    struct FakeServer {
         keys: Mutex<Vec<&'static str>>,
-        looks: AtomicUsize,
+        fetches: AtomicUsize,
         broken: std::sync::atomic::AtomicBool,
     }
 
-    struct Looker(Arc<Shelf>);
+    struct FakeSource(Arc<FakeServer>);
 
-    impl fmt::Display for Looker {
+    impl fmt::Display for FakeSource {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a shelf")
+            f.write_str("a server")
         }
     }
 
-    impl KeySource for Looker {
+    impl KeySource for FakeSource {
         fn fetch(&self) -> BoxFuture<'_, Result<Option<Vec<u8>>, SourceError>> {
             async move {
-                self.0.looks.fetch_add(1, Ordering::SeqCst);
-                // As long as a fetch over a slow network takes.
+                self.0.fetches.fetch_add(1, Ordering::SeqCst);
+                // A fetch over a slow network.
                 tokio::time::sleep(Duration::from_secs(2)).await;
                 if self.0.broken.load(Ordering::SeqCst) {
                     return Err(SourceError::Status(500));
@@ -254,8 +257,8 @@ mod tests {
         retry: Duration::from_secs(5),
     };
 
-    fn kept(shelf: &Arc<Shelf>) -> Arc<KeyCache> {
-        let keeper = KeyCache::new(Box::new(Looker(shelf.clone())), PACE);
+    fn kept(server: &Arc<FakeServer>) -> Arc<KeyCache> {
+        let keeper = KeyCache::new(Box::new(FakeSource(server.clone())), PACE);
         keeper.start();
         keeper
     }
@@ -268,75 +271,75 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn unknown_keys_cause_one_fetch_a_minute() {
-        let shelf = Arc::new(Shelf::default());
-        shelf.keys.lock().unwrap().push("old");
-        let keeper = kept(&shelf);
+        let server = Arc::new(FakeServer::default());
+        server.keys.lock().unwrap().push("old");
+        let keeper = kept(&server);
         assert_eq!(
             find(&keeper, "old").await,
             Some(KeyLookupError::NotYet),
-            "nothing waits for the first look"
+            "requests do not wait for the first fetch"
         );
         tokio::time::sleep(Duration::from_secs(3)).await;
         assert_eq!(find(&keeper, "old").await, None);
         for _ in 0..1000 {
             assert_eq!(find(&keeper, "made up").await, UNKNOWN);
         }
-        assert_eq!(shelf.looks.load(Ordering::SeqCst), 1);
+        assert_eq!(server.fetches.load(Ordering::SeqCst), 1);
 
         // A minute later the authorization server has another key, and many want it at once.
         tokio::time::sleep(Duration::from_secs(60)).await;
-        shelf.keys.lock().unwrap().push("new");
+        server.keys.lock().unwrap().push("new");
         let finding = (0..500).map(|n| find(&keeper, if n % 2 == 0 { "new" } else { "made up" }));
         let mut finding = Box::pin(join_all(finding));
         assert!(futures_util::poll!(&mut finding).is_pending());
-        // Who names a key that is there waits for nobody.
+        // A request with a known key does not wait.
         assert_eq!(find(&keeper, "old").now_or_never(), Some(None));
         let found = finding.await;
         assert!(found.iter().step_by(2).all(Option::is_none));
         assert!(found.iter().skip(1).step_by(2).all(|missing| *missing == UNKNOWN));
-        assert_eq!(shelf.looks.load(Ordering::SeqCst), 2);
+        assert_eq!(server.fetches.load(Ordering::SeqCst), 2);
 
         for _ in 0..5 * 60 {
             assert_eq!(find(&keeper, "made up").await, UNKNOWN);
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
-        let looks = shelf.looks.load(Ordering::SeqCst);
-        assert!((6..=7).contains(&looks), "{looks} looks in six minutes");
+        let fetches = server.fetches.load(Ordering::SeqCst);
+        assert!((6..=7).contains(&fetches), "{fetches} fetches in six minutes");
     }
 
     #[tokio::test(start_paused = true)]
     async fn only_an_empty_set_drops_keys() {
-        let shelf = Arc::new(Shelf::default());
-        shelf.keys.lock().unwrap().push("one");
-        shelf.broken.store(true, Ordering::SeqCst);
-        let keeper = kept(&shelf);
+        let server = Arc::new(FakeServer::default());
+        server.keys.lock().unwrap().push("one");
+        server.broken.store(true, Ordering::SeqCst);
+        let keeper = kept(&server);
         tokio::time::sleep(Duration::from_secs(3)).await;
         assert_eq!(find(&keeper, "one").await, Some(KeyLookupError::NotYet));
         assert!(!keeper.has_keys());
-        shelf.broken.store(false, Ordering::SeqCst);
+        server.broken.store(false, Ordering::SeqCst);
         tokio::time::sleep(Duration::from_secs(8)).await;
         assert_eq!(find(&keeper, "one").await, None, "it was tried again soon");
 
-        shelf.broken.store(true, Ordering::SeqCst);
-        let before = shelf.looks.load(Ordering::SeqCst);
+        server.broken.store(true, Ordering::SeqCst);
+        let before = server.fetches.load(Ordering::SeqCst);
         tokio::time::sleep(Duration::from_secs(3700)).await;
-        assert!(shelf.looks.load(Ordering::SeqCst) > before, "it was looked again after an hour");
+        assert!(server.fetches.load(Ordering::SeqCst) > before, "it was fetched again after an hour");
         assert_eq!(find(&keeper, "one").await, None);
 
-        shelf.broken.store(false, Ordering::SeqCst);
-        shelf.keys.lock().unwrap().clear();
+        server.broken.store(false, Ordering::SeqCst);
+        server.keys.lock().unwrap().clear();
         tokio::time::sleep(Duration::from_secs(120)).await;
         assert_eq!(find(&keeper, "one").await, UNKNOWN);
     }
 
     #[tokio::test(start_paused = true)]
     async fn fetching_stops_when_the_cache_is_dropped() {
-        let shelf = Arc::new(Shelf::default());
-        let keeper = kept(&shelf);
+        let server = Arc::new(FakeServer::default());
+        let keeper = kept(&server);
         tokio::time::sleep(Duration::from_secs(3)).await;
         drop(keeper);
         tokio::time::sleep(Duration::from_secs(24 * 3600)).await;
-        assert_eq!(shelf.looks.load(Ordering::SeqCst), 1);
-        assert_eq!(Arc::strong_count(&shelf), 1);
+        assert_eq!(server.fetches.load(Ordering::SeqCst), 1);
+        assert_eq!(Arc::strong_count(&server), 1);
     }
 }

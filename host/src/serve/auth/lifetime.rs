@@ -1,4 +1,4 @@
-//! When what was opened with a token ends: streams on which clients listen would otherwise outlive it by days.
+//! Lifetime of a token. Notification streams end with it, which would otherwise outlive the token by days.
 
 use std::time::Duration;
 
@@ -6,20 +6,20 @@ use tokio_util::sync::CancellationToken;
 
 use super::token;
 
-/// The longest sleep until a moment of the clock on the wall, which may be set meanwhile.
+/// Longest sleep before the wall clock is checked again, since it may be adjusted.
 const MAX_SLEEP: Duration = Duration::from_secs(30);
 
-/// When it ends; never, where nothing is said.
+/// Lifetime of a token; unlimited by default.
 #[derive(Debug, Clone, Default)]
 pub struct TokenLifetime {
-    /// When the token is taken away.
+    /// Cancelled when the token is revoked.
     pub(super) revoked: Option<CancellationToken>,
-    /// When it has expired, in seconds since 1970.
+    /// Expiry in seconds since 1970.
     pub(super) expires: Option<i64>,
 }
 
 impl TokenLifetime {
-    /// Waits for it.
+    /// Waits until the token is revoked or has expired.
     pub async fn ended(self) {
         let revoked = async {
             match &self.revoked {
@@ -46,15 +46,15 @@ mod tests {
 
     #[tokio::test]
     async fn a_lifetime_ends_on_expiry_or_revocation() {
-        let taken = CancellationToken::new();
-        taken.cancel();
+        let revoked = CancellationToken::new();
+        revoked.cancel();
         for (revoked, expires, ends) in [
             (None, None, false),
             (None, Some(token::now() + 3600), false),
             (Some(CancellationToken::new()), Some(token::now() + 3600), false),
             (None, Some(token::now() - 1), true),
             (None, Some(i64::MIN), true),
-            (Some(taken), Some(i64::MAX), true),
+            (Some(revoked), Some(i64::MAX), true),
         ] {
             let over = TokenLifetime { revoked: revoked.clone(), expires }.ended();
             let over = tokio::time::timeout(Duration::from_millis(20), over).await.is_ok();

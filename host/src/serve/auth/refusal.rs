@@ -1,4 +1,4 @@
-//! What a caller without rights is told: RFC 6750 §3, RFC 9728 §5.1.
+//! Responses to unauthenticated requests (RFC 6750 §3, RFC 9728 §5.1).
 
 use std::{fmt, sync::Arc};
 
@@ -11,31 +11,31 @@ use axum::{
 };
 use serde_json::json;
 
-/// Seconds after which it is worth asking again for keys that were not there.
+/// `Retry-After` while the keys are not available.
 const RETRY_SECONDS: &str = "5";
 
-/// Why a request is refused. Texts say what to do; none holds anything of a token.
+/// Why a request is refused. The texts contain nothing of a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RefusalReason {
-    /// It names no one.
+    /// No credentials.
     Missing,
-    /// It names someone in a way that cannot be read.
+    /// Malformed credentials.
     Malformed(&'static str),
-    /// Its token stands in the URL.
+    /// The token is in the URL.
     InUrl,
-    /// Its token is not, or no longer, one that is taken.
+    /// The token is invalid, expired or revoked.
     Invalid(&'static str),
-    /// Its token allows nothing here.
+    /// The token has no scopes of this server.
     Scope,
-    /// The keys that would check its token have not been fetched yet.
+    /// The keys have not been fetched yet.
     NotReady,
 }
 
 impl RefusalReason {
-    /// The status of the answer.
+    /// Returns the status of the response.
     pub fn status(&self) -> StatusCode {
         match self {
-            // A client that is told 401 begins to authenticate, which is what one with a token in the URL should do.
+            // 401 makes clients authenticate, which is right for a token in the URL, too.
             Self::Missing | Self::InUrl | Self::Invalid(_) => StatusCode::UNAUTHORIZED,
             Self::Malformed(_) => StatusCode::BAD_REQUEST,
             Self::Scope => StatusCode::FORBIDDEN,
@@ -43,7 +43,7 @@ impl RefusalReason {
         }
     }
 
-    /// One of few words, for metrics.
+    /// Returns the label for metrics.
     pub fn label(&self) -> &'static str {
         match self {
             Self::Missing => "missing",
@@ -55,7 +55,7 @@ impl RefusalReason {
         }
     }
 
-    /// RFC 6750's word for it. None where nothing was sent that could be in error.
+    /// Returns the error code of RFC 6750; `None` if no credentials were sent.
     fn error(&self) -> Option<&'static str> {
         match self {
             Self::Missing | Self::NotReady => None,
@@ -74,15 +74,13 @@ impl fmt::Display for RefusalReason {
             Self::InUrl => {
                 f.write_str("send the token in the header Authorization: Bearer, never in the URL")
             }
-            Self::Scope => {
-                f.write_str("the token allows nothing here; ask for one with scopes of this server")
-            }
-            Self::NotReady => f.write_str("the keys that check tokens are not there yet; try again"),
+            Self::Scope => f.write_str("the token has no scopes of this server"),
+            Self::NotReady => f.write_str("the token keys are not available yet; try again"),
         }
     }
 }
 
-/// What every challenge of a server says: where its metadata is, and what to ask for.
+/// Common part of all challenges: the URL of the metadata, and the scopes to request.
 #[derive(Debug, Default)]
 pub(super) struct AuthChallenge {
     metadata: Option<String>,
@@ -90,34 +88,34 @@ pub(super) struct AuthChallenge {
 }
 
 impl AuthChallenge {
-    /// Of a server whose metadata is at this URL.
+    /// Creates the challenge of a server with metadata at this URL.
     pub fn with_metadata(metadata: &str, scopes: &[String]) -> Self {
         Self { metadata: Some(metadata.to_owned()), scopes: scopes.join(" ") }
     }
 
     fn header(&self, reason: &RefusalReason) -> String {
-        let mut said = "Bearer realm=\"loggia\"".to_owned();
-        let mut say = |name: &str, value: &str| said.push_str(&format!(", {name}=\"{}\"", quotable(value)));
+        let mut header = "Bearer realm=\"loggia\"".to_owned();
+        let mut add = |name: &str, value: &str| header.push_str(&format!(", {name}=\"{}\"", quotable(value)));
         if let Some(url) = &self.metadata {
-            say("resource_metadata", url);
+            add("resource_metadata", url);
         }
         if let Some(error) = reason.error() {
-            say("error", error);
-            say("error_description", &reason.to_string());
+            add("error", error);
+            add("error_description", &reason.to_string());
         }
         if !self.scopes.is_empty() {
-            say("scope", &self.scopes);
+            add("scope", &self.scopes);
         }
-        said
+        header
     }
 }
 
-/// What may stand between quotes in a header and in an `error_description`.
+/// Drops characters that are not allowed in a quoted string or an `error_description`.
 fn quotable(text: &str) -> String {
     text.chars().filter(|c| matches!(c, ' '..='~') && !matches!(c, '"' | '\\')).collect()
 }
 
-/// A request that is refused: an answer to it.
+/// Response to an unauthenticated request.
 #[derive(Debug, Clone)]
 pub struct AuthRefusal {
     reason: RefusalReason,
@@ -129,7 +127,7 @@ impl AuthRefusal {
         Self { reason, challenge }
     }
 
-    /// Why.
+    /// Returns the reason.
     pub fn reason(&self) -> &RefusalReason {
         &self.reason
     }
@@ -150,10 +148,10 @@ impl IntoResponse for AuthRefusal {
         if *reason == RefusalReason::NotReady {
             headers.insert(RETRY_AFTER, HeaderValue::from_static(RETRY_SECONDS));
         } else {
-            let said = HeaderValue::try_from(self.challenge.header(reason));
+            let value = HeaderValue::try_from(self.challenge.header(reason));
             headers.insert(
                 WWW_AUTHENTICATE,
-                said.unwrap_or(HeaderValue::from_static("Bearer realm=\"loggia\"")),
+                value.unwrap_or(HeaderValue::from_static("Bearer realm=\"loggia\"")),
             );
         }
         response
@@ -169,7 +167,7 @@ mod tests {
         let plain = AuthChallenge::default();
         let oauth =
             AuthChallenge::with_metadata("https://h/.well-known/x", &["notes:read".into(), "files:*".into()]);
-        let said: Vec<String> = [
+        let challenges: Vec<String> = [
             RefusalReason::Missing,
             RefusalReason::Malformed("send one Authorization header"),
             RefusalReason::InUrl,
@@ -182,7 +180,7 @@ mod tests {
             [&plain, &oauth].map(|challenge| format!("{status}: {}", challenge.header(reason)))
         })
         .collect();
-        insta::assert_snapshot!(said.join("\n"));
+        insta::assert_snapshot!(challenges.join("\n"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `[auth]`, checked.
+//! Validation of `[auth]`.
 
 use std::{
     collections::HashSet,
@@ -19,12 +19,12 @@ use crate::config::{
     server::{Auth, Mistake},
 };
 
-/// Longest issuer: it is part of each caller's name.
+/// Longest issuer, since it is part of each caller's name.
 const ISSUER: usize = 256;
-/// The furthest that clocks may differ: what is further is a token's lifetime.
+/// Maximum leeway: more would extend the lifetime of tokens.
 const LEEWAY: Duration = Duration::from_secs(10 * 60);
 
-/// Why there is nothing to authenticate callers by.
+/// All mistakes of `[auth]`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
 pub struct AuthError(Vec<Mistake>);
@@ -35,22 +35,22 @@ impl From<Mistake> for AuthError {
     }
 }
 
-/// All that is wrong with the settings, whether they name a way to be authenticated or not.
+/// Returns all mistakes of the settings.
 pub fn mistakes(settings: &Auth, base: &Path) -> Vec<Mistake> {
     validate(settings, base).err().map_or_else(Vec::new, |AuthError(mistakes)| mistakes)
 }
 
-/// The settings, when nothing is wrong with them.
+/// Validated settings.
 #[derive(Debug)]
 pub(super) struct ValidatedAuth {
     pub tokens: TokenSet,
     pub oauth: Option<OAuthConfig>,
 }
 
-/// An authorization server.
+/// Validated settings of an authorization server.
 #[derive(Debug)]
 pub(super) struct OAuthConfig {
-    /// As the operator wrote it: clients compare it with the URL that they were given.
+    /// Verbatim, since clients compare it with their configured URL.
     pub resource: String,
     pub url: Url,
     pub issuer: String,
@@ -59,18 +59,18 @@ pub(super) struct OAuthConfig {
     pub algorithms: Vec<Algorithm>,
     pub leeway: Duration,
     pub scopes: Vec<String>,
-    /// Whether the scope `*` allows everything.
+    /// Accepts the scope `*` as all rights.
     pub allow_star: bool,
 }
 
-/// Where keys are.
+/// Location of the keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum JwksLocation {
     File(PathBuf),
     Url(Url),
 }
 
-/// What is wrong so far.
+/// Mistakes so far.
 struct MistakeList(Vec<Mistake>);
 
 impl MistakeList {
@@ -99,7 +99,7 @@ pub(super) fn validate(settings: &Auth, base: &Path) -> Result<ValidatedAuth, Au
             problems.collect::<()>("auth.oauth.audience", Err("is empty"));
         }
         for (n, scope) in oauth.scopes.iter().enumerate().filter(|(_, scope)| !is_scope_token(scope)) {
-            let why = "has a scope that is none: one word each, without quotes and backslashes";
+            let why = "has an invalid scope: one word each, without quotes and backslashes";
             problems
                 .collect::<()>(&format!("auth.oauth.scopes.{n}"), Err(format!("{why} (got {scope:.40?})")));
         }
@@ -128,19 +128,19 @@ fn validate_tokens(settings: &[server::Token], problems: &mut MistakeList) -> Ve
     for (n, token) in settings.iter().enumerate() {
         let name = token.name.as_str();
         let at = |key: &str| format!("auth.tokens.{n}.{key}");
-        // A name that cannot be printed is not.
+        // Mention the name only if it is valid, and so printable.
         let named = problems.collect(&at("name"), token::check_name(name));
         let of_it = |why: &dyn Display| match named {
             Some(()) => format!("({name}) {why}"),
             None => why.to_string(),
         };
         if named.is_some() && !names.insert(name) {
-            let why = of_it(&"is another token's too; callers are told apart by it");
+            let why = of_it(&"is also the name of another token; names must be unique");
             problems.collect::<()>(&at("name"), Err(why));
         }
         let hash = problems.collect(&at("hash"), parse_hash(&token.hash).map_err(|why| of_it(&why)));
         if hash.is_some_and(|hash| !hashes.insert(hash)) {
-            let why = of_it(&"is another token's too; make one for each with `loggia token new`");
+            let why = of_it(&"is also the hash of another token; make one for each with `loggia token new`");
             problems.collect::<()>(&at("hash"), Err(why));
         }
         if token.scopes.is_empty() {
@@ -151,11 +151,11 @@ fn validate_tokens(settings: &[server::Token], problems: &mut MistakeList) -> Ve
             let scope = text.parse::<Scope>().map_err(|why| of_it(&format!("has {text:.80?}: {why}")));
             problems.collect(&at(&format!("scopes.{n}")), scope)
         };
-        // All of them, so that each mistake is told.
+        // Parse all of them, so that each mistake is reported.
         let scopes: Vec<Option<Scope>> = token.scopes.iter().enumerate().map(read).collect();
         let scopes = scopes.into_iter().collect::<Option<Vec<_>>>().filter(|scopes| !scopes.is_empty());
         let expires = token.expires.as_deref().map(|day| {
-            let none = || of_it(&format!("is no day such as \"2027-06-30\" (got {day:.40?})"));
+            let none = || of_it(&format!("must be a date such as \"2027-06-30\" (got {day:.40?})"));
             problems.collect(&at("expires"), token::parse_expiry(day).ok_or_else(none))
         });
         if let (Some(()), Some(hash), Some(rights)) = (named, hash, scopes.map(Rights::of)) {
@@ -167,12 +167,12 @@ fn validate_tokens(settings: &[server::Token], problems: &mut MistakeList) -> Ve
     known
 }
 
-/// What is wrong with a hash is told without it: it may be a token that somebody meant to hash.
+/// Parses a hash. Errors do not show the text, since it may be a token.
 fn parse_hash(text: &str) -> Result<token::TokenHash, &'static str> {
     match token::parse_hash(text) {
         Some(hash) => Ok(hash),
         None if text.starts_with(token::PREFIX) => Err(
-            "is a token itself, which nobody should keep; make another with `loggia token new` and keep its hash",
+            "is a token itself, which must not be stored; make another with `loggia token new` and store its hash",
         ),
         None => Err("must be `sha256:` and 64 hexadecimal digits, as `loggia token new` prints it"),
     }
@@ -182,7 +182,7 @@ fn parse_resource(text: &str) -> Result<Url, &'static str> {
     const FORM: &str = "must be an absolute URL such as \"https://tools.example.com/mcp\"";
     let url = parse_web_url(text).ok_or(FORM)?;
     if url.fragment().is_some() || url.query().is_some() {
-        return Err("must have no query and no fragment: it names this server, no page of it");
+        return Err("must have no query and no fragment");
     }
     Ok(url)
 }
@@ -191,7 +191,7 @@ fn parse_issuer(text: &str) -> Result<String, String> {
     let url = parse_web_url(text).filter(|url| url.fragment().is_none() && url.query().is_none());
     match url {
         None => {
-            Err("must be the URL of the authorization server, just as its tokens have it in `iss`".into())
+            Err("must be the URL of the authorization server, exactly as in the `iss` of its tokens".into())
         }
         Some(_) if text.len() > ISSUER => Err(format!("must not be longer than {ISSUER} characters")),
         Some(url) if url.scheme() == "http" && !is_loopback(&url) => {
@@ -201,7 +201,7 @@ fn parse_issuer(text: &str) -> Result<String, String> {
     }
 }
 
-/// An absolute http or https URL of visible characters, with a host and without credentials.
+/// Parses an absolute http(s) URL of visible characters, with a host and without credentials.
 fn parse_web_url(text: &str) -> Option<Url> {
     let url = Url::parse(text).ok()?;
     let web = matches!(url.scheme(), "http" | "https") && url.has_host();
@@ -209,7 +209,7 @@ fn parse_web_url(text: &str) -> Option<Url> {
     (web && plain && text.bytes().all(|byte| byte.is_ascii_graphic())).then_some(url)
 }
 
-/// Whether a URL leads to this machine.
+/// Returns true for URLs of loopback.
 fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),
@@ -229,7 +229,7 @@ pub(super) fn parse_jwks(text: &str, base: &Path) -> Result<JwksLocation, String
     let url =
         parse_web_url(text).ok_or("must be a file or an https:// URL, without a name and a password")?;
     if url.scheme() == "http" && !is_loopback(&url) {
-        return Err("must be https://: over http:// anybody on the way could put keys of their own in".into());
+        return Err("must be https://: over http://, anyone on the way could replace the keys".into());
     }
     Destination::parse(&url.origin().ascii_serialization())?;
     Ok(JwksLocation::Url(url))
@@ -249,16 +249,16 @@ fn parse_algorithms(oauth: &server::OAuth) -> Result<Vec<Algorithm>, &'static st
         A::EdDSA => Algorithm::EdDSA,
     };
     match oauth.algorithms.is_empty() {
-        true => Err("is empty, so no token could be taken; leave it out for RS256 and ES256"),
+        true => Err("is empty, so every token would be refused; omit it for RS256 and ES256"),
         false => Ok(oauth.algorithms.iter().map(same).collect()),
     }
 }
 
 fn check_leeway(span: Duration) -> Result<Duration, &'static str> {
-    if span <= LEEWAY { Ok(span) } else { Err("must not be longer than 10m: mend the clocks instead") }
+    if span <= LEEWAY { Ok(span) } else { Err("must not be longer than 10m: synchronize the clocks instead") }
 }
 
-/// RFC 6749's `scope-token`: an authorization server has scopes of its own.
+/// Checks for RFC 6749's `scope-token`, which is wider than our own scopes.
 fn is_scope_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\'))
 }

@@ -1,4 +1,4 @@
-//! Where keys come from.
+//! Sources of keys: a file or a URL.
 
 use std::{
     fmt,
@@ -21,63 +21,63 @@ use url::Url;
 
 use super::{fetch_schedule::FetchSchedule, file::WatchedFile, keys::KeysError, settings::JwksLocation};
 
-/// Bytes of a set of keys.
+/// Maximum size of a key set in bytes.
 const MAX_SIZE: usize = 256 << 10;
-/// How long a fetch may take.
+/// Timeout of a fetch.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A file costs next to nothing to look at.
+/// A file is cheap to check.
 const FILE_SCHEDULE: FetchSchedule = FetchSchedule {
     refresh: Duration::from_secs(5),
     gap: Duration::from_secs(1),
     retry: Duration::from_secs(5),
 };
-/// Keys change every few weeks or months.
+/// Authorization servers rotate keys every few weeks or months.
 const URL_SCHEDULE: FetchSchedule = FetchSchedule {
     refresh: Duration::from_secs(3600),
     gap: Duration::from_secs(60),
     retry: Duration::from_secs(5),
 };
 
-/// Why no keys came.
+/// Error of fetching keys.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SourceError {
-    /// Of a file.
+    /// The file cannot be read.
     #[error("{0}")]
     File(#[from] std::io::Error),
-    /// A folder, a pipe, a device.
-    #[error("it is no file")]
+    /// The path is a folder, a pipe or a device.
+    #[error("it is not a regular file")]
     NoFile,
-    /// Of either.
+    /// The key set is too large.
     #[error("it is larger than {} KiB", MAX_SIZE >> 10)]
     Large,
-    /// Of a host.
+    /// The request failed.
     #[error("{0}")]
     Send(#[from] SendError),
-    /// `http://` is for this machine alone.
-    #[error("its name does not lead to this machine")]
+    /// `http://` is only allowed for loopback.
+    #[error("its name does not resolve to loopback")]
     NotLoopback,
-    /// Redirects are not followed: what was named is what is trusted.
-    #[error("the answer has the status {0}")]
+    /// Redirects are not followed, since only the configured URL is trusted.
+    #[error("the response has the status {0}")]
     Status(u16),
-    /// It took too long.
-    #[error("no answer within {} s", FETCH_TIMEOUT.as_secs())]
+    /// The fetch timed out.
+    #[error("no response within {} s", FETCH_TIMEOUT.as_secs())]
     Timeout,
-    /// No keys.
+    /// The key set is malformed.
     #[error("{0}")]
     Keys(#[from] KeysError),
-    /// None of any use, where that is surely a mistake.
-    #[error("none of its keys checks a signature: RSA from 2048 bits on, P-256, P-384 and Ed25519 are known")]
+    /// No key is usable, which is surely a mistake in a file.
+    #[error("none of its keys is usable: RSA of at least 2048 bits, P-256, P-384 and Ed25519 are supported")]
     NoUsableKey,
 }
 
-/// Where keys come from; printed, how the operator calls it.
+/// A source of keys. Displays as its path or URL.
 pub(super) trait KeySource: fmt::Display + Send + Sync + 'static {
-    /// The text of the set; none where it is what it was.
+    /// Fetches the key set; returns `None` if it has not changed.
     fn fetch(&self) -> BoxFuture<'_, Result<Option<Vec<u8>>, SourceError>>;
 }
 
-/// The source that the settings name, and how often to look.
+/// Creates the source of this location, with its schedule.
 pub(super) fn from_location(jwks: &JwksLocation) -> (Box<dyn KeySource>, FetchSchedule) {
     match jwks {
         JwksLocation::File(path) => (
@@ -110,9 +110,9 @@ impl fmt::Display for FileSource {
     }
 }
 
-/// Reads a file of keys.
+/// Reads a key file.
 pub(super) fn read_key_file(path: &Path) -> Result<Vec<u8>, SourceError> {
-    // To open a pipe would wait for who writes to it.
+    // Opening a pipe would block until it has a writer.
     if !std::fs::metadata(path)?.is_file() {
         return Err(SourceError::NoFile);
     }
@@ -137,13 +137,12 @@ impl KeySource for UrlSource {
 
 impl fmt::Display for UrlSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A query may hold a key of the operator's.
+        // Omit the query, which may contain an API key.
         write!(f, "{}{}", self.url.origin().ascii_serialization(), self.url.path())
     }
 }
 
-/// Fetches a set, by the client that plugins' requests go through: bounded, over checked TLS, without proxies and
-/// redirects.
+/// Fetches a set through the egress client of plugins: bounded, with verified TLS, without proxies and redirects.
 async fn fetch(url: &Url) -> Result<Vec<u8>, SourceError> {
     let no_url = || SendError::Protocol("no URL");
     let to = Destination::parse(&url.origin().ascii_serialization()).map_err(|_| no_url())?;
@@ -151,8 +150,8 @@ async fn fetch(url: &Url) -> Result<Vec<u8>, SourceError> {
     if to.scheme == Scheme::Http && !addresses.iter().all(|address| address.to_canonical().is_loopback()) {
         return Err(SourceError::NotLoopback);
     }
-    // A plugin's request goes to no private address that its policy does not name. Here the operator named the host, and
-    // many an authorization server is on a private network: wherever the name leads is meant.
+    // The egress client refuses private addresses that are not granted. Here the operator chose the host, which may be on a
+    // private network, so all addresses of its name are granted.
     let rule = |host: HostPattern| {
         let to = Destination { host, ..to.clone() };
         Rule { to, methods: Some(vec![Method::GET.to_string()]), reads: Vec::new() }
@@ -181,7 +180,7 @@ fn to_source_error(error: SendError) -> SourceError {
     }
 }
 
-/// Where a host's name leads.
+/// Resolves a host name.
 async fn resolve_host(to: &Destination) -> Result<Vec<IpAddr>, SourceError> {
     match &to.host {
         HostPattern::Address(address) => Ok(vec![*address]),
@@ -193,7 +192,7 @@ async fn resolve_host(to: &Destination) -> Result<Vec<IpAddr>, SourceError> {
     }
 }
 
-/// Addresses that have been looked up.
+/// Addresses that were resolved before.
 struct ResolvedAddresses(Vec<IpAddr>);
 
 impl Resolve for ResolvedAddresses {

@@ -1,7 +1,6 @@
-//! Tokens that `loggia token new` makes: 256 random bits, of which the server keeps a hash.
+//! Own tokens, made by `loggia token new`: 256 random bits, of which the server stores a hash.
 //!
-//! A plain SHA-256 is enough for them, and would be for nothing that a person thought of: that is why only tokens of this
-//! form are looked for.
+//! A plain SHA-256 is enough for random tokens, but not for passwords, so only tokens of this form are accepted.
 
 use std::{
     fmt::Write,
@@ -17,30 +16,30 @@ use tokio_util::sync::CancellationToken;
 
 use super::refusal::RefusalReason;
 
-/// How every token begins, so that those who search code for secrets find it.
+/// Prefix of every token, so that secret scanners find it.
 pub const PREFIX: &str = "loggia_";
-/// How a hash begins.
+/// Prefix of a hash.
 const SHA256: &str = "sha256:";
-/// Bytes of a token that are random.
+/// Random bytes of a token.
 const RANDOM: usize = 32;
-/// Bytes of a token that follow from the random ones, so that a slip of the pen is told from a token that was revoked.
+/// Checksum length in bytes: lets the server distinguish a mistyped token from a revoked one.
 const CHECKSUM: usize = 4;
 /// Longest name of a token.
 const NAME: usize = 64;
 
-/// A SHA-256 of a whole token.
+/// SHA-256 of a whole token.
 pub type TokenHash = [u8; 32];
 
-/// A new token.
+/// Generates a token.
 pub fn generate() -> String {
     let mut random = [0; RANDOM];
-    // Without the kernel's randomness no token is safe to give out; it cannot fail after boot.
+    // Without the kernel's randomness no token would be safe. It cannot fail after boot.
     rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())
         .unwrap_or_else(|e| unreachable!("the kernel gave no random bits: {e}"));
     format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode([&random[..], &checksum(&random)].concat()))
 }
 
-/// The hash of a token, as `loggia.toml` has it.
+/// Hashes a token, in the form of `loggia.toml`.
 pub fn hash(token: &str) -> String {
     Sha256::digest(token).iter().fold(SHA256.to_owned(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
@@ -48,7 +47,7 @@ pub fn hash(token: &str) -> String {
     })
 }
 
-/// Reads a hash.
+/// Parses a hash.
 pub fn parse_hash(text: &str) -> Option<TokenHash> {
     let digits = text.strip_prefix(SHA256).filter(|digits| digits.len() == 64 && digits.is_ascii())?;
     let mut hash = TokenHash::default();
@@ -59,12 +58,12 @@ pub fn parse_hash(text: &str) -> Option<TokenHash> {
     Some(hash)
 }
 
-/// Checks a token's name. It stands in logs, and no caller whom an authorization server names can have it, since those
-/// contain a `#`.
+/// Checks a token's name. It appears in logs, and cannot collide with callers of an authorization server, whose names contain
+/// a `#`.
 ///
 /// # Errors
 ///
-/// What a name is.
+/// The rule for names.
 pub fn check_name(name: &str) -> Result<(), &'static str> {
     let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"._-@".contains(&byte);
     if !name.is_empty() && name.len() <= NAME && name.bytes().all(letter) {
@@ -74,14 +73,14 @@ pub fn check_name(name: &str) -> Result<(), &'static str> {
     }
 }
 
-/// The moment from which on a token is no longer taken, in seconds since 1970; a day of the form 2027-06-30, in UTC.
+/// Parses a day such as 2027-06-30 (UTC) to the expiry of a token, in seconds since 1970.
 pub fn parse_expiry(day: &str) -> Option<i64> {
-    // chrono also takes a day without its zeros.
+    // chrono also accepts days without leading zeros.
     let day = NaiveDate::parse_from_str(day, "%Y-%m-%d").ok().filter(|_| day.len() == 10)?;
     Some(day.and_hms_opt(0, 0, 0)?.and_utc().timestamp())
 }
 
-/// Seconds since 1970. A clock that stands before that lets every day be past.
+/// Returns the seconds since 1970. With a clock before that, every token has expired.
 pub fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.ok().and_then(|since| i64::try_from(since.as_secs()).ok()).unwrap_or(i64::MAX)
@@ -92,7 +91,7 @@ fn checksum(random: &[u8]) -> [u8; CHECKSUM] {
     std::array::from_fn(|at| digest[at])
 }
 
-/// Whether a token is written as one that was made.
+/// Returns true if the token's checksum is correct.
 fn has_valid_checksum(token: &str) -> bool {
     let body = token.strip_prefix(PREFIX).and_then(|body| URL_SAFE_NO_PAD.decode(body).ok());
     body.is_some_and(|body| body.len() == RANDOM + CHECKSUM && body[RANDOM..] == checksum(&body[..RANDOM]))
@@ -105,14 +104,14 @@ pub(super) struct KnownToken {
     pub hash: TokenHash,
     pub rights: Rights,
     pub expires: Option<i64>,
-    /// Ends when it is no longer taken.
+    /// Cancelled when the token is revoked.
     pub revoked: CancellationToken,
 }
 
 impl KnownToken {
     fn is_same(&self, other: &Self) -> bool {
-        let said = |known: &Self| (known.name.clone(), known.hash, known.rights.clone(), known.expires);
-        said(self) == said(other)
+        let identity = |known: &Self| (known.name.clone(), known.hash, known.rights.clone(), known.expires);
+        identity(self) == identity(other)
     }
 }
 
@@ -125,7 +124,7 @@ impl TokenSet {
         Self(known)
     }
 
-    /// Those that are among the former ones are the same as those.
+    /// Keeps the revocation tokens of unchanged entries, so that their streams continue.
     pub fn keep_unchanged(&mut self, former: &Self) {
         for known in &mut self.0 {
             if let Some(same) = former.0.iter().find(|same| same.is_same(known)) {
@@ -134,16 +133,16 @@ impl TokenSet {
         }
     }
 
-    /// Ends those that are not among the later ones.
+    /// Revokes the tokens that are not among the later ones.
     pub fn revoke_missing_from(&self, later: &Self) {
         let gone = |known: &&KnownToken| !later.0.iter().any(|kept| kept.is_same(known));
         self.0.iter().filter(gone).for_each(|known| known.revoked.cancel());
     }
 
-    /// Which token this is. All are compared, each to its end: how long it takes tells nothing of them.
+    /// Finds a token in constant time: all hashes are compared completely, so that the duration reveals nothing about them.
     pub fn find(&self, token: &str, now: i64) -> Result<&KnownToken, RefusalReason> {
         if !has_valid_checksum(token) {
-            return Err(RefusalReason::Invalid("the token is cut off or mistyped"));
+            return Err(RefusalReason::Invalid("the token is truncated or mistyped"));
         }
         let hash: TokenHash = Sha256::digest(token).into();
         let (mut found, mut at) = (Choice::from(0), 0_u64);
@@ -154,7 +153,7 @@ impl TokenSet {
         }
         let known = usize::try_from(at).ok().and_then(|at| self.0.get(at)).filter(|_| found.into());
         match known {
-            None => Err(RefusalReason::Invalid("the token is not known here; it may have been revoked")),
+            None => Err(RefusalReason::Invalid("the token is unknown; it may have been revoked")),
             Some(known) if known.expires.is_some_and(|expires| expires <= now) => {
                 Err(RefusalReason::Invalid("the token has expired"))
             }
@@ -213,8 +212,8 @@ mod tests {
         check(&second, 99, Ok("second"));
         check(&second, 100, Err("the token has expired"));
         check(&last, i64::MAX, Ok("last"));
-        check(&unknown, 0, Err("the token is not known here; it may have been revoked"));
-        check(&first[..40], 0, Err("the token is cut off or mistyped"));
+        check(&unknown, 0, Err("the token is unknown; it may have been revoked"));
+        check(&first[..40], 0, Err("the token is truncated or mistyped"));
         assert!(TokenSet::default().find(&first, 0).is_err());
     }
 
@@ -237,7 +236,7 @@ mod tests {
         };
         assert_eq!(over(&before), [false, true, true]);
         assert_eq!(over(&after), [false, false], "the one that changed is another now");
-        // What goes on is told of it later.
+        // An unchanged token can still be revoked later.
         after.revoke_missing_from(&TokenSet::default());
         assert_eq!(over(&before), [true, true, true]);
     }

@@ -1,4 +1,4 @@
-//! The tokens of the settings file, read again when it changes: one that was lost is revoked while others work on.
+//! Reloads the tokens of the settings file when it changes, so that a leaked token is revoked without a restart.
 
 use std::{
     io,
@@ -13,51 +13,54 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::{AuthError, authenticator::Authenticator, file::WatchedFile, settings};
 use crate::config::server::{Auth, Settings, Token};
 
-/// How often is looked whether the file changed, which costs next to nothing.
+/// How often the file is checked for changes, which is cheap.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// How long it takes to write a file.
+/// Minimum age of a version of the file.
 const SETTLE_TIME: Duration = Duration::from_millis(200);
 
-/// What is true while a file cannot be read.
-const KEEPS_OLD_TOKENS: &str = "the tokens that were read before are taken";
-/// What is true where the server began without `[auth]`.
+/// Consequence of an unreadable file.
+const KEEPS_OLD_TOKENS: &str = "the previous tokens stay valid";
+/// Consequence of `[auth]` in a server that was started without it.
 const AUTH_NEEDS_RESTART: &str =
-    "`auth` is heeded when the server starts again; until then everybody may call who can connect";
+    "`auth` takes effect at the next start; until then, access is unauthenticated";
 
-/// What is true once the last token was taken away.
-const NO_TOKENS_LEFT: &str = "the settings file has no token any more: nobody may call; with these settings the server does not \
-                      start again, unless `http.allow-anonymous` is true";
+/// Consequence of revoking the last token.
+const NO_TOKENS_LEFT: &str = "the settings file has no tokens any more: all callers are refused, and the server will not start again with \
+                      these settings unless `http.allow-anonymous` is true";
 
-/// Reads a settings file, or says what is wrong with it.
+/// Reads and validates a settings file.
 pub type SettingsReader = fn(&Path) -> anyhow::Result<Settings>;
 
-/// A settings file that a server runs by.
+/// Reloads the tokens of a settings file.
 pub struct TokenReloader {
-    /// Where it is.
+    /// Path of the file.
     pub path: PathBuf,
-    /// What it said when the server began.
+    /// Settings with which the server was started.
     pub settings: Settings,
-    /// Reads it again.
+    /// Reads the file.
     pub read: SettingsReader,
 }
 
 impl TokenReloader {
-    /// Lets its tokens be taken whenever it changes, for as long as this is polled. Where callers need not say who they are,
-    /// that does not change before the next start.
+    /// Replaces the tokens whenever the file changes, as long as this is polled. A server that was started without
+    /// authentication stays unauthenticated until the next start.
     pub async fn run(self, authenticator: Option<Authenticator>) {
         let Self { path, settings, read } = self;
         if !path.is_file() {
-            return tracing::warn!("{} is no file: its tokens are read at the start alone", path.display());
+            return tracing::warn!(
+                "{} is not a regular file: its tokens are only read at startup",
+                path.display()
+            );
         }
         let mut tokens = settings.auth().tokens.clone();
         let mut file = WatchedFile::new(path.clone(), SETTLE_TIME);
-        let mut said = None;
+        let mut logged = None;
         let mut looks = interval(POLL_INTERVAL);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             looks.tick().await;
             let looking = tokio::task::spawn_blocking(move || {
-                // One with mistakes was read, too: it is not read again before it is another.
+                // A file with mistakes counts as read, so that they are reported once.
                 let found = file.read_if_changed(|path| Ok::<_, io::Error>(read(path)));
                 (file, found)
             });
@@ -73,7 +76,7 @@ impl TokenReloader {
                     file = WatchedFile::new(path.clone(), SETTLE_TIME);
                     Err("failed to read the settings".to_owned())
                 }
-                // The runtime ends.
+                // The runtime shuts down.
                 Err(_) => return,
             };
             let (at, now) = (path.display(), &mut tokens);
@@ -81,8 +84,8 @@ impl TokenReloader {
                 (Ok(None), _) => continue,
                 (Ok(Some(found)), Some(authenticator)) => {
                     warn_other_changes(&settings, &found, &path);
-                    let taken = authenticator.replace_tokens(now, found.auth.unwrap_or_default());
-                    taken.err().map(|error| format!("{at}: `auth`: {error}; {KEEPS_OLD_TOKENS}"))
+                    let replaced = authenticator.replace_tokens(now, found.auth.unwrap_or_default());
+                    replaced.err().map(|error| format!("{at}: `auth`: {error}; {KEEPS_OLD_TOKENS}"))
                 }
                 (Ok(Some(found)), None) => {
                     warn_other_changes(&settings, &found, &path);
@@ -91,27 +94,27 @@ impl TokenReloader {
                 (Err(error), Some(_)) => Some(format!("{error}; {KEEPS_OLD_TOKENS}")),
                 (Err(error), None) => Some(error),
             };
-            if let Some(why) = failed.as_ref().filter(|_| said != failed) {
+            if let Some(why) = failed.as_ref().filter(|_| logged != failed) {
                 tracing::warn!("{why}");
             }
-            said = failed;
+            logged = failed;
         }
     }
 }
 
 impl Authenticator {
-    /// Takes other tokens than `now`.
+    /// Replaces the current tokens, and revokes those that were removed.
     fn replace_tokens(&self, now: &mut Vec<Token>, found: Auth) -> Result<(), AuthError> {
         let mut tokens = settings::validate(&found, Path::new(""))?.tokens;
         if found.tokens != *now {
             tokens.keep_unchanged(&self.0.tokens.load());
             let tokens = Arc::new(tokens);
-            // First: a request in between would be let in by what is revoked.
+            // Swap first: a request in between would be admitted by a revoked token.
             self.0.tokens.swap(Arc::clone(&tokens)).revoke_missing_from(&tokens);
-            let (came, went) =
+            let (added, removed) =
                 (names_missing_from(&found.tokens, now), names_missing_from(now, &found.tokens));
-            tracing::info!(came, went, "the settings file has other tokens now");
-            tracing::debug!(target: AUDIT, event = "tokens", came, went, "the settings file has other tokens now");
+            tracing::info!(came = added, went = removed, "reloaded the tokens of the settings file");
+            tracing::debug!(target: AUDIT, event = "tokens", came = added, went = removed, "reloaded the tokens of the settings file");
             if found.tokens.is_empty() && self.0.oauth.is_none() {
                 tracing::warn!("{NO_TOKENS_LEFT}");
             }
@@ -121,17 +124,17 @@ impl Authenticator {
     }
 }
 
-/// Says that what is no token counts later.
+/// Warns that other changes take effect at the next start.
 fn warn_other_changes(began: &Settings, found: &Settings, file: &Path) {
     let others = |settings: &Settings| Auth { tokens: Vec::new(), ..settings.auth().clone() };
     let same = others(began) == others(found);
     if !same || (Settings { auth: began.auth.clone(), ..found.clone() }) != *began {
         let file = file.display();
-        tracing::warn!("{file} has changed: all but its tokens is heeded when the server starts again");
+        tracing::warn!("{file} has changed: all but its tokens takes effect at the next start");
     }
 }
 
-/// The names of tokens that are not among the others.
+/// Returns the names of tokens that are not among the others.
 fn names_missing_from(tokens: &[Token], others: &[Token]) -> String {
     let new = tokens.iter().filter(|token| !others.contains(token));
     new.map(|token| token.name.as_str()).collect::<Vec<_>>().join(", ")

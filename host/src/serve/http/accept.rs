@@ -1,4 +1,4 @@
-//! Connections: so many at once, and none for longer than its client says something.
+//! Accepts connections, within limits of number and time.
 
 use std::{
     convert::Infallible,
@@ -33,40 +33,40 @@ use super::{
 };
 use crate::config::server::Http;
 
-/// Connections of one address, where the file does not say.
+/// Default limit of connections per address.
 const PER_ADDRESS: usize = 64;
-/// Where descriptors or memory are short, accepting waits for better times.
+/// Pause after a failed accept, when descriptors or memory run out.
 const ACCEPT_BACKOFF: Duration = Duration::from_millis(200);
 
-/// How many connections there may be, and how long they may take for what.
+/// Limits of the connections of a listener.
 #[derive(Debug, Clone)]
 pub struct ConnectionConfig {
-    /// Where nobody can make room, one more waits, and further ones in the kernel's queue, which refuses more than it holds.
+    /// Limits of number. At capacity, if no connection can be evicted, one more waits here and others in the kernel's backlog.
     pub bounds: ConnectionBounds,
-    /// How many there are.
+    /// Gauge of open connections.
     pub open: Arc<Gauge>,
-    /// Bytes of the largest head of a request; hyper takes up to twice that, since it looks when it has read.
+    /// Maximum size of a request's headers in bytes. hyper checks after reading, so it may buffer twice that.
     pub head: usize,
-    /// How long they may take.
+    /// Limits of time.
     pub times: ConnectionTimeouts,
 }
 
 impl ConnectionConfig {
-    /// As the operator wants them.
+    /// Reads the limits from the settings.
     pub fn from_settings(http: &Http, open: Arc<Gauge>) -> Self {
         let times =
             ConnectionTimeouts { head: http.header_time.0, idle: http.idle_time.0, write: http.write_time.0 };
-        let said = http.connections_per_address;
+        let per_address = http.connections_per_address;
         let bounds = ConnectionBounds {
             most: http.connections,
-            per_address: Some(said.unwrap_or(PER_ADDRESS)).filter(|most| *most > 0),
-            loopback: said.is_some(),
+            per_address: Some(per_address.unwrap_or(PER_ADDRESS)).filter(|most| *most > 0),
+            loopback: per_address.is_some(),
         };
         Self { bounds, open, head: http.head.bytes(), times }
     }
 }
 
-/// Accepts connections until told to stop, then waits until all have closed.
+/// Accepts connections until `stop` is cancelled, then waits until all have closed.
 pub async fn accept(
     listener: TcpListener,
     router: Router,
@@ -75,7 +75,7 @@ pub async fn accept(
 ) -> io::Result<()> {
     let table = ConnectionTable::new(bounds);
     let open = GracefulShutdown::new();
-    let was_told = AtomicBool::new(false);
+    let was_logged = AtomicBool::new(false);
     loop {
         let accepted = async {
             let (stream, peer) = listener.accept().await?;
@@ -88,12 +88,12 @@ pub async fn accept(
             accepted = accepted => match accepted {
                 Ok((stream, peer, clock, Some(place))) => (stream, peer, clock, place),
                 Ok((_, peer, _, None)) => {
-                    log_rejected(&was_told, peer);
+                    log_rejected(&was_logged, peer);
                     continue;
                 }
                 Err(error) if is_client_error(&error) => continue,
                 Err(error) => {
-                    tracing::warn!("connections cannot be accepted: {error}");
+                    tracing::warn!("failed to accept connections: {error}");
                     tokio::time::sleep(ACCEPT_BACKOFF).await;
                     continue;
                 }
@@ -113,20 +113,21 @@ pub async fn accept(
     Ok(())
 }
 
-/// Who runs the server is told once: it may be a proxy that has all clients, or one client that has too many connections.
-fn log_rejected(was_told: &AtomicBool, peer: SocketAddr) {
-    if was_told.swap(true, Ordering::Relaxed) {
-        tracing::debug!("a connection of {} was closed: it has as many as it may", peer.ip());
+/// Logs a connection that was rejected because of its address: the first one as a warning. It may be one client with too
+/// many connections, or a proxy in front of all clients.
+fn log_rejected(was_logged: &AtomicBool, peer: SocketAddr) {
+    if was_logged.swap(true, Ordering::Relaxed) {
+        tracing::debug!("closed a connection of {}: too many of this address", peer.ip());
     } else {
         tracing::warn!(
-            "a connection of {} was closed, since it has as many as `http.connections-per-address` allows; further \
-             ones are logged as debug",
+            "closed a connection of {}: it has reached `http.connections-per-address` (further ones are logged at level \
+             debug)",
             peer.ip()
         );
     }
 }
 
-/// A client that went before it was accepted is no trouble of the server's.
+/// Returns true if the client disconnected before its connection was accepted.
 fn is_client_error(error: &io::Error) -> bool {
     use ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted)
@@ -140,9 +141,9 @@ async fn serve_connection(
     watcher: Watcher,
     place: ConnectionPlace,
 ) {
-    // Without it a small answer waits 40 ms for the client's acknowledgement.
+    // Without TCP_NODELAY a small response waits 40 ms for the client's acknowledgement.
     if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "TCP_NODELAY could not be set");
+        tracing::debug!(%error, "failed to set TCP_NODELAY");
     }
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(times.write));
@@ -155,21 +156,21 @@ async fn serve_connection(
         let clock = Arc::clone(&clock);
         async move {
             let response = answered.await.unwrap_or_else(|never| match never {});
-            let held =
+            let guard =
                 ResponseGuard { clock, authenticated: response.extensions().get::<KnownCaller>().is_some() };
-            Ok::<_, Infallible>(response.map(|body| GuardedBody::new(body, held)))
+            Ok::<_, Infallible>(response.map(|body| GuardedBody::new(body, guard)))
         }
     });
     let mut http = http1::Builder::new();
-    // Its own clock would run from the last answer, for rests and heads alike.
+    // hyper's timeout runs from the last response, for idle connections and incomplete headers alike.
     http.header_read_timeout(None).max_buf_size(head);
     let serving = watcher.watch(http.serve_connection(TokioIo::new(stream), service));
     tokio::select! {
-        kept = clock.enforce(serving) => match kept {
+        served = clock.enforce(serving) => match served {
             Some(Ok(())) => {}
             Some(Err(error)) => tracing::debug!("a connection ended: {error}"),
-            None => tracing::debug!("a client took too long to ask"),
+            None => tracing::debug!("closed a connection: its request timed out"),
         },
-        () = place.close.cancelled() => tracing::debug!("a connection that asked nothing made room for another"),
+        () = place.close.cancelled() => tracing::debug!("evicted an unauthenticated connection"),
     }
 }

@@ -1,5 +1,5 @@
-//! What the audit trail is told of callers who are refused because of who they are: the first few of each kind in a minute by
-//! themselves, further ones by their number, so that a flood of them cannot fill a disk.
+//! Records failed authentications in the audit trail: the first few of each kind in a minute individually, further ones as
+//! counts, so that a flood cannot fill the disk.
 
 use std::{
     collections::BTreeMap,
@@ -15,9 +15,9 @@ use tokio::time::Instant;
 use super::request_id;
 use crate::serve::auth::AuthRefusal;
 
-/// How many of one kind are told by themselves …
+/// How many failures of one kind are recorded individually …
 const FIRST: u64 = 20;
-/// … within this time. Of further ones every tenth power is told.
+/// … within this time. After that, only powers of ten are recorded.
 const WINDOW: Duration = Duration::from_secs(60);
 
 /// Counts the failures of each kind.
@@ -29,17 +29,17 @@ struct FailureCount {
     failures: u64,
 }
 
-/// What is told of one failure.
+/// What to record of one failure.
 #[derive(Debug, PartialEq, Eq)]
 struct LogDecision {
-    /// How many there were of its kind, this one included, since the window began; none where it is only counted.
+    /// Number of failures of its kind in this window; `None` if this one is only counted.
     number: Option<u64>,
-    /// How many there were in the window before, where not all of them were told.
+    /// Number in the previous window, if not all of them were recorded.
     before: Option<u64>,
 }
 
 impl AuthFailureLog {
-    /// Tells of a refusal, if it is not one too many.
+    /// Records a refusal, within the limits.
     pub fn record(&self, refusal: &AuthRefusal, address: Option<IpAddr>, headers: &HeaderMap) {
         if !is_audited() {
             return;
@@ -50,7 +50,7 @@ impl AuthFailureLog {
             tracing::debug!(
                 target: AUDIT,
                 event = "authentication", outcome = kind, count,
-                "not authenticated: {count} times in the minute before"
+                "not authenticated: {count} times in the previous window"
             );
         }
         if let Some(count) = number {
@@ -85,14 +85,14 @@ mod tests {
     #[test]
     fn a_flood_logs_few_lines_and_counts() {
         let (failures, now) = (AuthFailureLog::default(), Instant::now());
-        let told: Vec<u64> = (0..12_345).filter_map(|_| failures.count("missing", now).number).collect();
+        let recorded: Vec<u64> = (0..12_345).filter_map(|_| failures.count("missing", now).number).collect();
         let first = 1..=FIRST;
-        assert_eq!(told, first.chain([100, 1_000, 10_000]).collect::<Vec<_>>());
+        assert_eq!(recorded, first.chain([100, 1_000, 10_000]).collect::<Vec<_>>());
         let other = failures.count("invalid_token", now);
         assert_eq!(other, LogDecision { number: Some(1), before: None }, "each kind by itself");
         let later = failures.count("missing", now + WINDOW);
         assert_eq!(later, LogDecision { number: Some(1), before: Some(12_345) });
         let quiet = failures.count("missing", now + WINDOW * 3);
-        assert_eq!(quiet, LogDecision { number: Some(1), before: None }, "all of it was told");
+        assert_eq!(quiet, LogDecision { number: Some(1), before: None }, "all of them were recorded");
     }
 }

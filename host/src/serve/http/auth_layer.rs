@@ -1,4 +1,4 @@
-//! Who a request is from: asked before anything is done for it.
+//! Authentication layer: runs before any other work for a request.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -17,24 +17,24 @@ use crate::serve::{
     auth::{AuthenticatedCaller, Authenticator, TokenLifetime},
 };
 
-/// What knows callers, and counts.
+/// State of the layer.
 pub struct AuthState {
-    /// None where callers need not say who they are.
+    /// `None` if access is unauthenticated.
     pub authenticator: Option<Authenticator>,
-    /// What is counted.
+    /// Counters of responses and refusals.
     pub meters: Arc<Meters>,
-    /// What the audit trail is told of callers who are refused.
+    /// Records refusals in the audit trail.
     pub failures: AuthFailureLog,
 }
 
-/// Goes with an answer to somebody who was let in.
+/// Marks the response to an authenticated request, for its connection's clock.
 #[derive(Clone, Copy)]
 pub struct KnownCaller;
 
-/// Lets a request in whose sender is known, as that sender's. What it was known by goes no further.
-pub async fn authenticate(State(door): State<Arc<AuthState>>, request: Request, next: Next) -> Response {
+/// Authenticates a request and attaches its origin. Credentials are removed, so that nothing behind this layer sees them.
+pub async fn authenticate(State(state): State<Arc<AuthState>>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
-    let admitted = match &door.authenticator {
+    let authenticated = match &state.authenticator {
         None => {
             auth::strip_credentials(&mut parts.headers);
             Ok(AuthenticatedCaller { origin: Origin::anonymous(), lifetime: TokenLifetime::default() })
@@ -42,7 +42,7 @@ pub async fn authenticate(State(door): State<Arc<AuthState>>, request: Request, 
         Some(authenticator) => authenticator.admit(&mut parts).await,
     };
     let address = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
-    match admitted {
+    match authenticated {
         Ok(AuthenticatedCaller { origin, lifetime: ends }) => {
             parts.extensions.insert(origin.sent_from(address));
             parts.extensions.insert(ends);
@@ -51,15 +51,14 @@ pub async fn authenticate(State(door): State<Arc<AuthState>>, request: Request, 
             response
         }
         Err(refusal) => {
-            door.meters.http.refused(refusal.reason().label());
-            door.failures.record(&refusal, address, &parts.headers);
+            state.meters.http.refused(refusal.reason().label());
+            state.failures.record(&refusal, address, &parts.headers);
             refusal.into_response()
         }
     }
 }
 
-/// Ends streams on which a client listens when the token is no longer taken by which they were opened. Calls have an end of their
-/// own.
+/// Ends notification streams when the token that opened them expires or is revoked. Calls end by themselves.
 pub async fn end_expired_streams(mut request: Request, next: Next) -> Response {
     let ends = request.extensions_mut().remove::<TokenLifetime>();
     let listens = is_stream(&request);
@@ -72,9 +71,9 @@ pub async fn end_expired_streams(mut request: Request, next: Next) -> Response {
     }
 }
 
-/// Counts answers by their status.
-pub async fn count_response(State(door): State<Arc<AuthState>>, request: Request, next: Next) -> Response {
+/// Counts responses by status.
+pub async fn count_response(State(state): State<Arc<AuthState>>, request: Request, next: Next) -> Response {
     let response = next.run(request).await;
-    door.meters.http.answered(response.status().as_u16());
+    state.meters.http.answered(response.status().as_u16());
     response
 }

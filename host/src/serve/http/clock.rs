@@ -1,5 +1,5 @@
-//! What a connection does, and how long it may: heads have little time, answers as much as they need, and what is waited for
-//! between them depends on who was answered.
+//! Phases of a connection and their timeouts. Request headers must arrive quickly, responses may take as long as they need,
+//! and the idle timeout depends on whether the last caller was authenticated.
 
 use std::{
     io::{self, IoSlice},
@@ -19,41 +19,43 @@ use tokio::{
 
 use super::{oversize::HeadRefusal, timeouts::ConnectionTimeouts};
 
-/// The clock of one connection. Whatever sets it runs within the connection's own task, so `keep`, which looks after each
-/// poll, misses nothing.
+/// Clock of one connection. Every event that changes the phase occurs within the connection's own task, so `enforce`, which
+/// checks the deadline after each poll, misses none.
 #[derive(Debug)]
 pub struct ConnectionClock {
     timeouts: ConnectionTimeouts,
+    /// What the connection does now. The connection's task changes it; `eviction_reason` reads it from the task that accepts
+    /// another connection. Both hold the lock for a copy only, and take no other lock meanwhile.
     phase: Mutex<Phase>,
-    /// A whole head has come, once at least.
+    /// Set once a complete request head has arrived.
     asked: AtomicBool,
-    /// A request was a known caller's, once at least.
+    /// Set once a request was authenticated.
     authenticated: AtomicBool,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Phase {
-    /// It sends the head of a request.
+    /// The client is sending the head of a request.
     ReadingHead { until: Instant },
-    /// It is answered.
+    /// The request is being handled.
     Answering,
-    /// All of the answer is there, and some of it may still have to be sent. How long it may rest then.
+    /// The response is complete, but may still have to be sent. Then the connection is idle for `rest`.
     Sending { rest: Duration },
-    /// It has been answered, and may ask again.
+    /// The response was sent, and the client may send another request.
     Idle { until: Instant },
 }
 
-/// Why a connection may have to make room for another.
+/// Why a connection may be evicted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EvictionReason {
-    /// No whole request has come yet.
+    /// It has not sent a complete request yet.
     Silent,
-    /// Of its requests none was a known caller's, and none is under way.
+    /// None of its requests was authenticated, and none is in progress.
     Unauthenticated,
 }
 
 impl ConnectionClock {
-    /// Of a connection that was just made: who only connects holds a place that others wait for.
+    /// Starts the clock of a new connection. The header timeout runs at once, since an idle connection occupies a place.
     pub fn new(times: ConnectionTimeouts) -> Arc<Self> {
         let does = Mutex::new(Phase::ReadingHead { until: Instant::now() + times.head });
         Arc::new(Self {
@@ -64,7 +66,7 @@ impl ConnectionClock {
         })
     }
 
-    /// It is served only now: the time that it waited for a place was not its own.
+    /// Restarts the header timeout when the connection is served, after waiting for a place.
     pub fn start(&self) {
         self.set(|_| Phase::ReadingHead { until: Instant::now() + self.timeouts.head });
     }
@@ -74,7 +76,7 @@ impl ConnectionClock {
         *does = next(*does);
     }
 
-    /// Some bytes came: after a rest, the first of a head.
+    /// Records received bytes: on an idle connection, the beginning of a head.
     pub fn bytes_received(&self) {
         self.set(|does| match does {
             Phase::Idle { .. } => Phase::ReadingHead { until: Instant::now() + self.timeouts.head },
@@ -82,7 +84,7 @@ impl ConnectionClock {
         });
     }
 
-    /// Nothing is left to be sent.
+    /// Records that all output was sent.
     pub fn flushed(&self) {
         self.set(|does| match does {
             Phase::Sending { rest } => Phase::Idle { until: Instant::now() + rest },
@@ -90,20 +92,20 @@ impl ConnectionClock {
         });
     }
 
-    /// A head has come.
+    /// Records a complete request head.
     pub fn asked(&self) {
         self.asked.store(true, Ordering::Relaxed);
         self.set(|_| Phase::Answering);
     }
 
-    /// The answer has been given. Who is not known may not hold a place for as long as who is.
+    /// Records a complete response. Unauthenticated connections have a shorter idle timeout.
     pub fn answered(&self, known: bool) {
         self.authenticated.fetch_or(known, Ordering::Relaxed);
         let rest = if known { self.timeouts.idle } else { self.timeouts.idle.min(self.timeouts.head) };
         self.set(|_| Phase::Sending { rest });
     }
 
-    /// Whether the connection has to make room where there are too many, and why.
+    /// Returns why the connection may be evicted at capacity, or `None` if it may not.
     pub fn eviction_reason(&self) -> Option<EvictionReason> {
         match self.does() {
             Phase::ReadingHead { .. } if !self.asked.load(Ordering::Relaxed) => Some(EvictionReason::Silent),
@@ -121,12 +123,12 @@ impl ConnectionClock {
     fn deadline(&self) -> Option<Instant> {
         match self.does() {
             Phase::ReadingHead { until } | Phase::Idle { until } => Some(until),
-            // What is sent has a time of its own, in which some of it must be taken.
+            // Sending has its own write timeout.
             Phase::Answering | Phase::Sending { .. } => None,
         }
     }
 
-    /// Drives a connection as long as it keeps to its times; none where it did not.
+    /// Drives a connection; returns `None` if a deadline passed.
     pub async fn enforce<T>(&self, connection: impl Future<Output = T>) -> Option<T> {
         let mut connection = pin!(connection);
         let mut alarm = pin!(tokio::time::sleep_until(Instant::now()));
@@ -144,11 +146,11 @@ impl ConnectionClock {
     }
 }
 
-/// Tells the clock, when it is dropped, that an answer has been given.
+/// Reports the end of the response to the clock when it is dropped.
 pub struct ResponseGuard {
-    /// Of its connection.
+    /// Clock of the connection.
     pub clock: Arc<ConnectionClock>,
-    /// Whether it was known whom it is for.
+    /// Whether the request was authenticated.
     pub authenticated: bool,
 }
 
@@ -158,18 +160,19 @@ impl Drop for ResponseGuard {
     }
 }
 
-/// The stream of a connection, which tells its clock what comes and what is sent.
+/// Stream of a connection, which reports input and output to the clock.
 pub struct TimedStream<S> {
-    /// Itself.
+    /// The wrapped stream.
     pub stream: Pin<Box<S>>,
-    /// Its connection's.
+    /// Clock of the connection.
     pub clock: Arc<ConnectionClock>,
-    /// What is written in place of hyper's own refusals.
+    /// Replaces hyper's own 431 response.
     pub refusal: HeadRefusal,
 }
 
 impl<S: AsyncWrite> TimedStream<S> {
-    /// Writes what takes the place of these bytes; none where nothing does. An answer of ours follows a whole head.
+    /// Writes the replacement of these bytes, if they are hyper's refusal. Responses of ours follow a complete head, so they are
+    /// never mistaken for it.
     fn poll_replace(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Option<Poll<io::Result<()>>> {
         let asks = matches!(self.clock.does(), Phase::ReadingHead { .. });
         (asks && self.refusal.replaces(bytes)).then(|| self.refusal.poll_write(self.stream.as_mut(), cx))
@@ -215,7 +218,7 @@ impl<S: AsyncWrite> AsyncWrite for TimedStream<S> {
         self.stream.is_write_vectored()
     }
 
-    /// hyper comes here when it has written all that it has.
+    /// hyper flushes after it has written everything.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = self.stream.as_mut().poll_flush(cx);
         if matches!(flushed, Poll::Ready(Ok(()))) {
@@ -241,7 +244,7 @@ mod tests {
         write: Duration::from_secs(30),
     };
 
-    /// H47: after how many seconds a connection is over that does this, and a second later that, and then nothing.
+    /// H47: performs one step a second, then nothing, and expects the connection to time out after so many seconds.
     #[tokio::test(start_paused = true)]
     async fn each_connection_phase_has_its_timeout() {
         type Step = fn(&ConnectionClock);
@@ -249,14 +252,14 @@ mod tests {
             (ConnectionClock::asked, ConnectionClock::bytes_received, ConnectionClock::flushed);
         let (known, unknown): (Step, Step) = (|clock| clock.answered(true), |clock| clock.answered(false));
         for (what, steps, expected) in [
-            ("nothing is said", vec![], Some(10)),
-            ("a head comes slowly", vec![heard, heard, heard], Some(10)),
-            ("it is being answered", vec![heard, asked, heard, sent], None),
-            ("it rests", vec![asked, known, sent], Some(3 + 75)),
-            ("nobody knows it", vec![asked, unknown, sent], Some(3 + 10)),
-            ("its answer is being sent", vec![asked, known, heard], None),
-            ("the next head comes slowly", vec![asked, known, sent, heard, heard], Some(4 + 10)),
-            ("the next head has come", vec![asked, unknown, sent, heard, asked], None),
+            ("nothing arrives", vec![], Some(10)),
+            ("a head arrives slowly", vec![heard, heard, heard], Some(10)),
+            ("the request is handled", vec![heard, asked, heard, sent], None),
+            ("it is idle", vec![asked, known, sent], Some(3 + 75)),
+            ("it is unauthenticated", vec![asked, unknown, sent], Some(3 + 10)),
+            ("its response is being sent", vec![asked, known, heard], None),
+            ("the next head arrives slowly", vec![asked, known, sent, heard, heard], Some(4 + 10)),
+            ("the next head has arrived", vec![asked, unknown, sent, heard, asked], None),
         ] {
             let begun = Instant::now();
             let clock = ConnectionClock::new(TIMES);

@@ -1,5 +1,5 @@
-//! Who may connect: so many connections at once, and so many of one address. Where there is no room, the oldest one of which no
-//! known caller has asked anything makes room. One of a known caller never does.
+//! Bounded table of connections, in total and per address. At capacity, evicts the oldest unauthenticated connection.
+//! Connections of authenticated callers are never evicted.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -14,17 +14,17 @@ use tokio_util::sync::CancellationToken;
 
 use super::clock::{ConnectionClock, EvictionReason};
 
-/// How often connections are looked at anew while none of them can make room: what they do changes without a word.
+/// How often connections are checked again while none can be evicted: their phases change without notification.
 const RECHECK: Duration = Duration::from_millis(50);
 
-/// How many connections there may be.
+/// Limits of the number of connections.
 #[derive(Debug, Clone, Copy)]
 pub struct ConnectionBounds {
-    /// Of all.
+    /// In total.
     pub most: usize,
-    /// Of one address; none where there is no bound.
+    /// Per address; `None` if unlimited.
     pub per_address: Option<usize>,
-    /// Whether that holds for loopback, too, where a proxy may send the clients of all the world.
+    /// Applies `per_address` to loopback, too, where a proxy may carry all clients.
     pub loopback: bool,
 }
 
@@ -34,21 +34,24 @@ impl ConnectionBounds {
     }
 }
 
-/// The connections that are open.
+/// Open connections.
 #[derive(Debug)]
 pub struct ConnectionTable {
     bounds: ConnectionBounds,
+    /// The connections and their counts. Held to look up, insert or remove an entry, never across an await. The phase of an
+    /// entry's clock is locked within it; clocks never lock the table, so the order cannot deadlock.
     open: Mutex<OpenConnections>,
-    /// A connection has ended.
+    /// Signalled when a connection ends. Only the accept loop waits for it, one connection at a time, and with a timeout, so a
+    /// lost signal costs at most [`RECHECK`].
     ended: Notify,
 }
 
 #[derive(Debug, Default)]
 struct OpenConnections {
-    /// By age, the oldest first.
+    /// By age, oldest first.
     entries: BTreeMap<u64, ConnectionEntry>,
     per_block: HashMap<AddressBlock, usize>,
-    /// The number of the next one.
+    /// Number of the next connection.
     next: u64,
 }
 
@@ -56,16 +59,16 @@ struct OpenConnections {
 struct ConnectionEntry {
     from: AddressBlock,
     clock: Arc<ConnectionClock>,
-    /// Tells it to end.
+    /// Cancelled to evict it.
     close: CancellationToken,
 }
 
-/// Why a connection finds no room.
+/// The limit that a new connection exceeds.
 #[derive(Debug, PartialEq, Eq)]
 enum CapacityLimit {
-    /// There are as many as there may be.
+    /// The total.
     All,
-    /// There are as many of its address as there may be.
+    /// The number of its address.
     Address,
 }
 
@@ -79,7 +82,7 @@ impl OpenConnections {
         }
     }
 
-    /// The connection that makes room: one that has asked nothing rather than one whose requests were refused, then the oldest.
+    /// Returns the connection to evict: preferably one without any request, then the oldest.
     fn eviction_candidate(&self, of: Option<AddressBlock>) -> Option<&ConnectionEntry> {
         let mut refused = None;
         for entry in self.entries.values().filter(|entry| of.is_none_or(|of| of == entry.from)) {
@@ -95,7 +98,7 @@ impl OpenConnections {
 }
 
 impl ConnectionTable {
-    /// Of no connections.
+    /// Creates an empty table.
     pub fn new(bounds: ConnectionBounds) -> Arc<Self> {
         Arc::new(Self { bounds, open: Mutex::default(), ended: Notify::new() })
     }
@@ -104,15 +107,15 @@ impl ConnectionTable {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place for a connection, for which another makes room if there must be one. Waits as long as none can; none at all where
-    /// all that its address may have are known callers'. There is one who waits at a time.
+    /// Admits a connection, evicting another one if necessary. Waits while none can be evicted. Returns `None` if all connections
+    /// that its address may have are authenticated. Must not be called concurrently.
     pub async fn admit(
         self: &Arc<Self>,
         from: IpAddr,
         clock: &Arc<ConnectionClock>,
     ) -> Option<ConnectionPlace> {
         let from = AddressBlock::of(from);
-        let mut was_told = false;
+        let mut has_evicted = false;
         loop {
             {
                 let mut open = self.lock();
@@ -120,12 +123,12 @@ impl ConnectionTable {
                     return Some(self.insert(&mut open, from, clock));
                 };
                 let of = (full == CapacityLimit::Address).then_some(from);
-                // One is enough, and it takes a moment to end.
-                if !was_told && let Some(entry) = open.eviction_candidate(of) {
+                // Evict a single one: it takes a moment to end.
+                if !has_evicted && let Some(entry) = open.eviction_candidate(of) {
                     entry.close.cancel();
-                    was_told = true;
+                    has_evicted = true;
                 }
-                if !was_told && full == CapacityLimit::Address {
+                if !has_evicted && full == CapacityLimit::Address {
                     return None;
                 }
             }
@@ -147,12 +150,12 @@ impl ConnectionTable {
     }
 }
 
-/// The place of a connection, given back when it is dropped.
+/// Entry of a connection, removed when it is dropped.
 #[derive(Debug)]
 pub struct ConnectionPlace {
     table: Arc<ConnectionTable>,
     number: u64,
-    /// Cancelled when the connection must make room.
+    /// Cancelled when the connection is evicted.
     pub close: CancellationToken,
 }
 
@@ -184,7 +187,7 @@ mod tests {
         ConnectionTable::new(ConnectionBounds { most, per_address, loopback })
     }
 
-    /// Enters, and ends whoever is told to, as its own task would.
+    /// Admits a connection, and ends the evicted one, as its own task would.
     async fn enter(
         table: &Arc<ConnectionTable>,
         there: &mut Vec<(&'static str, Option<ConnectionPlace>, Arc<ConnectionClock>)>,
@@ -201,10 +204,10 @@ mod tests {
                 biased;
                 place = &mut entering => break place,
                 () = tokio::time::sleep(SECOND) => {
-                    let told = there.iter_mut().find(|(_, place, _)| {
+                    let evicted = there.iter_mut().find(|(_, place, _)| {
                         place.as_ref().is_some_and(|place| place.close.is_cancelled())
                     });
-                    let (name, place, _) = told.expect("somebody makes room");
+                    let (name, place, _) = evicted.expect("a connection is evicted");
                     gone = Some(*name);
                     drop(place.take());
                 }
@@ -225,7 +228,7 @@ mod tests {
         for (at, known) in [(0, true), (1, false)] {
             let clock = &there[at].2;
             clock.asked();
-            assert_eq!(clock.eviction_reason(), None, "a request is under way");
+            assert_eq!(clock.eviction_reason(), None, "a request is in progress");
             clock.answered(known);
             clock.flushed();
         }
@@ -235,7 +238,7 @@ mod tests {
         let left: Vec<_> =
             there.iter().filter(|(_, place, _)| place.is_some()).map(|(name, ..)| *name).collect();
         assert_eq!(left, ["known", "refused", "b", "c"]);
-        // Of those who were refused, too, but not of who is known.
+        // Refused connections are evicted, too, but not authenticated ones.
         for (_, _, clock) in there.iter().filter(|(name, ..)| ["b", "c"].contains(name)) {
             clock.asked();
         }
@@ -259,7 +262,7 @@ mod tests {
             clock.asked();
         }
         assert_eq!(enter(&table, &mut there, "e", "2001:db8::4").await, Some("nobody"));
-        // A proxy on this machine has more, unless the operator says otherwise.
+        // A proxy on loopback may have more, unless the operator limits it.
         for _ in 0..10 {
             assert_eq!(enter(&table, &mut there, "proxy", "127.0.0.1").await, None);
         }

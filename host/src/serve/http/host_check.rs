@@ -1,5 +1,5 @@
-//! Which names a request may call this server by, and which pages may send one. Whatever else names it is a page of somebody
-//! else's, whose name was made to lead here (DNS rebinding).
+//! Checks `Host` and `Origin` against the server's own names, to prevent DNS rebinding: a web page whose name was pointed at
+//! this address could otherwise call it.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -14,17 +14,17 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-/// The names of a server, and the pages that may send it requests.
+/// Allowed hosts and origins.
 #[derive(Debug, Clone)]
 pub struct HostAllowlist {
-    /// With or without a port; without one, any will do.
+    /// Lower case, with or without a port. Without one, any port matches.
     hosts: Vec<String>,
-    /// As browsers write them.
+    /// Normalized as browsers write them.
     origins: Vec<String>,
 }
 
 impl HostAllowlist {
-    /// Its own: by the address on which it listens, and the operator's further ones.
+    /// Allows the listen address, loopback, and the operator's own entries.
     pub fn new(address: SocketAddr, hosts: &[String], origins: &[String]) -> Self {
         let port = address.port();
         let own = address.ip().to_string();
@@ -47,17 +47,17 @@ impl HostAllowlist {
         self.origins.iter().any(|own| *own == normalize_origin(origin))
     }
 
-    /// Whether such a request is for this server, and from a page that may send it.
+    /// Checks the host and the origin of a request.
     fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), (StatusCode, &'static str)> {
         const TWICE: (StatusCode, &str) =
-            (StatusCode::BAD_REQUEST, "the host and the origin must each be named once");
-        // One of the names would be checked, and who sent both may mean the other.
+            (StatusCode::BAD_REQUEST, "a request needs exactly one host and at most one origin");
+        // Of two values, one would be checked and another one used.
         if [HOST, ORIGIN].iter().any(|name| headers.get_all(name).iter().count() > 1) {
             return Err(TWICE);
         }
         let host = headers.get(HOST).and_then(|host| host.to_str().ok()?.parse::<Authority>().ok());
         let Some(host) = host.filter(|host| !host.as_str().contains('@')) else {
-            return Err((StatusCode::BAD_REQUEST, "the request does not name a host"));
+            return Err((StatusCode::BAD_REQUEST, "the request has no valid host"));
         };
         if uri.authority().is_some_and(|target| *target != host) {
             return Err(TWICE);
@@ -65,7 +65,7 @@ impl HostAllowlist {
         if !self.has_host(&host) {
             return Err((
                 StatusCode::FORBIDDEN,
-                "this server is not known by that host; the operator can name it in `http.hosts`",
+                "this host is not allowed; the operator can add it to `http.hosts`",
             ));
         }
         let Some(origin) = headers.get(ORIGIN) else { return Ok(()) };
@@ -73,13 +73,13 @@ impl HostAllowlist {
             Ok(origin) if self.has_origin(origin) => Ok(()),
             _ => Err((
                 StatusCode::FORBIDDEN,
-                "pages of that origin may not call this server; the operator can name it in `http.origins`",
+                "this origin is not allowed; the operator can add it to `http.origins`",
             )),
         }
     }
 }
 
-/// An origin as browsers write it: in lower case, without the port that its scheme means anyway.
+/// Normalizes an origin as browsers do: lower case, without its scheme's default port.
 pub fn normalize_origin(page: &str) -> String {
     let page = page.to_ascii_lowercase();
     let usual = [("https://", ":443"), ("http://", ":80")];
@@ -89,7 +89,7 @@ pub fn normalize_origin(page: &str) -> String {
     without.unwrap_or(page)
 }
 
-/// Refuses requests under other names.
+/// Refuses requests with other hosts or origins.
 pub async fn check_host(State(names): State<Arc<HostAllowlist>>, request: Request, next: Next) -> Response {
     match names.check(request.uri(), request.headers()) {
         Ok(()) => next.run(request).await,

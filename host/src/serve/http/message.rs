@@ -1,8 +1,7 @@
-//! A request's body: read whole, within its size and time, and refused where it is no message, or gives a name twice in one
-//! object: what that means is anybody's guess.
+//! Reads a request's body within its limits of size and time, and refuses malformed messages and duplicate names.
 //!
-//! rmcp calls the type of a body unsupported (415) that it cannot read. Here it is answered as the protocol has it, and as on
-//! stdio.
+//! rmcp responds to an unreadable body with 415. This layer responds with a JSON-RPC error, as the protocol requires, and as
+//! on stdio.
 
 use std::{borrow::Cow, error::Error, time::Duration};
 
@@ -28,17 +27,17 @@ use crate::serve::{
     lines::{BATCH, INVALID, duplicate_name, too_many_values},
 };
 
-/// The largest `initialize`: what a client says there is kept for as long as its session lasts.
+/// Largest `initialize` request: it is kept as long as the session.
 const MAX_INITIALIZE: usize = 64 << 10;
 
-/// What a message asks for, as far as it matters before MCP reads it.
+/// Kind of a message, as far as it matters before MCP parses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageKind {
-    /// An answer.
+    /// A request for a response.
     Request,
-    /// News, for as long as its client listens.
+    /// A subscription, whose response stays open.
     Subscription,
-    /// Nothing: it is an answer itself, or a notification.
+    /// A response or a notification.
     Other,
 }
 
@@ -52,7 +51,7 @@ impl MessageKind {
     }
 }
 
-/// What stands outermost in a message.
+/// Top-level members of a message.
 #[derive(Deserialize)]
 struct MessageHead<'a> {
     #[serde(borrow)]
@@ -68,7 +67,7 @@ struct MessageHead<'a> {
 }
 
 impl<'a> MessageHead<'a> {
-    /// Of text that may be anything.
+    /// Parses a body, or returns its error.
     fn parse(text: &'a [u8]) -> Result<Self, MessageError> {
         if has_many_values(text) {
             return Err(MessageError(
@@ -79,14 +78,14 @@ impl<'a> MessageHead<'a> {
         }
         match duplicates::check_duplicates(text) {
             Ok(None) => {}
-            // Of two ids, neither is the request's.
+            // Of two ids, neither is reliable.
             Ok(Some(name)) => {
                 let id = ids::find_id(text).filter(|_| name != "id");
                 return Err(MessageError(id, ErrorCode::INVALID_REQUEST, duplicate_name(&name).into()));
             }
             Err(error) => {
-                let said = format!("Parse error: {error}");
-                return Err(MessageError(ids::find_id(text), ErrorCode::PARSE_ERROR, said.into()));
+                let message = format!("Parse error: {error}");
+                return Err(MessageError(ids::find_id(text), ErrorCode::PARSE_ERROR, message.into()));
             }
         }
         if text.trim_ascii_start().starts_with(b"[") {
@@ -94,13 +93,13 @@ impl<'a> MessageHead<'a> {
         }
         let head: Self =
             serde_json::from_slice(text).map_err(|_| MessageError::request(ids::find_id(text)))?;
-        // It asks, or it answers.
+        // A message has either a method or a result.
         if head.jsonrpc.as_deref() != Some("2.0") || head.method.is_some() == (head.result || head.error) {
-            // The ids of answers are ours.
+            // The ids of responses are ours.
             return Err(MessageError::request(head.id.filter(|_| !head.result && !head.error)));
         }
         match &head.id {
-            // rmcp would take it for a notification, which nobody answers.
+            // rmcp would take it for a notification, and never respond.
             Some(id) if head.method.is_some() && !ids::is_usable(id) => {
                 Err(MessageError(head.id, ErrorCode::INVALID_REQUEST, ids::UNUSABLE_ID.into()))
             }
@@ -108,19 +107,20 @@ impl<'a> MessageHead<'a> {
         }
     }
 
-    /// What is wrong with it where MCP cannot read it all the same: of a request, only its parameters can be.
+    /// Returns the error for a message that passed these checks but not rmcp's parser: only a request's parameters can be
+    /// malformed then.
     fn to_error(self) -> MessageError {
         match self.id.filter(|_| self.method.is_some()) {
             None => MessageError::request(None),
             id => {
-                let said = "Invalid params: they are no object, or their `_meta` is none";
-                MessageError(id, ErrorCode::INVALID_PARAMS, said.into())
+                let message = "Invalid params: they and their `_meta` must be objects";
+                MessageError(id, ErrorCode::INVALID_PARAMS, message.into())
             }
         }
     }
 }
 
-/// What a client is told that sent no message, and of which request.
+/// Error response to a malformed message: id, code and text.
 struct MessageError(Option<Value>, ErrorCode, Cow<'static, str>);
 
 impl MessageError {
@@ -138,16 +138,16 @@ impl IntoResponse for MessageError {
     }
 }
 
-/// What a body may be.
+/// Limits of a body.
 #[derive(Debug, Clone, Copy)]
 pub struct BodyLimits {
-    /// Bytes.
+    /// Maximum size in bytes.
     pub size: usize,
-    /// How long it may take to come.
+    /// Timeout of reading it.
     pub time: Duration,
 }
 
-/// Refuses a body that says it is too large, before anything else is looked at. What it says is held to: hyper reads no more.
+/// Refuses a body by its `Content-Length`, before any other check. hyper enforces that a body is not longer.
 pub async fn check_length(State(bounds): State<BodyLimits>, request: Request, next: Next) -> Response {
     let length = request.headers().get(CONTENT_LENGTH);
     let length = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
@@ -157,9 +157,9 @@ pub async fn check_length(State(bounds): State<BodyLimits>, request: Request, ne
     }
 }
 
-/// Reads the body of a message.
+/// Reads and checks the body of a message.
 pub async fn read_body(State(bounds): State<BodyLimits>, request: Request, next: Next) -> Response {
-    // MCP takes nothing else, and says so.
+    // rmcp refuses other types itself.
     if request.method() != Method::POST || !is_json(request.headers()) {
         return next.run(request).await;
     }
@@ -170,26 +170,26 @@ pub async fn read_body(State(bounds): State<BodyLimits>, request: Request, next:
             return too_large(bounds);
         }
         Ok(Err(_)) => {
-            return (StatusCode::BAD_REQUEST, "the message is cut off, or its chunks are malformed")
+            return (StatusCode::BAD_REQUEST, "the body is truncated, or its chunks are malformed")
                 .into_response();
         }
         Err(_) => {
-            let said = format!("the message took longer than {} s to come", bounds.time.as_secs());
-            return (StatusCode::REQUEST_TIMEOUT, [(CONNECTION, "close")], said).into_response();
+            let message = format!("the body did not arrive within {} s", bounds.time.as_secs());
+            return (StatusCode::REQUEST_TIMEOUT, [(CONNECTION, "close")], message).into_response();
         }
     };
     let head = match MessageHead::parse(&bytes) {
         Ok(head) => head,
-        Err(wrong) => return wrong.into_response(),
+        Err(error) => return error.into_response(),
     };
     if head.method.as_deref() == Some("initialize") && bytes.len() > MAX_INITIALIZE {
-        let said = format!("an `initialize` may have {} KiB at most", MAX_INITIALIZE >> 10);
-        return (StatusCode::PAYLOAD_TOO_LARGE, said).into_response();
+        let message = format!("an `initialize` may have {} KiB at most", MAX_INITIALIZE >> 10);
+        return (StatusCode::PAYLOAD_TOO_LARGE, message).into_response();
     }
     parts.extensions.insert(MessageKind::of(&head));
     let unread = head.to_error();
     let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
-    // Its type was right, so it is the message that rmcp cannot read.
+    // Its type is supported, so rmcp could not parse the message.
     match response.status() {
         StatusCode::UNSUPPORTED_MEDIA_TYPE => unread.into_response(),
         _ => response,
@@ -197,14 +197,17 @@ pub async fn read_body(State(bounds): State<BodyLimits>, request: Request, next:
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
-    let said = headers.get(CONTENT_TYPE).and_then(|said| said.to_str().ok()).unwrap_or_default();
-    said.split(';').next().is_some_and(|said| said.trim().eq_ignore_ascii_case("application/json"))
+    let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    value
+        .split(';')
+        .next()
+        .is_some_and(|media_type| media_type.trim().eq_ignore_ascii_case("application/json"))
 }
 
 fn too_large(bounds: BodyLimits) -> Response {
     let most = loggia_text::units::bytes_text(bounds.size as u64);
-    let said = format!("the message is larger than {most}; the operator can change that by `http.body`");
-    (StatusCode::PAYLOAD_TOO_LARGE, said).into_response()
+    let message = format!("the body is larger than {most}; the operator can change that by `http.body`");
+    (StatusCode::PAYLOAD_TOO_LARGE, message).into_response()
 }
 
 #[cfg(test)]
@@ -241,17 +244,17 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1,"a":1}}"#, "1", -32600),
             (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#, "null", -32600),
         ] {
-            let wrong = MessageHead::parse(text.as_bytes())
+            let error = MessageHead::parse(text.as_bytes())
                 .err()
                 .unwrap_or_else(|| panic!("{text:.80} is a message"));
-            let MessageError(given, told, said) = wrong;
-            let answer = ids::error_answer(given, ErrorData::new(told, said, None));
-            let told = (answer["id"].to_string(), told.0);
-            assert_eq!(told, (id.to_owned(), code), "{text:.80}");
+            let MessageError(given, code_of_error, message) = error;
+            let answer = ids::error_answer(given, ErrorData::new(code_of_error, message, None));
+            let given = (answer["id"].to_string(), code_of_error.0);
+            assert_eq!(given, (id.to_owned(), code), "{text:.80}");
         }
     }
 
-    /// What is refused here would be by rmcp; what rmcp refuses beside that has wrong parameters.
+    /// All that is refused here would be refused by rmcp; of the rest, rmcp refuses only malformed parameters.
     #[test]
     fn valid_messages_are_left_to_mcp() {
         for (text, code) in [

@@ -1,6 +1,5 @@
-//! What one caller may ask for: so many requests a second, so many calls and so many streams at once. That is all that is known
-//! here: a call that nobody waits for holds no place. What calls hold once they have begun, the gate shares out among callers
-//! (`gate/pool.rs`, `gate/quotas.rs`). Both together keep a greedy caller from making others wait.
+//! Limits per caller: request rate, concurrent calls and concurrent streams. A detached call holds no permit here; the gate's
+//! quotas bound those. Together they prevent a greedy caller from delaying others.
 
 use std::{
     collections::HashMap,
@@ -25,30 +24,30 @@ use loggia_gate::access::{Account, Caller, Origin};
 use super::{guarded_body::GuardedBody, message::MessageKind};
 use crate::config::server::PerCaller;
 
-/// Requests a second, calls and streams at once, where the file does not say.
+/// Default limits: requests per second, concurrent calls, concurrent streams.
 const DEFAULTS: [u32; 3] = [50, 32, 16];
-/// Accounts of callers that have rested are given up when there are so many.
+/// Number of rate limiters above which those of inactive callers are removed.
 const MAX_IDLE_RATES: usize = 4096;
 
-/// What a caller has open.
+/// What a permit is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum PermitKind {
     Call,
     Stream,
 }
 
-/// How much there may be of something.
+/// One limit.
 #[derive(Debug, Clone, Copy)]
 struct CallerBound {
-    /// None where there is no bound.
+    /// `None` if unlimited.
     most: Option<NonZero<u32>>,
-    /// Whether the file says so: then it holds for whoever asks.
+    /// Set by the operator, so that it applies to all callers.
     is_explicit: bool,
 }
 
 impl CallerBound {
-    fn new(said: Option<u32>, usual: u32) -> Self {
-        Self { most: NonZero::new(said.unwrap_or(usual)), is_explicit: said.is_some() }
+    fn new(set: Option<u32>, default: u32) -> Self {
+        Self { most: NonZero::new(set.unwrap_or(default)), is_explicit: set.is_some() }
     }
 
     fn applies_to(self, who: &Account) -> Option<NonZero<u32>> {
@@ -56,31 +55,33 @@ impl CallerBound {
     }
 }
 
-/// What callers may ask for, and do.
+/// Limits and usage of all callers.
 pub struct CallerLimits {
     rate: CallerBound,
     rates: Option<RateLimiter<Account, HashMapStateStore<Account>, DefaultClock>>,
-    /// At once.
+    /// Concurrent calls.
     calls: CallerBound,
     streams: CallerBound,
+    /// Permits in use, by caller and kind; entries without permits are removed. Locked only to count up or down: a caller at
+    /// its limit is refused, so nobody waits while holding the lock, or for a permit.
     open: Mutex<HashMap<(Account, PermitKind), usize>>,
 }
 
 impl CallerLimits {
-    /// The bounds of the file, and the usual ones where it does not say.
-    pub fn new(said: PerCaller) -> Self {
+    /// Applies the settings, and the defaults for those that are not set.
+    pub fn new(settings: PerCaller) -> Self {
         let [rate, calls, streams] = DEFAULTS;
-        let rate = CallerBound::new(said.rate, rate);
+        let rate = CallerBound::new(settings.rate, rate);
         let rates = rate.most.map(|rate| {
             let twice = rate.saturating_add(rate.get());
-            let burst = said.burst.and_then(NonZero::new).unwrap_or(twice);
+            let burst = settings.burst.and_then(NonZero::new).unwrap_or(twice);
             RateLimiter::hashmap(Quota::per_second(rate).allow_burst(burst))
         });
         Self {
             rate,
             rates,
-            calls: CallerBound::new(said.concurrency, calls),
-            streams: CallerBound::new(said.streams, streams),
+            calls: CallerBound::new(settings.concurrency, calls),
+            streams: CallerBound::new(settings.streams, streams),
             open: Mutex::default(),
         }
     }
@@ -93,7 +94,7 @@ impl CallerLimits {
         bound.applies_to(who).map(|most| most.get() as usize)
     }
 
-    /// Counts a request.
+    /// Checks the rate limit, and counts a request.
     fn check_rate(&self, who: &Account) -> Result<(), LimitExceeded> {
         let (Some(rates), Some(_)) = (&self.rates, self.rate.applies_to(who)) else { return Ok(()) };
         if rates.len() > MAX_IDLE_RATES {
@@ -101,11 +102,11 @@ impl CallerLimits {
         }
         rates.check_key(who).map_err(|until| {
             let wait = until.wait_time_from(DefaultClock::default().now());
-            LimitExceeded { what: "requests in so short a time", after: wait.as_secs() + 1 }
+            LimitExceeded { what: "requests", after: wait.as_secs() + 1 }
         })
     }
 
-    /// Takes a place for what is asked; none where there is no bound.
+    /// Acquires a permit; `None` if there is no limit.
     fn acquire(
         self: &Arc<Self>,
         who: Account,
@@ -122,11 +123,11 @@ impl CallerLimits {
             return Err(LimitExceeded { what, after: 1 });
         }
         *count += 1;
-        Ok(Some(CallerPermit { accounts: Arc::clone(self), who, kind }))
+        Ok(Some(CallerPermit { limits: Arc::clone(self), who, kind }))
     }
 }
 
-/// What there was too much of, and after how many seconds to try again.
+/// An exceeded limit, and the seconds after which to retry.
 #[derive(Debug, PartialEq, Eq)]
 struct LimitExceeded {
     what: &'static str,
@@ -136,21 +137,21 @@ struct LimitExceeded {
 impl IntoResponse for LimitExceeded {
     fn into_response(self) -> Response {
         let Self { what, after } = self;
-        let said = format!("too many {what}: try again in {after} s");
-        (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, after.to_string())], said).into_response()
+        let message = format!("too many {what}: try again in {after} s");
+        (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, after.to_string())], message).into_response()
     }
 }
 
-/// A place that is given back.
+/// Permit of a caller, returned when it is dropped.
 struct CallerPermit {
-    accounts: Arc<CallerLimits>,
+    limits: Arc<CallerLimits>,
     who: Account,
     kind: PermitKind,
 }
 
 impl Drop for CallerPermit {
     fn drop(&mut self) {
-        let mut open = self.accounts.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.limits.open.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (self.who.clone(), self.kind);
         if let Some(count) = open.get_mut(&key) {
             *count -= 1;
@@ -161,44 +162,44 @@ impl Drop for CallerPermit {
     }
 }
 
-/// Refuses a request too many of one caller's, before its body is read. To say goodbye is always allowed.
-pub async fn limit_rate(State(accounts): State<Arc<CallerLimits>>, request: Request, next: Next) -> Response {
+/// Enforces the rate limit before the body is read. DELETE, which ends a session, is always allowed.
+pub async fn limit_rate(State(limits): State<Arc<CallerLimits>>, request: Request, next: Next) -> Response {
     if request.method() != Method::DELETE
-        && let Err(refused) = accounts.check_rate(&account(&request))
+        && let Err(exceeded) = limits.check_rate(&account(&request))
     {
-        return refused.into_response();
+        return exceeded.into_response();
     }
     next.run(request).await
 }
 
-/// Refuses a call or a stream too many of one caller's. What answers or takes back needs no place: it is how others end.
+/// Enforces the concurrency limits. Responses and notifications need no permit, since they let calls end.
 pub async fn limit_concurrency(
-    State(accounts): State<Arc<CallerLimits>>,
+    State(limits): State<Arc<CallerLimits>>,
     mut request: Request,
     next: Next,
 ) -> Response {
     let Some(kind) = permit_kind(&request) else { return next.run(request).await };
-    let place = match accounts.acquire(account(&request), kind) {
-        Ok(Some(place)) => Arc::new(place),
+    let permit = match limits.acquire(account(&request), kind) {
+        Ok(Some(permit)) => Arc::new(permit),
         Ok(None) => return next.run(request).await,
-        Err(refused) => return refused.into_response(),
+        Err(exceeded) => return exceeded.into_response(),
     };
-    // In a session a call goes on when its client goes away, and rmcp hands it the request's extensions.
-    request.extensions_mut().insert(CallPermit(Arc::clone(&place)));
-    next.run(request).await.map(|body| Body::new(GuardedBody::new(body, place)))
+    // In a session a call continues after its client disconnects, and rmcp passes the request's extensions to it.
+    request.extensions_mut().insert(CallPermit(Arc::clone(&permit)));
+    next.run(request).await.map(|body| Body::new(GuardedBody::new(body, permit)))
 }
 
-/// A place that a call holds.
+/// Keeps the permit until the call ends.
 #[derive(Clone)]
 struct CallPermit(#[allow(dead_code, reason = "it is held, not read")] Arc<CallerPermit>);
 
-/// Callers without a name are told apart by their address.
+/// Returns the account of a request. Anonymous callers are distinguished by address.
 fn account(request: &Request) -> Account {
     let account = request.extensions().get::<Origin>().and_then(Origin::account);
     account.unwrap_or(Account::Caller(Caller::Anonymous))
 }
 
-/// What a request needs a place for.
+/// Returns which permit a request needs.
 fn permit_kind(request: &Request) -> Option<PermitKind> {
     match (request.method(), request.extensions().get::<MessageKind>()) {
         (&Method::GET, _) | (_, Some(MessageKind::Subscription)) => Some(PermitKind::Stream),
@@ -207,7 +208,7 @@ fn permit_kind(request: &Request) -> Option<PermitKind> {
     }
 }
 
-/// Whether a client listens there.
+/// Returns true for requests that open a notification stream.
 pub fn is_stream(request: &Request) -> bool {
     permit_kind(request) == Some(PermitKind::Stream)
 }
@@ -236,22 +237,22 @@ mod tests {
 
     #[test]
     fn rates_are_limited_per_caller() {
-        let said = PerCaller { rate: Some(1), burst: Some(3), ..PerCaller::default() };
-        let accounts = Arc::new(CallerLimits::new(said));
+        let settings = PerCaller { rate: Some(1), burst: Some(3), ..PerCaller::default() };
+        let accounts = Arc::new(CallerLimits::new(settings));
         let taken = |who: &Account| (0..5).filter(|_| accounts.check_rate(who).is_ok()).count();
         let address = |last| Account::at([127, 0, 0, last].into());
         assert_eq!(taken(&address(1)), 3);
         assert_eq!(taken(&address(2)), 3);
         let refused = accounts.check_rate(&address(1)).err().unwrap();
-        assert_eq!(refused.what, "requests in so short a time");
+        assert_eq!(refused.what, "requests");
     }
 
-    /// H73: whoever need not say who they are share the bounds of their network; on this machine they may be a proxy's.
+    /// H73: anonymous callers share the limits of their network. On loopback they may be behind a proxy, so there are none.
     #[test]
     fn anonymous_callers_share_limits_per_network() {
         let address = |text: &str| Account::at(text.parse().unwrap());
-        let bounds = |said, who: &Account| {
-            let accounts = CallerLimits::new(said);
+        let bounds = |settings, who: &Account| {
+            let accounts = CallerLimits::new(settings);
             (
                 accounts.rate.applies_to(who),
                 accounts.limit(who, PermitKind::Call),
@@ -264,14 +265,14 @@ mod tests {
         }
         for who in [address("127.0.0.1"), address("::1"), Account::Caller(Caller::Anonymous)] {
             assert_eq!(bounds(PerCaller::default(), &who), (None, None, None), "{who:?}");
-            let said = PerCaller {
+            let settings = PerCaller {
                 rate: Some(5),
                 burst: None,
                 concurrency: Some(2),
                 streams: Some(1),
                 ..PerCaller::default()
             };
-            assert_eq!(bounds(said, &who), (NonZero::new(5), Some(2), Some(1)), "{who:?}");
+            assert_eq!(bounds(settings, &who), (NonZero::new(5), Some(2), Some(1)), "{who:?}");
         }
         let none = PerCaller {
             rate: Some(0),

@@ -1,14 +1,14 @@
-//! How long a connection may take for what.
+//! Timeouts of a connection.
 
 use std::time::Duration;
 
-/// How long a connection may take for what.
+/// Timeouts of a connection.
 #[derive(Debug, Clone, Copy)]
 pub struct ConnectionTimeouts {
-    /// The head of a request, from its first byte; of the first one, from the beginning.
+    /// Receiving the head of a request, from its first byte; for the first request, from the start of the connection.
     pub head: Duration,
-    /// The first byte of the next request, after an answer to somebody known; after another, no longer than a head.
+    /// Idle time after a response to an authenticated caller. After other responses, at most `head`.
     pub idle: Duration,
-    /// Reading some of what is sent: a client that never reads would be kept for ever.
+    /// Progress while sending: a client that never reads would be kept forever.
     pub write: Duration,
 }

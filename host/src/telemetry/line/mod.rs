@@ -1,5 +1,6 @@
-//! An event as one line of bounded length, without credentials and without what could steer a terminal or forge another
-//! line, whoever logs it: rmcp tells whole results at its lower levels, and guests have a part in many texts.
+//! Renders an event as one line of bounded length. Credentials are redacted, and control characters escaped, so that no
+//! text can steer a terminal or forge another line: rmcp logs whole results at its lower levels, and guests contribute to
+//! many texts.
 
 use std::{
     borrow::Cow,
@@ -19,42 +20,42 @@ use tracing_subscriber::{Layer, layer::Context, registry::LookupSpan};
 use super::client_disconnects;
 use crate::config::server::Format;
 
-/// Bytes of the longest line.
+/// Longest line, in bytes.
 pub const MAX_LINE: usize = 8 << 10;
-/// Bytes of the longest message, as it is written.
+/// Longest message, in bytes as written.
 const MAX_MESSAGE: usize = 6 << 10;
-/// Bytes of any other value, as it is written.
+/// Longest value of any other field, in bytes as written.
 const MAX_VALUE: usize = 1 << 10;
-/// Bytes of a value that are looked at: more than are written, so that a credential is seen whole.
+/// Bytes of a value that are read: more than are written, so that a credential is seen whole and redacted.
 const MAX_READ: usize = 16 << 10;
-/// Bytes kept for what ends a line.
+/// Bytes reserved for the end of a line.
 const LINE_END: usize = 8;
 
-/// Writes a line for each event.
+/// A `tracing` layer that writes one line for each event.
 pub struct LineLayer<W> {
-    /// How.
+    /// Format of the lines.
     pub format: Format,
-    /// For a terminal.
+    /// Adds ANSI colours, for a terminal.
     pub colours: bool,
-    /// Takes each line, its end included.
+    /// Receives each line, including its line feed.
     pub write: W,
 }
 
-/// The fields of an event or a span.
+/// Fields of an event or a span.
 #[derive(Default)]
 struct EventFields {
     message: String,
-    /// Of a record of the crate `log`, which says itself where it comes from.
+    /// Target of a record of the crate `log`, which carries it as a field.
     target: Option<String>,
     others: Vec<(&'static str, FieldValue)>,
 }
 
 enum FieldValue {
-    /// A text that is shown quoted.
+    /// Text, written in quotes.
     Text(String),
-    /// What prints itself.
+    /// Output of `Debug` or `Display`.
     Printed(String),
-    /// A number or a truth value, the same in JSON.
+    /// A number or a boolean, the same in JSON.
     Literal(String),
 }
 
@@ -85,7 +86,7 @@ where
         if client_disconnects::is_disconnect(event.metadata().target(), &fields.message) {
             return;
         }
-        // What the event says of itself comes first, then what is nearest to it.
+        // The event's own fields win over those of its spans, and inner spans over outer ones.
         for span in context.event_scope(event).into_iter().flatten() {
             let extensions = span.extensions();
             let of_span = extensions.get::<EventFields>().into_iter().flat_map(|fields| &fields.others);
@@ -115,7 +116,7 @@ impl FieldValue {
 }
 
 impl EventFields {
-    /// The first of a name counts.
+    /// Adds a field, unless one of that name is already there.
     fn add(&mut self, name: &'static str, value: FieldValue) {
         if !self.others.iter().any(|(known, _)| *known == name) {
             self.others.push((name, value));
@@ -140,7 +141,7 @@ impl EventFields {
     }
 }
 
-/// Whether a field of that name is a credential, whatever it looks like.
+/// Returns true for field names whose value is always a credential.
 fn is_credential(name: &str) -> bool {
     const NAMES: [&str; 7] =
         ["authorization", "cookie", "password", "secret", "token", "access_token", "client_secret"];
@@ -150,7 +151,7 @@ fn is_credential(name: &str) -> bool {
 impl Visit for EventFields {
     fn record_str(&mut self, field: &Field, value: &str) {
         let mut seen = BoundedText::default();
-        // What is left out was left out on purpose.
+        // The error means that the rest was truncated on purpose.
         let _ = seen.write_str(value);
         self.text(field, seen.redacted(), true);
     }
@@ -186,7 +187,7 @@ impl Visit for EventFields {
     }
 }
 
-/// The beginning of a text. What prints itself is stopped once it is enough: a result may be megabytes.
+/// Beginning of a text. Formatting stops once it is full: a result may be megabytes long.
 #[derive(Default)]
 struct BoundedText {
     text: String,
@@ -203,7 +204,7 @@ impl Write for BoundedText {
 }
 
 impl BoundedText {
-    /// Without credentials; nor is the beginning of one shown whose end was not looked at.
+    /// Returns the text without credentials. A truncated one at the end is removed, too.
     fn redacted(self) -> String {
         let redacted = if self.cut { redact_beginning(&self.text) } else { redact(&self.text) };
         let mut text = match redacted {
@@ -217,7 +218,7 @@ impl BoundedText {
     }
 }
 
-/// A line of JSON for what is said whatever the level, and before there is a log.
+/// Renders a line of JSON for messages that bypass the log level, or come before the log is set up.
 pub fn render_announcement(level: Level, message: &str) -> String {
     let fields = EventFields { message: redact(message).into_owned(), ..EventFields::default() };
     render_json(&now(), level, env!("CARGO_PKG_NAME"), &fields)
@@ -294,15 +295,15 @@ fn render_json(now: &str, level: Level, target: &str, fields: &EventFields) -> S
     line
 }
 
-/// How long the next value may be; none where the line is full.
+/// Returns how long the next value may be, or `None` if the line is full.
 fn value_room(line: &str, name: &str) -> Option<usize> {
-    // What stands around a value, and the word that says that there was more.
+    // Punctuation around a value, and `"truncated":true`.
     const AROUND: usize = 64;
     let left = MAX_LINE.checked_sub(line.len() + name.len() + AROUND + LINE_END)?;
     (left >= AROUND).then(|| left.min(MAX_VALUE))
 }
 
-/// Appends a text, escaped, in at most so many bytes.
+/// Appends an escaped text of at most `most` bytes.
 fn push_bounded(line: &mut String, text: &str, most: usize, escape: impl Fn(char, &mut String)) {
     const CUT: char = '…';
     let end = line.len() + most - CUT.len_utf8();

@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 
 use super::*;
 
-/// An authorization server: what it answers, and what it was asked.
+/// An authorization server, with the requests that it received.
 struct TestIssuer {
     at: String,
     asked: Arc<Mutex<Vec<String>>>,
@@ -49,9 +49,9 @@ async fn eventually(mut so: impl AsyncFnMut() -> bool) {
     }
 }
 
-/// Until the keeper has looked: it says so in the log.
-async fn wait_for_log(log: &CapturedLog, said: &str) {
-    eventually(async || log.text().contains(said)).await;
+/// Waits until the log contains a text.
+async fn wait_for_log(log: &CapturedLog, text: &str) {
+    eventually(async || log.text().contains(text)).await;
 }
 
 #[tokio::test]
@@ -68,7 +68,7 @@ async fn h48_unknown_keys_fetch_once_from_one_url() {
     assert_eq!(refusal.into_response().headers()["retry-after"], "5");
     assert!(!auth.is_ready());
     auth.start();
-    wait_for_log(&log, "were read from").await;
+    wait_for_log(&log, "read the token keys from").await;
     assert!(auth.is_ready());
     assert!(authenticate(&auth, &good, "/mcp").await.is_ok());
 
@@ -97,10 +97,10 @@ async fn invalid_key_responses_are_ignored() {
     let huge = || vec![b' '; (256 << 10) + 1].into_response();
     let many = || json!({ "keys": vec![json!({}); 65] }).to_string().into_response();
     for (answer, said) in [
-        (moved as fn() -> axum::response::Response, "the answer has the status 302"),
+        (moved as fn() -> axum::response::Response, "the response has the status 302"),
         (huge, "larger than 256 KiB"),
         (many, "more than 64 keys"),
-        (|| "<html>".into_response(), "no JSON object"),
+        (|| "<html>".into_response(), "not a JSON object"),
     ] {
         let (log, _guard) = CapturedLog::start();
         let issuer = start_issuer(answer).await;
@@ -126,7 +126,7 @@ async fn a_changed_key_file_is_reloaded() {
     let (old, new, other) = (signed(&keys, "ed"), signed(&newer, "ed2"), signed(&newer, "ed3"));
     assert!(authenticate(&auth, &old, "/mcp").await.is_ok(), "before it is watched");
     auth.start();
-    wait_for_log(&log, "were read from").await;
+    wait_for_log(&log, "read the token keys from").await;
 
     let mut public = newer.public();
     public["keys"][5]["kid"] = "ed2".into();
@@ -137,10 +137,10 @@ async fn a_changed_key_file_is_reloaded() {
     std::fs::write(&file, "half of a set").unwrap();
     eventually(async || {
         assert!(authenticate(&auth, &other, "/mcp").await.is_err());
-        log.text().contains("no JSON object")
+        log.text().contains("not a JSON object")
     })
     .await;
-    assert!(authenticate(&auth, &new, "/mcp").await.is_ok(), "what was read before is used");
+    assert!(authenticate(&auth, &new, "/mcp").await.is_ok(), "the previous keys stay in use");
 }
 
 #[test]
@@ -157,8 +157,8 @@ fn an_unusable_key_file_fails_at_startup() {
     std::fs::write(folder.path().join("large"), vec![b' '; (256 << 10) + 1]).unwrap();
     std::fs::write(folder.path().join("secrets"), r#"{"keys": [{"kty": "oct", "k": "AAAA"}]}"#).unwrap();
     check("none", "No such file");
-    check(".", "no file");
-    check("rubbish", "no JSON object");
+    check(".", "not a regular file");
+    check("rubbish", "not a JSON object");
     check("large", "larger than 256 KiB");
     check("secrets", "none of its keys");
 }

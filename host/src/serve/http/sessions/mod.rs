@@ -1,7 +1,6 @@
-//! The sessions of clients before 2026-07-28: rmcp's own, but only so many, each for the caller alone who began it, and put to
-//! sleep while nothing is heard of them. Whoever can connect can begin sessions, each of which holds some 60 KiB in rmcp
-//! until its client says goodbye, which few do; one that sleeps holds what its client said when it began, and the connection on which
-//! its client may listen.
+//! Sessions of clients before 2026-07-28: rmcp's, but bounded in number, restricted to the caller that began them, and
+//! hibernated while idle. A session holds some 60 KiB in rmcp until its client closes it, which few do. A hibernated one
+//! holds only its `initialize` parameters and the client's notification stream, if there is one.
 
 mod notification_stream;
 mod phase;
@@ -42,22 +41,22 @@ use tokio_util::sync::CancellationToken;
 use self::{notification_stream::NotificationStream, table::SessionTable};
 use crate::{config::server::Http, serve::memory};
 
-/// How long rmcp keeps what it would have said to a request that was taken back.
+/// TTL of rmcp's cache of completed responses.
 const CACHE_TTL: Duration = Duration::from_secs(10);
-/// How long a request waits for another to wake its session.
+/// How long a request waits for another one to wake its session.
 const WAKE_TIMEOUT: Duration = Duration::from_secs(10);
-/// How often those that may sleep, or are over, are looked for, within the time after which they are.
+/// How often sessions are checked within the shorter timeout.
 const CHECKS_PER_TIMEOUT: u32 = 4;
-/// After so many fell asleep at once, memory is given back: the allocator would keep it.
+/// Number of hibernated sessions after which free memory is returned to the kernel.
 const TRIM_THRESHOLD: usize = 64;
 
 tokio::task_local! {
-    /// Who sent the request that is being answered: rmcp does not hand it on, but calls its sessions within its task.
+    /// Caller of the current request. rmcp does not pass it to the session manager, but calls it within the request's task.
     static CALLER: Caller;
 }
 
-/// Lets sessions know whose a request is, and keeps its session awake until it has been answered, even if its client goes away:
-/// rmcp hands the request's extensions on to the call. A session that sleeps is woken by one request; others wait for it.
+/// Attaches caller and session to a request, and keeps the session awake until the response, even if the client disconnects:
+/// rmcp passes the request's extensions to the call. One request wakes a hibernated session; concurrent ones wait for it.
 pub async fn attach_session(
     State(sessions): State<Arc<BoundedSessions>>,
     mut request: Request,
@@ -67,7 +66,7 @@ pub async fn attach_session(
     let caller = origin.map_or(Caller::Anonymous, |origin| origin.caller.clone());
     let headers = request.headers();
     let id = headers.get("mcp-session-id").and_then(|id| id.to_str().ok()).map(SessionId::from);
-    // From 2026-07-28 on there are no sessions, and who names one means nothing by it.
+    // From 2026-07-28 on there are no sessions, and the header has no meaning.
     let id = id
         .filter(|_| headers.get("mcp-protocol-version").is_none_or(|version| version.as_bytes() < STATELESS));
     let Some(id) = id else { return CALLER.scope(caller, next.run(request)).await };
@@ -78,10 +77,10 @@ pub async fn attach_session(
         WakeOutcome::Awake => CALLER.scope(caller, next.run(request)).await,
         WakeOutcome::Gone => session_not_found(),
         WakeOutcome::Wake => {
-            // A client that goes away in the middle of it must not leave half a session.
+            // A client that disconnects meanwhile must not leave a half-restored session.
             let waking = async move {
                 let woken = tokio::spawn(CALLER.scope(caller, next.run(request))).await;
-                // However it went: others wait to hear of it.
+                // In any case, since other requests wait for it.
                 sessions.finish_wake(&id).await;
                 woken
             };
@@ -89,7 +88,7 @@ pub async fn attach_session(
             woken.unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response())
         }
     };
-    // rmcp answers the end of a session with 202, which the SDKs for Python report as a failure.
+    // rmcp responds to DELETE with 202, which Python's SDK reports as a failure.
     if is_end && response.status() == StatusCode::ACCEPTED {
         *response.status_mut() = StatusCode::NO_CONTENT;
     }
@@ -99,20 +98,20 @@ pub async fn attach_session(
 /// The first revision without sessions.
 const STATELESS: &[u8] = b"2026";
 
-/// As rmcp says it.
+/// rmcp's own response to an unknown session.
 fn session_not_found() -> Response {
     (StatusCode::NOT_FOUND, "Not Found: Session not found").into_response()
 }
 
-/// How a request finds its session.
+/// State in which a request finds its session.
 enum WakeOutcome {
     Awake,
-    /// This request is to wake it.
+    /// This request must wake it.
     Wake,
     Gone,
 }
 
-/// Keeps a session awake.
+/// Keeps a session awake while it is held.
 #[derive(Clone)]
 struct ActiveRequest(#[allow(dead_code, reason = "it is held, not read")] Arc<()>);
 
@@ -120,30 +119,35 @@ fn caller() -> Caller {
     CALLER.try_with(Clone::clone).unwrap_or(Caller::Anonymous)
 }
 
-/// rmcp's sessions, one of which makes room where there are too many: the idlest of who has most.
+/// Bounded session table over rmcp's. At capacity, evicts the longest-idle session of the caller that holds the most.
 pub struct BoundedSessions {
     local: Arc<LocalSessionManager>,
-    /// A client whose session made room for another is told so (404), and by the protocol begins anew.
+    /// Maximum number of sessions. Clients of evicted ones get 404 and, by the protocol, start a new session.
     limit: usize,
-    /// One of which nothing is heard for so long sleeps.
+    /// Idle time after which a session hibernates.
     hibernate_after: Duration,
-    /// And ends.
+    /// Idle time after which it expires.
     expire_after: Duration,
+    /// All sessions. A short, synchronous lock: it is never held across an await, nor while rmcp's own session lock is taken.
+    /// Whatever must outlast it (guards, phase subscriptions) is cloned out.
     table: Mutex<SessionTable>,
-    /// Changes of the list.
+    /// Changes of the tool list.
     changes: watch::Receiver<()>,
-    /// How many there are.
+    /// Gauge of sessions.
     count: Arc<Gauge>,
-    /// Held while sessions fall asleep or wake up, so that none does both.
+    /// Held while sessions hibernate, and while rmcp restores one, so that no session does both at once. Holders await rmcp's
+    /// session lock but no client: closing a released session, which may wait for its client, is spawned. `table` is locked
+    /// within it, never the other way around.
     transition: tokio::sync::Mutex<()>,
 }
 
 impl BoundedSessions {
-    /// As the operator wants them; their clients hear of `news` while they sleep; how many there are is told there.
+    /// Creates the manager with the operator's limits. `news` are the changes that clients of hibernated sessions receive, and
+    /// `count` is the gauge of sessions.
     pub fn new(http: &Http, news: watch::Receiver<()>, count: Arc<Gauge>) -> Self {
         let (most, sleep, idle) = (http.sessions, http.session_sleep.0, http.session_idle.0);
         let mut local = LocalSessionManager::default();
-        // rmcp counts what comes and goes, not what is under way; `turn_in` ends what is over.
+        // rmcp's timeout ignores running calls, so `hibernate` expires sessions instead.
         local.session_config.keep_alive = None;
         local.session_config.completed_cache_ttl = CACHE_TTL;
         Self {
@@ -158,7 +162,7 @@ impl BoundedSessions {
         }
     }
 
-    /// Puts silent sessions to sleep until told to stop.
+    /// Hibernates and expires idle sessions until `stop` is cancelled.
     pub async fn run(self: Arc<Self>, stop: CancellationToken) {
         let mut asleep = 0;
         loop {
@@ -169,7 +173,7 @@ impl BoundedSessions {
             match self.hibernate(self.hibernate_after).await {
                 0 if asleep >= TRIM_THRESHOLD => {
                     asleep = 0;
-                    // It takes the allocator's locks, and reads through all that is free.
+                    // It takes the allocator's locks, and walks through all free memory.
                     drop(tokio::task::spawn_blocking(memory::trim).await);
                 }
                 more => asleep += more,
@@ -177,7 +181,7 @@ impl BoundedSessions {
         }
     }
 
-    /// Puts sessions to sleep that were silent for so long; how many.
+    /// Expires and hibernates idle sessions; returns the number of hibernated ones.
     async fn hibernate(&self, silence: Duration) -> usize {
         let _turning = self.transition.lock().await;
         let now = Instant::now();
@@ -193,7 +197,7 @@ impl BoundedSessions {
         drowsy.len()
     }
 
-    /// Ends what rmcp holds of a session. Not waited for: a client that does not read could keep it from ending.
+    /// Releases rmcp's state of a session in the background, since a client that does not read could delay it.
     async fn release(&self, id: &SessionId) {
         let held = self.local.sessions.write().await.remove(id);
         if let Some(held) = held {
@@ -201,7 +205,7 @@ impl BoundedSessions {
         }
     }
 
-    /// Waits until a session is awake, or finds that it is to be woken.
+    /// Waits until a session is awake, or assigns its waking to this request.
     async fn wake(&self, id: &SessionId) -> WakeOutcome {
         let until = tokio::time::Instant::now() + WAKE_TIMEOUT;
         loop {
@@ -224,7 +228,7 @@ impl BoundedSessions {
         }
     }
 
-    /// The request that was to wake a session has been answered, or begun to be.
+    /// Records the outcome of waking, once the request has its response or has started it.
     async fn finish_wake(&self, id: &SessionId) {
         let is_held = self.local.has_session(id).await.unwrap_or(false);
         if let Some(session) = self.table().0.get(id) {
@@ -233,12 +237,12 @@ impl BoundedSessions {
         }
     }
 
-    /// The same, where it must be the caller's own.
+    /// Marks the current caller's session as used.
     fn touch_own(&self, id: &SessionId) -> Result<Arc<()>, LocalSessionManagerError> {
         self.touch(id, &caller()).ok_or_else(|| LocalSessionManagerError::SessionNotFound(id.clone()))
     }
 
-    /// A stream on which the session's client waits for news, which begins with what rmcp has for it.
+    /// Opens a notification stream, which begins with rmcp's messages.
     fn listening(
         &self,
         id: &SessionId,
@@ -268,7 +272,7 @@ impl BoundedSessions {
     }
 }
 
-/// A stream that keeps its session awake while it is open.
+/// Keeps a session awake while a stream is open.
 fn keep_active<S: Stream>(stream: S, session: Arc<()>) -> impl Stream<Item = S::Item> {
     stream.inspect(move |_| {
         let _open = &session;
@@ -281,16 +285,16 @@ impl SessionManager for BoundedSessions {
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
         let created = self.local.create_session().await?;
-        let room = {
+        let evicted = {
             let mut table = self.table();
-            let room =
+            let evicted =
                 table.insert(created.0.clone(), caller(), self.changes.clone(), self.limit, Instant::now());
             self.count.set(table.0.len());
-            room
+            evicted
         };
-        if let Some(room) = room {
-            tracing::debug!("a session makes room for another");
-            self.release(&room).await;
+        if let Some(evicted) = evicted {
+            tracing::debug!("evicted a session");
+            self.release(&evicted).await;
         }
         Ok(created)
     }
@@ -304,17 +308,17 @@ impl SessionManager for BoundedSessions {
     }
 
     async fn has_session(&self, id: &SessionId) -> Result<bool, Self::Error> {
-        // One that is being woken is not there yet: so rmcp begins it anew.
+        // A waking session is reported as missing, which makes rmcp restore it.
         let is_awake =
             self.table().0.get(id).is_some_and(|session| session.is_in(phase::SessionPhase::Awake));
         Ok(is_awake && self.touch_own(id).is_ok() && self.local.has_session(id).await?)
     }
 
     async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {
-        // rmcp itself says so too, outside of any request, when a worker has ended.
+        // rmcp also calls this outside of any request, when a worker has ended.
         let is_asked = CALLER.try_with(|_| ()).is_ok();
         if is_asked {
-            // Another's is not there, and to end what is not there is no error.
+            // Other callers' sessions do not exist for this one, and closing a missing session is no error.
             if self.touch(id, &caller()).is_none() {
                 return Ok(());
             }
@@ -350,7 +354,7 @@ impl SessionManager for BoundedSessions {
         &self,
         id: &SessionId,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        // Until rmcp has it, which a session that sleeps has not.
+        // Keep it awake until rmcp has opened the stream.
         let _busy = self.touch_own(id)?;
         self.listening(id, self.local.create_standalone_stream(id).await?.boxed())
     }
@@ -364,7 +368,7 @@ impl SessionManager for BoundedSessions {
         if last_event_id.contains('/') {
             return Ok(keep_active(self.local.resume(id, last_event_id).await?, session).left_stream());
         }
-        // rmcp counts anew after each sleep.
+        // rmcp's event ids restart after hibernation.
         let slept = self.table().0.get(id).is_some_and(|session| session.has_hibernated);
         let resumed = match slept {
             true => self.local.create_standalone_stream(id).await?.boxed(),
@@ -375,7 +379,7 @@ impl SessionManager for BoundedSessions {
 
     async fn restore_session(&self, id: SessionId) -> Result<RestoreOutcome<Self::Transport>, Self::Error> {
         let _turning = self.transition.lock().await;
-        // It may have ended since it was looked up.
+        // It may have ended since the lookup.
         match self.table().0.contains_key(&id) {
             true => {}
             false => return Ok(RestoreOutcome::NotSupported),
@@ -384,7 +388,7 @@ impl SessionManager for BoundedSessions {
     }
 }
 
-/// Where rmcp looks for a session that it does not hold, and leaves what can begin it anew. Other callers' are not there.
+/// Lets rmcp restore hibernated sessions from their `initialize` parameters. Other callers' sessions are not found.
 #[async_trait::async_trait]
 impl SessionStore for BoundedSessions {
     async fn load(&self, id: &str) -> Result<Option<SessionState>, SessionStoreError> {
@@ -408,7 +412,7 @@ impl SessionStore for BoundedSessions {
     }
 
     async fn delete(&self, _: &str) -> Result<(), SessionStoreError> {
-        // `close_session` was called before, and knows who asks.
+        // `close_session` was called before, with the caller's identity.
         Ok(())
     }
 }

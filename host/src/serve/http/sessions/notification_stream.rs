@@ -1,8 +1,8 @@
-//! Streams on which clients wait for news, which is all that a session has to say without a request. They outlive what rmcp
-//! holds of it: most clients keep one open for as long as they live, so a session that only listens sleeps too.
+//! Notification streams of sessions. They carry list changes, the only messages outside of requests, and survive hibernation:
+//! most clients keep one open for their lifetime, so a session that only listens hibernates, too.
 //!
-//! A change may be told twice, where rmcp tells it at the moment when the session falls asleep or wakes up, but is never left
-//! out: who is told once too often asks for a list.
+//! Delivery is at least once: a change may be sent twice if the session hibernates or wakes at that moment, and then the
+//! client lists the tools once more than necessary.
 
 use std::{future, sync::Arc};
 
@@ -21,16 +21,16 @@ use tokio::sync::{mpsc, watch};
 
 use super::phase::{PendingChanges, SessionPhase};
 
-/// A stream of a session.
+/// A notification stream of a session.
 pub struct NotificationStream {
     pub id: SessionId,
     pub local: Arc<LocalSessionManager>,
-    /// Closed with the session.
+    /// Phase of the session; closed when the session ends.
     pub state: watch::Receiver<SessionPhase>,
     pub news: PendingChanges,
-    /// Whether something may have been told to an earlier stream that nobody heard any more.
+    /// Set if an earlier stream may have lost a change.
     pub missed: bool,
-    /// While it is held, the session does not end.
+    /// Prevents the session from expiring while the stream is open.
     #[allow(dead_code, reason = "it is held, not read")]
     pub held: Arc<()>,
 }
@@ -39,70 +39,70 @@ type EventStream = BoxStream<'static, ServerSseMessage>;
 type EventSender = mpsc::Sender<ServerSseMessage>;
 
 impl NotificationStream {
-    /// What rmcp tells while the session is awake, which begins with `first`, and what there is to tell while it sleeps.
+    /// Builds the stream: rmcp's messages while the session is awake, starting with `first`, and changes while it hibernates.
     pub fn stream(self, first: EventStream) -> impl Stream<Item = ServerSseMessage> + Send + Sync + 'static {
-        let (tell, mut told) = mpsc::channel(1);
+        let (sender, mut receiver) = mpsc::channel(1);
         tokio::spawn(async move {
             tokio::select! {
-                () = tell.closed() => {}
-                _over = self.follow(&tell, first) => {}
+                () = sender.closed() => {}
+                _over = self.run(&sender, first) => {}
             }
         });
-        stream::poll_fn(move |context| told.poll_recv(context))
+        stream::poll_fn(move |context| receiver.poll_recv(context))
     }
 
-    /// Ends with the session, or when nobody listens any more.
-    async fn follow(mut self, tell: &EventSender, mut awake: EventStream) -> Option<()> {
+    /// Runs until the session ends or the client disconnects.
+    async fn run(mut self, sender: &EventSender, mut awake: EventStream) -> Option<()> {
         loop {
-            self.catch_up(tell, &mut awake).await?;
+            self.catch_up(sender, &mut awake).await?;
             while let Some(message) = awake.next().await {
-                self.forward(tell, message).await?;
+                self.forward(sender, message).await?;
             }
             drop(awake);
-            // Of too many streams of a session that is awake, rmcp ends some.
+            // rmcp ends streams above its limit, even of a session that is awake.
             if !self.state.has_changed().ok()? {
                 return None;
             }
-            awake = self.wait_until_awake(tell).await?;
+            awake = self.wait_until_awake(sender).await?;
         }
     }
 
-    /// First what rmcp has kept for the stream, then what happened while it could keep nothing.
-    async fn catch_up(&mut self, tell: &EventSender, awake: &mut EventStream) -> Option<()> {
+    /// Sends the messages that rmcp has buffered, then a change that occurred while it could not buffer.
+    async fn catch_up(&mut self, sender: &EventSender, awake: &mut EventStream) -> Option<()> {
         while let Some(Some(message)) = awake.next().now_or_never() {
             self.missed &= !is_list_changed(&message);
-            self.forward(tell, message).await?;
+            self.forward(sender, message).await?;
         }
         let mut news = self.news.lock().await;
         if std::mem::take(&mut self.missed) || news.has_changed().unwrap_or(false) {
             news.mark_unchanged();
             drop(news);
-            tell.send(list_changed()).await.ok()?;
+            sender.send(list_changed()).await.ok()?;
         }
         Some(())
     }
 
-    async fn forward(&self, tell: &EventSender, message: ServerSseMessage) -> Option<()> {
+    async fn forward(&self, sender: &EventSender, message: ServerSseMessage) -> Option<()> {
         if is_list_changed(&message) {
             self.news.lock().await.mark_unchanged();
         }
-        tell.send(message).await.ok()
+        sender.send(message).await.ok()
     }
 
-    /// Waits for a request to wake the session; none if it ended.
-    async fn wait_until_awake(&mut self, tell: &EventSender) -> Option<EventStream> {
+    /// Waits for a request to wake the session; returns `None` if the session ended.
+    async fn wait_until_awake(&mut self, sender: &EventSender) -> Option<EventStream> {
         loop {
             tokio::select! {
                 biased;
                 there = wait_awake(&mut self.state) => there.then_some(())?,
                 () = next_change(&self.news) => {
-                    tell.send(list_changed()).await.ok()?;
+                    sender.send(list_changed()).await.ok()?;
                     continue;
                 }
             }
             match self.local.create_standalone_stream(&self.id).await {
                 Ok(stream) => return Some(stream.boxed()),
-                // It fell asleep again in between.
+                // It hibernated again in between.
                 Err(_) if self.state.has_changed().ok()? => {}
                 Err(_) => return None,
             }
@@ -110,7 +110,7 @@ impl NotificationStream {
     }
 }
 
-/// Whether it still is when it is awake.
+/// Waits until the session is awake; returns false if it ended.
 async fn wait_awake(state: &mut watch::Receiver<SessionPhase>) -> bool {
     state.wait_for(|state| *state == SessionPhase::Awake).await.is_ok()
 }

@@ -1,19 +1,21 @@
-//! What streams and uses of a session share.
+//! Types that streams and the session table share.
 
 use std::sync::Arc;
 
 use tokio::sync::{Mutex, watch};
 
-/// Changes of the list that a session has not told yet, on any of its streams: one at a time looks.
+/// List changes that a session has not sent on any of its streams. Streams of a session take turns: whoever holds the mutex
+/// waits for the next change and marks it as seen, so that each change is sent once. The holder awaits only the watch
+/// channel, which every catalog change wakes, and drops the lock when its session wakes.
 pub type PendingChanges = Arc<Mutex<watch::Receiver<()>>>;
 
-/// Whether rmcp holds a session.
+/// Phase of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionPhase {
-    /// It does.
+    /// rmcp holds its state.
     Awake,
-    /// It does not.
+    /// rmcp has released its state.
     Hibernated,
-    /// A request begins it anew.
+    /// A request is restoring it.
     Waking,
 }

@@ -1,5 +1,4 @@
-//! How sessions are used: by whom, when last, and whether anything of them is under way. Decides which of them makes room, sleeps
-//! or ends. Pure.
+//! Table of sessions: owner, last use and activity. Decides which session is evicted, hibernates or expires. Pure.
 
 use std::{
     collections::HashMap,
@@ -13,38 +12,38 @@ use tokio::sync::{Mutex, watch};
 
 use super::phase::{PendingChanges, SessionPhase};
 
-/// How long a client may take for its handshake.
+/// Timeout of the handshake.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How a session is used.
+/// Entry of a session.
 pub struct SessionEntry {
     owner: Caller,
-    /// When something was heard of it, or a call ran.
+    /// Time of the last request, or of a running call.
     last_active: Instant,
-    /// When its client was there: that, or it listened.
+    /// The same, or a time at which the client listened.
     last_present: Instant,
-    /// Held by each of its requests and calls too.
+    /// Cloned by each request and call in progress; the count tells whether the session is busy.
     activity: Arc<()>,
-    /// Held by each stream on which its client waits for news.
+    /// Cloned by each notification stream.
     pub listeners: Arc<()>,
-    /// What it has not told yet.
+    /// Changes that were not sent yet.
     pub pending: PendingChanges,
-    /// What changed since it began, told or not.
+    /// Changes since the session began, sent or not.
     pub changes: watch::Receiver<()>,
-    /// Whether there was such a stream before.
+    /// Set once there was a notification stream.
     pub has_listened: bool,
-    /// Whether it ever slept: what rmcp kept for its streams is gone then.
+    /// Set once it has hibernated: rmcp's buffered events are lost then.
     pub has_hibernated: bool,
-    /// What its client said when it began: enough to begin it anew.
+    /// Parameters of `initialize`, enough to restore the session.
     pub initialize_params: Option<InitializeRequestParams>,
-    /// Whether rmcp holds it; who waits for it to wake looks here.
+    /// Current phase. Requests that wait for another one to wake the session subscribe to it.
     pub phase: watch::Sender<SessionPhase>,
-    /// Workers of rmcp's that were ended to let it sleep, and have not said yet that they did.
+    /// rmcp's workers that were stopped for hibernation, whose `close_session` is still to come and must be ignored.
     pub expected_closes: usize,
 }
 
 impl SessionEntry {
-    /// Whether it is so now.
+    /// Returns true if the session is in this phase.
     pub fn is_in(&self, state: SessionPhase) -> bool {
         *self.phase.borrow() == state
     }
@@ -62,20 +61,19 @@ impl SessionEntry {
     }
 }
 
-/// All sessions, awake or asleep.
+/// All sessions, awake or hibernated.
 #[derive(Default)]
 pub struct SessionTable(pub HashMap<SessionId, SessionEntry>);
 
 impl SessionTable {
-    /// A session is used now by who began it; what keeps it from being idle. Another's is not there.
+    /// Marks a session as used, and returns a guard that keeps it busy. Returns `None` for other callers' sessions.
     pub fn touch(&mut self, id: &SessionId, caller: &Caller, now: Instant) -> Option<Arc<()>> {
         let session = self.0.get_mut(id).filter(|session| session.owner.is(caller))?;
         (session.last_active, session.last_present) = (now, now);
         Some(Arc::clone(&session.activity))
     }
 
-    /// Counts a session that begins, and for which `news` are what comes from now on; the one that makes room for it, if there
-    /// are this many already.
+    /// Inserts a new session, which sees the changes of `news` from now on. At capacity, evicts and returns another session.
     pub fn insert(
         &mut self,
         id: SessionId,
@@ -85,9 +83,9 @@ impl SessionTable {
         now: Instant,
     ) -> Option<SessionId> {
         news.mark_unchanged();
-        let room = (self.0.len() >= most).then(|| self.eviction_candidate()).flatten();
-        if let Some(room) = &room {
-            self.0.remove(room);
+        let evicted = (self.0.len() >= most).then(|| self.eviction_candidate()).flatten();
+        if let Some(evicted) = &evicted {
+            self.0.remove(evicted);
         }
         let session = SessionEntry {
             owner,
@@ -104,10 +102,11 @@ impl SessionTable {
             expected_closes: 0,
         };
         self.0.insert(id, session);
-        room
+        evicted
     }
 
-    /// The idlest session of who has most: nobody can drive others out by beginning many.
+    /// Returns the longest-idle session of the caller with the most sessions, so that no caller can evict others' by opening
+    /// many.
     fn eviction_candidate(&self) -> Option<SessionId> {
         let mut counts: HashMap<&Caller, usize> = HashMap::new();
         self.0.values().for_each(|session| *counts.entry(&session.owner).or_default() += 1);
@@ -118,8 +117,7 @@ impl SessionTable {
             .map(|(id, _)| id.clone())
     }
 
-    /// Puts sessions to sleep of which nothing was heard for so long, and nothing is under way; they can be begun anew. What is
-    /// under way counts as heard.
+    /// Hibernates sessions that were silent for so long and can be restored; returns them. Activity counts as use.
     pub fn hibernate_idle(&mut self, silence: Duration, now: Instant) -> Vec<SessionId> {
         let mut asleep = Vec::new();
         for (id, session) in &mut self.0 {
@@ -140,7 +138,8 @@ impl SessionTable {
         asleep
     }
 
-    /// Forgets sessions of which nothing was heard for so long, or that never began; those that rmcp holds are to be ended.
+    /// Removes sessions whose client was absent for so long, or never completed its handshake; returns them. The caller must
+    /// release them in rmcp.
     pub fn expire_idle(&mut self, silence: Duration, now: Instant) -> Vec<SessionId> {
         let over = |session: &SessionEntry| {
             let most =
@@ -180,7 +179,7 @@ mod tests {
         uses.insert(id(n), owner, watch::channel(()).1, most, now)
     }
 
-    /// A clock that goes on by a second whenever it is looked at.
+    /// A clock that advances by a second at each reading.
     fn clock() -> impl FnMut() -> Instant {
         let mut now = Instant::now();
         move || {
@@ -230,7 +229,7 @@ mod tests {
         assert!(uses.touch(&id(0), &Caller::Anonymous, now()).is_none());
     }
 
-    /// Some sessions that can be begun anew, but for the last.
+    /// Some sessions that can be restored, except the last.
     fn sessions(many: usize, begun: Instant) -> SessionTable {
         let mut uses = SessionTable::default();
         for n in 0..many {
@@ -252,7 +251,7 @@ mod tests {
         assert_eq!(
             uses.hibernate_idle(MINUTE, now(1)),
             [id(0)],
-            "1 is busy, 2 was used, 3 cannot be begun anew"
+            "1 is busy, 2 was used, 3 cannot be restored"
         );
         assert_eq!(uses.hibernate_idle(MINUTE, now(1)), []);
         drop(call);
