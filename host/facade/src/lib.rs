@@ -6,51 +6,36 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`surface`] | what a facade publishes: texts, actions, schemas |
-//! | [`call`] | one invocation, and the request that began it |
+//! | [`facade`] | the trait that answers calls |
+//! | [`call`] | one invocation |
+//! | [`request`] | the request for one |
 //! | [`reply`] | what came of a call that worked |
 //! | [`failure`] | what came of a call that did not: failure, fault, stop |
 //! | [`port`] | what a facade may do while it answers |
 //! | [`envelope`] | the one JSON shape that every result has |
 //! | [`json`] | JSON text of others, parsed within bounds |
+//! | [`object`] | JSON objects |
 //! | [`usage`] | what a facade has used so far |
 
 pub mod call;
 pub mod envelope;
+pub mod facade;
 pub mod failure;
 pub mod json;
+pub mod object;
 pub mod port;
 pub mod reply;
+pub mod request;
 pub mod surface;
 pub mod usage;
 
-use std::sync::Arc;
-
-use futures_util::future::BoxFuture;
-
-pub use call::{Call, CallId, Detail, Input, Request, ScopeKey};
+pub use call::{Call, CallId, ScopeKey};
 pub use envelope::{Command, Envelope, Hop};
+pub use facade::Facade;
 pub use failure::{Failure, Fault, FaultKind, Limit, Stop, code};
+pub use object::Object;
 pub use port::{Answer, Level, Port, Progress, Question, Session};
 pub use reply::{Block, Content, Next, Page, Reply};
+pub use request::{Detail, Input, Request};
 pub use surface::{Action, Effect, Surface, Want};
 pub use usage::Usage;
-
-/// A JSON object, in the order in which it was written.
-pub type Object = serde_json::Map<String, serde_json::Value>;
-
-/// One domain of actions behind one tool. A changed surface is a new facade.
-pub trait Facade: Send + Sync + 'static {
-    /// What the facade publishes. The same for as long as the facade lives.
-    fn surface(&self) -> &Arc<Surface>;
-
-    /// Answers one call. The parameters were validated against the action's schema and hold its defaults.
-    ///
-    /// The future may be polled on one runtime first and then moved to another, so it must not rely on the thread
-    /// it began on. Dropping it ends the call.
-    fn dispatch(self: Arc<Self>, call: Call) -> BoxFuture<'static, Result<Reply, Stop>>;
-
-    /// What its calls have used so far, where it keeps count.
-    fn usage(&self) -> Usage {
-        Usage::default()
-    }
-}

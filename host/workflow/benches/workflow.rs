@@ -1,8 +1,8 @@
-//! What the engine costs per step, at most 50 µs; and what it costs to read a file of a hundred steps, at most 20 ms.
+//! Cost of the engine per step (at most 50 µs), and of parsing a file of a hundred steps (at most 20 ms).
 //!
 //! `cargo bench -p loggia-workflow --bench workflow`
 //!
-//! A run is a hundred steps, so its time in ms, times ten, is µs per step.
+//! A run has a hundred steps: its time in ms times ten is µs per step.
 
 use std::{fmt::Write as _, hint::black_box, sync::Arc, time::Duration};
 
@@ -10,13 +10,13 @@ use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use loggia_facade::{Object, Reply};
 use loggia_workflow::{
     definition,
-    engine::{Begin, Effect, Event, Outcome, Plan, State, Target, begin, step},
+    engine::{CallTarget, RunEffect, RunEvent, RunOutcome, RunPlan, RunStart, RunState, begin, step},
 };
 use serde_json::{Value, json};
 
 const STEPS: usize = 100;
 
-/// A hundred steps, each with one templated argument. A chain: each after the one before; wide: each after the first.
+/// Text of a hundred steps with one templated argument each: a chain, or all after the first.
 fn file(chain: bool) -> String {
     let mut out = String::from(
         "name: long\ndescription: Many steps.\nparameters:\n  type: object\n  properties:\n    id: {type: integer}\nsteps:\n",
@@ -36,13 +36,13 @@ fn file(chain: bool) -> String {
     out
 }
 
-fn plan(chain: bool) -> Plan {
+fn plan(chain: bool) -> RunPlan {
     let mut definition = match definition::read(&file(chain)) {
         Ok(definition) => definition,
         Err(problems) => panic!("{problems}"),
     };
     let params = json!({"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]});
-    let target = Target {
+    let target = CallTarget {
         facade: "notes".into(),
         action: "get".into(),
         params: Arc::new(object(params)),
@@ -50,34 +50,34 @@ fn plan(chain: bool) -> Plan {
         changes: false,
     };
     let workflow = Arc::new(definition.workflows.remove(0));
-    Plan { targets: workflow.steps.iter().map(|_| Some(target.clone())).collect(), workflow }
+    RunPlan { targets: workflow.steps.iter().map(|_| Some(target.clone())).collect(), workflow }
 }
 
 fn object(value: Value) -> Object {
     value.as_object().cloned().unwrap_or_default()
 }
 
-/// About a kilobyte, as a notes facade would give it.
+/// Reply of about one kilobyte, like that of a notes facade.
 fn data() -> Value {
     let one = |number: usize| json!({"id": format!("n_{number}"), "text": "The loggia faces south, and has tiles.", "tags": ["house", "decisions"], "done": false});
     json!({"id": "n_17", "items": (0..9).map(one).collect::<Vec<_>>(), "total": 9})
 }
 
-/// Runs to the end; with `parked`, the state is written down and read again at each event.
-fn run(plan: &Plan, replies: Vec<Reply>, parked: bool) -> usize {
+/// Runs to the end; with `parked`, the state is serialized and restored at each event.
+fn run(plan: &RunPlan, replies: Vec<Reply>, parked: bool) -> usize {
     let start_time = "2026-01-01T00:00:00Z".to_owned();
     let params = object(json!({"id": 17}));
-    let (mut state, mut effects) = begin(plan, Begin { id: "run".into(), start_time, params, seed: 1 });
+    let (mut state, mut effects) = begin(plan, RunStart { id: "run".into(), start_time, params, seed: 1 });
     let (mut replies, mut open, mut now, mut calls) = (replies.into_iter(), Vec::new(), Duration::ZERO, 0);
     loop {
         for effect in effects {
             match effect {
-                Effect::Call { task, params, .. } => {
+                RunEffect::Call { task, params, .. } => {
                     black_box(params);
                     open.push(task);
                 }
-                Effect::Done(outcome) => {
-                    assert!(matches!(*outcome, Outcome::Completed(_)), "{outcome:?}");
+                RunEffect::Done(outcome) => {
+                    assert!(matches!(*outcome, RunOutcome::Completed(_)), "{outcome:?}");
                     return calls;
                 }
                 _ => {}
@@ -89,12 +89,12 @@ fn run(plan: &Plan, replies: Vec<Reply>, parked: bool) -> usize {
         black_box(state.due());
         if parked {
             let written = serde_json::to_vec(&state).unwrap_or_default();
-            state = match serde_json::from_slice::<State>(&written) {
+            state = match serde_json::from_slice::<RunState>(&written) {
                 Ok(state) => state,
                 Err(error) => panic!("{error}"),
             };
         }
-        effects = step(plan, &mut state, now, Event::Replied(task, reply));
+        effects = step(plan, &mut state, now, RunEvent::Replied(task, reply));
     }
 }
 

@@ -1,80 +1,79 @@
-//! A workflow as a picture, in Mermaid's words.
+//! Rendering of workflows as Mermaid flowcharts.
 
 use std::{collections::HashSet, fmt::Write as _};
 
 use crate::{
     Workflow,
-    definition::{Ask, Kind, OnError, Otherwise, Step},
+    definition::{OnError, QuestionStep, RefusalAction, StepKind, WorkflowStep},
 };
 
-/// Characters of a text that a picture has room for.
-const SHOWN: usize = 80;
+/// Maximum length of a text in a chart, in characters.
+const MAX_SHOWN: usize = 80;
 
-/// A flowchart: what follows what, under which condition, and what follows a failure.
+/// Renders a flowchart of steps, dependencies, conditions and failure policies.
 ///
-/// Names of nodes are numbers; all that comes from the file stands in quotes, with every character that could end them
-/// written as a number.
+/// Node names are numbers. Text from the file is quoted, and every character that could end the quotes is escaped.
 pub fn mermaid(workflow: &Workflow) -> String {
     let mut chart = String::from("flowchart TD\n");
     let mut needed: HashSet<usize> = HashSet::new();
     let mut asks = false;
-    line(&mut chart, format_args!("start([\"{}\"])", label(&[&workflow.name])));
+    push_line(&mut chart, format_args!("start([\"{}\"])", join_labels(&[&workflow.name])));
     for (index, step) in workflow.steps.iter().enumerate() {
-        asks |= matches!(step.kind, Kind::Ask(_));
-        line(&mut chart, format_args!("s{index}{}", shape(step, workflow.continues)));
+        asks |= matches!(step.kind, StepKind::Ask(_));
+        push_line(&mut chart, format_args!("s{index}{}", render_node(step, workflow.continues)));
         needed.extend(&step.depends_on);
     }
     for (index, step) in workflow.steps.iter().enumerate() {
         let condition =
-            step.condition.as_ref().map(|condition| label(&[&format!("if {}", condition.source())]));
+            step.condition.as_ref().map(|condition| join_labels(&[&format!("if {}", condition.source())]));
         let condition = condition.map(|text| format!("|\"{text}\"|")).unwrap_or_default();
         let before = step.depends_on.iter().map(|before| format!("s{before}"));
         let first = step.depends_on.is_empty().then(|| "start".to_owned());
         for before in before.chain(first) {
-            line(&mut chart, format_args!("{before} -->{condition} s{index}"));
+            push_line(&mut chart, format_args!("{before} -->{condition} s{index}"));
         }
     }
-    line(&mut chart, format_args!("done([\"{}\"])", label(&[&result(workflow)])));
+    push_line(&mut chart, format_args!("done([\"{}\"])", join_labels(&[&result_label(workflow)])));
     for index in (0..workflow.steps.len()).filter(|index| !needed.contains(index)) {
-        line(&mut chart, format_args!("s{index} --> done"));
+        push_line(&mut chart, format_args!("s{index} --> done"));
     }
     if asks {
-        line(&mut chart, format_args!("classDef question stroke-dasharray:4"));
+        push_line(&mut chart, format_args!("classDef question stroke-dasharray:4"));
     }
     chart
 }
 
-fn line(chart: &mut String, text: std::fmt::Arguments<'_>) {
+fn push_line(chart: &mut String, text: std::fmt::Arguments<'_>) {
     // Writing to a String cannot fail.
     let _ = writeln!(chart, "    {text}");
 }
 
-/// A step's node: a call is a box, a question a hexagon, a loop a subroutine.
-fn shape(step: &Step, continues: bool) -> String {
+/// Renders a step's node: a box for a call, a hexagon for a question, a subroutine for a loop.
+fn render_node(step: &WorkflowStep, continues: bool) -> String {
     let mut texts = vec![step.id.clone()];
     let (open, close, class) = match &step.kind {
-        Kind::Tool(call) => {
+        StepKind::Tool(call) => {
             texts.push(call.tool.clone());
             ("[\"", "\"]", "")
         }
-        Kind::Ask(ask) => {
+        StepKind::Ask(ask) => {
             texts.push(ask.message.source().to_owned());
-            texts.extend(otherwise(ask));
+            texts.extend(refusal_labels(ask));
             ("{{\"", "\"}}", ":::question")
         }
-        Kind::ForEach(each) => {
+        StepKind::ForEach(each) => {
             texts.push(format!("for each {} in {}", each.item, each.collection.source()));
             texts.push(each.call.tool.clone());
-            texts.extend(on_error(each.on_error, false).map(|text| format!("each {text}")));
+            texts.extend(failure_label(each.on_error, false).map(|text| format!("each {text}")));
             ("[[\"", "\"]]", "")
         }
     };
-    texts.extend(on_error(step.on_error, continues));
+    texts.extend(failure_label(step.on_error, continues));
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    format!("{open}{}{close}{class}", label(&texts))
+    format!("{open}{}{close}{class}", join_labels(&texts))
 }
 
-fn on_error(on_error: OnError, continues: bool) -> Option<String> {
+fn failure_label(on_error: OnError, continues: bool) -> Option<String> {
     match on_error {
         OnError::Abort if !continues => None,
         OnError::Abort | OnError::Continue => Some("on error: continue".to_owned()),
@@ -82,17 +81,17 @@ fn on_error(on_error: OnError, continues: bool) -> Option<String> {
     }
 }
 
-fn otherwise(ask: &Ask) -> impl Iterator<Item = String> {
-    let said = |when: &str, otherwise: Otherwise| match otherwise {
-        Otherwise::Abort => None,
-        Otherwise::Continue => Some(format!("{when}: continue")),
-        Otherwise::SkipRemaining => Some(format!("{when}: skip the rest")),
+fn refusal_labels(ask: &QuestionStep) -> impl Iterator<Item = String> {
+    let refusal = |when: &str, otherwise: RefusalAction| match otherwise {
+        RefusalAction::Abort => None,
+        RefusalAction::Continue => Some(format!("{when}: continue")),
+        RefusalAction::SkipRemaining => Some(format!("{when}: skip the rest")),
     };
-    [said("on decline", ask.on_decline), said("on cancel", ask.on_cancel)].into_iter().flatten()
+    [refusal("on decline", ask.on_decline), refusal("on cancel", ask.on_cancel)].into_iter().flatten()
 }
 
-/// What the workflow gives.
-fn result(workflow: &Workflow) -> String {
+/// Describes the result of the workflow.
+fn result_label(workflow: &Workflow) -> String {
     match &workflow.output {
         Some(output) => {
             output.properties.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
@@ -101,16 +100,16 @@ fn result(workflow: &Workflow) -> String {
     }
 }
 
-/// Texts below each other.
-fn label(texts: &[&str]) -> String {
-    texts.iter().map(|text| escaped(text)).collect::<Vec<_>>().join("<br/>")
+/// Joins texts as lines of one label.
+fn join_labels(texts: &[&str]) -> String {
+    texts.iter().map(|text| escape(text)).collect::<Vec<_>>().join("<br/>")
 }
 
-/// A text in which nothing means anything to Mermaid, nor to the page that shows it.
-fn escaped(text: &str) -> String {
+/// Escapes a text so that nothing in it has a meaning in Mermaid or HTML.
+fn escape(text: &str) -> String {
     let text = text.trim();
     let mut out = String::new();
-    for c in text.chars().take(SHOWN) {
+    for c in text.chars().take(MAX_SHOWN) {
         match c {
             'a'..='z' | 'A'..='Z' | '0'..='9' | ' ' | '.' | ',' | '_' | '-' | '/' | ':' | '?' | '!' => {
                 out.push(c)
@@ -122,7 +121,7 @@ fn escaped(text: &str) -> String {
             }
         }
     }
-    if text.chars().nth(SHOWN).is_some() {
+    if text.chars().nth(MAX_SHOWN).is_some() {
         out.push('…');
     }
     out
@@ -139,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_drawn_with_what_they_wait_for_and_what_follows_a_failure() {
+    fn steps_are_drawn_with_dependencies_and_failure_policies() {
         insta::assert_snapshot!(draw(
             r"name: deploy
 description: Deploys.
@@ -181,7 +180,7 @@ output: {properties: {sha: {type: string, description: d, value: '1'}, url: {typ
             );
         }
         assert_eq!(chart.lines().count(), 7, "{chart}");
-        assert_eq!(escaped(&"ab\n".repeat(60)).chars().count(), SHOWN + 1);
-        assert_eq!(escaped("a\"b#c"), "a#34;b#35;c");
+        assert_eq!(escape(&"ab\n".repeat(60)).chars().count(), MAX_SHOWN + 1);
+        assert_eq!(escape("a\"b#c"), "a#34;b#35;c");
     }
 }

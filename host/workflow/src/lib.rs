@@ -1,28 +1,33 @@
-//! Workflows: composite tools in YAML, as ToolHive's vMCP defines them, served as facades.
+//! Workflows: composite tools in YAML, as defined by ToolHive's vMCP, served as facades.
 //!
 //! ```text
-//! text ─yaml─▶ nodes with lines ─definition─▶ Definition ─check─▶ all that is wrong with it
+//! text ─yaml─▶ nodes with lines ─definition─▶ Definition, checked, or problems
 //!                                                 │
-//!                                               bind ◀─ what the facades that it calls take
+//!                                               bind ◀─ actions of the served facades
 //!                                                 │
 //!                     facade (async, through its Session) ◀─effects─ engine (pure) ◀─ events
 //! ```
 //!
-//! | module | what it does |
+//! | module | concept |
 //! |---|---|
-//! | `yaml` | YAML as nodes that know their lines, within limits |
-//! | `definition` | what a file says, as data; and how it is read |
-//! | `check` | what is wrong with a definition, before anything runs |
+//! | `problem` | problems with line, path and hint |
+//! | `yaml` | YAML as nodes with line numbers, within limits |
 //! | `template` | Go's `text/template` |
-//! | `bind` | which actions the steps call, and what these take |
-//! | `engine` | a run of a workflow as a pure state machine |
-//! | `surface` | what a file's workflows publish |
-//! | `facade` | the facade: the engine's effects, carried out through a session |
-//! | `progress` | what is told of a run's steps while it runs |
-//! | `graph` | a workflow as a picture |
+//! | `definition` | workflow files: parsing and checks |
+//! | `engine` | execution of a run, as a pure state machine |
+//! | `bind` | binding of steps to actions |
+//! | `surface` | the published surface of a file |
+//! | `progress` | progress reports of a run |
+//! | `facade` | the facade: carries out the engine's effects through a session |
+//! | `graph` | rendering as a flowchart |
+
+#![warn(unreachable_pub)]
+#![cfg_attr(
+    test,
+    allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests read their own sources")
+)]
 
 pub mod bind;
-mod check;
 pub mod definition;
 pub mod engine;
 pub mod facade;
@@ -33,7 +38,7 @@ pub mod surface;
 pub mod template;
 pub mod yaml;
 
-pub use bind::{Bound, Peers, bind};
+pub use bind::{ActionLookup, BoundWorkflow, bind};
 pub use definition::{Definition, Workflow};
 pub use facade::WorkflowFacade;
 pub use problem::{Problem, Problems};

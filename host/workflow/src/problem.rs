@@ -1,44 +1,43 @@
-//! What is wrong with a file: told with its line, its place in the document, and what to do.
+//! Problems of a workflow file, with line, path and hint.
 
 use std::fmt;
 
 use loggia_text::printable;
 
-/// One thing that is wrong, or odd.
+/// Problem, warning or note about a file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub struct Problem {
-    /// Where, counted from 1; 0 where nobody knows.
+    /// Line, from 1; 0 if unknown.
     pub line: usize,
-    /// The place in the document: `compositeTools[0].steps[1].tool`.
+    /// Path in the document: `compositeTools[0].steps[1].tool`.
     pub path: String,
-    /// What is wrong; begins with the path where it is ToolHive's own sentence.
+    /// Message. Begins with the path in ToolHive's own messages.
     pub message: String,
-    /// What to do about it.
+    /// Remedy.
     pub hint: Option<String>,
-    /// Whether it ends by itself as soon as a facade is served that is not served now. Decides what commands end
-    /// with, and is no part of what they print.
+    /// True if the problem disappears once a missing facade is served. Affects exit codes; not part of the output.
     #[serde(skip)]
     pub temporary: bool,
 }
 
-/// All that is wrong with a file.
+/// All problems of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Problems(pub Vec<Problem>);
 
 impl Problem {
-    /// A problem without advice. Files and facades have a part in its texts: what they hide is escaped.
+    /// Creates a problem without a hint. Hidden characters are escaped: files and facades write parts of the texts.
     pub fn new(line: usize, path: impl Into<String>, message: impl Into<String>) -> Self {
         let (path, message) = (path.into(), message.into());
         let [path, message] = [path, message].map(|text| printable(&text).into_owned());
         Self { line, path, message, hint: None, temporary: false }
     }
 
-    /// The place in the document, where the message does not name it itself.
+    /// Returns the path, unless the message already contains it.
     pub fn place(&self) -> Option<&str> {
         Some(self.path.as_str()).filter(|path| !path.is_empty() && !self.message.contains(path))
     }
 
-    /// Adds what to do about it.
+    /// Adds a remedy.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(printable(&hint.into()).into_owned());

@@ -1,4 +1,4 @@
-//! What is told of a run's steps while it runs.
+//! Progress reports of a run.
 
 use std::collections::BTreeSet;
 
@@ -11,30 +11,30 @@ use crate::{
     engine::{News, What},
 };
 
-/// Bytes of a step's name that are told.
+/// Maximum length of a step's name, in bytes.
 const NAME: usize = 80;
 
-/// Follows the steps of a run, and tells its caller.
-pub(crate) struct Teller<'a> {
+/// Reporter that follows the steps of a run.
+pub(crate) struct ProgressReporter<'a> {
     workflow: &'a Workflow,
     session: &'a Session,
     running: BTreeSet<usize>,
     begun: BTreeSet<usize>,
 }
 
-impl<'a> Teller<'a> {
+impl<'a> ProgressReporter<'a> {
     pub(crate) fn new(workflow: &'a Workflow, session: &'a Session) -> Self {
         Self { workflow, session, running: BTreeSet::new(), begun: BTreeSet::new() }
     }
 
-    /// Tells one thing: as progress, which names what is under way, and in the run's log.
-    pub(crate) fn tell(&mut self, news: &News) {
-        let said = self.said(news);
+    /// Reports one change: as progress that names the active steps, and in the run's log.
+    pub(crate) fn report(&mut self, news: &News) {
+        let message = self.describe(news);
         let level = match news.what {
             What::Failed(_) | What::Retrying(..) => Level::Warn,
             _ => Level::Debug,
         };
-        self.session.log(level, &said);
+        self.session.log(level, &message);
         if news.item.is_none() {
             self.begun.insert(news.step);
             match news.what {
@@ -42,22 +42,22 @@ impl<'a> Teller<'a> {
                 What::Started | What::Asking | What::Retrying(..) => self.running.insert(news.step),
             };
         }
-        let others: Vec<String> = self.running.iter().map(|step| self.id(*step)).collect();
+        let others: Vec<String> = self.running.iter().map(|step| self.step_label(*step)).collect();
         let message =
-            if others.is_empty() { said } else { format!("{said}; running: {}", others.join(", ")) };
-        // A step counts half when it begins and half when it has ended, so that each is worth telling.
+            if others.is_empty() { message } else { format!("{message}; running: {}", others.join(", ")) };
+        // A step counts half when it starts and half when it ends, so that both advance the progress.
         let half = |count: usize| u32::try_from(count).map_or(0.0, |count| f64::from(count) / 2.0);
         let done = half(self.begun.len().max(news.ended)) + half(news.ended);
         let total = Some(half(self.workflow.steps.len()) * 2.0);
         self.session.progress(Progress { done, total, message: Some(message) });
     }
 
-    /// A step's name, on one line.
-    fn id(&self, step: usize) -> String {
+    /// Returns a step's name on one line.
+    fn step_label(&self, step: usize) -> String {
         self.workflow.steps.get(step).map(|step| sanitise_line(&step.id, NAME)).unwrap_or_default()
     }
 
-    fn said(&self, news: &News) -> String {
+    fn describe(&self, news: &News) -> String {
         let item = news.item.map(|item| format!(" (item {item})")).unwrap_or_default();
         let call = self.workflow.steps.get(news.step).and_then(|step| step.call());
         let tool = call.map(|call| format!(", {}", call.tool)).unwrap_or_default();
@@ -71,6 +71,6 @@ impl<'a> Teller<'a> {
             What::Failed(why) => format!("failed: {why}"),
             What::Skipped => "is skipped".to_owned(),
         };
-        format!("step {}{item} {what}", self.id(news.step))
+        format!("step {}{item} {what}", self.step_label(news.step))
     }
 }

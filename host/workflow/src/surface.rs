@@ -1,4 +1,4 @@
-//! What a file's workflows publish: a facade of which each workflow is an action.
+//! Published surface of a workflow file: a facade whose actions are its workflows.
 
 use std::sync::Arc;
 
@@ -8,33 +8,33 @@ use serde_json::{Value, json};
 
 use crate::{
     Definition, Problem, Workflow,
-    bind::{Bound, Peers, bind},
-    definition::{Annotations, From, Output, Property, PropertyKind},
+    bind::{ActionLookup, BoundWorkflow, bind},
+    definition::{EffectHints, PropertySource, PropertyType, ResultProperty, ResultShape},
 };
 
-/// What is published of a file, beside the facades that there are now.
+/// Surface of a file, given the facades that are served now.
 #[derive(Debug)]
 pub struct Outlook {
-    /// The facade.
+    /// Facade.
     pub surface: Surface,
-    /// What keeps its workflows from running now, by the workflow's name.
+    /// Problems that keep workflows from running now, by workflow.
     pub unavailable: Vec<(String, Vec<Problem>)>,
 }
 
-/// The facade of a file, under this name.
+/// Builds the surface of a file under this name.
 pub fn outlook(
     name: &str,
     definition: &Definition,
     workflows: &[Arc<Workflow>],
-    peers: &dyn Peers,
+    peers: &dyn ActionLookup,
 ) -> Outlook {
     let mut unavailable = Vec::new();
     let actions = workflows.iter().map(|workflow| match bind(workflow, peers) {
-        Ok(Bound { effect, open_world, .. }) => action(workflow, effect, open_world),
+        Ok(BoundWorkflow { effect, open_world, .. }) => to_action(workflow, effect, open_world),
         Err(problems) => {
             unavailable.push((workflow.name.clone(), problems));
-            // What its steps would do nobody knows.
-            action(workflow, Effect::Destructive, true)
+            // The effect of unresolved steps is unknown, so assume the worst.
+            to_action(workflow, Effect::Destructive, true)
         }
     });
     let actions: Vec<Action> = actions.collect();
@@ -44,9 +44,9 @@ pub fn outlook(
     });
     let surface = Surface {
         name: name.to_owned(),
-        title: title.unwrap_or_else(|| spoken(name)),
+        title: title.unwrap_or_else(|| humanize(name)),
         version: "1".to_owned(),
-        summary: cut(&summary(definition, workflows), limits::SUMMARY),
+        summary: truncate(&summarize(definition, workflows), limits::SUMMARY),
         instructions: None,
         default_action: None,
         actions,
@@ -55,9 +55,9 @@ pub fn outlook(
     Outlook { surface, unavailable }
 }
 
-fn summary(definition: &Definition, workflows: &[Arc<Workflow>]) -> String {
+fn summarize(definition: &Definition, workflows: &[Arc<Workflow>]) -> String {
     match (&definition.description, workflows) {
-        (Some(said), _) => said.clone(),
+        (Some(description), _) => description.clone(),
         (None, [only]) => only.description.clone(),
         (None, all) => {
             let names: Vec<&str> = all.iter().map(|workflow| workflow.name.as_str()).collect();
@@ -66,11 +66,11 @@ fn summary(definition: &Definition, workflows: &[Arc<Workflow>]) -> String {
     }
 }
 
-fn action(workflow: &Workflow, effect: Effect, open_world: bool) -> Action {
-    let Annotations { idempotent, open_world: stated, .. } = workflow.annotations;
+fn to_action(workflow: &Workflow, effect: Effect, open_world: bool) -> Action {
+    let EffectHints { idempotent, open_world: stated, .. } = workflow.annotations;
     Action {
         name: workflow.name.clone(),
-        summary: cut(&workflow.description, limits::ACTION_SUMMARY),
+        summary: truncate(&workflow.description, limits::ACTION_SUMMARY),
         effect,
         idempotent: idempotent.unwrap_or(false),
         open_world: open_world || stated == Some(true),
@@ -78,25 +78,25 @@ fn action(workflow: &Workflow, effect: Effect, open_world: bool) -> Action {
         details: false,
         aliases: Vec::new(),
         params: Arc::new(workflow.parameters.clone()),
-        data: workflow.output.as_ref().map(|output| Arc::new(schema(output, workflow.strict))),
+        data: workflow.output.as_ref().map(|output| Arc::new(result_schema(output, workflow.strict))),
         examples: Vec::new(),
     }
 }
 
-/// JSON Schema of a workflow's result.
-fn schema(output: &Output, strict: bool) -> Value {
+/// Builds the JSON Schema of a workflow's result.
+fn result_schema(output: &ResultShape, strict: bool) -> Value {
     let required = output.required.iter().map(|name| Value::from(name.clone())).collect();
-    let mut out = object(&output.properties, strict);
+    let mut out = object_schema(&output.properties, strict);
     if !output.required.is_empty() {
         out.insert("required".into(), Value::Array(required));
     }
     out.into()
 }
 
-fn object(properties: &[(String, Property)], strict: bool) -> Object {
+fn object_schema(properties: &[(String, ResultProperty)], strict: bool) -> Object {
     let properties: Object = properties
         .iter()
-        .map(|(name, property)| (name.clone(), self::property(property, strict).into()))
+        .map(|(name, property)| (name.clone(), self::property_schema(property, strict).into()))
         .collect();
     let mut out = Object::new();
     out.insert("type".into(), "object".into());
@@ -104,28 +104,28 @@ fn object(properties: &[(String, Property)], strict: bool) -> Object {
     out
 }
 
-fn property(property: &Property, strict: bool) -> Object {
+fn property_schema(property: &ResultProperty, strict: bool) -> Object {
     let mut out = match &property.from {
-        From::Properties(properties) => object(properties, strict),
-        From::Value(_) => Object::new(),
+        PropertySource::Properties(properties) => object_schema(properties, strict),
+        PropertySource::Value(_) => Object::new(),
     };
     let kind = property.kind.as_str();
-    // A null of our own files stays one, where ToolHive makes a text of it.
-    let nullable = strict && property.kind == PropertyKind::String && property.default.is_none();
+    // In strict files null stays null, where ToolHive returns a text.
+    let nullable = strict && property.kind == PropertyType::String && property.default.is_none();
     out.insert("type".into(), if nullable { json!([kind, "null"]) } else { json!(kind) });
     out.insert("description".into(), property.description.clone().into());
     out
 }
 
-/// A name as people write it: `Incident response` for `incident_response`.
-fn spoken(name: &str) -> String {
+/// Converts a name to a title: `Incident response` for `incident_response`.
+fn humanize(name: &str) -> String {
     let words = name.replace(['_', '-'], " ");
     let mut letters = words.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// As much of a text as a surface may hold.
-fn cut(text: &str, most: usize) -> String {
+/// Truncates a text to the limit of a surface.
+fn truncate(text: &str, most: usize) -> String {
     let mut text = text.to_owned();
     loggia_text::shorten_bytes(&mut text, most);
     text
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_called_and_described_by_what_it_says_or_by_what_is_in_it() {
+    fn titles_and_summaries_have_defaults() {
         let check = |head: &str, tools: &[&str], expected: (&str, &str)| {
             let tool = |name| {
                 format!("  - {{name: {name}, description: Does {name}., steps: [{{id: a, tool: b.c}}]}}\n")
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_text_is_cut_where_a_character_ends() {
-        assert_eq!(cut("abc", 3), "abc");
-        assert_eq!(cut("aé☃é", 7), "aé…");
+        assert_eq!(truncate("abc", 3), "abc");
+        assert_eq!(truncate("aé☃é", 7), "aé…");
     }
 }

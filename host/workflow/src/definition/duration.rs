@@ -1,4 +1,4 @@
-//! Times, as Go writes them: `300ms`, `1.5s`, `1h30m`.
+//! Durations in Go's syntax: `300ms`, `1.5s`, `1h30m`.
 
 use std::time::Duration;
 
@@ -13,31 +13,31 @@ const UNITS: [(&str, u64); 8] = [
     ("h", 3_600_000_000_000),
 ];
 
-/// Why a text is no time.
+/// Reasons to reject a duration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wrong {
+pub(crate) enum DurationError {
     Negative,
     Malformed,
     TooLong,
 }
 
-/// Reads a time.
-pub(super) fn duration(text: &str) -> Result<Duration, Wrong> {
+/// Parses a duration.
+pub(crate) fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     let (negative, rest) = match text.strip_prefix(['-', '+']) {
         Some(rest) => (text.starts_with('-'), rest),
         None => (false, text),
     };
-    let nanos = if rest == "0" { 0 } else { nanos(rest)? };
+    let nanos = if rest == "0" { 0 } else { parse_nanos(rest)? };
     if negative && nanos > 0 {
-        return Err(Wrong::Negative);
+        return Err(DurationError::Negative);
     }
-    u64::try_from(nanos).map(Duration::from_nanos).map_err(|_| Wrong::TooLong)
+    u64::try_from(nanos).map(Duration::from_nanos).map_err(|_| DurationError::TooLong)
 }
 
-/// The sum of numbers with units. Go counts in 63 bits.
-fn nanos(mut text: &str) -> Result<i64, Wrong> {
+/// Parses a sum of numbers with units. Like Go, counts in 63 bits.
+fn parse_nanos(mut text: &str) -> Result<i64, DurationError> {
     if text.is_empty() {
-        return Err(Wrong::Malformed);
+        return Err(DurationError::Malformed);
     }
     let mut sum: i64 = 0;
     while !text.is_empty() {
@@ -45,19 +45,20 @@ fn nanos(mut text: &str) -> Result<i64, Wrong> {
         let (number, rest) = text.split_at(end);
         let end = rest.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(rest.len());
         let (unit, rest) = rest.split_at(end);
-        let (_, unit) = UNITS.iter().find(|(name, _)| *name == unit).ok_or(Wrong::Malformed)?;
-        let part = part(number, *unit)?;
-        sum = i64::try_from(part).ok().and_then(|part| sum.checked_add(part)).ok_or(Wrong::TooLong)?;
+        let (_, unit) = UNITS.iter().find(|(name, _)| *name == unit).ok_or(DurationError::Malformed)?;
+        let part = parse_part(number, *unit)?;
+        sum =
+            i64::try_from(part).ok().and_then(|part| sum.checked_add(part)).ok_or(DurationError::TooLong)?;
         text = rest;
     }
     Ok(sum)
 }
 
-/// A number of units; what is less than a nanosecond is left out.
-fn part(number: &str, unit: u64) -> Result<u128, Wrong> {
+/// Parses a number of units. Drops fractions of a nanosecond.
+fn parse_part(number: &str, unit: u64) -> Result<u128, DurationError> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
-        return Err(Wrong::Malformed);
+        return Err(DurationError::Malformed);
     }
     let digit = |byte: u8| u128::from(byte - b'0');
     let mut nanos: u128 = 0;
@@ -81,9 +82,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_what_go_takes_for_them() {
-        let check = |text: &str, expected: Result<u64, Wrong>| {
-            assert_eq!(duration(text), expected.map(Duration::from_nanos), "{text}");
+    fn durations_follow_go() {
+        let check = |text: &str, expected: Result<u64, DurationError>| {
+            assert_eq!(parse_duration(text), expected.map(Duration::from_nanos), "{text}");
         };
         const S: u64 = 1_000_000_000;
         check("0", Ok(0));
@@ -99,11 +100,11 @@ mod tests {
         check("3µs", Ok(3000));
         check("0.3333333333333333333h", Ok(1_199_999_999_999));
         check("2562047h47m16.854775807s", Ok(i64::MAX as u64));
-        check("2562047h47m16.854775808s", Err(Wrong::TooLong));
-        check(&format!("{}h", "9".repeat(400)), Err(Wrong::TooLong));
-        check("-5s", Err(Wrong::Negative));
+        check("2562047h47m16.854775808s", Err(DurationError::TooLong));
+        check(&format!("{}h", "9".repeat(400)), Err(DurationError::TooLong));
+        check("-5s", Err(DurationError::Negative));
         for text in ["", "-", "5", "s", ".s", "1..5s", "1,5s", "5 s", " 5s", "5S", "5d", "1h 30m", "--5s"] {
-            check(text, Err(Wrong::Malformed));
+            check(text, Err(DurationError::Malformed));
         }
     }
 }

@@ -1,312 +1,242 @@
-//! Places of a file, while it is read: what stands there, how it is called, and all that is wrong.
+//! Typed access to YAML nodes, with problems that name the place.
 
 use std::time::Duration;
 
 use loggia_facade::Object;
-use loggia_schema::nearest;
 use serde_json::Value as Json;
 
 use super::{
-    duration::{Wrong, duration},
-    uses::Use,
+    duration::{DurationError, parse_duration},
+    report::ParseReport,
 };
 use crate::{
-    Problem, Problems,
-    yaml::{Entry, Node, Value},
+    Problem,
+    yaml::{MapEntry, YamlNode, YamlValue, excerpt},
 };
 
-/// Problems of one file that are told; a file that is no workflow at all has more than anybody wants to read.
-const TOLD: usize = 100;
-
-/// What has come up so far.
-#[derive(Default)]
-pub(crate) struct Reading {
-    pub problems: Vec<Problem>,
-    pub warnings: Vec<Problem>,
-    /// What ToolHive would not understand, and is understood here.
-    pub notes: Vec<Problem>,
-    /// Templates of the workflow that is being read.
-    pub uses: Vec<Use>,
-    /// Problems that are not told.
-    more: usize,
-}
-
-impl Reading {
-    pub fn problem(&mut self, problem: Problem) {
-        if self.full() { self.more += 1 } else { self.problems.push(problem) }
-    }
-
-    pub fn warn(&mut self, problem: Problem) {
-        if self.warnings.len() < TOLD {
-            self.warnings.push(problem);
-        }
-    }
-
-    pub fn note(&mut self, line: usize, path: impl Into<String>, said: impl Into<String>) {
-        if self.notes.len() < TOLD {
-            self.notes.push(Problem::new(line, path, said));
-        }
-    }
-
-    /// A problem where `strict`, else a warning.
-    pub fn problem_if(&mut self, strict: bool, problem: Problem) {
-        if strict { self.problem(problem) } else { self.warn(problem) }
-    }
-
-    /// Whether no more problems are told: looking for advice is no use then.
-    pub fn full(&self) -> bool {
-        self.problems.len() >= TOLD
-    }
-
-    /// The nearest of some names, as advice.
-    pub fn advise<'n>(
-        &self,
-        problem: Problem,
-        name: &str,
-        names: impl IntoIterator<Item = &'n str>,
-    ) -> Problem {
-        if self.full() {
-            return problem;
-        }
-        match nearest(name, names) {
-            Some(near) => problem.hint(format!("did you mean `{}`?", shown(near))),
-            None => problem,
-        }
-    }
-
-    /// All problems in the order of the lines, if there are any.
-    pub fn problems(&mut self) -> Option<Problems> {
-        if self.problems.is_empty() {
-            return None;
-        }
-        let mut problems = std::mem::take(&mut self.problems);
-        problems.sort_by_key(|problem| problem.line);
-        if self.more > 0 {
-            problems.push(Problem::new(0, "", format!("and {} more", self.more)));
-        }
-        Some(Problems(problems))
-    }
-}
-
-/// A part of a file.
+/// YAML node with its path in the document.
 #[derive(Debug, Clone)]
-pub(crate) struct Place<'a> {
-    pub node: &'a Node,
+pub(crate) struct NodePlace<'a> {
+    pub node: &'a YamlNode,
     pub path: String,
 }
 
-/// An object whose fields are known.
-pub(crate) struct Fields<'a> {
-    entries: &'a [Entry],
+/// Object with named fields.
+pub(crate) struct ObjectFields<'a> {
+    entries: &'a [MapEntry],
     pub path: String,
     pub line: usize,
 }
 
-/// The path of a field.
+/// Joins a path and a field name.
 pub(crate) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-/// What a message begins with.
-pub(crate) fn about(path: &str) -> String {
+/// Returns the subject of a message about a path.
+pub(crate) fn subject(path: &str) -> String {
     if path.is_empty() { "the file".to_owned() } else { path.to_owned() }
 }
 
-/// A word of the file, as far as a message shows it.
-pub(crate) fn shown(text: &str) -> String {
-    crate::yaml::shown(text)
-}
-
-impl<'a> Place<'a> {
-    pub fn new(node: &'a Node, path: impl Into<String>) -> Self {
+impl<'a> NodePlace<'a> {
+    pub(super) fn new(node: &'a YamlNode, path: impl Into<String>) -> Self {
         Self { node, path: path.into() }
     }
 
-    /// A problem here, in a sentence that follows the path.
-    pub fn problem(&self, said: &str) -> Problem {
-        Problem::new(self.node.line, &*self.path, format!("{} {said}", about(&self.path)))
+    /// Creates a problem at this place; the message starts with the path.
+    pub(super) fn problem(&self, message: &str) -> Problem {
+        Problem::new(self.node.line, &*self.path, format!("{} {message}", subject(&self.path)))
     }
 
-    /// Another kind of value stands here than is wanted.
-    fn other(&self, wanted: &str) -> Problem {
-        self.problem(&format!("must be {wanted}, not {}", self.node.kind()))
+    /// Creates the problem for a value of the wrong kind.
+    fn wrong_kind(&self, wanted: &str) -> Problem {
+        self.problem(&format!("must be {wanted}, not {}", self.node.kind_name()))
     }
 
-    /// The same, where it is written as people often write it.
-    pub fn written(&self, reading: &mut Reading, wanted: &str, hint: impl FnOnce(&str) -> String) -> bool {
-        let Value::Text(text) = &self.node.value else { return false };
-        reading.problem(self.other(wanted).hint(hint(&shown(text))));
+    /// Reports a text where another kind is expected, with a hint for this common mistake. Returns false for other
+    /// kinds.
+    pub(super) fn refuse_text(
+        &self,
+        report: &mut ParseReport,
+        wanted: &str,
+        hint: impl FnOnce(&str) -> String,
+    ) -> bool {
+        let YamlValue::Text(text) = &self.node.value else { return false };
+        report.problem(self.wrong_kind(wanted).hint(hint(&excerpt(text))));
         true
     }
 
-    /// A text; a number or a flag is the text that is written.
-    pub fn text(&self, reading: &mut Reading) -> Option<&'a str> {
+    /// Reads a text. A number or boolean yields its source text.
+    pub(super) fn text(&self, report: &mut ParseReport) -> Option<&'a str> {
         match &self.node.value {
-            Value::Text(text) | Value::Plain(_, text) | Value::Unreal(text) => Some(text),
-            Value::List(_) | Value::Map(_) => {
-                reading.problem(self.other("a text"));
+            YamlValue::Text(text) | YamlValue::Plain(_, text) | YamlValue::Unreal(text) => Some(text),
+            YamlValue::List(_) | YamlValue::Map(_) => {
+                report.problem(self.wrong_kind("a text"));
                 None
             }
         }
     }
 
-    pub fn flag(&self, reading: &mut Reading) -> Option<bool> {
-        if let Value::Plain(Json::Bool(flag), _) = &self.node.value {
+    pub(super) fn boolean(&self, report: &mut ParseReport) -> Option<bool> {
+        if let YamlValue::Plain(Json::Bool(flag), _) = &self.node.value {
             return Some(*flag);
         }
-        reading.problem(self.other("true or false"));
+        report.problem(self.wrong_kind("true or false"));
         None
     }
 
-    pub fn whole(&self, reading: &mut Reading) -> Option<i64> {
-        if let Value::Plain(Json::Number(number), _) = &self.node.value
+    pub(super) fn integer(&self, report: &mut ParseReport) -> Option<i64> {
+        if let YamlValue::Plain(Json::Number(number), _) = &self.node.value
             && let Some(number) = number.as_i64()
         {
             return Some(number);
         }
         let problem = match &self.node.value {
-            Value::Plain(Json::Number(number), _) => {
+            YamlValue::Plain(Json::Number(number), _) => {
                 self.problem(&format!("must be a whole number, not {number}"))
             }
-            _ => self.other("a whole number"),
+            _ => self.wrong_kind("a whole number"),
         };
-        reading.problem(problem);
+        report.problem(problem);
         None
     }
 
-    /// A time. None at all is as none said, in ToolHive too.
-    pub fn duration(&self, reading: &mut Reading) -> Option<Duration> {
+    /// Reads a duration. Like in ToolHive, zero means unset.
+    pub(super) fn duration(&self, report: &mut ParseReport) -> Option<Duration> {
         let problem = match &self.node.value {
-            Value::Plain(Json::Number(number), _) if number.as_i64() == Some(0) => return None,
-            Value::Plain(Json::Number(number), _) => {
+            YamlValue::Plain(Json::Number(number), _) if number.as_i64() == Some(0) => return None,
+            YamlValue::Plain(Json::Number(number), _) => {
                 let problem = self.problem("needs a unit");
                 problem.hint(format!("write {number}s for seconds"))
             }
-            Value::Text(text) => match duration(text) {
+            YamlValue::Text(text) => match parse_duration(text) {
                 Ok(Duration::ZERO) => return None,
                 Ok(duration) => return Some(duration),
-                Err(Wrong::Negative) => self.problem("cannot be negative"),
-                Err(Wrong::TooLong) => self.problem("is longer than can be counted"),
-                Err(Wrong::Malformed) => self
-                    .problem(&format!("is no time: \"{}\"", shown(text)))
+                Err(DurationError::Negative) => self.problem("cannot be negative"),
+                Err(DurationError::TooLong) => self.problem("is too long"),
+                Err(DurationError::Malformed) => self
+                    .problem(&format!("is not a duration: \"{}\"", excerpt(text)))
                     .hint("write 30s, 5m, 1h30m or 300ms"),
             },
-            _ => self.other("a time").hint("write 30s, 5m, 1h30m or 300ms"),
+            _ => self.wrong_kind("a time").hint("write 30s, 5m, 1h30m or 300ms"),
         };
-        reading.problem(problem);
+        report.problem(problem);
         None
     }
 
-    /// What stands here as JSON.
-    pub fn json(&self, reading: &mut Reading) -> Option<Json> {
-        match self.node.json() {
+    /// Reads any value as JSON.
+    pub(super) fn json(&self, report: &mut ParseReport) -> Option<Json> {
+        match self.node.to_json() {
             Ok(json) => Some(json),
             Err((line, written)) => {
-                let said = format!("{} holds {}, which is no number in JSON", self.path, shown(&written));
-                reading.problem(Problem::new(line, &*self.path, said));
+                let message =
+                    format!("{} holds {}, which JSON cannot represent", self.path, excerpt(&written));
+                report.problem(Problem::new(line, &*self.path, message));
                 None
             }
         }
     }
 
-    pub fn object(&self, reading: &mut Reading) -> Option<Object> {
-        if let Value::Map(_) = &self.node.value {
-            return match self.json(reading)? {
+    pub(super) fn object(&self, report: &mut ParseReport) -> Option<Object> {
+        if let YamlValue::Map(_) = &self.node.value {
+            return match self.json(report)? {
                 Json::Object(object) => Some(object),
                 _ => None,
             };
         }
-        reading.problem(self.other("an object"));
+        report.problem(self.wrong_kind("an object"));
         None
     }
 
-    /// The items of a list.
-    pub fn items(&self, reading: &mut Reading) -> Option<Vec<Place<'a>>> {
-        if let Value::List(items) = &self.node.value {
+    /// Reads the items of a list.
+    pub(super) fn items(&self, report: &mut ParseReport) -> Option<Vec<NodePlace<'a>>> {
+        if let YamlValue::List(items) = &self.node.value {
             let items = items.iter().enumerate();
-            return Some(items.map(|(n, node)| Place::new(node, format!("{}[{n}]", self.path))).collect());
+            return Some(
+                items.map(|(n, node)| NodePlace::new(node, format!("{}[{n}]", self.path))).collect(),
+            );
         }
-        reading.problem(self.other("a list"));
+        report.problem(self.wrong_kind("a list"));
         None
     }
 
-    /// The entries of an object, whatever their names are.
-    pub fn entries(&self, reading: &mut Reading) -> Option<&'a [Entry]> {
-        if let Value::Map(entries) = &self.node.value {
+    /// Reads the entries of an object with arbitrary names.
+    pub(super) fn entries(&self, report: &mut ParseReport) -> Option<&'a [MapEntry]> {
+        if let YamlValue::Map(entries) = &self.node.value {
             return Some(entries);
         }
-        reading.problem(self.other("an object"));
+        report.problem(self.wrong_kind("an object"));
         None
     }
 
-    /// The fields of an object; others than the known ones are problems.
-    pub fn fields(&self, known: &[&str], reading: &mut Reading) -> Option<Fields<'a>> {
-        let entries = self.entries(reading)?;
+    /// Reads an object and reports unknown fields.
+    pub(super) fn fields(&self, known: &[&str], report: &mut ParseReport) -> Option<ObjectFields<'a>> {
+        let entries = self.entries(report)?;
         for entry in entries.iter().filter(|entry| !known.contains(&entry.key.as_str())) {
-            let problem = unknown(&self.path, entry);
-            let problem = reading.advise(problem, &entry.key, known.iter().copied());
-            reading.problem(problem);
+            let problem = unknown_field(&self.path, entry);
+            let problem = report.with_suggestion(problem, &entry.key, known.iter().copied());
+            report.problem(problem);
         }
-        Some(Fields { entries, path: self.path.clone(), line: self.node.line })
+        Some(ObjectFields { entries, path: self.path.clone(), line: self.node.line })
     }
 
-    /// The fields of an object of which others may be there.
-    pub fn open(&self, reading: &mut Reading) -> Option<Fields<'a>> {
-        let entries = self.entries(reading)?;
-        Some(Fields { entries, path: self.path.clone(), line: self.node.line })
+    /// Reads an object that may have further fields.
+    pub(super) fn open_fields(&self, report: &mut ParseReport) -> Option<ObjectFields<'a>> {
+        let entries = self.entries(report)?;
+        Some(ObjectFields { entries, path: self.path.clone(), line: self.node.line })
     }
 }
 
-/// A field that nobody knows.
-pub(crate) fn unknown(path: &str, entry: &Entry) -> Problem {
-    let said = format!("{} has an unknown field `{}`", about(path), shown(&entry.key));
-    let problem = Problem::new(entry.line, join(path, &shown(&entry.key)), said);
+/// Creates the problem for an unknown field.
+pub(crate) fn unknown_field(path: &str, entry: &MapEntry) -> Problem {
+    let message = format!("{} has an unknown field `{}`", subject(path), excerpt(&entry.key));
+    let problem = Problem::new(entry.line, join(path, &excerpt(&entry.key)), message);
     match GUIDED.iter().find(|(key, _)| *key == entry.key) {
         Some((_, hint)) => problem.hint(*hint),
         None => problem,
     }
 }
 
-/// Fields that ToolHive's guide shows and its code does not know, with what to write instead.
+/// Fields that ToolHive's guide shows but its code does not support, with replacements.
 const GUIDED: [(&str, &str); 1] = [(
     "defaultResponse",
-    "write onDecline and onCancel, and defaults in the schema; ToolHive does not know it either",
+    "write onDecline and onCancel, and defaults in the schema; ToolHive does not support it either",
 )];
 
-impl<'a> Fields<'a> {
-    /// What stands in a field; null is as nothing.
-    pub fn get(&self, key: &str) -> Option<Place<'a>> {
+impl<'a> ObjectFields<'a> {
+    /// Returns the value of a field; null counts as absent.
+    pub(super) fn get(&self, key: &str) -> Option<NodePlace<'a>> {
         let entry = self.entry(key).filter(|entry| !entry.node.is_null())?;
-        Some(Place::new(&entry.node, join(&self.path, key)))
+        Some(NodePlace::new(&entry.node, join(&self.path, key)))
     }
 
-    /// A field with its name's line.
-    pub fn entry(&self, key: &str) -> Option<&'a Entry> {
+    /// Returns a field together with the line of its name.
+    pub(super) fn entry(&self, key: &str) -> Option<&'a MapEntry> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
-    pub fn entries(&self) -> &'a [Entry] {
+    pub(super) fn entries(&self) -> &'a [MapEntry] {
         self.entries
     }
 
-    /// A text that is not empty.
-    pub fn text(&self, key: &str, reading: &mut Reading) -> Option<&'a str> {
-        self.get(key)?.text(reading).filter(|text| !text.is_empty())
+    /// Reads a non-empty text.
+    pub(super) fn text(&self, key: &str, report: &mut ParseReport) -> Option<&'a str> {
+        self.get(key)?.text(report).filter(|text| !text.is_empty())
     }
 
-    /// Whether a list or an object stands where a text is wanted, of which is told when it is read.
-    pub fn is_of_another_kind(&self, key: &str) -> bool {
-        self.get(key).is_some_and(|place| matches!(place.node.value, Value::List(_) | Value::Map(_)))
+    /// Returns true if the field holds a list or an object instead of a text, which is reported when it is read.
+    pub(super) fn is_of_another_kind(&self, key: &str) -> bool {
+        self.get(key).is_some_and(|place| matches!(place.node.value, YamlValue::List(_) | YamlValue::Map(_)))
     }
 
-    /// A problem of the object, in a sentence that follows its path.
-    pub fn problem(&self, said: &str) -> Problem {
-        Problem::new(self.line, &*self.path, format!("{} {said}", about(&self.path)))
+    /// Creates a problem of the object; the message starts with its path.
+    pub(super) fn problem(&self, message: &str) -> Problem {
+        Problem::new(self.line, &*self.path, format!("{} {message}", subject(&self.path)))
     }
 
-    /// A problem of a field that is not there: ToolHive's own form, `path.field is …`.
-    pub fn missing(&self, key: &str, said: &str) -> Problem {
+    /// Creates a problem of a missing field in ToolHive's own form: `path.field is …`.
+    pub(super) fn missing(&self, key: &str, message: &str) -> Problem {
         let path = join(&self.path, key);
-        Problem::new(self.line, &*path, format!("{path} {said}"))
+        Problem::new(self.line, &*path, format!("{path} {message}"))
     }
 }

@@ -1,38 +1,38 @@
-//! How much a template may hold, and may cost.
+//! Limits of templates.
 //!
-//! Templates come with plugins and data from anywhere: no text makes the host overflow its stack, fill its memory or
-//! hang.
+//! Templates come with plugins, and data from anywhere. No template may overflow the host's stack, fill its memory or
+//! hang it.
 
-/// Bytes of a template.
+/// Maximum length of a template, in bytes.
 pub(super) const SOURCE: usize = 16 * 1024;
 
-/// Parentheses within parentheses.
+/// Maximum nesting depth of parentheses.
 pub(super) const PARENTHESES: usize = 32;
 
-/// Control actions in one template: `if`, `else if`, `with`, `range`, `define`, `template`, `block`.
+/// Maximum number of control actions in a template: `if`, `else if`, `with`, `range`, `define`, `template`, `block`.
 pub(super) const CONTROLS: usize = 64;
 
-/// Bytes that a template may give; ToolHive's figure.
+/// Maximum length of the output, in bytes; ToolHive's limit.
 pub(super) const OUTPUT: usize = 10 * 1024 * 1024;
 
-/// Data within data, as far as it is written; ToolHive's figure.
+/// Maximum nesting depth of printed data; ToolHive's limit.
 pub(super) const DEPTH: usize = 100;
 
-/// Bodies within bodies, in the source and while a template runs: `template` can call itself. With the parentheses and
-/// the data at their deepest it takes 0.4 MB of stack in an unoptimised build.
+/// Maximum nesting depth of bodies, in the source and during evaluation, where `template` can recurse. At the limits
+/// of parentheses and data, this takes 0.4 MB of stack in an unoptimised build.
 pub(super) const NESTING: usize = 32;
 
-/// Steps of a run, and pieces of text that it writes: one takes between ten and a hundred nanoseconds.
+/// Maximum number of steps of an evaluation, including pieces of text written. One step takes 10 to 100 ns.
 pub(super) const STEPS: usize = 1_000_000;
 
-/// Bytes of text and data that functions may make in one run: all of it is held until the run ends.
+/// Maximum size of text and data that functions produce in one evaluation, in bytes. All of it is held until the end.
 pub(super) const MADE: usize = 32 * 1024 * 1024;
 
-/// Width and precision in `printf`.
+/// Maximum width and precision in `printf`.
 pub(super) const WIDTH: usize = 1000;
 
-/// Names in a path that is followed without running the template.
+/// Maximum length of a path found without evaluation.
 pub(super) const PATH: usize = 32;
 
-/// Calls of templates that are followed without running them.
+/// Maximum number of template calls followed without evaluation.
 pub(super) const FOLLOWED: usize = 16;

@@ -1,18 +1,28 @@
-//! What a template refers to, as far as it can be told without running it.
+//! Static references of a template, found without evaluation.
 //!
-//! It is run on paths instead of values: where a value is data from the root, its path is known; of all else nothing is.
+//! The template is traced with paths instead of values: data reached from the root has a known path, everything else
+//! is unknown.
 
 use std::collections::HashSet;
 
 use super::{
-    Reference,
-    ast::{Ast, Body, Branches, Command, Node, Operand, Pipeline, Range, Term},
-    function::Function,
+    function::BuiltinFunction,
     limits,
+    syntax::{
+        BranchNode, CommandNode, NodeList, OperandNode, OperandTerm, PipelineNode, RangeNode, SyntaxTree,
+        TemplateNode,
+    },
 };
 
-/// All static paths of a template, each once, in the order of the text.
-pub(super) fn references(ast: &Ast) -> Vec<Reference> {
+/// Data that a template refers to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct DataReference {
+    /// Path from the root: `["steps", "fetch", "output", "data"]`. `index .steps "my-step"` also yields a path.
+    pub path: Vec<String>,
+}
+
+/// Returns all static paths of a template, without duplicates, in source order.
+pub(super) fn find_references(ast: &SyntaxTree) -> Vec<DataReference> {
     let mut trace = Trace {
         ast,
         variables: vec![Known::root()],
@@ -26,10 +36,10 @@ pub(super) fn references(ast: &Ast) -> Vec<Reference> {
     trace.found
 }
 
-/// What is known of a value.
+/// Static knowledge of a value.
 #[derive(Clone)]
 enum Known {
-    /// It is the data at this path.
+    /// Data at this path.
     Path(Vec<String>),
     Text(String),
     Nothing,
@@ -40,7 +50,7 @@ impl Known {
         Self::Path(Vec::new())
     }
 
-    fn then(self, names: &[String]) -> Self {
+    fn join(self, names: &[String]) -> Self {
         match self {
             _ if names.is_empty() => self,
             Self::Path(path) if path.len() + names.len() <= limits::PATH => {
@@ -52,27 +62,27 @@ impl Known {
 }
 
 struct Trace<'t> {
-    ast: &'t Ast,
+    ast: &'t SyntaxTree,
     variables: Vec<Known>,
     base: usize,
     seen: HashSet<Vec<String>>,
-    found: Vec<Reference>,
-    /// Templates that were followed so far.
+    found: Vec<DataReference>,
+    /// Number of template calls followed so far.
     calls: usize,
     nesting: usize,
 }
 
 impl<'t> Trace<'t> {
-    fn mention(&mut self, known: &Known) {
+    fn record(&mut self, known: &Known) {
         if let Known::Path(path) = known
             && !path.is_empty()
             && self.seen.insert(path.clone())
         {
-            self.found.push(Reference { path: path.clone() });
+            self.found.push(DataReference { path: path.clone() });
         }
     }
 
-    fn body(&mut self, body: &'t Body, dot: &Known) {
+    fn body(&mut self, body: &'t NodeList, dot: &Known) {
         if self.nesting == limits::NESTING {
             return;
         }
@@ -80,34 +90,34 @@ impl<'t> Trace<'t> {
         let mark = self.variables.len();
         for node in body {
             match node {
-                Node::Text(_) | Node::Break | Node::Continue => {}
-                Node::Action(pipeline) => {
-                    self.mentioned(pipeline, dot);
+                TemplateNode::Text(_) | TemplateNode::Break | TemplateNode::Continue => {}
+                TemplateNode::Action(pipeline) => {
+                    self.trace_action(pipeline, dot);
                 }
-                Node::If(branches) => self.branches(branches, dot, false),
-                Node::With(branches) => self.branches(branches, dot, true),
-                Node::Range(range) => self.range(range, dot),
-                Node::Template(number, argument) => self.template(*number, argument.as_ref(), dot),
+                TemplateNode::If(branches) => self.branches(branches, dot, false),
+                TemplateNode::With(branches) => self.branches(branches, dot, true),
+                TemplateNode::Range(range) => self.range(range, dot),
+                TemplateNode::Template(number, argument) => self.template(*number, argument.as_ref(), dot),
             }
         }
         self.variables.truncate(mark);
         self.nesting -= 1;
     }
 
-    fn branches(&mut self, branches: &'t Branches, dot: &Known, with: bool) {
+    fn branches(&mut self, branches: &'t BranchNode, dot: &Known, with: bool) {
         let mark = self.variables.len();
         for (condition, body) in &branches.arms {
-            let value = self.mentioned(condition, dot);
+            let value = self.trace_action(condition, dot);
             self.body(body, if with { &value } else { dot });
         }
         self.body(&branches.otherwise, dot);
         self.variables.truncate(mark);
     }
 
-    fn range(&mut self, range: &'t Range, dot: &Known) {
+    fn range(&mut self, range: &'t RangeNode, dot: &Known) {
         let mark = self.variables.len();
-        self.mentioned(&range.over, dot);
-        // Which item it is, nobody knows before it runs.
+        self.trace_action(&range.over, dot);
+        // The item is unknown before evaluation.
         for variable in &range.over.variables {
             self.set(*variable, Known::Nothing);
         }
@@ -116,9 +126,9 @@ impl<'t> Trace<'t> {
         self.variables.truncate(mark);
     }
 
-    fn template(&mut self, number: usize, argument: Option<&'t Pipeline>, dot: &Known) {
+    fn template(&mut self, number: usize, argument: Option<&'t PipelineNode>, dot: &Known) {
         let dot = match argument {
-            Some(argument) => self.mentioned(argument, dot),
+            Some(argument) => self.trace_action(argument, dot),
             None => Known::Nothing,
         };
         self.calls += 1;
@@ -140,13 +150,13 @@ impl<'t> Trace<'t> {
         }
     }
 
-    /// What a pipeline gives, which is mentioned by that.
-    fn mentioned(&mut self, pipeline: &'t Pipeline, dot: &Known) -> Known {
+    /// Traces an action and records its path.
+    fn trace_action(&mut self, pipeline: &'t PipelineNode, dot: &Known) -> Known {
         let known = self.pipeline(pipeline, dot);
-        self.mention(&known);
+        self.record(&known);
         for variable in &pipeline.variables {
             if pipeline.assigns {
-                // Whether this is run, and when, is not known.
+                // It is unknown whether and when an assignment runs.
                 self.set(*variable, Known::Nothing);
             } else {
                 self.variables.push(known.clone());
@@ -155,7 +165,7 @@ impl<'t> Trace<'t> {
         known
     }
 
-    fn pipeline(&mut self, pipeline: &'t Pipeline, dot: &Known) -> Known {
+    fn pipeline(&mut self, pipeline: &'t PipelineNode, dot: &Known) -> Known {
         let mut piped = None;
         for command in &pipeline.commands {
             piped = Some(self.command(command, dot, piped));
@@ -163,9 +173,11 @@ impl<'t> Trace<'t> {
         piped.unwrap_or(Known::Nothing)
     }
 
-    fn command(&mut self, command: &'t Command, dot: &Known, piped: Option<Known>) -> Known {
+    fn command(&mut self, command: &'t CommandNode, dot: &Known, piped: Option<Known>) -> Known {
         match &command.head {
-            Operand { term: Term::Function(Function::Index), fields, .. } if fields.is_empty() => {
+            OperandNode { term: OperandTerm::Function(BuiltinFunction::Index), fields, .. }
+                if fields.is_empty() =>
+            {
                 self.index(&command.arguments, dot, piped)
             }
             head => {
@@ -174,19 +186,19 @@ impl<'t> Trace<'t> {
                     return known;
                 }
                 for known in piped.into_iter().chain([known]) {
-                    self.mention(&known);
+                    self.record(&known);
                 }
                 for argument in &command.arguments {
                     let known = self.operand(argument, dot);
-                    self.mention(&known);
+                    self.record(&known);
                 }
                 Known::Nothing
             }
         }
     }
 
-    /// `index` goes on along a path, as far as its keys are names in the template.
-    fn index(&mut self, arguments: &'t [Operand], dot: &Known, piped: Option<Known>) -> Known {
+    /// Extends a path through `index`, as long as its keys are literal names.
+    fn index(&mut self, arguments: &'t [OperandNode], dot: &Known, piped: Option<Known>) -> Known {
         let mut known: Option<Known> = None;
         let mut arguments = arguments.iter();
         let mut piped = piped;
@@ -200,27 +212,29 @@ impl<'t> Trace<'t> {
             };
             known = Some(match (known, next) {
                 (None, first) => first,
-                (Some(path @ Known::Path(_)), Known::Text(name)) => path.then(&[name]),
+                (Some(path @ Known::Path(_)), Known::Text(name)) => path.join(&[name]),
                 (Some(path), key) => {
-                    // A number, or a key that only a run knows: up to there it is known.
-                    self.mention(&path);
-                    self.mention(&key);
+                    // A number or a dynamic key: the path is known up to here.
+                    self.record(&path);
+                    self.record(&key);
                     Known::Nothing
                 }
             });
         }
     }
 
-    fn operand(&mut self, operand: &'t Operand, dot: &Known) -> Known {
+    fn operand(&mut self, operand: &'t OperandNode, dot: &Known) -> Known {
         let known = match &operand.term {
-            Term::Dot => dot.clone(),
-            Term::Variable(variable) => {
+            OperandTerm::Dot => dot.clone(),
+            OperandTerm::Variable(variable) => {
                 self.variables.get(self.base + variable).cloned().unwrap_or(Known::Nothing)
             }
-            Term::Text(text) => Known::Text(text.clone()),
-            Term::Pipeline(pipeline) => self.pipeline(pipeline, dot),
-            Term::Nil | Term::Bool(_) | Term::Number(_) | Term::Function(_) => Known::Nothing,
+            OperandTerm::Text(text) => Known::Text(text.clone()),
+            OperandTerm::Pipeline(pipeline) => self.pipeline(pipeline, dot),
+            OperandTerm::Nil | OperandTerm::Bool(_) | OperandTerm::Number(_) | OperandTerm::Function(_) => {
+                Known::Nothing
+            }
         };
-        known.then(&operand.fields)
+        known.join(&operand.fields)
     }
 }

@@ -1,39 +1,39 @@
-//! What a word without quotes means: YAML 1.2's core schema.
+//! Values of plain scalars in YAML 1.2's core schema.
 
 use serde_json::{Number, Value as Json};
 
-use super::Value;
+use super::node::YamlValue;
 
-/// Null, true or false, a number, or else a text.
-pub(super) fn plain(text: &str) -> Value {
+/// Parses null, a boolean or a number; anything else is a text.
+pub(super) fn parse_plain(text: &str) -> YamlValue {
     let json = match text {
         "" | "~" | "null" | "Null" | "NULL" => Json::Null,
         "true" | "True" | "TRUE" => Json::Bool(true),
         "false" | "False" | "FALSE" => Json::Bool(false),
-        _ => match number(text) {
+        _ => match parse_number(text) {
             Some(Ok(number)) => Json::Number(number),
-            Some(Err(Unreal)) => return Value::Unreal(text.to_owned()),
-            None => return Value::Text(text.to_owned()),
+            Some(Err(NotJson)) => return YamlValue::Unreal(text.to_owned()),
+            None => return YamlValue::Text(text.to_owned()),
         },
     };
-    Value::Plain(json, text.to_owned())
+    YamlValue::Plain(json, text.to_owned())
 }
 
-/// A number that JSON does not have.
-struct Unreal;
+/// Number that JSON cannot represent.
+struct NotJson;
 
-fn number(text: &str) -> Option<Result<Number, Unreal>> {
+fn parse_number(text: &str) -> Option<Result<Number, NotJson>> {
     let (sign, digits) = match text.strip_prefix(['-', '+']) {
         Some(rest) => (&text[..1], rest),
         None => ("", text),
     };
     match digits {
-        ".inf" | ".Inf" | ".INF" => return Some(Err(Unreal)),
-        ".nan" | ".NaN" | ".NAN" if sign.is_empty() => return Some(Err(Unreal)),
+        ".inf" | ".Inf" | ".INF" => return Some(Err(NotJson)),
+        ".nan" | ".NaN" | ".NAN" if sign.is_empty() => return Some(Err(NotJson)),
         _ => {}
     }
     if sign.is_empty() {
-        // A number of another base that no machine word holds is a text.
+        // A hexadecimal or octal number beyond 64 bits is a text.
         let based = [("0x", 16), ("0o", 8)];
         let based = based.iter().find_map(|(prefix, radix)| Some((digits.strip_prefix(prefix)?, *radix)));
         if let Some((digits, radix)) = based {
@@ -45,18 +45,18 @@ fn number(text: &str) -> Option<Result<Number, Unreal>> {
         let signed = text.strip_prefix('+').unwrap_or(text);
         let whole =
             signed.parse::<i64>().map(Number::from).or_else(|_| signed.parse::<u64>().map(Number::from));
-        return Some(whole.or_else(|_| real(text)));
+        return Some(whole.or_else(|_| parse_float(text)));
     }
-    is_real(digits).then(|| real(text))
+    is_float(digits).then(|| parse_float(text))
 }
 
-/// A number with a fraction or an exponent; one that is too large for JSON is unreal.
-fn real(text: &str) -> Result<Number, Unreal> {
-    text.parse().ok().and_then(Number::from_f64).ok_or(Unreal)
+/// Parses a float; rejects floats beyond JSON's range.
+fn parse_float(text: &str) -> Result<Number, NotJson> {
+    text.parse().ok().and_then(Number::from_f64).ok_or(NotJson)
 }
 
 /// `( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`
-fn is_real(text: &str) -> bool {
+fn is_float(text: &str) -> bool {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),
         None => (text, None),

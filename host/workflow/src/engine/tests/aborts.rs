@@ -1,17 +1,17 @@
-//! How a run ends before its time, and what is told of it.
+//! Runs that end early, and their reports.
 
 use std::time::Duration;
 
 use serde_json::json;
 
 use super::{
-    super::{Begin, Event, State, Task, begin, step},
+    super::{RunEvent, RunStart, RunState, TaskId, begin, step},
     plans::{object, plan},
     simulator::{Comes, fails, ok, run},
 };
 
 #[test]
-fn a_failure_ends_the_run_at_once_and_the_report_says_what_was_done() {
+fn a_failure_ends_the_run_at_once_with_a_report() {
     let plan = plan(json!([
         {"id": "read", "tool": "t.read"},
         {"id": "poll", "tool": "t.poll", "onError": {"action": "continue"}},
@@ -26,7 +26,7 @@ fn a_failure_ends_the_run_at_once_and_the_report_says_what_was_done() {
         _ => ok(10, json!({})),
     });
     assert_eq!(run.took, Duration::from_millis(20));
-    assert_eq!(run.dropped, [Task { step: 2, item: None, attempt: 0 }]);
+    assert_eq!(run.dropped, [TaskId { step: 2, item: None, attempt: 0 }]);
     insta::assert_snapshot!(serde_json::to_string_pretty(run.report()).unwrap(), @r#"
     {
       "code": "step_failed",
@@ -54,13 +54,13 @@ fn a_failure_ends_the_run_at_once_and_the_report_says_what_was_done() {
       "not_run": [
         "after"
       ],
-      "hint": "Mend what the step complains of, then call the workflow again. What `read` did stays done; a new run does it again. What `slow` did nobody knows; look before you call again."
+      "hint": "Fix the cause of the step's failure, then call the workflow again. The effects of `read` remain; a new run repeats them. The effects of `slow` are unknown; check before calling again."
     }
     "#);
 }
 
 #[test]
-fn what_only_read_is_not_said_to_stay_done() {
+fn read_only_steps_have_no_lasting_effects() {
     let plan = plan(json!([
         {"id": "find", "tool": "t.look"},
         {"id": "write", "tool": "t.write", "dependsOn": ["find"]},
@@ -71,7 +71,7 @@ fn what_only_read_is_not_said_to_stay_done() {
     });
     let report = run.report();
     assert_eq!((&report.completed, &report.failed), (&vec!["find".to_owned()], &vec!["write".to_owned()]));
-    assert_eq!(report.hint, "Mend what the step complains of, then call the workflow again.");
+    assert_eq!(report.hint, "Fix the cause of the step's failure, then call the workflow again.");
 }
 
 // Case 26.
@@ -98,13 +98,13 @@ fn a_workflow_that_takes_too_long_ends() {
       "not_run": [
         "b"
       ],
-      "hint": "Call the workflow again, or give it a longer `timeout`. What `a` did nobody knows; look before you call again."
+      "hint": "Call the workflow again, or give it a longer `timeout`. The effects of `a` are unknown; check before calling again."
     }
     "#);
 }
 
 #[test]
-fn what_is_cancelled_ends_at_once() {
+fn cancellation_ends_the_run_at_once() {
     let plan = plan(json!([{"id": "a", "tool": "t.run"}, {"id": "b", "tool": "t.run"}]));
     let run =
         run(
@@ -132,13 +132,13 @@ fn secrets_are_in_no_error() {
 }
 
 #[test]
-fn what_is_told_of_what_is_not_under_way_changes_nothing() {
+fn events_of_inactive_tasks_are_ignored() {
     let plan = plan(json!([{"id": "a", "tool": "t.run"}, {"id": "b", "tool": "t.run", "dependsOn": ["a"]}]));
-    let start = Begin { id: "r".into(), start_time: String::new(), params: object(json!({})), seed: 0 };
+    let start = RunStart { id: "r".into(), start_time: String::new(), params: object(json!({})), seed: 0 };
     let (mut state, _) = begin(&plan, start);
     let reply = || loggia_facade::Reply::data(json!({"x": 1}));
     let failure = || loggia_facade::Failure::new("internal", "x");
-    let task = |step, item, attempt| Task { step, item, attempt };
+    let task = |step, item, attempt| TaskId { step, item, attempt };
     let before = serde_json::to_value(&state).unwrap();
     for other in [
         task(1, None, 0),
@@ -148,19 +148,21 @@ fn what_is_told_of_what_is_not_under_way_changes_nothing() {
         task(usize::MAX, Some(usize::MAX), u32::MAX),
     ] {
         for event in [
-            Event::Replied(other, reply()),
-            Event::Failed(other, failure()),
-            Event::Answered(other, loggia_facade::Answer::Declined),
+            RunEvent::Replied(other, reply()),
+            RunEvent::Failed(other, failure()),
+            RunEvent::Answered(other, loggia_facade::Answer::Declined),
         ] {
             assert_eq!(step(&plan, &mut state, Duration::ZERO, event), []);
         }
     }
-    let answer = Event::Answered(task(0, None, 0), loggia_facade::Answer::Declined);
+    let answer = RunEvent::Answered(task(0, None, 0), loggia_facade::Answer::Declined);
     assert_eq!(step(&plan, &mut state, Duration::ZERO, answer), [], "a call is not answered");
     assert_eq!(serde_json::to_value(&state).unwrap(), before);
-    assert!(!step(&plan, &mut state, Duration::ZERO, Event::Replied(task(0, None, 0), reply())).is_empty());
+    assert!(
+        !step(&plan, &mut state, Duration::ZERO, RunEvent::Replied(task(0, None, 0), reply())).is_empty()
+    );
     assert_eq!(
-        step(&plan, &mut state, Duration::ZERO, Event::Replied(task(0, None, 0), reply())),
+        step(&plan, &mut state, Duration::ZERO, RunEvent::Replied(task(0, None, 0), reply())),
         [],
         "twice"
     );
@@ -170,10 +172,10 @@ fn what_is_told_of_what_is_not_under_way_changes_nothing() {
 fn a_run_of_another_definition_ends() {
     let short = plan(json!([{"id": "a", "tool": "t.run"}]));
     let long = plan(json!([{"id": "a", "tool": "t.run"}, {"id": "b", "tool": "t.run"}]));
-    let start = Begin { id: "r".into(), start_time: String::new(), params: object(json!({})), seed: 0 };
+    let start = RunStart { id: "r".into(), start_time: String::new(), params: object(json!({})), seed: 0 };
     let (state, _) = begin(&short, start);
-    let mut state: State = serde_json::from_value(serde_json::to_value(&state).unwrap()).unwrap();
-    let effects = step(&long, &mut state, Duration::ZERO, Event::Due);
+    let mut state: RunState = serde_json::from_value(serde_json::to_value(&state).unwrap()).unwrap();
+    let effects = step(&long, &mut state, Duration::ZERO, RunEvent::Due);
     assert!(format!("{effects:?}").contains("has changed since"), "{effects:?}");
-    assert_eq!(step(&long, &mut state, Duration::ZERO, Event::Due), []);
+    assert_eq!(step(&long, &mut state, Duration::ZERO, RunEvent::Due), []);
 }

@@ -1,16 +1,16 @@
-//! What comes from callers and from replies may be anything: it costs little, and tells no secret.
+//! Hostile input: parameters and replies cost little and leak no secret.
 
 use loggia_facade::Failure;
 use serde_json::{Value, json};
 
 use super::{
-    super::{Begin, Effect, Event, Plan, begin, step},
+    super::{RunEffect, RunEvent, RunPlan, RunStart, begin, step},
     plans::{object, plan, plan_with},
     simulator::{Comes, fails, ok, run},
 };
 
-/// A workflow of one step, which takes a secret.
-fn with_secret(steps: Value) -> Plan {
+/// Plan of one step that takes a secret.
+fn with_secret(steps: Value) -> RunPlan {
     plan(json!({"parameters": {"properties": {"key": {"writeOnly": true}}}, "steps": steps}))
 }
 
@@ -37,7 +37,7 @@ fn an_error_shows_no_half_of_a_secret() {
 }
 
 #[test]
-fn what_an_action_calls_secret_is_in_no_text_of_its_failure() {
+fn secrets_of_an_action_are_redacted_from_its_failure() {
     let retry = json!({"action": "retry", "retryCount": 1, "retryDelay": 1});
     let plan = plan_with(
         json!([{"id": "login", "tool": "t.login"}, {"id": "use", "tool": "t.use", "dependsOn": ["login"], "onError": retry,
@@ -62,13 +62,13 @@ fn steps_that_end_as_soon_as_they_begin_leave_time_for_others() {
     for steps in [json!([each]), (0..100).map(skipped).collect()] {
         let plan = plan(steps);
         let params = object(json!({"items": items}));
-        let one = Begin { id: "r".into(), start_time: String::new(), params, seed: 1 };
+        let one = RunStart { id: "r".into(), start_time: String::new(), params, seed: 1 };
         let (mut state, mut effects) = begin(&plan, one);
         let mut turns = 0;
-        while !effects.iter().any(|effect| matches!(effect, Effect::Done(_))) {
+        while !effects.iter().any(|effect| matches!(effect, RunEffect::Done(_))) {
             assert!(effects.len() <= 25, "{}", effects.len());
             assert_eq!(state.due(), Some(std::time::Duration::ZERO));
-            effects = step(&plan, &mut state, std::time::Duration::ZERO, Event::Due);
+            effects = step(&plan, &mut state, std::time::Duration::ZERO, RunEvent::Due);
             turns += 1;
         }
         assert!(turns >= 9, "{turns}");
@@ -89,5 +89,8 @@ fn loops_over_a_large_reply_do_not_multiply_it() {
         _ => ok(1, json!({})),
     });
     let message = &failed.report().message;
-    assert!(message.ends_with("with the collection the run would hold more than 64 MiB"), "{message}");
+    assert!(
+        message.ends_with("the collection and the replies of this run exceed 64 MiB in total"),
+        "{message}"
+    );
 }

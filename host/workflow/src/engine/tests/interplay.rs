@@ -1,4 +1,4 @@
-//! Steps that did not complete, and what depends on them: each way of ending with each kind of step after it.
+//! Combinations: each way in which a step ends without completing, with each kind of dependent step.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
 
-/// Ways in which the step `a` may end without an output of its own, with its status.
+/// Ways in which step `a` may end without an output of its own, with the resulting status.
 fn ends() -> Vec<(Value, &'static str)> {
     let continued = json!({"action": "continue"});
     vec![
@@ -51,7 +51,7 @@ fn answer(asked: &Asked) -> Told {
 }
 
 #[test]
-fn whatever_a_step_ended_as_those_after_it_run_with_its_default() {
+fn dependents_run_with_the_default_of_any_ended_step() {
     for (mut first, status) in ends() {
         first["id"] = "a".into();
         first["defaultResults"] = json!({"items": ["x", "y"], "on": true, "nothing": null});
@@ -93,7 +93,7 @@ fn without_a_default_its_output_is_an_empty_object() {
     }
 }
 
-/// `flow` beside a question whose no skips what has not begun.
+/// Plan of `flow` next to a question whose refusal skips the remaining steps.
 fn beside_a_no(flow: Value, answer: impl Fn(&Asked) -> Told) -> Run {
     let steps = json!([
         flow,
@@ -110,7 +110,7 @@ fn beside_a_no(flow: Value, answer: impl Fn(&Asked) -> Told) -> Run {
 }
 
 #[test]
-fn what_has_begun_goes_on_to_its_end_when_the_rest_is_skipped() {
+fn active_steps_complete_when_the_rest_is_skipped() {
     let each = json!({"id": "flow", "type": "forEach", "collection": "[1, 2, 3]", "maxParallel": 1, "step": {"tool": "t.run"}});
     let run = beside_a_no(each, |_| ok(10, json!({})));
     assert_eq!((run.order().len(), run.took), (4, ms(30)));
@@ -143,7 +143,7 @@ fn a_question_that_skips_the_rest_leaves_other_questions_open() {
     assert_eq!(*run.result(), json!({"action": "accept", "content": {"x": 1}}));
 }
 
-/// A pause between tries is a part of the step's time, and of the workflow's.
+/// Pauses between attempts count towards the step's timeout and the workflow's.
 #[test]
 fn time_runs_on_in_pauses_and_stands_still_while_a_person_is_asked() {
     let on_error = json!({"action": "retry", "retryCount": 9, "retryDelay": 100});
@@ -163,13 +163,13 @@ fn time_runs_on_in_pauses_and_stands_still_while_a_person_is_asked() {
         (&["a".to_owned()][..], 0),
         "nothing was under way"
     );
-    // The step ends by its tries: the workflow's time stands still as long as the question is open.
+    // The step ends after its attempts: an open question stops the workflow's clock.
     let asked = run(&flow(json!({"id": "ask", "type": "elicitation"})), json!({}), busy);
     assert_eq!((asked.report().code.as_str(), asked.order().len()), ("step_failed", 11));
     assert!(asked.took > ms(400), "{:?}", asked.took);
 }
 
-/// A step's own time runs out in the moment in which its pause ends: that is too late.
+/// The step's deadline coincides with the end of its pause: too late for a retry.
 #[test]
 fn a_try_that_would_begin_when_the_steps_time_is_up_is_none() {
     let steps = |timeout: u64| {

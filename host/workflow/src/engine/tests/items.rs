@@ -1,16 +1,16 @@
-//! A call for each item. Case 36.
+//! Loops. Case 36.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::{
-    super::{Plan, What},
+    super::{RunPlan, What},
     plans::plan,
     simulator::{Asked, fails, ok, run},
 };
 
-fn each(more: Value) -> Plan {
+fn each(more: Value) -> RunPlan {
     let mut step = json!({"id": "each", "type": "forEach", "collection": "{{json .params.items}}", "step": {"tool": "t.run",
         "arguments": {"item": "{{.forEach.item}}", "place": "{{.forEach.index}}"}}});
     more.as_object().unwrap().iter().for_each(|(name, value)| step[name] = value.clone());
@@ -20,7 +20,7 @@ fn each(more: Value) -> Plan {
 #[test]
 fn each_item_is_a_call_and_the_results_stand_in_the_lists_order() {
     let plan = each(json!({}));
-    // The first takes longest.
+    // The first item takes longest.
     let run = run(&plan, json!({"items": ["a", "b", "c"]}), |asked| {
         let item = asked.task.item.unwrap();
         ok(30 - 10 * item as u64, json!({"of": asked.params["item"]}))

@@ -1,17 +1,17 @@
-//! The engine as a whole, by a clock that only jumps.
+//! Tests of the whole engine, with a simulated clock.
 //!
-//! The numbers of cases are those of ToolHive's telling ones: `toolhive` lists them all.
+//! Case numbers are those of ToolHive's telling cases, all listed in `toolhive`.
 
 mod aborts;
 mod hostile;
 mod interplay;
 mod items;
+mod memory;
 mod plans;
 mod positions;
 mod properties;
 mod questions;
 mod results;
-mod room;
 mod scheduling;
 mod simulator;
 mod toolhive;

@@ -1,16 +1,16 @@
-//! Workflows written as JSON, in ToolHive's words; times in milliseconds.
+//! Plans from JSON in ToolHive's terms; times in milliseconds.
 
 use std::{sync::Arc, time::Duration};
 
 use loggia_facade::Object;
 use serde_json::{Value, json};
 
-use super::super::{Plan, Target};
+use super::super::{CallTarget, RunPlan};
 use crate::{
     Workflow,
     definition::{
-        Annotations, Argument, Ask, ForEach, From, Kind, OnError, Otherwise, Output, Property, PropertyKind,
-        Step, ToolCall,
+        ArgumentValue, EffectHints, ForEach, OnError, PropertySource, PropertyType, QuestionStep,
+        RefusalAction, ResultProperty, ResultShape, StepKind, ToolCall, WorkflowStep,
     },
     template::Template,
 };
@@ -31,24 +31,24 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// A plan: `{steps, output?, parameters?, timeout?, failureMode?, strict?}`; a list is its steps. Every tool takes any
-/// parameters but those that `tools` names.
-pub(super) fn plan(value: Value) -> Plan {
+/// Builds a plan from `{steps, output?, parameters?, timeout?, failureMode?, strict?}`, or from a list of steps. Every
+/// tool takes any parameters, except those that `tools` names.
+pub(super) fn plan(value: Value) -> RunPlan {
     plan_with(value, json!({}))
 }
 
-pub(super) fn plan_with(value: Value, tools: Value) -> Plan {
+pub(super) fn plan_with(value: Value, tools: Value) -> RunPlan {
     let value = if value.is_array() { json!({"steps": value}) } else { value };
     let listed = value["steps"].as_array().unwrap();
     let ids: Vec<&str> = listed.iter().map(|step| step["id"].as_str().unwrap()).collect();
-    let steps: Vec<Step> = listed.iter().map(|value| step(value, &ids)).collect();
+    let steps: Vec<WorkflowStep> = listed.iter().map(|value| step(value, &ids)).collect();
     let target = |tool: &str| {
         let (facade, action) = tool.split_once('.').unwrap_or((tool, "run"));
         let params =
             object(json!({"type": "object", "properties": tools.get(tool).cloned().unwrap_or(json!({}))}));
         let action_argument = Some("action");
         let changes = action != "look";
-        Target {
+        CallTarget {
             facade: facade.into(),
             action: action.into(),
             params: Arc::new(params),
@@ -57,9 +57,9 @@ pub(super) fn plan_with(value: Value, tools: Value) -> Plan {
         }
     };
     let targets = steps.iter().map(|step| match &step.kind {
-        Kind::Tool(call) => Some(target(&call.tool)),
-        Kind::ForEach(each) => Some(target(&each.call.tool)),
-        Kind::Ask(_) => None,
+        StepKind::Tool(call) => Some(target(&call.tool)),
+        StepKind::ForEach(each) => Some(target(&each.call.tool)),
+        StepKind::Ask(_) => None,
     });
     let targets = targets.collect();
     let workflow = Workflow {
@@ -70,15 +70,15 @@ pub(super) fn plan_with(value: Value, tools: Value) -> Plan {
         continues: value["failureMode"] == "continue",
         strict: value["strict"] == true,
         output: value.get("output").map(output),
-        annotations: Annotations::default(),
+        annotations: EffectHints::default(),
         line: 1,
         path: String::new(),
         steps,
     };
-    Plan { workflow: Arc::new(workflow), targets }
+    RunPlan { workflow: Arc::new(workflow), targets }
 }
 
-fn step(value: &Value, ids: &[&str]) -> Step {
+fn step(value: &Value, ids: &[&str]) -> WorkflowStep {
     let call = |value: &Value| ToolCall {
         tool: text(&value["tool"]),
         arguments: object(value["arguments"].clone())
@@ -88,13 +88,13 @@ fn step(value: &Value, ids: &[&str]) -> Step {
         line: 1,
     };
     let kind = match value["type"].as_str() {
-        Some("elicitation") => Kind::Ask(Ask {
+        Some("elicitation") => StepKind::Ask(QuestionStep {
             message: template(value["message"].as_str().unwrap_or("Sure?")),
             schema: object(json!({"type": "object"})),
             on_decline: otherwise(&value["onDecline"]),
             on_cancel: otherwise(&value["onCancel"]),
         }),
-        Some("forEach") => Kind::ForEach(ForEach {
+        Some("forEach") => StepKind::ForEach(ForEach {
             collection: template(&text(&value["collection"])),
             item: value["itemVar"].as_str().unwrap_or("item").to_owned(),
             parallel: value["maxParallel"].as_u64().unwrap_or(10) as usize,
@@ -102,10 +102,10 @@ fn step(value: &Value, ids: &[&str]) -> Step {
             call: call(&value["step"]),
             on_error: on_error(&value["step"]["onError"]),
         }),
-        _ => Kind::Tool(call(value)),
+        _ => StepKind::Tool(call(value)),
     };
     let place = |id: &Value| ids.iter().position(|known| id == known).unwrap();
-    Step {
+    WorkflowStep {
         id: text(&value["id"]),
         kind,
         condition: value["condition"].as_str().map(template),
@@ -128,45 +128,45 @@ fn on_error(value: &Value) -> OnError {
     }
 }
 
-fn otherwise(value: &Value) -> Otherwise {
+fn otherwise(value: &Value) -> RefusalAction {
     match value.as_str() {
-        Some("continue") => Otherwise::Continue,
-        Some("skip_remaining") => Otherwise::SkipRemaining,
-        _ => Otherwise::Abort,
+        Some("continue") => RefusalAction::Continue,
+        Some("skip_remaining") => RefusalAction::SkipRemaining,
+        _ => RefusalAction::Abort,
     }
 }
 
-fn argument(value: &Value) -> Argument {
+fn argument(value: &Value) -> ArgumentValue {
     match value {
-        value if !value.to_string().contains("{{") => Argument::Literal(value.clone()),
-        Value::String(text) => Argument::Template(template(text)),
-        Value::Array(items) => Argument::List(items.iter().map(argument).collect()),
-        Value::Object(members) => {
-            Argument::Record(members.iter().map(|(name, value)| (name.clone(), argument(value))).collect())
-        }
-        value => Argument::Literal(value.clone()),
+        value if !value.to_string().contains("{{") => ArgumentValue::Literal(value.clone()),
+        Value::String(text) => ArgumentValue::Template(template(text)),
+        Value::Array(items) => ArgumentValue::List(items.iter().map(argument).collect()),
+        Value::Object(members) => ArgumentValue::Record(
+            members.iter().map(|(name, value)| (name.clone(), argument(value))).collect(),
+        ),
+        value => ArgumentValue::Literal(value.clone()),
     }
 }
 
-fn output(value: &Value) -> Output {
+fn output(value: &Value) -> ResultShape {
     let required = value["required"].as_array().into_iter().flatten().map(text).collect();
-    Output { properties: properties(&value["properties"]), required }
+    ResultShape { properties: properties(&value["properties"]), required }
 }
 
-fn properties(value: &Value) -> Vec<(String, Property)> {
-    let one = |value: &Value| Property {
+fn properties(value: &Value) -> Vec<(String, ResultProperty)> {
+    let one = |value: &Value| ResultProperty {
         kind: match value["type"].as_str() {
-            Some("integer") => PropertyKind::Integer,
-            Some("number") => PropertyKind::Number,
-            Some("boolean") => PropertyKind::Boolean,
-            Some("object") => PropertyKind::Object,
-            Some("array") => PropertyKind::Array,
-            _ => PropertyKind::String,
+            Some("integer") => PropertyType::Integer,
+            Some("number") => PropertyType::Number,
+            Some("boolean") => PropertyType::Boolean,
+            Some("object") => PropertyType::Object,
+            Some("array") => PropertyType::Array,
+            _ => PropertyType::String,
         },
         description: String::new(),
         from: match value["value"].as_str() {
-            Some(text) => From::Value(template(text)),
-            None => From::Properties(properties(&value["properties"])),
+            Some(text) => PropertySource::Value(template(text)),
+            None => PropertySource::Properties(properties(&value["properties"])),
         },
         default: value.get("default").cloned(),
         line: 1,

@@ -1,12 +1,12 @@
-//! What one action gives wherever it may stand: as an argument of each type, a condition, a message, a collection, and a
-//! part of the result.
+//! Positions: the value of one action as an argument of each type, a condition, a message, a collection, and a part of
+//! the result.
 
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
 use super::{
-    super::Outcome,
+    super::RunOutcome,
     plans::{plan, plan_with},
     simulator::{Asked, Comes, Told, ok, run, says},
 };
@@ -23,7 +23,7 @@ fn answer(asked: &Asked) -> Told {
     }
 }
 
-/// What comes of an action in each position.
+/// Returns the result of an action in each position.
 fn everywhere(strict: bool, action: &str) -> String {
     let mut told = format!("{action}\n");
     let mut tell = |what: &str, of: Vec<(&str, Value)>| {
@@ -36,9 +36,9 @@ fn everywhere(strict: bool, action: &str) -> String {
         second["dependsOn"] = json!(["a"]);
         json!({"strict": strict, "steps": [{"id": "a", "tool": "t.run"}, second]})
     };
-    let cause = |outcome: &Outcome| match outcome {
-        Outcome::Completed(value) => value.clone(),
-        Outcome::Failed(report) => json!({"!": report.cause.as_ref().map(|cause| cause["error"].clone())}),
+    let cause = |outcome: &RunOutcome| match outcome {
+        RunOutcome::Completed(value) => value.clone(),
+        RunOutcome::Failed(report) => json!({"!": report.cause.as_ref().map(|cause| cause["error"].clone())}),
     };
     // The first parameter has no type.
     let named = || ["any"].into_iter().chain(KINDS);
@@ -53,8 +53,8 @@ fn everywhere(strict: bool, action: &str) -> String {
     }
     let decided = run(&plan(flow(json!({"tool": "t.run", "condition": action}))), json!({}), answer);
     match decided.outcome {
-        Outcome::Completed(_) => tell("condition", vec![("", json!(decided.order().contains(&"b")))]),
-        Outcome::Failed(_) => tell("condition", vec![("", cause(&decided.outcome))]),
+        RunOutcome::Completed(_) => tell("condition", vec![("", json!(decided.order().contains(&"b")))]),
+        RunOutcome::Failed(_) => tell("condition", vec![("", cause(&decided.outcome))]),
     }
     let message = format!("It is {action}.");
     let asked = run(&plan(flow(json!({"type": "elicitation", "message": message}))), json!({}), answer);
@@ -67,8 +67,8 @@ fn everywhere(strict: bool, action: &str) -> String {
     );
     let each = run(&plan(each), json!({}), answer);
     match &each.outcome {
-        Outcome::Completed(value) => tell("collection", vec![("", value["count"].clone())]),
-        Outcome::Failed(report) => tell("collection", vec![("", json!(report.message))]),
+        RunOutcome::Completed(value) => tell("collection", vec![("", value["count"].clone())]),
+        RunOutcome::Failed(report) => tell("collection", vec![("", json!(report.message))]),
     }
     let parts = KINDS.map(|kind| {
         let mut flow = flow(json!({"tool": "t.run"}));
@@ -76,7 +76,11 @@ fn everywhere(strict: bool, action: &str) -> String {
         let run = run(&plan(flow), json!({}), answer);
         (
             kind,
-            if matches!(run.outcome, Outcome::Completed(_)) { run.result()["p"].clone() } else { json!("!") },
+            if matches!(run.outcome, RunOutcome::Completed(_)) {
+                run.result()["p"].clone()
+            } else {
+                json!("!")
+            },
         )
     });
     tell("result", parts.to_vec());
@@ -84,7 +88,7 @@ fn everywhere(strict: bool, action: &str) -> String {
 }
 
 #[test]
-fn an_action_gives_what_its_place_takes() {
+fn an_action_yields_what_its_position_accepts() {
     let names = [
         "", ".map", ".list", ".text", ".whole", ".half", ".large", ".huge", ".yes", ".json", ".null", ".nope",
     ];
@@ -96,7 +100,7 @@ fn an_action_gives_what_its_place_takes() {
 }
 
 #[test]
-fn a_schema_is_followed_to_what_it_takes() {
+fn schemas_are_resolved_to_their_kind() {
     let schema = |value: Value| json!({"t.run": {"p": value}});
     for (parameter, text, whole) in [
         (json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}), json!(42), json!(7)),

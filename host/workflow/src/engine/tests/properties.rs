@@ -1,7 +1,7 @@
-//! What holds for every workflow, whatever its steps do and in whichever order they end.
+//! Properties of every workflow, for any replies in any order.
 //!
-//! The simulator itself asserts in every run that a state read again goes on alike, that nothing waits for ever, that
-//! what is dropped was under way and that nothing is under way at the end.
+//! The simulator itself asserts in every run that a restored state behaves alike, that nothing waits forever, that
+//! dropped tasks were active, and that no task is active at the end.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -10,28 +10,28 @@ use proptest::{prelude::*, test_runner::RngSeed};
 use serde_json::{Value, json};
 
 use super::{
-    super::{Begin, Effect, Event, Outcome, Plan, State, Task, begin, step},
+    super::{RunEffect, RunEvent, RunOutcome, RunPlan, RunStart, RunState, TaskId, begin, step},
     plans::{object, plan},
     simulator::{Asked, Run, Told, fails, ok, run_seeded, says},
 };
 
-/// One step of a random workflow.
+/// Step of a random workflow.
 #[derive(Debug, Clone)]
 struct Spec {
-    /// Which of those before it in [`Flow::order`] it depends on.
+    /// Dependencies among the steps before it in [`Flow::order`].
     needs: u32,
     kind: u8,
     on_error: u8,
     condition: u8,
-    /// Tries that fail.
+    /// Number of failing attempts.
     failures: u32,
 }
 
-/// A random workflow with two sets of durations.
+/// Random workflow with two sets of durations.
 #[derive(Debug, Clone)]
 struct Flow {
     specs: Vec<Spec>,
-    /// The definition's order: any, so that a step may stand before what it depends on.
+    /// Order in the file, random, so that a step may precede its dependencies.
     order: Vec<usize>,
     times: [Vec<u64>; 2],
     seeds: [u64; 2],
@@ -41,7 +41,7 @@ fn flows() -> impl Strategy<Value = Flow> {
     let spec =
         (any::<u32>(), 0u8..8, 0u8..4, 0u8..6, prop_oneof![3 => Just(0u32), 1 => 1u32..4, 1 => Just(99u32)])
             .prop_map(|(needs, kind, on_error, condition, failures)| Spec {
-                // Few dependencies make wide workflows, and those are the interesting ones.
+                // Few dependencies make wide workflows, which are the interesting ones.
                 needs: needs & (needs >> 7) & (needs >> 13),
                 kind,
                 on_error,
@@ -62,7 +62,7 @@ impl Flow {
         (0..step).filter(|other| self.specs[step].needs >> other & 1 == 1).collect()
     }
 
-    fn plan(&self, mode: &str) -> Plan {
+    fn plan(&self, mode: &str) -> RunPlan {
         let steps = self.order.iter().map(|step| {
             let (spec, needs) = (&self.specs[*step], self.needs(*step));
             let seen: Vec<String> =
@@ -88,7 +88,7 @@ impl Flow {
             out
         });
         let mut flow = json!({"steps": steps.collect::<Vec<_>>(), "failureMode": mode});
-        // The result of every other one is made of all its steps, and not of the last alone.
+        // Every other result includes all steps instead of the last one.
         if self.specs[0].needs.is_multiple_of(2) {
             let all = json!({"type": "object", "value": "{{json .steps}}"});
             let count = json!({"type": "integer", "value": "{{len .steps}}"});
@@ -97,10 +97,10 @@ impl Flow {
         plan(flow)
     }
 
-    /// What comes of a try: the same in every order.
+    /// Result of an attempt, equal in every order.
     fn told(&self, asked: &Asked, times: usize) -> Told {
         let step: usize = asked.id[1..].parse().unwrap();
-        // An item takes longer the later it stands in one run, and the shorter in the other.
+        // In one run later items take longer, in the other earlier ones.
         let item = asked.task.item.unwrap_or(0) as u64;
         let after = self.times[times][step] + if times == 0 { item * 3 } else { 9 - item * 3 };
         let spec = &self.specs[step];
@@ -112,22 +112,22 @@ impl Flow {
         }
     }
 
-    fn run(&self, plan: &Plan, times: usize) -> Run {
+    fn run(&self, plan: &RunPlan, times: usize) -> Run {
         run_seeded(plan, json!({}), self.seeds[times], |asked| self.told(asked, times))
     }
 }
 
-/// What each call and question was given, by its step and item.
+/// Parameters of each call and question, by step and item.
 fn given(run: &Run) -> BTreeMap<(usize, Option<usize>), Value> {
     run.asked.iter().map(|(_, asked)| ((asked.task.step, asked.task.item), asked.params.clone())).collect()
 }
 
-/// How each step ended, as text: the order of members counts.
+/// Entries of the ended steps, as text: the order of members counts.
 fn steps(run: &Run) -> String {
     serde_json::to_value(&run.state).unwrap()["context"]["steps"].to_string()
 }
 
-/// The same cases each time, unless `PROPTEST_CASES` asks for more.
+/// Deterministic cases, unless `PROPTEST_CASES` asks for more.
 fn config() -> ProptestConfig {
     let told = std::env::var_os("PROPTEST_CASES").is_some();
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
@@ -169,16 +169,16 @@ proptest! {
         prop_assert_eq!(steps(&a), steps(&b));
     }
 
-    /// Where a failure aborts, time decides how far the others have come. What holds whatever it decides: whether the
-    /// run fails; that a step is blamed which fails by itself; what of the others completed, completed alike; and each
-    /// step stands in one list.
+    /// After an abort, timing decides how far other steps got. Independent of timing: whether the run fails, that the
+    /// blamed step fails by itself, that steps completed in both runs completed alike, and that each step is in
+    /// exactly one list.
     #[test]
     fn an_abort_blames_a_step_that_fails_and_each_step_is_in_one_list(flow in flows()) {
         let plan = flow.plan("abort");
         let [a, b] = [0, 1].map(|times| flow.run(&plan, times));
         match (&a.outcome, &b.outcome) {
-            (Outcome::Completed(a), Outcome::Completed(b)) => prop_assert_eq!(a, b),
-            (Outcome::Failed(_), Outcome::Failed(_)) => {}
+            (RunOutcome::Completed(a), RunOutcome::Completed(b)) => prop_assert_eq!(a, b),
+            (RunOutcome::Failed(_), RunOutcome::Failed(_)) => {}
             _ => prop_assert!(false, "{:?} or {:?}", a.outcome, b.outcome),
         }
         let (given_a, given_b) = (given(&a), given(&b));
@@ -186,7 +186,7 @@ proptest! {
             prop_assert!(given_b.get(task).is_none_or(|other| other == params), "{task:?}");
         }
         for run in [&a, &b] {
-            let Outcome::Failed(report) = &run.outcome else { continue };
+            let RunOutcome::Failed(report) = &run.outcome else { continue };
             let blamed = report.step.clone().unwrap();
             let spec = &flow.specs[blamed[1..].parse::<usize>().unwrap()];
             prop_assert!(spec.on_error != 1 && spec.failures > 0, "{blamed} does not fail");
@@ -205,46 +205,46 @@ proptest! {
         }
     }
 
-    /// Nothing that anybody tells it makes it panic, or say anything after it has ended.
+    /// Events of any kind cause no panic, and no effects after the end.
     #[test]
     fn any_sequence_of_events_is_taken(
         flow in flows(),
         events in prop::collection::vec((0usize..26, prop::option::of(0usize..4), 0u32..3, 0u8..9, 0u64..90_000), 0..120),
     ) {
         let plan = flow.plan("abort");
-        let start = Begin { id: "r".into(), start_time: String::new(), params: object(json!({})), seed: flow.seeds[0] };
+        let start = RunStart { id: "r".into(), start_time: String::new(), params: object(json!({})), seed: flow.seeds[0] };
         let (mut state, effects) = begin(&plan, start);
-        let mut done = effects.iter().any(|effect| matches!(effect, Effect::Done(_)));
-        let mut open: Vec<Task> = Vec::new();
+        let mut done = effects.iter().any(|effect| matches!(effect, RunEffect::Done(_)));
+        let mut open: Vec<TaskId> = Vec::new();
         open.extend(effects.iter().filter_map(task));
         let mut now = Duration::ZERO;
         for (step_, item, attempt, kind, pause) in events {
-            // Now and then the clock runs back.
+            // Sometimes the clock runs backwards.
             now = if pause % 7 == 0 { now / 2 } else { now + Duration::from_millis(pause) };
-            let stray = Task { step: step_, item, attempt };
+            let stray = TaskId { step: step_, item, attempt };
             let task_ = if kind < 6 && !open.is_empty() { open[step_ % open.len()] } else { stray };
             let event = match kind % 6 {
-                0 => Event::Failed(task_, Failure::new("internal", "x")),
-                1 => Event::Answered(task_, Answer::Cancelled),
-                2 => Event::Answered(task_, Answer::Accepted(json!([]))),
-                3 if pause < 900 => Event::Cancelled,
-                4 => Event::Due,
-                _ => Event::Replied(task_, Reply::data(json!({"x": pause}))),
+                0 => RunEvent::Failed(task_, Failure::new("internal", "x")),
+                1 => RunEvent::Answered(task_, Answer::Cancelled),
+                2 => RunEvent::Answered(task_, Answer::Accepted(json!([]))),
+                3 if pause < 900 => RunEvent::Cancelled,
+                4 => RunEvent::Due,
+                _ => RunEvent::Replied(task_, Reply::data(json!({"x": pause}))),
             };
-            let mut read: State = serde_json::from_str(&serde_json::to_string(&state).unwrap()).unwrap();
+            let mut read: RunState = serde_json::from_str(&serde_json::to_string(&state).unwrap()).unwrap();
             let effects = step(&plan, &mut state, now, event.clone());
             prop_assert_eq!(&step(&plan, &mut read, now, event), &effects);
             prop_assert!(!done || effects.is_empty(), "it goes on after its end: {effects:?}");
-            done |= effects.iter().any(|effect| matches!(effect, Effect::Done(_)));
+            done |= effects.iter().any(|effect| matches!(effect, RunEffect::Done(_)));
             prop_assert!(done == state.due().is_none());
             open.extend(effects.iter().filter_map(task));
         }
     }
 }
 
-fn task(effect: &Effect) -> Option<Task> {
+fn task(effect: &RunEffect) -> Option<TaskId> {
     match effect {
-        Effect::Call { task, .. } | Effect::Ask { task, .. } => Some(*task),
+        RunEffect::Call { task, .. } | RunEffect::Ask { task, .. } => Some(*task),
         _ => None,
     }
 }

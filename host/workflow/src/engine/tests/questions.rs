@@ -1,4 +1,4 @@
-//! Questions to the person.
+//! Questions to a person.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use loggia_facade::{Answer, Failure};
 use serde_json::{Value, json};
 
 use super::{
-    super::{Outcome, What},
+    super::{RunOutcome, What},
     plans::plan,
     simulator::{Asked, Comes, Run, Told, ok, run, says},
 };
@@ -15,8 +15,8 @@ fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
 
-/// Reads, asks, and writes what was answered.
-fn asking(more: Value) -> super::super::Plan {
+/// Plan that reads, asks, and writes the answer.
+fn asking(more: Value) -> super::super::RunPlan {
     let mut ask = json!({"id": "confirm", "type": "elicitation", "message": "Deploy {{.params.pr}}?", "dependsOn": ["read"], "timeout": 1000});
     more.as_object().unwrap().iter().for_each(|(name, value)| ask[name] = value.clone());
     plan(json!([
@@ -40,7 +40,7 @@ fn ask(more: Value, answer: Option<Answer>) -> Run {
     run(&asking(more), json!({"pr": 7}), answering(answer))
 }
 
-// Case 34, and row 1 of where ToolHive's documentation and code disagree: both forms work.
+// Case 34, and row 1 of the differences between ToolHive's documentation and code: both forms work.
 #[test]
 fn an_answer_is_where_the_documentation_says_and_where_the_code_has_it() {
     let run = ask(json!({}), Some(Answer::Accepted(json!({"environment": "production"}))));
@@ -52,7 +52,7 @@ fn an_answer_is_where_the_documentation_says_and_where_the_code_has_it() {
 
 // The seed's approval.
 #[test]
-fn an_approval_decides_what_runs() {
+fn an_approval_selects_the_steps() {
     for (approved, called) in [(true, true), (false, false)] {
         let plan = plan(json!([
             {"id": "approval", "type": "elicitation", "message": "Deploy?"},
@@ -71,7 +71,7 @@ fn an_approval_decides_what_runs() {
 
 // Case 35.
 #[test]
-fn a_no_does_what_the_definition_says() {
+fn a_refusal_follows_the_definition() {
     let (no, closed) = (Some(Answer::Declined), Some(Answer::Cancelled));
     for (more, answer, code, message) in [
         (json!({}), no.clone(), "cancelled", "elicitation request was declined by user: step confirm"),
@@ -112,7 +112,7 @@ fn a_no_does_what_the_definition_says() {
         let said = format!("{action} <no value>");
         assert_eq!(*run.params("write"), json!({"code": said, "documented": said}));
     }
-    // A failure that is continued is one, without an output; what the person did is known.
+    // A continued failure has no output, but the person's action is known.
     for (answer, action) in [(no, "decline"), (closed, "cancel"), (None, "timeout")] {
         let run = ask(json!({"onError": {"action": "continue"}}), answer);
         let said = json!({"code": "<no value> <no value>", "documented": format!("{action} <no value>")});
@@ -121,9 +121,9 @@ fn a_no_does_what_the_definition_says() {
     }
 }
 
-// Row 2: ToolHive says that it skips the rest, and does not. Here it does.
+// Row 2: ToolHive documents that the rest is skipped, but runs it. Here it is skipped.
 #[test]
-fn skipping_the_rest_skips_what_has_not_begun_and_completes() {
+fn skipping_the_rest_completes_the_run() {
     let plan = plan(json!([
         {"id": "slow", "tool": "t.run"},
         {"id": "confirm", "type": "elicitation", "message": "Go on?", "onCancel": "skip_remaining"},
@@ -155,14 +155,14 @@ fn several_questions_are_open_at_once_and_the_workflows_clock_stands_still() {
     };
     let run = with(99);
     assert_eq!((run.most, run.took), (2, ms(9099)));
-    assert!(matches!(run.outcome, Outcome::Completed(_)));
+    assert!(matches!(run.outcome, RunOutcome::Completed(_)));
     let late = with(150);
     assert_eq!((late.report().code.as_str(), late.took), ("timed_out", ms(9100)));
 }
 
-/// Whoever put the question may have closed it first.
+/// The client may have closed the question first.
 #[test]
-fn a_question_that_was_closed_for_nobody_answered_ran_out_of_time() {
+fn a_question_closed_without_an_answer_is_a_timeout() {
     let closed = |asked: &Asked| match asked.id.as_str() {
         "confirm" => Some((1, Comes::Fail(Failure::new("timed_out", "nobody answered")))),
         _ => ok(1, json!({})),
@@ -172,7 +172,7 @@ fn a_question_that_was_closed_for_nobody_answered_ran_out_of_time() {
     let told = (report.code.as_str(), report.message.as_str());
     assert_eq!(told, ("timed_out", "elicitation request timed out: step confirm"));
     let continues = asking(json!({"onCancel": "continue"}));
-    assert!(matches!(run(&continues, json!({"pr": 1}), closed).outcome, Outcome::Completed(_)));
+    assert!(matches!(run(&continues, json!({"pr": 1}), closed).outcome, RunOutcome::Completed(_)));
 }
 
 #[test]
@@ -189,9 +189,9 @@ fn a_question_that_cannot_be_put_fails_its_step() {
     assert_eq!(run.dropped, []);
 }
 
-/// Who asks has a clock of its own, and which of the two is first nobody knows.
+/// The session has its own clock, and either may fire first.
 #[test]
-fn a_question_that_is_closed_in_time_by_who_asks_ends_as_by_our_clock() {
+fn a_timeout_of_the_session_counts_as_ours() {
     let late = || Some((1000, Comes::Fail(Failure::new("timed_out", "nobody answered the question"))));
     let told = |asked: &Asked| if asked.id == "confirm" { late() } else { ok(5, json!({})) };
     let goes_on = run(&asking(json!({"onCancel": "continue"})), json!({"pr": 7}), told);
@@ -213,7 +213,7 @@ fn an_answer_that_cannot_be_taken_is_no_missing_handler() {
 }
 
 #[test]
-fn what_a_person_says_is_not_told_as_a_client_that_cannot_ask() {
+fn a_refusal_is_not_reported_as_a_missing_capability() {
     let check = |answer: Option<(u64, Comes)>, message: &str, hint: &str| {
         let run = run(&asking(json!({})), json!({"pr": 1}), |asked| match asked.id.as_str() {
             "confirm" => answer.clone(),
@@ -223,7 +223,7 @@ fn what_a_person_says_is_not_told_as_a_client_that_cannot_ask() {
         assert_eq!(report.message, message);
         assert!(report.hint.starts_with(hint), "{}", report.hint);
     };
-    // A hint is a sentence, whatever follows it.
+    // A hint is a full sentence even if another follows.
     let misfit = Failure::new("invalid_params", "the answer does not fit").hint("ask again");
     let said = "elicitation request failed: step confirm: the answer does not fit";
     check(Some((1, Comes::Fail(misfit))), said, "ask again.");
@@ -238,8 +238,8 @@ fn an_answer_that_its_schema_marks_as_secret_is_in_no_report() {
         {"id": "login", "type": "elicitation", "message": "Your code?"},
         {"id": "use", "tool": "t.run", "dependsOn": ["login"], "arguments": {"code": "{{.steps.login.content.code}}"}},
     ]));
-    let super::super::Plan { workflow, .. } = &mut plan;
-    if let crate::definition::Kind::Ask(ask) = &mut std::sync::Arc::make_mut(workflow).steps[0].kind {
+    let super::super::RunPlan { workflow, .. } = &mut plan;
+    if let crate::definition::StepKind::Ask(ask) = &mut std::sync::Arc::make_mut(workflow).steps[0].kind {
         ask.schema = super::plans::object(
             json!({"type": "object", "properties": {"code": {"type": "string", "format": "password"}}}),
         );

@@ -1,4 +1,4 @@
-//! Conditions, what steps see of each other, and what comes out at the end.
+//! Conditions, data passed between steps, and results.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ fn echo(asked: &Asked) -> Told {
 
 // Cases 9 and 24.
 #[test]
-fn a_condition_decides_and_what_is_skipped_has_its_default() {
+fn skipped_steps_have_their_default() {
     for (condition, params, called) in [
         ("{{.params.on}}", json!({"on": true}), true),
         ("{{.params.on}}", json!({"on": false}), false),
@@ -51,9 +51,9 @@ fn a_condition_that_is_neither_fails_the_step() {
     }
 }
 
-// Row 13: ToolHive gives the default only where a call failed.
+// Row 13: ToolHive uses the default only for failed calls.
 #[test]
-fn a_default_stands_for_whatever_did_not_come() {
+fn a_default_replaces_any_missing_output() {
     let bad = "{{index .params.list 9}}";
     for first in [
         json!({"tool": "t.fails"}),
@@ -91,7 +91,7 @@ fn a_template_that_fails_is_not_tried_again() {
 
 // Cases 20, 27, 28 and 29; 27 in the form of our own files, too.
 #[test]
-fn arguments_are_what_the_action_takes() {
+fn arguments_are_converted_to_the_action_types() {
     let arguments = json!({"n": "{{.params.n}}", "text": "{{.params.n}}", "list": "{{.params.list}}", "other": "{{.params.n}}",
         "nested": {"deep": ["{{.params.n}}", "n is {{.params.n}}"]}, "null": "{{.params.null}}"});
     let tools = json!({"t.run": {"n": {"type": "integer"}, "text": {"type": "string"}, "list": {"type": "array"},
@@ -109,9 +109,9 @@ fn arguments_are_what_the_action_takes() {
     }
 }
 
-// What has no template in it is turned into what is wanted as well, as in ToolHive.
+// Literals are converted as well, as in ToolHive.
 #[test]
-fn literal_arguments_are_what_the_action_takes() {
+fn literal_arguments_are_converted_too() {
     let arguments =
         json!({"n": "042", "any": "042", "text": "042", "nested": {"deep": ["1e3", 2, "x"]}, "on": "T"});
     let tools = json!({"t.run": {"n": {"type": "integer"}, "text": {"type": "string"}, "on": {"type": "boolean"},
@@ -123,7 +123,7 @@ fn literal_arguments_are_what_the_action_takes() {
 }
 
 #[test]
-fn a_strict_file_never_sends_what_is_missing() {
+fn strict_files_never_send_missing_values() {
     let steps = |strict: bool| {
         plan(
             json!({"strict": strict, "steps": [{"id": "a", "tool": "t.run", "arguments": {"x": "{{.params.nope}}"}}]}),
@@ -134,7 +134,7 @@ fn a_strict_file_never_sends_what_is_missing() {
     assert!(refused.report().message.contains("nope"), "{}", refused.report().message);
 }
 
-// Case 12: ToolHive takes the one that ended last, which parallel steps make a matter of luck.
+// Case 12: ToolHive takes the step that ended last, which depends on timing.
 #[test]
 fn without_an_output_the_result_is_that_of_the_deepest_and_last_step() {
     for (steps, expected) in [
@@ -154,7 +154,7 @@ fn without_an_output_the_result_is_that_of_the_deepest_and_last_step() {
 
 // Cases 37, 38 and 39.
 #[test]
-fn an_output_is_made_of_what_the_steps_gave() {
+fn an_output_is_built_from_the_steps() {
     let data = json!({"id": 1234567, "text": "42", "flag": "true", "object": {"a": 1}, "json": "{\"a\": 1.5}", "empty": ""});
     let make = |property: Value| {
         let output = json!({"properties": {"p": property}});
@@ -164,8 +164,8 @@ fn an_output_is_made_of_what_the_steps_gave() {
         ]);
         let run = run(&plan(json!({"steps": steps, "output": output})), json!({}), |_| ok(7, data.clone()));
         match &run.outcome {
-            super::super::Outcome::Completed(value) => value["p"].clone(),
-            super::super::Outcome::Failed(report) => json!({"error": report.message}),
+            super::super::RunOutcome::Completed(value) => value["p"].clone(),
+            super::super::RunOutcome::Failed(report) => json!({"error": report.message}),
         }
     };
     for (kind, value, default, expected) in [
@@ -201,7 +201,7 @@ fn an_output_is_made_of_what_the_steps_gave() {
 }
 
 #[test]
-fn what_is_required_must_be_there() {
+fn required_properties_must_exist() {
     let output =
         json!({"properties": {"p": {"type": "string", "value": "{{.params.x}}"}}, "required": ["p"]});
     let plan = plan(json!({"strict": true, "steps": [{"id": "a", "tool": "t.run"}], "output": output}));

@@ -1,4 +1,4 @@
-//! Which step runs when, and what it is called with.
+//! Scheduling, and arguments of calls.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
 
-/// When each step began.
+/// Start times of the steps.
 fn begun(run: &Run) -> Vec<(&str, u64)> {
     run.asked.iter().map(|(at, asked)| (asked.id.as_str(), at.as_millis() as u64)).collect()
 }
@@ -36,7 +36,7 @@ fn ten_run_at_once_and_the_others_follow_in_the_definitions_order() {
     assert!(run.order().is_sorted(), "{:?}", run.order());
 }
 
-// Cases 30 and 32, of which the second is about levels: a step waits for what it depends on, and for nothing else.
+// Cases 30 and 32; the second concerns levels: a step waits for its own dependencies only.
 #[test]
 fn a_step_begins_as_soon_as_its_own_dependencies_have_ended() {
     let plan = plan(json!([
@@ -57,7 +57,7 @@ fn a_run_without_steps_that_can_begin_ends_and_one_without_steps_does_too() {
     let mut round = plan(json!([{"id": "a", "tool": "t.run"}]));
     let workflow = std::sync::Arc::make_mut(&mut round.workflow);
     workflow.steps[0].depends_on = vec![0];
-    let begin = || super::super::Begin {
+    let begin = || super::super::RunStart {
         id: "r".into(),
         start_time: String::new(),
         params: Default::default(),
@@ -66,7 +66,7 @@ fn a_run_without_steps_that_can_begin_ends_and_one_without_steps_does_too() {
     let (_, effects) = super::super::begin(&round, begin());
     assert!(format!("{effects:?}").contains("circular dependency"), "case 18, should a check ever miss it");
     let (_, effects) = super::super::begin(&plan(json!([])), begin());
-    let done = super::super::Effect::Done(Box::new(super::super::Outcome::Completed(Value::Null)));
+    let done = super::super::RunEffect::Done(Box::new(super::super::RunOutcome::Completed(Value::Null)));
     assert_eq!(effects, [done]);
 }
 
@@ -90,7 +90,7 @@ fn a_failure_that_is_continued_does_not_stop_others() {
     }
 }
 
-// Cases 21, 22 and 23: retries until it works, or until there are no more; 16: ten at most, as the definition says.
+// Cases 21, 22 and 23: retries until success or exhaustion; case 16: the maximum of ten.
 #[test]
 fn a_step_is_tried_again_as_often_as_it_says() {
     let retrying = |count: u32| {
@@ -124,7 +124,7 @@ fn a_step_is_tried_again_as_often_as_it_says() {
 }
 
 #[test]
-fn pauses_follow_the_rule_and_what_a_failure_asks_for() {
+fn pauses_follow_the_rule_and_the_failure() {
     let on_error = json!({"action": "retry", "retryCount": 3, "retryDelay": 100});
     let plan = plan(json!([{"id": "a", "tool": "t.run", "onError": on_error}]));
     let run = run(&plan, json!({}), |asked| {

@@ -1,29 +1,31 @@
-//! Drives a run as the facade does, by a clock that jumps from one event to the next.
+//! Simulator that drives a run as the facade does, with a clock that jumps between events.
 
 use std::time::Duration;
 
 use loggia_facade::{Answer, Failure, Object, Reply};
 use serde_json::{Value, json};
 
-use super::super::{Begin, Effect, Event, News, Outcome, Plan, Report, State, Task, What, begin, step};
+use super::super::{
+    News, RunEffect, RunEvent, RunOutcome, RunPlan, RunReport, RunStart, RunState, TaskId, What, begin, step,
+};
 
-/// A call or a question, as whoever answers it sees it.
+/// Call or question, as its answerer sees it.
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
-    pub task: Task,
-    /// `facade.action`; empty for a question.
+    pub task: TaskId,
+    /// Tool as `facade.action`; empty for a question.
     pub tool: String,
-    /// A question's is its message.
+    /// Parameters; for a question, its message.
     pub params: Value,
     pub idempotency_key: String,
-    /// The step's id.
+    /// Id of the step.
     pub id: String,
 }
 
-/// What comes of it, and after how many milliseconds; none where nothing ever does.
+/// Response and its delay in milliseconds; `None` for no response.
 pub(super) type Told = Option<(u64, Comes)>;
 
-/// What comes of a call or a question.
+/// Response to a call or a question.
 #[derive(Debug, Clone)]
 pub(super) enum Comes {
     Reply(Value),
@@ -44,42 +46,42 @@ pub(super) fn says(after: u64, answer: Answer) -> Told {
     Some((after, Comes::Answer(answer)))
 }
 
-/// What became of a run.
+/// Record of a run.
 #[derive(Debug)]
 pub(super) struct Run {
-    pub outcome: Outcome,
+    pub outcome: RunOutcome,
     pub took: Duration,
-    /// In the order in which they began, with the moment.
+    /// Tasks in the order of their start, with the time.
     pub asked: Vec<(Duration, Asked)>,
-    pub dropped: Vec<Task>,
+    pub dropped: Vec<TaskId>,
     pub news: Vec<News>,
-    /// Tasks under way at once, at most.
+    /// Maximum number of concurrent tasks.
     pub most: usize,
-    pub state: State,
+    pub state: RunState,
 }
 
 impl Run {
-    pub fn result(&self) -> &Value {
+    pub(super) fn result(&self) -> &Value {
         match &self.outcome {
-            Outcome::Completed(value) => value,
-            Outcome::Failed(report) => panic!("{report:?}"),
+            RunOutcome::Completed(value) => value,
+            RunOutcome::Failed(report) => panic!("{report:?}"),
         }
     }
 
-    pub fn report(&self) -> &Report {
+    pub(super) fn report(&self) -> &RunReport {
         match &self.outcome {
-            Outcome::Failed(report) => report,
-            Outcome::Completed(value) => panic!("it completed: {value}"),
+            RunOutcome::Failed(report) => report,
+            RunOutcome::Completed(value) => panic!("it completed: {value}"),
         }
     }
 
-    /// The ids of steps in the order in which they were asked for, retries too.
-    pub fn order(&self) -> Vec<&str> {
+    /// Ids of steps in the order of their requests, including retries.
+    pub(super) fn order(&self) -> Vec<&str> {
         self.asked.iter().map(|(_, asked)| asked.id.as_str()).collect()
     }
 
-    /// The parameters of the first call of a step.
-    pub fn params(&self, id: &str) -> &Value {
+    /// Parameters of a step's first call.
+    pub(super) fn params(&self, id: &str) -> &Value {
         &self
             .asked
             .iter()
@@ -89,27 +91,27 @@ impl Run {
             .params
     }
 
-    /// How a step ended, by its last news.
-    pub fn ended(&self, plan: &Plan, id: &str) -> &What {
+    /// Last news of a step.
+    pub(super) fn ended(&self, plan: &RunPlan, id: &str) -> &What {
         let place = plan.workflow.steps.iter().position(|step| step.id == id).unwrap();
         &self.news.iter().rfind(|news| news.step == place && news.item.is_none()).unwrap().what
     }
 }
 
-pub(super) fn run(plan: &Plan, params: Value, answer: impl FnMut(&Asked) -> Told) -> Run {
+pub(super) fn run(plan: &RunPlan, params: Value, answer: impl FnMut(&Asked) -> Told) -> Run {
     run_seeded(plan, params, 1, answer)
 }
 
-/// Runs to the end. After every event the state is written down and read again; both copies must go on alike.
+/// Runs to the end. After every event the state is serialized and restored, and both copies must behave alike.
 pub(super) fn run_seeded(
-    plan: &Plan,
+    plan: &RunPlan,
     params: Value,
     seed: u64,
     mut answer: impl FnMut(&Asked) -> Told,
 ) -> Run {
     let params: Object = params.as_object().cloned().unwrap_or_default();
     let start_time = "2024-01-01T12:00:00Z".to_owned();
-    let (mut state, mut effects) = begin(plan, Begin { id: "run-1".into(), start_time, params, seed });
+    let (mut state, mut effects) = begin(plan, RunStart { id: "run-1".into(), start_time, params, seed });
     let mut now = Duration::ZERO;
     let (mut asked, mut dropped, mut news, mut most) = (Vec::new(), Vec::new(), Vec::new(), 0);
     let mut pending: Vec<(Duration, Asked, Option<Comes>)> = Vec::new();
@@ -117,26 +119,26 @@ pub(super) fn run_seeded(
         assert!(turn < 100_000, "the run does not end");
         for effect in std::mem::take(&mut effects) {
             let one = match effect {
-                Effect::Call { task, facade, action, params, idempotency_key } => {
+                RunEffect::Call { task, facade, action, params, idempotency_key } => {
                     let tool = format!("{facade}.{action}");
                     (task, tool, Value::Object(params), idempotency_key)
                 }
-                Effect::Ask { task, message, .. } => (task, String::new(), json!(message), String::new()),
-                Effect::Drop(task) => {
+                RunEffect::Ask { task, message, .. } => (task, String::new(), json!(message), String::new()),
+                RunEffect::Drop(task) => {
                     let count = pending.len();
                     pending.retain(|(_, asked, _)| asked.task != task);
                     assert_eq!(pending.len() + 1, count, "{task:?} was not under way");
                     dropped.push(task);
                     continue;
                 }
-                Effect::Tell(told) => {
+                RunEffect::Tell(told) => {
                     news.push(told);
                     continue;
                 }
-                Effect::Done(outcome) => {
+                RunEffect::Done(outcome) => {
                     assert!(pending.is_empty(), "it ended with {pending:?} under way");
                     assert_eq!(state.due(), None);
-                    assert_eq!(step(plan, &mut state, now, Event::Due), []);
+                    assert_eq!(step(plan, &mut state, now, RunEvent::Due), []);
                     return Run { outcome: *outcome, took: now, asked, dropped, news, most, state };
                 }
             };
@@ -160,25 +162,25 @@ pub(super) fn run_seeded(
                 now = now.max(at);
                 let (_, asked, what) = pending.remove(place);
                 match what.unwrap() {
-                    Comes::Reply(data) => Event::Replied(asked.task, Reply::data(data)),
-                    Comes::Fail(failure) => Event::Failed(asked.task, failure),
-                    Comes::Answer(answer) => Event::Answered(asked.task, answer),
+                    Comes::Reply(data) => RunEvent::Replied(asked.task, Reply::data(data)),
+                    Comes::Fail(failure) => RunEvent::Failed(asked.task, failure),
+                    Comes::Answer(answer) => RunEvent::Answered(asked.task, answer),
                     Comes::Cancel => {
-                        // It is still under way.
+                        // Still active.
                         pending.push((Duration::MAX, asked, None));
-                        Event::Cancelled
+                        RunEvent::Cancelled
                     }
                 }
             }
             (_, Some(due)) => {
                 assert!(due >= now, "it is due in the past: {due:?} at {now:?}");
                 now = due;
-                Event::Due
+                RunEvent::Due
             }
             (_, None) => panic!("nothing is under way, and nothing is due: {state:?}"),
         };
         let written = serde_json::to_string(&state).unwrap();
-        let mut read: State = serde_json::from_str(&written).unwrap();
+        let mut read: RunState = serde_json::from_str(&written).unwrap();
         effects = step(plan, &mut state, now, event.clone());
         assert_eq!(step(plan, &mut read, now, event), effects, "it goes on differently when read again");
         assert_eq!(serde_json::to_string(&read).unwrap(), serde_json::to_string(&state).unwrap());

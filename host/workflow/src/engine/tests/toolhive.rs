@@ -1,4 +1,4 @@
-//! ToolHive's forty telling cases, by number: which test here has each, and what is other than there, on purpose.
+//! Index of ToolHive's forty telling cases: the tests that cover each, and deliberate differences.
 
 use std::{fs, path::Path};
 
@@ -10,15 +10,15 @@ use super::{
 };
 use crate::definition;
 
-/// What ToolHive's test is about; the tests that have it, as `file::name`; what is other here, if anything.
+/// Number, subject, covering tests as `file::name`, and difference, if any.
 type Case = (u8, &'static str, &'static [&'static str], &'static str);
 
 const GIVEN: &str = "template/tests/given.rs::toolhives_own_cases";
-const MESSAGES: &str = "definition/messages.rs::messages_of_steps_are_toolhives";
-const OUTPUT: &str = "engine/tests/results.rs::an_output_is_made_of_what_the_steps_gave";
+const MESSAGES: &str = "definition/tests/messages.rs::messages_of_steps_are_toolhives";
+const OUTPUT: &str = "engine/tests/results.rs::an_output_is_built_from_the_steps";
 const RETRIES: &str = "engine/tests/scheduling.rs::a_step_is_tried_again_as_often_as_it_says";
-const ARGUMENTS: &str = "engine/tests/results.rs::arguments_are_what_the_action_takes";
-const CIRCLES: &str = "definition/messages.rs::messages_of_circles_name_the_whole_circle";
+const ARGUMENTS: &str = "engine/tests/results.rs::arguments_are_converted_to_the_action_types";
+const CIRCLES: &str = "definition/tests/messages.rs::messages_of_circles_name_the_whole_circle";
 
 const CASES: [Case; 40] = [
     (1, "a parameter in a text", &[GIVEN], ""),
@@ -30,22 +30,17 @@ const CASES: [Case; 40] = [
     (
         7,
         "output and content are independent",
-        &[GIVEN, "engine/reply.rs::data_is_the_output_and_text_the_content"],
+        &[GIVEN, "engine/data/reply.rs::data_is_the_output_and_text_the_content"],
         "",
     ),
-    (
-        8,
-        "an embedded resource",
-        &[GIVEN, "engine/reply.rs::of_other_content_there_is_what_it_is_and_how_long"],
-        "",
-    ),
+    (8, "an embedded resource", &[GIVEN, "engine/data/reply.rs::media_is_reduced_to_type_and_size"], ""),
     (
         9,
         "conditions",
         &[
             HERE[1],
-            "engine/condition.rs::only_the_words_of_truth_are_taken",
-            "engine/tests/results.rs::a_condition_decides_and_what_is_skipped_has_its_default",
+            "engine/data/condition.rs::only_the_words_of_truth_are_taken",
+            "engine/tests/results.rs::skipped_steps_have_their_default",
             "engine/tests/results.rs::a_condition_that_is_neither_fails_the_step",
         ],
         "white space around it is no reason to fail",
@@ -68,13 +63,13 @@ const CASES: [Case; 40] = [
     (
         15,
         "too many steps",
-        &["definition/messages.rs::too_many_steps_are_refused"],
+        &["definition/tests/messages.rs::too_many_steps_are_refused"],
         "told when the file is read",
     ),
     (
         16,
         "a thousand retries are ten",
-        &[RETRIES, "definition/tests.rs::every_part_of_a_workflow_is_read"],
+        &[RETRIES, "definition/tests/mod.rs::every_part_of_a_workflow_is_read"],
         "",
     ),
     (17, "no function but those that there are", &[GIVEN], ""),
@@ -92,16 +87,11 @@ const CASES: [Case; 40] = [
     (21, "one retry", &[RETRIES], ""),
     (22, "a result that says that it is an error is tried again", &[RETRIES], ""),
     (23, "retries that come to nothing", &[RETRIES], ""),
-    (
-        24,
-        "a condition that is false",
-        &["engine/tests/results.rs::a_condition_decides_and_what_is_skipped_has_its_default"],
-        "",
-    ),
+    (24, "a condition that is false", &["engine/tests/results.rs::skipped_steps_have_their_default"], ""),
     (
         25,
         "definitions that are none",
-        &["definition/messages.rs::messages_of_composite_tools_are_toolhives", MESSAGES, CIRCLES],
+        &["definition/tests/messages.rs::messages_of_composite_tools_are_toolhives", MESSAGES, CIRCLES],
         "a missing definition is none that could be given",
     ),
     (
@@ -119,7 +109,7 @@ const CASES: [Case; 40] = [
     (
         28,
         "a text for a number",
-        &[ARGUMENTS, "engine/tests/results.rs::literal_arguments_are_what_the_action_takes"],
+        &[ARGUMENTS, "engine/tests/results.rs::literal_arguments_are_converted_too"],
         "",
     ),
     (29, "a tool whose parameters say nothing", &[ARGUMENTS], "in our own files a number stays one"),
@@ -142,8 +132,8 @@ const CASES: [Case; 40] = [
         &[
             "engine/tests/scheduling.rs::a_failure_that_is_continued_does_not_stop_others",
             "engine/tests/scheduling.rs::ten_run_at_once_and_the_others_follow_in_the_definitions_order",
-            "engine/tests/aborts.rs::a_failure_ends_the_run_at_once_and_the_report_says_what_was_done",
-            "engine/tests/aborts.rs::what_is_cancelled_ends_at_once",
+            "engine/tests/aborts.rs::a_failure_ends_the_run_at_once_with_a_report",
+            "engine/tests/aborts.rs::cancellation_ends_the_run_at_once",
         ],
         "",
     ),
@@ -157,8 +147,8 @@ const CASES: [Case; 40] = [
         35,
         "a no, a closed form, no answer, nobody to ask",
         &[
-            "engine/tests/questions.rs::a_no_does_what_the_definition_says",
-            "engine/tests/questions.rs::skipping_the_rest_skips_what_has_not_begun_and_completes",
+            "engine/tests/questions.rs::a_refusal_follows_the_definition",
+            "engine/tests/questions.rs::skipping_the_rest_completes_the_run",
             "engine/tests/questions.rs::a_question_that_cannot_be_put_fails_its_step",
         ],
         "skip_remaining skips",
@@ -178,25 +168,25 @@ const CASES: [Case; 40] = [
     (
         39,
         "a part of the result that cannot be made",
-        &[OUTPUT, "engine/tests/results.rs::what_is_required_must_be_there"],
+        &[OUTPUT, "engine/tests/results.rs::required_properties_must_exist"],
         "",
     ),
     (
         40,
         "defaultResults",
         &[
-            "check/tests.rs::what_is_referred_to_of_a_step_that_may_be_skipped_needs_a_default",
+            "definition/check/tests/mod.rs::references_to_skippable_steps_need_defaults",
             "template/tests/references.rs::a_key_that_is_data_is_a_reference_too",
         ],
         "the whole path is found, and more places are looked at",
     ),
 ];
 
-/// The tests of this file.
+/// Tests outside the usual files.
 const HERE: [&str; 4] = [
-    "engine/tests/toolhive.rs::templates_stand_at_any_depth_and_what_is_no_text_stays",
+    "engine/tests/toolhive.rs::templates_expand_at_any_depth_and_literals_stay",
     "engine/tests/toolhive.rs::an_empty_condition_is_none",
-    "engine/tests/toolhive.rs::a_run_tells_of_itself_and_of_all_at_its_end",
+    "engine/tests/toolhive.rs::a_run_exposes_its_own_data",
     "engine/tests/questions.rs::an_answer_is_where_the_documentation_says_and_where_the_code_has_it",
 ];
 
@@ -220,7 +210,7 @@ fn each_case_has_its_tests() {
 }
 
 #[test]
-fn templates_stand_at_any_depth_and_what_is_no_text_stays() {
+fn templates_expand_at_any_depth_and_literals_stay() {
     let arguments = json!({"title": "{{.params.title}}", "num": 42, "flag": true, "none": null, "half": 0.5,
         "map": {"list": ["{{.params.title}}", 1, {"deeper": "a {{.params.title}}"}]}});
     let plan = plan_with(json!([{"id": "a", "tool": "t.run", "arguments": arguments}]), json!({}));
@@ -240,7 +230,7 @@ fn an_empty_condition_is_none() {
 }
 
 #[test]
-fn a_run_tells_of_itself_and_of_all_at_its_end() {
+fn a_run_exposes_its_own_data() {
     const OF_RUN: &str = "{{.workflow.id}} {{.workflow.status}} {{.workflow.start_time}} {{.workflow.step_count}} {{.workflow.duration_ms}}";
     let plan = plan(json!({
         "steps": [
@@ -252,7 +242,7 @@ fn a_run_tells_of_itself_and_of_all_at_its_end() {
         "output": {"properties": {"run": {"type": "string", "value": OF_RUN}}},
     }));
     let run = run(&plan, json!({}), |_| ok(500, json!({})));
-    // A step that is about to begin is not there yet.
+    // A step that is about to start has no entry yet.
     let seen = json!({"run": "run-1 pending 2024-01-01T12:00:00Z 0 0", "all": "1", "a": "completed", "b": "<no value>", "c": "<no value>"});
     assert_eq!(*run.params("b"), seen);
     assert_eq!(*run.result(), json!({"run": "run-1 completed 2024-01-01T12:00:00Z 3 1500"}));

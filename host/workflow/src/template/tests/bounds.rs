@@ -1,16 +1,16 @@
-//! No text and no data makes the host overflow its stack, fill its memory or hang.
+//! Limits: no template and no data overflows the host's stack, fills its memory or hangs it.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{Object, Scope, Template, failure, limits};
 
-/// Runs it where the stack is small.
+/// Runs a closure on a small stack.
 fn on_small_stack<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
     std::thread::Builder::new().stack_size(512 * 1024).spawn(run).unwrap().join().unwrap()
 }
 
-/// What comes of a template: the number of bytes, or why there are none.
+/// Result of a template: the number of bytes, or the error.
 fn outcome(source: &str, root: Value) -> String {
     let source = source.to_owned();
     on_small_stack(move || match Template::parse(&source) {
@@ -43,11 +43,15 @@ fn deep_templates_fit_a_small_stack() {
     let parens = |depth| around(depth, "(", "json .d", ")");
     let data = json!({"d": nested(limits::DEPTH)});
     check(&format!("{{{{{}}}}}", parens(32)), data.clone(), "401 bytes");
-    check(&format!("{{{{{}}}}}", parens(33)), data.clone(), "no template: parentheses are more than 32 deep");
+    check(
+        &format!("{{{{{}}}}}", parens(33)),
+        data.clone(),
+        "no template: parentheses are nested more than 32 deep",
+    );
     check(
         &format!("{{{{{}}}}}", parens(5000)),
         data.clone(),
-        "no template: parentheses are more than 32 deep",
+        "no template: parentheses are nested more than 32 deep",
     );
     let worst = format!("{{{{{}}}}}", parens(32));
     for control in ["{{if 1}}", "{{with $}}", "{{range 1}}{{with $}}"] {
@@ -56,7 +60,7 @@ fn deep_templates_fit_a_small_stack() {
         let source = around(depth, control, &worst, &close);
         check(&source, data.clone(), "401 bytes");
         let more = around(400, control, "", &close);
-        check(&more, data.clone(), "no template: control actions are more than 32 deep");
+        check(&more, data.clone(), "no template: control actions are nested more than 32 deep");
     }
     let chain = format!("{{{{if 0}}}}{}{{{{end}}}}", "{{else if 0}}x".repeat(63));
     check(&chain, json!({}), "0 bytes");
@@ -111,7 +115,7 @@ fn functions_make_no_more_than_a_run_may_hold() {
     let root = json!({"mega": "x".repeat(1024 * 1024), "many": format!("[{}0]", "0,".repeat(1_000_000))});
     let check = |source: &str| {
         let told = outcome(source, root.clone());
-        assert!(told.contains("the functions of the template make too much"), "{source}: {told}");
+        assert!(told.contains("the functions of the template produce too much data"), "{source}: {told}");
     };
     check(&format!("{{{{print {}}}}}", "$.mega ".repeat(2000)));
     check(&format!("{{{{$a := .mega}}}}{}", "{{$a = print $a $a}}".repeat(60)));
@@ -141,7 +145,7 @@ fn widths_are_bounded() {
 }
 
 #[test]
-fn nothing_runs_on_and_on() {
+fn evaluation_time_is_bounded() {
     let list: Vec<Value> = (0..100_000).map(|n| json!(n)).collect();
     let map: serde_json::Map<_, _> = (0..1000).map(|n| (format!("k{n}"), json!(n))).collect();
     let root =
@@ -167,7 +171,7 @@ fn nothing_runs_on_and_on() {
 fn a_template_is_no_longer_than_it_may_be() {
     assert_eq!(outcome(&"x".repeat(limits::SOURCE), json!({})), "16384 bytes");
     let told = outcome(&"x".repeat(limits::SOURCE + 1), json!({}));
-    assert_eq!(told, "no template: a template is at most 16384 bytes long, and this one 16385");
+    assert_eq!(told, "no template: a template has at most 16384 bytes; this one has 16385");
 }
 
 #[test]
@@ -181,7 +185,7 @@ fn references_are_found_in_time() {
     });
 }
 
-/// Texts made of what means something in templates.
+/// Texts made of meaningful fragments of templates.
 fn soup() -> impl Strategy<Value = String> {
     let words = [
         "{{",
@@ -258,7 +262,7 @@ fn soup() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(words.to_vec()), 0..60).prop_map(|words| words.concat())
 }
 
-/// Whole actions of the same words, so that more of them are templates.
+/// Whole actions, so that more texts are valid templates.
 fn actions() -> impl Strategy<Value = String> {
     let operand = prop::sample::select(vec![
         ".",
@@ -314,13 +318,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_text_is_too_odd(source in any::<String>(), inside in any::<String>()) {
+    fn any_text_is_survived(source in any::<String>(), inside in any::<String>()) {
         survives(&source);
         survives(&format!("{{{{{inside}}}}}"));
     }
 
     #[test]
-    fn no_soup_is_too_odd(source in soup(), actions in actions()) {
+    fn any_fragments_are_survived(source in soup(), actions in actions()) {
         on_small_stack(move || {
             survives(&source);
             survives(&format!("{{{{{source}}}}}"));

@@ -1,4 +1,4 @@
-//! Texts and values that templates give.
+//! Texts and values of templates.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ fn check(source: &str, expected: &str) {
     assert_eq!(text(source, &data()), expected, "{source}");
 }
 
-/// The cases of the research's §1.15 that are the template's, by number.
+/// Template cases of the research's §1.15, by number.
 #[test]
 fn toolhives_own_cases() {
     // 1
@@ -18,7 +18,7 @@ fn toolhives_own_cases() {
     // 5
     check("{{.params.nonexistent}}", "<no value>");
     // 6
-    assert_eq!(parse_error("{{.params.missing"), "0: an action is not closed: `}}` is missing");
+    assert_eq!(parse_error("{{.params.missing"), "0: unclosed action: `}}` is missing");
     // 7 and 8
     check("{{.steps.fetch.content.text}}", "content text");
     check("{{.steps.fetch.content.resource}}", r#"{"spdx":1}"#);
@@ -38,11 +38,11 @@ fn toolhives_own_cases() {
     assert_eq!(parse_error(r#"{{exec "rm -rf /"}}"#), "2: there is no function `exec`");
     assert_eq!(
         failure(r#"{{.Execute "danger"}}"#, &data(), false),
-        "`.Execute \"danger\"`: it gets arguments and is no function"
+        "`.Execute \"danger\"`: it is not a function but has arguments"
     );
 }
 
-/// Of 2 and 3, a template's part: what is no text stays what it is.
+/// Cases 2 and 3, as far as templates are concerned: non-texts keep their type.
 #[test]
 fn one_action_gives_its_value() {
     let check = |source: &str, expected: Option<Value>| {
@@ -85,7 +85,7 @@ fn numbers_are_exact() {
 }
 
 #[test]
-fn what_is_not_there_leads_nowhere() {
+fn fields_of_missing_values_are_missing() {
     for source in [
         "{{.params.nope.deeper.still}}",
         "{{.nope.deeper}}",
@@ -167,17 +167,17 @@ fn printf_goes_as_in_go() {
         r#""%q %d %v" .params.list .params.list .params.obj"#,
         r#"["a" "b" map["k":'\x01']] [%!d(string=a) %!d(string=b) map[%!d(string=k):1]] map[a:1 key:value z:<nil>]"#,
     );
-    // As `{{1234567.5}}` writes it: a float is one, and a whole number is written whole.
+    // As `{{1234567.5}}` prints: integral floats print in full.
     check(
         r#""%g %g %g %G" 1234567.5 1234567.0 .params.float 1234567.5"#,
         "1.2345675e+06 1234567 1234567 1.2345675E+06",
     );
-    // Within others nothing is written as it is, whatever the verb; by itself it is not.
+    // Within lists and maps null ignores the verb; on its own it does not.
     check(
         r#""%s|%5d|%q|%8v" .params.obj .params.obj .params.obj .params.nul"#,
         "map[a:%!s(int=1) key:value z:<nil>]|map[%!d(string=    a):    1 %!d(string=  key):%!d(string=value) %!d(string=    z):<nil>]|map[\"a\":'\\x01' \"key\":\"value\" \"z\":<nil>]|   <nil>",
     );
-    // What a verb is not for is written in the style that was asked for.
+    // A mismatched value keeps the requested style.
     check(r#""%.2f|%-5d|%6t" "12.50" "x" 7"#, "%!f(string=12)|%!d(string=x    )|%!t(int=     7)");
     check(
         r#""%#v %#v" .params.list .params.title"#,
@@ -238,7 +238,7 @@ fn errors_are_plain_and_hold_no_data() {
 }
 
 #[test]
-fn an_error_shows_the_source_on_one_line_without_what_cannot_be_seen() {
+fn errors_show_the_source_on_one_visible_line() {
     let said = failure("{{len\n \"\u{19}\u{200b}\u{202e}x\" 3}}", &data(), false);
     assert!(said.starts_with("`len \"x\" 3`: "), "{said:?}");
 }
@@ -250,7 +250,7 @@ fn an_error_names_itself() {
 }
 
 #[test]
-fn texts_that_are_no_templates_are_told_where_and_why() {
+fn syntax_errors_have_position_and_reason() {
     let told = [
         "{{.steps.my-step.output}}",
         "x {{index .steps.a.my-step-2.b 1}}",

@@ -1,4 +1,4 @@
-//! What real Go gives.
+//! Results of real Go.
 
 use serde_json::Value;
 
@@ -6,14 +6,14 @@ use super::{Template, expand};
 
 const CASES: &str = include_str!("../../../tests/data/go_template_cases.json");
 
-/// Cases that come out otherwise, on purpose.
+/// Deliberate differences.
 const OTHERWISE: &[(&str, &str)] = &[
     ("x005", "a field of an explicit null is missing, not an error"),
     ("x060", "whole numbers and floats compare"),
     ("x097", "a number from JSON that is whole is a whole number, so `%d` prints it"),
 ];
 
-/// `{"$int": 3}` is how the file tells Go's whole numbers from its floats.
+/// Unwraps `{"$int": 3}`, which marks Go's integers in the file.
 fn plain(value: &Value) -> Value {
     match value {
         Value::Object(object) => match object.get("$int") {
@@ -26,7 +26,7 @@ fn plain(value: &Value) -> Value {
 }
 
 #[test]
-fn templates_give_what_go_gives() {
+fn templates_match_go() {
     let cases: Value = serde_json::from_str(CASES).unwrap();
     let root = plain(&cases["ctx"]);
     let mut otherwise = Vec::new();
@@ -57,7 +57,7 @@ fn templates_give_what_go_gives() {
 }
 
 #[test]
-fn texts_are_templates_where_go_takes_them() {
+fn syntax_matches_go() {
     let cases: Value = serde_json::from_str(CASES).unwrap();
     let parse = cases["parse"].as_array().unwrap();
     assert_eq!(parse.len(), 17);

@@ -1,4 +1,4 @@
-//! What Go is known to give, where no case of the file with real results has it.
+//! Known results of Go that the file of real results lacks.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ fn check(cases: &[(&str, &str)]) {
     }
 }
 
-/// What Go refuses, be it when it is read or when it runs.
+/// Checks that these templates fail, at parsing or evaluation.
 fn refused(sources: &[&str]) {
     for source in sources {
         let given = Template::parse(source).map(|_| expand(source, &root(), false));
@@ -92,7 +92,7 @@ fn comparisons() {
             "true false true true true false",
         ),
         ("{{lt \"a\" \"b\"}} {{le 2 2}} {{ge 2 3}} {{gt 1.5 1.25}} {{lt -1 1}}", "true true false true true"),
-        // Numbers compare whatever their kind, where Go has errors.
+        // Integers and floats compare, where Go reports errors.
         (
             "{{gt 10 9.5}} {{gt 10 10.0}} {{ge 10 10.0}} {{eq 3 3.0}} {{lt .params.min .params.max}}",
             "true false true true true",
@@ -212,7 +212,7 @@ fn control() {
 }
 
 #[test]
-fn what_is_printed() {
+fn printing() {
     check(&[
         (
             "{{.params.mixed}} {{printf \"%v\" .params.mixed}} {{print .params.mixed}}",

@@ -1,4 +1,4 @@
-//! What templates give.
+//! Tests of templates.
 
 mod bounds;
 mod given;
@@ -10,7 +10,7 @@ mod strict;
 use loggia_facade::Object;
 use serde_json::{Value, json};
 
-use super::{EvalError, Expanded, Scope, Template, function::Function, limits};
+use super::{EvalError, Expanded, Scope, Template, function::BuiltinFunction, limits};
 
 /// Expands a template over a root.
 fn expand(source: &str, root: &Value, strict: bool) -> Result<Expanded, EvalError> {
@@ -25,7 +25,7 @@ fn text(source: &str, root: &Value) -> String {
     expand(source, root, false).unwrap_or_else(|error| panic!("{source}: {error}")).text
 }
 
-/// A template's error, with its advice.
+/// Returns a template's error with its hint.
 fn failure(source: &str, root: &Value, strict: bool) -> String {
     match expand(source, root, strict) {
         Ok(expanded) => panic!("{source} gives {:?}", expanded.text),
@@ -42,7 +42,7 @@ fn parse_error(source: &str) -> String {
 }
 
 fn function_names() -> Vec<&'static str> {
-    Function::names().collect()
+    BuiltinFunction::names().collect()
 }
 
 fn data() -> Value {

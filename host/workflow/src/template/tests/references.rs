@@ -1,4 +1,4 @@
-//! What templates refer to.
+//! Static references of templates.
 
 use super::Template;
 

@@ -1,11 +1,11 @@
-//! Where what is not there is an error.
+//! Strict mode.
 
 use serde_json::json;
 
 use super::{data, expand, failure};
 
 #[test]
-fn what_is_missing_is_told_with_what_is_there() {
+fn missing_values_are_reported_with_existing_names() {
     let told = [
         "{{.params.titel}}",
         "{{.prams.title}}",
@@ -30,7 +30,7 @@ fn what_is_missing_is_told_with_what_is_there() {
 }
 
 #[test]
-fn names_are_told_and_no_more_than_twenty() {
+fn at_most_twenty_names_are_listed() {
     let many: serde_json::Map<_, _> = (0..30).map(|n| (format!("name{n:02}"), json!("hunter2"))).collect();
     let told = failure("{{.params.x}}", &json!({"params": many}), true);
     assert!(
@@ -40,7 +40,7 @@ fn names_are_told_and_no_more_than_twenty() {
 }
 
 #[test]
-fn questions_may_be_asked_of_what_is_missing() {
+fn conditions_accept_missing_values() {
     for (source, expected) in [
         ("{{if .params.nope}}a{{else}}b{{end}}", "b"),
         ("{{if and .params.on (not .params.nope.x)}}a{{end}}", "a"),

@@ -1,0 +1,24 @@
+//! The trait that everything which answers calls implements.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+
+use crate::{Call, Reply, Stop, Surface, Usage};
+
+/// One domain of actions behind one tool. A changed surface is a new facade.
+pub trait Facade: Send + Sync + 'static {
+    /// What the facade publishes. The same for as long as the facade lives.
+    fn surface(&self) -> &Arc<Surface>;
+
+    /// Answers one call. The parameters were validated against the action's schema and hold its defaults.
+    ///
+    /// The future may be polled on one runtime first and then moved to another, so it must not rely on the thread
+    /// it began on. Dropping it ends the call.
+    fn dispatch(self: Arc<Self>, call: Call) -> BoxFuture<'static, Result<Reply, Stop>>;
+
+    /// What its calls have used so far, where it keeps count.
+    fn usage(&self) -> Usage {
+        Usage::default()
+    }
+}

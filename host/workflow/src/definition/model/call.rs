@@ -1,0 +1,29 @@
+//! Calls of actions.
+
+use serde_json::Value;
+
+use crate::template::Template;
+
+/// Call of another facade's action.
+#[derive(Debug, Clone)]
+pub struct ToolCall {
+    /// Tool as written: `facade.action`; a facade whose action is an argument; or `facade_action`.
+    pub tool: String,
+    /// Arguments, in file order.
+    pub arguments: Vec<(String, ArgumentValue)>,
+    /// Line number.
+    pub line: usize,
+}
+
+/// Argument of a call, or a part of one.
+#[derive(Debug, Clone)]
+pub enum ArgumentValue {
+    /// Literal value.
+    Literal(Value),
+    /// Text that contains template actions.
+    Template(Template),
+    /// List that contains a template.
+    List(Vec<ArgumentValue>),
+    /// Object that contains a template. Member names are not expanded.
+    Record(Vec<(String, ArgumentValue)>),
+}

@@ -1,0 +1,21 @@
+//! Loops over a list.
+
+use super::{call::ToolCall, on_error::OnError};
+use crate::template::Template;
+
+/// Call for each item of a list.
+#[derive(Debug, Clone)]
+pub struct ForEach {
+    /// Template that must produce a list.
+    pub collection: Template,
+    /// Name of the item in templates: `.forEach.<item>`.
+    pub item: String,
+    /// Maximum number of concurrent calls.
+    pub parallel: usize,
+    /// Maximum number of items.
+    pub iterations: usize,
+    /// Call made for each item.
+    pub call: ToolCall,
+    /// Policy for a failed item.
+    pub on_error: OnError,
+}

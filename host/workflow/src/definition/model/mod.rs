@@ -1,0 +1,29 @@
+//! Workflow files as data.
+//!
+//! | file | concept |
+//! |---|---|
+//! | `call.rs`, `question.rs`, `for_each.rs`, `on_error.rs` | what a step does; what follows a failure |
+//! | `step.rs` | one step |
+//! | `output.rs` | the shape of a result |
+//! | `workflow.rs` | one workflow |
+//! | `file.rs` | one file |
+
+mod call;
+mod file;
+mod for_each;
+mod on_error;
+mod output;
+mod question;
+mod step;
+mod workflow;
+
+pub use self::{
+    call::{ArgumentValue, ToolCall},
+    file::{Definition, Form},
+    for_each::ForEach,
+    on_error::OnError,
+    output::{PropertySource, PropertyType, ResultProperty, ResultShape},
+    question::{QuestionStep, RefusalAction},
+    step::{StepKind, WorkflowStep},
+    workflow::{EffectHints, Workflow},
+};

@@ -1,0 +1,45 @@
+//! One workflow.
+
+use std::time::Duration;
+
+use loggia_facade::Object;
+
+use super::{output::ResultShape, step::WorkflowStep};
+
+/// Workflow: ToolHive's composite tool.
+#[derive(Debug, Clone)]
+pub struct Workflow {
+    /// Name of the action.
+    pub name: String,
+    /// Description of the action.
+    pub description: String,
+    /// JSON Schema of the parameters; defaults to `{"type": "object"}`.
+    pub parameters: Object,
+    /// Timeout of a run. Time spent waiting for a person does not count.
+    pub timeout: Duration,
+    /// `failureMode: continue`: every failed step is treated as `onError: continue`.
+    pub continues: bool,
+    /// Makes a missing reference an error instead of the text `<no value>`.
+    pub strict: bool,
+    /// Steps, in file order.
+    pub steps: Vec<WorkflowStep>,
+    /// Shape of the result; defaults to the output of the last step.
+    pub output: Option<ResultShape>,
+    /// Effects declared by the author.
+    pub annotations: EffectHints,
+    /// Line number.
+    pub line: usize,
+    /// Path in the document, for messages: `compositeTools[0]`.
+    pub path: String,
+}
+
+/// Effects that the author declares. Anything undeclared follows from the steps.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[allow(missing_docs, reason = "MCP's own words")]
+pub struct EffectHints {
+    pub title: Option<String>,
+    pub read_only: Option<bool>,
+    pub destructive: Option<bool>,
+    pub idempotent: Option<bool>,
+    pub open_world: Option<bool>,
+}

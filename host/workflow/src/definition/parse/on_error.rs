@@ -1,0 +1,88 @@
+//! Parser of failure policies.
+
+use crate::{
+    Problem,
+    definition::{
+        limits::{RETRIES, RETRY_DELAY},
+        model::OnError,
+        place::{self, NodePlace, ObjectFields},
+        report::ParseReport,
+    },
+    yaml::excerpt,
+};
+
+/// Parses a failure policy.
+pub(crate) fn parse_on_error(fields: &ObjectFields<'_>, report: &mut ParseReport) -> OnError {
+    const KNOWN: [&str; 4] = ["action", "retryCount", "retryDelay", "maxRetries"];
+    let Some(place) = fields.get("onError") else { return OnError::Abort };
+    if place.refuse_text(report, "an object", |action| match action {
+        "retry" => "write onError: {action: retry, retryCount: 3}".to_owned(),
+        action => format!("write onError: {{action: {action}}}"),
+    }) {
+        return OnError::Abort;
+    }
+    let Some(fields) = place.fields(&KNOWN, report) else { return OnError::Abort };
+    let before = report.take_problems.len();
+    let count = parse_retry_count(&fields, report);
+    let is_told = report.take_problems.len() > before;
+    let delay = fields.get("retryDelay").and_then(|place| place.duration(report)).unwrap_or(RETRY_DELAY);
+    let action = fields.text("action", report).unwrap_or("abort");
+    if action != "retry"
+        && let Some((_, place)) = &count
+    {
+        let message = format!("has no effect with the action {}", excerpt(action));
+        report.warn(place.problem(&message).hint("write action: retry"));
+    }
+    match action {
+        "abort" => OnError::Abort,
+        "continue" => OnError::Continue,
+        "retry" => match count {
+            Some((count, place)) if count >= 1 => {
+                if count > i64::from(RETRIES) {
+                    report.warn(
+                        place.problem(&format!("is {count}; a step is retried at most {RETRIES} times")),
+                    );
+                }
+                OnError::Retry { count: u32::try_from(count).unwrap_or(RETRIES).min(RETRIES), delay }
+            }
+            // A count that is not a number has been reported already.
+            None if is_told => OnError::Abort,
+            other => {
+                let line = other.map_or(fields.line, |(_, place)| place.node.line);
+                let path = place::join(&fields.path, "retryCount");
+                let message = format!("{path} must be at least 1 when action is retry");
+                report.problem(Problem::new(line, path, message));
+                OnError::Abort
+            }
+        },
+        other => {
+            const ACTIONS: [&str; 3] = ["abort", "continue", "retry"];
+            let message = format!("must be one of: {}", ACTIONS.join(", "));
+            let problem = fields
+                .get("action")
+                .map_or_else(|| fields.missing("action", &message), |p| p.problem(&message));
+            report.problem(report.with_suggestion(problem, other, ACTIONS));
+            OnError::Abort
+        }
+    }
+}
+
+/// Parses the number of retries; returns it with its place.
+fn parse_retry_count<'a>(
+    fields: &ObjectFields<'a>,
+    report: &mut ParseReport,
+) -> Option<(i64, NodePlace<'a>)> {
+    let other = fields.get("maxRetries");
+    if let Some(other) = &other {
+        let message = "ToolHive's guide has `maxRetries`, but its code supports only `retryCount`";
+        report.note(other.node.line, &*other.path, message);
+    }
+    let place = match (fields.get("retryCount"), other) {
+        (Some(place), Some(other)) => {
+            report.warn(other.problem("has no effect next to retryCount"));
+            place
+        }
+        (place, other) => place.or(other)?,
+    };
+    Some((place.integer(report)?, place))
+}

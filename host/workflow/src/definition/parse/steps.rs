@@ -1,0 +1,176 @@
+//! Parser of steps.
+
+use std::collections::HashMap;
+
+use super::{
+    arguments::parse_call, for_each, on_error::parse_on_error, question, step_fields::FIELDS,
+    template::parse_template,
+};
+use crate::{
+    Problem,
+    definition::{
+        limits::{QUESTION_TIMEOUT, STEP_TIMEOUT},
+        model::{OnError, StepKind, ToolCall, WorkflowStep},
+        place::{NodePlace, ObjectFields, join},
+        report::ParseReport,
+        template_use::{StepPart, TemplateSite},
+    },
+    yaml::excerpt,
+};
+
+/// Fields that are ignored in steps of other types.
+const OF_TOOLS: [&str; 2] = ["tool", "arguments"];
+const OF_QUESTIONS: [&str; 4] = ["message", "schema", "onDecline", "onCancel"];
+const OF_FOR_EACH: [&str; 5] = ["collection", "itemVar", "maxParallel", "maxIterations", "step"];
+
+/// Parses the steps of a workflow.
+pub(crate) fn parse_steps(places: &[NodePlace<'_>], report: &mut ParseReport) -> Vec<WorkflowStep> {
+    let mut ids = Ids::new();
+    for (index, place) in places.iter().enumerate() {
+        let Some(id) = place.node.get("id").filter(|node| !node.is_null()) else { continue };
+        let id = NodePlace::new(id, format!("{}.id", place.path));
+        // An id that is not a text is reported when the step is parsed.
+        let Some(text) = id.text(&mut ParseReport::default()).filter(|text| !text.is_empty()) else {
+            continue;
+        };
+        if ids.contains_key(text) {
+            let problem = id.problem(&format!("\"{}\" is duplicated", excerpt(text)));
+            report.problem(problem.hint("give each step a unique id"));
+        } else {
+            ids.insert(text, index);
+        }
+    }
+    places.iter().enumerate().map(|(index, place)| parse_step(place, index, &ids, report)).collect()
+}
+
+/// Indexes of steps by id.
+type Ids<'a> = HashMap<&'a str, usize>;
+
+fn parse_step(place: &NodePlace<'_>, index: usize, ids: &Ids<'_>, report: &mut ParseReport) -> WorkflowStep {
+    let line = place.node.line;
+    let mut step = WorkflowStep {
+        id: String::new(),
+        kind: placeholder(line),
+        condition: None,
+        depends_on: Vec::new(),
+        timeout: STEP_TIMEOUT,
+        on_error: OnError::Abort,
+        default_results: None,
+        line,
+    };
+    let Some(fields) = place.fields(&FIELDS, report) else { return step };
+    match fields.text("id", report) {
+        Some(id) => step.id = id.to_owned(),
+        None if fields.is_of_another_kind("id") => {}
+        None => report.problem(fields.missing("id", "is required")),
+    }
+    if let Some(kind) = parse_kind(&fields, index, report) {
+        step.kind = kind;
+    }
+    if let Some(place) = fields.get("condition")
+        && place.text(report).is_some_and(|text| !text.is_empty())
+    {
+        step.condition = parse_template(&place, TemplateSite::Step(index, StepPart::Condition), report);
+    }
+    step.depends_on = parse_depends_on(&fields, ids, report);
+    if let Some(place) = fields.get("timeout")
+        && let Some(timeout) = place.duration(report)
+    {
+        step.timeout = timeout;
+        if matches!(step.kind, StepKind::Ask(_)) && timeout > QUESTION_TIMEOUT {
+            step.timeout = QUESTION_TIMEOUT;
+            report.warn(place.problem("exceeds the maximum of 30m for a question"));
+        }
+    }
+    step.on_error = parse_on_error(&fields, report);
+    if matches!(step.on_error, OnError::Retry { .. }) && !matches!(step.kind, StepKind::Tool(_)) {
+        let message = "onError.action: retry has no effect here: only tool calls are retried";
+        let problem = Problem::new(line, &*place.path, format!("{}: {message}", place.path));
+        report.warn(match step.kind {
+            StepKind::ForEach(_) => problem.hint("move it to the inner step"),
+            _ => problem,
+        });
+    }
+    // Null is a valid default.
+    step.default_results = fields
+        .entry("defaultResults")
+        .and_then(|entry| NodePlace::new(&entry.node, join(&place.path, "defaultResults")).json(report));
+    step
+}
+
+/// Creates a placeholder for a step that cannot be parsed and has a reported problem.
+fn placeholder(line: usize) -> StepKind {
+    StepKind::Tool(ToolCall { tool: String::new(), arguments: Vec::new(), line })
+}
+
+fn parse_kind(fields: &ObjectFields<'_>, index: usize, report: &mut ParseReport) -> Option<StepKind> {
+    let place = fields.get("type");
+    let kind = fields.text("type", report).unwrap_or_default();
+    let (has_tool, has_message) = (fields.get("tool").is_some(), fields.get("message").is_some());
+    match kind {
+        "" if has_tool && has_message => {
+            let message = "cannot have both tool and message fields - use explicit type to clarify intent";
+            report.problem(fields.problem(message).hint("write type: tool or type: elicitation"));
+            None
+        }
+        "" if has_message => {
+            let missing = fields.missing("tool", "is required when type is tool");
+            report.problem(missing.hint("to ask a person, write type: elicitation"));
+            None
+        }
+        "" if fields.get("collection").is_some() && !has_tool => {
+            let missing = fields.missing("tool", "is required when type is tool");
+            report.problem(missing.hint("to call for each item, write type: forEach"));
+            None
+        }
+        "" | "tool" => {
+            warn_unused_fields(fields, "tool", &[&OF_QUESTIONS, &OF_FOR_EACH], report);
+            let at = TemplateSite::Step(index, StepPart::Argument);
+            Some(StepKind::Tool(parse_call(fields, &at, "is required when type is tool", report)))
+        }
+        "elicitation" => {
+            warn_unused_fields(fields, "elicitation", &[&OF_TOOLS, &OF_FOR_EACH], report);
+            question::parse_question(fields, index, report).map(StepKind::Ask)
+        }
+        "forEach" => {
+            warn_unused_fields(fields, "forEach", &[&["arguments"], &OF_QUESTIONS[1..]], report);
+            for_each::parse_for_each(fields, index, report).map(StepKind::ForEach)
+        }
+        other => {
+            let place = place?;
+            let problem = place.problem("must be one of: tool, elicitation, forEach");
+            report.problem(report.with_suggestion(problem, other, ["tool", "elicitation", "forEach"]));
+            None
+        }
+    }
+}
+
+/// Warns of fields that a step of this type ignores.
+fn warn_unused_fields(fields: &ObjectFields<'_>, kind: &str, others: &[&[&str]], report: &mut ParseReport) {
+    for name in others.iter().flat_map(|names| names.iter()) {
+        if let Some(place) = fields.get(name) {
+            report.warn(place.problem(&format!("has no effect in a step of type {kind}")));
+        }
+    }
+}
+
+fn parse_depends_on(fields: &ObjectFields<'_>, ids: &Ids<'_>, report: &mut ParseReport) -> Vec<usize> {
+    let mut found = Vec::new();
+    let Some(place) = fields.get("dependsOn") else { return found };
+    if place.refuse_text(report, "a list", |id| format!("write dependsOn: [{id}]")) {
+        return found;
+    }
+    for item in place.items(report).unwrap_or_default() {
+        let Some(id) = item.text(report) else { continue };
+        match ids.get(id) {
+            Some(index) if found.contains(index) => {}
+            Some(index) => found.push(*index),
+            None => {
+                let message = format!("{} references unknown step \"{}\"", place.path, excerpt(id));
+                let problem = Problem::new(item.node.line, item.path, message);
+                report.problem(report.with_suggestion(problem, id, ids.keys().copied()));
+            }
+        }
+    }
+    found
+}

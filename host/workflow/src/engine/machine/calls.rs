@@ -1,0 +1,159 @@
+//! Transitions of calls: replies, failures, retries.
+
+use std::time::Duration;
+
+use loggia_facade::{Failure, Object, Reply, code};
+
+use super::{retry, run_machine::RunMachine};
+use crate::{
+    definition::{OnError, StepKind, ToolCall},
+    engine::{
+        data::{arguments, reply},
+        failure::{SecretRedactor, StepError},
+        model::{TaskId, What},
+        state::{CallState, StepPhase},
+        values::size_budget,
+    },
+};
+
+impl RunMachine<'_> {
+    /// Handles a reply.
+    pub(crate) fn on_reply(&mut self, task: TaskId, reply: Reply) {
+        if self.find_attempt(task).is_none() {
+            return;
+        }
+        // A serialized run must be readable again.
+        if arguments::is_too_deep(&reply.data) {
+            let failure = Failure::new(code::INTERNAL, "the reply is nested too deeply");
+            return self.fail_call(task, failure);
+        }
+        let entry = reply::to_entry(reply);
+        let held_bytes = self.state.held_bytes.saturating_add(size_budget::members_size(&entry));
+        if held_bytes > size_budget::REPLIES {
+            let message =
+                format!("the replies of this run exceed {} MiB in total", size_budget::REPLIES >> 20);
+            return self.fail_call(
+                task,
+                Failure::new(code::UNAVAILABLE, message).hint("request less data per call"),
+            );
+        }
+        self.state.held_bytes = held_bytes;
+        match task.item {
+            None => self.complete_step(task.step, entry),
+            Some(item) => self.complete_item(task.step, item, entry),
+        }
+    }
+
+    /// Handles a failure: schedules a retry or gives up.
+    pub(crate) fn on_failure(&mut self, task: TaskId, failure: Failure) {
+        let Some(deadline) = self.find_attempt(task).map(|(_, deadline)| deadline) else { return };
+        let failure = self.redact_failure(task, failure);
+        match self.backoff(task, &failure, deadline) {
+            None => self.fail_call(task, failure),
+            Some(pause) => {
+                let retry_at = self.now().saturating_add(pause);
+                if let Some(call) = self.find_call_mut(task) {
+                    call.retry_at = Some(retry_at);
+                }
+                let redacted = self.redactor().redact_sentence(&failure.message);
+                self.notify(task.step, task.item, What::Retrying(pause, redacted));
+            }
+        }
+    }
+
+    /// Redacts what the action's own schema marks as secret. The value may come from another step, so that the
+    /// workflow's caller does not know it.
+    fn redact_failure(&self, task: TaskId, failure: Failure) -> Failure {
+        let target = self.plan.targets.get(task.step).and_then(Option::as_ref);
+        let Some((target, (call, _))) = target.zip(self.find_attempt(task)) else { return failure };
+        let secrets = SecretRedactor::from_call(&target.params, &call.params);
+        let (message, hint) = (secrets.redact(&failure.message), failure.hint.as_deref());
+        Failure { message, hint: hint.map(|hint| secrets.redact(hint)), ..failure }
+    }
+
+    /// Returns the pause before the next attempt, or `None` for no further attempt.
+    fn backoff(&self, task: TaskId, failure: &Failure, deadline: Duration) -> Option<Duration> {
+        let step = self.definition(task.step);
+        let on_error = match (&step.kind, task.item) {
+            (StepKind::ForEach(each), Some(_)) => each.on_error,
+            _ => step.on_error,
+        };
+        let OnError::Retry { count, delay } = on_error else { return None };
+        if task.attempt >= count || !retry::is_retryable(failure) {
+            return None;
+        }
+        let pause = retry::backoff(self.state.seed, task, delay, failure.retry_after_ms);
+        // A retry after the deadline is useless.
+        (self.now().saturating_add(pause) < deadline).then_some(pause)
+    }
+
+    fn fail_call(&mut self, task: TaskId, failure: Failure) {
+        let step = self.definition(task.step);
+        let inputs =
+            self.find_call_mut(task).map(|call| std::mem::take(&mut call.params)).unwrap_or_default();
+        let error = StepError::from_call(&step.id, self.tool_name(task.step), failure, inputs);
+        match task.item {
+            None => {
+                // The call has ended by itself, so there is nothing to drop.
+                self.close_step(task.step);
+                self.fail_step(task.step, error);
+            }
+            Some(item) => self.fail_item(task.step, item, error),
+        }
+    }
+
+    /// Retries a call whose pause is over.
+    pub(crate) fn retry_call(&mut self, step: usize) {
+        let StepPhase::Calling { call, .. } = &mut self.state.phases[step] else { return };
+        call.retry_at = None;
+        call.attempt = call.attempt.saturating_add(1);
+        let (params, task) = (call.params.clone(), TaskId { step, item: None, attempt: call.attempt });
+        self.request_attempt(task, params);
+    }
+
+    /// Requests the next attempt.
+    pub(crate) fn request_attempt(&mut self, task: TaskId, params: Object) {
+        if let Some(target) = self.plan.targets.get(task.step).and_then(Option::as_ref) {
+            self.request_call(task, target, params);
+        }
+    }
+
+    /// Handles the timeout of a call, including its retries.
+    pub(crate) fn on_call_timeout(&mut self, index: usize) {
+        let StepPhase::Calling { call, .. } = &mut self.state.phases[index] else { return };
+        let inputs = std::mem::take(&mut call.params);
+        let step = self.definition(index);
+        self.fail_step(index, StepError::timeout(&step.id, step.timeout, Some(inputs)));
+    }
+
+    /// Returns the active attempt of a task, and its step's deadline.
+    fn find_attempt(&self, task: TaskId) -> Option<(&CallState, Duration)> {
+        let (call, deadline) = match (self.state.phases.get(task.step)?, task.item) {
+            (StepPhase::Calling { call, deadline }, None) => (call, *deadline),
+            (StepPhase::Each(each), Some(item)) => {
+                (each.calls.iter().find(|(place, _)| *place == item).map(|(_, call)| call)?, each.deadline)
+            }
+            _ => return None,
+        };
+        call.is_attempting(task.attempt).then_some((call, deadline))
+    }
+
+    fn find_call_mut(&mut self, task: TaskId) -> Option<&mut CallState> {
+        match (self.state.phases.get_mut(task.step)?, task.item) {
+            (StepPhase::Calling { call, .. }, None) => Some(call),
+            (StepPhase::Each(each), Some(item)) => {
+                each.calls.iter_mut().find(|(place, _)| *place == item).map(|(_, call)| call)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the tool's name as written in the file.
+    fn tool_name(&self, index: usize) -> &str {
+        match &self.plan.workflow.steps[index].kind {
+            StepKind::Tool(ToolCall { tool, .. }) => tool,
+            StepKind::ForEach(each) => &each.call.tool,
+            StepKind::Ask(_) => "",
+        }
+    }
+}

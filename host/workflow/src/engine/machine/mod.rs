@@ -1,0 +1,19 @@
+//! The state machine.
+//!
+//! | file | concept |
+//! |---|---|
+//! | `retry.rs` | pauses between attempts |
+//! | `report.rs` | the report of a failed run |
+//! | `run_machine.rs` | the machine during one transition, and the primitives of all transitions |
+//! | `scheduler.rs` | which step starts when, and how a run ends |
+//! | `calls.rs`, `questions.rs`, `loops.rs` | transitions of calls, questions and `forEach` loops |
+
+mod calls;
+mod loops;
+mod questions;
+mod report;
+mod retry;
+mod run_machine;
+mod scheduler;
+
+pub(super) use self::run_machine::RunMachine;

@@ -1,0 +1,42 @@
+//! Output of the machine.
+
+use std::time::Duration;
+
+use loggia_facade::Object;
+
+use super::{event::TaskId, news::News, outcome::RunOutcome};
+
+/// Effect that the driver must carry out.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RunEffect {
+    /// Makes a call; the driver reports its result.
+    Call {
+        /// Task of the call.
+        task: TaskId,
+        /// Facade.
+        facade: String,
+        /// Action.
+        action: String,
+        /// Parameters.
+        params: Object,
+        /// Idempotency key, equal for all attempts of the same call in the same run.
+        idempotency_key: String,
+    },
+    /// Asks a question; the driver reports the answer.
+    Ask {
+        /// Task of the question.
+        task: TaskId,
+        /// Message.
+        message: String,
+        /// JSON Schema of the answer.
+        schema: Object,
+        /// Time for which the question may stay open.
+        timeout: Duration,
+    },
+    /// Drops a task: its result is no longer needed.
+    Drop(TaskId),
+    /// Publishes news of a step.
+    Tell(News),
+    /// Ends the run; no effect follows.
+    Done(Box<RunOutcome>),
+}

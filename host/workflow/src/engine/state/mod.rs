@@ -1,0 +1,15 @@
+//! The state of a run.
+//!
+//! | file | concept |
+//! |---|---|
+//! | `context.rs` | the data that templates read |
+//! | `run_state.rs` | phases of steps, clock, budget |
+
+pub(super) mod context;
+mod run_state;
+
+pub use self::run_state::RunState;
+pub(super) use self::{
+    context::TemplateContext,
+    run_state::{CallState, LoopState, RunClock, StepEnd, StepPhase},
+};

@@ -1,0 +1,15 @@
+//! Facade that runs workflows: carries out the engine's effects through the call's session.
+//!
+//! | file | concept |
+//! |---|---|
+//! | `tasks.rs` | active calls and questions of a run |
+//! | `driver.rs` | the loop between engine and session |
+//! | `failure.rs` | failures of workflows, for their callers |
+//! | `workflow_facade.rs` | the facade |
+
+mod driver;
+mod failure;
+mod tasks;
+mod workflow_facade;
+
+pub use self::{driver::Watcher, workflow_facade::WorkflowFacade};

@@ -1,0 +1,62 @@
+//! Facade of one workflow file.
+
+use std::{cell::Cell, sync::Arc};
+
+use futures_util::{FutureExt, future::BoxFuture};
+use loggia_facade::{Call, Facade, Failure, Reply, Session, Stop, Surface, code};
+
+use super::{
+    driver::{Watcher, drive_run},
+    failure::{to_denied, to_failure, to_unavailable},
+};
+use crate::{
+    Workflow,
+    bind::{BoundWorkflow, bind, lacks_scope},
+    engine::RunOutcome,
+};
+
+/// Facade of one workflow file.
+pub struct WorkflowFacade {
+    surface: Arc<Surface>,
+    /// Workflows in the order of the surface's actions.
+    workflows: Vec<Arc<Workflow>>,
+    watcher: Option<Watcher>,
+}
+
+impl WorkflowFacade {
+    /// Creates a facade that publishes this surface.
+    pub fn new(surface: Arc<Surface>, workflows: Vec<Arc<Workflow>>, watcher: Option<Watcher>) -> Self {
+        Self { surface, workflows, watcher }
+    }
+}
+
+impl Facade for WorkflowFacade {
+    fn surface(&self) -> &Arc<Surface> {
+        &self.surface
+    }
+
+    fn dispatch(self: Arc<Self>, call: Call) -> BoxFuture<'static, Result<Reply, Stop>> {
+        async move {
+            let workflow = self.workflows.iter().find(|workflow| workflow.name == call.action);
+            let workflow = workflow.ok_or_else(|| Failure::new(code::NOT_FOUND, "not found"))?;
+            let bound = bind_for_session(workflow, &call.session)?;
+            match drive_run(&bound.plan, call, self.watcher.as_ref()).await {
+                RunOutcome::Completed(output) => Ok(Reply::data(output)),
+                RunOutcome::Failed(report) => Err(to_failure(*report).into()),
+            }
+        }
+        .boxed()
+    }
+}
+
+/// Binds the workflow with the rights of its caller.
+fn bind_for_session(workflow: &Arc<Workflow>, session: &Session) -> Result<BoundWorkflow, Failure> {
+    let denied = Cell::new(false);
+    let peers = |facade: &str, action: &str| {
+        session.lookup(facade, action).inspect_err(|failure| denied.set(denied.get() || lacks_scope(failure)))
+    };
+    bind(workflow, &peers).map_err(|problems| match problems.first() {
+        Some(first) if denied.get() => to_denied(workflow, first),
+        _ => to_unavailable(workflow, &problems),
+    })
+}

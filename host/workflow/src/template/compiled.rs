@@ -1,0 +1,63 @@
+//! Parsed templates and their expansion.
+
+use std::{fmt, sync::Arc};
+
+use super::{
+    error::{EvalError, ParseError},
+    eval,
+    expanded::Expanded,
+    references::{DataReference, find_references},
+    scope::Scope,
+    syntax::{SyntaxTree, parse},
+};
+
+/// Parsed template. Cheap to clone.
+#[derive(Clone)]
+pub struct Template {
+    parsed: Arc<Parsed>,
+}
+
+struct Parsed {
+    source: String,
+    ast: SyntaxTree,
+    references: Vec<DataReference>,
+}
+
+impl Template {
+    /// Parses a template.
+    ///
+    /// # Errors
+    ///
+    /// Syntax errors, and templates beyond the limits on size and nesting.
+    pub fn parse(source: &str) -> Result<Self, ParseError> {
+        let ast = parse(source)?;
+        let references = find_references(&ast);
+        Ok(Self { parsed: Arc::new(Parsed { source: source.to_owned(), ast, references }) })
+    }
+
+    /// Returns the source text.
+    pub fn source(&self) -> &str {
+        &self.parsed.source
+    }
+
+    /// Returns the data that the template refers to, without duplicates, in source order.
+    pub fn references(&self) -> &[DataReference] {
+        &self.parsed.references
+    }
+
+    /// Expands the template. With `strict`, an action that would print `<no value>` for a missing value is an error
+    /// that lists the existing names.
+    ///
+    /// # Errors
+    ///
+    /// Go's errors, and exceeded limits on steps and output.
+    pub fn expand(&self, scope: &Scope<'_>, strict: bool) -> Result<Expanded, EvalError> {
+        eval::expand(&self.parsed.source, &self.parsed.ast, scope, strict)
+    }
+}
+
+impl fmt::Debug for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Template({:?})", self.source())
+    }
+}
