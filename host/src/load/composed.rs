@@ -17,9 +17,9 @@ use loggia_gate::{
 use loggia_sandbox::Digest;
 use loggia_schema::{Contract, Problems, sanitise_surface};
 use loggia_workflow::{
-    Definition, Problem, Workflow, WorkflowFacade,
-    facade::Watcher,
-    surface::{Outlook, outlook},
+    WorkflowFile, FileProblem, Workflow, WorkflowFacade,
+    facade::StepObserver,
+    surface::{FileSurface, build_surface},
 };
 
 use crate::config::{Exposed, Policy};
@@ -27,7 +27,7 @@ use crate::config::{Exposed, Policy};
 /// A file of workflows, read and checked.
 pub struct Composed {
     name: String,
-    definition: Definition,
+    definition: WorkflowFile,
     workflows: Vec<Arc<Workflow>>,
     policy: Policy,
     digest: Digest,
@@ -37,7 +37,7 @@ pub struct Composed {
 
 impl Composed {
     /// The workflows of a definition to which nothing is left to be linked, under a policy.
-    pub fn new(name: String, definition: Definition, policy: Policy, digest: Digest, refers: bool) -> Self {
+    pub fn new(name: String, definition: WorkflowFile, policy: Policy, digest: Digest, refers: bool) -> Self {
         let workflows = definition.workflows.iter().cloned().map(Arc::new).collect();
         Self { name, definition, workflows, policy, digest, refers }
     }
@@ -51,7 +51,7 @@ impl Composed {
         self.made(beside, None)
     }
 
-    fn made(&self, beside: &Snapshot, watcher: Option<Watcher>) -> Result<Entry, Problems> {
+    fn made(&self, beside: &Snapshot, watcher: Option<StepObserver>) -> Result<Entry, Problems> {
         let surface = Arc::new(sanitise_surface(self.outlook(beside).surface));
         let contract = Contract::new(Arc::clone(&surface))?.under(self.policy.terms.clone())?;
         let facade = WorkflowFacade::new(surface, self.workflows.clone(), watcher);
@@ -71,7 +71,7 @@ impl Composed {
     /// # Errors
     ///
     /// If what it publishes is more than a surface may hold.
-    pub fn watched(&self, slots: &BTreeMap<String, Slot>, watcher: Watcher) -> Result<Entry, Problems> {
+    pub fn watched(&self, slots: &BTreeMap<String, Slot>, watcher: StepObserver) -> Result<Entry, Problems> {
         self.made(&Snapshot::of(slots.clone()), Some(watcher))
     }
 
@@ -95,11 +95,11 @@ impl Composed {
     }
 
     /// What does no harm but should be known of the file.
-    pub fn warnings(&self) -> &[Problem] {
+    pub fn warnings(&self) -> &[FileProblem] {
         &self.definition.warnings
     }
 
-    fn outlook(&self, beside: &Snapshot) -> Outlook {
+    fn outlook(&self, beside: &Snapshot) -> FileSurface {
         let rules = self.policy.stated.invoke.then_some(&self.policy.rules);
         let peers = |facade: &str, action: &str| {
             let found = beside.sought(&self.name, facade, action)?;
@@ -109,7 +109,7 @@ impl Composed {
             let said = format!("its policy does not let it call `{facade:.80}:{:.80}`", found.name);
             Err(Failure::new(code::DENIED, said).hint("name it in `grants.invoke`"))
         };
-        outlook(&self.name, &self.definition, &self.workflows, &peers)
+        build_surface(&self.name, &self.definition, &self.workflows, &peers)
     }
 
     /// A definition names what it calls, and no argument of a call can make it call something else. So it may do what it
@@ -146,7 +146,7 @@ pub struct BlockedWorkflow {
     /// Its name in its file.
     pub name: String,
     /// Never empty.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<FileProblem>,
 }
 
 impl BlockedWorkflow {

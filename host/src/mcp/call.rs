@@ -377,8 +377,8 @@ mod tests {
         (result, took)
     }
 
-    /// What it is told by it.
-    async fn told(gate: Gate, arguments: Value) -> (Value, u64) {
+    /// Returns the data of the envelope, and the seconds it took.
+    async fn call_envelope(gate: Gate, arguments: Value) -> (Value, u64) {
         let (result, took) = called(gate, arguments).await;
         (result.unwrap().structured_content.unwrap(), took)
     }
@@ -387,8 +387,8 @@ mod tests {
     async fn calls_during_loading_are_told_to_retry() {
         let executor = || Executor::new(lanes(), Inline::Slots(1));
         let (refused, took) = called(Gate::new(Arc::default(), executor()), json!({})).await;
-        let said = "No tool \"a\" yet: plugins are still being loaded. Try again in some seconds.";
-        assert!(refused.unwrap_err().to_string().contains(said));
+        let message = "No tool \"a\" yet: plugins are still being loaded. Try again in some seconds.";
+        assert!(refused.unwrap_err().to_string().contains(message));
         assert_eq!(took, 8);
 
         let catalog = Arc::new(Catalog::default());
@@ -401,26 +401,26 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn long_calls_become_runs_after_forty_seconds() {
         let minute = || slow(Duration::from_secs(60));
-        let (run, took) = told(minute(), json!({"action": "dig"})).await;
+        let (run, took) = call_envelope(minute(), json!({"action": "dig"})).await;
         assert_eq!((run["data"]["run"]["status"].clone(), took), (json!("running"), 40));
         assert_eq!(run["next"]["arguments"]["action"], "run_status");
-        let (soon, took) = told(slow(Duration::from_secs(20)), json!({"action": "dig"})).await;
+        let (soon, took) = call_envelope(slow(Duration::from_secs(20)), json!({"action": "dig"})).await;
         assert_eq!((soon["data"].clone(), took), (json!("done"), 20));
-        let (late, took) = told(minute(), json!({"action": "look"})).await;
+        let (late, took) = call_envelope(minute(), json!({"action": "look"})).await;
         assert_eq!((late["code"].clone(), took), (json!("timed_out"), 30), "its own clock");
     }
 
     #[tokio::test(start_paused = true)]
     async fn waiting_for_a_run_returns_after_forty_seconds() {
         let gate = slow(Duration::from_secs(100));
-        let (begun, took) = told(gate.clone(), json!({"action": "dig", "wait": false})).await;
+        let (begun, took) = call_envelope(gate.clone(), json!({"action": "dig", "wait": false})).await;
         assert_eq!(took, 0);
         let id = begun["data"]["run"]["id"].clone();
-        let status = json!({"action": "run_status", "run_id": id, "wait": true});
+        let request = json!({"action": "run_status", "run_id": id, "wait": true});
         let mut ends = Vec::new();
         for _ in 0..3 {
-            let (told, took) = told(gate.clone(), status.clone()).await;
-            ends.push((told["data"]["run"]["status"].clone(), took));
+            let (status, took) = call_envelope(gate.clone(), request.clone()).await;
+            ends.push((status["data"]["run"]["status"].clone(), took));
         }
         assert_eq!(ends, [(json!("running"), 40), (json!("running"), 40), (json!("succeeded"), 20)]);
     }

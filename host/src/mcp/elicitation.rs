@@ -21,7 +21,7 @@ use sha2::{Digest, Sha256};
 /// TTL of a sealed state: longer than any question stays open.
 const STATE_TTL: Duration = Duration::from_secs(31 * 60);
 
-/// How a client supports elicitation.
+/// A client's support of elicitation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ElicitationMode {
     /// The client does not support forms.

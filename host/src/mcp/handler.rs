@@ -30,7 +30,7 @@ use super::{
 };
 use crate::config::server::Revision;
 
-/// How long a handshake waits for the first catalog, so that its instructions name the facades. Loading from the cache
+/// Time that a handshake waits for the first catalog, so that its instructions name the facades. Loading from the cache
 /// takes less, and clients do not notice the delay.
 const HANDSHAKE_WAIT: Duration = Duration::from_millis(200);
 

@@ -15,7 +15,7 @@ const NOTIFY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Changes within this time are notified once.
 const BURST: Duration = Duration::from_millis(20);
 
-/// How often disconnected clients are removed: a kept peer holds all of rmcp's state for it.
+/// Interval of removing disconnected clients: a kept peer holds all of rmcp's state for it.
 const PRUNE_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Clients that completed a handshake.

@@ -29,10 +29,10 @@ pub fn page(tools: &[Tool], cursor: Option<&str>) -> Result<(Vec<Tool>, Option<S
         }
     };
     let left = &tools[first..];
-    let shown = &left[..left.len().min(PAGE)];
-    let more = if shown.len() < left.len() { shown.last() } else { None };
+    let page = &left[..left.len().min(PAGE)];
+    let more = if page.len() < left.len() { page.last() } else { None };
     let next = more.map(|last| URL_SAFE_NO_PAD.encode(format!("{CURSOR_PREFIX}{}", last.name)));
-    Ok((shown.to_vec(), next))
+    Ok((page.to_vec(), next))
 }
 
 /// Parses the tool's name in a cursor.
@@ -67,31 +67,31 @@ mod tests {
     fn pages_add_up_to_the_list() {
         for (length, expected) in [(0, 1), (1, 1), (100, 1), (PAGE, 1), (PAGE + 1, 2), (3 * PAGE, 3)] {
             let all = tools(0..length);
-            let (mut shown, mut next, mut pages) = (Vec::new(), None, 0);
+            let (mut seen, mut next, mut pages) = (Vec::new(), None, 0);
             loop {
                 let (page, more) = page(&all, next.as_deref()).unwrap();
-                shown.extend(page);
+                seen.extend(page);
                 pages += 1;
                 next = more;
                 if next.is_none() {
                     break;
                 }
             }
-            assert_eq!((names(&shown), pages), (names(&all), expected), "{length}");
+            assert_eq!((names(&seen), pages), (names(&all), expected), "{length}");
         }
     }
 
     #[test]
     fn changes_between_pages_repeat_and_skip_nothing() {
         let (before, next) = page(&tools(0..2 * PAGE), None).unwrap();
-        // Every second goes, also the last that was shown, and others come, before and after it.
+        // Every second tool is removed, also the last of the page, and others are added before and after it.
         let after: Vec<usize> = (0..4 * PAGE).filter(|number| number % 2 == 0).collect();
         let now = tools(after.iter().copied());
         let (rest, _) = page(&now, next.as_deref()).unwrap();
-        let shown = [names(&before), names(&rest)].concat();
-        assert_eq!(shown.iter().collect::<BTreeSet<_>>().len(), shown.len());
+        let seen = [names(&before), names(&rest)].concat();
+        assert_eq!(seen.iter().collect::<BTreeSet<_>>().len(), seen.len());
         let stayed = names(&tools((0..2 * PAGE).filter(|number| number % 2 == 0)));
-        assert!(stayed.iter().all(|name| shown.contains(name)));
+        assert!(stayed.iter().all(|name| seen.contains(name)));
     }
 
     #[test]

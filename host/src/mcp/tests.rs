@@ -47,17 +47,17 @@ fn rights(scopes: &str) -> Rights {
     Rights::of(scopes.split_whitespace().map(|scope| scope.parse().unwrap()))
 }
 
-/// As a layer before the handler makes one of a token.
+/// An origin, as the authentication layer makes it of a token.
 fn holder(scopes: &str) -> Origin {
     Origin::named(&format!("who holds {scopes}"), rights(scopes))
 }
 
-/// A server to which nobody is anybody without a layer that says so.
+/// A server whose requests have no rights unless they carry an origin.
 struct Server {
     service: StreamableHttpService<McpHandler, LocalSessionManager>,
 }
 
-/// How a client speaks.
+/// Lifecycle of a client.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Era {
     Session,
@@ -74,7 +74,7 @@ impl Server {
         Self { service: StreamableHttpService::new(move || Ok(handler.clone()), Arc::default(), config) }
     }
 
-    /// One request; its status, the session that it began, and the answer.
+    /// Sends a request; returns the status, the new session and the response.
     async fn post(
         &self,
         who: &Origin,
@@ -96,25 +96,25 @@ impl Server {
         let bytes = to_bytes(Body::new(answer.into_body()), 1 << 20).await.unwrap();
         let text = String::from_utf8(bytes.to_vec()).unwrap();
         let lines = text.lines().map(|line| line.strip_prefix("data: ").unwrap_or(line));
-        let told = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let told = told.rev().find(|told| told.get("id").is_some());
-        (status, session, told.unwrap_or(Value::String(text)))
+        let response = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let response = response.rev().find(|response| response.get("id").is_some());
+        (status, session, response.unwrap_or(Value::String(text)))
     }
 
-    /// A session of its own.
+    /// Starts a session.
     async fn session(&self, who: &Origin) -> (String, Value) {
         let params = json!({"protocolVersion": "2025-11-25", "capabilities": {},
             "clientInfo": {"name": "test", "version": "0"}});
         let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
-        let (_, session, told) = self.post(who, &[], initialize).await;
-        let session = session.unwrap_or_else(|| panic!("{told}"));
+        let (_, session, response) = self.post(who, &[], initialize).await;
+        let session = session.unwrap_or_else(|| panic!("{response}"));
         let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
         let (status, ..) = self.post(who, &[("Mcp-Session-Id", &session)], initialized).await;
         assert_eq!(status, 202);
-        (session, told)
+        (session, response)
     }
 
-    /// One request of a client that needs no session.
+    /// Sends a stateless request.
     async fn stateless(&self, who: &Origin, method: &str, params: Value) -> Value {
         let mut params = params;
         params["_meta"] = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -183,12 +183,12 @@ async fn scopes_limit_lists_and_calls_in_both_lifecycles() {
 #[tokio::test]
 async fn instructions_name_only_reachable_facades() {
     let server = Server::new(gate(&["a", "hidden"], Form::Flat), None);
-    let told = [
+    let response = [
         server.session(&holder("a:look")).await.1,
         server.stateless(&holder("a:look"), "server/discover", json!({})).await,
     ];
-    for told in told {
-        let text = told["result"]["instructions"].as_str().unwrap_or_else(|| panic!("{told}"));
+    for response in response {
+        let text = response["result"]["instructions"].as_str().unwrap_or_else(|| panic!("{response}"));
         assert!(text.contains("\n- a: ") && !text.contains("hidden"), "{text}");
         assert!(!text.contains("run_status"), "what it may call makes no runs: {text}");
     }
@@ -196,7 +196,7 @@ async fn instructions_name_only_reachable_facades() {
     assert!(all.contains("hidden") && all.contains("run_status"), "{all}");
 }
 
-/// A token that was exchanged for another, or a session that somebody else has found out about.
+/// The token may have been replaced, or the session id leaked to another caller.
 #[tokio::test]
 async fn a_session_gives_no_rights() {
     let server = Server::new(gate(&["a", "b"], Form::Flat), None);
@@ -223,15 +223,15 @@ async fn tasks_belong_to_caller_and_scopes() {
     ] {
         for method in ["tasks/get", "tasks/cancel", "tasks/update"] {
             let params = json!({"taskId": id, "inputResponses": {}});
-            let told = server.stateless(&who, method, params).await;
-            let found = told.get("result").is_some();
-            assert_eq!(found, there, "{who:?} {method}: {told}");
-            assert!(found || told["error"]["code"] == -32602, "{told}");
+            let response = server.stateless(&who, method, params).await;
+            let found = response.get("result").is_some();
+            assert_eq!(found, there, "{who:?} {method}: {response}");
+            assert!(found || response["error"]["code"] == -32602, "{response}");
         }
     }
 }
 
-/// `list_changed` exists, but who does not listen for it asks again after a while.
+/// Clients that do not subscribe to `list_changed` list the tools again after the TTL.
 #[tokio::test]
 async fn lists_of_named_callers_are_cached_privately() {
     let server = Server::new(gate(&["a"], Form::Flat), None);
@@ -239,9 +239,13 @@ async fn lists_of_named_callers_are_cached_privately() {
         [(holder("a:look"), "private"), (holder("*"), "private"), (Origin::anonymous(), "public")]
     {
         for method in ["tools/list", "server/discover"] {
-            let told = server.stateless(&who, method, json!({})).await;
-            let told = &told["result"];
-            assert_eq!((&told["cacheScope"], &told["ttlMs"]), (&json!(scope), &json!(10_000)), "{told}");
+            let response = server.stateless(&who, method, json!({})).await;
+            let response = &response["result"];
+            assert_eq!(
+                (&response["cacheScope"], &response["ttlMs"]),
+                (&json!(scope), &json!(10_000)),
+                "{response}"
+            );
         }
     }
 }
@@ -249,8 +253,8 @@ async fn lists_of_named_callers_are_cached_privately() {
 #[tokio::test(start_paused = true)]
 async fn an_incomplete_list_is_not_cached() {
     let gate = Gate::new(Arc::default(), Executor::new(lanes(), Inline::Slots(1)));
-    let told = Server::new(gate, None).stateless(&Origin::anonymous(), "tools/list", json!({})).await;
-    assert_eq!(told["result"]["ttlMs"], 0, "{told}");
+    let response = Server::new(gate, None).stateless(&Origin::anonymous(), "tools/list", json!({})).await;
+    assert_eq!(response["result"]["ttlMs"], 0, "{response}");
 }
 
 #[tokio::test]
@@ -259,8 +263,8 @@ async fn non_object_arguments_are_invalid_params() {
     for era in ERAS {
         for arguments in [json!([]), json!("look"), json!(5), json!(true), json!([{"action": "look"}])] {
             let params = json!({"name": "a", "arguments": arguments});
-            let told = server.ask(era, &holder("*"), "tools/call", params).await;
-            assert_eq!(told["error"]["code"], -32602, "{era:?} {arguments}: {told}");
+            let response = server.ask(era, &holder("*"), "tools/call", params).await;
+            assert_eq!(response["error"]["code"], -32602, "{era:?} {arguments}: {response}");
         }
     }
 }
@@ -271,8 +275,11 @@ async fn newer_revisions_than_configured_are_not_offered() {
         let server = Server::new(gate(&["a"], Form::Flat), Some(newest));
         let params = json!({"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}});
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
-        let (_, _, told) = server.post(&holder("*"), &[], body).await;
-        told["result"]["protocolVersion"].as_str().map(str::to_owned).unwrap_or_else(|| panic!("{told}"))
+        let (_, _, response) = server.post(&holder("*"), &[], body).await;
+        response["result"]["protocolVersion"]
+            .as_str()
+            .map(str::to_owned)
+            .unwrap_or_else(|| panic!("{response}"))
     };
     for (newest, asked, expected) in [
         (Revision::June2025, "2025-11-25", "2025-06-18"),
@@ -285,13 +292,13 @@ async fn newer_revisions_than_configured_are_not_offered() {
     }
     let server = Server::new(gate(&["a"], Form::Flat), Some(Revision::November2025));
     for method in ["server/discover", "tools/list"] {
-        let told = server.stateless(&holder("*"), method, json!({})).await;
-        assert_eq!(told["error"]["code"], -32022, "{method}: {told}");
-        assert!(!told["error"]["data"]["supported"].to_string().contains("2026"), "{told}");
+        let response = server.stateless(&holder("*"), method, json!({})).await;
+        assert_eq!(response["error"]["code"], -32022, "{method}: {response}");
+        assert!(!response["error"]["data"]["supported"].to_string().contains("2026"), "{response}");
     }
     let server = Server::new(gate(&["a"], Form::Flat), Some(Revision::July2026));
-    let told = server.stateless(&holder("*"), "server/discover", json!({})).await;
-    assert!(told["result"]["supportedVersions"].to_string().contains("2026-07-28"), "{told}");
+    let response = server.stateless(&holder("*"), "server/discover", json!({})).await;
+    assert!(response["result"]["supportedVersions"].to_string().contains("2026-07-28"), "{response}");
 }
 
 #[tokio::test]
@@ -327,14 +334,14 @@ async fn long_lists_are_paginated() {
     assert_eq!((all.len(), &all), (300, &published));
     whole.cancel().await.unwrap();
 
-    // Another, since clients keep what they were told.
+    // Another client, since clients cache the list.
     let client = connect().await;
     let page = async |cursor: Option<String>| {
         client.list_tools(Some(PaginatedRequestParams::default().with_cursor(cursor))).await
     };
     let first = page(None).await.unwrap();
     assert_eq!(first.tools.len(), 200);
-    // Meanwhile all of them go, and others come.
+    // In between, all tools are replaced.
     catalog.swap(slots(&["zeta"]));
     let rest = page(first.next_cursor).await.unwrap();
     assert_eq!(rest.tools.iter().filter(|tool| tool.name.starts_with("zeta_")).count(), 6);
@@ -354,14 +361,14 @@ fn callers_of_equal_rights_share_a_list() {
         let list = listed.tools(&catalog, &rights(scopes));
         let mut made = made.lock().unwrap();
         let is_new = !made.iter().any(|known| Arc::ptr_eq(known, &list));
-        // Kept, so that no other takes its place in memory.
+        // Kept, so that no other list reuses its address.
         made.push(Arc::clone(&list));
         (list.1.len(), is_new)
     };
     assert_eq!([list("*"), list("*")], [(2, true), (2, false)]);
     assert_eq!([list("a:look b:*"), list("b:* a:look")], [(2, true), (2, false)]);
     assert_eq!([list("a:look"), list("a:look"), list("")], [(1, true), (1, false), (0, true)]);
-    // More than are kept: those who asked last are.
+    // Above capacity, the most recently used lists stay cached.
     for number in 0..63 {
         assert!(list(&format!("a:look a:x{number}")).1);
     }

@@ -39,7 +39,7 @@ pub struct HostOptions {
     pub keys: Option<PathBuf>,
     /// The audit file, if there is one.
     pub audit: Option<PathBuf>,
-    /// Whether calls start on the I/O runtime.
+    /// Number of calls that may start on the I/O runtime.
     pub inline: Inline,
     /// Stack size of guests in bytes.
     pub stack: usize,

@@ -298,8 +298,8 @@ mod tests {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (read, write) = tokio::io::split(ours);
         let mut lines = LineTransport::new(read, write, Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS));
-        let (heard, mut told) = tokio::io::split(theirs);
-        let mut heard = BufReader::new(heard).lines();
+        let (output, mut input) = tokio::io::split(theirs);
+        let mut output = BufReader::new(output).lines();
         let serving = tokio::spawn(async move {
             let mut messages = 0;
             while lines.receive().await.is_some() {
@@ -322,12 +322,12 @@ mod tests {
             &long,
             &format!("\u{feff}{ping}\r"),
         ] {
-            told.write_all(line.as_bytes()).await.unwrap();
-            told.write_all(b"\n").await.unwrap();
+            input.write_all(line.as_bytes()).await.unwrap();
+            input.write_all(b"\n").await.unwrap();
         }
-        told.shutdown().await.unwrap();
+        input.shutdown().await.unwrap();
         let mut answers = Vec::new();
-        while let Some(line) = heard.next_line().await.unwrap() {
+        while let Some(line) = output.next_line().await.unwrap() {
             let answer: serde_json::Value = serde_json::from_str(&line).unwrap();
             answers.push(format!("{} {}", answer["id"], answer["error"]["code"]));
         }

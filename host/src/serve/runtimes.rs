@@ -8,7 +8,7 @@ use tokio::runtime::{Builder, Runtime};
 /// Nice value: below the I/O runtime, but still a quarter of a CPU on a busy machine. With a tenth, CPU-bound calls timed
 /// out beside a compiler.
 const NICENESS: i32 = 5;
-/// How long shutdown waits for running guests. They are dropped at their next epoch, which is late on a busy machine. A
+/// Time that shutdown waits for running guests. They are dropped at their next epoch, which is late on a busy machine. A
 /// guest that outlived the runtime whose timer it uses would panic.
 const LAST_EPOCH: Duration = Duration::from_secs(2);
 

@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::lines::LineTransport;
 use crate::mcp::McpHandler;
 
-/// How long the client may take to read the last responses.
+/// Time for the client to read the last responses.
 const LAST_WORDS: Duration = Duration::from_secs(3);
 
 /// Input and output stream of the client.

@@ -1,4 +1,4 @@
-//! Sets up the log: destination, level, and what happens to lines that nobody reads.
+//! Sets up the log: destination, level, and dropping of lines that are not read.
 
 use std::{
     io::{IsTerminal, Write},

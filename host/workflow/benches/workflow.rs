@@ -37,7 +37,7 @@ fn file(chain: bool) -> String {
 }
 
 fn plan(chain: bool) -> RunPlan {
-    let mut definition = match definition::read(&file(chain)) {
+    let mut definition = match definition::parse_file(&file(chain)) {
         Ok(definition) => definition,
         Err(problems) => panic!("{problems}"),
     };
@@ -116,7 +116,7 @@ fn workflow(c: &mut Criterion) {
         b.iter_batched(replies, |replies| run(&chain, replies, true), BatchSize::LargeInput);
     });
     let text = file(true);
-    group.bench_function("a file of 100 steps", |b| b.iter(|| definition::read(black_box(&text)).is_ok()));
+    group.bench_function("a file of 100 steps", |b| b.iter(|| definition::parse_file(black_box(&text)).is_ok()));
     group.finish();
 }
 

@@ -13,7 +13,7 @@ const MAX_SHOWN: usize = 80;
 /// Renders a flowchart of steps, dependencies, conditions and failure policies.
 ///
 /// Node names are numbers. Text from the file is quoted, and every character that could end the quotes is escaped.
-pub fn mermaid(workflow: &Workflow) -> String {
+pub fn render_mermaid(workflow: &Workflow) -> String {
     let mut chart = String::from("flowchart TD\n");
     let mut needed: HashSet<usize> = HashSet::new();
     let mut asks = false;
@@ -130,11 +130,11 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::definition::read;
+    use crate::definition::parse_file;
 
     fn draw(text: &str) -> String {
-        let definition = read(text).unwrap_or_else(|problems| panic!("{problems}"));
-        mermaid(&definition.workflows[0])
+        let definition = parse_file(text).unwrap_or_else(|problems| panic!("{problems}"));
+        render_mermaid(&definition.workflows[0])
     }
 
     #[test]

@@ -39,6 +39,6 @@ pub mod template;
 pub mod yaml;
 
 pub use bind::{ActionLookup, BoundWorkflow, bind};
-pub use definition::{Definition, Workflow};
+pub use definition::{WorkflowFile, Workflow};
 pub use facade::WorkflowFacade;
-pub use problem::{Problem, Problems};
+pub use problem::{FileProblem, FileProblems};

@@ -6,7 +6,7 @@ use loggia_text::printable;
 
 /// Problem, warning or note about a file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-pub struct Problem {
+pub struct FileProblem {
     /// Line, from 1; 0 if unknown.
     pub line: usize,
     /// Path in the document: `compositeTools[0].steps[1].tool`.
@@ -22,9 +22,9 @@ pub struct Problem {
 
 /// All problems of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Problems(pub Vec<Problem>);
+pub struct FileProblems(pub Vec<FileProblem>);
 
-impl Problem {
+impl FileProblem {
     /// Creates a problem without a hint. Hidden characters are escaped: files and facades write parts of the texts.
     pub fn new(line: usize, path: impl Into<String>, message: impl Into<String>) -> Self {
         let (path, message) = (path.into(), message.into());
@@ -45,7 +45,7 @@ impl Problem {
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for FileProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.line > 0 {
             write!(f, "line {}: ", self.line)?;
@@ -58,7 +58,7 @@ impl fmt::Display for Problem {
     }
 }
 
-impl fmt::Display for Problems {
+impl fmt::Display for FileProblems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, problem) in self.0.iter().enumerate() {
             if index > 0 {
@@ -70,7 +70,7 @@ impl fmt::Display for Problems {
     }
 }
 
-impl std::error::Error for Problems {}
+impl std::error::Error for FileProblems {}
 
 #[cfg(test)]
 mod tests {
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn what_a_file_hides_is_escaped() {
-        let problem = Problem::new(1, "steps[\u{7}]", "step `\u{f}take`: no backend").hint("\u{202e}x");
+        let problem = FileProblem::new(1, "steps[\u{7}]", "step `\u{f}take`: no backend").hint("\u{202e}x");
         assert_eq!(problem.to_string(), "line 1: step `\\u{f}take`: no backend (\\u{202e}x)");
         assert_eq!(problem.path, "steps[\\u{7}]");
     }

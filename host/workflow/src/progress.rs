@@ -8,7 +8,7 @@ use loggia_text::sanitise_line;
 
 use crate::{
     Workflow,
-    engine::{News, What},
+    engine::{StepNews, StepChange},
 };
 
 /// Maximum length of a step's name, in bytes.
@@ -28,18 +28,18 @@ impl<'a> ProgressReporter<'a> {
     }
 
     /// Reports one change: as progress that names the active steps, and in the run's log.
-    pub(crate) fn report(&mut self, news: &News) {
+    pub(crate) fn report(&mut self, news: &StepNews) {
         let message = self.describe(news);
-        let level = match news.what {
-            What::Failed(_) | What::Retrying(..) => Level::Warn,
+        let level = match news.change {
+            StepChange::Failed(_) | StepChange::Retrying(..) => Level::Warn,
             _ => Level::Debug,
         };
         self.session.log(level, &message);
         if news.item.is_none() {
             self.begun.insert(news.step);
-            match news.what {
-                What::Completed | What::Failed(_) | What::Skipped => self.running.remove(&news.step),
-                What::Started | What::Asking | What::Retrying(..) => self.running.insert(news.step),
+            match news.change {
+                StepChange::Completed | StepChange::Failed(_) | StepChange::Skipped => self.running.remove(&news.step),
+                StepChange::Started | StepChange::Asking | StepChange::Retrying(..) => self.running.insert(news.step),
             };
         }
         let others: Vec<String> = self.running.iter().map(|step| self.step_label(*step)).collect();
@@ -57,19 +57,19 @@ impl<'a> ProgressReporter<'a> {
         self.workflow.steps.get(step).map(|step| sanitise_line(&step.id, NAME)).unwrap_or_default()
     }
 
-    fn describe(&self, news: &News) -> String {
+    fn describe(&self, news: &StepNews) -> String {
         let item = news.item.map(|item| format!(" (item {item})")).unwrap_or_default();
         let call = self.workflow.steps.get(news.step).and_then(|step| step.call());
         let tool = call.map(|call| format!(", {}", call.tool)).unwrap_or_default();
-        let what = match &news.what {
-            What::Started => format!("began{tool}"),
-            What::Asking => "waits for an answer".to_owned(),
-            What::Retrying(pause, why) => {
+        let what = match &news.change {
+            StepChange::Started => format!("began{tool}"),
+            StepChange::Asking => "waits for an answer".to_owned(),
+            StepChange::Retrying(pause, why) => {
                 format!("failed and is tried again in {} ms: {why}", pause.as_millis())
             }
-            What::Completed => "is done".to_owned(),
-            What::Failed(why) => format!("failed: {why}"),
-            What::Skipped => "is skipped".to_owned(),
+            StepChange::Completed => "is done".to_owned(),
+            StepChange::Failed(why) => format!("failed: {why}"),
+            StepChange::Skipped => "is skipped".to_owned(),
         };
         format!("step {}{item} {what}", self.step_label(news.step))
     }

@@ -7,27 +7,27 @@ use loggia_schema::limits;
 use serde_json::{Value, json};
 
 use crate::{
-    Definition, Problem, Workflow,
+    WorkflowFile, FileProblem, Workflow,
     bind::{ActionLookup, BoundWorkflow, bind},
     definition::{EffectHints, PropertySource, PropertyType, ResultProperty, ResultShape},
 };
 
 /// Surface of a file, given the facades that are served now.
 #[derive(Debug)]
-pub struct Outlook {
+pub struct FileSurface {
     /// Facade.
     pub surface: Surface,
     /// Problems that keep workflows from running now, by workflow.
-    pub unavailable: Vec<(String, Vec<Problem>)>,
+    pub unavailable: Vec<(String, Vec<FileProblem>)>,
 }
 
 /// Builds the surface of a file under this name.
-pub fn outlook(
+pub fn build_surface(
     name: &str,
-    definition: &Definition,
+    definition: &WorkflowFile,
     workflows: &[Arc<Workflow>],
     peers: &dyn ActionLookup,
-) -> Outlook {
+) -> FileSurface {
     let mut unavailable = Vec::new();
     let actions = workflows.iter().map(|workflow| match bind(workflow, peers) {
         Ok(BoundWorkflow { effect, open_world, .. }) => to_action(workflow, effect, open_world),
@@ -52,10 +52,10 @@ pub fn outlook(
         actions,
         wants: Vec::new(),
     };
-    Outlook { surface, unavailable }
+    FileSurface { surface, unavailable }
 }
 
-fn summarize(definition: &Definition, workflows: &[Arc<Workflow>]) -> String {
+fn summarize(definition: &WorkflowFile, workflows: &[Arc<Workflow>]) -> String {
     match (&definition.description, workflows) {
         (Some(description), _) => description.clone(),
         (None, [only]) => only.description.clone(),
@@ -134,13 +134,13 @@ fn truncate(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::definition::read;
+    use crate::definition::parse_file;
 
     fn published(name: &str, text: &str) -> Surface {
-        let definition = read(text).unwrap_or_else(|problems| panic!("{problems}"));
+        let definition = parse_file(text).unwrap_or_else(|problems| panic!("{problems}"));
         let workflows: Vec<Arc<Workflow>> = definition.workflows.iter().cloned().map(Arc::new).collect();
         let nobody = |facade: &str, _: &str| Err(loggia_facade::Failure::new("unavailable", facade));
-        outlook(name, &definition, &workflows, &nobody).surface
+        build_surface(name, &definition, &workflows, &nobody).surface
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Workflows behind the gate.
 
 use loggia_schema::{Contract, sanitise_surface};
-use loggia_workflow::{WorkflowFacade, definition, surface::outlook};
+use loggia_workflow::{WorkflowFacade, definition, surface::build_surface};
 
 use super::*;
 
@@ -12,11 +12,11 @@ pub(super) fn beside(text: &str, concurrency: usize, puppets: Vec<Puppet>) -> Ga
     let rules = Rules { elicit: true, questions: 16, concurrency, ..invoking(&invoke) };
     let asking = Rules { elicit: true, ..Rules::default() };
     let gate = gate(puppets.into_iter().map(|puppet| (puppet, asking.clone())).collect());
-    let definition = definition::read(text).unwrap_or_else(|problems| panic!("{problems}"));
+    let definition = definition::parse_file(text).unwrap_or_else(|problems| panic!("{problems}"));
     let workflows: Vec<_> = definition.workflows.iter().cloned().map(Arc::new).collect();
     let snapshot = gate.catalog().snapshot();
     let peers = |facade: &str, action: &str| snapshot.lookup(facade, action);
-    let surface = Arc::new(sanitise_surface(outlook("flow", &definition, &workflows, &peers).surface));
+    let surface = Arc::new(sanitise_surface(build_surface("flow", &definition, &workflows, &peers).surface));
     let contract = Contract::new(Arc::clone(&surface)).unwrap();
     let facade = WorkflowFacade::new(surface, workflows, None);
     let flow = Entry::new(Arc::new(facade), contract, rules, Exposure::default(), "test".to_owned());

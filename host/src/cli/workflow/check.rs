@@ -5,7 +5,7 @@ use std::{path::PathBuf, process::ExitCode, sync::Arc};
 use anyhow::ensure;
 use loggia_gate::catalog::Snapshot;
 use loggia_text::printable;
-use loggia_workflow::{Problem, bind};
+use loggia_workflow::{FileProblem, bind};
 use serde_json::{Value, json};
 
 use super::files::{self, Checked};
@@ -98,7 +98,7 @@ fn beside_others(checked: &mut Checked, beside: &Snapshot) {
     let own = own_name(checked);
     let peers = |facade: &str, action: &str| beside.sought(&own, facade, action);
     let problems = workflows.filter_map(|workflow| bind(&Arc::new(workflow.clone()), &peers).err());
-    let problems: Vec<Problem> = problems.flatten().collect();
+    let problems: Vec<FileProblem> = problems.flatten().collect();
     checked.problems.extend(problems);
     checked.problems.sort_by_key(|problem| problem.line);
 }
@@ -110,7 +110,7 @@ fn own_name(checked: &Checked) -> String {
     named.unwrap_or_else(|| stem(&file).to_owned())
 }
 
-fn warnings(checked: &Checked) -> &[Problem] {
+fn warnings(checked: &Checked) -> &[FileProblem] {
     checked.definition.as_ref().map(|definition| definition.warnings.as_slice()).unwrap_or_default()
 }
 
@@ -152,7 +152,7 @@ fn text(checked: &Checked, colours: bool) -> String {
     lines.join("\n")
 }
 
-fn line(file: &str, weight: Weight, problem: &Problem, colours: bool) -> String {
+fn line(file: &str, weight: Weight, problem: &FileProblem, colours: bool) -> String {
     let (word, colour) = match weight {
         Weight::Problem => ("", "1;31"),
         Weight::Warning => ("warning: ", "33"),

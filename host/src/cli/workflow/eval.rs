@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context, anyhow, bail};
 use loggia_facade::Object;
-use loggia_workflow::template::{Expanded, Scope, Template};
+use loggia_workflow::template::{ExpandedText, TemplateScope, TextTemplate};
 use serde_json::Value;
 
 use crate::cli::term;
@@ -59,7 +59,7 @@ impl Eval {
             None => Object::new(),
         };
         // `forEach` is a name in the data like any other here.
-        let expanded = template.expand(&Scope { base: &base, for_each: None }, self.strict);
+        let expanded = template.expand(&TemplateScope { base: &base, for_each: None }, self.strict);
         let expanded = expanded.map_err(|error| match error.hint {
             Some(hint) => anyhow!("{}\n  {hint}", error.message),
             None => anyhow!(error.message),
@@ -68,8 +68,8 @@ impl Eval {
     }
 }
 
-fn parsed(source: &str) -> anyhow::Result<Template> {
-    Template::parse(source).map_err(|error| match error.at.and_then(|at| source.get(..at)) {
+fn parsed(source: &str) -> anyhow::Result<TextTemplate> {
+    TextTemplate::parse(source).map_err(|error| match error.at.and_then(|at| source.get(..at)) {
         Some(before) => {
             let line = before.matches('\n').count() + 1;
             let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
@@ -96,7 +96,7 @@ fn context(path: &Path, mut stdin: impl Read) -> anyhow::Result<Object> {
     }
 }
 
-fn json(expanded: Expanded) -> String {
+fn json(expanded: ExpandedText) -> String {
     expanded.value.unwrap_or(Value::String(expanded.text)).to_string()
 }
 

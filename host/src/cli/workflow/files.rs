@@ -10,8 +10,8 @@ use std::{
 
 use anyhow::Context;
 use loggia_workflow::{
-    Definition, Problem, Problems,
-    definition::{Examined, examine, link},
+    WorkflowFile, FileProblem, FileProblems,
+    definition::{FileExamination, examine, link},
     yaml,
 };
 
@@ -22,13 +22,13 @@ pub struct Checked {
     /// As it was named.
     pub file: PathBuf,
     /// What it defines, with what other files define for it; none where there are problems.
-    pub definition: Option<Definition>,
+    pub definition: Option<WorkflowFile>,
     /// The same; where there are problems, only the workflows that have none.
-    pub sound: Option<Definition>,
+    pub sound: Option<WorkflowFile>,
     /// What is wrong with it.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<FileProblem>,
     /// What works here and never worked in ToolHive.
-    pub notes: Vec<Problem>,
+    pub notes: Vec<FileProblem>,
 }
 
 /// The files that are meant: those that are named, and those of the folders that are named.
@@ -56,7 +56,7 @@ pub fn meant(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
 pub fn check(files: &[PathBuf]) -> anyhow::Result<Vec<Checked>> {
     let mut checked: Vec<Checked> = files.iter().map(|file| one(file)).collect::<Result<_, _>>()?;
     let wanting = |checked: &Checked| checked.definition.as_ref().is_some_and(|found| !found.refs.is_empty());
-    let mut others: BTreeMap<PathBuf, Definition> = BTreeMap::new();
+    let mut others: BTreeMap<PathBuf, WorkflowFile> = BTreeMap::new();
     for file in checked.iter().filter(|checked| wanting(checked)).map(|checked| &checked.file) {
         for other in of_folder(folder(file))? {
             // What is wrong with a neighbour is told where it is checked.
@@ -68,7 +68,7 @@ pub fn check(files: &[PathBuf]) -> anyhow::Result<Vec<Checked>> {
     for Checked { file, definition, .. } in &checked {
         others.extend(definition.clone().map(|definition| (file.clone(), definition)));
     }
-    let others: Vec<Definition> = others.into_values().collect();
+    let others: Vec<WorkflowFile> = others.into_values().collect();
     for checked in &mut checked {
         let Some(definition) = checked.definition.take() else { continue };
         match link(definition, &others) {
@@ -77,7 +77,7 @@ pub fn check(files: &[PathBuf]) -> anyhow::Result<Vec<Checked>> {
                 checked.sound = Some(definition.clone());
                 checked.definition = Some(definition);
             }
-            Err(Problems(problems)) => checked.problems.extend(problems),
+            Err(FileProblems(problems)) => checked.problems.extend(problems),
         }
     }
     Ok(checked)
@@ -95,11 +95,11 @@ fn one(file: &Path) -> anyhow::Result<Checked> {
         Err(error) => {
             let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
             let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
-            let problems = Problems(vec![Problem::new(line, "", "the file is not UTF-8")]);
-            Examined { problems, ..Examined::default() }
+            let problems = FileProblems(vec![FileProblem::new(line, "", "the file is not UTF-8")]);
+            FileExamination { problems, ..FileExamination::default() }
         }
     };
-    let Examined { definition: sound, problems: Problems(problems), notes } = examined;
+    let FileExamination { definition: sound, problems: FileProblems(problems), notes } = examined;
     let is_whole = problems.is_empty();
     let definition = sound.clone().filter(|_| is_whole);
     // Notes compare a file that works here with ToolHive: they would hide what has to be changed first.
@@ -109,7 +109,7 @@ fn one(file: &Path) -> anyhow::Result<Checked> {
 
 /// Why the host would not serve a file in which nothing is wrong by itself: names that no facade or action may have, a policy
 /// beside it that cannot be used.
-fn unserved(file: &Path) -> Vec<Problem> {
+fn unserved(file: &Path) -> Vec<FileProblem> {
     let admitted = found_at(file).map_err(AdmitError::from).and_then(|mut found| {
         found.kind = Kind::Workflows;
         admit_workflows(&found, Instant::now())
@@ -121,7 +121,7 @@ fn unserved(file: &Path) -> Vec<Problem> {
         Err(AdmitError::Workflows(_)) => return Vec::new(),
         Err(other) => vec![other.to_string()],
     };
-    said.into_iter().map(|said| Problem::new(0, "", said)).collect()
+    said.into_iter().map(|said| FileProblem::new(0, "", said)).collect()
 }
 
 fn folder(file: &Path) -> &Path {

@@ -5,7 +5,7 @@ use std::{path::PathBuf, process::ExitCode};
 use anyhow::anyhow;
 use loggia_schema::nearest;
 use loggia_text::printable;
-use loggia_workflow::{Problems, graph::mermaid};
+use loggia_workflow::{FileProblems, graph::render_mermaid};
 
 use super::files;
 use crate::cli::{exit, term};
@@ -35,7 +35,7 @@ impl Graph {
         }
         let checked = files::check(std::slice::from_ref(&self.file))?;
         let Some(definition) = checked.first().and_then(|checked| checked.definition.as_ref()) else {
-            let problems = Problems(checked.into_iter().flat_map(|checked| checked.problems).collect());
+            let problems = FileProblems(checked.into_iter().flat_map(|checked| checked.problems).collect());
             let said = problems.to_string();
             term::error(&anyhow!("{}: {}", self.file.display(), printable(&said)));
             return Ok(ExitCode::from(exit::REFUSED));
@@ -55,8 +55,8 @@ impl Graph {
             return Ok(ExitCode::from(exit::NOTHING));
         }
         let charts = drawn.iter().map(|workflow| match drawn.len() {
-            1 => mermaid(workflow),
-            _ => format!("%% {}\n{}", workflow.name, mermaid(workflow)),
+            1 => render_mermaid(workflow),
+            _ => format!("%% {}\n{}", workflow.name, render_mermaid(workflow)),
         });
         term::out(charts.collect::<Vec<_>>().join("\n").trim_end());
         Ok(ExitCode::SUCCESS)

@@ -15,7 +15,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use loggia_text::printable;
 use loggia_workflow::{
     Workflow,
-    engine::{News, What},
+    engine::{StepChange, StepNews},
 };
 
 use crate::cli::term;
@@ -48,8 +48,8 @@ impl Steps {
     }
 
     /// Shows what happened.
-    pub fn tell(&self, news: &News) {
-        if matches!(news.what, What::Asking) {
+    pub fn tell(&self, news: &StepNews) {
+        if matches!(news.change, StepChange::Asking) {
             self.asked.store(true, Ordering::Relaxed);
         }
         let took = self.took(news);
@@ -62,14 +62,14 @@ impl Steps {
         if news.item.is_some() {
             return;
         }
-        match news.what {
-            What::Started | What::Asking | What::Retrying(..) => {
+        match news.change {
+            StepChange::Started | StepChange::Asking | StepChange::Retrying(..) => {
                 bar.set_style(spinning());
                 bar.enable_steady_tick(Duration::from_millis(100));
             }
-            What::Completed => finish(bar, "\u{1b}[32m✓\u{1b}[0m"),
-            What::Failed(_) => finish(bar, "\u{1b}[31m✗\u{1b}[0m"),
-            What::Skipped => finish(bar, "-"),
+            StepChange::Completed => finish(bar, "\u{1b}[32m✓\u{1b}[0m"),
+            StepChange::Failed(_) => finish(bar, "\u{1b}[31m✗\u{1b}[0m"),
+            StepChange::Skipped => finish(bar, "-"),
         }
     }
 
@@ -112,21 +112,21 @@ impl Steps {
         }
     }
 
-    fn line(&self, news: &News, said: &str) -> String {
+    fn line(&self, news: &StepNews, said: &str) -> String {
         let id = self.workflow.steps.get(news.step).map_or("", |step| &step.id);
         format!("{id}: {said}")
     }
 
-    fn took(&self, news: &News) -> Option<Duration> {
+    fn took(&self, news: &StepNews) -> Option<Duration> {
         let mut began = self.began.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (news.step, news.item);
-        match news.what {
-            What::Started | What::Asking => {
+        match news.change {
+            StepChange::Started | StepChange::Asking => {
                 began.insert(key, Instant::now());
                 None
             }
-            What::Retrying(..) => None,
-            What::Completed | What::Failed(_) | What::Skipped => {
+            StepChange::Retrying(..) => None,
+            StepChange::Completed | StepChange::Failed(_) | StepChange::Skipped => {
                 began.remove(&key).map(|began| began.elapsed())
             }
         }
@@ -150,18 +150,18 @@ fn spinning() -> ProgressStyle {
 }
 
 /// What happened to a step, in words.
-fn said(workflow: &Workflow, news: &News, took: Option<Duration>) -> String {
+fn said(workflow: &Workflow, news: &StepNews, took: Option<Duration>) -> String {
     let call = workflow.steps.get(news.step).and_then(|step| step.call());
     let tool = call.map(|call| call.tool.as_str());
     let took = took.map(|took| format!(" ({} ms)", took.as_millis())).unwrap_or_default();
     let item = news.item.map(|item| format!("item {item}: ")).unwrap_or_default();
-    let what = match &news.what {
-        What::Started => tool.map_or_else(|| "began".to_owned(), |tool| format!("calls {tool}")),
-        What::Asking => "waits for an answer".to_owned(),
-        What::Retrying(pause, why) => format!("failed, is tried again in {pause:.0?}: {why}"),
-        What::Completed => format!("{}{took}", tool.unwrap_or("answered")),
-        What::Failed(why) => format!("failed{took}: {why}"),
-        What::Skipped => "skipped".to_owned(),
+    let what = match &news.change {
+        StepChange::Started => tool.map_or_else(|| "began".to_owned(), |tool| format!("calls {tool}")),
+        StepChange::Asking => "waits for an answer".to_owned(),
+        StepChange::Retrying(pause, why) => format!("failed, is tried again in {pause:.0?}: {why}"),
+        StepChange::Completed => format!("{}{took}", tool.unwrap_or("answered")),
+        StepChange::Failed(why) => format!("failed{took}: {why}"),
+        StepChange::Skipped => "skipped".to_owned(),
     };
     format!("{item}{what}")
 }

@@ -46,7 +46,7 @@ pub enum AdmitError {
     Fenced(#[from] FenceBreach),
     /// The workflows cannot be used.
     #[error("the workflows cannot be used: {0}")]
-    Workflows(#[from] loggia_workflow::Problems),
+    Workflows(#[from] loggia_workflow::FileProblems),
     /// The policy grants what workflows have no use for.
     #[error(
         "the policy grants {0}, which means nothing to workflows: their steps do what the facades that they call are \

@@ -5,8 +5,8 @@ use std::{sync::Arc, time::Instant};
 use loggia_gate::catalog::Snapshot;
 use loggia_sandbox::Digest;
 use loggia_workflow::{
-    Definition,
-    definition::{self, Form},
+    WorkflowFile,
+    definition::{self, FileForm},
 };
 
 use super::{
@@ -37,7 +37,7 @@ pub fn admit(found: &Found, begun: Instant) -> Result<Admitted, AdmitError> {
     if let Some(grant) = needless_for_workflows(&policy) {
         return Err(AdmitError::Needless(grant));
     }
-    let mut definition = definition::read(&String::from_utf8_lossy(&text))?;
+    let mut definition = definition::parse_file(&String::from_utf8_lossy(&text))?;
     let refers = !definition.refs.is_empty();
     if refers {
         definition = definition::link(definition, &others(found))?;
@@ -55,11 +55,11 @@ pub fn admit(found: &Found, begun: Instant) -> Result<Admitted, AdmitError> {
 }
 
 /// The resources that the folder's other files define. One that cannot be read defines none; its own admission says why.
-fn others(found: &Found) -> Vec<Definition> {
+fn others(found: &Found) -> Vec<WorkflowFile> {
     let others = found.workflows.iter().filter(|(path, _)| *path != found.path);
     let read = others.filter_map(|(path, _)| {
         let text = read(path, WORKFLOWS).ok()?;
-        definition::read(&String::from_utf8_lossy(&text)).ok()
+        definition::parse_file(&String::from_utf8_lossy(&text)).ok()
     });
-    read.filter(|definition| definition.form == Form::Resource).collect()
+    read.filter(|definition| definition.form == FileForm::Resource).collect()
 }

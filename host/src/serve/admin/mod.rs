@@ -43,7 +43,7 @@ const CONNECTIONS: usize = 64;
 const HEAD: usize = 32 << 10;
 /// Timeout of reading a request and of writing its response. Each connection carries one request.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a runtime may take to start a task before it counts as stuck. Looping guests delay tasks by less.
+/// Time within which a runtime must start a task, or it counts as stuck. Looping guests delay tasks by less.
 const TASK_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum number of files that `/readyz` lists, failed ones first.
 const FILES: usize = 500;

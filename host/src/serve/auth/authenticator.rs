@@ -61,8 +61,8 @@ impl Authenticator {
             Some(oauth) => {
                 let metadata = ResourceMetadata::new(&oauth);
                 challenge = AuthChallenge::with_metadata(metadata.url(), &oauth.scopes);
-                let issued = JwtValidator::new(oauth)?;
-                Some(OAuthVerifier { validator: issued, metadata })
+                let validator = JwtValidator::new(oauth)?;
+                Some(OAuthVerifier { validator, metadata })
             }
         };
         Ok(Some(Self(Arc::new(AuthenticatorState {
@@ -132,8 +132,8 @@ impl Authenticator {
             }
             (BearerToken::Foreign(token), Some(oauth)) => {
                 let (name, rights, expires) = oauth.validator.validate(token).await?;
-                let ends = TokenLifetime { revoked: None, expires: Some(expires) };
-                Ok(AuthenticatedCaller { origin: Origin::named(&name, rights), lifetime: ends })
+                let lifetime = TokenLifetime { revoked: None, expires: Some(expires) };
+                Ok(AuthenticatedCaller { origin: Origin::named(&name, rights), lifetime })
             }
             (BearerToken::Foreign(_), None) => {
                 Err(RefusalReason::Invalid("the token was not issued by this server"))

@@ -22,7 +22,7 @@ use super::{
     source::{self, KeySource, SourceError},
 };
 
-/// How long a request waits for a fetch: longer than a fetch may take.
+/// Time that a request waits for a fetch: longer than a fetch may take.
 const FETCH_WAIT: Duration = Duration::from_secs(6);
 
 /// Error of looking up a key.
@@ -70,22 +70,22 @@ struct FetchState {
 }
 
 impl KeyCache {
-    pub fn new(source: Box<dyn KeySource>, pace: FetchSchedule) -> Arc<Self> {
-        let keys = CacheState {
+    pub fn new(source: Box<dyn KeySource>, schedule: FetchSchedule) -> Arc<Self> {
+        let state = CacheState {
             source,
-            schedule: pace,
+            schedule,
             keys: ArcSwapOption::empty(),
             fetch_state: Mutex::default(),
             wanted: Notify::new(),
             fetches: watch::Sender::new(0),
         };
-        Arc::new(Self { state: Arc::new(keys), task: OnceLock::new() })
+        Arc::new(Self { state: Arc::new(state), task: OnceLock::new() })
     }
 
     /// Starts the refreshing task, which ends when the cache is dropped.
     pub fn start(&self) {
-        let keys = &self.state;
-        self.task.get_or_init(|| AbortOnDropHandle::new(tokio::spawn(keys.clone().refresh())));
+        let state = &self.state;
+        self.task.get_or_init(|| AbortOnDropHandle::new(tokio::spawn(state.clone().refresh())));
     }
 
     /// Reads a key file immediately, so that its errors are reported at startup.

@@ -13,7 +13,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::{AuthError, authenticator::Authenticator, file::WatchedFile, settings};
 use crate::config::server::{Auth, Settings, Token};
 
-/// How often the file is checked for changes, which is cheap.
+/// Interval of checking the file for changes, which is cheap.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Minimum age of a version of the file.
 const SETTLE_TIME: Duration = Duration::from_millis(200);

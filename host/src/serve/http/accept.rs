@@ -83,10 +83,10 @@ pub async fn accept(
             let place = table.admit(peer.ip(), &clock).await;
             Ok::<_, io::Error>((stream, peer, clock, place))
         };
-        let (stream, peer, clock, place) = tokio::select! {
+        let connection = tokio::select! {
             () = stop.cancelled() => break,
             accepted = accepted => match accepted {
-                Ok((stream, peer, clock, Some(place))) => (stream, peer, clock, place),
+                Ok((stream, peer, clock, Some(place))) => AcceptedConnection { stream, peer, clock, place },
                 Ok((_, peer, _, None)) => {
                     log_rejected(&was_logged, peer);
                     continue;
@@ -99,9 +99,8 @@ pub async fn accept(
                 }
             },
         };
-        clock.start();
-        let serving =
-            serve_connection(stream, peer, router.clone(), (clock, head, times), open.watcher(), place);
+        connection.clock.start();
+        let serving = serve_connection(connection, router.clone(), head, times.write, open.watcher());
         let counted = count.enter();
         tokio::spawn(async move {
             serving.await;
@@ -133,20 +132,27 @@ fn is_client_error(error: &io::Error) -> bool {
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted)
 }
 
-async fn serve_connection(
+/// A connection that has its place in the table.
+struct AcceptedConnection {
     stream: TcpStream,
     peer: SocketAddr,
-    router: Router,
-    (clock, head, times): (Arc<ConnectionClock>, usize, ConnectionTimeouts),
-    watcher: Watcher,
+    clock: Arc<ConnectionClock>,
     place: ConnectionPlace,
+}
+
+async fn serve_connection(
+    AcceptedConnection { stream, peer, clock, place }: AcceptedConnection,
+    router: Router,
+    head: usize,
+    write_timeout: Duration,
+    watcher: Watcher,
 ) {
     // Without TCP_NODELAY a small response waits 40 ms for the client's acknowledgement.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "failed to set TCP_NODELAY");
     }
     let mut stream = TimeoutStream::new(stream);
-    stream.set_write_timeout(Some(times.write));
+    stream.set_write_timeout(Some(write_timeout));
     let refusal = HeadRefusal::new(head);
     let stream = TimedStream { stream: Box::pin(stream), clock: Arc::clone(&clock), refusal };
     let service = service_fn(|mut request: hyper::Request<Incoming>| {

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use super::request_id;
 use crate::serve::auth::AuthRefusal;
 
-/// How many failures of one kind are recorded individually …
+/// Number of failures of one kind that are recorded individually …
 const FIRST: u64 = 20;
 /// … within this time. After that, only powers of ten are recorded.
 const WINDOW: Duration = Duration::from_secs(60);
@@ -29,7 +29,7 @@ struct FailureCount {
     failures: u64,
 }
 
-/// What to record of one failure.
+/// Decision on how to record one failure.
 #[derive(Debug, PartialEq, Eq)]
 struct LogDecision {
     /// Number of failures of its kind in this window; `None` if this one is only counted.

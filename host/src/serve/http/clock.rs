@@ -24,8 +24,9 @@ use super::{oversize::HeadRefusal, timeouts::ConnectionTimeouts};
 #[derive(Debug)]
 pub struct ConnectionClock {
     timeouts: ConnectionTimeouts,
-    /// What the connection does now. The connection's task changes it; `eviction_reason` reads it from the task that accepts
-    /// another connection. Both hold the lock for a copy only, and take no other lock meanwhile.
+    /// Current phase. The connection's task changes it; `eviction_reason` reads it from the task that accepts another
+    /// connection, with the connection table locked. Both hold this lock only to copy the value, and take no other lock
+    /// while they do, so the order cannot deadlock.
     phase: Mutex<Phase>,
     /// Set once a complete request head has arrived.
     asked: AtomicBool,
@@ -56,11 +57,11 @@ pub enum EvictionReason {
 
 impl ConnectionClock {
     /// Starts the clock of a new connection. The header timeout runs at once, since an idle connection occupies a place.
-    pub fn new(times: ConnectionTimeouts) -> Arc<Self> {
-        let does = Mutex::new(Phase::ReadingHead { until: Instant::now() + times.head });
+    pub fn new(timeouts: ConnectionTimeouts) -> Arc<Self> {
+        let phase = Mutex::new(Phase::ReadingHead { until: Instant::now() + timeouts.head });
         Arc::new(Self {
-            timeouts: times,
-            phase: does,
+            timeouts,
+            phase,
             asked: AtomicBool::new(false),
             authenticated: AtomicBool::new(false),
         })
@@ -72,13 +73,13 @@ impl ConnectionClock {
     }
 
     fn set(&self, next: impl FnOnce(Phase) -> Phase) {
-        let mut does = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
-        *does = next(*does);
+        let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
+        *phase = next(*phase);
     }
 
     /// Records received bytes: on an idle connection, the beginning of a head.
     pub fn bytes_received(&self) {
-        self.set(|does| match does {
+        self.set(|phase| match phase {
             Phase::Idle { .. } => Phase::ReadingHead { until: Instant::now() + self.timeouts.head },
             other => other,
         });
@@ -86,7 +87,7 @@ impl ConnectionClock {
 
     /// Records that all output was sent.
     pub fn flushed(&self) {
-        self.set(|does| match does {
+        self.set(|phase| match phase {
             Phase::Sending { rest } => Phase::Idle { until: Instant::now() + rest },
             other => other,
         });
@@ -107,7 +108,7 @@ impl ConnectionClock {
 
     /// Returns why the connection may be evicted at capacity, or `None` if it may not.
     pub fn eviction_reason(&self) -> Option<EvictionReason> {
-        match self.does() {
+        match self.phase() {
             Phase::ReadingHead { .. } if !self.asked.load(Ordering::Relaxed) => Some(EvictionReason::Silent),
             Phase::ReadingHead { .. } | Phase::Idle { .. } if !self.authenticated.load(Ordering::Relaxed) => {
                 Some(EvictionReason::Unauthenticated)
@@ -116,12 +117,12 @@ impl ConnectionClock {
         }
     }
 
-    fn does(&self) -> Phase {
+    fn phase(&self) -> Phase {
         *self.phase.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn deadline(&self) -> Option<Instant> {
-        match self.does() {
+        match self.phase() {
             Phase::ReadingHead { until } | Phase::Idle { until } => Some(until),
             // Sending has its own write timeout.
             Phase::Answering | Phase::Sending { .. } => None,
@@ -150,7 +151,7 @@ impl ConnectionClock {
 pub struct ResponseGuard {
     /// Clock of the connection.
     pub clock: Arc<ConnectionClock>,
-    /// Whether the request was authenticated.
+    /// Set if the request was authenticated.
     pub authenticated: bool,
 }
 
@@ -174,8 +175,9 @@ impl<S: AsyncWrite> TimedStream<S> {
     /// Writes the replacement of these bytes, if they are hyper's refusal. Responses of ours follow a complete head, so they are
     /// never mistaken for it.
     fn poll_replace(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Option<Poll<io::Result<()>>> {
-        let asks = matches!(self.clock.does(), Phase::ReadingHead { .. });
-        (asks && self.refusal.replaces(bytes)).then(|| self.refusal.poll_write(self.stream.as_mut(), cx))
+        let is_reading_head = matches!(self.clock.phase(), Phase::ReadingHead { .. });
+        (is_reading_head && self.refusal.replaces(bytes))
+            .then(|| self.refusal.poll_write(self.stream.as_mut(), cx))
     }
 }
 

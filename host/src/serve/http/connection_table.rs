@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::clock::{ConnectionClock, EvictionReason};
 
-/// How often connections are checked again while none can be evicted: their phases change without notification.
+/// Interval of checking connections again while none can be evicted: their phases change without notification.
 const RECHECK: Duration = Duration::from_millis(50);
 
 /// Limits of the number of connections.

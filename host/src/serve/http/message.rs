@@ -109,7 +109,7 @@ impl<'a> MessageHead<'a> {
 
     /// Returns the error for a message that passed these checks but not rmcp's parser: only a request's parameters can be
     /// malformed then.
-    fn to_error(self) -> MessageError {
+    fn into_error(self) -> MessageError {
         match self.id.filter(|_| self.method.is_some()) {
             None => MessageError::request(None),
             id => {
@@ -187,7 +187,7 @@ pub async fn read_body(State(bounds): State<BodyLimits>, request: Request, next:
         return (StatusCode::PAYLOAD_TOO_LARGE, message).into_response();
     }
     parts.extensions.insert(MessageKind::of(&head));
-    let unread = head.to_error();
+    let unread = head.into_error();
     let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
     // Its type is supported, so rmcp could not parse the message.
     match response.status() {
@@ -273,7 +273,7 @@ mod tests {
             let head =
                 MessageHead::parse(text.as_bytes()).unwrap_or_else(|wrong| panic!("{text}: {}", wrong.2));
             let read: Result<ClientJsonRpcMessage, _> = serde_json::from_str(text);
-            let MessageError(id, ErrorCode(unread), _) = head.to_error();
+            let MessageError(id, ErrorCode(unread), _) = head.into_error();
             assert_eq!(read.is_err().then_some(unread), code, "{text}: {read:?}");
             assert_eq!(id.is_some(), unread == -32602, "{text}");
         }

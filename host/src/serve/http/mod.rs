@@ -70,7 +70,7 @@ use self::{
 use super::auth::{Authenticator, ResourceMetadata};
 use crate::{config::server::Http, mcp::McpHandler, serve::endpoint::PATH};
 
-/// How long the last events on open streams may take.
+/// Time for the last events on open streams.
 const LAST_EVENTS: Duration = Duration::from_millis(200);
 /// Timeout of closing connections once their streams have ended.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -83,7 +83,7 @@ pub struct HttpServer {
     pub http: Http,
     /// `None` if access is unauthenticated.
     pub authenticator: Option<Authenticator>,
-    /// How long running calls may take to finish after the shutdown signal.
+    /// Time for running calls to finish after the shutdown signal.
     pub drain: Duration,
 }
 

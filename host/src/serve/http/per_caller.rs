@@ -29,7 +29,7 @@ const DEFAULTS: [u32; 3] = [50, 32, 16];
 /// Number of rate limiters above which those of inactive callers are removed.
 const MAX_IDLE_RATES: usize = 4096;
 
-/// What a permit is for.
+/// Purpose of a permit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum PermitKind {
     Call,
@@ -63,7 +63,7 @@ pub struct CallerLimits {
     calls: CallerBound,
     streams: CallerBound,
     /// Permits in use, by caller and kind; entries without permits are removed. Locked only to count up or down: a caller at
-    /// its limit is refused, so nobody waits while holding the lock, or for a permit.
+    /// its limit is refused, so no task waits for a permit, or while it holds the lock.
     open: Mutex<HashMap<(Account, PermitKind), usize>>,
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::lookup::ActionLookup;
 use crate::{
-    Problem, Workflow,
+    FileProblem, Workflow,
     definition::{ToolCall, WorkflowStep},
     engine::{CallTarget, RunPlan},
 };
@@ -29,7 +29,7 @@ pub struct BoundWorkflow {
 /// # Errors
 ///
 /// Every reason for which the workflow cannot run now, each with the step's line.
-pub fn bind(workflow: &Arc<Workflow>, peers: &dyn ActionLookup) -> Result<BoundWorkflow, Vec<Problem>> {
+pub fn bind(workflow: &Arc<Workflow>, peers: &dyn ActionLookup) -> Result<BoundWorkflow, Vec<FileProblem>> {
     let mut problems = Vec::new();
     let mut targets = Vec::with_capacity(workflow.steps.len());
     let (mut effect, mut open_world) = (Effect::Read, false);
@@ -66,15 +66,15 @@ struct CallSite<'a> {
 }
 
 impl CallSite<'_> {
-    fn problem(&self, part: &str, message: impl AsRef<str>) -> Problem {
+    fn problem(&self, part: &str, message: impl AsRef<str>) -> FileProblem {
         let path = match self.workflow.path.as_str() {
             "" => format!("steps[{}].{part}", self.index),
             path => format!("{path}.steps[{}].{part}", self.index),
         };
-        Problem::new(self.call.line, path, format!("step `{}`: {}", self.step.id, message.as_ref()))
+        FileProblem::new(self.call.line, path, format!("step `{}`: {}", self.step.id, message.as_ref()))
     }
 
-    fn resolve_target(&self, peers: &dyn ActionLookup) -> Result<(CallTarget, Action), Problem> {
+    fn resolve_target(&self, peers: &dyn ActionLookup) -> Result<(CallTarget, Action), FileProblem> {
         let mut first = None;
         for candidate in self.call.candidates() {
             match peers.lookup(&candidate.facade, &candidate.action) {
@@ -108,17 +108,17 @@ impl CallSite<'_> {
             Some(hint) => problem.hint(hint),
             None => problem,
         };
-        let problem = Problem { temporary, ..problem };
+        let problem = FileProblem { temporary, ..problem };
         Err(problem)
     }
 
     /// Checks the names of the arguments against the action's schema.
-    fn check_arguments(&self, target: &CallTarget) -> Vec<Problem> {
+    fn check_arguments(&self, target: &CallTarget) -> Vec<FileProblem> {
         let named = format!("`{}.{}`", target.facade, target.action);
         let given = |name: &str| self.call.arguments.iter().any(|(known, _)| known == name);
         let required = target.params.get("required").and_then(Value::as_array).into_iter().flatten();
         let missing = required.filter_map(Value::as_str).filter(|name| !given(name));
-        let mut out: Vec<Problem> = missing
+        let mut out: Vec<FileProblem> = missing
             .map(|name| self.problem("arguments", format!("{named} needs the argument `{name}`")))
             .collect();
         let known = target.params.get("properties").and_then(Value::as_object);
@@ -157,7 +157,7 @@ fn effect_with_hints(workflow: &Workflow, floor: Effect) -> Effect {
 }
 
 /// Rejects annotations that make a workflow look safer than its steps. Clients grant approval based on annotations.
-fn check_hints(workflow: &Workflow, floor: Effect) -> Option<Problem> {
+fn check_hints(workflow: &Workflow, floor: Effect) -> Option<FileProblem> {
     let hints = &workflow.annotations;
     let (hint, value) = match floor {
         Effect::Write | Effect::Destructive if hints.read_only == Some(true) => ("readOnlyHint", true),
@@ -170,5 +170,5 @@ fn check_hints(workflow: &Workflow, floor: Effect) -> Option<Problem> {
     };
     let (name, effect) = (&workflow.name, floor.as_str());
     let message = format!("`{name}` declares `{hint}: {value}`, but one of its steps is {effect}");
-    Some(Problem::new(workflow.line, path, message).hint("remove the annotation, or the step"))
+    Some(FileProblem::new(workflow.line, path, message).hint("remove the annotation, or the step"))
 }

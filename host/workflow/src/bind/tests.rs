@@ -5,7 +5,7 @@ use std::sync::Arc;
 use loggia_facade::{Action, Effect, Failure, code};
 
 use super::{BoundWorkflow, bind};
-use crate::{Problem, definition::read};
+use crate::{FileProblem, definition::parse_file};
 
 /// Looks up: `notes` adds and lists, `shop` sells for good, `clock` has one action.
 fn peers(facade: &str, action: &str) -> Result<Action, Failure> {
@@ -46,9 +46,9 @@ fn peers(facade: &str, action: &str) -> Result<Action, Failure> {
 }
 
 /// Binds a workflow of these steps, with these lines before them.
-fn bound(head: &str, steps: &str) -> Result<BoundWorkflow, Vec<Problem>> {
+fn bound(head: &str, steps: &str) -> Result<BoundWorkflow, Vec<FileProblem>> {
     let text = format!("name: w\ndescription: d\n{head}steps:\n{steps}");
-    let definition = read(&text).unwrap_or_else(|problems| panic!("{problems}\n{text}"));
+    let definition = parse_file(&text).unwrap_or_else(|problems| panic!("{problems}\n{text}"));
     bind(&Arc::new(definition.workflows[0].clone()), &peers)
 }
 

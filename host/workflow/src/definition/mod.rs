@@ -26,13 +26,13 @@ mod template_use;
 mod tests;
 
 pub use self::{
-    entry::{Examined, examine, link, read, with_notes},
+    entry::{FileExamination, examine, link, parse_file, parse_file_with_notes},
     limits::{
         ITERATIONS, ITERATIONS_PARALLEL, PARALLEL, QUESTION_TIMEOUT, RETRIES, RETRY_DELAY, STEP_TIMEOUT,
         STEPS, TIMEOUT,
     },
     model::{
-        ArgumentValue, Definition, EffectHints, ForEach, Form, OnError, PropertySource, PropertyType,
+        ArgumentValue, WorkflowFile, EffectHints, ForEach, FileForm, OnError, PropertySource, PropertyType,
         QuestionStep, RefusalAction, ResultProperty, ResultShape, StepKind, ToolCall, Workflow, WorkflowStep,
     },
 };

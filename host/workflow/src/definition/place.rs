@@ -10,7 +10,7 @@ use super::{
     report::ParseReport,
 };
 use crate::{
-    Problem,
+    FileProblem,
     yaml::{MapEntry, YamlNode, YamlValue, excerpt},
 };
 
@@ -44,12 +44,12 @@ impl<'a> NodePlace<'a> {
     }
 
     /// Creates a problem at this place; the message starts with the path.
-    pub(super) fn problem(&self, message: &str) -> Problem {
-        Problem::new(self.node.line, &*self.path, format!("{} {message}", subject(&self.path)))
+    pub(super) fn problem(&self, message: &str) -> FileProblem {
+        FileProblem::new(self.node.line, &*self.path, format!("{} {message}", subject(&self.path)))
     }
 
     /// Creates the problem for a value of the wrong kind.
-    fn wrong_kind(&self, wanted: &str) -> Problem {
+    fn wrong_kind(&self, wanted: &str) -> FileProblem {
         self.problem(&format!("must be {wanted}, not {}", self.node.kind_name()))
     }
 
@@ -131,7 +131,7 @@ impl<'a> NodePlace<'a> {
             Err((line, written)) => {
                 let message =
                     format!("{} holds {}, which JSON cannot represent", self.path, excerpt(&written));
-                report.problem(Problem::new(line, &*self.path, message));
+                report.problem(FileProblem::new(line, &*self.path, message));
                 None
             }
         }
@@ -188,9 +188,9 @@ impl<'a> NodePlace<'a> {
 }
 
 /// Creates the problem for an unknown field.
-pub(crate) fn unknown_field(path: &str, entry: &MapEntry) -> Problem {
+pub(crate) fn unknown_field(path: &str, entry: &MapEntry) -> FileProblem {
     let message = format!("{} has an unknown field `{}`", subject(path), excerpt(&entry.key));
-    let problem = Problem::new(entry.line, join(path, &excerpt(&entry.key)), message);
+    let problem = FileProblem::new(entry.line, join(path, &excerpt(&entry.key)), message);
     match GUIDED.iter().find(|(key, _)| *key == entry.key) {
         Some((_, hint)) => problem.hint(*hint),
         None => problem,
@@ -230,13 +230,13 @@ impl<'a> ObjectFields<'a> {
     }
 
     /// Creates a problem of the object; the message starts with its path.
-    pub(super) fn problem(&self, message: &str) -> Problem {
-        Problem::new(self.line, &*self.path, format!("{} {message}", subject(&self.path)))
+    pub(super) fn problem(&self, message: &str) -> FileProblem {
+        FileProblem::new(self.line, &*self.path, format!("{} {message}", subject(&self.path)))
     }
 
     /// Creates a problem of a missing field in ToolHive's own form: `path.field is …`.
-    pub(super) fn missing(&self, key: &str, message: &str) -> Problem {
+    pub(super) fn missing(&self, key: &str, message: &str) -> FileProblem {
         let path = join(&self.path, key);
-        Problem::new(self.line, &*path, format!("{path} {message}"))
+        FileProblem::new(self.line, &*path, format!("{path} {message}"))
     }
 }

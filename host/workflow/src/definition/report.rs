@@ -3,7 +3,7 @@
 use loggia_schema::nearest;
 
 use super::template_use::TemplateUse;
-use crate::{Problem, Problems, yaml::excerpt};
+use crate::{FileProblem, FileProblems, yaml::excerpt};
 
 /// Maximum number of reported problems per file.
 const MAX_REPORTED: usize = 100;
@@ -11,10 +11,10 @@ const MAX_REPORTED: usize = 100;
 /// Problems, warnings and notes collected so far.
 #[derive(Default)]
 pub(crate) struct ParseReport {
-    pub take_problems: Vec<Problem>,
-    pub warnings: Vec<Problem>,
+    pub take_problems: Vec<FileProblem>,
+    pub warnings: Vec<FileProblem>,
     /// Constructs that ToolHive does not support.
-    pub notes: Vec<Problem>,
+    pub notes: Vec<FileProblem>,
     /// Templates of the current workflow.
     pub uses: Vec<TemplateUse>,
     /// Number of problems beyond the limit.
@@ -22,11 +22,11 @@ pub(crate) struct ParseReport {
 }
 
 impl ParseReport {
-    pub(super) fn problem(&mut self, problem: Problem) {
+    pub(super) fn problem(&mut self, problem: FileProblem) {
         if self.is_full() { self.more += 1 } else { self.take_problems.push(problem) }
     }
 
-    pub(super) fn warn(&mut self, problem: Problem) {
+    pub(super) fn warn(&mut self, problem: FileProblem) {
         if self.warnings.len() < MAX_REPORTED {
             self.warnings.push(problem);
         }
@@ -34,12 +34,12 @@ impl ParseReport {
 
     pub(super) fn note(&mut self, line: usize, path: impl Into<String>, message: impl Into<String>) {
         if self.notes.len() < MAX_REPORTED {
-            self.notes.push(Problem::new(line, path, message));
+            self.notes.push(FileProblem::new(line, path, message));
         }
     }
 
     /// Adds a problem if `strict`, otherwise a warning.
-    pub(super) fn problem_if(&mut self, strict: bool, problem: Problem) {
+    pub(super) fn problem_if(&mut self, strict: bool, problem: FileProblem) {
         if strict { self.problem(problem) } else { self.warn(problem) }
     }
 
@@ -51,10 +51,10 @@ impl ParseReport {
     /// Adds the nearest of some names as a suggestion.
     pub(super) fn with_suggestion<'n>(
         &self,
-        problem: Problem,
+        problem: FileProblem,
         name: &str,
         names: impl IntoIterator<Item = &'n str>,
-    ) -> Problem {
+    ) -> FileProblem {
         if self.is_full() {
             return problem;
         }
@@ -65,15 +65,15 @@ impl ParseReport {
     }
 
     /// Returns all problems ordered by line, or `None` if there are none.
-    pub(super) fn problems(&mut self) -> Option<Problems> {
+    pub(super) fn problems(&mut self) -> Option<FileProblems> {
         if self.take_problems.is_empty() {
             return None;
         }
         let mut problems = std::mem::take(&mut self.take_problems);
         problems.sort_by_key(|problem| problem.line);
         if self.more > 0 {
-            problems.push(Problem::new(0, "", format!("and {} more", self.more)));
+            problems.push(FileProblem::new(0, "", format!("and {} more", self.more)));
         }
-        Some(Problems(problems))
+        Some(FileProblems(problems))
     }
 }

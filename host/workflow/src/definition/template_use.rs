@@ -1,7 +1,7 @@
 //! Templates with their places in the file, as input of the checks.
 
 use super::model::PropertyType;
-use crate::template::Template;
+use crate::template::TextTemplate;
 
 /// Template with its place in the file.
 #[derive(Debug, Clone)]
@@ -9,7 +9,7 @@ pub(crate) struct TemplateUse {
     pub line: usize,
     pub path: String,
     pub at: TemplateSite,
-    pub template: Template,
+    pub template: TextTemplate,
 }
 
 /// Site of a template.

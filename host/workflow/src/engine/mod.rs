@@ -34,7 +34,7 @@ mod tests;
 mod values;
 
 pub use self::{
-    model::{CallTarget, News, RunEffect, RunEvent, RunOutcome, RunPlan, RunReport, RunStart, TaskId, What},
+    model::{CallTarget, StepNews, RunEffect, RunEvent, RunOutcome, RunPlan, RunReport, RunStart, TaskId, StepChange},
     run::{begin, step},
     state::RunState,
 };

@@ -14,15 +14,15 @@ use tokio::time::{Instant, sleep_until};
 
 use super::tasks::RunTasks;
 use crate::{
-    engine::{self, News, RunEffect, RunEvent, RunOutcome, RunPlan, RunStart},
+    engine::{self, StepNews, RunEffect, RunEvent, RunOutcome, RunPlan, RunStart},
     progress::ProgressReporter,
 };
 
 /// Observer of every step of every run, for displays that show more than progress.
-pub type Watcher = Arc<dyn Fn(&News) + Send + Sync>;
+pub type StepObserver = Arc<dyn Fn(&StepNews) + Send + Sync>;
 
 /// Drives one run to its end.
-pub(super) async fn drive_run(plan: &RunPlan, call: Call, watcher: Option<&Watcher>) -> RunOutcome {
+pub(super) async fn drive_run(plan: &RunPlan, call: Call, watcher: Option<&StepObserver>) -> RunOutcome {
     let session = call.session;
     let began = Instant::now();
     let begin = RunStart {

@@ -3,10 +3,10 @@
 use loggia_facade::{Failure, code};
 use serde_json::Value;
 
-use crate::{Problem, Workflow, engine::RunReport};
+use crate::{FileProblem, Workflow, engine::RunReport};
 
 /// Creates the denial for a caller who may run the workflow but not its steps.
-pub(super) fn to_denied(workflow: &Workflow, problem: &Problem) -> Failure {
+pub(super) fn to_denied(workflow: &Workflow, problem: &FileProblem) -> Failure {
     let message = format!("access denied: `{}` was not run: {}", workflow.name, problem.message);
     let failure = Failure::new(code::DENIED, message);
     match &problem.hint {
@@ -18,7 +18,7 @@ pub(super) fn to_denied(workflow: &Workflow, problem: &Problem) -> Failure {
 /// Maximum number of problems in a message.
 const MAX_REPORTED: usize = 5;
 
-pub(super) fn to_unavailable(workflow: &Workflow, problems: &[Problem]) -> Failure {
+pub(super) fn to_unavailable(workflow: &Workflow, problems: &[FileProblem]) -> Failure {
     let messages: Vec<&str> =
         problems.iter().take(MAX_REPORTED).map(|problem| problem.message.as_str()).collect();
     let more = problems.len().saturating_sub(MAX_REPORTED);

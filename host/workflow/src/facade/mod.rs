@@ -12,4 +12,4 @@ mod failure;
 mod tasks;
 mod workflow_facade;
 
-pub use self::{driver::Watcher, workflow_facade::WorkflowFacade};
+pub use self::{driver::StepObserver, workflow_facade::WorkflowFacade};

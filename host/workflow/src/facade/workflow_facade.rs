@@ -6,7 +6,7 @@ use futures_util::{FutureExt, future::BoxFuture};
 use loggia_facade::{Call, Facade, Failure, Reply, Session, Stop, Surface, code};
 
 use super::{
-    driver::{Watcher, drive_run},
+    driver::{StepObserver, drive_run},
     failure::{to_denied, to_failure, to_unavailable},
 };
 use crate::{
@@ -20,12 +20,12 @@ pub struct WorkflowFacade {
     surface: Arc<Surface>,
     /// Workflows in the order of the surface's actions.
     workflows: Vec<Arc<Workflow>>,
-    watcher: Option<Watcher>,
+    watcher: Option<StepObserver>,
 }
 
 impl WorkflowFacade {
     /// Creates a facade that publishes this surface.
-    pub fn new(surface: Arc<Surface>, workflows: Vec<Arc<Workflow>>, watcher: Option<Watcher>) -> Self {
+    pub fn new(surface: Arc<Surface>, workflows: Vec<Arc<Workflow>>, watcher: Option<StepObserver>) -> Self {
         Self { surface, workflows, watcher }
     }
 }

@@ -5,15 +5,15 @@ use std::{fmt, sync::Arc};
 use super::{
     error::{EvalError, ParseError},
     eval,
-    expanded::Expanded,
+    expanded::ExpandedText,
     references::{DataReference, find_references},
-    scope::Scope,
+    scope::TemplateScope,
     syntax::{SyntaxTree, parse},
 };
 
 /// Parsed template. Cheap to clone.
 #[derive(Clone)]
-pub struct Template {
+pub struct TextTemplate {
     parsed: Arc<Parsed>,
 }
 
@@ -23,7 +23,7 @@ struct Parsed {
     references: Vec<DataReference>,
 }
 
-impl Template {
+impl TextTemplate {
     /// Parses a template.
     ///
     /// # Errors
@@ -51,12 +51,12 @@ impl Template {
     /// # Errors
     ///
     /// Go's errors, and exceeded limits on steps and output.
-    pub fn expand(&self, scope: &Scope<'_>, strict: bool) -> Result<Expanded, EvalError> {
+    pub fn expand(&self, scope: &TemplateScope<'_>, strict: bool) -> Result<ExpandedText, EvalError> {
         eval::expand(&self.parsed.source, &self.parsed.ast, scope, strict)
     }
 }
 
-impl fmt::Debug for Template {
+impl fmt::Debug for TextTemplate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Template({:?})", self.source())
     }

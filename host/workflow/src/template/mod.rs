@@ -62,9 +62,9 @@ mod tests;
 mod value;
 
 pub use self::{
-    compiled::Template,
+    compiled::TextTemplate,
     error::{EvalError, ParseError},
-    expanded::Expanded,
+    expanded::ExpandedText,
     references::DataReference,
-    scope::Scope,
+    scope::TemplateScope,
 };

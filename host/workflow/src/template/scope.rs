@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// Data that a template reads.
 #[derive(Debug, Clone, Copy)]
-pub struct Scope<'a> {
+pub struct TemplateScope<'a> {
     /// Root: `params`, `steps`, `vars`, `workflow`.
     pub base: &'a Object,
     /// `.forEach`, in the arguments of a `forEach` call.

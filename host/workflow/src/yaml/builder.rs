@@ -10,7 +10,7 @@ use super::{
     node::{MapEntry, YamlNode, YamlValue},
     scalar,
 };
-use crate::Problem;
+use crate::FileProblem;
 
 /// Maximum number of reported problems per file.
 const MAX_REPORTED: usize = 20;
@@ -56,7 +56,7 @@ pub(super) struct TreeBuilder {
     pub root: Option<YamlNode>,
     anchors: HashMap<usize, AnchoredNode>,
     size: TreeSize,
-    pub problems: Vec<Problem>,
+    pub problems: Vec<FileProblem>,
 }
 
 impl TreeBuilder {
@@ -86,17 +86,17 @@ impl TreeBuilder {
             return;
         }
         let message = format!("the tag `{}` is not supported", excerpt(&tag.to_string()));
-        self.problem(Problem::new(line, "", message).hint("remove it"));
+        self.problem(FileProblem::new(line, "", message).hint("remove it"));
     }
 
-    fn problem(&mut self, problem: Problem) {
+    fn problem(&mut self, problem: FileProblem) {
         if self.problems.len() < MAX_REPORTED {
             self.problems.push(problem);
         }
     }
 
     /// Adds to the size, within the limits.
-    fn add_size(&mut self, by: TreeSize, line: usize) -> Result<(), Problem> {
+    fn add_size(&mut self, by: TreeSize, line: usize) -> Result<(), FileProblem> {
         self.size.nodes = self.size.nodes.saturating_add(by.nodes);
         self.size.bytes = self.size.bytes.saturating_add(by.bytes);
         let message = if self.size.nodes > NODES {
@@ -106,12 +106,12 @@ impl TreeBuilder {
         } else {
             return Ok(());
         };
-        Err(Problem::new(line, "", message).hint("an alias counts as a copy of its target"))
+        Err(FileProblem::new(line, "", message).hint("an alias counts as a copy of its target"))
     }
 
-    fn check_depth(&self, by: usize, line: usize) -> Result<(), Problem> {
+    fn check_depth(&self, by: usize, line: usize) -> Result<(), FileProblem> {
         if self.open.len() + by > DEPTH {
-            return Err(Problem::new(
+            return Err(FileProblem::new(
                 line,
                 "",
                 format!("lists and objects are nested more than {DEPTH} deep"),
@@ -126,7 +126,7 @@ impl TreeBuilder {
         line: usize,
         anchor: usize,
         tag: Option<&Tag>,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), FileProblem> {
         self.check_depth(1, line)?;
         let before = self.size;
         self.add_size(TreeSize { nodes: 1, bytes: 0 }, line)?;
@@ -137,7 +137,7 @@ impl TreeBuilder {
             self.check_tag(tag, line);
         }
         if self.open.last().is_some_and(OpenNode::expects_key) {
-            let problem = Problem::new(line, "", "a key must be a text, not a list or an object");
+            let problem = FileProblem::new(line, "", "a key must be a text, not a list or an object");
             return Err(problem.hint("quote a template: '{{…}}'"));
         }
         let node = YamlNode { line, value };
@@ -152,7 +152,7 @@ impl TreeBuilder {
         Ok(())
     }
 
-    pub(super) fn end(&mut self) -> Result<(), Problem> {
+    pub(super) fn end(&mut self) -> Result<(), FileProblem> {
         let Some(mut open) = self.open.pop() else { return Ok(()) };
         if let YamlValue::Map(entries) = &mut open.node.value {
             // Own entries take precedence over merged ones.
@@ -177,7 +177,7 @@ impl TreeBuilder {
         node: &YamlNode,
         size: TreeSize,
         line: usize,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), FileProblem> {
         self.add_size(size, line)?;
         self.anchors.insert(anchor, AnchoredNode { node: node.clone(), size, depth: depth(node) });
         Ok(())
@@ -189,7 +189,7 @@ impl TreeBuilder {
         text: &str,
         plain: bool,
         anchor: usize,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), FileProblem> {
         let (size, line) = (TreeSize { nodes: 1, bytes: text.len() }, node.line);
         self.add_size(size, line)?;
         if anchor > 0 {
@@ -204,9 +204,9 @@ impl TreeBuilder {
         }
     }
 
-    pub(super) fn alias(&mut self, anchor: usize, line: usize) -> Result<(), Problem> {
+    pub(super) fn alias(&mut self, anchor: usize, line: usize) -> Result<(), FileProblem> {
         let Some(AnchoredNode { size, depth, .. }) = self.anchors.get(&anchor) else {
-            return Err(Problem::new(line, "", "an alias refers to a node that contains it"));
+            return Err(FileProblem::new(line, "", "an alias refers to a node that contains it"));
         };
         self.check_depth(*depth, line)?;
         self.add_size(*size, line)?;
@@ -214,7 +214,7 @@ impl TreeBuilder {
         match self.open.last_mut() {
             Some(open) if open.expects_key() => {
                 let (YamlValue::Text(text) | YamlValue::Plain(_, text)) = &node.value else {
-                    return Err(Problem::new(line, "", "a key must be a text, not a list or an object"));
+                    return Err(FileProblem::new(line, "", "a key must be a text, not a list or an object"));
                 };
                 open.key = Some(PendingKey { text: text.clone(), line, merges: false });
                 Ok(())
@@ -227,7 +227,7 @@ impl TreeBuilder {
     }
 
     /// Attaches a node to its parent.
-    fn attach(&mut self, node: YamlNode) -> Result<(), Problem> {
+    fn attach(&mut self, node: YamlNode) -> Result<(), FileProblem> {
         let Some(open) = self.open.last_mut() else {
             self.root = Some(node);
             return Ok(());
@@ -237,7 +237,7 @@ impl TreeBuilder {
             (YamlValue::Map(entries), Some(key)) => {
                 if !open.names.insert(key.text.clone()) {
                     let message = format!("`{}` is defined twice", excerpt(&key.text));
-                    self.problem(Problem::new(key.line, "", message).hint("remove one of them"));
+                    self.problem(FileProblem::new(key.line, "", message).hint("remove one of them"));
                     return Ok(());
                 }
                 if !key.merges {
@@ -248,7 +248,7 @@ impl TreeBuilder {
                     Some(more) => open.merged.extend(more),
                     None => {
                         let message = "`<<` must be an object or a list of objects";
-                        self.problem(Problem::new(key.line, "", message));
+                        self.problem(FileProblem::new(key.line, "", message));
                     }
                 }
             }

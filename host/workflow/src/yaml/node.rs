@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json};
 
-use crate::Problem;
+use crate::FileProblem;
 
 /// YAML node with its line number.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,7 +45,7 @@ pub struct YamlTree {
     /// Root node.
     pub root: YamlNode,
     /// Duplicate keys and unknown tags.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<FileProblem>,
 }
 
 impl YamlNode {

@@ -8,23 +8,23 @@ use super::{
     node::{YamlNode, YamlTree, YamlValue},
     syntax::syntax_error,
 };
-use crate::Problem;
+use crate::FileProblem;
 
 /// Parses a file.
 ///
 /// # Errors
 ///
 /// Invalid YAML, and files beyond the limits.
-pub fn parse(text: &str) -> Result<YamlTree, Problem> {
+pub fn parse(text: &str) -> Result<YamlTree, FileProblem> {
     if text.len() > BYTES {
         let message = format!("the file has {} bytes; at most {BYTES} are accepted", text.len());
-        return Err(Problem::new(0, "", message).hint("split it into several files"));
+        return Err(FileProblem::new(0, "", message).hint("split it into several files"));
     }
     build(text)
 }
 
 /// Parses a text whose length has been checked.
-fn build(text: &str) -> Result<YamlTree, Problem> {
+fn build(text: &str) -> Result<YamlTree, FileProblem> {
     let mut builder = TreeBuilder::default();
     let mut parser = Parser::new_from_str(text);
     let mut documents = 0;
@@ -37,7 +37,7 @@ fn build(text: &str) -> Result<YamlTree, Problem> {
                 if documents > 1 {
                     let message =
                         "the file contains several documents separated by `---`; only one is supported";
-                    return Err(Problem::new(line, "", message).hint("split it into one file per document"));
+                    return Err(FileProblem::new(line, "", message).hint("split it into one file per document"));
                 }
             }
             Event::Scalar(text, style, anchor, tag) => {
@@ -57,6 +57,6 @@ fn build(text: &str) -> Result<YamlTree, Problem> {
             Event::Nothing | Event::StreamStart | Event::DocumentEnd => {}
         }
     }
-    let root = builder.root.ok_or_else(|| Problem::new(1, "", "the file is empty"))?;
+    let root = builder.root.ok_or_else(|| FileProblem::new(1, "", "the file is empty"))?;
     Ok(YamlTree { root, problems: builder.problems })
 }

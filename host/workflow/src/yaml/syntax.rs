@@ -2,16 +2,16 @@
 
 use saphyr_parser::ScanError;
 
-use crate::Problem;
+use crate::FileProblem;
 
 /// Converts a parser's error into a problem.
-pub(super) fn syntax_error(text: &str, error: &ScanError) -> Problem {
+pub(super) fn syntax_error(text: &str, error: &ScanError) -> FileProblem {
     let line = error.marker().line().max(1);
     let of = |line: usize| text.lines().nth(line - 1).unwrap_or_default();
     // saphyr reports a tab at the start of the preceding text.
     let tab = (line..line + 2).find(|line| is_indented_by_tab(of(*line)));
     let written = of(line);
-    let problem = Problem::new(tab.unwrap_or(line), "", format!("invalid YAML: {}", error.info()));
+    let problem = FileProblem::new(tab.unwrap_or(line), "", format!("invalid YAML: {}", error.info()));
     if tab.is_some() {
         return problem.hint("indent with spaces, not with tabs");
     }

@@ -12,7 +12,7 @@ fn read(text: &str) -> Json {
 fn refused(text: &str) -> String {
     match parse(text) {
         Err(problem) => problem.to_string(),
-        Ok(tree) => crate::Problems(tree.problems).to_string(),
+        Ok(tree) => crate::FileProblems(tree.problems).to_string(),
     }
 }
 

@@ -38,7 +38,7 @@ async fn valid_tokens_give_name_and_rights() {
     for (token, name, allowed) in &cases {
         let origin = authenticate(&auth, &bearer(token), "/mcp")
             .await
-            .unwrap_or_else(|told| panic!("{name}: {told:?}"));
+            .unwrap_or_else(|refused| panic!("{name}: {refused:?}"));
         assert_eq!(origin.caller, Caller::Named((*name).into()));
         for scope in allowed.split(' ') {
             let (facade, action) = scope.split_once(':').unwrap();

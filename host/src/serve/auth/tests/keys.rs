@@ -75,8 +75,8 @@ async fn h48_unknown_keys_fetch_once_from_one_url() {
     let elsewhere = |other: Value| bearer(&keys.headed(other));
     let made_up: Vec<HeaderMap> =
         (0..200).map(|n| elsewhere(json!({"kid": format!("made up {n}")}))).collect();
-    for told in join_all(made_up.iter().map(|headers| authenticate(&auth, headers, "/mcp"))).await {
-        assert_eq!(told.unwrap_err().0, 401);
+    for refused in join_all(made_up.iter().map(|headers| authenticate(&auth, headers, "/mcp"))).await {
+        assert_eq!(refused.unwrap_err().0, 401);
     }
     let theirs = format!("{}/theirs", issuer.at);
     for header in
@@ -96,7 +96,7 @@ async fn invalid_key_responses_are_ignored() {
     let moved = || (axum::http::StatusCode::FOUND, [("location", "/moved")]).into_response();
     let huge = || vec![b' '; (256 << 10) + 1].into_response();
     let many = || json!({ "keys": vec![json!({}); 65] }).to_string().into_response();
-    for (answer, said) in [
+    for (answer, text) in [
         (moved as fn() -> axum::response::Response, "the response has the status 302"),
         (huge, "larger than 256 KiB"),
         (many, "more than 64 keys"),
@@ -106,7 +106,7 @@ async fn invalid_key_responses_are_ignored() {
         let issuer = start_issuer(answer).await;
         let auth = authenticator(&format!("{}/keys", issuer.at), &[], Path::new("."));
         auth.start();
-        wait_for_log(&log, said).await;
+        wait_for_log(&log, text).await;
         assert!(!auth.is_ready());
         assert_eq!(*issuer.asked.lock().unwrap(), ["/keys"], "redirects are not followed");
     }

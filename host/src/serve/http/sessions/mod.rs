@@ -43,9 +43,9 @@ use crate::{config::server::Http, serve::memory};
 
 /// TTL of rmcp's cache of completed responses.
 const CACHE_TTL: Duration = Duration::from_secs(10);
-/// How long a request waits for another one to wake its session.
+/// Time that a request waits for another one to wake its session.
 const WAKE_TIMEOUT: Duration = Duration::from_secs(10);
-/// How often sessions are checked within the shorter timeout.
+/// Number of checks within the shorter timeout.
 const CHECKS_PER_TIMEOUT: u32 = 4;
 /// Number of hibernated sessions after which free memory is returned to the kernel.
 const TRIM_THRESHOLD: usize = 64;
@@ -77,7 +77,7 @@ pub async fn attach_session(
         WakeOutcome::Awake => CALLER.scope(caller, next.run(request)).await,
         WakeOutcome::Gone => session_not_found(),
         WakeOutcome::Wake => {
-            // A client that disconnects meanwhile must not leave a half-restored session.
+            // A disconnecting client must not leave a half-restored session.
             let waking = async move {
                 let woken = tokio::spawn(CALLER.scope(caller, next.run(request))).await;
                 // In any case, since other requests wait for it.
@@ -142,21 +142,20 @@ pub struct BoundedSessions {
 }
 
 impl BoundedSessions {
-    /// Creates the manager with the operator's limits. `news` are the changes that clients of hibernated sessions receive, and
-    /// `count` is the gauge of sessions.
-    pub fn new(http: &Http, news: watch::Receiver<()>, count: Arc<Gauge>) -> Self {
-        let (most, sleep, idle) = (http.sessions, http.session_sleep.0, http.session_idle.0);
+    /// Creates the manager with the operator's limits. `changes` are those of the tool list, which clients of hibernated
+    /// sessions receive, and `count` is the gauge of sessions.
+    pub fn new(http: &Http, changes: watch::Receiver<()>, count: Arc<Gauge>) -> Self {
         let mut local = LocalSessionManager::default();
         // rmcp's timeout ignores running calls, so `hibernate` expires sessions instead.
         local.session_config.keep_alive = None;
         local.session_config.completed_cache_ttl = CACHE_TTL;
         Self {
             local: Arc::new(local),
-            limit: most,
-            hibernate_after: sleep,
-            expire_after: idle,
+            limit: http.sessions,
+            hibernate_after: http.session_sleep.0,
+            expire_after: http.session_idle.0,
             table: Mutex::default(),
-            changes: news,
+            changes,
             count,
             transition: tokio::sync::Mutex::default(),
         }

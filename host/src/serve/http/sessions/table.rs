@@ -20,7 +20,7 @@ pub struct SessionEntry {
     owner: Caller,
     /// Time of the last request, or of a running call.
     last_active: Instant,
-    /// The same, or a time at which the client listened.
+    /// Time of the last request or running call, or at which the client listened.
     last_present: Instant,
     /// Cloned by each request and call in progress; the count tells whether the session is busy.
     activity: Arc<()>,
@@ -117,7 +117,7 @@ impl SessionTable {
             .map(|(id, _)| id.clone())
     }
 
-    /// Hibernates sessions that were silent for so long and can be restored; returns them. Activity counts as use.
+    /// Hibernates sessions that were silent for `silence` and can be restored; returns them. Activity counts as use.
     pub fn hibernate_idle(&mut self, silence: Duration, now: Instant) -> Vec<SessionId> {
         let mut asleep = Vec::new();
         for (id, session) in &mut self.0 {
@@ -138,7 +138,7 @@ impl SessionTable {
         asleep
     }
 
-    /// Removes sessions whose client was absent for so long, or never completed its handshake; returns them. The caller must
+    /// Removes sessions whose client was absent for `silence`, or never completed its handshake; returns them. The caller must
     /// release them in rmcp.
     pub fn expire_idle(&mut self, silence: Duration, now: Instant) -> Vec<SessionId> {
         let over = |session: &SessionEntry| {

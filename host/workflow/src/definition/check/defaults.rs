@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use crate::{
-    Problem,
+    FileProblem,
     definition::{
         model::{OnError, Workflow, WorkflowStep},
         place::join,
@@ -80,7 +80,7 @@ fn missing_default(
     used: &TemplateUse,
     step: &WorkflowStep,
     field: Option<&str>,
-) -> Problem {
+) -> FileProblem {
     let id = excerpt(&step.id);
     let path = format!("{}[{id}].defaultResults", join(&workflow.path, "steps"));
     let by = match used.at {
@@ -93,11 +93,11 @@ fn missing_default(
     let Some(field) = field.map(excerpt) else {
         let message =
             format!("{path}: step \"{id}\" may be skipped and its output is referenced by {by}; {seed}");
-        return Problem::new(step.line, path, message);
+        return FileProblem::new(step.line, path, message);
     };
     let path = format!("{path}[{field}]");
     let message = format!(
         "{path} is required: step \"{id}\" may be skipped and field \"{field}\" is referenced by {by}; {seed}"
     );
-    Problem::new(step.line, path, message).hint(format!("add `{field}` to the defaultResults of `{id}`"))
+    FileProblem::new(step.line, path, message).hint(format!("add `{field}` to the defaultResults of `{id}`"))
 }

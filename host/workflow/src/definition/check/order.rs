@@ -1,7 +1,7 @@
 //! Dependencies between steps: cycles, and the steps that have ended when a step begins.
 
 use crate::{
-    Problem,
+    FileProblem,
     definition::{limits::STEPS, model::Workflow, place::join, report::ParseReport},
     yaml::excerpt,
 };
@@ -32,7 +32,7 @@ pub(crate) fn check_order(workflow: &Workflow, report: &mut ParseReport) -> Opti
             names.join(" -> ")
         );
         let path = format!("{list}[{first}].dependsOn");
-        report.problem(Problem::new(workflow.steps[first].line, path, message));
+        report.problem(FileProblem::new(workflow.steps[first].line, path, message));
     }
     None
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::order::StepSet;
 use crate::{
-    Problem,
+    FileProblem,
     definition::{
         model::Workflow,
         report::ParseReport,
@@ -75,13 +75,13 @@ fn known_params(workflow: &Workflow) -> Option<Vec<&str>> {
 
 impl ReferenceChecker<'_> {
     /// Returns the problem with a reference, if any.
-    fn reference(&self, used: &TemplateUse, path: &[&str], report: &ParseReport) -> Option<Problem> {
+    fn reference(&self, used: &TemplateUse, path: &[&str], report: &ParseReport) -> Option<FileProblem> {
         let &[root, ref rest @ ..] = path else { return None };
         let subject = referrer(self.workflow, used);
         let unknown = |parts: &[&str], name: &str, among: &[&str]| {
             let message =
                 format!("{subject} refers to `.{}`, which does not exist", excerpt(&parts.join(".")));
-            report.with_suggestion(Problem::new(used.line, &*used.path, message), name, among.iter().copied())
+            report.with_suggestion(FileProblem::new(used.line, &*used.path, message), name, among.iter().copied())
         };
         match (root, rest) {
             ("params", [name, ..]) => {
@@ -90,7 +90,7 @@ impl ReferenceChecker<'_> {
                     "{subject} refers to `.params.{}`, which the parameters do not define",
                     excerpt(name)
                 );
-                let problem = Problem::new(used.line, &*used.path, message);
+                let problem = FileProblem::new(used.line, &*used.path, message);
                 Some(report.with_suggestion(problem, name, params.iter().copied()))
             }
             ("steps", [id, rest @ ..]) => self.step(used, &subject, id, report).or_else(|| {
@@ -107,7 +107,7 @@ impl ReferenceChecker<'_> {
                 _ => {
                     let message =
                         format!("{subject} refers to `.forEach`, which only a forEach's inner step sees");
-                    Some(Problem::new(used.line, &*used.path, message))
+                    Some(FileProblem::new(used.line, &*used.path, message))
                 }
             },
             (root, _) if !ROOTS.contains(&root) => {
@@ -125,17 +125,17 @@ impl ReferenceChecker<'_> {
     }
 
     /// Returns the problem with a reference to a step, if any.
-    fn step(&self, used: &TemplateUse, subject: &str, id: &str, report: &ParseReport) -> Option<Problem> {
+    fn step(&self, used: &TemplateUse, subject: &str, id: &str, report: &ParseReport) -> Option<FileProblem> {
         let name = excerpt(id);
         let Some(&target) = self.ids.get(id) else {
             let message = format!("{subject} refers to step `{name}`, which does not exist");
-            let problem = Problem::new(used.line, &*used.path, message);
+            let problem = FileProblem::new(used.line, &*used.path, message);
             return Some(report.with_suggestion(problem, id, self.ids.keys().copied()));
         };
         let TemplateSite::Step(step, _) = used.at else { return None };
         if step == target {
             let message = format!("{subject} refers to `.steps.{name}`, its own step");
-            return Some(Problem::new(used.line, &*used.path, message));
+            return Some(FileProblem::new(used.line, &*used.path, message));
         }
         if self.before?[step] & (1 << target) != 0 {
             return None;
@@ -143,7 +143,7 @@ impl ReferenceChecker<'_> {
         let message = format!(
             "{subject} refers to `.steps.{name}`, but does not depend on it: add {name} to its dependsOn"
         );
-        Some(Problem::new(used.line, &*used.path, message))
+        Some(FileProblem::new(used.line, &*used.path, message))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::template::Template;
+use crate::template::TextTemplate;
 
 /// Call of another facade's action.
 #[derive(Debug, Clone)]
@@ -21,7 +21,7 @@ pub enum ArgumentValue {
     /// Literal value.
     Literal(Value),
     /// Text that contains template actions.
-    Template(Template),
+    Template(TextTemplate),
     /// List that contains a template.
     List(Vec<ArgumentValue>),
     /// Object that contains a template. Member names are not expanded.

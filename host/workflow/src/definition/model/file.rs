@@ -1,11 +1,11 @@
 //! One workflow file.
 
 use super::workflow::Workflow;
-use crate::Problem;
+use crate::FileProblem;
 
 /// Parsed workflow file.
 #[derive(Debug, Clone)]
-pub struct Definition {
+pub struct WorkflowFile {
     /// `facade:`; defaults to the file's name.
     pub facade: Option<String>,
     /// `title:`.
@@ -13,7 +13,7 @@ pub struct Definition {
     /// `description:` of a file that holds several workflows.
     pub description: Option<String>,
     /// File format.
-    pub form: Form,
+    pub form: FileForm,
     /// `metadata.name` of a Kubernetes resource, the target of `compositeToolRefs`.
     pub resource: Option<String>,
     /// Workflows, in file order.
@@ -21,12 +21,12 @@ pub struct Definition {
     /// `compositeToolRefs` with their lines: workflows defined in other files.
     pub refs: Vec<(usize, String)>,
     /// Harmless oddities, such as fields without meaning here.
-    pub warnings: Vec<Problem>,
+    pub warnings: Vec<FileProblem>,
 }
 
 /// File formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum FileForm {
     /// One composite tool at the root.
     Bare,
     /// List under `compositeTools:`.

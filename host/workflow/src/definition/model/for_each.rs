@@ -1,13 +1,13 @@
 //! Loops over a list.
 
 use super::{call::ToolCall, on_error::OnError};
-use crate::template::Template;
+use crate::template::TextTemplate;
 
 /// Call for each item of a list.
 #[derive(Debug, Clone)]
 pub struct ForEach {
     /// Template that must produce a list.
-    pub collection: Template,
+    pub collection: TextTemplate,
     /// Name of the item in templates: `.forEach.<item>`.
     pub item: String,
     /// Maximum number of concurrent calls.

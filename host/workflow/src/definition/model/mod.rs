@@ -19,7 +19,7 @@ mod workflow;
 
 pub use self::{
     call::{ArgumentValue, ToolCall},
-    file::{Definition, Form},
+    file::{WorkflowFile, FileForm},
     for_each::ForEach,
     on_error::OnError,
     output::{PropertySource, PropertyType, ResultProperty, ResultShape},

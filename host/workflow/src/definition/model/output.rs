@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::template::Template;
+use crate::template::TextTemplate;
 
 /// Shape of a workflow's result.
 #[derive(Debug, Clone)]
@@ -32,7 +32,7 @@ pub struct ResultProperty {
 #[derive(Debug, Clone)]
 pub enum PropertySource {
     /// Template.
-    Value(Template),
+    Value(TextTemplate),
     /// Nested properties.
     Properties(Vec<(String, ResultProperty)>),
 }

@@ -2,13 +2,13 @@
 
 use loggia_facade::Object;
 
-use crate::template::Template;
+use crate::template::TextTemplate;
 
 /// Question that a step asks a person.
 #[derive(Debug, Clone)]
 pub struct QuestionStep {
     /// Message of the question.
-    pub message: Template,
+    pub message: TextTemplate,
     /// JSON Schema of the answer.
     pub schema: Object,
     /// Action after a declined question.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{call::ToolCall, for_each::ForEach, on_error::OnError, question::QuestionStep};
-use crate::template::Template;
+use crate::template::TextTemplate;
 
 /// Step of a workflow.
 #[derive(Debug, Clone)]
@@ -15,7 +15,7 @@ pub struct WorkflowStep {
     /// Kind of step.
     pub kind: StepKind,
     /// Template that must produce true or false; on false the step is skipped.
-    pub condition: Option<Template>,
+    pub condition: Option<TextTemplate>,
     /// Indexes of the steps that must have ended before.
     pub depends_on: Vec<usize>,
     /// Timeout of the step including its retries; for a question, the time for which it stays open.

@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json};
 
 use super::template::parse_template;
 use crate::{
-    Problem,
+    FileProblem,
     definition::{
         model::{ArgumentValue, ToolCall},
         place::{NodePlace, ObjectFields, join},
@@ -118,6 +118,6 @@ fn fold_record(members: Vec<(String, ArgumentValue)>) -> ArgumentValue {
 fn warn_template_in_name(name: &str, line: usize, path: &str, report: &mut ParseReport) {
     if name.contains("{{") {
         let message = format!("{path}: templates in names are not expanded");
-        report.warn(Problem::new(line, path, message).hint("templates work only in values"));
+        report.warn(FileProblem::new(line, path, message).hint("templates work only in values"));
     }
 }

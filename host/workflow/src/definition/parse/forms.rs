@@ -6,9 +6,9 @@ use loggia_schema::{limits, nearest};
 
 use super::workflow::{self, parse_workflow};
 use crate::{
-    Problem,
+    FileProblem,
     definition::{
-        model::{Definition, Form, Workflow},
+        model::{WorkflowFile, FileForm, Workflow},
         place::{NodePlace, ObjectFields, join, unknown_field},
         report::ParseReport,
     },
@@ -42,7 +42,7 @@ const ELSEWHERE: [&str; 16] = [
 ];
 
 /// Parses a document.
-pub(crate) fn parse_document(root: &NodePlace<'_>, report: &mut ParseReport) -> Option<Definition> {
+pub(crate) fn parse_document(root: &NodePlace<'_>, report: &mut ParseReport) -> Option<WorkflowFile> {
     if root.node.kind_name() == "a list" {
         let problem = root.problem("must be an object, not a list");
         report.problem(problem.hint("write compositeTools: before the list"));
@@ -51,7 +51,7 @@ pub(crate) fn parse_document(root: &NodePlace<'_>, report: &mut ParseReport) -> 
     let fields = root.open_fields(report)?;
     let form = detect_form(&fields, report)?;
     let strict = fields.get("strict").and_then(|place| place.boolean(report));
-    let strict = strict.unwrap_or(matches!(form, Form::Bare | Form::List));
+    let strict = strict.unwrap_or(matches!(form, FileForm::Bare | FileForm::List));
     for key in OURS {
         if let Some(entry) = fields.entry(key) {
             report.note(
@@ -61,7 +61,7 @@ pub(crate) fn parse_document(root: &NodePlace<'_>, report: &mut ParseReport) -> 
             );
         }
     }
-    let mut definition = Definition {
+    let mut definition = WorkflowFile {
         facade: parse_facade(&fields, report),
         title: fields.text("title", report).map(str::to_owned),
         description: None,
@@ -72,17 +72,17 @@ pub(crate) fn parse_document(root: &NodePlace<'_>, report: &mut ParseReport) -> 
         warnings: Vec::new(),
     };
     match form {
-        Form::Bare => {
+        FileForm::Bare => {
             report_unknown_fields(&fields, &[&workflow::FIELDS, &OURS], report);
             definition.workflows.push(parse_workflow(&fields, strict, report));
         }
-        Form::List => {
+        FileForm::List => {
             let ours = [TOOLS, REFS, "description"];
             report_unused_fields(&fields, &[&ours, &OURS], &ELSEWHERE, report);
             definition.description = fields.text("description", report).map(str::to_owned);
             parse_tools(&fields, strict, &mut definition, report);
         }
-        Form::Resource => {
+        FileForm::Resource => {
             parse_resource_head(&fields, &mut definition, report);
             if let Some(spec) = require_field(&fields, "spec", report)
                 && let Some(fields) = spec.fields(&workflow::FIELDS, report)
@@ -90,7 +90,7 @@ pub(crate) fn parse_document(root: &NodePlace<'_>, report: &mut ParseReport) -> 
                 definition.workflows.push(parse_workflow(&fields, strict, report));
             }
         }
-        Form::Server => {
+        FileForm::Server => {
             parse_resource_head(&fields, &mut definition, report);
             if let Some(spec) = require_field(&fields, "spec", report)
                 && let Some(fields) = spec.open_fields(report)
@@ -109,11 +109,11 @@ pub(crate) fn parse_document(root: &NodePlace<'_>, report: &mut ParseReport) -> 
     Some(definition)
 }
 
-fn detect_form(fields: &ObjectFields<'_>, report: &mut ParseReport) -> Option<Form> {
+fn detect_form(fields: &ObjectFields<'_>, report: &mut ParseReport) -> Option<FileForm> {
     if let Some(place) = fields.get("kind") {
         return match place.text(report)? {
-            RESOURCE => Some(Form::Resource),
-            SERVER => Some(Form::Server),
+            RESOURCE => Some(FileForm::Resource),
+            SERVER => Some(FileForm::Server),
             other => {
                 let problem =
                     place.problem(&format!("must be {RESOURCE} or {SERVER}, not \"{}\"", excerpt(other)));
@@ -124,15 +124,15 @@ fn detect_form(fields: &ObjectFields<'_>, report: &mut ParseReport) -> Option<Fo
     }
     if let Some(spec) = fields.get("spec") {
         let bare = spec.node.get("config").is_none() && spec.node.get("steps").is_some();
-        return Some(if bare { Form::Resource } else { Form::Server });
+        return Some(if bare { FileForm::Resource } else { FileForm::Server });
     }
     if fields.entry(TOOLS).is_some() || fields.entry(REFS).is_some() {
-        return Some(Form::List);
+        return Some(FileForm::List);
     }
     if fields.entries().iter().any(|entry| workflow::FIELDS.contains(&entry.key.as_str())) {
-        return Some(Form::Bare);
+        return Some(FileForm::Bare);
     }
-    let problem = Problem::new(
+    let problem = FileProblem::new(
         fields.line,
         "",
         "the file is not a workflow: it has neither `steps` nor `compositeTools`",
@@ -163,7 +163,7 @@ fn parse_facade(fields: &ObjectFields<'_>, report: &mut ParseReport) -> Option<S
 }
 
 /// Parses the head of a Kubernetes resource.
-fn parse_resource_head(fields: &ObjectFields<'_>, definition: &mut Definition, report: &mut ParseReport) {
+fn parse_resource_head(fields: &ObjectFields<'_>, definition: &mut WorkflowFile, report: &mut ParseReport) {
     warn_unused_fields(
         fields,
         &["apiVersion", "kind", "metadata", "spec", "description", "facade", "title", "strict"],
@@ -226,17 +226,17 @@ fn warn_unused_fields(fields: &ObjectFields<'_>, names: &[&str], report: &mut Pa
     }
 }
 
-fn unused_field(path: &str, entry: &MapEntry) -> Problem {
+fn unused_field(path: &str, entry: &MapEntry) -> FileProblem {
     let path = join(path, &excerpt(&entry.key));
     let message = format!("{path} means nothing here");
-    Problem::new(entry.line, path, message)
+    FileProblem::new(entry.line, path, message)
 }
 
 /// Parses a list of composite tools and references to others.
 fn parse_tools(
     fields: &ObjectFields<'_>,
     strict: bool,
-    definition: &mut Definition,
+    definition: &mut WorkflowFile,
     report: &mut ParseReport,
 ) {
     let tools = fields.get(TOOLS).and_then(|place| place.items(report)).unwrap_or_default();
@@ -273,7 +273,7 @@ pub(crate) fn report_duplicates(workflows: &[Workflow], report: &mut ParseReport
     for workflow in workflows.iter().filter(|workflow| !workflow.name.is_empty()) {
         if let Some(line) = names.get(workflow.name.as_str()) {
             let message = format!("duplicate composite tool name: {}", excerpt(&workflow.name));
-            let problem = Problem::new(workflow.line, join(&workflow.path, "name"), message);
+            let problem = FileProblem::new(workflow.line, join(&workflow.path, "name"), message);
             report.problem(problem.hint(format!("the other one is on line {line}")));
         } else {
             names.insert(&workflow.name, workflow.line);

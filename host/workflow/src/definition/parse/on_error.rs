@@ -1,7 +1,7 @@
 //! Parser of failure policies.
 
 use crate::{
-    Problem,
+    FileProblem,
     definition::{
         limits::{RETRIES, RETRY_DELAY},
         model::OnError,
@@ -51,7 +51,7 @@ pub(crate) fn parse_on_error(fields: &ObjectFields<'_>, report: &mut ParseReport
                 let line = other.map_or(fields.line, |(_, place)| place.node.line);
                 let path = place::join(&fields.path, "retryCount");
                 let message = format!("{path} must be at least 1 when action is retry");
-                report.problem(Problem::new(line, path, message));
+                report.problem(FileProblem::new(line, path, message));
                 OnError::Abort
             }
         },

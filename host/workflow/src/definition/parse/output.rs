@@ -2,7 +2,7 @@
 
 use super::template::parse_template;
 use crate::{
-    Problem,
+    FileProblem,
     definition::{
         model::{PropertySource, PropertyType, ResultProperty, ResultShape},
         place::{NodePlace, join},
@@ -43,7 +43,7 @@ pub(crate) fn parse_output(place: &NodePlace<'_>, report: &mut ParseReport) -> O
                     place.path,
                     excerpt(name)
                 );
-                let problem = Problem::new(item.node.line, &*item.path, message);
+                let problem = FileProblem::new(item.node.line, &*item.path, message);
                 let names = properties.iter().map(|(name, _)| name.as_str());
                 report.problem(report.with_suggestion(problem, name, names));
             }
@@ -53,9 +53,9 @@ pub(crate) fn parse_output(place: &NodePlace<'_>, report: &mut ParseReport) -> O
     Some(ResultShape { properties, required })
 }
 
-fn empty_output(place: &NodePlace<'_>) -> Problem {
+fn empty_output(place: &NodePlace<'_>) -> FileProblem {
     let message = format!("{}: output properties cannot be empty", place.path);
-    Problem::new(place.node.line, &*place.path, message)
+    FileProblem::new(place.node.line, &*place.path, message)
         .hint("omit `output` to return the last step's result")
 }
 
@@ -71,7 +71,7 @@ fn parse_properties(
     }
     if depth > DEPTH {
         let message = format!("{}: output properties are nested more than {DEPTH} deep", output.path);
-        report.problem(Problem::new(place.node.line, &*place.path, message));
+        report.problem(FileProblem::new(place.node.line, &*place.path, message));
         return Vec::new();
     }
     let properties = entries.iter().filter_map(|entry| {
@@ -96,7 +96,7 @@ fn parse_property(
     let name = excerpt(&entry.key);
     let wrong = |key: &str, message: &str| {
         let path = if key.is_empty() { place.path.clone() } else { join(&place.path, key) };
-        Problem::new(entry.line, path, format!("{}: property \"{name}\" {message}", output.path))
+        FileProblem::new(entry.line, path, format!("{}: property \"{name}\" {message}", output.path))
     };
     let kind = match fields.text("type", report) {
         None if fields.is_of_another_kind("type") => None,

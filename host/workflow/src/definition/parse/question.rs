@@ -5,7 +5,7 @@ use loggia_schema::Questionnaire;
 
 use super::template::parse_template;
 use crate::{
-    Problem,
+    FileProblem,
     definition::{
         model::{QuestionStep, RefusalAction},
         place::{NodePlace, ObjectFields},
@@ -53,7 +53,7 @@ fn parse_form_schema(place: &NodePlace<'_>, report: &mut ParseReport) -> Option<
     };
     let Some(message) = message else { return Some(schema) };
     let message = format!("{}: invalid JSON Schema: {message}", place.path);
-    let problem = Problem::new(place.node.line, &*place.path, message);
+    let problem = FileProblem::new(place.node.line, &*place.path, message);
     let is_object = schema.get("type").is_some_and(|kind| kind == "object");
     report.problem(match is_object {
         true => problem,

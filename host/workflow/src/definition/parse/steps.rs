@@ -7,7 +7,7 @@ use super::{
     template::parse_template,
 };
 use crate::{
-    Problem,
+    FileProblem,
     definition::{
         limits::{QUESTION_TIMEOUT, STEP_TIMEOUT},
         model::{OnError, StepKind, ToolCall, WorkflowStep},
@@ -85,7 +85,7 @@ fn parse_step(place: &NodePlace<'_>, index: usize, ids: &Ids<'_>, report: &mut P
     step.on_error = parse_on_error(&fields, report);
     if matches!(step.on_error, OnError::Retry { .. }) && !matches!(step.kind, StepKind::Tool(_)) {
         let message = "onError.action: retry has no effect here: only tool calls are retried";
-        let problem = Problem::new(line, &*place.path, format!("{}: {message}", place.path));
+        let problem = FileProblem::new(line, &*place.path, format!("{}: {message}", place.path));
         report.warn(match step.kind {
             StepKind::ForEach(_) => problem.hint("move it to the inner step"),
             _ => problem,
@@ -167,7 +167,7 @@ fn parse_depends_on(fields: &ObjectFields<'_>, ids: &Ids<'_>, report: &mut Parse
             Some(index) => found.push(*index),
             None => {
                 let message = format!("{} references unknown step \"{}\"", place.path, excerpt(id));
-                let problem = Problem::new(item.node.line, item.path, message);
+                let problem = FileProblem::new(item.node.line, item.path, message);
                 report.problem(report.with_suggestion(problem, id, ids.keys().copied()));
             }
         }

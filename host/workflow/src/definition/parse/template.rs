@@ -1,13 +1,13 @@
 //! Parser of templates.
 
 use crate::{
-    Problem,
+    FileProblem,
     definition::{
         place::{NodePlace, subject},
         report::ParseReport,
         template_use::{TemplateSite, TemplateUse},
     },
-    template::Template,
+    template::TextTemplate,
 };
 
 /// Parses a template.
@@ -15,9 +15,9 @@ pub(crate) fn parse_template(
     place: &NodePlace<'_>,
     at: TemplateSite,
     report: &mut ParseReport,
-) -> Option<Template> {
+) -> Option<TextTemplate> {
     let text = place.text(report)?;
-    match Template::parse(text) {
+    match TextTemplate::parse(text) {
         Ok(template) => {
             let (line, path) = (place.node.line, place.path.clone());
             report.uses.push(TemplateUse { line, path, at, template: template.clone() });
@@ -28,7 +28,7 @@ pub(crate) fn parse_template(
             // In a multi-line text, point to the line of the error.
             let before = error.at.and_then(|at| text.get(..at)).unwrap_or_default();
             let line = place.node.line + before.matches('\n').count();
-            report.problem(Problem::new(line, &*place.path, message));
+            report.problem(FileProblem::new(line, &*place.path, message));
             None
         }
     }

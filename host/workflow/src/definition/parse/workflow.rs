@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use super::{output::parse_output, steps::parse_steps};
 use crate::{
-    Problem,
+    FileProblem,
     definition::{
         check,
         limits::{STEPS, TIMEOUT},
@@ -51,7 +51,7 @@ pub(crate) fn parse_workflow(fields: &ObjectFields<'_>, strict: bool, report: &m
     }
     if places.len() > STEPS {
         let message = format!("{list}: too many steps: {} (max {STEPS})", places.len());
-        report.problem(Problem::new(fields.line, &*list, message).hint("split the workflow"));
+        report.problem(FileProblem::new(fields.line, &*list, message).hint("split the workflow"));
     }
     let steps = parse_steps(&places[..places.len().min(STEPS)], report);
     let output = fields.get("output").and_then(|place| parse_output(&place, report));
@@ -113,7 +113,7 @@ fn parse_parameters(place: &NodePlace<'_>, report: &mut ParseReport) -> Option<O
         Some(Json::String(kind)) => format!("'type' must be 'object' (got '{}')", excerpt(kind)),
         Some(_) => "'type' field must be a string".to_owned(),
     };
-    report.problem(Problem::new(type_line, &*place.path, format!("{}: {message}", place.path)));
+    report.problem(FileProblem::new(type_line, &*place.path, format!("{}: {message}", place.path)));
     None
 }
 
@@ -149,7 +149,7 @@ fn validate_parameters(place: &NodePlace<'_>, schema: Object, report: &mut Parse
         let message =
             message.strip_prefix("the schema of its parameters cannot be used: ").unwrap_or(message);
         let message = format!("{}: invalid JSON Schema: {message}", place.path);
-        report.problem(Problem::new(place.node.line, &*place.path, message));
+        report.problem(FileProblem::new(place.node.line, &*place.path, message));
     }
     None
 }

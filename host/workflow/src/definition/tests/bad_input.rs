@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{link, read, with_notes};
+use super::{link, parse_file, parse_file_with_notes};
 
 const GOOD: &str = r#"
 apiVersion: toolhive.stacklok.dev/v1alpha1
@@ -50,16 +50,16 @@ spec:
 
 #[test]
 fn the_file_that_is_spoilt_is_good() {
-    let definition = read(GOOD).unwrap_or_else(|problems| panic!("{problems}"));
+    let definition = parse_file(GOOD).unwrap_or_else(|problems| panic!("{problems}"));
     assert_eq!(definition.workflows[0].steps.len(), 3);
 }
 
 /// Parses a file and uses the result as the host does.
 fn digest(text: &str) {
-    match with_notes(text) {
+    match parse_file_with_notes(text) {
         Ok((definition, _)) => {
             for workflow in &definition.workflows {
-                assert!(crate::graph::mermaid(workflow).starts_with("flowchart"));
+                assert!(crate::graph::render_mermaid(workflow).starts_with("flowchart"));
             }
             let others = [definition.clone()];
             let _ = link(definition, &others);

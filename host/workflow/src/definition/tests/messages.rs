@@ -1,6 +1,6 @@
 //! Messages: all of ToolHive's for a definition (§1.3 of the research page, and case 25 of §1.15), and our own.
 
-use super::read;
+use super::parse_file;
 
 /// Text of a list with one tool, some of whose fields are given.
 fn tool(fields: &str) -> String {
@@ -23,7 +23,7 @@ fn steps(steps: &str) -> String {
 
 /// Messages of a file's problems, without hints.
 fn said(text: &str) -> Vec<String> {
-    match read(text) {
+    match parse_file(text) {
         Ok(_) => Vec::new(),
         Err(problems) => problems.0.into_iter().map(|problem| problem.message).collect(),
     }
@@ -252,7 +252,7 @@ fn paths_are_those_of_the_form() {
             "spec.config.compositeTools[0].steps[0].tool",
         ),
     ] {
-        let problems = read(&text).unwrap_err().0;
+        let problems = parse_file(&text).unwrap_err().0;
         assert_eq!(problems[0].path, expected, "{text}");
         assert_eq!(problems[0].message, format!("{expected} is required when type is tool"));
     }

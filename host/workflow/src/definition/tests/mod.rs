@@ -4,11 +4,11 @@ mod bad_input;
 mod messages;
 
 use super::*;
-use crate::Problems;
+use crate::FileProblems;
 
 /// Outline of a file: its workflows by name, with their paths; or its problems.
 fn outline(text: &str) -> String {
-    match read(text) {
+    match parse_file(text) {
         Err(problems) => problems.0.iter().map(|problem| format!("{problem}\n")).collect(),
         Ok(file) => {
             let names = file.workflows.iter().map(|w| format!("{} at {}:{}", w.name, w.path, w.line));
@@ -82,7 +82,7 @@ compositeTools:
       more: {type: object, description: More., properties: {n: {type: integer, description: A number., value: '1'}}}
     required: [sha]
 "#;
-    let file = read(text).unwrap_or_else(|problems| panic!("{problems}"));
+    let file = parse_file(text).unwrap_or_else(|problems| panic!("{problems}"));
     insta::assert_debug_snapshot!(file);
 }
 
@@ -107,9 +107,9 @@ spec:
       - {id: b, type: elicitation, message: m, schema: {type: object}, tool: x.y, onError: {action: retry, retryCount: 11}}
       - {id: c, type: forEach, collection: '[]', step: {tool: x.y, condition: 'true', arguments: {'{{x}}': 1}}}
 "#;
-    let file = read(text).unwrap_or_else(|problems| panic!("{problems}"));
+    let file = parse_file(text).unwrap_or_else(|problems| panic!("{problems}"));
     assert_eq!((file.resource.as_deref(), file.workflows[0].strict), (Some("research"), false));
-    insta::assert_snapshot!(Problems(file.warnings).0.iter().map(|w| format!("{w}\n")).collect::<String>());
+    insta::assert_snapshot!(FileProblems(file.warnings).0.iter().map(|w| format!("{w}\n")).collect::<String>());
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn files_without_workflows_are_rejected() {
 fn how_strict_a_file_is_follows_from_its_form_or_is_said() {
     let check = |text: &str, expected: bool| {
         assert_eq!(
-            read(text).unwrap_or_else(|p| panic!("{text}: {p}")).workflows[0].strict,
+            parse_file(text).unwrap_or_else(|p| panic!("{text}: {p}")).workflows[0].strict,
             expected,
             "{text}"
         );
@@ -200,14 +200,14 @@ fn how_strict_a_file_is_follows_from_its_form_or_is_said() {
 fn references_to_other_files_are_put_in_their_place() {
     let tool = |name: &str| format!("{{name: {name}, description: d, {STEPS_OF_ONE}}}");
     let resource = |name: &str, tool_name: &str| {
-        read(&format!("metadata: {{name: {name}}}\nspec: {}\n", tool(tool_name))).unwrap()
+        parse_file(&format!("metadata: {{name: {name}}}\nspec: {}\n", tool(tool_name))).unwrap()
     };
     let server = |refs: &str| {
         let text = format!(
             "spec: {{config: {{compositeTools: [{}],\n compositeToolRefs: [{refs}]}}}}\n",
             tool("one")
         );
-        read(&text).unwrap()
+        parse_file(&text).unwrap()
     };
     let others = [resource("my-flow", "two"), resource("other-flow", "one")];
     let linked = link(server("{name: my-flow}"), &others).unwrap();
@@ -223,14 +223,14 @@ fn references_to_other_files_are_put_in_their_place() {
         "line 2: duplicate composite tool name: one (the other one is on line 1)"
     );
     // A file may consist of references alone.
-    let alone = read("compositeToolRefs: [{name: my-flow}]\n").unwrap();
+    let alone = parse_file("compositeToolRefs: [{name: my-flow}]\n").unwrap();
     assert_eq!(link(alone, &others).unwrap().workflows.len(), 1);
 }
 
 #[test]
 fn common_mistakes_are_reported_once_with_a_remedy() {
     let check = |text: &str, expected: &[&str]| {
-        let told = read(text).expect_err(text).0;
+        let told = parse_file(text).expect_err(text).0;
         let told: Vec<String> = told.iter().map(ToString::to_string).collect();
         assert_eq!(told, expected, "{text}");
     };

@@ -10,7 +10,7 @@ use crate::{
         model::CallTarget,
         values::{SchemaCursor, SchemaKind, SizeBudget, coerce, size_budget::ARGUMENTS},
     },
-    template::{EvalError, Expanded, Scope},
+    template::{EvalError, ExpandedText, TemplateScope},
 };
 
 /// Maximum nesting depth of data, as in ToolHive: a serialized run must be readable again.
@@ -21,7 +21,7 @@ pub(crate) fn expand_parameters(
     step: &str,
     call: &ToolCall,
     target: &CallTarget,
-    scope: &Scope<'_>,
+    scope: &TemplateScope<'_>,
     strict: bool,
 ) -> Result<Object, StepError> {
     let schema = SchemaCursor::new(&target.params);
@@ -67,7 +67,7 @@ pub(crate) fn is_too_deep(value: &Value) -> bool {
 fn expand_argument(
     argument: &ArgumentValue,
     schema: SchemaCursor<'_>,
-    (scope, strict): (&Scope<'_>, bool),
+    (scope, strict): (&TemplateScope<'_>, bool),
     room: &mut SizeBudget,
 ) -> Result<Value, EvalError> {
     let seen = (scope, strict);
@@ -108,8 +108,8 @@ fn coerce_literal(value: &Value, schema: SchemaCursor<'_>) -> Value {
 }
 
 /// Converts an expanded template to the expected type. Keeps the text if that fails: the gate reports the mismatch.
-fn coerce_expanded(expanded: Expanded, (kind, nullable): (SchemaKind, bool), strict: bool) -> Value {
-    let Expanded { text, value } = expanded;
+fn coerce_expanded(expanded: ExpandedText, (kind, nullable): (SchemaKind, bool), strict: bool) -> Value {
+    let ExpandedText { text, value } = expanded;
     let Some(value) = value else { return parse_text(text, kind) };
     let fits = match (&value, kind) {
         // ToolHive's files rely on text where text is expected.
@@ -158,7 +158,7 @@ mod tests {
         let schema = json!({"properties": {"p": {"type": kind}}});
         let schema = if kind.is_null() { json!({}) } else { schema };
         let kind = SchemaCursor::new(schema.as_object().unwrap()).member("p").kind();
-        let expanded = Expanded { text: text.to_owned(), value: value.clone() };
+        let expanded = ExpandedText { text: text.to_owned(), value: value.clone() };
         assert_eq!(coerce_expanded(expanded.clone(), kind, false), loose, "{text} {value:?} {kind:?}");
         assert_eq!(coerce_expanded(expanded, kind, true), strict, "strict: {text} {value:?} {kind:?}");
     }

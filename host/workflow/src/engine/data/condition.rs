@@ -3,13 +3,13 @@
 use crate::{
     definition::WorkflowStep,
     engine::failure::StepError,
-    template::{EvalError, Scope},
+    template::{EvalError, TemplateScope},
 };
 
 /// Evaluates a step's condition; a step without one runs. `show`: redacts a text for an error.
 pub(crate) fn evaluate(
     step: &WorkflowStep,
-    scope: &Scope<'_>,
+    scope: &TemplateScope<'_>,
     strict: bool,
     show: impl Fn(&str) -> String,
 ) -> Result<bool, StepError> {

@@ -11,7 +11,7 @@ use crate::{
         state::{StepEnd, StepPhase, TemplateContext},
         values::{SizeBudget, coerce, size_budget::RESULT},
     },
-    template::{EvalError, Expanded},
+    template::{EvalError, ExpandedText},
 };
 
 /// Go's text for a missing value.
@@ -116,8 +116,8 @@ fn build_properties(
 }
 
 /// Converts an expanded template to the property's type.
-fn coerce_expanded(expanded: Expanded, part: &ResultProperty, strict: bool) -> Result<Value, Unmade> {
-    let Expanded { text, value } = expanded;
+fn coerce_expanded(expanded: ExpandedText, part: &ResultProperty, strict: bool) -> Result<Value, Unmade> {
+    let ExpandedText { text, value } = expanded;
     if text == NO_VALUE || value.as_ref().is_some_and(Value::is_null) {
         // ToolHive returns the text `<no value>`; in strict files null stays null.
         let text_is_wanted = part.kind == PropertyType::String && part.default.is_none();
@@ -208,8 +208,8 @@ mod tests {
     #[test]
     fn values_are_converted_to_the_property_type() {
         use PropertyType::*;
-        let lone = |value: Value, text: &str| Expanded { text: text.to_owned(), value: Some(value) };
-        let text = |text: &str| Expanded { text: text.to_owned(), value: None };
+        let lone = |value: Value, text: &str| ExpandedText { text: text.to_owned(), value: Some(value) };
+        let text = |text: &str| ExpandedText { text: text.to_owned(), value: None };
         for (expanded, kind, loose, strict) in [
             (text("42"), Integer, Some(json!(42)), Some(json!(42))),
             (lone(json!(1234567), "1234567"), Integer, Some(json!(1234567)), Some(json!(1234567))),

@@ -10,7 +10,7 @@ use crate::{
     engine::{
         data::{arguments, reply},
         failure::{SecretRedactor, StepError},
-        model::{TaskId, What},
+        model::{TaskId, StepChange},
         state::{CallState, StepPhase},
         values::size_budget,
     },
@@ -56,7 +56,7 @@ impl RunMachine<'_> {
                     call.retry_at = Some(retry_at);
                 }
                 let redacted = self.redactor().redact_sentence(&failure.message);
-                self.notify(task.step, task.item, What::Retrying(pause, redacted));
+                self.notify(task.step, task.item, StepChange::Retrying(pause, redacted));
             }
         }
     }

@@ -9,11 +9,11 @@ use crate::{
     engine::{
         data::arguments,
         failure::StepError,
-        model::{TaskId, What},
+        model::{TaskId, StepChange},
         state::{CallState, LoopState, StepPhase, context},
         values::size_budget,
     },
-    template::Expanded,
+    template::ExpandedText,
 };
 
 impl<'a> RunMachine<'a> {
@@ -36,7 +36,7 @@ impl<'a> RunMachine<'a> {
                 let (deadline, calls) = (self.deadline(step), Vec::new());
                 let each = LoopState { items, results, next: 0, calls, completed: 0, failed: 0, deadline };
                 self.enter_phase(index, StepPhase::Each(each));
-                self.notify(index, None, What::Started);
+                self.notify(index, None, StepChange::Started);
                 self.finish_loop(index);
             }
         }
@@ -95,7 +95,7 @@ impl<'a> RunMachine<'a> {
                 if let StepPhase::Each(each) = &mut self.state.phases[index] {
                     each.calls.push((item, CallState::new(params.clone())));
                 }
-                self.notify(index, Some(item), What::Started);
+                self.notify(index, Some(item), StepChange::Started);
                 self.request_call(TaskId { step: index, item: Some(item), attempt: 0 }, target, params);
             }
         }
@@ -105,7 +105,7 @@ impl<'a> RunMachine<'a> {
     pub(crate) fn complete_item(&mut self, index: usize, item: usize, mut entry: Object) {
         let output = entry.swap_remove("output").unwrap_or_default();
         self.record_item(index, item, json!({"status": "completed", "output": output}));
-        self.notify(index, Some(item), What::Completed);
+        self.notify(index, Some(item), StepChange::Completed);
         self.finish_loop(index);
     }
 
@@ -114,7 +114,7 @@ impl<'a> RunMachine<'a> {
         let step = self.definition(index);
         let redacted = self.redactor().redact_sentence(&error.message);
         self.record_item(index, item, json!({"status": "failed", "output": null, "error": error.message}));
-        self.notify(index, Some(item), What::Failed(redacted));
+        self.notify(index, Some(item), StepChange::Failed(redacted));
         if self.continues_after(step) {
             self.finish_loop(index);
         } else {
@@ -180,7 +180,7 @@ impl<'a> RunMachine<'a> {
 /// Parses the collection of a loop.
 fn parse_items(
     step: &str,
-    expanded: Expanded,
+    expanded: ExpandedText,
     most: usize,
     show: impl Fn(&str) -> String,
 ) -> Result<Vec<Value>, StepError> {

@@ -12,7 +12,7 @@ use crate::{
     engine::{
         data::arguments,
         failure::StepError,
-        model::{RunEffect, TaskId, What},
+        model::{RunEffect, TaskId, StepChange},
         state::{StepPhase, context},
     },
 };
@@ -35,7 +35,7 @@ impl RunMachine<'_> {
             }
             Ok(message) => {
                 self.enter_phase(index, StepPhase::Asking { deadline: self.deadline(step) });
-                self.notify(index, None, What::Asking);
+                self.notify(index, None, StepChange::Asking);
                 self.effects.push(RunEffect::Ask {
                     task: TaskId { step: index, item: None, attempt: 0 },
                     message: message.text,

@@ -9,7 +9,7 @@ use crate::{
     definition::{OnError, PARALLEL, ToolCall, WorkflowStep},
     engine::{
         failure::{SecretRedactor, StepError},
-        model::{CallTarget, News, RunEffect, RunOutcome, RunPlan, TaskId, What},
+        model::{CallTarget, StepNews, RunEffect, RunOutcome, RunPlan, TaskId, StepChange},
         state::{RunState, StepEnd, StepPhase, context},
     },
 };
@@ -80,12 +80,12 @@ impl<'a> RunMachine<'a> {
 
     /// Completes a step.
     pub(crate) fn complete_step(&mut self, index: usize, entry: Object) {
-        self.end_step(index, StepEnd::Completed, entry, What::Completed);
+        self.end_step(index, StepEnd::Completed, entry, StepChange::Completed);
     }
 
     pub(crate) fn skip_step(&mut self, index: usize) {
         let entry = context::skipped_entry(self.definition(index).default_results.clone());
-        self.end_step(index, StepEnd::Skipped, entry, What::Skipped);
+        self.end_step(index, StepEnd::Skipped, entry, StepChange::Skipped);
     }
 
     /// Fails a step: the run continues without it, or ends.
@@ -106,9 +106,9 @@ impl<'a> RunMachine<'a> {
         let redacted = self.redactor().redact_sentence(&error.message);
         if self.continues_after(step) {
             let entry = context::failed_entry(&error.message, step.default_results.clone().or(output));
-            self.end_step(index, StepEnd::Failed, entry, What::Failed(redacted));
+            self.end_step(index, StepEnd::Failed, entry, StepChange::Failed(redacted));
         } else {
-            self.notify(index, None, What::Failed(redacted));
+            self.notify(index, None, StepChange::Failed(redacted));
             self.stop_run(RunStop {
                 code: error.code,
                 step: Some(index),
@@ -124,7 +124,7 @@ impl<'a> RunMachine<'a> {
         self.state.phases[index] = StepPhase::Ended(StepEnd::Failed);
     }
 
-    pub(super) fn end_step(&mut self, index: usize, end: StepEnd, entry: Object, what: What) {
+    pub(super) fn end_step(&mut self, index: usize, end: StepEnd, entry: Object, what: StepChange) {
         self.record_entry(index, entry);
         self.state.phases[index] = StepPhase::Ended(end);
         self.notify(index, None, what);
@@ -137,9 +137,9 @@ impl<'a> RunMachine<'a> {
         self.state.context.record_step(&self.definition(index).id, place, entry);
     }
 
-    pub(crate) fn notify(&mut self, step: usize, item: Option<usize>, what: What) {
+    pub(crate) fn notify(&mut self, step: usize, item: Option<usize>, what: StepChange) {
         let ended = self.state.phases.iter().filter(|phase| phase.has_ended()).count();
-        self.effects.push(RunEffect::Tell(News { step, item, what, ended }));
+        self.effects.push(RunEffect::Tell(StepNews { step, item, change: what, ended }));
     }
 
     /// Stops the run with a report, and drops active tasks.

@@ -14,7 +14,7 @@ use crate::{
     engine::{
         data::{arguments, condition, output},
         failure::STEP_FAILED,
-        model::{RunEffect, RunEvent, RunOutcome, TaskId, What},
+        model::{RunEffect, RunEvent, RunOutcome, TaskId, StepChange},
         state::{CallState, StepPhase},
     },
 };
@@ -153,7 +153,7 @@ impl RunMachine<'_> {
                         deadline: self.deadline(step),
                     },
                 );
-                self.notify(index, None, What::Started);
+                self.notify(index, None, StepChange::Started);
                 self.request_call(TaskId { step: index, item: None, attempt: 0 }, target, params);
             }
         }

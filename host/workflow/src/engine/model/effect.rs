@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use loggia_facade::Object;
 
-use super::{event::TaskId, news::News, outcome::RunOutcome};
+use super::{event::TaskId, news::StepNews, outcome::RunOutcome};
 
 /// Effect that the driver must carry out.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,7 +36,7 @@ pub enum RunEffect {
     /// Drops a task: its result is no longer needed.
     Drop(TaskId),
     /// Publishes news of a step.
-    Tell(News),
+    Tell(StepNews),
     /// Ends the run; no effect follows.
     Done(Box<RunOutcome>),
 }

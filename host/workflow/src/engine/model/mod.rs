@@ -15,7 +15,7 @@ mod plan;
 pub use self::{
     effect::RunEffect,
     event::{RunEvent, RunStart, TaskId},
-    news::{News, What},
+    news::{StepNews, StepChange},
     outcome::{RunOutcome, RunReport},
     plan::{CallTarget, RunPlan},
 };

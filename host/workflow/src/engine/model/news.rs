@@ -4,20 +4,20 @@ use std::time::Duration;
 
 /// News of one step.
 #[derive(Debug, Clone, PartialEq)]
-pub struct News {
+pub struct StepNews {
     /// Index of the step.
     pub step: usize,
     /// Index of the item in a `forEach`.
     pub item: Option<usize>,
     /// Change of the step.
-    pub what: What,
+    pub change: StepChange,
     /// Number of steps that have ended.
     pub ended: usize,
 }
 
 /// Changes of a step.
 #[derive(Debug, Clone, PartialEq)]
-pub enum What {
+pub enum StepChange {
     /// The step started.
     Started,
     /// The step waits for a person.

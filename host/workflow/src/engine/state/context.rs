@@ -4,7 +4,7 @@ use loggia_facade::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{engine::model::RunStart, template::Scope};
+use crate::{engine::model::RunStart, template::TemplateScope};
 
 /// Root object: `params`, `steps`, `vars` and `workflow`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -24,8 +24,8 @@ impl TemplateContext {
     }
 
     /// Returns the data for a template.
-    pub(crate) fn scope<'a>(&'a self, for_each: Option<&'a Value>) -> Scope<'a> {
-        Scope { base: &self.0, for_each }
+    pub(crate) fn scope<'a>(&'a self, for_each: Option<&'a Value>) -> TemplateScope<'a> {
+        TemplateScope { base: &self.0, for_each }
     }
 
     pub(crate) fn params(&self) -> Option<&Value> {

@@ -6,7 +6,7 @@ use loggia_facade::Answer;
 use serde_json::{Value, json};
 
 use super::{
-    super::What,
+    super::StepChange,
     plans::plan,
     simulator::{Asked, Comes, Run, Told, fails, ok, run, says},
 };
@@ -186,5 +186,5 @@ fn a_try_that_would_begin_when_the_steps_time_is_up_is_none() {
     assert_eq!(run(&steps(100), json!({}), wants).asked.len(), 1);
     let two = run(&steps(101), json!({}), wants);
     assert_eq!((two.asked.len(), two.took), (2, ms(100)));
-    assert!(matches!(two.news.last().unwrap().what, What::Failed(_)));
+    assert!(matches!(two.news.last().unwrap().change, StepChange::Failed(_)));
 }

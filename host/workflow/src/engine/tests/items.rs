@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{
-    super::{RunPlan, What},
+    super::{RunPlan, StepChange},
     plans::plan,
     simulator::{Asked, fails, ok, run},
 };
@@ -34,7 +34,7 @@ fn each_item_is_a_call_and_the_results_stand_in_the_lists_order() {
     assert_eq!(given[1], &json!({"item": "b", "place": "1"}));
     let keys: Vec<&str> = run.asked.iter().map(|(_, asked)| asked.idempotency_key.as_str()).collect();
     assert_eq!(keys, ["run-1/each#0", "run-1/each#1", "run-1/each#2"]);
-    assert!(run.news.iter().any(|news| news.item == Some(2) && news.what == What::Completed));
+    assert!(run.news.iter().any(|news| news.item == Some(2) && news.change == StepChange::Completed));
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_failure_stops_the_others_unless_they_go_on() {
     assert_eq!((aborted.dropped.len(), aborted.took), (2, Duration::from_millis(5)));
     let plan = each(json!({"onError": {"action": "continue"}}));
     let went_on = run(&plan, items, second_fails);
-    assert_eq!(*went_on.ended(&plan, "each"), What::Completed);
+    assert_eq!(*went_on.ended(&plan, "each"), StepChange::Completed);
     let result = went_on.result();
     assert_eq!((&result["completed"], &result["failed"]), (&json!(2), &json!(1)));
     assert_eq!(
@@ -115,7 +115,7 @@ fn an_item_is_tried_again_by_itself_and_the_step_has_one_clock() {
     let stuck = run(&plan, json!({"items": [1, 2]}), |asked| {
         if asked.task.item == Some(0) { ok(1, json!({})) } else { None }
     });
-    assert_eq!(*stuck.ended(&plan, "each"), What::Failed("step each timed out after 50ms".into()));
+    assert_eq!(*stuck.ended(&plan, "each"), StepChange::Failed("step each timed out after 50ms".into()));
     let known = serde_json::to_value(&stuck.state).unwrap();
     let output = &known["context"]["steps"]["each"]["output"];
     assert_eq!((&output["completed"], &output["iterations"][1]["status"]), (&json!(1), &json!("cancelled")));

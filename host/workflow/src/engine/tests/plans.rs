@@ -12,15 +12,15 @@ use crate::{
         ArgumentValue, EffectHints, ForEach, OnError, PropertySource, PropertyType, QuestionStep,
         RefusalAction, ResultProperty, ResultShape, StepKind, ToolCall, WorkflowStep,
     },
-    template::Template,
+    template::TextTemplate,
 };
 
 pub(super) fn object(value: Value) -> Object {
     value.as_object().cloned().unwrap_or_default()
 }
 
-pub(super) fn template(text: &str) -> Template {
-    Template::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+pub(super) fn template(text: &str) -> TextTemplate {
+    TextTemplate::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 fn milliseconds(value: &Value, or: u64) -> Duration {

@@ -144,8 +144,8 @@ proptest! {
         prop_assert!(run.most <= 10, "{} at once", run.most);
         let mut ended = vec![false; plan.workflow.steps.len()];
         for news in run.news.iter().filter(|news| news.item.is_none()) {
-            use super::super::What::*;
-            match news.what {
+            use super::super::StepChange::*;
+            match news.change {
                 Started | Asking => {
                     let needs = &plan.workflow.steps[news.step].depends_on;
                     prop_assert!(needs.iter().all(|of| ended[*of]), "{news:?}");

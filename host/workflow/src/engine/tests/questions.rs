@@ -6,7 +6,7 @@ use loggia_facade::{Answer, Failure};
 use serde_json::{Value, json};
 
 use super::{
-    super::{RunOutcome, What},
+    super::{RunOutcome, StepChange},
     plans::plan,
     simulator::{Asked, Comes, Run, Told, ok, run, says},
 };
@@ -47,7 +47,7 @@ fn an_answer_is_where_the_documentation_says_and_where_the_code_has_it() {
     assert_eq!(*run.params("confirm"), json!("Deploy 7?"));
     let said = "accept production";
     assert_eq!(*run.params("write"), json!({"code": said, "documented": said}));
-    assert!(run.news.iter().any(|news| news.what == What::Asking));
+    assert!(run.news.iter().any(|news| news.change == StepChange::Asking));
 }
 
 // The seed's approval.
@@ -135,7 +135,7 @@ fn skipping_the_rest_completes_the_run() {
         _ => ok(50, json!({})),
     });
     assert_eq!((run.order(), run.took), (vec!["slow", "confirm"], ms(50)));
-    assert_eq!(*run.ended(&plan, "more"), What::Skipped);
+    assert_eq!(*run.ended(&plan, "more"), StepChange::Skipped);
     assert_eq!(*run.result(), json!({"action": "cancel", "skipped": true}), "the last that completed");
 }
 

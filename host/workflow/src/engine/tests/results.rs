@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    super::What,
+    super::StepChange,
     plans::{plan, plan_with},
     simulator::{Asked, Told, fails, ok, run},
 };
@@ -219,5 +219,5 @@ fn a_failed_step_tells_its_error() {
     let run =
         run(&plan, json!({}), |asked| if asked.id == "a" { fails(1, "it is shut") } else { echo(asked) });
     assert_eq!(run.params("b")["why"], "failed: tool call failed: tool t.fails in step a: it is shut");
-    assert!(matches!(run.ended(&plan, "a"), What::Failed(_)));
+    assert!(matches!(run.ended(&plan, "a"), StepChange::Failed(_)));
 }

@@ -6,7 +6,7 @@ use loggia_facade::Failure;
 use serde_json::{Value, json};
 
 use super::{
-    super::What,
+    super::StepChange,
     plans::{plan, plan_with},
     simulator::{Asked, Comes, Run, fails, ok, run},
 };
@@ -86,7 +86,7 @@ fn a_failure_that_is_continued_does_not_stop_others() {
             id => ok(10, json!({"id": id})),
         });
         assert_eq!(*run.result(), json!({"id": "c"}));
-        assert_eq!(*run.ended(&plan, "a"), What::Failed("tool call failed: tool t.run in step a: no".into()));
+        assert_eq!(*run.ended(&plan, "a"), StepChange::Failed("tool call failed: tool t.run in step a: no".into()));
     }
 }
 
@@ -132,8 +132,8 @@ fn pauses_follow_the_rule_and_the_failure() {
         Some((0, Comes::Fail(Failure { retry_after_ms: wanted, ..Failure::new("unavailable", "busy") })))
     });
     let pauses: Vec<Duration> = run.asked.windows(2).map(|two| two[1].0 - two[0].0).collect();
-    let told = run.news.iter().filter_map(|news| match &news.what {
-        What::Retrying(pause, why) if why == "busy" => Some(*pause),
+    let told = run.news.iter().filter_map(|news| match &news.change {
+        StepChange::Retrying(pause, why) if why == "busy" => Some(*pause),
         _ => None,
     });
     assert_eq!(told.collect::<Vec<_>>(), pauses);

@@ -6,7 +6,7 @@ use loggia_facade::{Answer, Failure, Object, Reply};
 use serde_json::{Value, json};
 
 use super::super::{
-    News, RunEffect, RunEvent, RunOutcome, RunPlan, RunReport, RunStart, RunState, TaskId, What, begin, step,
+    StepNews, RunEffect, RunEvent, RunOutcome, RunPlan, RunReport, RunStart, RunState, TaskId, StepChange, begin, step,
 };
 
 /// Call or question, as its answerer sees it.
@@ -54,7 +54,7 @@ pub(super) struct Run {
     /// Tasks in the order of their start, with the time.
     pub asked: Vec<(Duration, Asked)>,
     pub dropped: Vec<TaskId>,
-    pub news: Vec<News>,
+    pub news: Vec<StepNews>,
     /// Maximum number of concurrent tasks.
     pub most: usize,
     pub state: RunState,
@@ -92,9 +92,9 @@ impl Run {
     }
 
     /// Last news of a step.
-    pub(super) fn ended(&self, plan: &RunPlan, id: &str) -> &What {
+    pub(super) fn ended(&self, plan: &RunPlan, id: &str) -> &StepChange {
         let place = plan.workflow.steps.iter().position(|step| step.id == id).unwrap();
-        &self.news.iter().rfind(|news| news.step == place && news.item.is_none()).unwrap().what
+        &self.news.iter().rfind(|news| news.step == place && news.item.is_none()).unwrap().change
     }
 }
 

@@ -224,7 +224,7 @@ fn an_empty_condition_is_none() {
     let condition = |condition: &str| {
         let text =
             format!("name: t\ndescription: d\nsteps: [{{id: a, tool: x.y, condition: {condition}}}]\n");
-        definition::read(&text).unwrap().workflows[0].steps[0].condition.is_some()
+        definition::parse_file(&text).unwrap().workflows[0].steps[0].condition.is_some()
     };
     assert!(!condition("''") && !condition("null") && condition("'true'") && condition("true"));
 }

@@ -3,11 +3,11 @@
 use super::missing::{self, MissingField};
 use crate::template::{
     error::EvalError,
-    expanded::Expanded,
+    expanded::ExpandedText,
     format::print,
     limits,
     output::{RunBudget, TextWriter},
-    scope::Scope,
+    scope::TemplateScope,
     syntax::{
         BranchNode, NodeList, OperandTerm, PipelineNode, RangeNode, SourceSpan, SyntaxTree, TemplateNode,
     },
@@ -18,9 +18,9 @@ use crate::template::{
 pub(crate) fn expand(
     source: &str,
     ast: &SyntaxTree,
-    scope: &Scope<'_>,
+    scope: &TemplateScope<'_>,
     strict: bool,
-) -> Result<Expanded, EvalError> {
+) -> Result<ExpandedText, EvalError> {
     let budget = RunBudget::new();
     let mut run = TemplateRun::new(source, ast, &budget, strict);
     let root = TemplateValue::Map(TemplateMap::Root(scope));
@@ -30,10 +30,10 @@ pub(crate) fn expand(
     {
         run.variables.push(root);
         let value = run.print_action(pipeline, root)?;
-        return Ok(Expanded { text: run.out.written, value: value.to_json() });
+        return Ok(ExpandedText { text: run.out.written, value: value.to_json() });
     }
     run.template(&ast.main, root)?;
-    Ok(Expanded { text: run.out.written, value: None })
+    Ok(ExpandedText { text: run.out.written, value: None })
 }
 
 /// Evaluation of a template.

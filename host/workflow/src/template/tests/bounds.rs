@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Object, Scope, Template, failure, limits};
+use super::{Object, TemplateScope, TextTemplate, failure, limits};
 
 /// Runs a closure on a small stack.
 fn on_small_stack<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
@@ -13,10 +13,10 @@ fn on_small_stack<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -
 /// Result of a template: the number of bytes, or the error.
 fn outcome(source: &str, root: Value) -> String {
     let source = source.to_owned();
-    on_small_stack(move || match Template::parse(&source) {
+    on_small_stack(move || match TextTemplate::parse(&source) {
         Err(error) => format!("no template: {error}"),
         Ok(template) => {
-            let scope = Scope { base: root.as_object().unwrap(), for_each: None };
+            let scope = TemplateScope { base: root.as_object().unwrap(), for_each: None };
             match template.expand(&scope, false) {
                 Ok(expanded) => format!("{} bytes", expanded.text.len()),
                 Err(error) => error.message,
@@ -180,7 +180,7 @@ fn references_are_found_in_time() {
     let source =
         format!("{{{{define \"r\"}}}}{}{twice}{{{{end}}}}{{{{template \"r\" .x}}}}", "{{.y.z}}".repeat(1000));
     on_small_stack(move || {
-        let template = Template::parse(&source).unwrap();
+        let template = TextTemplate::parse(&source).unwrap();
         assert!(template.references().iter().all(|reference| reference.path.len() <= limits::PATH));
     });
 }
@@ -304,10 +304,10 @@ fn survives(source: &str) {
         "a": "text", "list": [1, "é", null, {"a": [2.5]}], "map": {"a": {"b": 1}, "z": null}, "nul": null,
         "deep": nested(130), "big": u64::MAX
     });
-    let Ok(template) = Template::parse(source) else { return };
+    let Ok(template) = TextTemplate::parse(source) else { return };
     let item = json!({"index": 0});
     for (for_each, strict) in [(None, false), (Some(&item), true)] {
-        let scope = Scope { base: root.as_object().unwrap(), for_each };
+        let scope = TemplateScope { base: root.as_object().unwrap(), for_each };
         if let Ok(expanded) = template.expand(&scope, strict) {
             assert!(expanded.text.len() <= limits::OUTPUT);
         }

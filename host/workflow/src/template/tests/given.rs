@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{EvalError, Scope, Template, data, expand, failure, parse_error, text};
+use super::{EvalError, TemplateScope, TextTemplate, data, expand, failure, parse_error, text};
 
 fn check(source: &str, expected: &str) {
     assert_eq!(text(source, &data()), expected, "{source}");
@@ -190,8 +190,8 @@ fn for_each_is_part_of_the_root() {
     let root = data();
     let item = json!({"item": {"name": "openssl"}, "index": 0});
     let expand = |source: &str, for_each| {
-        let scope = Scope { base: root.as_object().unwrap(), for_each };
-        Template::parse(source).unwrap().expand(&scope, false).unwrap().text
+        let scope = TemplateScope { base: root.as_object().unwrap(), for_each };
+        TextTemplate::parse(source).unwrap().expand(&scope, false).unwrap().text
     };
     assert_eq!(expand("{{.forEach.item.name}}@{{$.forEach.index}} {{len .}}", Some(&item)), "openssl@0 3");
     assert_eq!(expand("{{.forEach.item}} {{len $}}", None), "<no value> 2");

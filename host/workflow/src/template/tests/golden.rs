@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Template, expand};
+use super::{TextTemplate, expand};
 
 const CASES: &str = include_str!("../../../tests/data/go_template_cases.json");
 
@@ -35,7 +35,7 @@ fn templates_match_go() {
     assert_eq!(exec.len(), 120);
     for case in exec {
         let (id, source) = (case["id"].as_str().unwrap(), case["template"].as_str().unwrap());
-        let given = match Template::parse(source) {
+        let given = match TextTemplate::parse(source) {
             Ok(_) => expand(source, &root, false).map_err(|error| error.to_string()).map(|given| given.text),
             Err(error) => Err(error.to_string()),
         };
@@ -63,7 +63,7 @@ fn syntax_matches_go() {
     assert_eq!(parse.len(), 17);
     let told = parse.iter().map(|case| {
         let source = case["template"].as_str().unwrap();
-        let given = Template::parse(source);
+        let given = TextTemplate::parse(source);
         assert_eq!(given.is_ok(), case["ok"].as_bool().unwrap(), "{source}: {given:?}");
         match given {
             Ok(_) => format!("{source}  is one"),

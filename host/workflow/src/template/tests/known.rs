@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Template, expand};
+use super::{TextTemplate, expand};
 
 fn root() -> Value {
     json!({"params": {"title": "Test", "n": 3, "million": 1_000_000, "float": 1e6, "frac": 2.5, "nul": null, "zero": -0.0,
@@ -20,7 +20,7 @@ fn check(cases: &[(&str, &str)]) {
 /// Checks that these templates fail, at parsing or evaluation.
 fn refused(sources: &[&str]) {
     for source in sources {
-        let given = Template::parse(source).map(|_| expand(source, &root(), false));
+        let given = TextTemplate::parse(source).map(|_| expand(source, &root(), false));
         assert!(!matches!(given, Ok(Ok(_))), "{source} gives {given:?}");
     }
 }

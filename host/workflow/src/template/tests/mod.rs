@@ -10,14 +10,14 @@ mod strict;
 use loggia_facade::Object;
 use serde_json::{Value, json};
 
-use super::{EvalError, Expanded, Scope, Template, function::BuiltinFunction, limits};
+use super::{EvalError, ExpandedText, TemplateScope, TextTemplate, function::BuiltinFunction, limits};
 
 /// Expands a template over a root.
-fn expand(source: &str, root: &Value, strict: bool) -> Result<Expanded, EvalError> {
+fn expand(source: &str, root: &Value, strict: bool) -> Result<ExpandedText, EvalError> {
     let empty = Object::new();
     let base = root.as_object().unwrap_or(&empty);
-    let scope = Scope { base, for_each: None };
-    let template = Template::parse(source).unwrap_or_else(|error| panic!("{source}: {error}"));
+    let scope = TemplateScope { base, for_each: None };
+    let template = TextTemplate::parse(source).unwrap_or_else(|error| panic!("{source}: {error}"));
     template.expand(&scope, strict)
 }
 
@@ -35,7 +35,7 @@ fn failure(source: &str, root: &Value, strict: bool) -> String {
 }
 
 fn parse_error(source: &str) -> String {
-    match Template::parse(source) {
+    match TextTemplate::parse(source) {
         Ok(_) => panic!("{source} is a template"),
         Err(error) => format!("{}: {}", error.at.map_or("?".to_owned(), |at| at.to_string()), error.message),
     }

@@ -1,9 +1,9 @@
 //! Static references of templates.
 
-use super::Template;
+use super::TextTemplate;
 
 fn check(source: &str, expected: &[&str]) {
-    let template = Template::parse(source).unwrap();
+    let template = TextTemplate::parse(source).unwrap();
     let paths: Vec<String> = template.references().iter().map(|reference| reference.path.join(".")).collect();
     assert_eq!(paths, expected, "{source}");
 }

@@ -4,7 +4,7 @@ use loggia_facade::Object;
 use serde_json::Value;
 
 use super::number::ExactNumber;
-use crate::template::scope::Scope;
+use crate::template::scope::TemplateScope;
 
 #[derive(Clone, Copy)]
 pub(crate) enum TemplateValue<'a> {
@@ -22,7 +22,7 @@ pub(crate) enum TemplateValue<'a> {
 #[derive(Clone, Copy)]
 pub(crate) enum TemplateMap<'a> {
     Plain(&'a Object),
-    Root(&'a Scope<'a>),
+    Root(&'a TemplateScope<'a>),
 }
 
 const FOR_EACH: &str = "forEach";
@@ -31,7 +31,7 @@ impl<'a> TemplateMap<'a> {
     pub(crate) fn get(self, name: &str) -> Option<&'a Value> {
         match self {
             Self::Plain(object) => object.get(name),
-            Self::Root(Scope { for_each: Some(value), .. }) if name == FOR_EACH => Some(value),
+            Self::Root(TemplateScope { for_each: Some(value), .. }) if name == FOR_EACH => Some(value),
             Self::Root(scope) => scope.base.get(name),
         }
     }
@@ -39,7 +39,7 @@ impl<'a> TemplateMap<'a> {
     /// Returns the members sorted by name, in Go's order.
     pub(crate) fn sorted(self) -> Vec<(&'a str, &'a Value)> {
         let mut entries: Vec<_> = self.object().iter().map(|(name, value)| (name.as_str(), value)).collect();
-        if let Self::Root(Scope { for_each: Some(value), .. }) = self {
+        if let Self::Root(TemplateScope { for_each: Some(value), .. }) = self {
             entries.retain(|(name, _)| *name != FOR_EACH);
             entries.push((FOR_EACH, *value));
         }
@@ -50,7 +50,7 @@ impl<'a> TemplateMap<'a> {
     /// Returns the names, sorted; of large maps only the first `most`.
     pub(crate) fn names(self, most: usize) -> Vec<&'a str> {
         let added = match self {
-            Self::Root(Scope { for_each: Some(_), .. }) => Some(FOR_EACH),
+            Self::Root(TemplateScope { for_each: Some(_), .. }) => Some(FOR_EACH),
             _ => None,
         };
         let own = self.object().keys().map(String::as_str).filter(|name| Some(*name) != added);
@@ -62,7 +62,7 @@ impl<'a> TemplateMap<'a> {
     pub(crate) fn len(self) -> usize {
         let own = self.object();
         let added =
-            matches!(self, Self::Root(Scope { for_each: Some(_), .. }) if !own.contains_key(FOR_EACH));
+            matches!(self, Self::Root(TemplateScope { for_each: Some(_), .. }) if !own.contains_key(FOR_EACH));
         own.len() + usize::from(added)
     }
 

@@ -1,4 +1,4 @@
-use crate::definition::{read, with_notes};
+use crate::definition::{parse_file, parse_file_with_notes};
 
 /// Text of a strict workflow at the root, with these steps and optional fields before `---`.
 fn workflow(steps: &str) -> String {
@@ -12,14 +12,14 @@ fn wrapped(steps: &str) -> String {
 }
 
 fn problems(text: &str) -> Vec<String> {
-    match read(text) {
+    match parse_file(text) {
         Ok(_) => Vec::new(),
         Err(problems) => problems.0.iter().map(ToString::to_string).collect(),
     }
 }
 
 fn warnings(text: &str) -> Vec<String> {
-    read(text).expect(text).warnings.iter().map(ToString::to_string).collect()
+    parse_file(text).expect(text).warnings.iter().map(ToString::to_string).collect()
 }
 
 /// Text of a step that may be skipped, and a step that refers to it.
@@ -179,7 +179,7 @@ fn after_line(said: &str) -> String {
 #[test]
 fn constructs_that_never_worked_in_toolhive_are_noted() {
     let notes = |text: &str| -> Vec<String> {
-        let (_, notes) = with_notes(text).unwrap_or_else(|problems| panic!("{text}: {problems}"));
+        let (_, notes) = parse_file_with_notes(text).unwrap_or_else(|problems| panic!("{text}: {problems}"));
         notes.iter().map(ToString::to_string).collect()
     };
     let text = workflow(
