@@ -1,4 +1,4 @@
-//! What routing, validation and the envelope cost for one call of 200 bytes: at most 10 µs together.
+//! Benchmarks routing, validation and the envelope for one call of 200 bytes: at most 10 µs together.
 //!
 //! `cargo bench -p loggia-schema --bench gate`
 
@@ -6,7 +6,7 @@ use std::{hint::black_box, sync::Arc};
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use loggia_facade::{Action, Command, Effect, Envelope, Failure, Object, Page, Reply, Surface};
-use loggia_schema::{Contract, Prepared, Routed, Target, View};
+use loggia_schema::{Contract, PreparedParams, Routed, Target, View};
 use serde_json::{Value, json};
 
 fn object(value: Value) -> Object {
@@ -79,7 +79,11 @@ fn reply() -> Reply {
     }
 }
 
-fn prepare(contract: &Contract, arguments: Object, view: &View) -> (Command, Result<Prepared, Failure>) {
+fn prepare(
+    contract: &Contract,
+    arguments: Object,
+    view: &View,
+) -> (Command, Result<PreparedParams, Failure>) {
     match contract.route(arguments, view) {
         Ok(Routed { command, target: Target::Action { action, params }, .. }) => {
             (command, contract.prepare(&contract.surface().actions[action], params))
@@ -89,7 +93,7 @@ fn prepare(contract: &Contract, arguments: Object, view: &View) -> (Command, Res
     }
 }
 
-fn told(command: Command, outcome: Result<Reply, Failure>, resolved_inputs: Object) -> String {
+fn render(command: Command, outcome: Result<Reply, Failure>, resolved_inputs: Object) -> String {
     let (envelope, _) = Envelope { resolved_inputs, ..Envelope::new(command, outcome) }.into_parts();
     serde_json::to_string(&envelope).unwrap_or_default()
 }
@@ -106,14 +110,14 @@ fn gate(c: &mut Criterion) {
                 || (make(), reply()),
                 |(arguments, reply)| {
                     let (command, prepared) = prepare(&contract, arguments, &view);
-                    let told = match prepared {
+                    let rendered = match prepared {
                         Ok(prepared) => {
                             black_box(&prepared.params);
-                            told(command, Ok(reply), prepared.resolved)
+                            render(command, Ok(reply), prepared.resolved)
                         }
-                        Err(failure) => told(command, Err(failure), Object::new()),
+                        Err(failure) => render(command, Err(failure), Object::new()),
                     };
-                    black_box(told)
+                    black_box(rendered)
                 },
                 BatchSize::SmallInput,
             );
@@ -121,7 +125,7 @@ fn gate(c: &mut Criterion) {
     };
     run("whole", &call);
     run("whole, defaults filled in", &|| object(json!({"action": "search", "query": "x"})));
-    run("whole, slips mended", &|| {
+    run("whole, slips fixed", &|| {
         let mut call = call();
         call.insert("limit".into(), "25".into());
         call.insert("tags".into(), "[\"meeting\"]".into());
@@ -132,7 +136,7 @@ fn gate(c: &mut Criterion) {
         call.insert("depth".into(), "standard".into());
         call
     });
-    run("refused: five faults", &|| {
+    run("refused: five violations", &|| {
         object(
             json!({"action": "search", "qurey": "x", "limit": 99, "depth": "xl", "since": "now", "tags": "a"}),
         )
@@ -150,7 +154,7 @@ fn gate(c: &mut Criterion) {
     group.bench_function("envelope", |b| {
         b.iter_batched(
             reply,
-            |reply| told(Command::action("search"), Ok(reply), Object::new()),
+            |reply| render(Command::action("search"), Ok(reply), Object::new()),
             BatchSize::SmallInput,
         );
     });

@@ -1,8 +1,9 @@
-//! What Loggia does with JSON Schema. Pure: no I/O, no async, no WebAssembly, no MCP; the gate uses it for every call,
-//! and the SDK's `testing` module uses it natively, so that a facade is tested by the rules it will meet.
+//! JSON Schema for facades: bounds, validation, explained errors and published forms. Pure: no I/O, no async, no
+//! WebAssembly, no MCP. The gate uses it for every call, and the SDK's `testing` module natively, so that tests of a
+//! facade apply the host's rules.
 //!
-//! A facade's [`Surface`](loggia_facade::Surface) becomes a [`Contract`]: checked against the bounds, with its published
-//! form made. A call then goes through three steps:
+//! A facade's [`Surface`](loggia_facade::Surface) becomes a [`Contract`], which is checked against the bounds and can be
+//! published. A call is routed, then prepared:
 //!
 //! ```text
 //! arguments ──route──▶ command, action, parameters ──prepare──▶ complete, valid parameters
@@ -35,112 +36,40 @@
 //! # Ok::<(), loggia_schema::Problems>(())
 //! ```
 //!
-//! | module | what it does |
+//! | room | what it holds |
 //! |---|---|
-//! | `contract` | holds the parts together; finds actions |
-//! | `bounds`, `limits` | what a surface may hold |
-//! | `keywords`, `formats` | what the words of JSON Schema mean |
-//! | `resolve`, `simplify` | an author's schema, in the one form that the rest works on |
-//! | `compiled` | a schema made ready to check values, bounded |
-//! | `rules` | one action's schema, made ready: validator, shape, plan, signature, example |
-//! | `pattern`, `work` | patterns of strings, and how much work they may be |
-//! | `shape`, `loosest`, `words` | what a model needs to see of a schema: its kinds, and its bounds in words |
-//! | `publish`, `expose`, `part`, `view` | what an MCP client sees: in which form, in how many tools |
-//! | `flat`, `nested`, `raw`, `granular` | the forms |
-//! | `lines`, `parameters`, `extra`, `results` | what they are made of: descriptions, properties, the host's own |
-//! | `lint`, `clients` | which clients reject or lose what of it |
-//! | `budget` | the forms that fit a number of tokens |
-//! | `signature`, `describe` | the same in one line, and on demand |
-//! | `route`, `own`, `asked` | arguments in any accepted shape; the host's own actions |
-//! | `terms` | what an operator's policy says of the actions |
-//! | `nulls`, `plan`, `coerce`, `prepare` | defaults, harmless slips, strict validation |
-//! | `explain`, `fault`, `alternatives`, `condition`, `phrase`, `example` | errors that teach |
-//! | `questionnaire`, `asks_secret` | questions to a person |
-//! | `text`, `show`, `secrets` | text that hides nothing; values cut to what is worth reading; what is never shown |
-//! | `near` | which name was meant by a misspelt one |
+//! | `text` | values and names in messages; "did you mean" |
+//! | `model` | schemas and the data derived from them: bounds, shapes, secrets, validators |
+//! | `contract` | a checked surface, and the calls to it |
+//! | `publish` | the tools that MCP clients see |
+//!
+//! Imports go one way: `text` <- `model` <- `contract` <- `publish`. `impl Contract` blocks live in the last two.
 
-#![allow(
-    clippy::result_large_err,
-    reason = "a Failure is large, told once, and never on a path that must be fast"
-)]
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+#![warn(unreachable_pub)]
+#![allow(clippy::result_large_err, reason = "a Failure is large, but never returned on a fast path")]
 
-mod alternatives;
-mod asked;
-mod asks_secret;
-#[cfg(test)]
-mod bad_input;
-mod bounds;
-mod budget;
-mod clients;
-mod coerce;
-mod compiled;
-mod condition;
 mod contract;
-mod describe;
-#[cfg(test)]
-mod documented;
-mod example;
-mod explain;
-mod expose;
-mod extra;
-mod fault;
-#[cfg(test)]
-mod fixture;
-mod flat;
-
-mod formats;
-#[cfg(test)]
-mod forms;
-mod granular;
-mod keywords;
-pub mod limits;
-mod lines;
-mod lint;
-mod loosest;
-mod near;
-mod nested;
-mod nulls;
-mod own;
-mod parameters;
-mod part;
-mod pattern;
-mod phrase;
-mod plan;
-mod prepare;
-#[cfg(test)]
-mod properties;
+mod model;
 mod publish;
-mod questionnaire;
-mod raw;
-mod resolve;
-mod results;
-mod route;
-mod rules;
-mod secrets;
-mod shape;
-mod show;
-mod signature;
-mod simplify;
 #[cfg(test)]
-mod surfaces;
-mod terms;
+mod tests;
 mod text;
-mod view;
-mod words;
-mod work;
 
-pub use bounds::Problems;
-pub use budget::{Fit, Ladder, fit};
-pub use contract::Contract;
-pub use expose::{Expose, Form, Split};
-pub use lint::{Finding, Severity, lint};
+pub use contract::build::Contract;
+pub use contract::prepare::PreparedParams;
+pub use contract::questionnaire::Questionnaire;
+pub use contract::routed::{Mode, RefusedCall, Routed, Target};
 pub use loggia_text::sanitise_line;
-pub use near::nearest;
-pub use prepare::Prepared;
-pub use publish::Published;
-pub use questionnaire::Questionnaire;
-pub use route::{Mode, Refused, Routed, Target};
-pub use secrets::{REDACTED, redact};
-pub use terms::Terms;
-pub use text::sanitise_surface;
-pub use view::View;
+pub use model::action_policy::Terms;
+pub use model::bounds::Problems;
+pub use model::limits;
+pub use model::sanitise::sanitise_surface;
+pub use model::secrets::{REDACTED, redact};
+pub use model::view::View;
+pub use publish::budget::{BudgetFit, Ladder, fit};
+pub use publish::clients::Severity;
+pub use publish::expose::{Expose, Form, Split};
+pub use publish::lint::{LintFinding, lint};
+pub use publish::tool::Published;
+pub use text::near::nearest;

@@ -1,0 +1,142 @@
+//! Finds actions by name among those that a tool offers, and refuses the others.
+
+use loggia_facade::{Action, Failure, code};
+use serde_json::json;
+
+use crate::{
+    contract::build::Contract,
+    model::{host_action::HostAction, view::View},
+    text::{near, show},
+};
+
+impl Contract {
+    /// Finds an action by name, alias, or other case.
+    ///
+    /// # Errors
+    ///
+    /// A failure that lists the available actions.
+    pub fn action(&self, name: &str) -> Result<&Action, Failure> {
+        self.action_in(name, &View::whole())
+    }
+
+    /// Finds an action among those that a tool of this view offers.
+    ///
+    /// # Errors
+    ///
+    /// A failure that lists the available actions.
+    pub fn action_in(&self, name: &str, view: &View) -> Result<&Action, Failure> {
+        let index = self.index(name).ok_or_else(|| self.unknown_action(name, view))?;
+        Ok(&self.surface.actions[self.in_view(index, view)?])
+    }
+
+    /// The failure for a name that is unknown, or that the policy denies. Lists the available actions.
+    pub(crate) fn unknown_action(&self, name: &str, view: &View) -> Failure {
+        if self.policy.deny.iter().any(|denied| denied.eq_ignore_ascii_case(name)) {
+            let reason = format!("access denied: the operator does not allow `{}`", show::name(name));
+            return Failure::new(code::DENIED, format!("{reason}. {}", self.available(view)));
+        }
+        if name.eq_ignore_ascii_case(HostAction::Batch.name()) && !self.policy.batch {
+            let reason = "access denied: the policy does not allow `batch`";
+            return Failure::new(code::DENIED, format!("{reason}. {}", self.available(view)))
+                .hint("Make the calls one by one. The operator can set `actions.batch = true`.");
+        }
+        let message = format!("Unknown action: \"{}\". {}", show::name(name), self.available(view));
+        let failure = Failure::new(code::INVALID_PARAMS, message);
+        let names = self.shown(view).flat_map(|action| std::iter::once(&action.name).chain(&action.aliases));
+        let names = names.map(String::as_str).chain(self.host_action_names(view));
+        match near::nearest(name, names) {
+            Some(near) => failure.hint(format!("Did you mean \"{near}\"?")),
+            None if HostAction::NAMES.contains(&name) => {
+                failure.hint("This facade has no such action; use `describe` for a list.")
+            }
+            None if !name.is_ascii() => failure.hint(
+                "Action names contain only ASCII letters; similar characters of other scripts do not match.",
+            ),
+            None => failure,
+        }
+    }
+
+    /// `Available actions: add, list, describe.`
+    pub(crate) fn available(&self, view: &View) -> String {
+        let names = self.shown(view).map(|action| action.name.as_str());
+        let names: Vec<&str> = names.chain(self.host_action_names(view)).collect();
+        format!("Available actions: {}.", names.join(", "))
+    }
+
+    fn shown<'a>(&'a self, view: &'a View) -> impl Iterator<Item = &'a Action> {
+        let actions = self.surface.actions.iter().enumerate();
+        actions.filter(|(index, _)| view.shows(*index)).map(|(_, action)| action)
+    }
+
+    /// Checks that a tool of this view offers the action at this index.
+    pub(crate) fn in_view(&self, action: usize, view: &View) -> Result<usize, Failure> {
+        match action {
+            _ if view.shows(action) => Ok(action),
+            _ if view.withholds(action) => Err(self.access_denied(action, view)),
+            _ => Err(self.other_tool_failure(action, view)),
+        }
+    }
+
+    /// The failure for an action that the caller's scopes do not include.
+    fn access_denied(&self, action: usize, view: &View) -> Failure {
+        let scope = format!("{}:{}", self.surface().name, self.surface().actions[action].name);
+        let reason = format!("access denied: the caller's scopes do not hold `{scope}`");
+        let failure = Failure::new(code::DENIED, format!("{reason}. {}", self.available(view)))
+            .hint(format!("the token needs the scope `{scope}`"));
+        Failure { details: Some(json!({ "scope": scope })), ..failure }
+    }
+
+    /// Finds a host action that a tool of this view accepts, and whether its name asks for the trace.
+    pub(crate) fn host_action_in(&self, name: &str, view: &View) -> Option<(HostAction, bool)> {
+        self.find_host_action(name).filter(|(host_action, _)| view.has_host_action(*host_action))
+    }
+
+    /// The failure for an action that another tool of the facade offers.
+    fn other_tool_failure(&self, action: usize, view: &View) -> Failure {
+        let name = &self.surface().actions[action].name;
+        let tool = view.other_tool(action).unwrap_or("another tool");
+        Failure::new(
+            code::INVALID_PARAMS,
+            format!("`{}` is an action of the tool `{tool}`. {}", show::name(name), self.available(view)),
+        )
+        .hint(format!("Call the tool `{tool}` with the same arguments."))
+    }
+}
+
+impl Contract {
+    /// Whether calls to this facade can become runs.
+    pub fn has_runs(&self) -> bool {
+        self.terms().batch || self.surface().actions.iter().any(|action| action.long_running)
+    }
+
+    /// The host actions of this facade.
+    pub(crate) fn host_actions(&self) -> impl Iterator<Item = HostAction> {
+        let has = |host_action: &HostAction| match host_action {
+            HostAction::Describe => true,
+            HostAction::RunStatus | HostAction::RunCancel => self.has_runs(),
+            HostAction::Batch => self.terms().batch,
+        };
+        HostAction::ALL.into_iter().filter(has)
+    }
+
+    /// The names of the host actions that a tool of this view accepts.
+    pub(crate) fn host_action_names<'a>(&'a self, view: &'a View) -> impl Iterator<Item = &'a str> {
+        self.host_actions()
+            .filter(|host_action| view.has_host_action(*host_action))
+            .map(|host_action| -> &'a str { host_action.name() })
+    }
+
+    /// Finds a host action, and whether its name asks for the trace. `status` and `result`, which other servers use
+    /// for the status of a run, are aliases if the facade has no such action.
+    pub(crate) fn find_host_action(&self, name: &str) -> Option<(HostAction, bool)> {
+        if let Some(host_action) = HostAction::find(name) {
+            return self
+                .host_actions()
+                .find(|known| *known == host_action)
+                .map(|host_action| (host_action, false));
+        }
+        let is = |alias: &str| name.eq_ignore_ascii_case(alias);
+        let alias = (is("status") || is("result")) && self.has_runs() && self.index(name).is_none();
+        alias.then_some((HostAction::RunStatus, is("result")))
+    }
+}

@@ -1,0 +1,94 @@
+//! Calls of host actions.
+
+use loggia_facade::{Failure, Object};
+use serde_json::{Value, json};
+
+use crate::{
+    contract::{
+        build::Contract,
+        host_rules::HostRules,
+        prepare::complete,
+        routed::{Mode, Target},
+        rules::call_arguments,
+    },
+    model::{host_action::HostAction, view::View},
+};
+
+impl Contract {
+    /// Validates the parameters of a host action and returns the target of the call.
+    pub(crate) fn host_target(
+        &self,
+        host_action: HostAction,
+        trace: bool,
+        mut params: Object,
+        view: &View,
+    ) -> Result<Target, Failure> {
+        let HostRules { action, rules } = HostRules::get(host_action);
+        self.drop_foreign_nulls(rules, &mut params, view);
+        // The items may contain secrets; which ones is unknown before they are routed.
+        let discreet = host_action == HostAction::Batch && self.has_secrets();
+        let params = complete(action, rules, params, |value| {
+            let mut failure = self.explain(action, rules, value, (discreet, view));
+            failure.expected = Some(rules.signature.clone());
+            failure.example = Some(self.host_example(host_action, view));
+            failure.hint = failure.hint.or_else(|| advice(host_action));
+            failure
+        })?
+        .params;
+        Ok(target_of_valid(host_action, trace, params))
+    }
+
+    /// Arguments of a valid call of a host action.
+    pub(crate) fn host_example(&self, host_action: HostAction, view: &View) -> Value {
+        let mut known = self.surface().actions.iter().zip(self.rules()).enumerate();
+        let first = known.find(|(index, _)| view.shows(*index)).map(|(_, first)| first);
+        let params = match (host_action, first) {
+            (HostAction::Describe, Some((action, _))) => json!({"of": action.name}),
+            (HostAction::Batch, Some((action, rules))) => {
+                let item = rules.example(action).cloned();
+                json!({"items": [item.unwrap_or_else(|| call_arguments(&action.name, &Object::new()))]})
+            }
+            (HostAction::RunStatus | HostAction::RunCancel, _) => {
+                json!({"run_id": "run_4Zc1mT0yQ2a7Kx9vB3n5Lw"})
+            }
+            _ => json!({}),
+        };
+        params.as_object().map_or(Value::Null, |params| call_arguments(host_action.name(), params))
+    }
+}
+
+/// The hint of every invalid call.
+fn advice(host_action: HostAction) -> Option<String> {
+    (host_action == HostAction::Describe).then(|| "Name the action in `of`.".to_owned())
+}
+
+/// Reads validated parameters.
+fn target_of_valid(host_action: HostAction, trace: bool, mut params: Object) -> Target {
+    let mut text = |name: &str| match params.shift_remove(name) {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
+    };
+    match host_action {
+        HostAction::Describe => Target::Describe { of: text("of") },
+        HostAction::RunStatus => Target::RunStatus {
+            run_id: text("run_id"),
+            include_trace: params.get("include_trace").and_then(Value::as_bool).unwrap_or(trace),
+        },
+        HostAction::RunCancel => Target::RunCancel { run_id: text("run_id").unwrap_or_default() },
+        HostAction::Batch => {
+            let mode = match text("mode").as_deref() {
+                Some("continue") => Mode::Continue,
+                _ => Mode::Stop,
+            };
+            let items = match params.shift_remove("items") {
+                Some(Value::Array(items)) => items,
+                _ => Vec::new(),
+            };
+            let object = |item| match item {
+                Value::Object(item) => Some(item),
+                _ => None,
+            };
+            Target::Batch { items: items.into_iter().filter_map(object).collect(), mode }
+        }
+    }
+}

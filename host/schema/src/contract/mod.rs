@@ -1,0 +1,43 @@
+//! A checked surface, and every call held to it.
+//!
+//! The blocks of `impl Contract` are in `build` (construction), `actions`, `narrow`, `policy`, `route`, `host_call`,
+//! `nulls` and `prepare`; those about tools are in `publish/`.
+//!
+//! | file | concept |
+//! |---|---|
+//! | `actions` | finds actions by name and refuses unknown ones |
+//! | `build` | `Contract`: checks a surface and builds the rules of its actions |
+//! | `coerce` | fixes harmless slips: `"5"` for `5` |
+//! | `defaults` | fills in defaults before validation |
+//! | `example` | generates example parameters from a schema |
+//! | `explain` | turns validation errors into a `Failure` that helps to fix the call |
+//! | `host_call` | calls of the host's own actions |
+//! | `host_rules` | schemas of the host's own actions |
+//! | `narrow` | restricts a tool to the actions that a caller may call |
+//! | `nulls` | drops nulls that stand for parameters of other actions |
+//! | `policy` | applies an operator's policy |
+//! | `prepare` | completes and validates the parameters of a call |
+//! | `questionnaire` | forms of questions to a person |
+//! | `route` | splits arguments into command, action and parameters |
+//! | `routed` | the result of routing |
+//! | `rules` | one action's schema, ready for calls |
+
+pub(crate) mod actions;
+pub(crate) mod build;
+pub(crate) mod coerce;
+pub(crate) mod defaults;
+pub(crate) mod example;
+pub(crate) mod explain;
+pub(crate) mod host_call;
+pub(crate) mod host_rules;
+pub(crate) mod narrow;
+pub(crate) mod nulls;
+pub(crate) mod policy;
+pub(crate) mod prepare;
+pub(crate) mod questionnaire;
+pub(crate) mod route;
+pub(crate) mod routed;
+pub(crate) mod rules;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+//! Applies an operator's policy to a contract.
+
+use std::sync::Arc;
+
+use crate::{
+    contract::build::Contract,
+    model::{action_policy::Terms, bounds::Problems},
+    text::{near, show},
+};
+
+impl Contract {
+    /// Applies an operator's policy.
+    ///
+    /// # Errors
+    ///
+    /// If the policy names an action that the facade does not have, because an operator who misspells an action would
+    /// believe it denied; or if it denies all actions.
+    pub fn under(mut self, terms: Terms) -> Result<Self, Problems> {
+        let mut problems = Vec::new();
+        for (key, names) in [("deny", &terms.deny), ("confirm", &terms.confirm)] {
+            for name in names.iter().filter(|name| self.surface.action(name).is_none()) {
+                let known = self.surface.actions.iter().map(|action| action.name.as_str());
+                let near = near::nearest(name, known);
+                let near = near.map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
+                problems.push(format!(
+                    "the policy's `actions.{key}` names \"{}\", which `{}` does not have{near}",
+                    show::name(name),
+                    self.surface.name
+                ));
+            }
+        }
+        let denied = |name: &str| terms.deny.iter().any(|denied| denied == name);
+        if !problems.is_empty() {
+            return Err(Problems(problems));
+        }
+        if self.surface.actions.iter().all(|action| denied(&action.name)) {
+            let problem =
+                "the policy's `actions.deny` leaves no action: remove the plugin from the folder instead";
+            return Err(Problems(vec![problem.to_owned()]));
+        }
+        if !terms.deny.is_empty() {
+            let mut surface = (*self.surface).clone();
+            let rules = std::mem::take(&mut self.rules);
+            let kept = surface.actions.drain(..).zip(rules).filter(|(action, _)| !denied(&action.name));
+            let (actions, rules) = kept.unzip();
+            surface.actions = actions;
+            surface.default_action = surface.default_action.filter(|name| !denied(name));
+            self = Self::from_parts(Arc::new(surface), rules);
+        }
+        self.policy = terms;
+        Ok(self)
+    }
+
+    /// The operator's policy.
+    pub fn terms(&self) -> &Terms {
+        &self.policy
+    }
+
+    /// Whether an action needs a person's confirmation.
+    pub fn confirms(&self, action: &str) -> bool {
+        self.policy.confirm.iter().any(|name| name == action)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{contract::routed::Target, model::view::View, tests::fixture};
+
+    fn under(terms: Terms) -> Result<Contract, Problems> {
+        Contract::new(Arc::new(fixture::notes())).unwrap().under(terms)
+    }
+
+    #[test]
+    fn denied_actions_are_not_listed_and_refused() {
+        let contract = under(Terms { deny: vec!["delete".into()], ..Terms::default() }).unwrap();
+        assert!(contract.surface().action("delete").is_none());
+        for name in ["delete", "RM"] {
+            let call = json!({"action": name, "id": "n_1"}).as_object().unwrap().clone();
+            let refused = contract.route(call, &View::whole()).unwrap_err();
+            if name == "delete" {
+                assert_eq!(refused.failure.code, "denied");
+                assert!(refused.failure.message.starts_with("access denied"), "{}", refused.failure.message);
+            }
+        }
+        let call = json!({"action": "search", "query": "x"}).as_object().unwrap().clone();
+        let Target::Action { action, params } = contract.route(call, &View::whole()).unwrap().target else {
+            panic!()
+        };
+        let action = &contract.surface().actions[action];
+        assert_eq!(action.name, "search");
+        assert!(contract.prepare(action, params).is_ok());
+    }
+
+    #[test]
+    fn policies_that_name_unknown_actions_are_refused() {
+        let problems = |terms| under(terms).unwrap_err().to_string();
+        let misspelt = Terms { deny: vec!["delte".into()], confirm: vec!["purge".into()], batch: false };
+        assert_eq!(
+            problems(misspelt),
+            "the policy's `actions.deny` names \"delte\", which `notes` does not have; did you mean \"delete\"?\n\
+             the policy's `actions.confirm` names \"purge\", which `notes` does not have"
+        );
+        let all = fixture::notes().actions.iter().map(|action| action.name.clone()).collect();
+        assert!(problems(Terms { deny: all, ..Terms::default() }).contains("leaves no action"));
+    }
+}

@@ -1,0 +1,73 @@
+//! The result of routing a call.
+
+use loggia_facade::{Command, Detail, Failure, Object};
+
+/// A routed call. Its parameters are not validated yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Routed {
+    /// The command to echo.
+    pub command: Command,
+    /// The requested operation.
+    pub target: Target,
+    /// The requested level of detail.
+    pub detail: Detail,
+    /// Whether the caller wants to wait for the result, if specified.
+    pub wait: Option<bool>,
+    /// Whether the caller confirms the call, if specified.
+    pub confirm: Option<bool>,
+}
+
+/// The requested operation.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Target {
+    /// Runs an action of the facade.
+    Action {
+        /// The index of the action in the surface.
+        action: usize,
+        /// The parameters, as sent.
+        params: Object,
+    },
+    /// Describes the facade, or one action.
+    Describe {
+        /// The name of the action, as sent.
+        of: Option<String>,
+    },
+    /// Returns the status of a run, or lists the caller's runs.
+    RunStatus {
+        /// The id of the run, as sent.
+        run_id: Option<String>,
+        /// Whether to include the trace.
+        include_trace: bool,
+    },
+    /// Cancels a run.
+    RunCancel {
+        /// The id of the run, as sent.
+        run_id: String,
+    },
+    /// Makes several calls.
+    Batch {
+        /// The arguments of each call.
+        items: Vec<Object>,
+        /// The reaction to a failure.
+        mode: Mode,
+    },
+}
+
+/// The reaction of a batch to a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// Skips the remaining calls.
+    #[default]
+    Stop,
+    /// Makes the remaining calls.
+    Continue,
+}
+
+/// A call that could not be routed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RefusedCall {
+    /// The command to echo.
+    pub command: Command,
+    /// The reason.
+    pub failure: Failure,
+}

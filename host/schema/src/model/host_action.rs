@@ -1,0 +1,54 @@
+//! The actions that the host adds to every facade for which they make sense.
+
+/// An action of the host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HostAction {
+    /// Describes the facade or one action.
+    Describe,
+    /// Returns the state and the result of a run.
+    RunStatus,
+    /// Cancels a run.
+    RunCancel,
+    /// Makes several calls.
+    Batch,
+}
+
+impl HostAction {
+    pub(crate) const ALL: [Self; 4] = [Self::Describe, Self::RunStatus, Self::RunCancel, Self::Batch];
+
+    /// Reserved names: no plugin may use them for an action or an alias.
+    pub(crate) const NAMES: [&str; 4] = ["describe", "run_status", "run_cancel", "batch"];
+
+    pub(crate) fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+
+    /// The description of a tool that is this action alone.
+    pub(crate) fn summary(self) -> &'static str {
+        match self {
+            Self::Describe => "The parameters and examples of an action.",
+            Self::RunStatus => "How a run stands, and its result.",
+            Self::RunCancel => "End a run.",
+            Self::Batch => "Several calls in one.",
+        }
+    }
+
+    /// The parameters, without `wait` and `detail`, which every action accepts.
+    pub(crate) fn parameters(self) -> &'static [&'static str] {
+        match self {
+            Self::Describe => &["of"],
+            Self::RunStatus => &["run_id", "include_trace"],
+            Self::RunCancel => &["run_id"],
+            Self::Batch => &["items", "mode"],
+        }
+    }
+
+    /// Whether the action manages runs.
+    pub(crate) fn is_about_runs(self) -> bool {
+        matches!(self, Self::RunStatus | Self::RunCancel)
+    }
+
+    pub(crate) fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|host_action| name.eq_ignore_ascii_case(host_action.name()))
+    }
+}

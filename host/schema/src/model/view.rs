@@ -1,0 +1,115 @@
+//! The actions that one MCP tool offers to one caller.
+//!
+//! Most facades are one tool. A facade can be published as several, so that a client's "always allow" for reading does
+//! not allow writing, or for clients with tool search; each tool accepts only its own actions. For a caller with fewer
+//! rights, a tool offers fewer actions under the same name.
+
+use loggia_facade::Action;
+
+use crate::model::{action_set::ActionSet, host_action::HostAction};
+
+/// The actions that one MCP tool offers to one caller.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct View {
+    /// The tool's actions.
+    actions: ActionSet,
+    /// The host actions that it accepts beside `describe`, one bit each.
+    host_actions: u8,
+    /// The target of a call that names no action.
+    pub(crate) default_target: Option<CommandTarget>,
+    /// Actions and names of the facade's other tools.
+    pub(crate) other_tools: Vec<(ActionSet, String)>,
+    /// The actions that the caller may not call, whichever tool offers them to others.
+    withheld: ActionSet,
+}
+
+/// The target of a command. A tool that is one action, of the facade (`notes_add`) or the host (`notes_run_status`),
+/// has a fixed target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CommandTarget {
+    /// An action of the facade, by index.
+    Action(usize),
+    /// A host action, and whether it includes the trace.
+    Host(HostAction, bool),
+}
+
+impl View {
+    /// All actions, as other facades and the operator see them.
+    pub fn whole() -> Self {
+        Self {
+            actions: ActionSet::ALL,
+            host_actions: u8::MAX,
+            default_target: None,
+            other_tools: Vec::new(),
+            withheld: ActionSet::EMPTY,
+        }
+    }
+
+    /// A view of these actions.
+    pub(crate) fn new(
+        actions: ActionSet,
+        default_target: Option<CommandTarget>,
+        other_tools: Vec<(ActionSet, String)>,
+    ) -> Self {
+        Self { actions, host_actions: 0, default_target, other_tools, withheld: ActionSet::EMPTY }
+    }
+
+    /// Adds host actions.
+    pub(crate) fn with_host_actions(mut self, added: &[HostAction]) -> Self {
+        self.host_actions = added.iter().fold(0, |bits, host_action| bits | 1 << *host_action as u8);
+        self
+    }
+
+    /// Whether it accepts a host action. Every view accepts `describe`.
+    pub(crate) fn has_host_action(&self, host_action: HostAction) -> bool {
+        host_action == HostAction::Describe || self.host_actions >> host_action as u8 & 1 == 1
+    }
+
+    /// Removes the `withheld` actions of a facade that has these actions; none if nothing is left. `batch` tells whether
+    /// the facade has batches.
+    pub(crate) fn without(&self, withheld: ActionSet, actions: &[Action], batch: bool) -> Option<Self> {
+        let all = ActionSet::matching(actions, |_| true);
+        let long_running = ActionSet::matching(actions, |action| action.long_running);
+        let left = self.actions.intersection(all).difference(withheld);
+        // A tool that is a host action manages runs, of any action.
+        let is_host_tool = self.actions.intersection(all).is_empty();
+        let may_run =
+            if is_host_tool { long_running.difference(withheld) } else { long_running.intersection(left) };
+        let has_runs = (batch && !left.is_empty()) || !may_run.is_empty();
+        if left.is_empty() && !(is_host_tool && has_runs) {
+            return None;
+        }
+        let is_withheld = |target: &CommandTarget| matches!(target, CommandTarget::Action(index) if withheld.contains(*index));
+        let others = self.other_tools.iter().map(|(set, tool)| (set.difference(withheld), tool.clone()));
+        Some(Self {
+            actions: self.actions.difference(withheld),
+            host_actions: if has_runs { self.host_actions } else { self.host_actions & DESCRIBE },
+            default_target: self.default_target.filter(|target| !is_withheld(target)),
+            other_tools: others.filter(|(set, _)| !set.is_empty()).collect(),
+            withheld: self.withheld.union(withheld),
+        })
+    }
+
+    /// The other tool that accepts an action.
+    pub(crate) fn other_tool(&self, action: usize) -> Option<&str> {
+        let other = self.other_tools.iter().find(|(actions, _)| actions.contains(action));
+        other.map(|(_, tool)| tool.as_str())
+    }
+
+    /// Whether the tool is a single action without `describe`, so that every call is for it.
+    pub(crate) fn is_single_action(&self) -> bool {
+        self.default_target.is_some() && self.actions.len() <= 1 && self.host_actions & DESCRIBE == 0
+    }
+
+    /// Whether it offers the action at this index.
+    pub fn shows(&self, action: usize) -> bool {
+        self.actions.contains(action)
+    }
+
+    /// Whether the caller may not call the action at this index.
+    pub(crate) fn withholds(&self, action: usize) -> bool {
+        self.withheld.contains(action)
+    }
+}
+
+const DESCRIBE: u8 = 1 << HostAction::Describe as u8;

@@ -1,0 +1,69 @@
+//! A tool's description: the facade's summary and one line per action, within what every client shows.
+//!
+//! Clients cut long descriptions silently. Lines that do not fit are moved, whole, into the description of a property,
+//! which clients show in full.
+
+use loggia_facade::{Action, Effect};
+
+use crate::{
+    model::{limits, sanitise::sanitise_line},
+    publish::part::ToolPart,
+};
+
+/// A tool's description, with the lines that did not fit.
+pub(crate) struct ToolDescription {
+    pub(crate) text: String,
+    pub(crate) spilled: Vec<String>,
+}
+
+impl ToolDescription {
+    /// Appends lines to the facade's summary.
+    pub(crate) fn new(part: &ToolPart<'_>, lines: impl IntoIterator<Item = String>) -> Self {
+        let mut description = sanitise_line(&part.contract.surface().summary, usize::MAX);
+        let mut length = utf16_len(&description);
+        let mut spilled = Vec::new();
+        for line in lines {
+            let units = 1 + utf16_len(&line);
+            if spilled.is_empty() && length + units <= limits::DESCRIPTION {
+                length += units;
+                description.push('\n');
+                description.push_str(&line);
+            } else {
+                spilled.push(line);
+            }
+        }
+        Self { text: description, spilled }
+    }
+}
+
+/// One line per action: `add: Add a note.` Host actions need none, because their names and parameters explain them;
+/// nor does an action whose summary equals the facade's.
+pub(crate) fn summaries(part: &ToolPart<'_>) -> Vec<String> {
+    let above = sanitise_line(&part.contract.surface().summary, usize::MAX);
+    let lines = part.actions.iter().map(|(action, _)| (&action.name, summary_line(action)));
+    lines.filter(|(_, lines)| *lines != above).map(|(name, lines)| format!("{name}: {lines}")).collect()
+}
+
+/// An action's summary, with a warning if it is destructive: MCP's annotations cover the whole tool.
+fn summary_line(action: &Action) -> String {
+    format!("{}{}", warning(action), sanitise_line(&action.summary, usize::MAX))
+}
+
+/// The warning before a summary.
+pub(crate) fn warning(action: &Action) -> &'static str {
+    if action.effect == Effect::Destructive { "[destructive] " } else { "" }
+}
+
+/// Appends the lines that did not fit into the tool's description.
+pub(crate) fn with_spilled(mut text: String, spilled: &[String]) -> String {
+    for line in spilled {
+        text.push('\n');
+        text.push_str(line);
+    }
+    text
+}
+
+/// Length in UTF-16 units, as JavaScript clients count.
+pub(crate) fn utf16_len(text: &str) -> usize {
+    text.encode_utf16().count()
+}

@@ -1,0 +1,40 @@
+//! What MCP clients see of a contract: tools in several forms, `describe`, and lint.
+//!
+//! | file | concept |
+//! |---|---|
+//! | `budget` | picks forms that fit a token budget |
+//! | `clients` | table of what clients reject or drop |
+//! | `describe` | the result of the `describe` action |
+//! | `description` | a tool's description, within what every client shows |
+//! | `expose` | options: form, split, names |
+//! | `flat` | the default form: one flat object |
+//! | `granular` | the form with one tool per action |
+//! | `host_parameters` | parameters that the host adds |
+//! | `lint` | checks a tool against the table of clients |
+//! | `nested` | the forms `{action, params}`: signatures, names, union |
+//! | `output_schema` | the schema of the envelope |
+//! | `parameters` | parameters of many actions, merged by name |
+//! | `part` | the part of a facade that one tool shows |
+//! | `raw` | the form that passes the author's schema through |
+//! | `render` | publishes a contract in the requested form |
+//! | `tool` | a published tool |
+
+pub(crate) mod budget;
+pub(crate) mod clients;
+pub(crate) mod describe;
+pub(crate) mod description;
+pub(crate) mod expose;
+pub(crate) mod flat;
+pub(crate) mod granular;
+pub(crate) mod host_parameters;
+pub(crate) mod lint;
+pub(crate) mod nested;
+pub(crate) mod output_schema;
+pub(crate) mod parameters;
+pub(crate) mod part;
+pub(crate) mod raw;
+pub(crate) mod render;
+pub(crate) mod tool;
+
+#[cfg(test)]
+mod tests;

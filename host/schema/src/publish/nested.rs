@@ -1,0 +1,119 @@
+//! The forms with separate parameters, `{action, params}`: `signatures` lists the parameters in one line per action,
+//! `names` omits them, and `union` has one schema per action.
+//!
+//! The host's parameters (`detail`, `wait`, `confirm`) are beside `params`.
+
+use loggia_facade::Object;
+use serde_json::{Value, json};
+
+use crate::{
+    model::{
+        shape::{ShapeMember, ValueShape},
+        signature::brief,
+    },
+    publish::{
+        description::{ToolDescription, summaries, warning, with_spilled},
+        flat::{action_property, add_host_parameters, root_schema},
+        granular::object_schema,
+        host_parameters,
+        parameters::ParameterTable,
+        part::ToolPart,
+        tool::Published,
+    },
+};
+
+/// Description of `action`.
+const ACTION_TEXT: &str = "What to do.";
+
+/// Publishes all parameters in the fewest tokens: one TypeScript-like line per action. Summaries are left to
+/// `describe`. Of the host's parameters, only `confirm` needs a description of its own.
+pub(crate) fn signatures(part: &ToolPart<'_>) -> Published {
+    let actions = part.actions.iter().map(|(action, rules)| {
+        let (members, others) = match &rules.shape {
+            ValueShape::Record { members, others } => (members.clone(), others.clone()),
+            _ => (Vec::new(), None),
+        };
+        let added = host_parameters::for_action(part.contract, action)
+            .into_iter()
+            .filter(|member| !is_beside_params(member));
+        let shape = ValueShape::Record { members: members.into_iter().chain(added).collect(), others };
+        format!("{}{}", warning(action), brief(&action.name, &shape))
+    });
+    let host_actions = part.host_actions.iter().map(|host_action| {
+        let members = host_parameters::for_host_action(*host_action)
+            .into_iter()
+            .chain(host_parameters::beside_host_action(*host_action));
+        brief(host_action.name(), &record(members.collect()))
+    });
+    let ToolDescription { text: description, spilled } =
+        ToolDescription::new(part, actions.chain(host_actions));
+    let params = open_object(with_spilled(
+        "As in its signature, untyped: string. More by `describe`.".to_owned(),
+        &spilled,
+    ));
+    publish(part, description, action_property(part, ACTION_TEXT, &[]), params, is_beside_params)
+}
+
+/// Publishes only the names of the actions.
+pub(crate) fn names(part: &ToolPart<'_>) -> Published {
+    let ToolDescription { text: description, .. } = ToolDescription::new(part, []);
+    let params = open_object("Ask `describe`, with the action in `of`.".to_owned());
+    publish(part, description, action_property(part, ACTION_TEXT, &[]), params, |_| true)
+}
+
+/// Publishes one schema per action.
+pub(crate) fn union(part: &ToolPart<'_>) -> Published {
+    let ToolDescription { text: description, spilled } = ToolDescription::new(part, summaries(part));
+    let actions = part.actions.iter().map(|(action, rules)| branch(&action.name, &rules.shape));
+    let host_actions = part.host_actions.iter().map(|host_action| {
+        branch(host_action.name(), &record(host_parameters::for_host_action(*host_action)))
+    });
+    let branches: Vec<Value> = actions.chain(host_actions).collect();
+    publish(
+        part,
+        description,
+        action_property(part, ACTION_TEXT, &spilled),
+        json!({"anyOf": branches}),
+        |_| true,
+    )
+}
+
+/// Whether a host parameter of the `signatures` form is beside `params`.
+fn is_beside_params(member: &ShapeMember) -> bool {
+    member.name == "confirm"
+}
+
+fn publish(
+    part: &ToolPart<'_>,
+    description: String,
+    action: Value,
+    params: Value,
+    is_beside: fn(&ShapeMember) -> bool,
+) -> Published {
+    let mut properties = Object::new();
+    properties.insert("action".into(), action);
+    properties.insert("params".into(), params);
+    let mut others =
+        ParameterTable::new(part.actions.iter().map(|(action, _)| action.name.as_str()).collect());
+    add_host_parameters(part, &mut others, is_beside);
+    properties.extend(others.publish());
+    Published::from_part(part, description, root_schema(part, properties, false))
+}
+
+/// An object whose members only the description names. `additionalProperties` is explicit, because some clients treat
+/// an object without members as one that must be empty.
+fn open_object(description: String) -> Value {
+    json!({"type": "object", "properties": {}, "additionalProperties": true, "description": description})
+}
+
+fn branch(name: &str, shape: &ValueShape) -> Value {
+    let mut out = Object::new();
+    // First, because it distinguishes the branches.
+    out.insert("description".into(), name.into());
+    out.extend(object_schema(shape, Vec::new()));
+    out.into()
+}
+
+fn record(members: Vec<ShapeMember>) -> ValueShape {
+    ValueShape::Record { members, others: None }
+}

@@ -1,0 +1,3 @@
+//! Tests of what is published.
+
+mod describe;

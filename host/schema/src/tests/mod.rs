@@ -1,0 +1,9 @@
+//! Tests across rooms, and fixtures that all tests share.
+
+mod bad_input;
+mod documented;
+pub(crate) mod fixture;
+pub(crate) mod forms;
+mod narrow;
+mod properties;
+pub(crate) mod surfaces;

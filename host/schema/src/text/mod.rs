@@ -1,0 +1,13 @@
+//! Text in messages: independent of schemas and contracts.
+//!
+//! | file | concept |
+//! |---|---|
+//! | `near` | "did you mean": the known name closest to an unknown one |
+//! | `path` | a place in the parameters, as messages name it: `items[3].name` |
+//! | `secret_words` | words by which a form field asks for a secret |
+//! | `show` | values and names: short, on one line, with nothing hidden |
+
+pub(crate) mod near;
+pub(crate) mod path;
+pub(crate) mod secret_words;
+pub(crate) mod show;
